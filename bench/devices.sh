@@ -1,25 +1,16 @@
 #!/usr/bin/env bash
-# What several devices give that share a run, into bench/results/devices-*.json.
+# Measures several devices that share a run, into bench/results/devices-*.json.
 #
 #     bench/devices.sh --scale 26                              all GPUs, everything
-#     bench/devices.sh --scale 26 replicate shard              some of it
+#     bench/devices.sh --scale 26 replicate shard              some experiments
 #     bench/devices.sh --device 0,1 --scale 24                 these two
-#     bench/devices.sh --device cpu,cpu --scale 16 --page-size 64KiB     to see that it works
+#     bench/devices.sh --device cpu,cpu --scale 16 --page-size 64KiB     functional check
 #
 # Options are those of `topostream-bench devices --help`. The machine is calibrated first, once: the rates are kept in
 # BENCH_DIR (remove rates-*.json to measure again). TOPOSTREAM_BENCH and TOPOSTREAM name existing binaries. NO_RATES=1
 # skips the cost model, CALIBRATE holds further options of `topostream calibrate`.
-set -euo pipefail
-cd "$(dirname "$0")/.."
-dir=${BENCH_DIR:-target/bench}
-mkdir -p "$dir"
-built=${CARGO_TARGET_DIR:-target}/release
-
-bench=${TOPOSTREAM_BENCH:-}
-if [ -z "$bench" ]; then
-    cargo build --release -p topostream-bench
-    bench=$built/topostream-bench
-fi
+source "$(dirname "$0")/common.sh"
+find_bench
 
 rates=()
 if [ -z "${NO_RATES:-}" ]; then

@@ -143,8 +143,8 @@ pub mod report;
 pub mod store;
 pub mod trace;
 
-// The rooms between the model and the engine, and those above it that the program uses. The tests and the benchmarks
-// see them too; nothing in them is stable.
+// The modules between the model and the engine, and those above the engine that the program uses. Tests and benchmarks
+// use them too; none of them is stable.
 #[cfg(not(feature = "internals"))]
 #[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
 mod checks;

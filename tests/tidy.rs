@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 const FILE_LINES_MAX: usize = 600;
 const FUNCTION_LINES_MAX: usize = 70;
 
-/// What is watched; tests are not.
+/// The files to check; tests are excluded.
 const SOURCES: [&str; 4] = ["src", "formats/src", "tools/src", "bench/src"];
 
-/// Where hardware or the kernel is met.
+/// Files that call hardware or the kernel.
 const UNSAFE_ALLOWED: &[&str] = &[
     "bench/src/raw.rs",
     "formats/src/buffer.rs",
@@ -32,14 +32,14 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "src/device/exchange/mod.rs",
 ];
 
-/// Where io_uring may be named: its fetcher, what the command line says of itself, and what measures it.
+/// Files that may name io_uring: its fetcher, the command line's options, and its measurements.
 const URING_ALLOWED: [&str; 3] = ["src/pages/", "src/cli/", "bench/src/"];
 
-/// Where wgpu may be named: its device, the command line where it speaks of GPUs, and the benchmarks.
+/// Files that may name wgpu: its device, the command line's GPU options, and the benchmarks.
 const WGPU_ALLOWED: [&str; 3] = ["src/device/gpu/", "src/cli/", "bench/src/"];
 
-/// The rooms of `src`, lowest first. A room may use those before it, never those behind it.
-const ROOMS: [&str; 16] = [
+/// The top-level modules of `src`, lowest first. A module may only use those before it.
+const MODULES: [&str; 16] = [
     "error",
     "store",
     "model",
@@ -68,7 +68,7 @@ impl Source {
         self.text.lines().enumerate().map(|(number, line)| (number + 1, line))
     }
 
-    /// Lines without comments and without what stands in quotes.
+    /// Lines without comments and string literals.
     fn code(&self) -> impl Iterator<Item = (usize, String)> {
         self.lines().map(|(number, line)| (number, code_of(line)))
     }
@@ -113,12 +113,12 @@ fn code_of(line: &str) -> String {
     code
 }
 
-/// Whether a line of code has a word, not as a part of a longer one.
+/// Whether a line of code has a whole word.
 fn has_word(code: &str, word: &str) -> bool {
     code.split(|char: char| !char.is_alphanumeric() && char != '_').any(|found| found == word)
 }
 
-/// The name of the function that begins on a line, if one does.
+/// The name of the function that begins on a line, if any.
 fn function_name(line: &str) -> Option<&str> {
     let mut rest = line.trim_start();
     loop {
@@ -132,7 +132,7 @@ fn function_name(line: &str) -> Option<&str> {
     }
 }
 
-/// Functions with their first line and their length in lines.
+/// Functions, with their first line and length in lines.
 fn functions(text: &str) -> Vec<(&str, usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut functions = Vec::new();
@@ -157,7 +157,7 @@ fn functions(text: &str) -> Vec<(&str, usize, usize)> {
     functions
 }
 
-/// Prints everything that is wrong, not only the first.
+/// Prints all violations, not only the first.
 fn report(defects: &[String]) {
     assert!(defects.is_empty(), "\n{}\n", defects.join("\n"));
 }
@@ -187,7 +187,7 @@ fn functions_are_short() {
 }
 
 #[test]
-fn unsafe_code_is_where_it_may_be() {
+fn unsafe_code_is_only_in_allowed_files() {
     let mut defects = Vec::new();
     for source in &sources() {
         let allowed = UNSAFE_ALLOWED.contains(&source.path.as_str());
@@ -201,7 +201,7 @@ fn unsafe_code_is_where_it_may_be() {
     report(&defects);
 }
 
-/// Reports where a word stands outside of the folders that may name it.
+/// Reports uses of a word outside of the files that may name it.
 fn is_named_only_in(word: &str, folders: &[&str]) {
     let mut defects = Vec::new();
     for source in &sources() {
@@ -215,24 +215,24 @@ fn is_named_only_in(word: &str, folders: &[&str]) {
 }
 
 #[test]
-fn io_uring_is_met_in_one_place() {
+fn io_uring_is_named_in_one_place() {
     is_named_only_in("io_uring", &URING_ALLOWED);
 }
 
 #[test]
-fn wgpu_is_met_in_one_place() {
+fn wgpu_is_named_in_one_place() {
     is_named_only_in("wgpu", &WGPU_ALLOWED);
 }
 
-/// The room of a file of `src`; none for what is outside, and for the crate's front page.
-fn room_of(path: &str) -> Option<&str> {
+/// The module of a file of `src`; `None` for other files and for lib.rs.
+fn module_of(path: &str) -> Option<&str> {
     let within = path.strip_prefix("src/")?;
-    let room = within.split('/').next()?.trim_end_matches(".rs");
-    (room != "lib").then_some(room)
+    let module = within.split('/').next()?.trim_end_matches(".rs");
+    (module != "lib").then_some(module)
 }
 
-/// The rooms that a line of code names: the word behind each `crate::`.
-fn rooms_named(code: &str) -> impl Iterator<Item = &str> {
+/// The modules that a line of code names: the word after each `crate::`.
+fn modules_named(code: &str) -> impl Iterator<Item = &str> {
     code.split("crate::")
         .skip(1)
         .map(|rest| rest.split(|char: char| !char.is_alphanumeric() && char != '_').next())
@@ -240,22 +240,24 @@ fn rooms_named(code: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn no_room_uses_a_higher_one() {
-    let floor = |room: &str| ROOMS.iter().position(|known| *known == room);
+fn no_module_uses_a_higher_one() {
+    let floor = |module: &str| MODULES.iter().position(|known| *known == module);
     let (mut defects, mut seen) = (Vec::new(), 0);
     for source in &sources() {
-        let Some(room) = room_of(&source.path) else { continue };
-        let Some(here) = floor(room) else {
-            defects.push(format!("{}: {room} is not in the list of rooms", source.path));
+        let Some(module) = module_of(&source.path) else { continue };
+        let Some(here) = floor(module) else {
+            defects.push(format!("{}: {module} is not in the list of modules", source.path));
             continue;
         };
         for (line, code) in source.code() {
-            for other in rooms_named(&code) {
+            for other in modules_named(&code) {
                 seen += 1;
                 match floor(other) {
                     Some(there) if there <= here => {}
-                    Some(_) => defects.push(format!("{}:{line}: {room} uses {other}, which is above it", source.path)),
-                    None => defects.push(format!("{}:{line}: write the room's name: crate::{other}", source.path)),
+                    Some(_) => {
+                        defects.push(format!("{}:{line}: {module} uses {other}, which is above it", source.path))
+                    }
+                    None => defects.push(format!("{}:{line}: write the module's name: crate::{other}", source.path)),
                 }
             }
         }
@@ -279,16 +281,28 @@ fn nothing_is_left_for_later() {
     report(&defects);
 }
 
-/// The watcher's own eyes.
+/// Tests the checks of this file.
 #[test]
-fn the_scan_sees_what_it_looks_for() {
+fn the_checks_find_violations() {
     assert_eq!(code_of(r#"call("unsafe // \" text") // unsafe"#).trim(), "call()");
-    assert_eq!(rooms_named("use crate::model::{a, b}; crate::error::Error").collect::<Vec<_>>(), ["model", "error"]);
+    assert_eq!(modules_named("use crate::model::{a, b}; crate::error::Error").collect::<Vec<_>>(), ["model", "error"]);
     assert_eq!(
-        (room_of("src/trace.rs"), room_of("src/lib.rs"), room_of("bench/src/a.rs")),
+        (module_of("src/trace.rs"), module_of("src/lib.rs"), module_of("bench/src/a.rs")),
         (Some("trace"), None, None)
     );
     assert!(has_word("let x = unsafe { y };", "unsafe") && !has_word("#[allow(unsafe_code)]", "unsafe"));
-    let text = "fn one() {}\nimpl X {\n    pub(crate) const fn two<T>(\n        a: T,\n    ) -> u8 {\n        if a {\n        }\n        0\n    }\n    fn three();\n}\n";
-    assert_eq!(functions(text), [("one", 1, 1), ("two", 3, 7), ("three", 10, 1)]);
+    let lines = [
+        "fn one() {}",
+        "impl X {",
+        "    pub(crate) const fn two<T>(",
+        "        a: T,",
+        "    ) -> u8 {",
+        "        if a {",
+        "        }",
+        "        0",
+        "    }",
+        "    fn three();",
+        "}",
+    ];
+    assert_eq!(functions(&lines.join("\n")), [("one", 1, 1), ("two", 3, 7), ("three", 10, 1)]);
 }

@@ -1,17 +1,17 @@
-// The CUDA baseline: PageRank and breadth-first search over plain arrays in GPU memory, as simple as is fair.
+// The CUDA baseline: simple but fair PageRank and breadth-first search over plain arrays in GPU memory.
 //
 //     nvcc -O3 -std=c++17 -arch=native -o baseline bench/cuda/baseline.cu
-//     baseline --walls                                  what the machine gives: copies, reads over PCIe
-//     baseline GRAPH [--runs N] [--sources 1,2,3]       GRAPH as `topostream-bench export` writes it
+//     baseline --walls                                  the machine's bounds: copies, reads over PCIe
+//     baseline GRAPH [--runs N] [--sources 1,2,3]       GRAPH in the format of `topostream-bench export`
 //
-// It is no part of the product: topostream-bench runs it where nvcc is found and puts its figures beside topostream's.
+// It is not part of the product: topostream-bench runs it if nvcc is found, and compares its figures with topostream's.
 // Every figure is a line of JSON. Times are those of CUDA events, medians after a warm-up; a search is timed from the
 // clearing of its arrays to its last level. Answers are checked on the GPU before a figure is printed.
 //
-// A graph file, little-endian: u64 vertices, u64 edges, u64 out_offsets[vertices + 1], u32 dests[edges], then, where there
+// A graph file, little-endian: u64 vertices, u64 edges, u64 out_offsets[vertices + 1], u32 dests[edges], then, if there
 // are in-lists, u64 in_offsets[vertices + 1], u32 sources[edges].
 //
-// Work is shared out by degree: a thread, 8 lanes or a warp for each list, a block for each 4096 edges of a long one.
+// Work is distributed by degree: a thread, 8 lanes or a warp for each list, a block for each 4096 edges of a long one.
 // Bottom-up search: Beamer et al., "Direction-Optimizing Breadth-First Search", SC 2012.
 
 #include <algorithm>
@@ -48,7 +48,7 @@ const u32 UNREACHED = 0xffffffffu;
 const u32 THREAD_MAX = 8;
 // Lists shorter than this: 8 lanes each.
 const u32 LANES_MAX = 64;
-// Lists shorter than this: a warp each. Longer ones are cut into chunks.
+// Lists shorter than this: a warp each. Longer ones are split into chunks.
 const u32 WARP_MAX = 2048;
 const u32 CHUNK = 4096;
 const int BLOCK = 256;
@@ -58,7 +58,7 @@ const u64 BETA = 24;
 
 static int multiprocessors = 1;
 
-// Blocks for so many threads, in grid-stride loops: no more than keep the machine full.
+// Number of blocks for this many threads in grid-stride loops, limited to what fills the device.
 static int blocks_for(u64 threads) {
     u64 wanted = (threads + BLOCK - 1) / BLOCK;
     return (int)std::max<u64>(1, std::min<u64>(wanted, (u64)multiprocessors * 32));
@@ -125,7 +125,8 @@ template <typename Work> static Spread measured(int runs, Work work) {
 }
 
 static void print_time(const char* name, Spread ms) {
-    printf("{\"name\":\"%s\",\"ms\":%.6f,\"min_ms\":%.6f,\"max_ms\":%.6f,\"runs\":%d", name, ms.median, ms.min, ms.max, ms.runs);
+    printf("{\"name\":\"%s\",\"ms\":%.6f,\"min_ms\":%.6f,\"max_ms\":%.6f,\"runs\":%d", name, ms.median, ms.min, ms.max,
+           ms.runs);
 }
 
 static void print_bytes(const char* name, Spread ms, double bytes) {
@@ -140,7 +141,7 @@ static void print_edges(const char* name, Spread ms, double edges) {
     fflush(stdout);
 }
 
-// ---- The machine's walls ----
+// ---- The machine's bounds ----
 
 __global__ void read_in_place(const uint4* words, u64 count, u32* sink) {
     u32 sum = 0;
@@ -159,12 +160,15 @@ static void walls(int runs) {
     CHECK(cudaMemset(a, 1, bytes));
     CHECK(cudaMallocHost(&host, bytes));
     memset(host, 1, bytes);
-    // Bytes copied; the memory moves twice as many.
-    print_bytes("wall_copy_device", measured(runs, [&] { CHECK(cudaMemcpyAsync(b, a, bytes, cudaMemcpyDeviceToDevice)); }), bytes);
-    print_bytes("wall_copy_to_device", measured(runs, [&] { CHECK(cudaMemcpyAsync(a, host, bytes, cudaMemcpyHostToDevice)); }), bytes);
-    print_bytes("wall_copy_to_host", measured(runs, [&] { CHECK(cudaMemcpyAsync(host, a, bytes, cudaMemcpyDeviceToHost)); }), bytes);
-    print_bytes("wall_read_host_in_place",
-                measured(runs, [&] { read_in_place<<<multiprocessors * 16, BLOCK>>>((const uint4*)host, bytes / 16, sink); }), bytes);
+    // Bytes copied; device memory transfers twice as many.
+    auto copy = [&](void* to, const void* from, cudaMemcpyKind kind) {
+        return measured(runs, [&] { CHECK(cudaMemcpyAsync(to, from, bytes, kind)); });
+    };
+    print_bytes("wall_copy_device", copy(b, a, cudaMemcpyDeviceToDevice), bytes);
+    print_bytes("wall_copy_to_device", copy(a, host, cudaMemcpyHostToDevice), bytes);
+    print_bytes("wall_copy_to_host", copy(host, a, cudaMemcpyDeviceToHost), bytes);
+    auto read = [&] { read_in_place<<<multiprocessors * 16, BLOCK>>>((const uint4*)host, bytes / 16, sink); };
+    print_bytes("wall_read_host_in_place", measured(runs, read), bytes);
     CHECK(cudaFreeHost(host));
     CHECK(cudaFree(a));
     CHECK(cudaFree(b));
@@ -173,14 +177,14 @@ static void walls(int runs) {
 
 // ---- Graphs ----
 
-// Lists in GPU memory, and which of them are worked on by what. Kernels take it by value.
+// Lists in GPU memory, binned by the number of threads for each. Passed to kernels by value.
 struct Lists {
     u64* offsets;
     u32* neighbours;
     // By degree: a thread each, 8 lanes each, a warp each.
     u32* bins[3];
     u64 bin_counts[3];
-    // Vertex in the high half, number of the chunk in the low one.
+    // Vertex in the high half, chunk number in the low half.
     u64* chunks;
     u64 chunk_count;
 };
@@ -189,7 +193,7 @@ struct Graph {
     u64 vertices, edges;
     Lists out, in;
     bool has_in;
-    // The source of every edge, beside out.neighbours.
+    // The source of every edge, parallel to out.neighbours.
     u32* sources;
     std::vector<u32> out_degrees;
 };
@@ -273,7 +277,7 @@ static Graph read_graph(const char* path) {
     return graph;
 }
 
-// ---- Upper bounds: nothing but the random accesses, in the graph's own order ----
+// ---- Upper bounds: only the random accesses, in the graph's order ----
 
 __global__ void gather(const u32* indices, u64 count, const float* values, float* sink) {
     float sum = 0;
@@ -284,7 +288,9 @@ __global__ void gather(const u32* indices, u64 count, const float* values, float
 
 __global__ void add_f32(const u32* indices, u64 count, float* values) {
     u64 step = (u64)gridDim.x * blockDim.x;
-    for (u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x; at < count; at += step) atomicAdd(values + indices[at], 1.0f);
+    for (u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x; at < count; at += step) {
+        atomicAdd(values + indices[at], 1.0f);
+    }
 }
 
 __global__ void add_f32_by_exchange(const u32* indices, u64 count, float* values) {
@@ -301,10 +307,12 @@ __global__ void add_f32_by_exchange(const u32* indices, u64 count, float* values
 
 __global__ void add_u64(const u32* indices, u64 count, u64* values) {
     u64 step = (u64)gridDim.x * blockDim.x;
-    for (u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x; at < count; at += step) atomicAdd(values + indices[at], 0x9e3779b9ull);
+    for (u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x; at < count; at += step) {
+        atomicAdd(values + indices[at], 0x9e3779b9ull);
+    }
 }
 
-// 64 bits in two words: the low word's old value tells whether to carry.
+// 64 bits in two words: the old value of the low word shows whether to carry.
 __global__ void add_u64_in_halves(const u32* indices, u64 count, u32* values) {
     const u32 low = 0x9e3779b9u;
     u64 step = (u64)gridDim.x * blockDim.x;
@@ -324,13 +332,16 @@ static void upper_bounds(const Graph& graph, int runs) {
     print_edges("gather_out", measured(runs, [&] { gather<<<blocks, BLOCK>>>(dests, edges, values, values); }), edges);
     if (graph.has_in) {
         const u32* sources = graph.in.neighbours;
-        print_edges("gather_in", measured(runs, [&] { gather<<<blocks, BLOCK>>>(sources, edges, values, values); }), edges);
+        auto gather_in = [&] { gather<<<blocks, BLOCK>>>(sources, edges, values, values); };
+        print_edges("gather_in", measured(runs, gather_in), edges);
     }
     print_edges("atomic_f32", measured(runs, [&] { add_f32<<<blocks, BLOCK>>>(dests, edges, values); }), edges);
     CHECK(cudaMemset(values, 0, 2 * graph.vertices * sizeof(float)));
-    print_edges("atomic_f32_by_exchange", measured(runs, [&] { add_f32_by_exchange<<<blocks, BLOCK>>>(dests, edges, values); }), edges);
+    auto by_exchange = [&] { add_f32_by_exchange<<<blocks, BLOCK>>>(dests, edges, values); };
+    print_edges("atomic_f32_by_exchange", measured(runs, by_exchange), edges);
     print_edges("atomic_u64", measured(runs, [&] { add_u64<<<blocks, BLOCK>>>(dests, edges, (u64*)values); }), edges);
-    print_edges("atomic_u64_in_halves", measured(runs, [&] { add_u64_in_halves<<<blocks, BLOCK>>>(dests, edges, (u32*)values); }), edges);
+    auto in_halves = [&] { add_u64_in_halves<<<blocks, BLOCK>>>(dests, edges, (u32*)values); };
+    print_edges("atomic_u64_in_halves", measured(runs, in_halves), edges);
     CHECK(cudaFree(values));
 }
 
@@ -354,10 +365,12 @@ __device__ float sum_over_lanes(float value, int lanes) {
 
 __global__ void pagerank_begin(PageRankState state, u64 vertices) {
     u64 step = (u64)gridDim.x * blockDim.x;
-    for (u64 vertex = (u64)blockIdx.x * blockDim.x + threadIdx.x; vertex < vertices; vertex += step) state.ranks[vertex] = 1.0f / vertices;
+    for (u64 vertex = (u64)blockIdx.x * blockDim.x + threadIdx.x; vertex < vertices; vertex += step) {
+        state.ranks[vertex] = 1.0f / vertices;
+    }
 }
 
-// Shares of ranks, for each out-edge the same; sums start anew.
+// The rank that each vertex passes along each out-edge; resets sums.
 __global__ void pagerank_shares(PageRankState state, const u64* out_offsets, u64 vertices) {
     double dangling = 0;
     u64 step = (u64)gridDim.x * blockDim.x;
@@ -386,9 +399,10 @@ __global__ void push_edges(const u32* sources, const u32* dests, u64 edges, Page
     }
 }
 
-// What lanes do with a part of a vertex's list: send the vertex's share, or collect the neighbours'.
+// Processes a part of a vertex's list: adds the vertex's share to the neighbours, or sums the neighbours' shares.
 struct Push {
-    static __device__ float part(PageRankState state, const u32* neighbours, u32 vertex, u64 begin, u64 end, u32 lanes) {
+    static __device__ float part(PageRankState state, const u32* neighbours, u32 vertex, u64 begin, u64 end,
+                                 u32 lanes) {
         float share = state.shares[vertex];
         for (u64 edge = begin; edge < end; edge += lanes) atomicAdd(state.sums + neighbours[edge], share);
         return 0;
@@ -408,8 +422,9 @@ struct Pull {
     }
 };
 
-// LANES lanes for each list. All lanes of a warp go round equally often, so that they can add up together.
-template <typename Part, int LANES> __global__ void over_lists(Lists lists, const u32* vertices, u64 count, PageRankState state) {
+// LANES lanes for each list. All lanes of a warp take the same number of rounds, so that they can reduce together.
+template <typename Part, int LANES>
+__global__ void over_lists(Lists lists, const u32* vertices, u64 count, PageRankState state) {
     u64 groups = (u64)gridDim.x * blockDim.x / LANES, group = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
     u64 first_of_warp = group - group % (32 / LANES);
     u32 lane = threadIdx.x % LANES;
@@ -435,15 +450,16 @@ template <typename Part> __global__ void over_chunks(Lists lists, PageRankState 
 }
 
 template <typename Part> static void over_all(const Lists& lists, PageRankState state) {
-    const u64* counts = lists.bin_counts;
-    if (counts[0] > 0) over_lists<Part, 1><<<blocks_for(counts[0]), BLOCK>>>(lists, lists.bins[0], counts[0], state);
-    if (counts[1] > 0) over_lists<Part, 8><<<blocks_for(counts[1] * 8), BLOCK>>>(lists, lists.bins[1], counts[1], state);
-    if (counts[2] > 0) over_lists<Part, 32><<<blocks_for(counts[2] * 32), BLOCK>>>(lists, lists.bins[2], counts[2], state);
+    const u64 *counts = lists.bin_counts, few = counts[0], some = counts[1], many = counts[2];
+    if (few > 0) over_lists<Part, 1><<<blocks_for(few), BLOCK>>>(lists, lists.bins[0], few, state);
+    if (some > 0) over_lists<Part, 8><<<blocks_for(some * 8), BLOCK>>>(lists, lists.bins[1], some, state);
+    if (many > 0) over_lists<Part, 32><<<blocks_for(many * 32), BLOCK>>>(lists, lists.bins[2], many, state);
     if (lists.chunk_count > 0) over_chunks<Part><<<blocks_for(lists.chunk_count * BLOCK), BLOCK>>>(lists, state);
 }
 
-// An iteration after a warm-up, again and again, from equal ranks: its time, and the time of its edges.
-template <typename Edges> static void pagerank(const char* name, const Graph& graph, PageRankState state, int runs, Edges edges) {
+// Repeats an iteration after a warm-up, from equal ranks; prints its time, and the time of its edges.
+template <typename Edges>
+static void pagerank(const char* name, const Graph& graph, PageRankState state, int runs, Edges edges) {
     int blocks = blocks_for(graph.vertices);
     Timer whole, part;
     std::vector<double> times, edge_times;
@@ -469,7 +485,7 @@ template <typename Edges> static void pagerank(const char* name, const Graph& gr
     fflush(stdout);
 }
 
-// The sum of all ranks, and how far two vectors of them are apart at the most, as a share.
+// The sum of all ranks, and the maximum relative difference of two vectors of ranks.
 __global__ void compare_ranks(const float* ranks, const float* others, u64 vertices, double* sum, u32* largest) {
     double own = 0;
     float apart = 0;
@@ -480,7 +496,7 @@ __global__ void compare_ranks(const float* ranks, const float* others, u64 verti
     }
     own = sum_over_warp(own);
     if (threadIdx.x % 32 == 0) atomicAdd(sum, own);
-    // Floats that are not negative are ordered as their bits are.
+    // Non-negative floats have the order of their bits.
     atomicMax(largest, __float_as_uint(apart));
 }
 
@@ -525,7 +541,7 @@ static void all_pageranks(const Graph& graph, int runs) {
 
 // ---- Breadth-first search ----
 
-// What a level found, and what is in the next queue. Read back once a level.
+// The results of a level, and the sizes of the next queue. Read back once a level.
 struct Status {
     u64 vertices, edges;
     // 8 lanes each, a warp each, chunks.
@@ -539,7 +555,7 @@ struct Queue {
     Status* status;
 };
 
-// All of a search. Kernels take it by value.
+// The state of a search. Passed to kernels by value.
 struct Search {
     const u64* out_offsets;
     const u32* dests;
@@ -549,7 +565,7 @@ struct Search {
     u64 vertices;
 };
 
-// Adds 1 to a counter for every lane that is here; each gets a number of its own.
+// Adds 1 to a counter for every active lane; returns a distinct number to each.
 __device__ u32 take_number(u32* counter) {
     u32 here = __activemask(), lane = threadIdx.x % 32, first = __ffs(here) - 1, base = 0;
     if (lane == first) base = atomicAdd(counter, (u32)__popc(here));
@@ -582,7 +598,7 @@ struct Found {
     u64 vertices, edges;
 };
 
-// Claims a vertex for a level, if nobody has. Bits are only ever set, so that an old one that is set is right.
+// Claims a vertex for a level unless it is claimed. Bits are never cleared, so that a stale set bit is still valid.
 __device__ void claim(Search search, Queue queue, u32 vertex, u32 level, Found& found) {
     u32 *word = search.visited + vertex / 32, bit = 1u << vertex % 32;
     if (*word & bit || __ldcg(word) & bit || atomicOr(word, bit) & bit) return;
@@ -605,7 +621,9 @@ template <int LANES> __global__ void top_down(Search search, const u32* frontier
     u64 groups = (u64)gridDim.x * blockDim.x / LANES;
     for (u64 group = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / LANES; group < count; group += groups) {
         u64 begin = search.out_offsets[frontier[group]], end = search.out_offsets[frontier[group] + 1];
-        for (u64 edge = begin + threadIdx.x % LANES; edge < end; edge += LANES) claim(search, next, search.dests[edge], level, found);
+        for (u64 edge = begin + threadIdx.x % LANES; edge < end; edge += LANES) {
+            claim(search, next, search.dests[edge], level, found);
+        }
     }
     __syncwarp();
     add_found(next.status, found.vertices, found.edges);
@@ -617,7 +635,9 @@ __global__ void top_down_chunks(Search search, const u64* chunks, u32 count, Que
         u32 vertex = (u32)(chunks[at] >> 32);
         u64 begin = search.out_offsets[vertex] + (chunks[at] & 0xffffffffull) * CHUNK;
         u64 end = min((u64)(begin + CHUNK), (u64)search.out_offsets[vertex + 1]);
-        for (u64 edge = begin + threadIdx.x; edge < end; edge += blockDim.x) claim(search, next, search.dests[edge], level, found);
+        for (u64 edge = begin + threadIdx.x; edge < end; edge += blockDim.x) {
+            claim(search, next, search.dests[edge], level, found);
+        }
     }
     __syncwarp();
     add_found(next.status, found.vertices, found.edges);
@@ -625,11 +645,12 @@ __global__ void top_down_chunks(Search search, const u64* chunks, u32 count, Que
 
 __device__ bool is_set(const u32* bits, u32 vertex) { return bits[vertex / 32] >> vertex % 32 & 1; }
 
-// In-neighbours that a lane looks at by itself before its warp helps.
+// In-neighbours that a lane checks alone before its warp helps.
 const u32 ALONE = 16;
 
-// A warp for 32 vertices: those that are not visited look for an in-neighbour in the frontier.
-__global__ void bottom_up(Search search, const u64* __restrict__ in_offsets, const u32* __restrict__ sources, u32 level, Status* status) {
+// A warp for 32 vertices: searches the in-neighbours of unvisited ones for a vertex of the frontier.
+__global__ void bottom_up(Search search, const u64* __restrict__ in_offsets, const u32* __restrict__ sources, u32 level,
+                          Status* status) {
     const u32* __restrict__ frontier = search.frontier;
     u64 words = (search.vertices + 31) / 32, warps = (u64)gridDim.x * blockDim.x / 32;
     u32 lane = threadIdx.x % 32;
@@ -638,7 +659,8 @@ __global__ void bottom_up(Search search, const u64* __restrict__ in_offsets, con
         u32 visited = search.visited[word];
         u64 vertex = word * 32 + lane;
         bool open = vertex < search.vertices && !(visited >> lane & 1), found = false;
-        u64 edge = open ? in_offsets[vertex] : 0, end = open ? in_offsets[vertex + 1] : 0, alone = min(end, (u64)(edge + ALONE));
+        u64 edge = open ? in_offsets[vertex] : 0, end = open ? in_offsets[vertex + 1] : 0;
+        u64 alone = min(end, (u64)(edge + ALONE));
         for (; edge < alone && !found; edge++) found = is_set(frontier, sources[edge]);
         __syncwarp();
         for (u32 waiting = __ballot_sync(0xffffffffu, !found && edge < end); waiting != 0; waiting &= waiting - 1) {
@@ -684,7 +706,7 @@ __global__ void bits_to_queue(Search search, Queue queue) {
     }
 }
 
-// Edges that a level is skipped over, and vertices with a parent.
+// Counts edges that skip a level, and vertices with a parent.
 __global__ void check_edges(Search search, const u32* sources, u64 edges, u32* parents, u64* wrong) {
     u64 step = (u64)gridDim.x * blockDim.x;
     for (u64 edge = (u64)blockIdx.x * blockDim.x + threadIdx.x; edge < edges; edge += step) {
@@ -732,13 +754,15 @@ struct Searcher {
     }
 
     void expand(const Queue& queue, const Status& status, const Queue& next, u32 level) {
-        const u32* counts = status.counts;
-        if (counts[0] > 0) top_down<8><<<blocks_for(counts[0] * 8ull), BLOCK>>>(search, queue.bins[0], counts[0], next, level);
-        if (counts[1] > 0) top_down<32><<<blocks_for(counts[1] * 32ull), BLOCK>>>(search, queue.bins[1], counts[1], next, level);
-        if (counts[2] > 0) top_down_chunks<<<blocks_for(counts[2] * (u64)BLOCK), BLOCK>>>(search, queue.chunks, counts[2], next, level);
+        u32 few = status.counts[0], many = status.counts[1], chunks = status.counts[2];
+        if (few > 0) top_down<8><<<blocks_for(few * 8ull), BLOCK>>>(search, queue.bins[0], few, next, level);
+        if (many > 0) top_down<32><<<blocks_for(many * 32ull), BLOCK>>>(search, queue.bins[1], many, next, level);
+        if (chunks > 0) {
+            top_down_chunks<<<blocks_for(chunks * (u64)BLOCK), BLOCK>>>(search, queue.chunks, chunks, next, level);
+        }
     }
 
-    // A whole search; how many vertices and edges the reached part has, and how many levels.
+    // Runs a search; returns the numbers of vertices and edges reached, and of levels.
     Found run(u32 source, bool optimize, u32& levels) {
         u64 words = (graph.vertices + 31) / 32;
         CHECK(cudaMemsetAsync(search.levels, 0xff, graph.vertices * sizeof(u32)));
@@ -765,7 +789,8 @@ struct Searcher {
             }
             CHECK(cudaMemsetAsync(next.status, 0, sizeof(Status)));
             if (up) {
-                bottom_up<<<blocks_for(words * 32), BLOCK>>>(search, graph.in.offsets, graph.in.neighbours, levels + 1, next.status);
+                bottom_up<<<blocks_for(words * 32), BLOCK>>>(search, graph.in.offsets, graph.in.neighbours, levels + 1,
+                                                             next.status);
                 std::swap(search.frontier, search.next_frontier);
             } else {
                 expand(queues[now], status, next, levels + 1);
@@ -776,18 +801,20 @@ struct Searcher {
         return all;
     }
 
-    // Levels differ by at most one along an edge, and all but the source have a parent one level up.
+    // Levels differ by at most one along an edge, and all vertices except the source have a parent one level up.
     void check(const Found& found) {
         u64 words = (graph.vertices + 31) / 32, host[2] = {};
         u64* counts = device_array<u64>(2);
         CHECK(cudaMemset(counts, 0, 2 * sizeof(u64)));
         CHECK(cudaMemset(search.next_frontier, 0, words * sizeof(u32)));
-        check_edges<<<blocks_for(graph.edges), BLOCK>>>(search, graph.sources, graph.edges, search.next_frontier, counts);
+        check_edges<<<blocks_for(graph.edges), BLOCK>>>(search, graph.sources, graph.edges, search.next_frontier,
+                                                        counts);
         count_bits<<<blocks_for(words), BLOCK>>>(search.next_frontier, words, counts + 1);
         CHECK(cudaMemcpy(host, counts, sizeof host, cudaMemcpyDeviceToHost));
         CHECK(cudaFree(counts));
         if (host[0] != 0 || host[1] + 1 != found.vertices) {
-            fprintf(stderr, "%llu edges skip a level; %llu of %llu vertices have a parent\n", host[0], host[1], found.vertices);
+            fprintf(stderr, "%llu edges skip a level; %llu of %llu vertices have a parent\n", host[0], host[1],
+                    found.vertices);
             fail("levels are wrong");
         }
     }
@@ -798,7 +825,8 @@ struct Searcher {
         Spread ms = measured(runs, [&] { found = run(hub, optimize, levels); });
         check(found);
         print_time(name, ms);
-        printf(",\"source\":%u,\"reached\":%llu,\"levels\":%u,\"teps\":%.4e}\n", hub, found.vertices, levels, found.edges / ms.median * 1e3);
+        printf(",\"source\":%u,\"reached\":%llu,\"levels\":%u,\"teps\":%.4e}\n", hub, found.vertices, levels,
+               found.edges / ms.median * 1e3);
         double inverse = 0, total_ms = 0;
         for (u32 source : sources) {
             Timer timer;

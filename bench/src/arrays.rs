@@ -11,7 +11,7 @@ use topostream_oracles::{Csr, Graph, Weights};
 /// Reads a store.
 ///
 /// # Errors
-/// If a page is not sound.
+/// If a page is corrupt.
 pub fn graph(store: &Store) -> Result<Graph> {
     let manifest = store.manifest();
     let read = |direction| read_all(store, direction, manifest.weights.is_some());
@@ -26,7 +26,7 @@ pub fn graph(store: &Store) -> Result<Graph> {
 /// Reads all lists of a direction, without weights.
 ///
 /// # Errors
-/// If the store has none, or a page is not sound.
+/// If the store has none, or a page is corrupt.
 pub fn lists(store: &Store, direction: Direction) -> Result<Csr> {
     read_all(store, direction, false)
 }
@@ -78,12 +78,12 @@ impl Neighbours for AnyNeighbours<'_> {
 /// Reads a topology page by page, in order.
 ///
 /// # Errors
-/// If a page cannot be read or is not sound.
+/// If a page cannot be read or is corrupt.
 pub fn each_page(store: &Store, topology: &Topology, mut take: impl FnMut(&Page<'_>, AnyNeighbours<'_>)) -> Result<()> {
     each_weighted_page(store, topology, false, |page, neighbours, _| take(page, neighbours))
 }
 
-/// The same with weights, or with none.
+/// Reads a topology page by page, in order, with or without weights.
 fn each_weighted_page(
     store: &Store,
     topology: &Topology,

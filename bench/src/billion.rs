@@ -44,9 +44,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("billion", EXPECTATION);
     [STORE_CHECK, PAGERANK_CHECK, BFS_CHECK].iter().for_each(|&how| outcome.verified(how));
-    outcome
-        .notes
-        .push("every row is a process of its own, and its peak is that process's before answers are checked".into());
+    outcome.notes.push("every row is a separate process; its peak memory is taken before answers are checked".into());
     let Options { scale, memory, in_edges, ref common, .. } = *options;
     let path = fresh(&common.dir, &format!("billion-{scale}"))?;
     let mut table = Table::new("Billion", &["what", "s", "M edges/s", "GB/s from disk", "peak MiB"]);

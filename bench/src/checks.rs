@@ -89,7 +89,7 @@ fn round(store: &Store, pages: &[AlignedBuffer]) -> Result<Round> {
     let (checksum, equal) = timed(|| pages.iter().zip(entries).all(|(page, entry)| crc32c(page) == entry.crc));
     match sound && equal {
         true => Ok(Round { check_ns: check.as_nanos() as f64, checksum_ns: checksum.as_nanos() as f64 }),
-        false => Err("a page of the store is not sound".into()),
+        false => Err("a page of the store is corrupt".into()),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  u64 vertices · u64 edges · u64 out_offsets[vertices + 1] · u32 dests[edges]
-//!                           · u64 in_offsets[vertices + 1]  · u32 sources[edges]     where the store has in-lists
+//!                           · u64 in_offsets[vertices + 1]  · u32 sources[edges]     if the store has in-lists
 //! ```
 //!
 //! All little-endian, without gaps. Pages are streamed, so that memory does not depend on the graph.
@@ -20,14 +20,14 @@ use topostream_formats::{Direction, Encoding, Store, Topology};
 pub struct Options {
     /// The store
     pub store: PathBuf,
-    /// The file; it gets its name when it is complete
+    /// The output file; it gets its name when it is complete
     pub file: PathBuf,
 }
 
 /// Writes the file.
 ///
 /// # Errors
-/// If a page is not sound or the file cannot be written.
+/// If a page is corrupt or the file cannot be written.
 pub fn run(options: &Options) -> Result<()> {
     let bytes = export(&Store::open(&options.store)?, &options.file)?;
     println!("{}: {bytes} bytes", options.file.display());
@@ -37,7 +37,7 @@ pub fn run(options: &Options) -> Result<()> {
 /// Writes a store to a file; returns the number of bytes.
 ///
 /// # Errors
-/// If a page is not sound or the file cannot be written.
+/// If a page is corrupt or the file cannot be written.
 pub fn export(store: &Store, path: &Path) -> Result<u64> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
@@ -66,7 +66,7 @@ fn write(store: &Store, out: &mut impl Write) -> Result<()> {
 
 fn write_lists(store: &Store, topology: &Topology, out: &mut impl Write) -> Result<()> {
     if topology.is_grouped() {
-        return Err("exports take lists as they lie, and these are grouped for shards: format the store without".into());
+        return Err("exports do not support lists that are grouped for shards: format the store without shards".into());
     }
     let mut offset = 0u64;
     out.write_all(&offset.to_le_bytes())?;
@@ -96,7 +96,7 @@ mod tests {
     use crate::graph::Wanted;
 
     #[test]
-    fn what_is_written_is_the_store() {
+    fn exports_equal_the_store() {
         let folder = tempfile::tempdir().unwrap();
         for encoding in [Encoding::VertexId, Encoding::record_id(2, 2).unwrap()] {
             let store = Wanted { page_bytes: 64 << 10, encoding, ..Wanted::default() }.rmat(folder.path(), 12).unwrap();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_written_is_named() {
+    fn errors_name_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let store = Wanted { page_bytes: 64 << 10, ..Wanted::default() }.rmat(folder.path(), 6).unwrap();
         let error = export(&store, &folder.path().join("none/dump")).unwrap_err().to_string();

@@ -36,8 +36,8 @@ pub struct Options {
 /// Any failure, including a page with other bytes.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("fetchers", EXPECTATION);
-    outcome.verified("pages: one scan by each fetcher held against the checksums in the page directory");
-    outcome.notes.push("a scan reads every page into the frames of the engine's pool and does nothing with it".into());
+    outcome.verified("pages: one scan by each fetcher checked against the checksums in the page directory");
+    outcome.notes.push("a scan reads every page into the frames of the engine's pool and discards it".into());
     let columns = ["page KiB", "fetcher", "GB/s", "raw GB/s", "of raw"];
     let mut table = Table::new("Scans", &columns);
     for page_bytes in PAGE_BYTES {
@@ -83,7 +83,7 @@ fn measure(
     let mut frames = frames(topology)?;
     scan(store, kind, &mut frames, &mut |page, bytes| sound &= crc32c(bytes) == entries[page.index()].crc)?;
     if !sound {
-        return Err("a fetcher gave other bytes than were written".into());
+        return Err("a fetcher returned bytes other than those written".into());
     }
     let mut round = || -> Result<(f64, f64)> {
         let raw = raw::read(files, best.shape)?.gb_per_s();

@@ -34,11 +34,11 @@ pub struct Options {
 /// Measures.
 ///
 /// # Errors
-/// Any failure, including an unsound store.
+/// Any failure, including a corrupt store.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("format", EXPECTATION);
     outcome.verified(STORE_CHECK);
-    outcome.notes.push("formatting and verification run each in a process of its own; peaks are their VmHWM".into());
+    outcome.notes.push("formatting and verification run in separate processes; peaks are their VmHWM".into());
     let rounds: Vec<Round> = (0..options.common.runs).map(|_| round(options)).collect::<Result<_>>()?;
     let edges = rmat_edges(options.scale);
     let speed = |ns: u64| ratio(1e3 * edges as f64, ns as f64);

@@ -1,4 +1,4 @@
-//! The graphs that are measured on: stores in the scratch directory, made once and kept.
+//! The measured graphs: stores in the scratch directory, made once and kept.
 
 use crate::Result;
 use crate::answers::hash;
@@ -11,17 +11,17 @@ use topostream_tools::format::{FormatOptions, OpenSource, format};
 use topostream_tools::generate::{Grid, RandomWeights, Rmat, Uniform};
 use topostream_tools::progress::{Cancel, Quiet};
 
-/// Edges for each vertex of the R-MAT graphs here.
+/// Edges per vertex of R-MAT graphs.
 pub const EDGE_FACTOR: u64 = 16;
-/// The seed of the graphs here.
+/// The seed of all graphs.
 const SEED: u64 = 1;
-/// Random weights that are whole.
+/// The range of random integer weights.
 const WHOLE_MIN: u32 = 1;
 const WHOLE_MAX: u32 = 255;
-/// The least of those that are not; the largest is 1.
+/// The minimum of random float weights; the maximum is 1.
 const FLOAT_MIN: f32 = 1.0 / 16.0;
 
-/// The order of vertices in stores that are made.
+/// The order of vertices in new stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum Order {
     /// By original id
@@ -32,7 +32,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The formatter's name for it.
+    /// The formatter's option.
     pub fn vertices(self) -> VertexOrder {
         match self {
             Self::Natural => VertexOrder::Natural,
@@ -52,26 +52,26 @@ impl Order {
 /// A store that a benchmark wants.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Whether the in-lists are wanted too.
+    /// Whether to store the in-lists too.
     pub in_edges: bool,
     /// The page size.
     pub page_bytes: u32,
-    /// How neighbours are written.
+    /// The encoding of neighbours.
     pub encoding: Encoding,
     /// Main memory for formatting.
     pub memory_bytes: u64,
-    /// A directory for every second page; a relative path starts from the store's.
+    /// A folder for every second page; relative paths start from the store's folder.
     pub second_stripe: Option<PathBuf>,
-    /// How many shards the out-lists are grouped for.
+    /// The number of shards of the out-lists.
     pub shards: u32,
-    /// Whether edges have weights: whole ones from 1 to 255, or floats from 1/16 to 1. A file's own stay where they are
-    /// of the type.
+    /// The type of weights, if any: integers from 1 to 255, or floats from 1/16 to 1. A file's own weights of that type
+    /// are kept.
     pub weights: Option<WeightType>,
-    /// Whether every edge gets its reverse.
+    /// Whether to add the reverse of every edge.
     pub undirected: bool,
-    /// Whether repeated edges and loops are left out.
+    /// Whether to remove repeated edges and self-loops.
     pub distinct: bool,
-    /// How vertices are numbered.
+    /// The order of vertices.
     pub order: Order,
 }
 
@@ -115,7 +115,7 @@ impl Wanted {
         }
     }
 
-    /// The part of a store's name that says what it is.
+    /// The part of a store's name that identifies its options.
     fn suffix(&self) -> String {
         let encoding: String = self.encoding.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
         let in_edges = if self.in_edges { "-in" } else { "" };
@@ -159,7 +159,7 @@ impl Wanted {
         self.open_or_make(&path, &mut || Ok(Box::new(rmat.generate()?)))
     }
 
-    /// A uniform random graph with as many edges as vertices, made anew in `path`.
+    /// A uniform random graph with as many edges as vertices, always made again in `path`.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -185,7 +185,7 @@ impl Wanted {
     /// # Errors
     /// If it can neither be opened nor made.
     pub fn file(&self, folder: &Path, file: &Path) -> Result<Store> {
-        let name = file.file_name().ok_or("an edge list is a file")?.to_string_lossy();
+        let name = file.file_name().ok_or("an edge list must be a file")?.to_string_lossy();
         let path = folder.join(format!("{name}-{}", self.suffix()));
         self.open_or_make(&path, &mut || {
             let source = readers::open(file, &readers::Options::default())?;
@@ -213,7 +213,7 @@ impl Wanted {
     }
 }
 
-/// A source that gives edges random weights, the same for both directions of an edge.
+/// A source that adds random weights, equal for both directions of an edge.
 struct Weighed {
     source: Box<dyn EdgeSource>,
     info: SourceInfo,
@@ -264,12 +264,12 @@ pub fn rmat_source(scale: u32) -> topostream_formats::Result<Box<dyn EdgeSource>
     Ok(Box::new(Rmat::new(scale, EDGE_FACTOR, SEED).generate()?))
 }
 
-/// How many edges that is.
+/// The number of edges of an R-MAT graph.
 pub fn rmat_edges(scale: u32) -> u64 {
     EDGE_FACTOR << scale
 }
 
-/// The vertex with the most out-edges, the first of them: where searches start.
+/// The first vertex with the most out-edges: the source of searches.
 ///
 /// # Errors
 /// If the degrees cannot be read.
@@ -301,7 +301,7 @@ pub fn page_files(store: &Store, direction: Direction) -> Vec<PathBuf> {
     store.topology(direction).map_or(Vec::new(), |topology| topology.page_files().to_vec())
 }
 
-/// How a graph is called in tables.
+/// The name of a graph in tables.
 pub fn name(store: &Store) -> String {
     let millions = store.edges() as f64 / 1e6;
     let folder = store.path().file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_vertices_are_those_of_a_sort() {
+    fn the_largest_vertices_match_a_sort() {
         let folder = tempfile::tempdir().unwrap();
         let store = Wanted { page_bytes: 64 << 10, ..Wanted::default() }.rmat(folder.path(), 7).unwrap();
         let degrees = store.out_degrees().unwrap();

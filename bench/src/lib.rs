@@ -1,4 +1,4 @@
-//! The performance claims of topostream, reproducible: one file a subcommand.
+//! Reproduces the performance claims of topostream: a subcommand for each benchmark.
 //!
 //! ```text
 //!  graph ─▶ store in the scratch directory ─┬─▶ ours        ─┐
@@ -19,6 +19,7 @@ mod checkpoint;
 mod checks;
 mod child;
 mod devices;
+mod experiments;
 mod export;
 mod fetchers;
 mod format;
@@ -31,6 +32,7 @@ mod outcome;
 mod overlap;
 mod peers;
 mod raw;
+mod resources;
 mod runs;
 mod start;
 mod stripes;
@@ -55,30 +57,30 @@ struct Program {
 /// The options of every benchmark.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Common {
-    /// How often everything is measured
+    /// Number of measurements
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Write the outcome as JSON to this file too
+    /// Also write the outcome as JSON to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Threads that compute: all cores where none are given
+    /// CPU threads [default: all cores]
     #[arg(long)]
     threads: Option<usize>,
     /// The folder for stores; on the disk to measure
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     dir: PathBuf,
-    /// The page size of stores that are made
+    /// The page size of new stores
     #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = page_size)]
     page_size: u32,
 }
 
 impl Common {
-    /// How many threads compute.
+    /// The number of threads.
     fn threads(&self) -> usize {
-        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+        machine::threads(self.threads)
     }
 
-    /// Stores of the page size that was asked for, with in-lists.
+    /// A store of the requested page size, with in-lists.
     fn wanted(&self) -> graph::Wanted {
         graph::Wanted { page_bytes: self.page_size, ..graph::Wanted::default() }
     }
@@ -102,10 +104,10 @@ enum Bench {
     Algorithms(algorithms::Options),
     Asynchronous(asynchronous::Options),
     Checkpoint(checkpoint::Options),
-    /// A part of another benchmark in a process of its own
+    /// Part of another benchmark, in a separate process
     #[command(hide = true)]
     Child {
-        /// What to do, as JSON
+        /// The task, as JSON
         task: String,
     },
 }

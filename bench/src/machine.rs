@@ -1,10 +1,10 @@
-//! What the numbers were measured on and with.
+//! The machine and the program version of a measurement.
 
 use serde::Serialize;
 use std::fs::read_to_string;
 use std::process::Command;
 
-/// The machine and the program.
+/// A machine, and a version of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Machine {
     /// Cores that the process may use.
@@ -15,16 +15,16 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// The system's kernel.
     pub kernel: String,
-    /// The version of this program, as git describes it where it can.
+    /// The version of this program, with git's description if available.
     pub version: String,
 }
 
 impl Machine {
-    /// Looks at this machine.
+    /// This machine.
     pub fn this() -> Self {
         let read = |path| read_to_string(path).unwrap_or_default();
         Self {
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            cores: threads(None),
             cpu: field(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| std::env::consts::ARCH.into()),
             memory_bytes: field(&read("/proc/meminfo"), "MemTotal").map_or(0, |total| kib(&total) << 10),
             kernel: format!("{} {}", std::env::consts::OS, read("/proc/sys/kernel/osrelease").trim()),
@@ -40,6 +40,11 @@ impl std::fmt::Display for Machine {
     }
 }
 
+/// The number of worker threads: all cores unless `wanted` is given.
+pub fn threads(wanted: Option<usize>) -> usize {
+    wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// The value of the first `name : value` line.
 fn field(text: &str, name: &str) -> Option<String> {
     let value = |line: &str| line.split_once(':').filter(|(key, _)| key.trim() == name).map(|(_, v)| v.trim().into());
@@ -51,7 +56,7 @@ fn kib(value: &str) -> u64 {
     value.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// The version that the build was told, else what git says of the sources, else the package's.
+/// The version set at build time; otherwise git's description of the sources; otherwise the package's.
 fn version() -> String {
     if let Some(version) = option_env!("TOPOSTREAM_VERSION") {
         return version.into();
@@ -67,14 +72,14 @@ fn version() -> String {
     }
 }
 
-/// Empties the system's page cache, so that no program starts with a warm one. Returns whether it was allowed: it takes
-/// an administrator.
+/// Empties the system's page cache, so that no program starts with a warm one. Returns whether that succeeded: it takes
+/// administrator rights.
 pub fn drop_page_cache() -> bool {
     Command::new("sync").status().is_ok_and(|status| status.success())
         && std::fs::write("/proc/sys/vm/drop_caches", "3").is_ok()
 }
 
-/// Bytes that this process and its finished children had the disks read, if the system reports it.
+/// Bytes that this process and its finished children have read from disk, if the system reports it.
 pub fn disk_read_bytes() -> Option<u64> {
     field(&read_to_string("/proc/self/io").ok()?, "read_bytes")?.parse().ok()
 }

@@ -3,16 +3,16 @@
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// The median of some measurements, and how far they spread.
+/// The median and the range of measurements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
-    /// The middle one; the mean of the two middle ones where their number is even.
+    /// The median; the mean of the two middle values if their number is even.
     pub median: f64,
-    /// The smallest.
+    /// The minimum.
     pub min: f64,
-    /// The largest.
+    /// The maximum.
     pub max: f64,
-    /// How many there are.
+    /// The number of measurements.
     pub runs: usize,
 }
 
@@ -27,7 +27,7 @@ impl Spread {
         Self { median, min, max, runs: sorted.len() }
     }
 
-    /// Summarises a value of each measurement.
+    /// Summarises one value of each measurement.
     pub fn over<T>(measured: &[T], value: impl Fn(&T) -> f64) -> Self {
         Self::of(&measured.iter().map(value).collect::<Vec<_>>())
     }
@@ -44,7 +44,7 @@ impl std::fmt::Display for Spread {
     }
 }
 
-/// A number with three digits or more.
+/// A number with at least three digits.
 pub fn digits(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
@@ -54,21 +54,21 @@ pub fn digits(value: f64) -> String {
     }
 }
 
-/// The time that `work` takes, and what it returns.
+/// The duration of `work`, and its result.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let started = Instant::now();
     let result = work();
     (started.elapsed(), result)
 }
 
-/// How long a GPU is given to come back to its speed. One that has waited for a second and a half takes three to five
-/// times as long for its kernels afterwards, and a third of a second of work is not enough to wake it.
+/// Duration of the warm-up of a GPU. After 1.5 s without work, its kernels take three to five times as long, and a
+/// third of a second of work does not restore its speed.
 const AWAKE: Duration = Duration::from_secs(2);
 
-/// Does something until a GPU is awake, once at least.
+/// Repeats `run`, at least once, until a GPU is warmed up.
 ///
 /// # Errors
-/// What it says.
+/// Those of `run`.
 pub fn wake<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<(), E> {
     let started = Instant::now();
     loop {
@@ -84,7 +84,7 @@ pub fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
-/// A part over a whole; 0 where there is no whole.
+/// `part` over `whole`; 0 if `whole` is 0.
 pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }

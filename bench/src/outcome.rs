@@ -1,4 +1,4 @@
-//! What a benchmark came to: a Markdown text for people, JSON for programs.
+//! The outcome of a benchmark: Markdown for people, JSON for programs.
 //!
 //! ```text
 //!  expectation (written before) ─┐
@@ -13,33 +13,33 @@ use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::Path;
 
-/// One benchmark's result.
+/// The outcome of a benchmark.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
     /// The subcommand.
     pub name: &'static str,
-    /// What was expected, written before anything was measured.
+    /// The expectation, written before the first measurement.
     pub expectation: &'static str,
-    /// Where.
+    /// The machine.
     pub machine: Machine,
-    /// The command line behind the program's name.
+    /// The command line, without the program's name.
     pub command: String,
-    /// How answers were checked; a benchmark with a wrong answer has no outcome.
+    /// The checks of answers; a benchmark with a wrong answer has no outcome.
     pub verified: Vec<String>,
-    /// What to know when reading the numbers.
+    /// Notes on the numbers.
     pub notes: Vec<String>,
     /// The numbers.
     pub tables: Vec<Table>,
-    /// What was claimed and what was measured.
+    /// The claims, with what was measured.
     pub claims: Vec<Claim>,
-    /// Reports of single runs, by name.
+    /// Reports of individual runs, by name.
     pub reports: Vec<(String, serde_json::Value)>,
 }
 
 /// A table.
 #[derive(Debug, Serialize)]
 pub struct Table {
-    /// What stands in it.
+    /// The title.
     pub title: String,
     /// The names of the columns, with units.
     pub columns: Vec<&'static str>,
@@ -47,43 +47,43 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// What stands in a table.
+/// A cell of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
-    /// Words, or a number that does not vary.
+    /// Text, or an exact number.
     Text(String),
     /// A measurement.
     Figure(Spread),
 }
 
-/// Which side of a target is good.
+/// Whether a target is an upper or a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Goal {
-    /// The smaller the better.
+    /// An upper bound.
     AtMost,
-    /// The larger the better.
+    /// A lower bound.
     AtLeast,
 }
 
-/// A claim, and whether the median bears it out.
+/// A claim, and whether the median meets it.
 #[derive(Debug, Serialize)]
 pub struct Claim {
-    /// What is claimed of what.
+    /// The figure, in words.
     pub what: String,
-    /// Which side is good.
+    /// The kind of bound.
     pub goal: Goal,
-    /// The figure that was set.
+    /// The bound.
     pub target: f64,
-    /// The figure that was found.
+    /// The measured figure.
     pub measured: Spread,
-    /// Whether the median is on the good side.
+    /// Whether the median is within the bound.
     pub met: bool,
 }
 
 impl Outcome {
-    /// An outcome without numbers yet.
+    /// An empty outcome.
     pub fn new(name: &'static str, expectation: &'static str) -> Self {
         let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
         let (verified, notes, tables, claims, reports) = Default::default();
@@ -106,7 +106,7 @@ impl Outcome {
         self.reports.push((name.into(), value));
     }
 
-    /// Says how answers were checked, once.
+    /// Adds the description of a check, once.
     pub fn verified(&mut self, how: impl Into<String>) {
         let how = how.into();
         if !self.verified.contains(&how) {
@@ -114,7 +114,7 @@ impl Outcome {
         }
     }
 
-    /// Prints the text, and writes the JSON where a file is given.
+    /// Prints the Markdown, and writes the JSON to a file if given.
     ///
     /// # Errors
     /// If the file cannot be written.

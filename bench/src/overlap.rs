@@ -1,4 +1,5 @@
-//! How well reading and computing overlap: a run with a small page buffer against the slower of its two halves.
+//! Overlap of reading and computing: a run with a small page buffer compared with the slower of reading alone and
+//! computing alone.
 
 use crate::answers::{BFS_CHECK, PAGERANK_CHECK};
 use crate::measure::{Spread, ratio};
@@ -19,10 +20,10 @@ const TARGET: f64 = 1.10;
 /// Iterations of a PageRank run; the first fills the page buffer and is not counted.
 const ITERATIONS: u32 = 4;
 
-/// Overlap of reading and computing, against raw reads and against compute with everything buffered
+/// Overlap of reading and computing, compared with raw reads and with everything buffered
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// A store with in-lists to measure on, instead of R-MAT graphs
+    /// A store with in-lists, instead of R-MAT graphs
     #[arg(long, value_name = "DIR", conflicts_with = "scale")]
     pub store: Option<PathBuf>,
     /// The scales of R-MAT graphs of edge factor 16
@@ -72,7 +73,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// What all rounds on a graph share.
+/// The shared state of all rounds on a graph.
 struct Fixture<'a> {
     path: &'a Path,
     buffer_bytes: u64,
@@ -161,7 +162,7 @@ fn row(graph: &str, work: Work, rounds: &[Round]) -> Vec<Cell> {
     ]
 }
 
-/// What the disk gave.
+/// A note on the rate of raw reads.
 pub fn raw_note(graph: &str, best: &RawRead) -> String {
     let through = if best.direct { "" } else { ", through the page cache: the file system has no O_DIRECT" };
     format!(

@@ -1,6 +1,6 @@
-//! What the disk gives at the best: plain io_uring reads with `O_DIRECT`, nothing done with the bytes.
+//! The maximum rate of the disk: plain io_uring reads with `O_DIRECT` that discard the bytes.
 //!
-//! Every size of request and queue depth is tried a few times; the best is then read anew beside each measured run.
+//! Several request sizes and queue depths are tried; the best shape is measured again together with each run.
 
 use crate::Result;
 use crate::answers::hash;
@@ -14,12 +14,12 @@ use std::time::Instant;
 use topostream_formats::buffer::{ALIGNMENT, AlignedBuffer};
 use topostream_formats::checksum::crc32c;
 
-/// The queue depths that are tried.
+/// The queue depths to try.
 const DEPTHS: [usize; 4] = [8, 16, 32, 64];
-/// How often each of them is tried.
+/// The number of tries of each shape.
 const SWEEPS: usize = 3;
 
-/// How files are read.
+/// The size and number of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Bytes of a request.
@@ -31,13 +31,13 @@ pub struct Shape {
 /// A finished read.
 #[derive(Clone, Copy, Debug)]
 pub struct RawRead {
-    /// How it was done.
+    /// Its shape.
     pub shape: Shape,
-    /// Whether the files were read past the system's page cache.
+    /// Whether reads bypassed the system's page cache.
     pub direct: bool,
     /// Bytes read.
     pub bytes: u64,
-    /// How long it took.
+    /// Its duration in nanoseconds.
     pub ns: u64,
 }
 
@@ -47,7 +47,7 @@ impl RawRead {
         ratio(self.bytes as f64, self.ns as f64)
     }
 
-    /// The time that this many bytes take at this speed.
+    /// The time to read this many bytes at this rate.
     pub fn ns_of(&self, bytes: u64) -> f64 {
         ratio(bytes as f64, self.gb_per_s())
     }
@@ -59,8 +59,8 @@ impl std::fmt::Display for Shape {
     }
 }
 
-/// Tries requests of 1 MiB and of a page, at every depth, and returns the best by the median of a few sweeps: a single
-/// one would pick whichever had luck. Checks first that the bytes which come are the files'.
+/// Tries requests of 1 MiB and of a page at every depth, and returns the best by the median of a few sweeps, since a
+/// single one could pick an outlier. Checks first that reads return the contents of the files.
 ///
 /// # Errors
 /// If a file cannot be read, or io_uring is refused.
@@ -103,7 +103,7 @@ fn check(files: &[PathBuf]) -> Result<()> {
             expected = expected.wrapping_add(fingerprint(number, offset, bytes));
         }
     }
-    if found == expected { Ok(()) } else { Err("raw reads gave other bytes than the files have".into()) }
+    if found == expected { Ok(()) } else { Err("raw reads returned bytes other than those of the files".into()) }
 }
 
 /// A sum over blocks that depends on contents and offsets, but not on the order of reads.
@@ -115,10 +115,10 @@ fn fingerprint(file: usize, offset: u64, bytes: &[u8]) -> u64 {
     bytes.chunks(ALIGNMENT).enumerate().map(block).fold(0, u64::wrapping_add)
 }
 
-/// Hears of every filled buffer: which file, from which byte on, what.
+/// Called with every filled buffer: file, offset, bytes.
 type Visit<'a> = dyn FnMut(usize, u64, &[u8]) + 'a;
 
-/// Reads files from beginning to end and shows every buffer.
+/// Reads files from beginning to end and passes every buffer to `visit`.
 fn read_each(files: &[PathBuf], shape: Shape, visit: &mut Visit<'_>) -> Result<RawRead> {
     let opened = files.iter().map(|path| open(path)).collect::<Result<Vec<_>>>()?;
     let direct = opened.iter().all(|(_, direct)| *direct);
@@ -136,7 +136,7 @@ fn read_each(files: &[PathBuf], shape: Shape, visit: &mut Visit<'_>) -> Result<R
     Ok(RawRead { shape, direct, bytes, ns: started.elapsed().as_nanos() as u64 })
 }
 
-/// Opens a file past the page cache, or through it where the file system has no other way.
+/// Opens a file for direct I/O, or for buffered reads if the file system does not support it.
 fn open(path: &Path) -> Result<(File, bool)> {
     let name = |error| format!("{}: {error}", path.display());
     match File::options().read(true).custom_flags(libc::O_DIRECT).open(path) {
@@ -146,12 +146,12 @@ fn open(path: &Path) -> Result<(File, bool)> {
     }
 }
 
-/// A read that is wanted: file, offset, bytes.
+/// A read to be done: file, offset, bytes.
 type Request = (usize, u64, usize);
 
-/// A ring with a buffer for each request in flight, registered where the system allows it.
+/// A ring with a buffer for each request in flight, registered if the system allows it.
 struct Ring {
-    // Dropped first: the kernel gives up the buffers before they are freed.
+    // Dropped first, so that the kernel releases the buffers before they are freed.
     ring: IoUring,
     buffers: Vec<AlignedBuffer>,
     registered: bool,
@@ -192,7 +192,7 @@ impl Ring {
             for (slot, result) in completed {
                 let (file, offset, bytes) = held[slot as usize];
                 if usize::try_from(result) != Ok(bytes) {
-                    return Err(format!("a raw read of {bytes} bytes at {offset} came to {result}").into());
+                    return Err(format!("a raw read of {bytes} bytes at {offset} returned {result}").into());
                 }
                 visit(file, offset, &self.buffers[slot as usize][..bytes]);
                 free.push(slot as usize);
@@ -208,8 +208,8 @@ impl Ring {
             false => opcode::Read::new(file, start, bytes as u32).offset(offset).build(),
         };
         #[allow(unsafe_code)]
-        // SAFETY: the buffer and the file belong to this ring, whose `drop` waits for every request; nobody touches the
-        // buffer before the request has completed, because its slot is not free until then.
+        // SAFETY: the buffer and the file belong to this ring, whose `drop` waits for every request; the buffer is
+        // not accessed before the request has completed, because its slot is not free until then.
         unsafe {
             self.ring.submission().push(&entry.user_data(slot as u64)).map_err(|_| "the ring is full")?;
         }
@@ -222,7 +222,7 @@ impl Drop for Ring {
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.ring.submit_and_wait(1).is_err_and(|error| error.raw_os_error() != Some(libc::EINTR)) {
-                // They could not be waited for: leave the memory to the kernel.
+                // Waiting failed: leak the memory, since the kernel may still write to it.
                 return std::mem::forget(std::mem::take(&mut self.buffers));
             }
             self.in_flight -= self.ring.completion().count();
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprints_tell_places_apart() {
+    fn fingerprints_depend_on_the_offset() {
         let (a, b) = ([1u8; ALIGNMENT], [2u8; ALIGNMENT]);
         let both = |first, second| fingerprint(0, 0, first).wrapping_add(fingerprint(0, 4096, second));
         assert_eq!(both(&a[..], &b[..]), fingerprint(0, 0, &[a, b].concat()));

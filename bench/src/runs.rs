@@ -15,26 +15,26 @@ use topostream_oracles::Csr;
 use topostream_oracles::bfs::bfs;
 use topostream_oracles::pagerank::{DAMPING, Dangling, pagerank as pulled};
 
-/// What is run.
+/// The algorithm of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
-    /// PageRank by pull where there are in-lists, dangling rank spread over all vertices.
+    /// PageRank, by pull if there are in-lists; dangling rank is spread over all vertices.
     PageRank {
-        /// How many iterations.
+        /// The number of iterations.
         iterations: u32,
     },
     /// Breadth-first search.
     Bfs {
-        /// Where it starts.
+        /// The source.
         source: u32,
-        /// Whether it may go bottom-up.
+        /// Whether it may use bottom-up steps.
         bottom_up: bool,
     },
 }
 
 /// The expected answers of runs over a graph.
 pub struct Expected {
-    /// The iterations that `ranks` is for.
+    /// The number of iterations of `ranks`.
     iterations: u32,
     ranks: Option<RankCheck>,
     source: u32,
@@ -42,20 +42,20 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Computes what is expected of `iterations` of PageRank (of none: no PageRank) and of searches from a source.
+    /// Computes the expected ranks after `iterations` iterations (0: none), and the levels from a source.
     pub fn new(out_lists: &Csr, iterations: u32, source: VertexId) -> Self {
         let ranks = (iterations > 0).then(|| RankCheck::new(out_lists, iterations, DanglingMass::Redistributed));
         Self { iterations, ranks, source: source.0, levels: LevelCheck::new(out_lists, source.0) }
     }
 
-    /// How many vertices a search reaches.
+    /// The number of vertices that a search reaches.
     pub fn reached(&self) -> u64 {
         self.levels.reached()
     }
 }
 
 impl Work {
-    /// For tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::PageRank { .. } => "PageRank iteration",
@@ -72,7 +72,7 @@ impl Work {
         self.run_then(engine, || Ok(expected))
     }
 
-    /// Runs it, and checks the answer against what is computed only after the run.
+    /// Runs it, and checks the answer against values that are computed after the run.
     ///
     /// # Errors
     /// If the engine fails or the answer is wrong.
@@ -87,7 +87,7 @@ impl Work {
                 let mut expected = expected()?;
                 let Expected { iterations: of, ranks, .. } = expected.borrow_mut();
                 let ranks = ranks.as_mut().filter(|_| iterations == *of);
-                ranks.ok_or("nothing to hold ranks against")?.check(&run)?;
+                ranks.ok_or("no ranks to compare with")?.check(&run)?;
                 Ok(run.report)
             }
             Self::Bfs { source, bottom_up } => {
@@ -101,7 +101,7 @@ impl Work {
         }
     }
 
-    /// The baseline's time for it, in nanoseconds: for PageRank, of one iteration.
+    /// The baseline's time in nanoseconds; for PageRank, of one iteration.
     pub fn baseline_ns(self, arrays: &Arrays) -> f64 {
         match self {
             Self::PageRank { iterations } => {
@@ -112,7 +112,7 @@ impl Work {
         }
     }
 
-    /// A run's time, bytes, and the like: for PageRank, the mean of all iterations but the first.
+    /// The measurements of a run; for PageRank, means over all iterations except the first.
     pub fn measured(self, report: &RunReport) -> Measured {
         let Self::PageRank { .. } = self else {
             return Measured { ns: report.wall_ns as f64, ..Measured::of(&report.total, 1.0) };
@@ -124,18 +124,18 @@ impl Work {
     }
 }
 
-/// What was measured of a search, or of one iteration.
+/// The measurements of a search, or of one iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
     /// Nanoseconds.
     pub ns: f64,
-    /// Neighbours that were looked at.
+    /// Neighbours visited.
     pub edges: f64,
     /// Bytes read from disk.
     pub disk_bytes: f64,
     /// The share of pages that were in the page buffer.
     pub hit_rate: f64,
-    /// The share of the threads' busy time that went into checking pages.
+    /// The share of page checks in the threads' busy time.
     pub check_share: f64,
 }
 
@@ -166,7 +166,7 @@ impl Arrays {
     /// Reads a store with in-lists.
     ///
     /// # Errors
-    /// If it has none, or a page is not sound.
+    /// If it has no in-lists, or a page is corrupt.
     pub fn read(store: &Store) -> Result<Self> {
         let out_lists = arrays::lists(store, Direction::Out)?;
         let out_degrees = (0..out_lists.vertices()).map(|vertex| out_lists.degree(vertex)).collect();
@@ -180,7 +180,7 @@ pub fn pagerank(iterations: u32, dangling: DanglingMass) -> PageRank {
     PageRank { damping: DAMPING, dangling, stop, ..PageRank::default() }
 }
 
-/// An engine over a store with a page buffer of this many bytes, or as large as the store.
+/// An engine over a store with a page buffer of this many bytes; by default as large as the store.
 ///
 /// # Errors
 /// If the store does not open.

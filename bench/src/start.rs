@@ -1,5 +1,4 @@
-//! How much longer a process takes than its run: opening devices, preparing memory, writing the report, and the end of
-//! the process.
+//! The time of a process beyond its run: opening devices, preparing memory, writing the report, and process exit.
 
 use crate::measure::Spread;
 use crate::outcome::{Goal, Outcome, Table};
@@ -8,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-const EXPECTATION: &str = "at any size of the page pool, a process takes at most 50 ms longer than the run that it \
-    reports on CPUs, and at most 300 ms longer on a GPU";
+const EXPECTATION: &str = "at any size of the page pool, a process takes at most 50 ms longer than its reported run on \
+    CPUs, and at most 300 ms longer on a GPU";
 const CPU_TARGET_MS: f64 = 50.0;
 const GPU_TARGET_MS: f64 = 300.0;
 
@@ -22,10 +21,10 @@ pub struct Options {
     /// The devices, as for `topostream run --device`
     #[arg(long, value_delimiter = ',', default_value = "cpu,auto")]
     pub device: Vec<String>,
-    /// Sizes of the page pool, as parts of the pages of both topologies
+    /// Sizes of the page pool, as fractions of the pages of both topologies
     #[arg(long, value_delimiter = ',', default_values_t = [0.25, 1.0])]
     pub part: Vec<f64>,
-    /// The program [default: `topostream` beside this program]
+    /// The program [default: `topostream` in the folder of this program]
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     #[command(flatten)]

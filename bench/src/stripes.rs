@@ -1,4 +1,4 @@
-//! One graph as one stripe and as two: on one disk, what it costs; on two, what it gains.
+//! One graph in one stripe and in two: the cost on one disk, the gain on two.
 
 use crate::answers::PAGERANK_CHECK;
 use crate::measure::{Spread, ratio};
@@ -13,30 +13,30 @@ use topostream::report::RunReport;
 use topostream_formats::{Direction, Store};
 
 const EXPECTATION: &str = "a scan by the fetcher alone and PageRank with a small page buffer are as fast over two \
-    directories of one disk as over one, a ring and a queue for each: nothing is lost by stripes; the two carry the \
-    same load";
-/// Two stripes over one, in speed.
+    folders of one disk as over one, with a ring and a queue for each: stripes cost nothing, and both carry the same \
+    load";
+/// The speed of two stripes over that of one.
 const TARGET: f64 = 0.95;
-/// The lesser of the two stripes' speeds over the greater.
+/// The speed of the slower stripe over that of the faster one.
 const BALANCE_TARGET: f64 = 0.9;
 const ITERATIONS: u32 = 4;
-/// Frames of the page buffer: enough for two queues, and a small part of the pages.
+/// Frames of the page buffer: enough for two queues, but a small part of the pages.
 const FRAMES: u64 = 64;
 
-/// One stripe against two
+/// One stripe compared with two
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// The scale of the R-MAT graph of edge factor 16
     #[arg(long, default_value_t = 22)]
     pub scale: u32,
-    /// Where the second stripe goes, as on a second disk: beside the first where nothing else is given
+    /// The folder of the second stripe, for example on a second disk [default: beside the first]
     #[arg(long, value_name = "DIR")]
     pub second: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: Common,
 }
 
-/// A store of one or two stripes, and what its runs came to.
+/// A store of one or two stripes, and the results of its runs.
 struct Side {
     name: &'static str,
     store: Store,
@@ -85,7 +85,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
         for side in &mut sides {
             let scan = fetchers::scan(&side.store, FetcherKind::Auto, &mut side.frames, &mut |_, _| {})?;
             let report = WORK.run(&side.engine, &mut expected)?;
-            // The first time, the memory is new.
+            // In the first round, memory is faulted in.
             if round > 0 {
                 side.rounds.push(measured(scan, &report));
                 outcome.reports.retain(|(name, _)| name != side.name);
@@ -99,7 +99,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
 
 const WORK: Work = Work::PageRank { iterations: ITERATIONS };
 
-/// The same for both: a quarter of the pages at the most.
+/// The page buffer of both: at most a quarter of the pages.
 fn buffer_bytes(store: &Store) -> Result<u64> {
     let topology = store.topology(Direction::In).ok_or("the store has no in-lists")?;
     let frames = FRAMES.min(u64::from(topology.page_count()) / 4).max(FRAMES_MIN.into());

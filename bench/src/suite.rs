@@ -1,4 +1,4 @@
-//! Everything, at sizes that take minutes: what the results in the repository are made with.
+//! All benchmarks at sizes that take minutes. Produces the results in the repository.
 
 use crate::{Bench, Result, gate};
 use clap::Parser;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Everything at smaller sizes, into one file per benchmark; ratios are compared with the accepted ones
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// Where the outcomes go
+    /// The folder for outcomes
     #[arg(long, value_name = "DIR", default_value = "bench/results")]
     pub results: PathBuf,
     /// The largest scale; the others follow from it
@@ -22,21 +22,21 @@ pub struct Options {
     /// Accept this run's ratios: later runs on this machine are compared with them
     #[arg(long)]
     pub accept: bool,
-    /// Further arguments of `peers`, behind `--`; without them there are no peers
+    /// Further arguments of `peers`, after `--`; without them `peers` does not run
     #[arg(last = true)]
     pub peers: Vec<String>,
-    /// How often everything is measured
+    /// Number of measurements
     #[arg(long, default_value_t = 5)]
     pub runs: u32,
-    /// Where stores are made and kept
+    /// The folder for stores
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     pub dir: PathBuf,
-    /// The page size of stores that are made
+    /// The page size of new stores
     #[arg(long, value_name = "SIZE", default_value = "1MiB")]
     pub page_size: String,
 }
 
-/// The command lines of a benchmark's name.
+/// A parser of benchmark command lines.
 #[derive(Parser)]
 struct Line {
     #[command(subcommand)]
@@ -85,7 +85,7 @@ fn compare(options: &Options, done: &[&str]) -> Result<()> {
     let comparison = gate::compare(results, scale, &ratios)?;
     let accepted_before = comparison.is_some();
     let gate::Comparison { fell, notes } = comparison.unwrap_or_default();
-    // Ratios of benchmarks that were not asked for are not missing.
+    // Ratios of benchmarks that did not run are not missing.
     let of_done = |note: &&String| done.iter().any(|name| note.starts_with(&format!("{name}, ")));
     notes.iter().filter(of_done).for_each(|note| println!("ratio: {note}"));
     let fell: Vec<String> = fell.into_iter().filter(|fall| of_done(&fall)).collect();

@@ -13,7 +13,7 @@ pub const ALIGNMENT: usize = 4096;
 /// 2 MiB instead of 4 KiB.
 ///
 /// The kernel, a device or another thread may write to them at any time, so there is no safe access to the contents
-/// here, only to address and length. Code that makes a reference must explain in a SAFETY note why nobody writes to
+/// here, only to address and length. Code that makes a reference must explain in a SAFETY note why nothing writes to
 /// that range meanwhile, or use atomics. The address does not change until this is dropped.
 #[derive(Debug)]
 pub struct SharedMemory {
@@ -63,7 +63,8 @@ impl SharedMemory {
     }
 
     /// Faults in a part of the memory: the system provides it now, on this thread, and not when it is first accessed.
-    /// Changes no contents, whoever accesses them meanwhile. Returns whether the system has done so (Linux 5.14).
+    /// Never changes the contents, even during concurrent access. False if the system does not support it (Linux has it
+    /// since 5.14).
     pub fn fault_in(&self, part: Range<usize>) -> bool {
         assert!(part.start <= part.end && part.end <= self.bytes, "a part of {} bytes: {part:?}", self.bytes);
         #[cfg(target_os = "linux")]
@@ -95,8 +96,8 @@ impl AlignedBuffer {
         SharedMemory::new(what, bytes).map(Self)
     }
 
-    /// Where the memory is, and how much: for what reads it from outside, or, by an `unsafe` contract of its own,
-    /// writes to it while nobody looks at the buffer.
+    /// The memory itself, for devices and system calls that read it, or write to it under their own `unsafe` contract
+    /// while the buffer is not accessed.
     pub fn shared(&self) -> &SharedMemory {
         &self.0
     }
@@ -108,8 +109,7 @@ impl Deref for AlignedBuffer {
     fn deref(&self) -> &[u8] {
         #[allow(unsafe_code)]
         // SAFETY: the bytes are initialised (zeroed), allocated as long as the buffer exists, and written only by code
-        // that borrows the buffer exclusively: other code that writes to its address promises that nobody
-        // looks meanwhile.
+        // that borrows the buffer exclusively, or under a contract that the buffer is not accessed meanwhile.
         unsafe {
             std::slice::from_raw_parts(self.0.start, self.0.bytes)
         }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_refuses_is_an_error() {
+    fn a_refused_allocation_is_an_error() {
         assert!(AlignedBuffer::try_new("a test", 1 << 62).is_err());
     }
 }

@@ -83,7 +83,6 @@ impl Directory {
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] naming the first wrong entry.
-    /// [`Error::Io`]; [`Error::File`] naming the first entry that is wrong.
     pub fn open(path: &Path, context: &DirectoryContext<'_>) -> Result<Self> {
         let entries = StoredValues::open(path, size_of::<DirectoryHeader>(), context.pages, context.crc)?;
         let grouped = context.shards.len() > 1;

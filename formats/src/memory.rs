@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_than_there_can_be_is_an_error_with_the_figure() {
+    fn impossible_sizes_are_errors_with_the_figure() {
         for bytes in [1 << 62, u64::MAX] {
             let error = probe("a test", bytes).unwrap_err();
             assert!(error.to_string().contains(&format!("a test: the system refuses {bytes} bytes")), "{error}");

@@ -140,7 +140,7 @@ mod tests {
 
     /// A system that refuses every second call and reads three bytes at a time.
     #[test]
-    fn short_reads_and_passing_errors_are_no_errors() {
+    fn short_reads_and_transient_errors_are_retried() {
         for kind in [ErrorKind::Interrupted, ErrorKind::WouldBlock] {
             let (mut calls, mut bytes) = (0, [0; 10]);
             let outcome = fill(&mut bytes, 5, |left, offset| {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_ought_to_pass_and_last_become_errors() {
+    fn transient_errors_that_last_are_errors() {
         for kind in [ErrorKind::Interrupted, ErrorKind::WouldBlock] {
             let (begun, mut calls) = (Instant::now(), 0);
             let error = fill_within(SHORT, &mut [0; 10], 0, |_, _| {
@@ -168,7 +168,7 @@ mod tests {
             let (error, took) = (error.unwrap_err(), begun.elapsed());
             assert!(error.to_string().contains("for 0.3 s"), "{error}");
             assert!(took >= SHORT && took < 3 * TRANSIENT_MAX, "{kind}: {took:?}");
-            assert!(calls < 100, "{kind}: {calls} calls: there is no pause between them");
+            assert!(calls < 100, "{kind}: {calls} calls without pauses");
         }
     }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn other_errors_end_the_read_at_once() {
+    fn other_errors_are_not_retried() {
         let mut calls = 0;
         let error = fill(&mut [0; 10], 0, |_, _| {
             calls += 1;

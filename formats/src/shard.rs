@@ -1,5 +1,5 @@
-//! Shards: what out-lists are grouped by, so that a device which keeps a range of vertices reads only the pages that
-//! touch it.
+//! Shards: out-lists grouped by destination range, so that a device that keeps a range of vertices reads only the pages
+//! with edges into it.
 //!
 //! ```text
 //!  destinations  0 ········· 128 ·········· 320 ········ 500
@@ -8,28 +8,28 @@
 //!                  all vertices
 //! ```
 //!
-//! Lists that are not grouped are one shard.
+//! A topology that is not grouped has one shard.
 
 use crate::manifest::TopologyManifest;
 use std::ops::Range;
 
 /// The maximum number of shards that a store can have.
 pub const SHARDS_MAX: u32 = 256;
-/// Shards end at multiples of this many vertices, or behind the last one: a word of every bit set is one shard's.
+/// Shards end at multiples of this many vertices, or after the last one, so that no word of a bit set spans two shards.
 pub const SHARD_VERTICES: u64 = 64;
 
-/// A range of destinations, and the pages with the edges that lead there: the parts of all lists, vertex after vertex.
+/// A range of destinations, and the pages with all edges to them, in order of source.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Shard {
-    /// The vertices that the shard's edges lead to; may be empty.
+    /// The destinations of the shard's edges; may be empty.
     pub destinations: Range<u64>,
-    /// The shard's pages. In them every vertex of the graph has its record once.
+    /// The shard's pages. They contain exactly one record of every vertex of the graph.
     pub pages: Range<u32>,
 }
 
 impl Shard {
-    /// The shards of a topology, at least one: in order, they partition all vertices and all pages. The summary must be
-    /// sound.
+    /// The shards of a topology, at least one. In order, they partition all vertices and all pages. The manifest must
+    /// be valid.
     pub fn of(summary: &TopologyManifest, vertices: u64) -> Vec<Self> {
         let Some(shards) = &summary.shards else {
             return vec![Self { destinations: 0..vertices, pages: 0..summary.pages as u32 }];
@@ -44,17 +44,17 @@ impl Shard {
         shard.collect()
     }
 
-    /// The place in `shards` of the one with a page that exists.
+    /// The index in `shards` of the shard that contains a page. The page must exist.
     pub fn with_page(shards: &[Self], page: u32) -> usize {
         shards.partition_point(|shard| shard.pages.end <= page)
     }
 
-    /// The place in `shards` of the one with a destination that exists.
+    /// The index in `shards` of the shard that contains a destination. The vertex must exist.
     pub fn with_destination(shards: &[Self], vertex: u32) -> usize {
         shards.partition_point(|shard| shard.destinations.end <= vertex.into())
     }
 
-    /// The shard's pages as places in the page directory.
+    /// The shard's pages as indices into the page directory.
     pub(crate) fn places(&self) -> Range<usize> {
         self.pages.start as usize..self.pages.end as usize
     }

@@ -1,4 +1,4 @@
-//! A store, opened: its metadata read into memory, its page files located but not read.
+//! An open store: its metadata is in memory, its page files are located but not read.
 
 use crate::directory::{self, Directory, DirectoryContext, DirectoryEntry};
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Which lists: along the edges or against them.
+/// The direction of adjacency lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -24,7 +24,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The folder, within a store or stripe, that the files of this topology are in.
+    /// The folder of this topology's files within a store or stripe.
     pub fn folder(self) -> &'static str {
         match self {
             Self::Out => "",
@@ -33,7 +33,7 @@ impl Direction {
     }
 }
 
-/// A graph store that has been opened.
+/// An open graph store.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -56,32 +56,32 @@ pub struct Topology {
     weight_page_bytes: u32,
 }
 
-/// Where a page lies: in which stripe, and at which byte of the stripe's file.
+/// The location of a page: its stripe, and its offset in the stripe's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PagePlace {
     /// The stripe: an index into [`Topology::page_files`].
     pub stripe: usize,
-    /// The first byte in the stripe's file of pages.
+    /// Byte offset in the stripe's page file.
     pub offset: u64,
-    /// The first byte in the stripe's file of weights.
+    /// Byte offset in the stripe's weight file.
     pub weights_offset: u64,
 }
 
 impl Store {
-    /// Opens the store in `path`: reads the manifest, reads and checks the page directories, and looks at the lengths
-    /// of the page files without reading them.
+    /// Opens the store in `path`: reads the manifest, reads and checks the page directories, and checks the lengths of
+    /// the page files without reading them.
     ///
     /// # Errors
-    /// What is missing, of another version, of another length, or does not bear out its checksum, by file;
-    /// [`Error::Invalid`] where the store leads to files that are not its own.
+    /// Missing files, other format versions, wrong lengths and wrong checksums, by file; [`Error::Invalid`] if the
+    /// store refers to files outside of it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &OpenOptions::default())
     }
 
-    /// The same with options: further folders where stripes may be, a limit of memory.
+    /// Opens a store with options: further folders for stripes, a memory limit.
     ///
     /// # Errors
-    /// As of [`open`](Self::open); [`Error::Memory`].
+    /// Those of [`open`](Self::open); [`Error::Memory`].
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let manifest = Manifest::decode(&read_manifest(path)?, &path.join(MANIFEST))?;
@@ -96,17 +96,17 @@ impl Store {
         Ok(Self { path: path.to_owned(), manifest, out, in_lists })
     }
 
-    /// The directory that was opened.
+    /// The store's folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the store is.
+    /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// How many vertices there are: at most 2^32.
+    /// The number of vertices: at most 2^32.
     pub fn vertices(&self) -> u64 {
         self.manifest.vertices
     }
@@ -116,18 +116,18 @@ impl Store {
         self.manifest.edges
     }
 
-    /// The directories that pages are striped over: page j is in stripe j mod their number.
+    /// The folders that pages are striped over: page j is in stripe j mod n.
     pub fn stripes(&self) -> impl ExactSizeIterator<Item = PathBuf> {
         self.manifest.stripes.iter().map(|stripe| stripe_path(&self.path, stripe, Direction::Out))
     }
 
-    /// How many stripes there are: one at least.
+    /// The number of stripes, at least one.
     pub fn stripe_count(&self) -> usize {
         self.manifest.stripes.len()
     }
 
-    /// The topology of a direction. In-lists exist where they were asked for, or where the graph is undirected: then
-    /// the out-lists serve.
+    /// The topology of a direction. In-lists exist if the store was formatted with them, or if the graph is undirected:
+    /// then they are the out-lists.
     pub fn topology(&self, direction: Direction) -> Option<&Topology> {
         match direction {
             Direction::Out => Some(&self.out),
@@ -136,12 +136,12 @@ impl Store {
         }
     }
 
-    /// The topologies that are on disk.
+    /// The topologies on disk.
     pub fn topologies(&self) -> impl Iterator<Item = &Topology> {
         std::iter::once(&self.out).chain(&self.in_lists)
     }
 
-    /// What pages of a topology are checked against.
+    /// The context against which a topology's pages are checked.
     pub fn page_context<'a>(&'a self, topology: &'a Topology) -> PageContext<'a> {
         PageContext {
             encoding: self.manifest.encoding,
@@ -151,18 +151,18 @@ impl Store {
         }
     }
 
-    /// The length of each vertex's out-list: reads and checks `degrees.bin`, unless they are in memory already.
+    /// The length of each vertex's out-list. Reads and checks `degrees.bin`, unless the degrees are in memory.
     ///
     /// # Errors
-    /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
+    /// [`Error::Io`], or [`Error::File`] if the file contradicts the manifest.
     pub fn out_degrees(&self) -> Result<StoredValues<u32>> {
         self.out.degrees(self.manifest.vertices)
     }
 
-    /// The original ids: reads and checks `ids.bin` if there is one, 8 bytes a vertex.
+    /// The original ids. Reads and checks `ids.bin`, 8 bytes a vertex, if the store has it.
     ///
     /// # Errors
-    /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
+    /// [`Error::Io`], or [`Error::File`] if the file contradicts the manifest.
     pub fn ids(&self) -> Result<OriginalIds> {
         let vertices = self.manifest.vertices;
         Ok(match self.manifest.ids {
@@ -174,7 +174,7 @@ impl Store {
         })
     }
 
-    /// Bytes of all files of the store but the manifest.
+    /// Bytes of all files of the store except the manifest.
     pub fn disk_bytes(&self) -> u64 {
         let weighted = self.manifest.weights.is_some();
         let per_topology = |topology: &Topology| {
@@ -247,7 +247,7 @@ impl Topology {
         Ok(())
     }
 
-    /// Which way the lists go.
+    /// The direction of the lists.
     pub fn direction(&self) -> Direction {
         self.direction
     }
@@ -262,12 +262,12 @@ impl Topology {
         &self.directory
     }
 
-    /// The shards that the lists are grouped for: one with everything where they are not grouped. In-lists never are.
+    /// The shards of the lists: a single one if they are not grouped. In-lists never are.
     pub fn shards(&self) -> &[Shard] {
         self.directory.shards()
     }
 
-    /// Whether a vertex's list is in parts, one in each shard.
+    /// Whether lists are grouped: split into one part for each shard.
     pub fn is_grouped(&self) -> bool {
         self.shards().len() > 1
     }
@@ -287,17 +287,17 @@ impl Topology {
         self.weight_page_bytes
     }
 
-    /// The files with the pages, one a stripe.
+    /// The page files, one a stripe.
     pub fn page_files(&self) -> &[PathBuf] {
         &self.page_files
     }
 
-    /// The files with the pages of weights, one a stripe; none without weights.
+    /// The weight files, one a stripe; none without weights.
     pub fn weight_files(&self) -> &[PathBuf] {
         &self.weight_files
     }
 
-    /// Where a page lies.
+    /// The location of a page.
     pub fn place(&self, page: PageId) -> PagePlace {
         let stripes = self.page_files.len();
         let row = (page.index() / stripes) as u64;
@@ -308,23 +308,23 @@ impl Topology {
         }
     }
 
-    /// Reads and checks `degrees.bin`, unless the degrees are in memory already: there is at most one copy.
+    /// Reads and checks `degrees.bin`, unless the degrees are in memory: there is at most one copy.
     ///
     /// # Errors
-    /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
+    /// [`Error::Io`], or [`Error::File`] if the file contradicts the manifest.
     pub fn degrees(&self, vertices: u64) -> Result<StoredValues<u32>> {
         let path = self.folder.join("degrees.bin");
         self.degrees.get(|| StoredValues::open(&path, 0, vertices, self.summary.degrees_crc))
     }
 
-    /// Names a page in an error: its file, and the defect.
+    /// The error for a defect of a page, with its file.
     pub fn page_error(&self, page: PageId, weights: bool, defect: crate::page::PageDefect) -> Error {
         let files = if weights { &self.weight_files } else { &self.page_files };
         let path = files[self.place(page).stripe].clone();
         Error::Page { path, page: page.0, expected: defect.expected, found: defect.found }
     }
 
-    /// Checks a page that has been read, and its weights where there are any.
+    /// Checks a page, and its weights if given.
     ///
     /// # Errors
     /// [`Error::Page`] with the first defect.
@@ -346,9 +346,9 @@ pub(crate) fn stripe_files(store: &Path, stripes: &[PathBuf], direction: Directi
     stripes.iter().enumerate().map(file).collect()
 }
 
-/// The directory with a stripe's files of a topology.
+/// The folder of a stripe's files of a topology.
 fn stripe_path(store: &Path, stripe: &Path, direction: Direction) -> PathBuf {
-    // The store's own directory is the stripe `.`, which would be unclear in a message.
+    // Drops the `.` of the stripe in the store's own folder, which would be unclear in a message.
     store.join(stripe).join(direction.folder()).components().collect()
 }
 
@@ -356,7 +356,7 @@ fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// What is missing: a stripe's file, or its whole directory, as where a disk is not mounted.
+/// The error for a missing file of a stripe, or for its missing folder, as when a disk is not mounted.
 fn missing(file: &Path, stripe: usize, stripes: usize, wanted: &str) -> Error {
     let folder = file.parent().unwrap_or(file);
     if folder.is_dir() {
@@ -367,12 +367,12 @@ fn missing(file: &Path, stripe: usize, stripes: usize, wanted: &str) -> Error {
     Error::file(folder, expected, "no such directory")
 }
 
-/// How many of `pages` pages are in stripe `stripe` of `stripes`.
+/// The number of pages in a stripe.
 fn stripe_pages(pages: u64, stripe: usize, stripes: usize) -> u64 {
     (pages + stripes as u64 - 1 - stripe as u64) / stripes as u64
 }
 
-/// The mapping between vertices and the ids of the source.
+/// The mapping between vertices and the ids of the input.
 #[derive(Debug)]
 pub struct OriginalIds {
     vertices: u64,
@@ -382,7 +382,7 @@ pub struct OriginalIds {
 }
 
 impl OriginalIds {
-    /// The original id of a vertex that exists.
+    /// The original id of a vertex. The vertex must exist.
     pub fn original(&self, vertex: VertexId) -> u64 {
         match &self.file {
             Some(file) => file.values()[vertex.index()],
@@ -395,7 +395,7 @@ impl OriginalIds {
         self.ascending
     }
 
-    /// The vertex with an original id. Takes time in proportion to the vertices where the order is not natural.
+    /// The vertex with an original id: by binary search if the ids ascend, otherwise by a scan.
     pub fn vertex(&self, original: u64) -> Option<VertexId> {
         let found = match &self.file {
             Some(file) if self.ascending => file.values().binary_search(&original).ok()? as u64,
@@ -406,7 +406,7 @@ impl OriginalIds {
     }
 }
 
-/// Reads the pages of a topology one by one, by positioned reads: for tools; the engine has its fetchers.
+/// Reads the pages of a topology one by one, by positioned reads: for tools. The engine uses fetchers.
 #[derive(Debug)]
 pub struct PageReader<'a> {
     topology: &'a Topology,
@@ -426,7 +426,7 @@ impl<'a> PageReader<'a> {
         Ok(Self { topology, pages: open(&topology.page_files)?, weights: open(&topology.weight_files)? })
     }
 
-    /// Reads a page, and its weights where `weights` is not empty, without checking them.
+    /// Reads a page, and its weights unless `weights` is empty, without checking them.
     ///
     /// # Errors
     /// [`Error::Io`] by file.
@@ -443,11 +443,11 @@ impl<'a> PageReader<'a> {
     }
 }
 
-/// Fills `bytes` from a position of a file. What the system refuses for a moment is tried again, for
-/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX) at most.
+/// Fills `bytes` from a position of a file. Retries transient errors for
+/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX).
 ///
 /// # Errors
-/// The system's, or an unexpected end of file.
+/// Errors of the system, or an unexpected end of file.
 pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
     #[cfg(unix)]
     return patience::fill(bytes, offset, |bytes, offset| std::os::unix::fs::FileExt::read_at(file, bytes, offset));

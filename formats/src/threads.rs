@@ -8,7 +8,7 @@ use std::thread::{Builder, JoinHandle};
 /// Starts one of `wanted` threads.
 ///
 /// # Errors
-/// [`Error::Threads`] where the system refuses.
+/// [`Error::Threads`] if the system refuses.
 pub fn start<T: Send + 'static>(
     name: &str,
     wanted: usize,
@@ -26,11 +26,11 @@ pub fn pool(name: &'static str, threads: usize) -> Result<rayon::ThreadPool> {
     pool.map_err(|error| refused(name, threads, cause(&error)))
 }
 
-/// Starts the pool that all parallel iterators of the process share, unless that has been done. Whoever uses one calls
-/// this first: without it the first of them would panic where the system refuses the threads.
+/// Starts the pool that all parallel iterators of the process share, unless it is running. To be called before the
+/// first parallel iterator, which would panic if the system refuses the threads.
 ///
 /// # Errors
-/// As of [`start`]; the same one at every further call.
+/// Those of [`start`]; later calls return the same error.
 pub fn start_shared_pool() -> Result<()> {
     static STARTED: OnceLock<Option<(Option<i32>, String)>> = OnceLock::new();
     let outcome = STARTED.get_or_init(|| {
@@ -45,14 +45,14 @@ pub fn start_shared_pool() -> Result<()> {
     Err(refused("parallel work", shared_threads(), source))
 }
 
-/// How many threads the shared pool has, or would have.
+/// The number of threads of the shared pool.
 fn shared_threads() -> usize {
     let asked =
         std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok()).filter(|&threads| threads > 0);
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// What the system said.
+/// The system's error.
 fn cause(error: &rayon::ThreadPoolBuildError) -> std::io::Error {
     let number = error.source().and_then(|source| source.downcast_ref::<std::io::Error>()?.raw_os_error());
     number.map_or_else(|| std::io::Error::other(error.to_string()), std::io::Error::from_raw_os_error)

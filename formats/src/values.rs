@@ -1,8 +1,8 @@
 //! Files of fixed-size values, read into memory.
 //!
-//! They are read and not mapped: a file that is cut short while it is mapped ends the process by a signal, and one that
-//! cannot be read any more does, too. Read, both are errors that name the file. The memory is the same, 4 bytes a
-//! vertex or 32 a page, and budgets count it.
+//! They are read and not mapped: if a mapped file is truncated or becomes unreadable, the process ends by a signal;
+//! with reads, both are errors that name the file. The memory is the same, 4 bytes a vertex or 32 a page, and budgets
+//! count it.
 
 use crate::buffer::AlignedBuffer;
 use crate::checksum::Crc32c;
@@ -13,10 +13,10 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Bytes that are read and checked at a time: they are still in the processor's cache when the checksum is taken.
+/// Bytes that are read and checked at a time: few enough to be in the processor's cache for the checksum.
 const BLOCK: usize = 1 << 20;
 
-/// A file that is an array of `T` behind `header_bytes` of something else. Clones share the memory.
+/// A file that is an array of `T` after a header of `header_bytes`. Clones share the memory.
 #[derive(Clone, Debug)]
 pub struct StoredValues<T> {
     bytes: Arc<AlignedBuffer>,
@@ -25,11 +25,11 @@ pub struct StoredValues<T> {
 }
 
 impl<T: bytemuck::Pod> StoredValues<T> {
-    /// Reads `path`, which must hold `header_bytes` and then exactly `count` values, with the checksum `crc` over all.
-    /// Its length is looked at before anything is allocated.
+    /// Reads `path`, which must contain `header_bytes` and then exactly `count` values; `crc` is the checksum of the
+    /// whole file. Checks the length before allocating.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::File`] for another length or another checksum; [`Error::Allocation`].
+    /// [`Error::Io`]; [`Error::File`] for a wrong length or checksum; [`Error::Allocation`].
     pub fn open(path: &Path, header_bytes: usize, count: u64, crc: u32) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path, "open"))?;
         let found = file.metadata().map_err(Error::io(path, "stat"))?.len();
@@ -68,7 +68,7 @@ impl<T: bytemuck::Pod> StoredValues<T> {
     }
 }
 
-/// Values that are used in several places at the same time: one copy in memory, as long as anyone holds it.
+/// Values used in several places: one copy in memory, while it is in use.
 #[derive(Debug, Default)]
 pub(crate) struct SharedValues(Mutex<Weak<AlignedBuffer>>);
 

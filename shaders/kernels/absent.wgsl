@@ -1,5 +1,5 @@
-// Absent: looks for visited lists in pages that are not in device memory. PAGE_LANES threads share a page; each reads
-// every PAGE_LANES-th word of the visited set.
+// Absent: checks whether a superstep visits a page that is not in device memory. PAGE_LANES threads share a page; each
+// reads every PAGE_LANES-th word of the visited set.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -3,7 +3,7 @@
 var<workgroup> header: vec2<u32>;
 var<workgroup> block_base: u32;
 
-// A thread takes vertices at a fixed stride, with all values that were sent for them.
+// A thread takes vertices at a fixed stride, with all of their values.
 fn apply_sparse(places: Places, count: u32, thread: u32, threads: u32) {
     // rounds: vertices of a piece of exchange memory (2^24 at most) / 2^18.
     for (var i = thread; i < count; i += threads) {
@@ -19,7 +19,7 @@ fn apply_sparse(places: Places, count: u32, thread: u32, threads: u32) {
     }
 }
 
-// The words of a block, one a thread; returns which vertices of it are active.
+// Applies the thread's word of a block; returns the bits of its active vertices.
 fn apply_word(places: Places, at: u32) -> u32 {
     if at >= message_words() {
         return 0u;
@@ -31,7 +31,7 @@ fn apply_word(places: Places, at: u32) -> u32 {
     return bits;
 }
 
-// A workgroup takes blocks at a fixed stride: first bits, then values, from where a line of memory begins.
+// A workgroup takes blocks at a fixed stride: first bits, then values, aligned to lines of memory.
 fn apply_dense(places: Places, count: u32, lane: u32, unit: u32, units: u32) {
     // rounds: blocks of a piece / 1024: 64 at most.
     for (var block = unit; block < message_blocks(); block += units) {

@@ -1,7 +1,7 @@
 // Bin: sorts the lists of a table of pages into bins by their length, for `binned`, once for all supersteps that visit
 // all of them. The first launch counts (`fills` is 0), the second one writes the entries. A thread takes a list.
 
-// Entries of each bin that the workgroup has, and where they begin in the bin.
+// The workgroup's number of entries in each bin, and the index of its first one.
 var<workgroup> wanted: array<atomic<u32>, BINS>;
 var<workgroup> bases: array<u32, BINS>;
 
@@ -10,7 +10,7 @@ fn bin_of(length: u32) -> u32 {
     return u32(length > BIN_ALONE) + u32(length > BIN_FEW) + u32(length > HUB_EDGES);
 }
 
-// Writes the parts of a list of a long one's bin, or the only entry of another one.
+// Writes the entries of a list: parts of a long list, otherwise one.
 fn write_parts(begin: u32, parts: u32, whole: HubEntry) {
     // rounds: edges of a list in a page / 2048: 2^13 at most.
     for (var part = 0u; part < parts; part += 1u) {

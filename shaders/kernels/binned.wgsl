@@ -1,8 +1,8 @@
 // Binned: runs the edge function over all lists, which `bin` has sorted by length: a list of the first bin has one
-// thread, of the second 8, of the third 32, and a part of a long list has a workgroup. So the threads of a subgroup have
-// about as much to do, and a list is written once, without atomics.
+// thread, of the second 8, of the third 32, and a part of a long list has a workgroup. So the threads of a subgroup
+// have about as much to do, and a list is written once, without atomics.
 
-// The units of a bin with this many threads for an entry.
+// The number of units of a bin, with this many threads for each entry.
 fn units_of(count: u32, lanes: u32) -> u32 {
     return (count + WORKGROUP / lanes - 1u) / (WORKGROUP / lanes);
 }
@@ -21,7 +21,7 @@ fn take_binned(entry: HubEntry, is_part: bool, lanes: u32, lane: u32) {
     if JOINED {
         let together = joinable(lanes, lane);
         record = joined(record, together);
-        // The first thread of each group has an edge if any of them has.
+        // If any thread of a group has an edge, the first one has.
         if first < end && lane % together == 0u {
             list.whole = !is_part && together == lanes;
             list_close(record, list);

@@ -1,12 +1,12 @@
-// Census: the number of own vertices that are active in the next superstep, and the number of their out-edges. Numbers
-// of 64 bits, low word first; one result a workgroup. A thread has 32 vertices to itself, so that it can also write
-// down when these were first active (LEVELS), and clear the frontier of the superstep that ends (CLEARS). Where
-// `decide` comes next, which is then, results are added up.
+// Census: the number of own vertices that are active in the next superstep, and the number of their out-edges, as
+// 64-bit numbers, low word first. Each workgroup writes one result, or adds it to the total for `decide` (CLEARS). Each
+// thread has whole words of 32 vertices, so that it can also record when these were first active (LEVELS) and clear the
+// frontier of the superstep that ends (CLEARS).
 
 var<workgroup> partial_counts: array<vec4<u32>, WORKGROUP>;
 
-// Writes down the next superstep for vertices of a word that have not been active before. Supersteps beyond 16 bits are
-// written down by the host.
+// Records the next superstep for vertices of a word that have not been active before. The host records supersteps
+// beyond 16 bits.
 fn note_levels(word: u32, active_bits: u32) {
     let level = step.superstep + 2u;
     if level > 0xffffu {
@@ -33,7 +33,7 @@ fn note_levels(word: u32, active_bits: u32) {
     }
 }
 
-// Adds to a 64-bit number of what has been found.
+// Adds to a 64-bit number of course.found.
 fn add_found(at: u32, number: vec2<u32>) {
     if all(number == vec2<u32>(0u)) {
         return;

@@ -1,13 +1,13 @@
-// Compact: puts the lists that a superstep visits into a queue, by their length, so that `expand` gives each as many
-// threads as it needs. PAGE_LANES threads share a page; each reads every PAGE_LANES-th word of the visited set.
+// Compact: puts the lists that a superstep visits into a queue, by length, so that `expand` gives each as many threads
+// as it needs. PAGE_LANES threads share a page; each reads every PAGE_LANES-th word of the visited set.
 
-// Entries of each region that the workgroup has found, and where they begin in the queue.
+// The workgroup's number of entries for each region, and their first position in the queue.
 var<workgroup> wanted: array<atomic<u32>, 3>;
 var<workgroup> bases: array<u32, 3>;
-// Pages of the workgroup's round with a vertex that is visited.
+// Whether each page of the workgroup's round has a visited vertex.
 var<workgroup> touched: array<atomic<u32>, WORKGROUP / PAGE_LANES>;
 
-// The region of a list, by its length, and the number of its entries there.
+// The region of a list of a small page, by its length.
 fn region_of(length: u32) -> u32 {
     if length <= SHORT_EDGES {
         return 0u;
@@ -15,6 +15,7 @@ fn region_of(length: u32) -> u32 {
     return select(2u, 1u, length <= MIDDLE_EDGES);
 }
 
+// The number of entries of a list.
 fn entries_of(length: u32) -> u32 {
     if length <= MIDDLE_EDGES {
         return 1u;
@@ -22,12 +23,12 @@ fn entries_of(length: u32) -> u32 {
     return (length + HUB_EDGES - 1u) / HUB_EDGES;
 }
 
-// Where a region begins in the queue.
+// The position of a region's first entry in the queue.
 fn region_begin(region: u32) -> u32 {
     return region * course.queue_vertices_max;
 }
 
-// Adds to one of three numbers. An index that is not constant would put the vector into memory.
+// Adds to one component. A dynamic index would move the vector from registers to memory.
 fn plus(numbers: vec3<u32>, region: u32, more: u32) -> vec3<u32> {
     return numbers + vec3<u32>(more) * vec3<u32>(u32(region == 0u), u32(region == 1u), u32(region == 2u));
 }
@@ -36,15 +37,15 @@ fn at_region(numbers: vec3<u32>, region: u32) -> u32 {
     return select(select(numbers.z, numbers.y, region == 1u), numbers.x, region == 0u);
 }
 
-// The entries of this thread's words of a page, by region, and the edges of their lists.
+// A thread's words of a page: entries by region, and edges of their lists.
 struct Share {
     entries: vec3<u32>,
     edges: u32,
-    // Whether a vertex of them is visited, with a list or without edges.
+    // Whether any of their vertices is visited, even one without edges.
     visited: bool,
 }
 
-// Counts a thread's entries of a page or, if `writes`, writes them from `begin` on.
+// Counts a thread's entries of a page. If `writes`, also writes them from `begin` on.
 fn take_words(number: u32, thread: u32, writes: bool, begin: vec3<u32>) -> Share {
     let page = batch.pages[number];
     let first = page.start_vertex;
@@ -96,7 +97,7 @@ fn write_list(number: u32, page: BatchPage, vertex: u32, begin_edge: u32, length
     }
 }
 
-// Adds the workgroup's entries of a region to the queue's; returns where they begin.
+// Reserves room for the workgroup's entries of a region; returns their first position in it.
 fn reserve(region: u32, entries: u32) -> u32 {
     if entries == 0u {
         return 0u;

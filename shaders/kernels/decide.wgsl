@@ -1,15 +1,15 @@
-// Decide: one workgroup ends a superstep that the device runs by itself, and begins the next one. It adds up what the
-// census or the vertex phase has found, writes it to the log, asks the algorithm for the next superstep, and sets the
-// workgroups of its dispatches.
+// Decide: one workgroup ends a superstep that the device runs without the host, and begins the next one. It adds up the
+// results of the census or the vertex phase, logs them, calls the algorithm's step_next, and sets the workgroup counts
+// of the next dispatches.
 
-// The neighbours in opened lists that were counted in each place: low and high half, and zeros.
+// The number of neighbours from each counter: low and high half, and zeros.
 var<workgroup> edge_counts: array<vec4<u32>, EDGE_COUNTS>;
-// Pages with a visited list, if lists were queued.
+// The number of pages with a visited vertex, if lists were queued.
 var<workgroup> pages_visited: atomic<u32>;
-// What the first thread has decided, for the others.
+// The first thread's decision: done, visit, queued, and the size that scaled dispatches use.
 var<workgroup> decided: array<u32, 4>;
 
-// A sum, and what rounding has taken from it (Knuth's two-sum).
+// A sum and its accumulated rounding error (Knuth's two-sum).
 struct Exact {
     sum: vec4<f32>,
     rounded: vec4<f32>,
@@ -24,7 +24,7 @@ fn exact_with(a: Exact, b: Exact) -> Exact {
     return Exact(sum, a.rounded + b.rounded + rounded);
 }
 
-// The sums of all workgroups of the vertex phase, for the first thread. In uniform control flow.
+// Adds the sums of all workgroups of the vertex phase; the result is in partial[0]. In uniform control flow.
 fn sum_totals(lane: u32) {
     var exact = Exact(vec4<f32>(0.0), vec4<f32>(0.0));
     // rounds: 16.
@@ -41,7 +41,7 @@ fn sum_totals(lane: u32) {
     }
 }
 
-// What the superstep has found.
+// The results of the superstep.
 fn found_now() -> Found {
     if TRAVERSAL {
         let activated = U64(atomicExchange(&course.found[0], 0u), atomicExchange(&course.found[1], 0u));
@@ -52,7 +52,7 @@ fn found_now() -> Found {
     }
 }
 
-// Empties a thread's queue, and counts its pages with a visited list.
+// Empties a queue, and counts its pages with a visited vertex.
 fn empty_queue(number: u32) {
     if number < QUEUES_MAX {
         atomicStore(&course.queues[number].short, 0u);
@@ -66,7 +66,7 @@ fn empty_queue(number: u32) {
     }
 }
 
-// Empties a place where neighbours are counted, and returns their number: low and high half, and zeros.
+// Resets a counter of neighbours; returns its value: low and high half, and zeros.
 fn take_edge_count(place: u32) -> vec4<u32> {
     let low = atomicExchange(&counters.edges[place].low, 0u);
     let high = atomicExchange(&counters.edges[place].high, 0u);
@@ -117,14 +117,14 @@ fn begin_next(found: Found) {
         course.vertices = select(next.vertices, course.vertices, next.vertices == SAME);
         course.queued = u32(course.vertices <= course.queue_vertices_max);
     }
-    // Queued lists are looked for in missing pages one by one.
+    // For queued lists, `absent` has to check missing pages first.
     if (course.complete >> next.visit & 1u) == 0u && course.queued == 0u {
         atomicStore(&course.missing, 1u);
         course.done = 1u;
     }
 }
 
-// The workgroups of a dispatch: Dispatch::groups in src/device/gpu/compose/layout.rs.
+// The workgroups of a dispatch. Same as Dispatch::groups in src/device/gpu/compose/layout.rs.
 fn groups_of(dispatch: Dispatch, visit: u32, queued: bool, size: u32) -> vec2<u32> {
     var fits = queued;
     if dispatch.when == WHEN_WALKED {
@@ -172,7 +172,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
         if TRAVERSAL {
             decided[3] = 1u + found.activated.x / 8u + found.activated_edges.x / 256u;
         } else {
-            // The lengths of a set's lists are not known.
+            // The lengths of a set's lists are unknown.
             decided[3] = 0xffffffffu;
         }
     }

@@ -1,7 +1,7 @@
-// Expand: runs the edge function over queued lists. SHORT_LANES threads share a short list, 32 a longer one, and a
+// Expand: runs the edge function over queued lists. SHORT_LANES threads share a short list, 32 a middle one, and a
 // workgroup a part of a long one.
 
-// A region of the queue, and the threads that share an entry of it.
+// A region of the queue, and the number of threads that share one of its entries.
 struct Region {
     begin: u32,
     count: u32,

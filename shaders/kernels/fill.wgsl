@@ -1,4 +1,4 @@
-// Fill: sets every word of a buffer to a value, or to one that grows from word to word.
+// Fill: sets the words of a buffer to a constant, or to an arithmetic sequence.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,4 +1,4 @@
-// Halt: if a page is missing, nothing more is dispatched: the host runs this superstep.
+// Halt: if a page is missing, sets all workgroup counts to zero. The host then runs this superstep.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(local_invocation_index) lane: u32) {

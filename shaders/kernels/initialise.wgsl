@@ -1,4 +1,4 @@
-// Initialise: sets those first values of own vertices that differ between vertices, and adds sums over vertices.
+// Initialise: sets initial values that differ between vertices, for own vertices, and adds sums over vertices.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -33,7 +33,7 @@ fn merged_wide(old: U64, other: U64) -> U64 {
     }
 }
 
-// A word that has a value of its own, or 32 bits.
+// Merges a word that holds one value, or 32 bits.
 fn merge_word(at: u32, other: u32) {
     let old = merged[merge.to + at];
     if merge.kind == WORDS_F32 {
@@ -52,7 +52,7 @@ fn merge_word(at: u32, other: u32) {
     merged[merge.to + at] = (old & ~mask) | (merged_number(old, other) & mask);
 }
 
-// The two words of a number of 64 bits.
+// Merges the two words of a 64-bit number.
 fn merge_wide(at: u32, other: U64) {
     let sum = merged_wide(U64(merged[merge.to + at], merged[merge.to + at + 1u]), other);
     merged[merge.to + at] = sum.x;

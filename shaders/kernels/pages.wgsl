@@ -1,5 +1,5 @@
-// Pages of a topology, and the vertices of a set that have lists there: 32 threads share a page, each reads every 32nd
-// word of the set. The pages of a long list have one vertex each, the same.
+// Intersects the pages of a topology with a set of vertices: 32 threads share a page, and each reads every 32nd word of
+// the set. All pages of a long list have the same single vertex.
 //
 // `next-pages` sets the bit of every page that has a vertex to visit: its threads stop at the first one. In
 // `defer` (with DEFER) the active vertices of pages whose bits are set are deferred to later supersteps.

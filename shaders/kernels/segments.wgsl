@@ -3,27 +3,25 @@
 // its first edge belongs to, and walks from there. Page memory is read once and in whole lines.
 //
 // Over in-lists (PULL), values are gathered for the list's own vertex: a thread takes consecutive edges, so that it has
-// few lists. Neighbours' values are first loaded to workgroup memory by all threads together: no thread waits for one
+// few lists. All threads first load neighbours' values to workgroup memory together, so that no thread waits for one
 // neighbour before it loads the next.
 //
-// Over out-lists, values are scattered to the neighbours: 32 threads take 32 edges side by side, so that the neighbours
-// of one list, which are sorted, meet in the same lines of memory. Each thread reads its own neighbour, where a
-// neighbour is a word.
+// Over out-lists, values are scattered to the neighbours: 32 threads take 32 adjacent edges, so that the neighbours of
+// a list, which are sorted, share lines of memory. If a neighbour is a word, each thread reads its own.
 //
-// Where neighbours go through workgroup memory and not all lists are visited, only the lines of memory that visited
-// lists lie in are read (BY_LINE): over a bus, that is the bottleneck of a search (EMOGI, Min et al., VLDB 2021).
+// If neighbours go through workgroup memory and not all lists are visited, only the lines of memory with visited lists
+// are read (BY_LINE): over a bus, these reads are the bottleneck of a search (EMOGI, Min et al., VLDB 2021).
 //
 // `rows`, from the host, has the slot of each unit's first edge.
 
 const ROUND = 1024u;
-// Words of a set of a unit's lines, which may begin within the first one.
+// Words of a bit set of the unit's lines. The first edge may begin inside a line, so that there is one line more.
 const LINE_SET_WORDS = EDGES_PER_UNIT / 1024u + 1u;
 
 // Values of the unit's neighbours. One word is left unused after each thread's share, to avoid bank conflicts.
 var<workgroup> gathered: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
 var<workgroup> weights: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
-// Neighbours of other widths than a word, as they are in the page: ROUND of them at a time, of 8 bytes at most.
-// Then the unit's slots.
+// Raw neighbours that are not one word wide, ROUND of them at a time, at most 8 bytes each. Later the unit's slots.
 var<workgroup> scratch: array<u32, SLOTS_CACHED + 8u>;
 // Whether a list of the unit is visited.
 var<workgroup> wanted: atomic<u32>;
@@ -138,7 +136,7 @@ fn load_gathered(segment: Segment, edges: u32, lane: u32) {
     }
 }
 
-// The same for neighbours of other widths than a word: the bytes of ROUND neighbours at a time.
+// Loads neighbours that are not one word wide: the bytes of ROUND neighbours at a time.
 fn load_unaligned(segment: Segment, edges: u32, lane: u32) {
     // rounds: 4.
     for (var done = 0u; done < EDGES_PER_UNIT; done += ROUND) {
@@ -174,7 +172,7 @@ fn load_weights(segment: Segment, edges: u32, lane: u32) {
     }
 }
 
-// The number of slots that give the begins and ends of the records of slots low to high.
+// The number of slots that bound the records of slots low to high.
 fn slots_of(low: u32, high: u32) -> u32 {
     return high - low + 2u;
 }
@@ -217,7 +215,7 @@ struct Share {
     stride: u32,
 }
 
-// Consecutive edges, of the first `edges` ones.
+// The thread's consecutive edges of the first `edges`.
 fn consecutive(segment: Segment, edges: u32, lane: u32) -> Share {
     let first = lane * EDGES_PER_THREAD;
     return Share(segment.first + first, segment.first + min(first + EDGES_PER_THREAD, edges), 1u);

@@ -1,7 +1,7 @@
-// Select: lists the units of a table of pages that have a visited list, for `sweep`, which is far from all of them
-// after the first supersteps. A thread looks at one unit.
+// Select: lists the units with visited lists, for `sweep`: after the first supersteps, few units have any. One thread
+// checks one unit.
 
-// Units that the workgroup has found, and where they begin in the list.
+// The number of units that the workgroup has found, and the index of the first one in the list.
 var<workgroup> found_here: atomic<u32>;
 var<workgroup> base: u32;
 

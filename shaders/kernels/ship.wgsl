@@ -1,6 +1,6 @@
 // Ship: writes the results of `collect` to exchange memory, as a message: each word once, in whole lines.
 
-// Copies words of an area. Threads write from the beginning of a line of memory on.
+// Copies words of an area. Writes are aligned to lines of memory.
 fn ship_words(to: u32, area: u32, count: u32, thread: u32, threads: u32) {
     let skip = to & 31u;
     // rounds: words of a piece of exchange memory / 2^18: 64 at most.

@@ -1,9 +1,8 @@
-// Sweep: every visited list is searched by one thread, which passes over the rest once the edge function says so. Lists
-// that are longer than ALONE_EDGES, and have not ended by then, are searched on by 32 threads each, until one of
-// them ends the list. A unit is as many lists of a small page as a workgroup has threads, or a chunk of a large page;
-// `select` has listed the units with visited lists.
+// Sweep: one thread searches each visited list until the edge function skips the rest. If it has not done so after
+// ALONE_EDGES edges, 32 threads continue, until one of them ends the list. A unit is as many lists of a small page as a
+// workgroup has threads, or a chunk of a large page; `select` has listed the units with visited lists.
 
-// A list that one thread has not come to the end of.
+// The rest of a list, from edge `first` on.
 struct Waiting {
     vertex: u32,
     length: u32,
@@ -16,15 +15,15 @@ var<workgroup> waiting_count: atomic<u32>;
 // Whether a thread has ended a waiting list.
 var<workgroup> ended: array<atomic<u32>, WORKGROUP>;
 
-// Words of 32 vertices that the slots of a unit may lie in.
+// Maximum number of words, of 32 vertices each, that a unit's slots span.
 const SPAN = WORKGROUP / 32u + 1u;
 
-// The number of selected units, and one of them, for all threads alike.
+// The number of selected units, and the current unit, uniform across the workgroup.
 var<workgroup> unit_count: u32;
 var<workgroup> unit_here: u32;
-// The vertices of the unit whose lists are visited and not known to be empty.
+// The vertices of the unit whose lists are visited and may be non-empty.
 var<workgroup> wanted: array<u32, SPAN>;
-// Those of them whose lists are empty.
+// The vertices among these whose lists turned out to be empty.
 var<workgroup> found_empty: array<atomic<u32>, SPAN>;
 
 // Reads which lists from slot first_slot on are visited; a barrier must follow.
@@ -42,7 +41,7 @@ fn look_for_lists(page: BatchPage, first_slot: u32, lane: u32) {
     }
 }
 
-// Notes which lists are empty, for later sweeps. After a barrier.
+// Records empty lists for later sweeps. After a barrier.
 fn note_empties(page: BatchPage, first_slot: u32, lane: u32) {
     if lane < SPAN {
         let bits = atomicLoad(&found_empty[lane]);
@@ -52,7 +51,7 @@ fn note_empties(page: BatchPage, first_slot: u32, lane: u32) {
     }
 }
 
-// Searches the list of a thread's own slot; returns the number of its edges, if it is visited.
+// Searches the list of a slot with one thread; returns the number of its edges, 0 if it is not visited.
 fn take_alone(page: BatchPage, first_slot: u32, lane: u32) -> u32 {
     let slot = first_slot + lane;
     let vertex = page.start_vertex + slot;

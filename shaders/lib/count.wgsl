@@ -34,7 +34,7 @@ fn add_counts(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
     return vec4<u32>(sum.x, sum.y + carries.x, sum.z, sum.w + carries.y);
 }
 
-// Adds to the number of edges. Nothing is read back: a workgroup would wait for that.
+// Adds to the number of edges. Does not use the results of the atomics, for which the workgroup would have to wait.
 fn count_edges(number: u32, edges: u32) {
     let low = extractBits(edges, 0u, EDGE_COUNT_BITS);
     let high = edges >> EDGE_COUNT_BITS;

@@ -10,7 +10,7 @@ fn held_first() -> u32 {
     return step.own_first & 0xffffffc0u;
 }
 
-// The bits of those of a word's 32 vertices that are from first to last.
+// The bits of a word's vertices that are in first..=last.
 fn bits_between(word: u32, first: u32, last: u32) -> u32 {
     if word < first / 32u || word > last / 32u {
         return 0u;

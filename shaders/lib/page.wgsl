@@ -34,7 +34,7 @@ fn vertex_within(words: vec3<u32>, n: u32) -> u32 {
     return vertex_of(from_bit(words.x, words.y, shift), from_bit(words.y, words.z, shift));
 }
 
-// The vertex in the bytes of a neighbour, little-endian; other bytes may follow.
+// Decodes a neighbour from its little-endian bytes; other bytes may follow.
 fn vertex_of(low: u32, high: u32) -> u32 {
     if RECORD_IDS {
         let slot = from_bit(low, high, SLOT_SHIFT) & SLOT_MASK;

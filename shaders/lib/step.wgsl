@@ -1,41 +1,41 @@
-// What a superstep has found, and the next one: for algorithms whose supersteps a device runs by itself.
+// Results of a superstep and the choice of the next one, for supersteps that the device runs without the host.
 
 // The results of a superstep: Summary of src/model/step.rs.
 struct Found {
     // The number of vertices that are active in the next superstep.
     activated: U64,
-    // The lengths of their out-lists, added up.
+    // The total length of their out-lists.
     activated_edges: U64,
     // The sums of the vertex phase.
     sums: vec4<f32>,
-    // How many visits the algorithm declares. The place of the visit that reads nothing.
+    // The number of visits that the algorithm declares, and so the index of the visit without lists.
     visits: u32,
 }
 
-// The next superstep: what it visits, by its place among the visits that the algorithm declares, and its numbers.
+// The next superstep: its visit, by index among those that the algorithm declares, and its numbers.
 struct Next {
     visit: u32,
     scalars: vec4<f32>,
     integers: vec4<u32>,
-    // For a visit of a set: how many vertices are in it, at most; or MANY, or SAME.
+    // For a visit of a set: the maximum number of its vertices, MANY or SAME.
     vertices: u32,
 }
 
 // The visit that ends the run.
 const STOP = 0xffffffffu;
-// A number of vertices that is not known.
+// An unknown number of vertices.
 const MANY = 0xffffffffu;
-// The number of vertices of the set that the superstep before has visited.
+// The same number of vertices as in the superstep before.
 const SAME = 0xfffffffeu;
 
-// The next superstep of a traversal that continues with the same numbers as long as vertices are activated.
+// The next superstep of a traversal that continues with the same numbers until no vertex is activated.
 fn next_while_active(now: Step, found: Found, visit: u32) -> Next {
     let goes_on = any(found.activated != U64(0u, 0u));
     return Next(select(STOP, visit, goes_on), now.scalars, now.integers, MANY);
 }
 
-// The next superstep, of an algorithm whose vertex phase has counted the vertices of the set that is visited next.
+// The next superstep of an algorithm whose vertex phase has counted the vertices of the set to visit.
 fn next_of_set(now: Step, visit: u32, integers: vec4<u32>, vertices: f32) -> Next {
-    // A larger number than f32 has exactly is too large for a queue.
+    // Numbers that f32 cannot represent exactly are too large for a queue.
     return Next(visit, now.scalars, integers, u32(min(vertices, 4294967040.0)));
 }

@@ -1,5 +1,5 @@
 // A thread's share of a list, from page memory: edges first, first + stride, … below end. Four at a time, so that their
-// loads overlap. False if the edge function passes over the rest.
+// loads overlap. False if the edge function skips the rest.
 fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first: u32, end: u32, stride: u32) -> bool {
     var n = first;
     var goes_on = true;

@@ -87,7 +87,7 @@ enum Command {
     /// Check every page of a store.
     Verify(verify::Verify),
     /// Run an algorithm over a store.
-    Run(run::Run),
+    Run(run::RunCommand),
     /// Run LDBC Graphalytics' algorithms over its data sets, and compare the answers with the reference outputs.
     Validate(validate::Validate),
     /// Predict how long a run would take, by strategy and devices.

@@ -110,7 +110,7 @@ impl Plan {
         let Job { common, arguments } = self.job;
         let (rates, engine) = common.planning(cancel)?;
         let prepared = arguments.prepare(engine.store(), &cancel.flag())?;
-        let left_out = prepared.left_out.map_or(String::new(), |left_out| format!("{left_out}\n"));
+        let note = prepared.plan_note.map_or(String::new(), |note| format!("{note}\n"));
         let algorithm = prepared.runs.planned(&engine)?;
         engine.check(&*algorithm)?;
         let mut work = Workload::of(&*algorithm, engine.store(), 1);
@@ -122,8 +122,12 @@ impl Plan {
         }
         let has_in_lists = engine.store().topology(Direction::In).is_some();
         let supersteps = Counted::of(&*algorithm, &work).describe(&*algorithm, has_in_lists);
-        let mode = if engine.options().asynchronous { "not in the times: what --asynchronous changes\n" } else { "" };
-        print(&(table(&rows) + &supersteps + &rates_of(&*algorithm, &work) + mode + &left_out))
+        let mode = if engine.options().asynchronous {
+            "not included in the times: the effect of --asynchronous\n"
+        } else {
+            ""
+        };
+        print(&(table(&rows) + &supersteps + &rates_of(&*algorithm, &work) + mode + &note))
     }
 }
 

@@ -4,29 +4,29 @@ use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// The choice of a device, as `--device` has it.
+/// The choice of a device: the argument of `--device`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// A hardware GPU if there is one, else the CPU.
+    /// A hardware GPU if there is one, otherwise the CPU.
     #[default]
     Auto,
     /// The CPU, which needs no driver.
     Cpu,
     /// A hardware GPU, or an error.
     Gpu,
-    /// Every hardware GPU that there is.
+    /// Every hardware GPU.
     All,
-    /// The adapter with this in its name, in upper or lower case.
+    /// The adapter whose name contains this, ignoring case.
     Named(String),
     /// The adapter with this number, as `topostream devices` prints it.
     Index(usize),
 }
 
 impl DeviceChoice {
-    /// Accepts the choices that mean the CPU in a program that was built without GPU support.
+    /// Checks a choice in a program that was built without GPU support.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where a GPU is asked for.
+    /// [`Error::NoDevice`] if it requires a GPU.
     #[doc(hidden)]
     pub fn without_gpu_support(&self) -> Result<(), Error> {
         match self {
@@ -42,10 +42,10 @@ impl DeviceChoice {
 impl FromStr for DeviceChoice {
     type Err = Error;
 
-    /// Reads `auto`, `cpu`, `gpu`, `all`, a number, or a part of a name.
+    /// Parses `auto`, `cpu`, `gpu`, `all`, a number, or a part of a name.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where there is nothing to read.
+    /// [`Error::Parameter`] for an empty text.
     fn from_str(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         Ok(match text.to_lowercase().as_str() {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_what_is_meant() {
+    fn choices_are_parsed_and_printed() {
         let cases = [
             ("auto", DeviceChoice::Auto),
             ("AUTO", DeviceChoice::Auto),

@@ -1,15 +1,15 @@
-//! Devices: they hold attributes, take filled pages, and run an algorithm's edge function over them.
+//! Devices hold attributes, receive filled pages, and run an algorithm's edge function over them.
 //!
-//! | module | what |
+//! | module | contents |
 //! | --- | --- |
 //! | [`workers`] | the worker threads that all devices of a run share |
-//! | [`exchange`] | moves of values between devices, and the memory that they go through |
-//! | [`settings`], `choice` | options of GPUs, and which devices are asked for |
+//! | [`exchange`] | moves of values between devices, and the memory for them |
+//! | [`settings`], `choice` | options of GPUs, and the choice of devices |
 //! | `cpu`, `gpu` | the two kinds of device |
 //!
-//! A run has one [`Device`], or a team that is one, made of several [`Member`]s. Devices are created and called by
-//! `engine` and `team`. They know pages and algorithms; not where pages are read from, which of them are in the page
-//! buffer, or what the engine does between supersteps.
+//! A run has one [`Device`], which may be a team of several [`Member`]s. Devices are created and called by `engine` and
+//! `team`. They know pages and algorithms; not how pages are read, the page buffer, or the engine's work between
+//! supersteps.
 
 mod choice;
 mod cpu;
@@ -33,14 +33,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use topostream_formats::Error as StoreError;
 
-/// A filled frame for a device to work through.
+/// A filled frame for a device to process.
 #[derive(Debug)]
 pub struct PageTask {
     /// The page.
     pub page: PageRef,
-    /// The frame that it is in. Several devices may be given the same one; each lets go of it when it reports.
+    /// Its frame. Several devices may share one; each drops its reference before it reports.
     pub frame: Arc<Frame>,
-    /// Whether the page has just been read and must be checked before it is used.
+    /// Whether the page has just been read, and must be checked before use.
     pub fresh: bool,
 }
 
@@ -53,11 +53,11 @@ pub struct PageDone {
     pub frame: Arc<Frame>,
     /// Whether the device has kept a copy, so that the frame is not needed for this page again.
     pub kept: bool,
-    /// The work that was done, or the defect of the page: then nothing of it has been used.
+    /// The work done, or the defect of the page, which was then not used.
     pub result: Result<PageWork, StoreError>,
 }
 
-/// Work on pages, and the time it took, added up over threads.
+/// Work on pages, and its time, summed over threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageWork {
     /// Neighbours in the lists that were opened.
@@ -83,7 +83,7 @@ pub struct StepEnd {
     pub summary: Summary,
     /// Work of this superstep that no [`PageDone`] has reported.
     pub work: PageWork,
-    /// Bytes moved and times; all zero for a device that computes where the pages lie.
+    /// Bytes moved and times; all zero for a device that computes in main memory.
     pub transfer: Transfer,
     /// Exchange between several devices.
     pub exchange: ExchangeWork,
@@ -94,7 +94,7 @@ pub struct StepEnd {
 /// Supersteps that a device has run without the engine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunAhead {
-    /// The supersteps, in order; none if the device cannot run the one that it was asked for.
+    /// The supersteps, in order; none if the device cannot run the requested one.
     pub supersteps: Vec<Ahead>,
     /// The superstep that comes next, if there were any; `None` if the algorithm is done.
     pub next: Option<Step>,
@@ -122,17 +122,17 @@ pub struct ExchangeWork {
     pub ns: u64,
 }
 
-/// Transfers of a superstep's pages to a device with memory of its own.
+/// Transfers of a superstep's pages to a device with its own memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[doc(hidden)]
 pub struct Transfer {
-    /// Pages that lay in the device's memory already.
+    /// Pages that were in the device's memory.
     pub resident_pages: u64,
-    /// Bytes of pages that were copied to the device's memory.
+    /// Bytes of pages copied to the device's memory.
     pub copied_bytes: u64,
-    /// Bytes of pages that kernels read where they lay, in main memory.
+    /// Bytes of pages that kernels read in main memory.
     pub in_place_bytes: u64,
-    /// Nanoseconds of kernels that read pages where they lay, in main memory.
+    /// Nanoseconds of kernels that read pages in main memory.
     pub in_place_ns: u64,
     /// Nanoseconds of copies.
     pub copy_ns: u64,
@@ -140,7 +140,7 @@ pub struct Transfer {
     pub overlap_ns: u64,
     /// Nanoseconds of kernels over vertices and the page directory, at the end.
     pub vertex_kernels_ns: u64,
-    /// How often kernels were launched over batches of pages.
+    /// Number of launches over batches of pages.
     pub batches: u64,
 }
 
@@ -165,11 +165,11 @@ pub struct DeviceReport {
     pub device: String,
     /// Its own vertices: the first, and the one after the last.
     pub own: (u64, u64),
-    /// Pages that it worked on, over all supersteps.
+    /// Pages that it processed, over all supersteps.
     pub pages: u64,
     /// Neighbours in the lists that it opened.
     pub edges: u64,
-    /// Nanoseconds in which it computed.
+    /// Nanoseconds of computing.
     pub compute_ns: u64,
 }
 
@@ -178,46 +178,46 @@ pub trait Device: Send {
     /// Its name in reports.
     fn name(&self) -> String;
 
-    /// The number of threads (or the like) over which [`PageWork`] adds up time.
+    /// The number of threads (or similar) over which [`PageWork`] sums time.
     fn lanes(&self) -> u32;
 
-    /// Sets the algorithm's first values and seeds, and returns the sums over all vertices.
+    /// Sets the algorithm's initial values and seeds, and returns the sums over all vertices.
     ///
     /// # Errors
-    /// The device's errors; likewise in the methods below.
+    /// Device errors, as in the methods below.
     fn initialise(&mut self) -> Result<Scalars>;
 
     /// The pages that a superstep visits, in file order.
     ///
     /// # Errors
-    /// See [`initialise`](Self::initialise).
+    /// Those of [`initialise`](Self::initialise).
     fn pages(&mut self, step: &Step) -> Result<PagePlan>;
 
-    /// Runs supersteps from `step` on, as long as every page that they visit is in the device's own memory, and calls
-    /// [`Algorithm::next`](crate::model::algorithm::Algorithm::next) between them. Returns now and then, so that the
-    /// run can be cancelled, and is called again with the superstep that comes next.
+    /// Runs supersteps from `step` on while all pages that they visit are in the device's own memory, and calls
+    /// [`Algorithm::next`](crate::model::algorithm::Algorithm::next) between them. Returns at intervals, so that the
+    /// run can be cancelled, and is called again with the next superstep.
     ///
     /// # Errors
-    /// See [`initialise`](Self::initialise).
+    /// Those of [`initialise`](Self::initialise).
     fn run_ahead(&mut self, _step: &Step) -> Result<RunAhead> {
         Ok(RunAhead::default())
     }
 
-    /// Begins a superstep: pages that are submitted from here on belong to it.
+    /// Begins a superstep: pages submitted from here on belong to it.
     ///
     /// # Errors
-    /// See [`initialise`](Self::initialise).
+    /// Those of [`initialise`](Self::initialise).
     fn begin(&mut self, step: &Step) -> Result<()>;
 
-    /// Keeps active vertices of pages that the superstep does not visit active in the next one, or notes that they
-    /// are [deferred](crate::model::algorithm::Algorithm::deferred). Once at most between its beginning and its end.
+    /// Keeps active vertices of pages that the superstep does not visit active in the next one, or marks them as
+    /// [deferred](crate::model::algorithm::Algorithm::deferred). Called at most once in a superstep.
     ///
     /// # Errors
-    /// See [`initialise`](Self::initialise).
+    /// Those of [`initialise`](Self::initialise).
     fn defer(&mut self, step: &Step, pages: &[PageRef]) -> Result<()>;
 
-    /// Returns pages that the superstep after `step` visits if it is of the same kind, as far as they are known while
-    /// the device works on `step`; a hint.
+    /// Returns pages that the superstep after `step` will visit if it is of the same kind, as far as known during
+    /// `step`; a hint.
     fn upcoming(&mut self, _step: &Step) -> Vec<PageRef> {
         Vec::new()
     }
@@ -227,54 +227,54 @@ pub trait Device: Send {
         0
     }
 
-    /// Returns those of the pages that do not lie in the device's own memory, in order. Starts nothing.
+    /// Returns the pages that are not in the device's own memory, in order.
     fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {
         pages
     }
 
-    /// Starts on those of the pages that lie in the device's own memory; returns the others, in order. They are done by
-    /// the [`end`](Self::end) of the superstep.
+    /// Starts processing the pages that are in the device's own memory, which ends before [`end`](Self::end) returns;
+    /// returns the others, in order.
     fn start_resident(&mut self, pages: Vec<PageRef>, _policy: Policy) -> Vec<PageRef> {
         pages
     }
 
-    /// Takes a page. Never blocks; frames bound how many there are.
+    /// Accepts a page. Never blocks; the number of frames bounds the number of pages.
     fn submit(&mut self, task: PageTask);
 
-    /// Appends pages that are done; pending while there are none. Must not be called with nothing submitted.
+    /// Appends completed pages; pending while there are none. Must not be called with nothing submitted.
     ///
     /// # Errors
-    /// See [`initialise`](Self::initialise).
+    /// Those of [`initialise`](Self::initialise).
     fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>>;
 
-    /// Ends a superstep, after all pages that were submitted are done: the vertex phase, or, in a traversal, the change
-    /// of frontiers.
+    /// Ends a superstep after all submitted pages are done: the vertex phase or, in a traversal, the change of
+    /// frontiers.
     ///
     /// # Errors
-    /// See [`initialise`](Self::initialise).
+    /// Those of [`initialise`](Self::initialise).
     fn end(&mut self, step: &Step) -> Result<StepEnd>;
 
-    /// Shows the values of all vertices as they are between two supersteps, `next` being the second one, and the
-    /// frontier of that. The run goes on afterwards.
+    /// Passes the values of all vertices before superstep `next`, and its frontier, to `look`. The run continues
+    /// afterwards.
     ///
     /// # Errors
-    /// See [`initialise`](Self::initialise).
+    /// Those of [`initialise`](Self::initialise).
     fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()>;
 
-    /// Has the run go on with a superstep, in the place of [`initialise`](Self::initialise): `load` sets the values of
-    /// all vertices, in a state of zeros, as they were [saved](Self::save).
+    /// Continues a run with superstep `next`, instead of [`initialise`](Self::initialise): `load` sets the
+    /// [saved](Self::save) values of all vertices in a zeroed state.
     ///
     /// # Errors
-    /// Those of `load`; see [`initialise`](Self::initialise).
+    /// Those of `load` and of [`initialise`](Self::initialise).
     fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State) -> Result<()>) -> Result<()>;
 
-    /// Brings the values of all vertices to main memory.
+    /// Returns the values of all vertices, in main memory.
     ///
     /// # Errors
-    /// See [`initialise`](Self::initialise).
+    /// Those of [`initialise`](Self::initialise).
     fn finish(self: Box<Self>) -> Result<State>;
 
-    /// What each of several devices that share the run has done so far; nothing for one device.
+    /// The reports of several devices that share the run; empty for a single device.
     fn reports(&self) -> Vec<DeviceReport> {
         Vec::new()
     }
@@ -288,53 +288,52 @@ pub trait Device: Send {
 ///               ─▶ receive(Take …)
 /// ```
 ///
-/// Methods that begin something do not block for long, so that all devices work at the same time. The vertex phase and
-/// the census are those of the device's [own](crate::model::Part) vertices; [`Device::pages`] covers all vertices that
-/// are visited, as far as the device knows (its own ones, where it visits those that are not in a set).
+/// `begin_` methods do not block for long, so that all devices work concurrently. The vertex phase and the census cover
+/// the device's [own](crate::model::Part) vertices; [`Device::pages`] covers all visited vertices that the device knows
+/// (only its own ones for visits by a set).
 pub trait Member: Device {
-    /// Begins the moves of a round, in order; pages that were submitted or resident come before. What they write to the
-    /// exchange memory can be read by all devices, and what they read may be
-    /// overwritten, once the round has ended.
+    /// Begins the moves of a round, in order, after all pages of the superstep. Once the round has ended, all devices
+    /// can read what the moves wrote to the exchange memory, and what they read may be overwritten.
     ///
     /// # Errors
-    /// See [`Device::initialise`]; likewise in the methods below.
+    /// Those of [`Device::initialise`], as in the methods below.
     fn begin_round(&mut self, moves: Vec<Move>) -> Result<()>;
 
     /// Waits for the round to end.
     ///
     /// # Errors
-    /// See [`begin_round`](Self::begin_round).
+    /// Those of [`begin_round`](Self::begin_round).
     fn end_round(&mut self) -> Result<()>;
 
-    /// Makes moves that write nothing to the exchange memory, before whatever is asked next. What they read is not
-    /// needed any more once the next round, or [`Device::end`], has ended.
+    /// Executes moves that do not write to the exchange memory, before the next request. What they read is no longer
+    /// needed once the next round, or [`Device::end`], has ended.
     ///
     /// # Errors
-    /// See [`begin_round`](Self::begin_round).
+    /// Those of [`begin_round`](Self::begin_round).
     fn receive(&mut self, moves: Vec<Move>) -> Result<()>;
 
-    /// Begins what [`Device::end`] waits for, with moves that are made after the vertex phase: what they write to the
-    /// exchange memory is visible to all devices once it has ended.
+    /// Begins the work of [`Device::end`], with moves after the vertex phase. All devices can read what they wrote to
+    /// the exchange memory once [`Device::end`] has returned.
     ///
     /// # Errors
-    /// See [`begin_round`](Self::begin_round).
+    /// Those of [`begin_round`](Self::begin_round).
     fn begin_end(&mut self, step: &Step, told: Vec<Move>) -> Result<()>;
 
     /// Writes the values of its own vertices to the state of the whole run.
     ///
     /// # Errors
-    /// See [`begin_round`](Self::begin_round).
+    /// Those of [`begin_round`](Self::begin_round).
     fn contribute(&mut self, state: &State) -> Result<()>;
 
-    /// The same between supersteps, with those of its own vertices that are active in the next one.
+    /// Like [`contribute`](Self::contribute) between supersteps, with the own vertices that are active in `next`.
     ///
     /// # Errors
-    /// See [`begin_round`](Self::begin_round).
+    /// Those of [`begin_round`](Self::begin_round).
     fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()>;
 
-    /// Goes on with a superstep from the state of the whole run, in the place of [`Device::initialise`].
+    /// Continues with a superstep from the state of the whole run, instead of [`Device::initialise`].
     ///
     /// # Errors
-    /// See [`begin_round`](Self::begin_round).
+    /// Those of [`begin_round`](Self::begin_round).
     fn go_on_from(&mut self, next: &Step, state: &Arc<State>) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! Options of GPUs: memory, distribution of work, how pages reach the device.
+//! Options of GPUs: memory, distribution of work, transfer of pages.
 
 use serde::Serialize;
 use std::fmt;
@@ -12,28 +12,27 @@ pub struct GpuSettings {
     pub memory_bytes: Option<u64>,
     /// The page cache's share of it, in bytes; by default all that the attributes leave, 0 for no cache.
     pub cache_bytes: Option<u64>,
-    /// The folder where compiled kernels are kept between processes, where the driver allows it; by default they are
-    /// not.
+    /// The folder for compiled kernels, kept between processes if the driver supports it; by default none.
     pub pipelines: Option<PathBuf>,
-    /// How work is shared out within a batch of pages.
+    /// The distribution of work within a batch of pages.
     #[doc(hidden)]
     pub distribution: Distribution,
     /// The maximum number of pages of one launch.
     #[doc(hidden)]
     pub batch_pages: u32,
-    /// How pages reach the device.
+    /// The transfer of pages to the device.
     #[doc(hidden)]
     pub transfer: PageTransfer,
-    /// Which pages the page cache keeps in traversals where other pages can be read in place.
+    /// The pages that the page cache keeps in traversals, if other pages can be read in place.
     #[doc(hidden)]
     pub cache_policy: CachePolicy,
-    /// Features that it may use where the adapter has them.
+    /// Features to use if the adapter has them.
     #[doc(hidden)]
     pub fast_paths: FastPaths,
     /// A limit on the bytes of one binding that is lower than the adapter's, for tests.
     #[doc(hidden)]
     pub binding_bytes_max: Option<u64>,
-    /// Whether copies that would go by a transfer queue use the kernels' queue, for tests on devices without one.
+    /// Whether copies for the transfer queue use the kernels' queue, for tests on devices without a transfer queue.
     #[doc(hidden)]
     pub copies_on_compute_queue: bool,
 }
@@ -55,24 +54,24 @@ impl Default for GpuSettings {
     }
 }
 
-/// The maximum number of pages of one launch where nothing else is asked for.
+/// The default maximum number of pages of one launch.
 pub const BATCH_PAGES_DEFAULT: u32 = 4096;
 
-/// Optional features of adapters. They change no results.
+/// Optional features of adapters. They do not change results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct FastPaths {
-    /// The device reads the page buffer where it lies in main memory; else pages go through mapped staging buffers.
+    /// The device reads the page buffer in main memory; otherwise pages go through mapped staging buffers.
     pub host_import: bool,
-    /// Copies on a queue of their own, beside kernels; else on the kernels' queue.
+    /// Copies on a separate queue that overlap kernels; otherwise on the kernels' queue.
     pub transfer_queue: bool,
-    /// Additions of floats in memory; else a compare-exchange loop.
+    /// Native atomic additions of floats; otherwise a compare-exchange loop.
     pub float_atomics: bool,
-    /// 64-bit integers and their additions in memory; else two words with a carry.
+    /// 64-bit integers and their atomic additions; otherwise two words with a carry.
     pub wide_integers: bool,
-    /// Sums over subgroups; else over workgroup memory.
+    /// Sums over subgroups; otherwise through workgroup memory.
     pub subgroups: bool,
-    /// The device runs supersteps by itself where every page is in its memory; else the host chooses each.
+    /// The device runs supersteps without the host if all pages are in its memory; otherwise the host chooses each.
     pub device_loop: bool,
 }
 
@@ -89,19 +88,19 @@ impl Default for FastPaths {
     }
 }
 
-/// Which pages the page cache of a device keeps in traversals, if the device can read pages in main memory. Without
-/// that, every page needs a slot, and the least recently used one is evicted.
+/// The pages that a device's page cache keeps in traversals, if the device can read pages in main memory. Otherwise
+/// every page needs a slot, and the least recently used one is evicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum CachePolicy {
-    /// Those that came first; the others are read in place.
+    /// The first ones; the others are read in place.
     #[default]
     Fixed,
-    /// Those that were used last: each page that is visited is copied (GTS, Kim et al., SIGMOD 2016, §3.3).
+    /// The most recently used ones: every visited page is copied (GTS, Kim et al., SIGMOD 2016, §3.3).
     Lru,
 }
 
-/// How the work of a batch of pages is divided among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E;
+/// The distribution of a batch's work to threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E;
 /// warp segmentation: Khorasani, Gupta and Bhuyan, PACT 2015).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[doc(hidden)]
@@ -113,9 +112,9 @@ pub enum Distribution {
     Vertex,
     /// A virtual warp of this many lanes for each list: 2, 4, 8, 16 or 32.
     Warp(u32),
-    /// As many lanes as the page's lists are long on average.
+    /// As many lanes for each list as the average length of the page's lists.
     Hybrid,
-    /// Equal shares of edges, of any lists.
+    /// Equal shares of edges, regardless of lists.
     Segments,
 }
 
@@ -150,17 +149,17 @@ impl fmt::Display for Distribution {
     }
 }
 
-/// How pages that are used once reach the device.
+/// The transfer of pages that are used once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[doc(hidden)]
 pub enum PageTransfer {
-    /// In place where that is faster as measured, else by copies.
+    /// In place if that is faster according to measurements, otherwise by copies.
     #[default]
     Auto,
-    /// Kernels read them where they lie in main memory.
+    /// Kernels read pages in main memory.
     InPlace,
-    /// They are copied to the device's memory first.
+    /// Pages are copied to the device's memory first.
     Copy,
 }
 
@@ -169,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distributions_are_read_as_they_are_written() {
+    fn distributions_are_parsed_and_printed() {
         let all = [Distribution::Auto, Distribution::Vertex, Distribution::Hybrid, Distribution::Segments];
         for distribution in all.into_iter().chain([2, 4, 8, 16, 32].map(Distribution::Warp)) {
             assert_eq!(distribution.to_string().parse(), Ok(distribution));

@@ -1,22 +1,20 @@
 //! The worker threads of a run: one pool that all of its devices share.
 //!
-//! A CPU device runs edge functions and vertex phases on it; a GPU device has pages checked on it. A pool for each
-//! device would start several times as many threads as a run was given, and threads of a device with nothing to do
-//! would be missing elsewhere.
+//! A CPU device runs edge functions and vertex phases on it, a GPU device checks pages on it. A pool for each device
+//! would start several times as many threads as the run may use, and idle threads of one device could not help another.
 //!
-//! Jobs run in the order in which they come, but for [urgent](Workers::spawn_urgent) ones, which go before all others:
-//! a check is short, and a GPU must not wait for it behind the pages of a CPU.
+//! Jobs run in order of submission, except that [urgent](Workers::spawn_urgent) ones come first: a check is short, and
+//! a GPU must not wait for it behind the pages of a CPU.
 //!
-//! Besides these threads a run has the one that called it, one that feeds each GPU, one for each GPU that notes when
-//! vertices were activated (where the algorithm wants that), and those of a fetcher that reads by threads. None of them
-//! computes.
+//! A run also has the calling thread, one that feeds each GPU, one for each GPU that records when vertices were
+//! activated (if the algorithm needs that), and those of a fetcher that reads by threads. None of them computes.
 
 use crate::error::Result;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::any::Any;
 use topostream_formats::threads;
 
-/// What threads of the pool are called.
+/// The name of the pool's threads.
 pub const THREAD_NAME: &str = "worker";
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -32,7 +30,7 @@ impl Workers {
     /// Starts this many threads, at least one.
     ///
     /// # Errors
-    /// [`Error::Threads`](topostream_formats::Error::Threads) where the system refuses.
+    /// [`Error::Threads`](topostream_formats::Error::Threads) if the system refuses them.
     pub fn new(threads: usize) -> Result<Self> {
         let (urgent, take) = unbounded();
         Ok(Self { pool: threads::pool(THREAD_NAME, threads.max(1))?, urgent, take })
@@ -43,7 +41,7 @@ impl Workers {
         self.pool.current_num_threads()
     }
 
-    /// Runs a job on one of the threads, after those that are waiting. It must not panic.
+    /// Queues a job after all others. It must not panic.
     pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
         let urgent = self.take.clone();
         self.pool.spawn(move || {
@@ -52,11 +50,11 @@ impl Workers {
         });
     }
 
-    /// Runs a job on one of the threads before all that are waiting and are not urgent. It must not panic.
+    /// Queues a job before all jobs that are not urgent. It must not panic.
     pub fn spawn_urgent(&self, job: impl FnOnce() + Send + 'static) {
         self.urgent.send(Box::new(job)).expect("the receiving end is here too");
         let urgent = self.take.clone();
-        // A job that came up before has perhaps run this one already.
+        // Another urgent job may have run this one already.
         self.pool.spawn(move || urgent.try_recv().into_iter().for_each(|job| job()));
     }
 

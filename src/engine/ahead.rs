@@ -1,4 +1,4 @@
-//! Pages that are read before the superstep that visits them: those of the next frontier, while the device still works.
+//! Read-ahead: pages of the next frontier are read while the device still processes the current superstep.
 //!
 //! ```text
 //!  upcoming ─▶ a free frame, or that of a page that is not upcoming ─▶ reading ─▶ page buffer, not checked
@@ -6,15 +6,15 @@
 //!  the next superstep visits the page:                   passed to the device when filled  └ passed as a fresh page
 //! ```
 //!
-//! They are checked when they are visited, like all pages. One that cannot be read is read again if it is visited.
-//! Their bytes count in the superstep that follows.
+//! They are checked when they are visited, like all pages. A page that cannot be read is read again if it is visited.
+//! Their bytes count in the superstep that visits them.
 
 use crate::pages::cache::PageCache;
 use crate::pages::fetch::{Frame, PageRef};
 use std::collections::HashSet;
 
-/// The device is asked for upcoming pages again after it is done with this many pages, and with this part of the pages
-/// that are known: enough of the next frontier may be new.
+/// The device is asked for upcoming pages again after it has processed this many pages, and this fraction of the known
+/// pages: only then may enough of the next frontier be new.
 const ASK_EVERY: usize = 32;
 const ASK_PART: usize = 16;
 
@@ -58,8 +58,7 @@ impl ReadAhead {
         self.reads += 1;
     }
 
-    /// For a page that is not in the page buffer: whether it is being read ahead. If it is, the caller takes over the
-    /// read.
+    /// Whether a page that is not in the page buffer is being read ahead. If it is, the caller takes over the read.
     pub fn adopt(&mut self, page: PageRef) -> bool {
         self.unchecked.remove(&page);
         self.reading.remove(&page)
@@ -70,7 +69,7 @@ impl ReadAhead {
         self.unchecked.insert(page);
     }
 
-    /// Returns whether a page that is in the page buffer must still be checked. The caller has it checked.
+    /// Whether a page in the page buffer must still be checked. The caller then lets the device check it.
     pub fn is_fresh(&mut self, page: PageRef) -> bool {
         self.unchecked.remove(&page)
     }
@@ -88,16 +87,16 @@ impl ReadAhead {
 /// The upcoming pages of a superstep in progress.
 #[derive(Debug, Default)]
 pub(super) struct Upcoming {
-    /// All that are known.
+    /// All known pages.
     known: HashSet<PageRef>,
-    /// Those that are not read yet.
+    /// The pages whose read has not begun.
     waiting: HashSet<PageRef>,
-    /// The pages that the device has been done with since it was last asked; `None` if it was not asked yet.
+    /// The number of pages that the device has completed since it was last asked; `None` before that.
     done: Option<usize>,
 }
 
 impl Upcoming {
-    /// Records that the device is done with a page.
+    /// Records that the device has completed a page.
     pub fn page_done(&mut self) {
         self.done = self.done.map(|done| done + 1);
     }
@@ -108,7 +107,7 @@ impl Upcoming {
         self.waiting.is_empty() && self.done.is_none_or(|done| done >= enough)
     }
 
-    /// Takes the device's answer. Returns the pages to be read: those for which `is_missing`.
+    /// Adds the pages that the device has reported. Returns the new ones for which `is_missing` holds, to be read.
     pub fn take(&mut self, pages: Vec<PageRef>, is_missing: impl Fn(PageRef) -> bool) -> Vec<PageRef> {
         self.done = Some(0);
         let missing: Vec<PageRef> = pages.iter().copied().filter(|&page| is_missing(page)).collect();
@@ -117,12 +116,12 @@ impl Upcoming {
         missing
     }
 
-    /// Whether a page must not leave the page buffer for another upcoming one.
+    /// Whether a page must stay in the page buffer, since the next superstep visits it.
     pub fn contains(&self, page: PageRef) -> bool {
         self.known.contains(&page)
     }
 
-    /// Whether a page is to be read for the next superstep, not for this one.
+    /// Whether a page is to be read for the next superstep.
     pub fn is_waiting(&self, page: PageRef) -> bool {
         self.waiting.contains(&page)
     }
@@ -132,7 +131,7 @@ impl Upcoming {
         self.waiting.remove(&page);
     }
 
-    /// Gives up the pages that have not been requested, and returns them.
+    /// Drops the pages that have not been requested, and returns them.
     pub fn give_up(&mut self) -> HashSet<PageRef> {
         std::mem::take(&mut self.waiting)
     }

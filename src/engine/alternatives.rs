@@ -1,13 +1,13 @@
-//! The choice between supersteps that lead to the same answer, by predicted time, where pages have to be read.
+//! Chooses among equivalent supersteps by predicted time, if pages have to be read.
 //!
 //! ```text
 //!  time  =  max( bytes that are neither in the page buffer nor on the device  ÷  disk rate,  edges  ÷  edge rate )
 //! ```
 //!
-//! Rates are those of the run so far. Until supersteps with enough work have run, they are those that `calibrate` has
-//! measured, or defaults. The engine chooses once for all devices. If nothing has to be read for the superstep that the
-//! algorithm has returned, that one runs: then its own rule, which counts edges, is the better one. So it is from the
-//! second run of an engine on, if memory has room for all lists: what is read once is there for the runs to come.
+//! Rates are measured in the run. Until supersteps with enough work have run, they are those of `calibrate`, or
+//! defaults. The engine chooses once for all devices. The algorithm's own choice runs if it needs no reads: its rule,
+//! which counts edges, is then the better one. So it does from the second run of an engine on, if all lists fit in
+//! memory: pages that one run reads are there for the next.
 
 use super::session::Session;
 use super::{EngineOptions, declared};
@@ -23,11 +23,11 @@ const DISK_BYTES_PER_S: f64 = 1.5e9;
 /// Assumed edges per second of a thread, and of a GPU.
 const THREAD_EDGES_PER_S: f64 = 5e7;
 const GPU_EDGES_PER_S: f64 = 5e9;
-/// How long an assumed rate of edges counts as measured: small supersteps alone say little.
+/// The weight of an assumed rate of edges, as a measured time: a few small supersteps say little.
 const ASSUMED_NS: f64 = 2e7;
-/// The pages that a superstep must read for its rate to count.
+/// The minimum number of pages read in a superstep that measures the disk's rate.
 const READS_MIN: u64 = 32;
-/// Another superstep runs only if its predicted time is below this part of the time of the algorithm's own choice.
+/// An alternative runs only if its predicted time is below this fraction of that of the algorithm's own choice.
 const MARGIN: f64 = 0.97;
 
 /// The rates of a run so far.
@@ -37,14 +37,14 @@ pub(super) struct RatesSoFar {
     disk_bytes_per_ns: f64,
     /// Whether the disk's rate has been measured in this run.
     disk_measured: bool,
-    /// Edges and the time of their kernels.
+    /// Edges processed so far, and the time that took.
     edges: f64,
     edges_ns: f64,
     lanes: f64,
 }
 
 impl RatesSoFar {
-    /// Creates the rates of a run that has not begun, on a device with a name and a number of lanes.
+    /// Creates the initial rates of a run on a device with this name and number of lanes.
     pub fn new(store: &Store, options: &EngineOptions, frame_bytes: u64, (device, lanes): (&str, u32)) -> Self {
         let measured = options.rates.as_deref();
         let disk = measured.map_or(DISK_BYTES_PER_S, |rates| rates.disk_bytes_per_s * disks(store));
@@ -64,8 +64,8 @@ impl RatesSoFar {
         }
     }
 
-    /// Takes the figures of a superstep into account, in which `requested_bytes` were read. The disk's rate is the best
-    /// so far: in other supersteps, reads waited for frames.
+    /// Updates the rates after a superstep that read `requested_bytes`. The disk's rate is the maximum so far: in
+    /// slower supersteps, reads waited for frames.
     pub fn learn(&mut self, step: &StepReport, requested_bytes: u64) {
         self.edges += step.edges as f64;
         self.edges_ns += step.compute_ns as f64 / self.lanes;

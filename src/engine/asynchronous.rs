@@ -1,16 +1,16 @@
-//! Asynchronous relaxation: active pages in the page buffer are processed until none is active, before others are read.
+//! Asynchronous relaxation: active pages in the page buffer are processed until they converge, before others are read.
 //!
 //! ```text
-//!  active pages ─┬─ some are in the page buffer ─▶ only these: their changes may activate them again
-//!                └─ none is ─▶ up to half of the buffer is read: pages of hubs first, then onward from where
-//!                              reading stopped, up the file and down again
+//!  active pages ─┬─ some are in the page buffer ─▶ only these; they may become active again
+//!                └─ none is ─▶ up to half of the buffer is read: pages of hubs first, then others in file order from
+//!                              the last position on, alternately up and down the file
 //!  all others are deferred: their active vertices stay active in the next superstep
 //! ```
 //!
-//! The final values of a monotone algorithm do not depend on the order in which lists are read. A superstep over all
-//! active pages reads most of them for a few vertices each. Here, pages that were read are reprocessed until they
-//! converge. The order is that of AsynGraph, applied to pages instead of paths: hubs first, then forwards and backwards
-//! in turn (Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for Efficient Iterative Graph Processing on GPUs*,
+//! The final values of a monotone algorithm do not depend on the order of lists. A superstep over all active pages
+//! reads most of them for only a few vertices each. Here, pages are reprocessed until they converge, before others are
+//! read. The order is that of AsynGraph, applied to pages instead of paths: hubs first, then forwards and backwards in
+//! turn (Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for Efficient Iterative Graph Processing on GPUs*,
 //! ACM TACO 2020).
 
 use crate::pages::PagePlan;
@@ -19,21 +19,21 @@ use crate::pages::fetch::PageRef;
 use std::collections::HashSet;
 use topostream_formats::directory::DirectoryEntry;
 
-/// The pages with the largest degrees count as pages of hubs: one for every 8 frames of the buffer.
-const HUBS_PART: usize = 8;
+/// The pages with the largest degrees are treated as pages of hubs: one for every 8 frames of the buffer.
+const FRAMES_PER_HUB_PAGE: usize = 8;
 
-/// How a superstep's active pages are divided.
+/// The active pages that a superstep visits, and the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// The pages that it visits, in this order.
+pub struct Selection {
+    /// The pages to visit, in this order.
     pub taken: PagePlan,
     /// The pages that are deferred to a later superstep.
     pub deferred: Vec<PageRef>,
 }
 
-/// The position of reading in the file, and the pages of hubs.
+/// Chooses the pages of each superstep. Keeps the position in the file, and the pages of hubs.
 #[derive(Debug)]
-pub struct Turns {
+pub struct PageScheduler {
     room: usize,
     hubs: HashSet<u32>,
     /// The page at which reading continues.
@@ -43,15 +43,15 @@ pub struct Turns {
     backwards: bool,
 }
 
-impl Turns {
-    /// Creates the state for a topology with these pages and a buffer of `frames` frames.
+impl PageScheduler {
+    /// Creates a scheduler for a topology with these pages and a buffer of `frames` frames.
     pub fn new(entries: &[DirectoryEntry], out_degrees: &[u32], frames: usize) -> Self {
         let degree = |entry: &DirectoryEntry| {
             let first = entry.start_vertex as usize;
             out_degrees[first..first + entry.slot_count as usize].iter().max().copied().unwrap_or(0)
         };
         let mut pages: Vec<(u32, u32)> = (0..).zip(entries).map(|(page, entry)| (degree(entry), page)).collect();
-        let hubs = (frames / HUBS_PART).min(pages.len());
+        let hubs = (frames / FRAMES_PER_HUB_PAGE).min(pages.len());
         if hubs > 0 && hubs < pages.len() {
             pages.select_nth_unstable_by(hubs - 1, |one, other| other.cmp(one));
         }
@@ -59,13 +59,13 @@ impl Turns {
         Self { room: (frames / 2).max(1), hubs, at: 0, descends: false, backwards: false }
     }
 
-    /// Divides the active pages, given in file order. Pages of one list stay together.
-    pub fn divide(
+    /// Selects from the active pages, given in file order. Pages of one list stay together.
+    pub fn select(
         &mut self,
         pages: Vec<PageRef>,
         entries: &[DirectoryEntry],
         is_resident: impl Fn(PageRef) -> bool,
-    ) -> Turn {
+    ) -> Selection {
         let vertex = |page: &PageRef| entries[page.page.index()].start_vertex;
         let lists = pages.chunk_by(|one, other| vertex(one) == vertex(other));
         let (resident, missing): (Vec<&[PageRef]>, Vec<_>) =
@@ -80,15 +80,15 @@ impl Turns {
         }
         self.backwards = !self.backwards;
         hubs.extend(others);
-        turn(&hubs, &missing)
+        selection(&hubs, &missing)
     }
 
     fn is_hubs(&self, list: &[PageRef]) -> bool {
         self.hubs.contains(&list[0].page.0)
     }
 
-    /// Chooses the lists to read: as many as there is room for, and at least one.
-    fn read(&mut self, missing: &[&[PageRef]]) -> Turn {
+    /// Selects lists to read: as many as fit in half of the buffer, and at least one.
+    fn read(&mut self, missing: &[&[PageRef]]) -> Selection {
         let (hubs, others): (Vec<&[PageRef]>, Vec<_>) = missing.iter().partition(|list| self.is_hubs(list));
         let (mut ahead, mut behind): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|list| (list[0].page.0 < self.at) == self.descends);
@@ -107,16 +107,16 @@ impl Turns {
         let (taken, deferred) = order.split_at(count);
         if let Some(last) = taken.iter().rfind(|list| !self.is_hubs(list)) {
             let page = last[0].page.0;
-            // Lists behind the position are read in the other direction.
+            // Lists behind the position are read in reverse direction.
             self.descends ^= behind.iter().any(|list| list[0].page.0 == page);
             self.at = if self.descends { page } else { page + 1 };
         }
-        turn(taken, deferred)
+        selection(taken, deferred)
     }
 }
 
-fn turn(taken: &[&[PageRef]], deferred: &[&[PageRef]]) -> Turn {
-    Turn { taken: PagePlan { pages: taken.concat(), policy: Policy::Lru }, deferred: deferred.concat() }
+fn selection(taken: &[&[PageRef]], deferred: &[&[PageRef]]) -> Selection {
+    Selection { taken: PagePlan { pages: taken.concat(), policy: Policy::Lru }, deferred: deferred.concat() }
 }
 
 #[cfg(test)]
@@ -151,32 +151,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_buffer_goes_first_forwards_and_backwards() {
+    fn resident_pages_are_visited_first_in_alternating_order() {
         let (entries, degrees) = directory();
-        let mut turns = Turns::new(&entries, &degrees, 8);
+        let mut scheduler = PageScheduler::new(&entries, &degrees, 8);
         let resident = |page: PageRef| [1, 2, 3, 4, 7].contains(&page.page.0);
         let active = pages(&[0, 1, 2, 3, 4, 5, 7, 9]);
-        let mut turn = || turns.divide(active.clone(), &entries, resident);
-        let first = turn();
+        let mut select = || scheduler.select(active.clone(), &entries, resident);
+        let first = select();
         assert_eq!(
             numbers(&first.taken.pages),
             [7, 1, 2],
-            "the hub's page, then ascending; a list that is only partly in the buffer is deferred"
+            "the hub's page, then ascending; partly resident lists are deferred"
         );
         assert_eq!(numbers(&first.deferred), [0, 3, 4, 5, 9]);
-        assert_eq!(numbers(&turn().taken.pages), [7, 2, 1]);
-        assert_eq!(numbers(&turn().taken.pages), [7, 1, 2]);
+        assert_eq!(numbers(&select().taken.pages), [7, 2, 1]);
+        assert_eq!(numbers(&select().taken.pages), [7, 1, 2]);
     }
 
     #[test]
-    fn reading_goes_up_the_file_and_down_again() {
+    fn reading_sweeps_the_file_up_and_down() {
         let (entries, degrees) = directory();
         // Room for two, and no hubs.
-        let mut turns = Turns::new(&entries, &degrees, 4);
+        let mut scheduler = PageScheduler::new(&entries, &degrees, 4);
         let active = pages(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-        let mut read = || numbers(&turns.divide(active.clone(), &entries, |_| false).taken.pages);
+        let mut read = || numbers(&scheduler.select(active.clone(), &entries, |_| false).taken.pages);
         assert_eq!(read(), [0, 1]);
-        assert_eq!(read(), [2, 3, 4, 5], "a list is never divided");
+        assert_eq!(read(), [2, 3, 4, 5], "lists are never split");
         assert_eq!(read(), [6, 7]);
         assert_eq!(read(), [8, 9]);
         assert_eq!(read(), [9, 8]);
@@ -184,21 +184,21 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost() {
+    fn every_active_page_is_taken_or_deferred() {
         let (entries, degrees) = directory();
         for frames in [1, 4, 8, 16, 100] {
-            let mut turns = Turns::new(&entries, &degrees, frames);
+            let mut scheduler = PageScheduler::new(&entries, &degrees, frames);
             for draw in 0u32..200 {
                 let active = pages(
                     &(0..10)
                         .filter(|&page| [3, 4, 5].contains(&page) || (draw * 7919) >> page & 1 != 0)
                         .collect::<Vec<_>>(),
                 );
-                let turn = turns.divide(active.clone(), &entries, |page| draw >> (page.page.0 % 5) & 3 == 0);
-                let mut all = [turn.taken.pages.clone(), turn.deferred].concat();
+                let selection = scheduler.select(active.clone(), &entries, |page| draw >> (page.page.0 % 5) & 3 == 0);
+                let mut all = [selection.taken.pages.clone(), selection.deferred].concat();
                 all.sort_unstable_by_key(|page| page.page.0);
                 assert_eq!(all, active);
-                assert!(!turn.taken.pages.is_empty());
+                assert!(!selection.taken.pages.is_empty());
             }
         }
     }

@@ -117,7 +117,7 @@ impl<A: Algorithm> Run<A> {
     }
 }
 
-/// A function that is called with the report of every superstep when it ends.
+/// A function that is called with the report of every superstep at its end.
 pub type Observer<'a> = dyn FnMut(&StepReport) + 'a;
 
 impl Engine {
@@ -281,7 +281,7 @@ impl Session<'_> {
                     report.total.add(&step_report);
                     observer(&step_report);
                     report.steps.push(step_report);
-                    // The observer may have asked for it.
+                    // The observer may have cancelled the run.
                     if self.is_cancelled() {
                         return Err(Error::Interrupted);
                     }
@@ -349,7 +349,7 @@ impl Session<'_> {
     }
 }
 
-/// The report of a superstep that the device has run by itself.
+/// The report of a superstep that the device ran without the host.
 fn report_of(ahead: &Ahead) -> StepReport {
     let Ahead { step, end: StepEnd { work, transfer, .. }, pages, wall_ns } = *ahead;
     let direction = (step.visit != Visit::None).then_some(step.direction);

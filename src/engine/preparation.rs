@@ -1,4 +1,4 @@
-//! What is decided and checked before a run: threads, devices, memory, and whether the algorithm accepts the graph.
+//! Decisions and checks before a run: threads, devices, memory, and whether the algorithm accepts the graph.
 
 use super::roster::Kinds;
 use super::{Engine, THREADS_MAX, declared};

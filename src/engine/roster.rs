@@ -62,7 +62,7 @@ pub struct DeviceSetup<'a> {
     pub gpu: GpuSettings,
     /// The timeline to record, if wanted.
     pub trace: Option<Arc<Timeline>>,
-    /// Whether devices may run several supersteps by themselves.
+    /// Whether devices may run several supersteps without the engine.
     pub runs_ahead: bool,
 }
 

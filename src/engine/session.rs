@@ -1,7 +1,7 @@
 //! A run in progress: its device, its pages and its report.
 
 use super::alternatives::RatesSoFar;
-use super::asynchronous::Turns;
+use super::asynchronous::PageScheduler;
 use super::roster::{DeviceSetup, MakeCpu};
 use super::stream::PageStream;
 use super::{Engine, EngineOptions};
@@ -32,9 +32,9 @@ pub(super) struct Session<'a> {
     pub(super) spans: EngineSpans,
     /// How several devices share the run; `None` for a single device.
     sharing: Option<TeamReport>,
-    /// The order of pages in asynchronous relaxation; `None` otherwise.
-    turns: Option<Turns>,
-    /// What the run has shown so far of the disk and the device.
+    /// Chooses the pages of asynchronous relaxation; `None` otherwise.
+    scheduler: Option<PageScheduler>,
+    /// The rates of disk and device so far.
     pub(super) rates: RatesSoFar,
     /// A superstep whose pages are known already.
     pub(super) planned: Option<(Step, PagePlan)>,
@@ -72,7 +72,8 @@ impl<'a> Session<'a> {
         let spans = EngineSpans::new(options.trace.clone());
         let pages = PageStream::new(store, plan, cache, fetcher);
         let entries = topology.directory().entries();
-        let turns = options.asynchronous.then(|| Turns::new(entries, graph.out_degrees.values(), plan.frames as usize));
+        let scheduler =
+            options.asynchronous.then(|| PageScheduler::new(entries, graph.out_degrees.values(), plan.frames as usize));
         let rates = RatesSoFar::new(store, options, plan.frame_bytes, (&device.name(), device.lanes()));
         let planned = None;
         Ok(Self {
@@ -86,7 +87,7 @@ impl<'a> Session<'a> {
             device,
             sharing,
             spans,
-            turns,
+            scheduler,
             rates,
             planned,
         })
@@ -95,7 +96,7 @@ impl<'a> Session<'a> {
     /// In asynchronous relaxation, replaces a visit of all lists by one of the lists of a set, if the algorithm
     /// declares one: pages can then be deferred.
     pub(super) fn divisible(&self, step: Step) -> Step {
-        if step.visit != Visit::All || self.turns.is_none() || self.algorithm.deferred().is_none() {
+        if step.visit != Visit::All || self.scheduler.is_none() || self.algorithm.deferred().is_none() {
             return step;
         }
         let within = |visit: &(Direction, Visit)| visit.0 == step.direction && matches!(visit.1, Visit::Within(_));
@@ -114,16 +115,16 @@ impl<'a> Session<'a> {
             Visit::Within(_) => self.algorithm.deferred().is_some(),
             Visit::All | Visit::Without(_) | Visit::None => false,
         };
-        let Some(turns) = self.turns.as_mut().filter(|_| may && !plan.pages.is_empty()) else {
+        let Some(scheduler) = self.scheduler.as_mut().filter(|_| may && !plan.pages.is_empty()) else {
             return Ok((plan, Vec::new()));
         };
         let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
         let pages = &self.pages;
-        let turn = turns.divide(plan.pages, topology.directory().entries(), |page| pages.contains(page));
-        Ok((turn.taken, turn.deferred))
+        let selection = scheduler.select(plan.pages, topology.directory().entries(), |page| pages.contains(page));
+        Ok((selection.taken, selection.deferred))
     }
 
-    /// Returns a report with what is known at the start of a run.
+    /// Returns the report of a run that is about to start.
     pub(super) fn begin_report(&self) -> RunReport {
         RunReport {
             algorithm: self.algorithm.name().into(),
@@ -160,7 +161,7 @@ impl<'a> Session<'a> {
 
     /// Whether supersteps may defer pages to later ones.
     pub(super) fn is_asynchronous(&self) -> bool {
-        self.turns.is_some()
+        self.scheduler.is_some()
     }
 
     pub(super) fn is_cancelled(&self) -> bool {

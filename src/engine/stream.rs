@@ -215,8 +215,8 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Requests missing pages while there are frames for them, then upcoming ones. Returns whether a page is missing
-    /// for want of a frame.
+    /// Requests missing pages while there are frames for them, then upcoming ones. Returns whether a page has to wait
+    /// for a frame.
     fn request(&mut self) -> bool {
         loop {
             self.look_ahead();

@@ -1,19 +1,19 @@
-//! What a superstep waited for: its elapsed time, divided into parts.
+//! Divides the elapsed time of a superstep by what it waited for.
 //!
 //! ```text
-//!   plan │ pages: events divide the time by who has work       │ end
+//!   plan │ pages: divided by events into what was busy         │ end
 //!   host │ reads only │ reads and device │ device only │        │ vertex phase · exchange · the rest
-//!        │   disk     │  a device that computes, or whose data is on the bus, counts first;
-//!        │            │  what is left: disk where reads are in flight, host where none is
+//!        │   disk     │  first the time of kernels and of the bus;
+//!        │            │  the rest: disk while reads are in flight, otherwise host
 //! ```
 //!
-//! A device that has pages need not be busy: they may wait for a launch, or for a thread that wakes up. So the time in
-//! which it computed comes from its own clock, and the events say only where that time can have been.
+//! A device that has pages need not be busy: they may wait for a launch, or for a thread to wake up. Its computing time
+//! therefore comes from its own clock, and the events only bound the intervals that it can have been in.
 
 use crate::device::{ExchangeWork, Transfer};
 use crate::report::{StepReport, Waits};
 
-/// The time between the first and the last event of a superstep's pages, in nanoseconds, by who had work.
+/// The time between the first and the last event of a superstep's pages, in nanoseconds, by what was busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Intervals {
     /// Reads were in flight, and the device had no page.
@@ -22,7 +22,7 @@ pub(super) struct Intervals {
     pub both_ns: u64,
     /// The device had pages, and no read was in flight.
     pub device_ns: u64,
-    /// The bytes that were requested in that time, for this superstep and the next.
+    /// The bytes requested in that time, for this superstep and the next.
     pub requested_bytes: u64,
 }
 
@@ -37,7 +37,7 @@ impl Intervals {
     }
 }
 
-/// The end of a superstep: its elapsed time in nanoseconds, and what the device says of it.
+/// The end of a superstep: its elapsed time in nanoseconds, and the parts that the device reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ending {
     pub wall_ns: u64,
@@ -46,11 +46,11 @@ pub(super) struct Ending {
     pub exchange: ExchangeWork,
 }
 
-/// Time in which something may have been busy.
+/// Time that is left to be attributed.
 struct Room(u64);
 
 impl Room {
-    /// Takes up to `ns` out of it, and off `ns`.
+    /// Moves as much as possible from `ns` into this room: reduces both.
     fn take(&mut self, ns: &mut u64) {
         let taken = self.0.min(*ns);
         self.0 -= taken;
@@ -77,14 +77,14 @@ pub(super) fn waits(
     let in_place_ns = transfer.in_place_ns.min(kernels_ns);
     let bus_ns = in_place_ns + transfer.copy_ns.saturating_sub(transfer.overlap_ns);
     let (mut reads, mut both, mut device) = (Room(reads_ns), Room(both_ns), Room(device_ns));
-    // Pages that were on the device already may still be worked on when all others are done.
+    // Resident pages may still be in progress when all others are done.
     let mut end = Room(ending.wall_ns - exchange_ns - vertex_ns);
     let busy_ns = bus_ns + (kernels_ns - in_place_ns);
     let mut left_ns = busy_ns;
     for room in [&mut device, &mut both, &mut end, &mut reads] {
         room.take(&mut left_ns);
     }
-    // Work that overlaps more than there was time for is shortened in proportion.
+    // Work that exceeds the available time is scaled down in proportion.
     let placed_ns = busy_ns - left_ns;
     let bus_ns = (u128::from(bus_ns) * u128::from(placed_ns) / u128::from(busy_ns.max(1))) as u64;
     Waits {
@@ -96,7 +96,7 @@ pub(super) fn waits(
     }
 }
 
-/// Returns what a superstep waited for that a device has run by itself.
+/// Returns what a superstep waited for that the device ran without the host.
 pub(super) fn waits_ahead(report: &StepReport) -> Waits {
     let kernels_ns = report.compute_ns.min(report.wall_ns);
     Waits { kernels_ns, host_ns: report.wall_ns - kernels_ns, ..Waits::default() }
@@ -116,7 +116,7 @@ mod tests {
         Ending { wall_ns, vertex_ns, exchange: ExchangeWork { bytes: 0, ns: exchange_ns } }
     }
 
-    /// Two threads that are busy for a tenth of the time in which they have pages: the disk is what they wait for.
+    /// Two threads that are busy for a tenth of the time in which they have pages wait for the disk.
     #[test]
     fn a_device_that_has_pages_is_not_busy() {
         let found = waits(5, &INTERVALS, &ending(10, 10, 0), (&report(60, 40, Transfer::default()), 2));
@@ -147,9 +147,9 @@ mod tests {
         assert_eq!(found, Waits { disk_ns: 220, bus_ns: 110, kernels_ns: 10, ..Waits::default() });
     }
 
-    /// Every figure that a device may report gives parts that add up to the time that there was.
+    /// For any figures that a device may report, the parts add up to the elapsed time.
     #[test]
-    fn nothing_is_counted_twice_or_lost() {
+    fn parts_add_up_to_the_elapsed_time() {
         let figures = [0, 1, 7, 90, 1000];
         for compute_ns in figures {
             for (copy_ns, overlap_ns, in_place_ns) in [(0, 0, 0), (50, 20, 0), (5000, 1, 900), (0, 0, 7)] {

@@ -325,6 +325,12 @@ pub trait Algorithm: Send + Sync + 'static {
         Ok(())
     }
 
+    /// The attributes that [`answers`](Self::answers) and everything else at the end of a run reads, by their places;
+    /// all of them by default. The others are not copied from the devices.
+    fn answered(&self) -> Option<&'static [usize]> {
+        None
+    }
+
     /// The results, at the end of the run.
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>>;
 

@@ -1,4 +1,4 @@
-//! Answers over a store's edges by plain loops and maps, and whether what the program writes is the same.
+//! Reference answers over a store's edges by plain loops and maps, and comparison with the program's output.
 
 use crate::process;
 use crate::stores::Edge;
@@ -6,17 +6,17 @@ use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::path::Path;
 
-/// Damping and iterations of ranks.
+/// Damping and iterations of PageRank.
 const DAMPING: f64 = 0.85;
 const ITERATIONS: usize = 3;
 
-/// A graph by original ids.
+/// A graph, in original ids.
 pub struct Graph {
     pub ids: Vec<u64>,
     pub edges: Vec<Edge>,
 }
 
-/// What a campaign asks for.
+/// The algorithms of a campaign.
 #[derive(Clone, Copy, Debug)]
 pub enum Question {
     Levels,
@@ -27,7 +27,7 @@ pub enum Question {
 pub const QUESTIONS: [Question; 3] = [Question::Levels, Question::Components, Question::Ranks];
 
 impl Question {
-    /// Asks the program about a store, in a folder; whether it answers, and an error where the answer is wrong.
+    /// Runs the program on a store. Returns whether it answers; fails if the answer is wrong.
     pub fn ask(self, folder: &Path, store: &str, graph: &Graph, more: &str) -> Result<bool, String> {
         let source = graph.ids.first().copied().unwrap_or(0);
         let algorithm = match self {
@@ -67,7 +67,7 @@ fn pair(line: &str) -> Option<(u64, f64)> {
     Some((id.parse().ok()?, value.parse().ok()?))
 }
 
-/// Hops from the first vertex, along the edges; -1 where they do not lead.
+/// Hops from the first vertex along edges; -1 for unreachable vertices.
 fn levels(graph: &Graph) -> HashMap<u64, f64> {
     let mut lists: HashMap<u64, Vec<u64>> = HashMap::new();
     graph.edges.iter().for_each(|edge| lists.entry(edge.0).or_default().push(edge.1));
@@ -87,7 +87,7 @@ fn levels(graph: &Graph) -> HashMap<u64, f64> {
 }
 
 /// The least vertex of each vertex's component: labels propagate until none changes. Vertices are compared by their
-/// place in the store, as the program's are.
+/// internal id, as in the program.
 fn components(graph: &Graph) -> HashMap<u64, f64> {
     let place: HashMap<u64, usize> = graph.ids.iter().enumerate().map(|(at, &id)| (id, at)).collect();
     let mut labels: Vec<usize> = (0..graph.ids.len()).collect();
@@ -104,7 +104,7 @@ fn components(graph: &Graph) -> HashMap<u64, f64> {
     }
 }
 
-/// Ranks after some iterations; the rank of vertices without out-edges is spread over all.
+/// PageRank; the rank of vertices without out-edges is spread over all.
 fn ranks(graph: &Graph) -> HashMap<u64, f64> {
     let count = graph.ids.len() as f64;
     let mut degrees: HashMap<u64, f64> = HashMap::new();

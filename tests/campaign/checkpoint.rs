@@ -1,5 +1,5 @@
-//! kill -9, system calls that fail, and damage between sessions: a run that keeps checkpoints goes on with the same
-//! command, again and again, and comes to the same bytes as a run that nobody stops.
+//! kill -9, failing system calls, and damage between sessions: repeating the command resumes a run with checkpoints,
+//! and the results are the same bytes as those of an undisturbed run.
 
 use crate::context::{Campaign, Case, Verdict};
 use crate::process;
@@ -9,8 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Algorithms of every kind: with sums, with frontiers, with sets, of several runs. All have the same bits on every
-/// run.
+/// Algorithms of every kind: with sums, with frontiers, with sets, of several phases. All are bitwise reproducible.
 const LINES: [&str; 8] = [
     "pagerank {data}/source --iterations 60",
     "delta-pagerank {data}/source --tolerance 1e-6",
@@ -24,7 +23,7 @@ const LINES: [&str; 8] = [
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A run that nothing has disturbed.
+/// An undisturbed run.
 struct Undisturbed {
     line: String,
     bytes: Vec<u8>,
@@ -45,7 +44,7 @@ impl Undisturbed {
         Self { line: format!("{line} --checkpoint c --resume"), bytes, took: done.took }
     }
 
-    /// Whether a run that has ended well has left the right results and nothing else.
+    /// Whether a successful run has left the right results and nothing else.
     fn compare(&self, folder: &Path) -> Result<(), String> {
         let found = fs::read(folder.join("r.txt")).map_err(|error| format!("no results: {}: {error}", self.line))?;
         if found != self.bytes {
@@ -56,13 +55,13 @@ impl Undisturbed {
     }
 }
 
-/// The newest checkpoint's file, if there is one.
+/// The newest checkpoint's file, if any.
 fn newest(folder: &Path) -> Option<PathBuf> {
     let files = ["c/checkpoint.0", "c/checkpoint.1"].map(|name| folder.join(name)).into_iter();
     files.filter(|path| path.exists()).max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok())
 }
 
-/// Flips a bit of a file, or cuts it.
+/// Flips a bit of a file, or truncates it.
 fn damage(case: &mut Case, path: &Path) {
     let mut bytes = fs::read(path).expect("a checkpoint");
     let at = case.random.index(bytes.len().max(1));
@@ -73,7 +72,7 @@ fn damage(case: &mut Case, path: &Path) {
     fs::write(path, bytes).expect("a file is written");
 }
 
-/// Sessions that end at random moments, some with damage behind them, and a last one.
+/// Sessions that end at random moments, some followed by damage, and a last one.
 fn at_moments(case: &mut Case, runs: &[Undisturbed]) -> Verdict {
     let run = &runs[case.number as usize % runs.len()];
     let folder = case.folder().to_owned();
@@ -98,7 +97,7 @@ fn at_moments(case: &mut Case, runs: &[Undisturbed]) -> Verdict {
         if !done.stderr.contains("no checkpoint in the folder can be used") || outcome == "went on" {
             return Err(format!("the same command fails: {line}: {}", done.stderr.trim()));
         }
-        // Both are damaged, and that is said: a user removes them.
+        // Both are damaged, and the error says so: do what a user would, remove them.
         fs::remove_dir_all(folder.join("c")).expect("the folder is removed");
         outcome = "refused, then from the beginning";
         done = process::run(&folder, &line);
@@ -109,7 +108,7 @@ fn at_moments(case: &mut Case, runs: &[Undisturbed]) -> Verdict {
     }
 }
 
-/// A system call of writing checkpoints fails, or ends the process; afterwards the same command just works.
+/// A system call that writes checkpoints fails, or ends the process; afterwards the same command works.
 fn at_a_call(case: &mut Case, runs: &[Undisturbed]) -> Verdict {
     const CALLS: [&str; 7] = ["openat", "write", "fsync", "rename", "unlink", "mkdir", "flock"];
     const ERRORS: [&str; 3] = ["signal=KILL", "error=ENOSPC", "error=EIO"];
@@ -120,7 +119,8 @@ fn at_a_call(case: &mut Case, runs: &[Undisturbed]) -> Verdict {
     let (number, is_signal) = (case.random.within(1..60), error.starts_with("signal"));
     let mut inject = format!("{call}:{error}:when={number}{}", if is_signal { "" } else { "+" });
     let first = if call == "write" && !is_signal {
-        // Threads wake each other by writes to event counters, which have no errors: a full disk is one for files only.
+        // Threads also wake each other by writes to eventfds, which do not fail like that: inject into file writes
+        // only.
         inject = format!("files of at most {} blocks", 2 * number);
         process::end(process::limited(&folder, &line, 2 * number), PATIENCE)
     } else {

@@ -1,4 +1,4 @@
-//! A campaign: cases from a seed, run on a few threads within a budget, counted by outcome.
+//! A campaign: cases from a seed, run on a few threads within a time budget, counted by outcome.
 
 use crate::random::Random;
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What a case came to: an outcome that is right, or what is wrong. The text before a defect's first colon is its kind.
+/// The outcome of a case, or a defect. The text before a defect's first colon is its kind.
 pub type Verdict = Result<&'static str, String>;
 
-/// A campaign is given up after this many defects.
+/// A campaign stops after this many defects.
 const DEFECTS_MAX: usize = 40;
 
-/// Defects of a kind that are printed.
+/// Maximum number of defects printed for each kind.
 const PRINTED_MAX: usize = 3;
 
 /// Full campaigns run one after another, each on all cores.
@@ -25,7 +25,7 @@ static TURN: Mutex<()> = Mutex::new(());
 /// One campaign.
 pub struct Campaign {
     name: &'static str,
-    /// The test that runs it, as cargo is told to repeat it.
+    /// The name of its test, for the command that repeats a case.
     test: String,
     pub seed: u64,
     pub threads: usize,
@@ -36,7 +36,7 @@ pub struct Campaign {
     _turn: Option<MutexGuard<'static, ()>>,
 }
 
-/// One case: its number, its random numbers and a folder of its own.
+/// One case: its number, its random numbers and its folder.
 pub struct Case {
     pub number: u64,
     pub random: Random,
@@ -53,7 +53,7 @@ impl Case {
     }
 }
 
-/// What was counted.
+/// Counts.
 #[derive(Default)]
 struct Score {
     outcomes: BTreeMap<String, u64>,
@@ -61,12 +61,12 @@ struct Score {
 }
 
 impl Campaign {
-    /// The small part that every `cargo test` runs: always the same cases.
+    /// The small part that every `cargo test` runs: a fixed set of cases.
     pub fn share(name: &'static str, test: &str, cases: u64) -> Self {
         Self::new(name, test, cases, None, false)
     }
 
-    /// The whole: `cases` of them, or as many as a share of the budget allows where there is a budget.
+    /// The full campaign: `cases` cases, or as many as fit in its share of the time budget, if there is one.
     pub fn full(name: &'static str, test: &str, cases: u64, share_of_budget: f64) -> Self {
         let minutes = variable("MINUTES").map(|minutes: f64| Duration::from_secs_f64(60.0 * minutes * share_of_budget));
         Self::new(name, test, cases, minutes, true)
@@ -80,17 +80,17 @@ impl Campaign {
         Self { name, test: test.to_owned(), seed, threads, cases, budget, only: variable("CASE"), full, _turn: turn }
     }
 
-    /// Numbers for what all cases share.
+    /// Random numbers for what all cases share.
     pub fn random(&self) -> Random {
         Random::of_case(self.seed, self.name, u64::MAX)
     }
 
-    /// Whether the whole is run.
+    /// Whether this is the full campaign.
     pub fn is_full(&self) -> bool {
         self.full
     }
 
-    /// Runs the cases, prints what they came to, and fails with how to repeat those that came to something wrong.
+    /// Runs the cases, prints the outcomes, and fails with the commands that repeat the defects.
     #[track_caller]
     pub fn run(&self, case: impl Fn(&mut Case) -> Verdict + Sync) {
         let started = Instant::now();
@@ -109,7 +109,7 @@ impl Campaign {
         self.finish(&score, started.elapsed());
     }
 
-    /// The next case's number, if there is to be one.
+    /// The number of the next case, or `None` at the end.
     fn next(&self, next: &AtomicU64, started: Instant, score: &Mutex<Score>) -> Option<u64> {
         let number = next.fetch_add(1, Ordering::Relaxed);
         let more = match (self.only, self.budget) {
@@ -140,7 +140,7 @@ impl Campaign {
         }
     }
 
-    /// A row of the table, and the defects.
+    /// Prints a row of the table, and the defects.
     #[track_caller]
     fn finish(&self, score: &Score, took: Duration) {
         let defects: usize = score.defects.values().map(Vec::len).sum();
@@ -169,14 +169,14 @@ impl Campaign {
     }
 }
 
-/// A variable of this test's own, as a number.
+/// The number in a `TOPOSTREAM_CAMPAIGN_…` variable.
 pub fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
     let name = format!("TOPOSTREAM_CAMPAIGN_{name}");
     let text = std::env::var(&name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: a number is expected")))
 }
 
-/// Prints to where cargo does not capture it: a table that nobody sees is none.
+/// Prints past the capture of the test harness.
 pub fn say(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
@@ -185,7 +185,7 @@ fn lock(score: &Mutex<Score>) -> MutexGuard<'_, Score> {
     score.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_else(|| "?".to_owned())

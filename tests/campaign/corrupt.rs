@@ -1,6 +1,6 @@
 //! Damage to a store's files: flipped bits, files cut, torn and swapped, files of other stores.
 //!
-//! The store is refused, or every answer is right: damage is found, or it is where nothing is read.
+//! The store is refused, or every answer is right: damage is detected, or lies in bytes that are not read.
 
 use crate::answers::{QUESTIONS, Question};
 use crate::context::{Campaign, Case, Verdict};
@@ -15,10 +15,10 @@ use std::process::Command;
 
 const PAGE: usize = 64 << 10;
 
-/// Does something to a file and says what it was.
+/// Damages a file and describes the damage.
 type Damage = fn(&mut Random, &Victim, store: &Path, name: &Path) -> String;
 
-/// Flips are the most likely damage, and small files have the most that can be wrong.
+/// Bit flips are the most likely damage; small files have the most fields to get wrong.
 const DAMAGES: [Damage; 12] =
     [flip, flip, flip, flip_ends, cut, cut, extend, zero, swap_pages, swap_files, take_from_stranger, replace];
 
@@ -67,7 +67,7 @@ fn extend(random: &mut Random, _: &Victim, store: &Path, name: &Path) -> String 
     format!("{count} bytes {byte} longer")
 }
 
-/// A sector that was never written, or that is an older one.
+/// A sector that was never written, or has older contents.
 fn zero(random: &mut Random, _: &Victim, store: &Path, name: &Path) -> String {
     let sector = *random.choose(&[512, 4096]);
     let mut at = 0;
@@ -84,7 +84,7 @@ fn zero(random: &mut Random, _: &Victim, store: &Path, name: &Path) -> String {
 }
 
 fn swap_pages(random: &mut Random, _: &Victim, store: &Path, _: &Path) -> String {
-    // An earlier damage may have left less than a page of a file.
+    // Earlier damage may have left less than a page of the file.
     let is_whole = |name: &PathBuf| fs::metadata(store.join(name)).is_ok_and(|data| data.len() >= PAGE as u64);
     let pages: Vec<PathBuf> =
         files_of(store).into_iter().filter(|name| is_pages(name)).filter(|name| is_whole(name)).collect();
@@ -124,7 +124,7 @@ fn take_from_stranger(random: &mut Random, victim: &Victim, store: &Path, name: 
     format!("taken from {}", ["a store of another graph", "another store of the graph"][stranger])
 }
 
-/// Nothing, or something that is no file.
+/// Removes a file, or replaces it with something other than a file.
 fn replace(random: &mut Random, _: &Victim, store: &Path, name: &Path) -> String {
     let path = store.join(name);
     fs::remove_file(&path).expect("a file is removed");
@@ -151,7 +151,7 @@ fn files_of(store: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What the program makes of a damaged store.
+/// How the program handles a damaged store.
 fn check(case: &mut Case, victim: &Victim) -> Verdict {
     let verified = process::run(case.folder(), "verify s");
     let sound = verified.succeeded()?;
@@ -189,7 +189,7 @@ fn one(case: &mut Case, victims: &Victims) -> Verdict {
 
 fn campaign(campaign: Campaign) {
     let victims = Victims::new(&mut campaign.random());
-    // Undamaged copies are sound: the campaign itself is tested.
+    // Tests the campaign itself: undamaged copies must pass.
     for victim in &victims.all {
         let folder = tempfile::tempdir().expect("a folder");
         files::copy(&victim.path, &folder.path().join("s"));

@@ -1,7 +1,7 @@
-//! Errors of system calls: once, or from one call on.
+//! Errors of system calls: of one call, or of all calls from one on.
 //!
-//! The command ends with exit code 1 and names a file, and leaves nothing; or it copes, ends with exit code 0, and its
-//! product is right. It does not hang and does not panic.
+//! The command fails with exit code 1, names a file and leaves nothing; or it copes, ends with exit code 0, and its
+//! product is right. It neither hangs nor panics.
 
 use crate::context::{Campaign, Case, Verdict};
 use crate::files::listing;
@@ -12,7 +12,7 @@ use crate::stores::{Data, left};
 use crate::strace::{self, Call};
 use std::time::Duration;
 
-/// A system call that fails: with which errors, with which of them forever, and whether it is about a file.
+/// A system call to fail: its errors, those that may be permanent, and whether it concerns a file.
 struct Failing {
     call: &'static str,
     once: &'static [&'static str],
@@ -28,8 +28,8 @@ const fn of_none(call: &'static str, once: &'static [&'static str], lasting: &'s
     Failing { call, once, lasting, names_file: false }
 }
 
-/// The standard library repeats what was interrupted forever, and nothing interrupts forever but an injection: EINTR
-/// lasts only where the program itself deals with it.
+/// The standard library retries interrupted calls without limit, and only an injection interrupts them forever: EINTR
+/// is permanent only for calls that the program itself retries.
 const FAILING: [Failing; 33] = [
     of_file("openat", &["EACCES", "EMFILE", "EIO", "EINTR"], &["EACCES", "EMFILE"]),
     of_file("read", &["EIO", "EINTR"], &["EIO"]),
@@ -70,10 +70,10 @@ const FAILING: [Failing; 33] = [
     of_none("eventfd2", &["EMFILE"], &["EMFILE"]),
 ];
 
-/// A run takes a fraction of a second, under strace too.
+/// A run takes a fraction of a second, even under strace.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An error of a call: what was injected.
+/// An injected error.
 struct Injection<'a> {
     failing: &'a Failing,
     number: u64,
@@ -102,7 +102,7 @@ impl Injection<'_> {
         strace::run(case.folder(), &job.line, call, &inject, PATIENCE)
     }
 
-    /// Whether what is left may be left: what cannot be removed stays.
+    /// Whether the leftovers are acceptable: files that could not be removed.
     fn keeps_files(&self) -> bool {
         let removing = ["unlink", "unlinkat", "rmdir", "getdents64", "openat", "statx", "newfstatat"];
         self.lasts || removing.contains(&self.failing.call)
@@ -131,7 +131,7 @@ impl Injection<'_> {
         Ok(if whole { "exit 1, the product is whole" } else { "exit 1" })
     }
 
-    /// Exit code 0: the product is whole, and nothing is beside it but what could not be removed.
+    /// Exit code 0: the product is complete, and the only leftovers are files that could not be removed.
     fn check_success(&self, case: &Case, job: &Job, whole: bool) -> Verdict {
         match (whole, job.difference(case.folder())) {
             (false, _) => Err("exit 0 and nothing there: ".to_owned()),
@@ -143,7 +143,7 @@ impl Injection<'_> {
         }
     }
 
-    /// What happened before the program began, or where no program can say more.
+    /// Failures before the program starts, or those that no program can report.
     fn beyond_the_program(&self, done: &Ended) -> Option<&'static str> {
         let loader = done.code == Some(127) && done.stderr.contains("shared librar");
         let of_runtime = ["memory allocation of", "guard page", "alternative stack"];
@@ -153,7 +153,7 @@ impl Injection<'_> {
 
     fn check_message(&self, done: &Ended, job: &Job, data: &Data) -> Result<(), String> {
         let message = done.stderr.trim();
-        // The message may be the write that failed.
+        // The failing write may be that of the message.
         let silent = message.is_empty() && self.failing.call != "write";
         let nameless = self.failing.names_file && !message.is_empty() && !job.is_named_in(message, data);
         match (silent, nameless) {
@@ -168,7 +168,7 @@ fn calls_of(job: &Job) -> Vec<Call> {
     let folder = tempfile::tempdir().expect("a folder");
     job.set_up(folder.path());
     let names: Vec<&str> = FAILING.iter().map(|failing| failing.call).collect();
-    // What the loader of the program maps is no part of the program, and it has no message for it.
+    // Calls of the dynamic loader come before the program, which cannot report their errors.
     let of_loader = strace::calls(folder.path(), "--version", &["mmap"], true).len() as u64;
     let calls = strace::calls(folder.path(), &job.line, &names, true);
     calls.into_iter().filter(|(name, number)| name != "mmap" || *number > of_loader).collect()
@@ -191,7 +191,7 @@ fn campaign(campaign: Campaign) {
     });
 }
 
-/// Any call, or first a name and then one of its calls: what is called once is as good as what is called often.
+/// Any call, or one of a random name: calls that are made once are drawn as often as frequent ones.
 fn draw_call<'a>(random: &mut Random, calls: &'a [Call]) -> &'a Call {
     let any = random.choose(calls);
     if random.once_in(2) {

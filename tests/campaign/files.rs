@@ -1,10 +1,10 @@
-//! What lies in folders.
+//! Contents of folders.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every file and folder below one, by its path within it; with the lengths of files.
+/// All files and folders below a folder, by relative path; with the lengths of files.
 pub type Listing = BTreeMap<PathBuf, Option<u64>>;
 
 pub fn listing(folder: &Path) -> Listing {
@@ -25,8 +25,8 @@ fn collect(root: &Path, folder: &Path, found: &mut Listing) {
     }
 }
 
-/// How one listing differs from the one that is expected; nothing where it does not. Manifests have lengths of their
-/// own: tags and checksums have more or fewer digits.
+/// How a listing differs from the expected one; `None` if it does not. Lengths of manifests are ignored: tags and
+/// checksums have more or fewer digits.
 pub fn difference(found: &Listing, expected: &Listing) -> Option<String> {
     let more = found.keys().filter(|path| !expected.contains_key(*path)).map(|path| format!("+{}", path.display()));
     let less = expected.keys().filter(|path| !found.contains_key(*path)).map(|path| format!("-{}", path.display()));
@@ -37,7 +37,7 @@ pub fn difference(found: &Listing, expected: &Listing) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder recursively.
 pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder is made");
     for entry in fs::read_dir(from).expect("a folder") {

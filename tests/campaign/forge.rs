@@ -1,8 +1,7 @@
 //! Files with deliberate changes and correct checksums.
 //!
-//! What `verify` passes must be a store to the second reader as well, and answers must be right for what that reads.
-//! What
-//! `verify` refuses may be refused by runs or not, but ends neither in a panic, nor a signal, nor a hang.
+//! If `verify` passes a store, the second reader must accept it too, and answers must be right for what it reads. If
+//! `verify` refuses it, runs may refuse it or not, but must not panic, hang or end by a signal.
 
 use crate::answers::QUESTIONS;
 use crate::context::{Campaign, Case, Verdict};
@@ -17,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 const PAGE: usize = 64 << 10;
 
-/// Numbers at the edges of what fits.
+/// Numbers at the limits of integer types.
 const ODD: [u64; 18] = [
     0,
     1,
@@ -39,7 +38,7 @@ const ODD: [u64; 18] = [
     u64::MAX,
 ];
 
-/// A store whose manifest, directories and pages are open to changes.
+/// A store whose manifest, directories and pages can be changed.
 struct Forgery<'a> {
     store: &'a Path,
     manifest: Manifest,
@@ -48,7 +47,7 @@ struct Forgery<'a> {
 }
 
 impl Forgery<'_> {
-    /// A number near the one that was there, or one at the edge of what fits.
+    /// A number near the original, or a limit of an integer type.
     fn other(&mut self, number: u64) -> u64 {
         match self.random.below(4) {
             0 => number.wrapping_add(1),
@@ -58,7 +57,7 @@ impl Forgery<'_> {
         }
     }
 
-    /// Changes one member of the manifest, wherever it is.
+    /// Changes one member of the manifest, at any depth.
     fn change_manifest(&mut self) {
         let mut paths = Vec::new();
         leaves(&self.manifest.graph, "", &mut paths);
@@ -79,7 +78,7 @@ impl Forgery<'_> {
         *self.manifest.graph.pointer_mut(&path).expect("a leaf") = value;
     }
 
-    /// Changes a u32 of a file; an integer.
+    /// Changes a u32 of a file.
     fn change_word(&mut self, name: &str, range: std::ops::Range<usize>) -> Option<Vec<u8>> {
         let path = self.store.join(name);
         let mut bytes = fs::read(&path).ok()?;
@@ -93,7 +92,7 @@ impl Forgery<'_> {
         Some(bytes)
     }
 
-    /// Puts the right checksum of a file into the manifest.
+    /// Updates the checksum of a file in the manifest.
     fn seal(&mut self, lists: &str, member: &str, bytes: &[u8]) {
         self.manifest.graph[lists][member] = crc32c(bytes).into();
     }
@@ -112,7 +111,7 @@ impl Forgery<'_> {
         }
     }
 
-    /// Changes a page of topology or of weights: its header, its slots or any neighbour.
+    /// Changes a page of topology or of weights: its header, slots or neighbours.
     fn change_page(&mut self) {
         let stripes = self.manifest.graph["stripes"].as_array().map_or(1, Vec::len);
         let (folder, lists) = *self.random.choose(&[("", "out"), ("", "out"), ("in/", "in")]);
@@ -136,7 +135,7 @@ impl Forgery<'_> {
     }
 }
 
-/// The paths of everything in a value that has nothing below it.
+/// The paths of all leaves of a value.
 fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
@@ -157,7 +156,7 @@ fn forge(random: &mut Random, store: &Path) -> String {
             1 => forgery.change_small_file(),
             _ => forgery.change_page(),
         }
-        // A member that was changed may be where a checksum should go.
+        // A changed member may be in the place of the checksum.
         if !["out", "ids"].iter().all(|name| forgery.manifest.graph[name].is_object()) {
             break;
         }
@@ -177,7 +176,7 @@ fn check(case: &mut Case) -> Verdict {
     }
     let graph = match graph_of(&store) {
         Ok(graph) => graph,
-        // Fields that a writer sets to zero and no reader looks at.
+        // Fields that writers set to zero and readers ignore.
         Err(why) if ["not zero", "weights_crc"].iter().any(|words| why.contains(words)) => return Ok("unread bytes"),
         Err(why) => return Err(format!("verify passes what is no store: {why}")),
     };

@@ -1,7 +1,7 @@
-//! Inputs that are nearly right: files of every kind, changed by lines, words and bytes.
+//! Nearly valid inputs: files of every format, with changed lines, words and bytes.
 //!
-//! `format` ends with exit code 0, `verify` passes the store, and where the file is a plain list its edges are what a
-//! second parser finds; or it ends with exit code 1, names the file and leaves nothing.
+//! `format` ends with exit code 0, `verify` passes the store, and the edges of a plain list are those that a second
+//! parser finds; or `format` ends with exit code 1, names the file and leaves nothing.
 
 use crate::context::{Campaign, Case, Verdict};
 use crate::files::listing;
@@ -14,10 +14,10 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A store of more vertices than this is not read once more.
+/// Stores with more vertices than this are not read a second time.
 const VERTICES_MAX: u64 = 1 << 20;
 
-/// No file may grow beyond 256 MiB.
+/// Maximum size of a file: 256 MiB.
 const BLOCKS: u64 = 1 << 19;
 
 fn format(case: &Case, name: &str, options: &str) -> Ended {
@@ -25,7 +25,7 @@ fn format(case: &Case, name: &str, options: &str) -> Ended {
     process::end(process::limited(case.folder(), &line, BLOCKS), PATIENCE)
 }
 
-/// The edges of a plain list, without weights; nothing where a line is not what it should be.
+/// The edges of a plain list, without weights; `None` if a line is malformed.
 fn edges_in(name: &str, bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
     let pairs = |width: usize| {
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
@@ -37,7 +37,7 @@ fn edges_in(name: &str, bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
         "in.u64" => return pairs(8),
         _ => {}
     }
-    // Comments may hold any bytes; in a number other bytes are a defect.
+    // Comments may have any bytes; numbers may not.
     let text = String::from_utf8_lossy(bytes);
     let lines = text.split('\n').map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '%']));
     let edge = |line: &str| {
@@ -80,7 +80,7 @@ fn one(case: &mut Case) -> Verdict {
     mutate(&mut case.random, &mut seed);
     fs::write(case.path(seed.name), &seed.bytes).expect("a file is written");
     seed.others.iter().for_each(|(name, text)| fs::write(case.path(name), text).expect("a file is written"));
-    // A data set is named by its properties.
+    // The properties file names a data set.
     let name = if seed.others.is_empty() { seed.name } else { "in.properties" };
     let options = *case.random.choose(&["", "", "--in-edges", "--order degree", "--symmetrize", "--shards 2"]);
     let before = listing(case.folder());
@@ -91,25 +91,25 @@ fn one(case: &mut Case) -> Verdict {
         return check_store(case, &seed, changed).map_err(|defect| format!("{defect} {what}"));
     }
     let left = left(case.folder(), &before);
-    // Properties may name a file of any other name, which is then the one that is missing.
+    // Changed properties may name another file, which is then missing.
     let named = done.stderr.contains("in.") || (seed.name == "in.properties" && names_missing_file(&done.stderr));
     let needs_memory = done.stderr.contains("but the budget is") && done.stderr.contains("hint: at least");
     match (named, left.is_empty()) {
         (true, true) => Ok("refused"),
-        // As many vertices as a header may announce.
+        // The maximum number of vertices of a header.
         (false, true) if needs_memory => Ok("refused, needs more memory"),
         (false, _) => Err(format!("names no file: {} {what}", done.stderr.trim())),
         (_, false) => Err(format!("left after an error: {left:?} {what}")),
     }
 }
 
-/// Whether a message says of a file with a name that it cannot be opened.
+/// Whether a message says that a named file cannot be opened.
 fn names_missing_file(message: &str) -> bool {
     let name = message.trim().strip_prefix("error: ").and_then(|rest| rest.split_once(": open")).map(|parts| parts.0);
     name.is_some_and(|name| !name.trim().is_empty())
 }
 
-/// The first bytes of a file, escaped, for the report of a defect.
+/// The first bytes of a file, escaped, for a defect's report.
 fn preview(bytes: &[u8]) -> String {
     bytes.iter().take(160).flat_map(|byte| std::ascii::escape_default(*byte)).map(char::from).collect()
 }
@@ -125,7 +125,7 @@ fn full() {
     Campaign::full("changed inputs", "inputs::full", 20_000, 0.1).run(one);
 }
 
-/// The seeds themselves are valid.
+/// The unchanged files are valid.
 #[test]
 fn seeds_are_valid() {
     Campaign::share("valid inputs", "inputs::seeds_are_valid", 40).run(|case| {

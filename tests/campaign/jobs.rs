@@ -1,4 +1,4 @@
-//! Commands that make something, and how to see that it is whole, or not there.
+//! Commands with a product, and checks that the product is complete or absent.
 
 use crate::files::{Listing, difference, listing};
 use crate::process;
@@ -7,16 +7,16 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// What a command makes, by its path in the folder that it runs in.
+/// The product of a command, by its path in the working directory.
 #[derive(Clone, Copy, Debug)]
 enum Product {
     Store(&'static str),
     File(&'static str),
-    /// The exit code alone.
+    /// No product: the exit code alone.
     Nothing,
 }
 
-/// A command: its name, its product, its arguments. `{data}` is the folder of the data; `{memory}` a budget.
+/// Name, product and arguments of a command. `{data}` is the folder of the data, `{memory}` a budget.
 type Sketch = (&'static str, Product, &'static str);
 
 const SKETCHES: [Sketch; 9] = [
@@ -60,7 +60,7 @@ const SKETCHES: [Sketch; 9] = [
     ),
 ];
 
-/// Commands that read stores, by both fetchers.
+/// Commands that read stores, with both fetchers.
 const READS: [Sketch; 4] = [
     (
         "search by threads",
@@ -80,12 +80,12 @@ const READS: [Sketch; 4] = [
     ("verify", Product::Nothing, "verify {data}/source {memory}"),
 ];
 
-/// A command that has run once without being disturbed.
+/// A command that has run once undisturbed.
 pub struct Job {
     pub name: &'static str,
     pub line: String,
     product: Product,
-    /// What lies in its folder after it.
+    /// The contents of its folder afterwards.
     files: Listing,
     edges: Vec<Edge>,
     bytes: Vec<u8>,
@@ -93,7 +93,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// All commands, over some data; `tight`: with the least memory that they take, so that sorts spill.
+    /// All commands over `data`; `tight`: with the least memory that they accept, so that sorts spill.
     pub fn all(data: &Data, scale: u32, tight: bool) -> Vec<Self> {
         SKETCHES.iter().map(|sketch| Self::prepare(sketch, data, scale, tight)).collect()
     }
@@ -135,14 +135,14 @@ impl Job {
         job
     }
 
-    /// What a user has made before: the folder for temporary files.
+    /// What the user has created before: the folder for temporary files.
     pub fn set_up(&self, folder: &Path) {
         if self.line.contains("--temporary") {
             fs::create_dir(folder.join("tmp")).expect("a folder is made");
         }
     }
 
-    /// Whether the product is there and whole; an error where it is there and not whole.
+    /// Whether the product exists; an error if it is incomplete.
     pub fn is_whole(&self, folder: &Path) -> Result<bool, String> {
         match self.product {
             Product::Store(store) => state_of(folder, store, &self.edges),
@@ -155,7 +155,7 @@ impl Job {
         }
     }
 
-    /// Whether a message names a file of this command: one that it reads, its product, or what is beside it.
+    /// Whether a message names a file of this command: an input, its product, or a temporary file.
     pub fn is_named_in(&self, message: &str, data: &Data) -> bool {
         let product = match self.product {
             Product::Store(name) | Product::File(name) => name,
@@ -169,13 +169,13 @@ impl Job {
         message.contains(&*data.path().to_string_lossy()) || [product, "x", "tmp", ".", "stdout"].into_iter().any(named)
     }
 
-    /// How the folder differs from one in which nothing disturbed the command.
+    /// How the folder differs from that of an undisturbed run.
     pub fn difference(&self, folder: &Path) -> Option<String> {
         difference(&listing(folder), &self.files)
     }
 
-    /// Runs the command where it was stopped: it must just work, and leave nothing of what was stopped. A store that
-    /// was finished must be refused; what its maker had no time to remove, `clean` removes.
+    /// Repeats a command that was killed: it must succeed, and leave nothing of the killed one. If the store was
+    /// complete, it must be refused, and `clean` removes the temporary files.
     pub fn again(&self, folder: &Path) -> Result<&'static str, String> {
         let whole = self.is_whole(folder)?;
         let done = process::run(folder, &self.line);
@@ -212,7 +212,7 @@ impl Job {
     }
 }
 
-/// A line with the least memory that its command says will do.
+/// A command line with the least memory that the command's hint allows.
 fn least_memory(line: &str) -> String {
     let mut mib = 1;
     loop {

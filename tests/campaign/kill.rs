@@ -1,7 +1,6 @@
-//! kill -9 at every system call that changes something, and at random moments.
+//! kill -9 at every system call that changes files, and at random moments.
 //!
-//! Afterwards the product is whole, or it is not there; and the same command again just works and leaves nothing of
-//! what was stopped.
+//! Afterwards the product is complete or absent, and the same command succeeds and leaves nothing of the killed one.
 
 use crate::context::{Campaign, Case, Verdict};
 use crate::jobs::Job;
@@ -10,7 +9,7 @@ use crate::stores::Data;
 use crate::strace::{self, Call};
 use std::time::Duration;
 
-/// What changes files and folders. Names that a machine does not have are harmless: they are never called.
+/// System calls that change files and folders. Names that a machine does not have are harmless.
 const CHANGES: [&str; 22] = [
     "copy_file_range",
     "fallocate",
@@ -38,7 +37,7 @@ const CHANGES: [&str; 22] = [
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Every point of every job, the jobs by turns.
+/// Every point of every job, round-robin over jobs.
 fn points(jobs: &[Job]) -> Vec<(usize, Call)> {
     let mut all: Vec<Vec<Call>> = jobs.iter().map(calls_of).collect();
     let longest = all.iter().map(Vec::len).max().unwrap_or(0);
@@ -73,7 +72,7 @@ fn at_calls(campaign: Campaign) {
     let data = Data::new(&mut campaign.random(), 2000, 12_000);
     let jobs = Job::all(&data, 10, campaign.is_full());
     let mut points = points(&jobs);
-    // Every point once, then again: threads come to their calls in another order.
+    // Every point once, then again, because the order of calls among threads varies.
     let mut random = campaign.random();
     (1..points.len()).rev().for_each(|at| points.swap(at, random.index(at + 1)));
     campaign.run(|case| {
@@ -85,7 +84,7 @@ fn at_calls(campaign: Campaign) {
 fn at_a_moment(case: &mut Case, jobs: &[Job]) -> Verdict {
     let job = &jobs[case.number as usize % jobs.len()];
     job.set_up(case.folder());
-    // Half of the moments are anywhere, half are in the last part, where files get their names.
+    // Half of the moments are anywhere, half in the last part, in which files are renamed.
     let moment = case.random.fraction();
     let moment = if case.random.once_in(2) { 1.05 * moment } else { 0.5 + 0.6 * moment };
     let moment = job.took.mul_f64(moment);

@@ -1,8 +1,8 @@
-//! Memory: the peak of every command stays within its budget, and what a refusal hints at does.
+//! Memory: the peak of every command stays within its budget, and the budget that a refusal suggests is enough.
 //!
 //! R-MAT graphs of 2^16 to 2^22 vertices, budgets of 64 MiB to 1 GiB. A command either does its work with a peak of at
-//! most its budget, or refuses with a hint; then it is run again with exactly what was hinted at. All on the CPU: what
-//! the driver of a GPU takes for itself is nothing that the program could plan.
+//! most its budget, or refuses with a hint; then it is run again with exactly the suggested budget. All on the CPU: the
+//! program cannot plan the memory that a GPU's driver allocates.
 
 use crate::context::{Campaign, Case, Verdict, variable};
 use crate::process::{self, Ended};
@@ -68,13 +68,13 @@ const COMMANDS: [&str; 43] = [
     "plan pagerank {s}",
 ];
 
-/// Numbers of threads, whatever the machine has.
+/// Numbers of threads, independent of the machine.
 const THREADS: [u64; 3] = [1, 4, 16];
 
-/// Algorithms that compare lists take long over large graphs in several ranges.
+/// Algorithms that intersect lists are slow over large graphs in several ranges.
 const CLUSTERING_SCALE_MAX: u64 = 18;
 
-/// Graphs, each made when it is first wanted.
+/// Graphs, each generated on first use.
 struct Graphs {
     folder: TempDir,
     made: Mutex<BTreeMap<String, Arc<Mutex<bool>>>>,
@@ -86,7 +86,7 @@ impl Graphs {
         Self { folder, made: Mutex::default() }
     }
 
-    /// The path of an input or a store, which is made unless it is there. One thread makes it, the others wait.
+    /// The path of an input or a store, which is generated on first use. One thread does it, the others wait.
     fn get(&self, kind: &str, scale: u64) -> PathBuf {
         let name = if kind == "in" { format!("{scale}.wel") } else { format!("{kind}{scale}") };
         let path = self.folder.path().join(&name);
@@ -113,7 +113,7 @@ impl Graphs {
         process::end(process::program(folder, line), PATIENCE)
     }
 
-    /// The same with this many threads.
+    /// Sets the number of threads.
     fn run_by(&self, threads: u64, folder: &Path, line: &str) -> Ended {
         let option = if line.starts_with("run") { format!(" --threads {threads}") } else { String::new() };
         let mut command = process::program(folder, &(line.to_owned() + &option));
@@ -121,7 +121,7 @@ impl Graphs {
         process::end(command, PATIENCE)
     }
 
-    /// A command with the graphs that it wants.
+    /// A command with the graphs that it needs.
     fn line(&self, command: &str, scale: u64) -> String {
         let mut line = command.replace("{scale}", &scale.to_string());
         if ["run", "extract", "plan"].iter().any(|name| line.starts_with(name)) && !line.contains("--device") {
@@ -137,7 +137,7 @@ impl Graphs {
     }
 
     fn case(&self, case: &mut Case, scales: (u64, u64)) -> Verdict {
-        // Every command in turn, at graphs and budgets that are drawn.
+        // Every command in turn, with random graphs and budgets.
         let command = COMMANDS[case.number as usize % COMMANDS.len()];
         let largest = if command.contains("clustering") { scales.1.min(CLUSTERING_SCALE_MAX) } else { scales.1 };
         let scale = case.random.within(scales.0..largest.max(scales.0) + 1);
@@ -151,7 +151,7 @@ impl Graphs {
             return Ok("within the budget");
         }
         if command.starts_with("plan") && !done.stderr.contains("hint: at least") {
-            // Nothing has been measured here: there is nothing to plan by.
+            // Without measured rates there is no plan.
             return Ok("refused without rates");
         }
         let Some(hint) = hinted_mib(&done) else { return Err(format!("no hint: {}: {}", done.line, done.stderr)) };
@@ -163,7 +163,7 @@ impl Graphs {
     }
 }
 
-/// Whether a command has done its work, within its budget; an error where it has ended in no orderly way, or took more.
+/// Whether a command succeeded; an error if it crashed or exceeded its budget.
 fn judge(done: &Ended, budget: u64) -> Result<bool, String> {
     if !done.succeeded()? {
         return Ok(false);

@@ -1,9 +1,9 @@
-//! Input files that are valid, and what makes them strange.
+//! Valid input files, and mutations of them.
 
 use crate::random::Random;
 use std::fmt::Write;
 
-/// What stands where a number is expected.
+/// Replacements for numbers.
 const TOKENS: [&str; 24] = [
     "-1",
     "0",
@@ -34,7 +34,7 @@ const TOKENS: [&str; 24] = [
 const NUMBERS: [u64; 12] =
     [0, 1, 2, 255, 65_536, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 55, 1 << 62, u64::MAX];
 
-/// A valid file: its name, and other files that belong to it.
+/// A valid file: its name, and the files that belong to it.
 pub struct Seed {
     pub name: &'static str,
     pub bytes: Vec<u8>,
@@ -50,7 +50,7 @@ fn binary(name: &'static str, bytes: Vec<u8>) -> Seed {
     Seed { name, bytes, others: Vec::new(), binary: true }
 }
 
-/// A file of every kind, over a small random graph.
+/// A file of every format, with a small random graph.
 pub fn seeds(random: &mut Random) -> Vec<Seed> {
     let vertices = 2 + random.below(30);
     let count = 1 + random.index(80);
@@ -105,7 +105,7 @@ pub fn seeds(random: &mut Random) -> Vec<Seed> {
     seeds
 }
 
-/// Files that have a list for each vertex.
+/// Files with adjacency lists.
 fn of_lists(vertices: u64, edges: &[[u64; 3]]) -> Vec<Seed> {
     let offsets: Vec<u64> = (0..=vertices).map(|v| edges.iter().filter(|edge| edge[0] < v).count() as u64).collect();
     let head = |name: &str, offsets: &[u64]| {
@@ -118,7 +118,7 @@ fn of_lists(vertices: u64, edges: &[[u64; 3]]) -> Vec<Seed> {
     let serialized = |weighted: bool| {
         let mut bytes = vec![1];
         [edges.len() as u64, vertices].iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-        // The lists along the edges, then those against them.
+        // The out-lists, then the in-lists.
         for (from, to) in [(0, 1), (1, 0)] {
             let mut edges = edges.to_vec();
             edges.sort_unstable_by_key(|edge| edge[from]);
@@ -131,7 +131,7 @@ fn of_lists(vertices: u64, edges: &[[u64; 3]]) -> Vec<Seed> {
         }
         bytes
     };
-    // METIS lists each edge with both ends and no edge twice; a ring does.
+    // METIS requires each edge at both ends and no repeated edges: a ring.
     let around = |v: u64| [(v + vertices - 1) % vertices + 1, (v + 1) % vertices + 1];
     let ring = (0..vertices).map(|v| format!("{} {}\n", around(v)[0], around(v)[1])).collect::<String>();
     let mut seeds = vec![
@@ -146,7 +146,7 @@ fn of_lists(vertices: u64, edges: &[[u64; 3]]) -> Vec<Seed> {
     seeds
 }
 
-/// gzip of one stored block.
+/// A gzip file of one stored block.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let step = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 };
     let crc = !bytes.iter().fold(u32::MAX, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), |crc, _| step(crc)));
@@ -159,7 +159,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Changes a file in some ways.
+/// Applies random mutations to a file.
 pub fn mutate(random: &mut Random, seed: &mut Seed) {
     for _ in 0..random.below(4) {
         match seed.binary || random.once_in(6) {
@@ -184,7 +184,7 @@ fn mutate_bytes(random: &mut Random, bytes: &mut Vec<u8>) {
             bytes.splice(at..at, part);
         }
         width => {
-            // A number of 4 or 8 bytes, near the beginning as often as anywhere.
+            // An integer of 4 or 8 bytes, near the beginning half of the time.
             let width = if width == 5 { 4 } else { 8 };
             let at = if random.once_in(2) { at } else { random.index(at.min(40) + 1) };
             let number = random.choose(&NUMBERS).to_le_bytes();
@@ -218,7 +218,7 @@ fn mutate_lines(random: &mut Random, bytes: &mut Vec<u8>) {
     *bytes = lines.concat().into_bytes();
 }
 
-/// A line with another token in place of one, or one more or less.
+/// Replaces, inserts or removes a token of a line.
 fn with_token(random: &mut Random, line: &str) -> String {
     let mut tokens: Vec<&str> = line.trim_end().split(' ').collect();
     let at = random.index(tokens.len());

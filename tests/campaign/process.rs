@@ -1,4 +1,4 @@
-//! Running the program to its end, whatever that is: with a time limit, and with the memory that it took at its peak.
+//! Runs the program with a time limit, and measures its peak memory.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The program: the one that cargo has built with this test, or another.
+/// The program: the one that cargo has built, or that of `TOPOSTREAM_CAMPAIGN_PROGRAM`.
 pub fn path() -> PathBuf {
     let other = std::env::var_os("TOPOSTREAM_CAMPAIGN_PROGRAM").map(PathBuf::from);
     other.unwrap_or_else(|| env!("CARGO_BIN_EXE_topostream").into())
 }
 
-/// Longer than any case takes on a busy machine.
+/// More than any case takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a process ended.
@@ -24,17 +24,17 @@ pub struct Ended {
     pub line: String,
     pub code: Option<i32>,
     pub signal: Option<i32>,
-    /// It had to be ended because it did not end by itself.
+    /// Killed because the time limit was exceeded.
     pub hung: bool,
     pub stdout: String,
     pub stderr: String,
-    /// Most main memory that it had resident, as the system counted it.
+    /// Peak resident memory, as counted by the system.
     pub peak_bytes: u64,
     pub took: Duration,
 }
 
 impl Ended {
-    /// Neither a hang, nor a signal, nor a panic: an exit code that is documented.
+    /// A documented exit code; an error for a hang, a signal or a panic.
     pub fn orderly(&self) -> Result<(), String> {
         let first = |text: &str| text.lines().find(|line| line.contains("panicked")).unwrap_or_default().to_owned();
         match (self.hung, self.signal, self.code) {
@@ -47,13 +47,13 @@ impl Ended {
         }
     }
 
-    /// Whether it ended with exit code 0; an error where it ended in a way that it must not.
+    /// Whether it ended with exit code 0; an error for a hang, a signal or a panic.
     pub fn succeeded(&self) -> Result<bool, String> {
         self.orderly().map(|()| self.code == Some(0))
     }
 }
 
-/// The program with arguments as one would type them, in a folder.
+/// The program with arguments separated by spaces, in a folder.
 pub fn program(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(path());
     command.args(line.split_whitespace());
@@ -70,7 +70,7 @@ pub fn limited(folder: &Path, line: &str, blocks: u64) -> Command {
     command
 }
 
-/// What all processes share: the folder, temporary files within it, no input, nothing that was measured on this
+/// Settings of all processes: working directory, temporary files within it, no input, no rates measured on this
 /// machine.
 pub fn set_up(command: &mut Command, folder: &Path) {
     command.current_dir(folder).stdin(Stdio::null());
@@ -83,12 +83,12 @@ pub fn run(folder: &Path, line: &str) -> Ended {
     end(program(folder, line), PATIENCE)
 }
 
-/// Runs a command to its end, or for as long as there is patience.
+/// Runs a command to its end or the time limit.
 pub fn end(command: Command, patience: Duration) -> Ended {
     end_at(command, patience, None)
 }
 
-/// The same, with SIGKILL after a time where one is given.
+/// The same, with an optional time until SIGKILL.
 #[expect(clippy::zombie_processes, reason = "it is waited for by its number")]
 pub fn end_at(mut command: Command, patience: Duration, kill: Option<Duration>) -> Ended {
     let line = std::iter::once(command.get_program()).chain(command.get_args());
@@ -102,7 +102,7 @@ pub fn end_at(mut command: Command, patience: Duration, kill: Option<Duration>) 
     let mut watch = Watch { pid: child.id() as i32, started, patience, kill, sampled: 0 };
     let (status, hung) = watch.wait();
     let took = started.elapsed();
-    // What wait4 tells begins with what this process had when it started the child: below that, samples say more.
+    // The figure of wait4 starts at this process's own size when it started the child: below that, use the samples.
     let peak_bytes = if status.peak_bytes > own { status.peak_bytes } else { watch.sampled };
     let [stdout, stderr] = [&mut out, &mut err].map(|file| {
         let mut bytes = Vec::new();
@@ -127,12 +127,12 @@ struct Watch {
     started: Instant,
     patience: Duration,
     kill: Option<Duration>,
-    /// The peak of its resident memory, as of the last time that it was looked at.
+    /// The peak of its resident memory in the last sample.
     sampled: u64,
 }
 
 impl Watch {
-    /// Waits until it has ended; ends its group when the time is up. Also says whether it hung.
+    /// Waits until the process ends; kills its group at the time limit. Also returns whether it hung.
     fn wait(&mut self) -> (Status, bool) {
         loop {
             self.sampled = resident_peak(self.pid as u32).max(self.sampled);
@@ -151,21 +151,21 @@ impl Watch {
     }
 }
 
-/// Most memory that a process has had resident; 0 where it has ended.
+/// Peak resident memory of a process; 0 if it has ended.
 fn resident_peak(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
-/// `wait4`: the one thing that says how much memory a process took.
+/// `wait4`, which also returns the child's resource usage.
 #[expect(unsafe_code, reason = "std has no wait with the resources that were used")]
 fn reap(pid: i32, block: bool) -> Option<Status> {
     let mut status = 0;
     // SAFETY: a `rusage` of zeros is valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     let flags = if block { 0 } else { libc::WNOHANG };
-    // SAFETY: both pointers are to variables that outlive the call; `pid` is a child that nobody else waits for.
+    // SAFETY: both pointers are to variables that outlive the call; `pid` is a child that nothing else waits for.
     let found = unsafe { libc::wait4(pid, &raw mut status, flags, &raw mut usage) };
     assert!(found >= 0, "wait4: {}", std::io::Error::last_os_error());
     (found == pid).then(|| Status {
@@ -175,9 +175,9 @@ fn reap(pid: i32, block: bool) -> Option<Status> {
     })
 }
 
-/// SIGKILL for a process group of our own making.
+/// Sends SIGKILL to a process group that this module created.
 #[expect(unsafe_code, reason = "std signals a child alone, not what it has started")]
 fn end_group(leader: i32) {
-    // SAFETY: a plain system call; the leader was started as a group of its own and has not been waited for.
+    // SAFETY: a plain system call; the child leads its own group and has not been waited for.
     unsafe { libc::kill(-leader, libc::SIGKILL) };
 }

@@ -7,7 +7,7 @@ use topostream_formats::random::{SplitMix64, hash};
 pub struct Random(SplitMix64);
 
 impl Random {
-    /// The numbers of one case of a campaign: they do not depend on the other cases.
+    /// The generator of one case, independent of other cases.
     pub fn of_case(seed: u64, campaign: &str, case: u64) -> Self {
         let named = campaign.bytes().fold(seed, |mixed, byte| hash(mixed ^ u64::from(byte)));
         Self(SplitMix64(hash(named) ^ case.wrapping_mul(0xD6E8_FEB8_6659_FD93)))
@@ -22,7 +22,7 @@ impl Random {
         self.next() % end
     }
 
-    /// An index of something with `count` elements.
+    /// An index below `count`.
     pub fn index(&mut self, count: usize) -> usize {
         self.below(count as u64) as usize
     }
@@ -31,12 +31,12 @@ impl Random {
         range.start + self.below(range.end - range.start)
     }
 
-    /// 0 to 1.
+    /// A number in 0..1.
     pub fn fraction(&mut self) -> f64 {
         self.next() as f64 / u64::MAX as f64
     }
 
-    /// True once in `times`.
+    /// True with probability 1 / `times`.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

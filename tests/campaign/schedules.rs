@@ -1,7 +1,6 @@
 //! Schedules of faults through the simulated fetcher: scans, searches and asynchronous runs on both kinds of device.
 //!
-//! A fault that passes is survived with the right answer; one that stays ends the run with an error that names the
-//! page.
+//! After a transient fault the answer is right; a permanent one ends the run with an error that names the page.
 
 use crate::common::*;
 use crate::context::{Campaign, Case, Verdict, say, text_of};
@@ -18,13 +17,13 @@ use topostream::{Engine, Error};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// A schedule takes milliseconds; on a device in software, a second.
+/// A schedule takes milliseconds; with software Vulkan, a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One in this many schedules runs on the GPU device, if there is one.
+/// One in this many schedules runs on the GPU, if there is one.
 const ON_GPU: u64 = 50;
 
-/// Graphs, what is expected of them, and the device that is no CPU.
+/// Graphs, their reference answers, and the GPU.
 struct Subjects {
     directed: TestStore,
     weighted: TestStore,
@@ -58,14 +57,14 @@ const WORK: [Work; 8] = [
 
 const ITERATIONS: u32 = 2;
 
-/// Farther than single precision is from double.
+/// Tolerance: more than the error of single precision.
 const RANK_ERROR: f64 = 1e-5;
 
 impl Subjects {
     fn new() -> Self {
         let mut edges = random_edges(0..2000, 90_000, 21);
         edges.extend((0..20_000).map(|number| (17, number % 2000)));
-        // A way of many hops to the last vertices.
+        // A long path to the last vertices.
         edges.extend((2000..2040).map(|vertex| (vertex - 1, vertex)));
         let graph = EdgeList::new(2040, edges);
         let weighted = Weighted::by_chance(graph.clone(), false, 5);
@@ -83,7 +82,7 @@ impl Subjects {
         }
     }
 
-    /// The store that some work is done on.
+    /// The store for `work`.
     fn store(&self, work: Work) -> &TestStore {
         match work {
             Work::Push | Work::Pull | Work::Search { .. } => &self.directed,
@@ -92,7 +91,7 @@ impl Subjects {
         }
     }
 
-    /// Does some work; whether its answer is right.
+    /// Does the work; returns whether the answer is right.
     fn is_right(&self, engine: &Engine, work: Work) -> Result<bool, Error> {
         let ranks = |traffic| {
             let found = ranks(engine, pagerank(ITERATIONS, Dangling::Lost, traffic))?.dense();
@@ -108,7 +107,7 @@ impl Subjects {
     }
 }
 
-/// The adapter that tests take: software if there is one; none where tests of GPUs are off or cannot be run.
+/// The adapter for tests: software if available; none if GPU tests are off or cannot run.
 #[cfg(feature = "gpu")]
 fn gpu() -> Option<DeviceChoice> {
     let asked = std::env::var("TOPOSTREAM_GPU_TESTS").unwrap_or_default();
@@ -142,7 +141,7 @@ fn one(case: &mut Case, subjects: &Subjects) -> Verdict {
     let work = *random.choose(&WORK);
     let faults = faults(random);
     let on_gpu = subjects.gpu.clone().filter(|_| random.once_in(ON_GPU));
-    // A page with weights takes two.
+    // A page with weights takes two frames.
     let pages = if matches!(work, Work::Distances { .. }) { 2 } else { 1 };
     let buffer = Some(pages * (u64::from(FRAMES_MIN) + random.below(24)));
     let threads = 1 + random.index(3);
@@ -162,7 +161,7 @@ fn one(case: &mut Case, subjects: &Subjects) -> Verdict {
     }
 }
 
-/// Only a fault that stays may end a run, and the message says where.
+/// Only a permanent fault may end a run, and the message names the page.
 fn check_error(error: &Error, faults: Faults) -> Result<(), String> {
     let message = error.to_string();
     let typed = matches!(error, Error::Read { .. } | Error::Store(topostream_formats::Error::Page { .. }));
@@ -173,8 +172,7 @@ fn check_error(error: &Error, faults: Faults) -> Result<(), String> {
     }
 }
 
-/// What some work gives. Where it takes longer than it may, the process ends with a message: nothing else ends a
-/// thread.
+/// The result of `work`. If it exceeds the time limit, the process exits with a message: a thread cannot be killed.
 fn watched<T>(hang: &str, work: impl FnOnce() -> T) -> T {
     let (done, wait) = mpsc::channel::<()>();
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Graphs that campaigns work on, and what a store holds as a second reader sees it.
+//! Graphs of campaigns, and the contents of a store according to the second reader.
 
 use crate::files;
 use crate::process;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// Source, destination, weight; 0 where there are no weights.
 pub type Edge = (u64, u64, u32);
 
-/// Files that commands read.
+/// Input files of commands.
 pub struct Data {
     folder: TempDir,
     /// The edges of `plain.txt` and `weighted.txt`, the first without their weights.
@@ -21,7 +21,7 @@ pub struct Data {
 }
 
 impl Data {
-    /// Random edges and a hub whose list takes several of the smallest pages:
+    /// Random edges and a hub whose list spans several of the smallest pages:
     /// `plain.txt`, `weighted.txt`, `half.txt` (half of the vertices) and `source`, a store of the weighted edges.
     pub fn new(random: &mut Random, vertices: u64, edges: usize) -> Self {
         let folder = tempfile::Builder::new().prefix("topostream-campaign-data-").tempdir().expect("a folder");
@@ -29,7 +29,7 @@ impl Data {
         let mut all: Vec<Edge> = (0..edges).map(|_| (random.below(vertices), random.below(vertices), 0)).collect();
         all.extend((0..18_000).map(|_| (hub, random.below(vertices), 0)));
         all.iter_mut().for_each(|edge| edge.2 = random.within(1..256) as u32);
-        // Both ends of the range occur, so that the ids are 0, 1, 2, ….
+        // Both ends of the range occur, so that no ids are missing.
         all.push((0, vertices - 1, 1));
         let (mut plain, mut weighted, mut half) = (String::new(), String::new(), String::new());
         for (source, dest, weight) in &all {
@@ -50,7 +50,7 @@ impl Data {
     }
 }
 
-/// What a store holds, by original ids and in order: its out-lists, which its in-lists must agree with.
+/// The sorted edges of a store, in original ids, from its out-lists. Its in-lists must agree.
 pub fn edges_of(store: &Path) -> Result<Vec<Edge>, String> {
     let read = catch_unwind(AssertUnwindSafe(|| spec_reader::read(store)));
     let graph = read.map_err(|_| "the second reader fails on it".to_owned())??;
@@ -67,7 +67,7 @@ pub fn edges_of(store: &Path) -> Result<Vec<Edge>, String> {
     }
 }
 
-/// Whether there is a store: the program must find that it is sound, or that it is none.
+/// Whether there is a store; `verify` must agree.
 pub fn state_of(folder: &Path, store: &str, expected: &[Edge]) -> Result<bool, String> {
     let verified = process::run(folder, &format!("verify {store}"));
     if verified.succeeded()? {
@@ -81,7 +81,7 @@ pub fn state_of(folder: &Path, store: &str, expected: &[Edge]) -> Result<bool, S
     }
 }
 
-/// What is in a folder, less what was there before a command began.
+/// The contents of a folder, without what was there before the command.
 pub fn left(folder: &Path, before: &files::Listing) -> Vec<PathBuf> {
     files::listing(folder).into_keys().filter(|path| !before.contains_key(path)).collect()
 }

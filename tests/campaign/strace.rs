@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A system call, by its name and its number among a thread's calls of this name.
+/// A system call, by its name and its index among a thread's calls of this name.
 pub type Call = (String, u64);
 
 /// Whether strace is available. If not, a note says so; it is an error if strace is required.
@@ -22,7 +22,7 @@ pub fn is_here() -> bool {
     here
 }
 
-/// Runs the program under strace, with what is injected.
+/// Runs the program under strace, with an injection.
 pub fn run(folder: &Path, line: &str, calls: &str, inject: &str, patience: Duration) -> Ended {
     let mut command = strace(folder, Path::new("/dev/null"));
     command.args(["-e", &format!("trace={calls}"), "-e", &format!("inject={inject}")]);
@@ -30,10 +30,10 @@ pub fn run(folder: &Path, line: &str, calls: &str, inject: &str, patience: Durat
     process::end(command, patience)
 }
 
-/// The calls among `names` that a line makes: of each name as many as the thread that makes most.
+/// The calls among `names` that a command line makes: for each name, those of the thread with the most.
 ///
-/// `of_files`: without reads and writes where threads wake each other by some of them (event counters in memory): those
-/// have no errors, and by their numbers they cannot be told from the others.
+/// `of_files`: without reads and writes if some of them are of eventfds, by which threads wake each other: those do not
+/// fail, and their numbers do not distinguish them.
 pub fn calls(folder: &Path, line: &str, names: &[&str], of_files: bool) -> Vec<Call> {
     let log = tempfile::NamedTempFile::new().expect("a temporary file");
     let mut command = strace(folder, log.path());
@@ -45,7 +45,7 @@ pub fn calls(folder: &Path, line: &str, names: &[&str], of_files: bool) -> Vec<C
     let mut counts: HashMap<(&str, &str), u64> = HashMap::new();
     let mut ended: HashSet<&str> = HashSet::new();
     for line in text.lines() {
-        // `1234 write(1</dev/pts/0>, …`; a call that others interrupt begins on one line and is resumed on another.
+        // `1234 write(1</dev/pts/0>, …`; a call interleaved with others begins on one line and is resumed on another.
         let Some((thread, rest)) = line.split_once(char::is_whitespace) else { continue };
         let Some((name, arguments)) = rest.trim_start().split_once('(') else { continue };
         if of_files && matches!(name, "read" | "write") && arguments.contains("<anon_inode:") {

@@ -1,4 +1,4 @@
-//! Stores of every kind, small enough to be copied and damaged thousands of times.
+//! Stores of every kind, small enough to copy and damage thousands of times.
 
 use crate::answers::Graph;
 use crate::context::Case;
@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// How stores are made; of each kind there are three: the victim, another graph's, and the same graph's once more.
+/// Kinds of stores. Each has three: the victim, one of another graph, and a second one of the same graph.
 const KINDS: [(&str, &str); 5] = [
     ("vertex ids, both directions", "format plain.txt {store} --page-size 64KiB --in-edges --ids keep"),
     ("weights, by degree", "format weighted.txt {store} --page-size 64KiB --in-edges --order degree"),
@@ -24,7 +24,7 @@ const KINDS: [(&str, &str); 5] = [
     ("undirected", "format plain.txt {store} --page-size 64KiB --symmetrize --remove-duplicates"),
 ];
 
-/// A store, what it holds, and two strangers.
+/// A store, its contents, and two foreign stores.
 pub struct Victim {
     pub name: &'static str,
     pub path: PathBuf,
@@ -56,7 +56,7 @@ impl Victims {
         Self { _folder: folder, all }
     }
 
-    /// A copy of one of them, as `s` in the case's folder.
+    /// Copies one of the three to `s` in the case's folder.
     pub fn copy(&self, case: &Case) -> &Victim {
         let victim = &self.all[case.number as usize % self.all.len()];
         files::copy(&victim.path, &case.path("s"));
@@ -71,7 +71,7 @@ fn make(line: &str, store: &Path, data: &Data) {
     let done = process::run(data.path(), &line);
     assert_eq!(done.code, Some(0), "{}: {}", done.line, done.stderr);
     if stripe.exists() {
-        // Copies are to have their own stripes: a folder of the store.
+        // Copies need their own stripes: put them in the store's folder.
         fs::rename(&stripe, store.join("x")).expect("a stripe is moved");
         let mut manifest = Manifest::read(store);
         manifest.graph["stripes"][1] = "x".into();
@@ -79,13 +79,13 @@ fn make(line: &str, store: &Path, data: &Data) {
     }
 }
 
-/// What a store holds, as the second reader sees it.
+/// The contents of a store according to the second reader.
 pub fn graph_of(store: &Path) -> Result<Graph, String> {
     let edges = edges_of(store)?;
     Ok(Graph { ids: spec_reader::read(store)?.ids, edges })
 }
 
-/// A manifest that can be changed, and written with a checksum that is right.
+/// A manifest that can be changed, and written with a correct checksum.
 pub struct Manifest {
     version: Value,
     pub graph: Value,

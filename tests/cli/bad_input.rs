@@ -1,9 +1,9 @@
-//! Bad input ends with 1 and a message with the place and what should be there; nothing that opens is left.
+//! Bad input: exit code 1, a message with the position and what was expected, and no store that can be opened.
 
 use crate::program::Folder;
 
 #[test]
-fn a_malformed_line_is_named() {
+fn malformed_lines_are_reported_with_their_number() {
     let folder = Folder::new();
     folder.write("bad.txt", "0 1\n1 2\nfoo bar\n3 4\n");
     folder.run("format bad.txt s").fails(1, &["bad.txt:3", "expected a vertex id", "found \"foo bar\""]);
@@ -21,7 +21,7 @@ fn a_malformed_line_is_named() {
 }
 
 #[test]
-fn input_that_is_missing_or_cut_short() {
+fn missing_and_truncated_input() {
     let folder = Folder::new();
     folder.run("format nothing.txt s").fails(1, &["nothing.txt", "No such file"]);
     folder.assert_nothing_left("s");
@@ -47,7 +47,7 @@ fn ids_that_do_not_fit() {
     folder.run("format wide.txt compact --ids compact").succeeds();
     folder.run("format wide.txt s --ids 10").fails(1, &["wide.txt:1: vertex id 5000000000", "expected 0 to 9"]);
     folder.assert_nothing_left("s");
-    // One byte holds 256 slots of a page, or 256 pages.
+    // Widths of one byte allow 256 pages, and 256 slots in each.
     let narrow = "--encoding record-id --id-widths 1,1";
     folder.run("generate grid --width 20000 --height 10 --edges-file grid.el").succeeds();
     let done = folder.run(&format!("format grid.el s {narrow} --page-size 64KiB"));
@@ -55,9 +55,9 @@ fn ids_that_do_not_fit() {
     folder.assert_nothing_left("s");
 }
 
-/// The place of an id that is refused, in text, in lists and in pairs of bytes.
+/// The position of a refused id, in text, in lists and in binary pairs.
 #[test]
-fn ids_that_are_refused_are_located() {
+fn refused_ids_are_located() {
     let folder = Folder::new();
     let mut text: String = (0..50_000).map(|line| format!("{} {}\n", line % 90, line % 70)).collect();
     text.insert_str(text.len() / 2, "\n# a comment\n");
@@ -76,9 +76,9 @@ fn ids_that_are_refused_are_located() {
     folder.assert_nothing_left("s");
 }
 
-/// A few bytes do not become gigabytes unless the user insists.
+/// A few bytes of input do not become gigabytes without an option.
 #[test]
-fn vertices_out_of_proportion() {
+fn too_many_vertices_for_the_edges() {
     let folder = Folder::new();
     folder.write("huge.el", "0 4294967295\n");
     let words = ["huge.el: 4294967296 vertices", "for 1 edges", "--ids compact", "--ids 4294967296"];
@@ -91,7 +91,7 @@ fn vertices_out_of_proportion() {
     folder.run("format large.txt named").succeeds().prints(&["2 vertices"]);
     folder.write("large.mtx", "%%MatrixMarket matrix coordinate pattern general\n5000000 9 1\n5000000 2\n");
     folder.run("format large.mtx s").fails(1, &["large.mtx: 5000000 vertices, as its header says", "--ids 5000001"]);
-    // A list for each of five million vertices is an input of some size.
+    // Input with a list for each of five million vertices has enough bytes.
     folder.write("lines.graph", format!("5000000 1\n2\n1\n{}", "\n".repeat(4_999_998)));
     folder.run("format lines.graph lines").succeeds().prints(&["5,000,000 vertices"]);
     folder.write("allowed.el", "0 4000000\n");
@@ -99,7 +99,7 @@ fn vertices_out_of_proportion() {
     folder.assert_nothing_left("s");
 }
 
-/// What says that it is undirected and lists both directions has to list both.
+/// A file that claims to be undirected and to list both directions must do so.
 #[test]
 fn edges_without_their_reverse() {
     let folder = Folder::new();
@@ -125,7 +125,7 @@ fn edges_without_their_reverse() {
     folder.assert_nothing_left("s");
 }
 
-/// The edges of a Graphalytics graph lead between its vertices.
+/// The edges of a Graphalytics graph must be between declared vertices.
 #[test]
 fn an_edge_to_a_vertex_that_is_not_declared() {
     let folder = Folder::new();
@@ -141,7 +141,7 @@ fn an_edge_to_a_vertex_that_is_not_declared() {
         folder.run(&format!("format g.properties {directed}")).succeeds().prints(&["4 vertices"]);
         folder.run(&format!("verify {directed}")).succeeds();
     }
-    // The benchmark's own form of undirected graphs lists each edge at both ends.
+    // In the benchmark's format for undirected graphs, each edge is listed at both ends.
     folder.write("test-bfs-undirected.properties", "graph.t.edge-file = t.e\ngraph.t.directed = false\n");
     folder.write("undir-input", "1 2 3\n2 1\n3\n");
     let words = ["undir-input:1: expected the edge from 3 to 1 as often"];
@@ -159,12 +159,12 @@ fn a_store_is_never_overwritten() {
     folder.run("verify s").succeeds().prints(&["4,096 edges"]);
 }
 
-/// A file-size limit stands for a full disk: every write past it fails.
+/// A file-size limit simulates a full disk: writes beyond it fail.
 #[test]
 #[cfg(unix)]
 fn a_file_that_cannot_grow() {
     let folder = Folder::new();
-    // In units of 512 bytes or of 1 KiB; the pages alone are 4 MiB.
+    // Shells count in 512 bytes or 1 KiB; the pages alone are 4 MiB.
     let limited = "trap '' XFSZ; ulimit -f 1000 || exit 99; exec \"$0\" generate rmat --scale 16";
     let done = folder.shell(&format!("{limited} --store s"));
     if done.code == Some(99) {
@@ -179,7 +179,7 @@ fn a_file_that_cannot_grow() {
     assert_eq!(folder.names("."), Vec::<String>::new());
 }
 
-/// What a store's folder would lead to elsewhere is not written to.
+/// Nothing outside the store's folder is written, even if it contains links.
 #[test]
 #[cfg(unix)]
 fn links_in_a_folder_are_not_followed() {
@@ -209,7 +209,7 @@ fn what_is_no_store() {
 }
 
 #[test]
-fn what_a_store_does_not_have() {
+fn missing_parts_of_a_store() {
     let folder = Folder::new();
     folder.rmat("s", 8, "");
     folder.run("run bfs s --source 256").fails(1, &["--source 256", "no vertex with that id"]);

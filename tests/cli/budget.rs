@@ -1,4 +1,4 @@
-//! Memory: too little is refused with figures, and what was allowed is kept to.
+//! Memory: a budget that is too small is refused with a hint, and commands stay within their budget.
 
 use crate::program::{Done, Folder};
 
@@ -9,7 +9,7 @@ fn hinted(done: &Done) -> String {
 }
 
 #[test]
-fn too_little_is_refused_and_what_is_hinted_at_does() {
+fn too_small_budgets_are_refused_and_the_hint_is_enough() {
     let folder = Folder::new();
     folder.rmat("s", 10, "");
     folder.write("e.txt", "0 1\n");
@@ -28,9 +28,10 @@ fn too_little_is_refused_and_what_is_hinted_at_does() {
     folder.run(&format!("verify s --memory {}", hinted(&verify))).succeeds();
 }
 
-/// A check comes behind the run: its threads' pages stand beside the answer and the degrees, 4 bytes each a vertex.
+/// `--validate` runs after the algorithm: its pages are needed in addition to the answer and the degrees, 4 bytes a
+/// vertex each.
 #[test]
-fn a_check_counts_what_the_run_keeps() {
+fn validation_counts_the_memory_that_the_run_keeps() {
     let folder = Folder::new();
     folder.rmat("s", 12, "--random-weights u32:1:9");
     let line = "run sssp s --source max-degree --validate --device cpu --memory 64MiB";
@@ -38,7 +39,7 @@ fn a_check_counts_what_the_run_keeps() {
     Done::of(line, output).fails(1, &["sssp with --validate needs", "32768 for the answer and degrees"]);
 }
 
-/// Commands whose needs are known late or in several stages; the campaign has the others. OUT is what they make.
+/// Commands whose needs are known late or in several stages; the campaign covers the others. OUT is the product.
 const COMMANDS: &[&str] = &[
     "format g.wel OUT --in-edges",
     "format g.wel OUT --order degree",
@@ -67,7 +68,7 @@ const COMMANDS: &[&str] = &[
     "run neighbourhood s --source 0 --hops 2 --direction both",
 ];
 
-/// What these commands read: many vertices, so that memory for vertices is not lost among what is rounded.
+/// Their input: many vertices, so that memory for vertices is not hidden by rounding.
 fn inputs() -> Folder {
     let folder = Folder::new();
     let uniform = "generate uniform --vertices 150000 --edges 150000";
@@ -88,9 +89,9 @@ fn inputs() -> Folder {
     folder
 }
 
-/// Following a hint once is enough, and the program then keeps within the hinted budget.
+/// Following a hint once is enough, and the program then stays within that budget.
 #[test]
-fn the_first_hint_does_for_every_command() {
+fn the_first_hint_is_enough_for_every_command() {
     let folder = inputs();
     let next = std::sync::atomic::AtomicUsize::new(0);
     let wrong = std::sync::Mutex::new(Vec::new());
@@ -141,9 +142,9 @@ mod peak {
 
     const MIB: u64 = 1 << 20;
 
-    /// Runs a command and watches the most memory that it has had (VmHWM, which only grows), in bytes.
+    /// Runs a command; returns its peak resident memory (VmHWM) in bytes.
     pub fn peak_bytes(folder: &Folder, line: &str) -> (Done, u64) {
-        // What is printed is short: no pipe fills up.
+        // The output is short, so the pipe cannot fill up.
         let mut child =
             folder.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
         let mut peak = 0;
@@ -161,7 +162,7 @@ mod peak {
     }
 
     #[test]
-    fn generating_keeps_to_its_budget() {
+    fn generators_stay_within_their_budget() {
         let folder = Folder::new();
         // 8.4 million edges of 8 bytes, twice: several sorted runs on disk.
         for (store, options) in [("s", ""), ("t", "--shards 3")] {
@@ -174,9 +175,9 @@ mod peak {
     }
 
     #[test]
-    fn runs_keep_to_their_budget() {
+    fn runs_stay_within_their_budget() {
         let folder = Folder::new();
-        // Lists of 16 MiB, and ids that take as much as the attributes do.
+        // Lists of 16 MiB, and ids that take as much memory as the attributes.
         folder.rmat("s", 18, "--order degree --page-size 64KiB");
         for algorithm in ["pagerank s --iterations 3", "bfs s --source max-degree --parents"] {
             let line = format!("run {algorithm} --memory 36MiB --output r.csv --json");
@@ -188,9 +189,9 @@ mod peak {
         }
     }
 
-    /// A directed graph with edges both ways makes tables that shrink while they are made, over several ranges.
+    /// Over a directed graph with edges in both directions, tables shrink while they are built, over several ranges.
     #[test]
-    fn tables_keep_to_their_budget() {
+    fn tables_stay_within_their_budget() {
         let folder = Folder::new();
         folder.rmat("s", 15, "--page-size 64KiB --remove-duplicates --remove-self-loops");
         let line = "run clustering s --memory 1MiB";
@@ -203,13 +204,13 @@ mod peak {
     }
 }
 
-/// Containers and limits of the process.
+/// Limits of containers and processes.
 #[cfg(target_os = "linux")]
 mod limits {
     use super::*;
     use std::path::{Path, PathBuf};
 
-    /// A memory cgroup of our own, where one may be made.
+    /// A new memory cgroup, if permitted.
     struct Group(PathBuf);
 
     impl Group {
@@ -246,7 +247,7 @@ mod limits {
         folder
     }
 
-    /// Works, or refuses with figures and what the limit is. Gives whether it worked.
+    /// Checks that a command succeeds, or is refused with figures and the limit. Returns whether it succeeded.
     fn works_or_refuses(done: &Done, words: &str) -> bool {
         match done.code {
             Some(0) => true,
@@ -259,9 +260,9 @@ mod limits {
         }
     }
 
-    /// Without `--memory`, and with more than there is.
+    /// Without `--memory`, and with more than the limit.
     #[test]
-    fn containers_are_kept_to() {
+    fn container_limits_are_respected() {
         let folder = store();
         let mut worked = 0;
         for mib in [128, 64, 40] {
@@ -284,7 +285,7 @@ mod limits {
     }
 
     #[test]
-    fn limits_of_the_process_are_kept_to() {
+    fn process_limits_are_respected() {
         let folder = store();
         for (limit, name) in [("v", "address space"), ("d", "data segment")] {
             for mib in [1024, 256] {

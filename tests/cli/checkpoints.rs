@@ -1,11 +1,11 @@
-//! `run --checkpoint` and `--resume`: what a user does before and after a crash.
+//! `run --checkpoint` and `--resume`, as used before and after a crash.
 #![cfg(unix)]
 
 use crate::program::{Done, Folder};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// A search that takes hundreds of supersteps: a path, by weights that come to the end of it.
+/// A search with hundreds of supersteps: a path with weights.
 fn path(folder: &Folder, vertices: u32) {
     let edges: String = (1..vertices).map(|vertex| format!("{} {vertex}\n", vertex - 1)).collect();
     folder.write("path.txt", edges);
@@ -16,7 +16,7 @@ fn start(folder: &Folder, line: &str) -> Child {
     folder.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits until there is a checkpoint, and a little longer.
+/// Waits for a checkpoint, and a little longer.
 fn wait_for_checkpoint(folder: &Folder, child: &mut Child, longer: Duration) {
     let begun = Instant::now();
     while !["checkpoint.0", "checkpoint.1"].iter().any(|name| folder.path("c").join(name).exists()) {
@@ -28,7 +28,7 @@ fn wait_for_checkpoint(folder: &Folder, child: &mut Child, longer: Duration) {
 }
 
 #[test]
-fn killed_again_and_again_the_same_command_comes_to_the_same_bytes() {
+fn repeated_kills_do_not_change_the_results() {
     let folder = Folder::new();
     folder.rmat("s", 10, "");
     folder.run("run pagerank s --device cpu --iterations 3000 --output expected.txt --json").succeeds();
@@ -38,7 +38,7 @@ fn killed_again_and_again_the_same_command_comes_to_the_same_bytes() {
     for longer in [0, 3, 11, 17, 40] {
         let mut child = start(&folder, line);
         wait_for_checkpoint(&folder, &mut child, Duration::from_millis(longer));
-        // Where it is over before that, so be it.
+        // The run may have ended before.
         child.kill().ok();
         let done = child.wait_with_output().unwrap();
         if done.status.success() {
@@ -61,7 +61,7 @@ fn interrupt(child: &Child) {
 }
 
 #[test]
-fn ctrl_c_writes_one_and_says_how_to_go_on() {
+fn ctrl_c_writes_a_checkpoint_and_says_how_to_resume() {
     let folder = Folder::new();
     path(&folder, 40_000);
     // No checkpoint is due for an hour.
@@ -80,7 +80,7 @@ fn ctrl_c_writes_one_and_says_how_to_go_on() {
     let done = Done::of(line, child.wait_with_output().unwrap());
     let done = done.fails(130, &["c has a checkpoint after", "the same command with --resume goes on", "interrupted"]);
     let after: u64 = done.stderr.split(" after ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-    // Without --resume it is not touched.
+    // Without --resume the checkpoint is not touched.
     folder.run(line).fails(1, &["the folder already has a checkpoint (bfs after", "add --resume"]);
     let done = folder.run(&format!("{line} --resume --json"));
     assert_eq!(done.code, Some(0), "{}", done.stderr);
@@ -93,7 +93,7 @@ fn ctrl_c_writes_one_and_says_how_to_go_on() {
 }
 
 #[test]
-fn one_command_line_begins_and_goes_on() {
+fn one_command_line_starts_and_resumes() {
     let folder = Folder::new();
     folder.rmat("s", 8, "");
     let line = "run pagerank s --device cpu --iterations 5 --checkpoint c --checkpoint-every 1 --resume";
@@ -104,7 +104,7 @@ fn one_command_line_begins_and_goes_on() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn bad_options_and_folders_are_refused() {
     let folder = Folder::new();
     folder.rmat("s", 8, "");
     let run = |options: &str| folder.run(&format!("run pagerank s --device cpu {options}"));

@@ -1,4 +1,4 @@
-//! Stores that are not what they were: every command says which file, and what it expected there.
+//! Damaged stores: every command names the file and what it expected.
 
 use crate::program::Folder;
 
@@ -22,14 +22,14 @@ fn damaged(folder: &Folder, file: &str, damage: impl FnOnce(&mut Vec<u8>), then:
     std::fs::write(&path, sound).unwrap();
 }
 
-/// Flips a bit near the beginning, where even a page that is not full has something.
+/// Flips a bit near the beginning, which is in use even in a page that is not full.
 fn flip(bytes: &mut [u8]) {
     let at = bytes.len() / 20;
     bytes[at] ^= 0x10;
 }
 
 #[test]
-fn a_flipped_byte_is_noticed_in_every_file() {
+fn a_flipped_byte_is_detected_in_every_file() {
     let folder = store();
     let metadata = ["graph.json", "directory.bin", "degrees.bin", "ids.bin", "in/directory.bin"];
     for file in metadata {
@@ -56,7 +56,7 @@ fn a_flipped_byte_is_noticed_in_every_file() {
                     let run = format!("run pagerank s --iterations 2 {options} --fetcher {fetcher} --output r");
                     folder.run(&run).fails(1, &words);
                 }
-                // What is not read cannot be noticed, and need not be.
+                // Damage in bytes that are not read goes undetected, and may.
                 folder.run("info s").succeeds();
             },
         );
@@ -76,7 +76,7 @@ fn a_flipped_byte_is_noticed_in_every_file() {
 }
 
 #[test]
-fn files_that_are_cut_short_or_missing() {
+fn truncated_and_missing_files() {
     let folder = store();
     let files = ["directory.bin", "degrees.bin", "ids.bin", "pages.0", "in/pages.0", "weights.0", "graph.json"];
     for file in files {
@@ -112,9 +112,9 @@ fn a_newer_version_is_refused_with_both_numbers() {
     });
 }
 
-/// Pages of another store of the same shape do not pass for this one's.
+/// Pages of another store of the same shape are not accepted.
 #[test]
-fn pages_of_another_store_are_noticed() {
+fn pages_of_another_store_are_detected() {
     let folder = store();
     folder.rmat("other", 10, "--in-edges --order degree --random-weights u32:1:9 --seed 2");
     std::fs::copy(folder.path("other/pages.0"), folder.path("s/pages.0")).unwrap();

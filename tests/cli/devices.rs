@@ -1,8 +1,8 @@
-//! `topostream devices`: what can run algorithms here, whatever there is.
+//! `topostream devices`: lists devices on any machine.
 
 use crate::program::{Done, Folder};
 
-/// Drivers may complain on stderr where a session has no directory for them.
+/// Drivers may complain on stderr if the session has no runtime directory.
 fn devices(folder: &Folder, options: &str, environment: &[(&str, &str)]) -> Done {
     let line = format!("devices {options}");
     let mut command = folder.command(&line);
@@ -14,7 +14,7 @@ fn devices(folder: &Folder, options: &str, environment: &[(&str, &str)]) -> Done
 }
 
 #[test]
-fn the_cpu_is_always_there_and_auto_is_said() {
+fn the_cpu_is_always_listed_and_the_choice_of_auto_shown() {
     let folder = Folder::new();
     let done = devices(&folder, "", &[]).prints(&["device", "cpu", "processor", "auto selects"]);
     let json = devices(&folder, "--json", &[]).json();
@@ -30,7 +30,7 @@ fn the_cpu_is_always_there_and_auto_is_said() {
 
 #[test]
 #[cfg(feature = "gpu")]
-fn adapters_are_told_with_their_limits_and_fast_paths() {
+fn adapters_are_listed_with_limits_and_fast_paths() {
     let folder = Folder::new();
     let text = devices(&folder, "", &[]).stdout;
     let json = devices(&folder, "--json", &[]).json();
@@ -51,10 +51,10 @@ fn adapters_are_told_with_their_limits_and_fast_paths() {
     }
 }
 
-/// No driver is no failure: the text says what to do.
+/// A missing driver is not an error: the text says what to do.
 #[test]
 #[cfg(all(feature = "gpu", target_os = "linux"))]
-fn a_machine_without_drivers_is_told_what_to_do() {
+fn without_drivers_the_output_says_what_to_do() {
     let folder = Folder::new();
     let nowhere = [("VK_ICD_FILENAMES", "/nowhere.json"), ("VK_DRIVER_FILES", "/nowhere.json")];
     devices(&folder, "", &nowhere).prints(&["cpu", "auto selects cpu", "libvulkan1", "--device cpu"]);

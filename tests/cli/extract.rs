@@ -1,8 +1,8 @@
-//! `extract`, and what `run` says of neighbourhoods, degrees and sets.
+//! `extract`, and the output of `run` for neighbourhoods, degrees and sets.
 
 use crate::program::Folder;
 
-/// Two triangles with a bridge, a tail that leads away, ids that are not 0, 1, 2, ….
+/// Two triangles with a bridge, a tail, and ids with gaps.
 const EDGES: &str = "10 20 5\n20 30 6\n30 10 7\n30 40 8\n40 50 9\n50 60 10\n60 40 11\n60 70 12\n";
 
 fn folder(options: &str) -> Folder {
@@ -32,7 +32,7 @@ fn vertices_from_a_file_become_a_store_or_a_list() {
 }
 
 #[test]
-fn an_egonet_is_what_is_near() {
+fn an_egonet_is_the_neighbourhood_of_a_vertex() {
     let folder = folder("--in-edges");
     let of = |options: &str| {
         folder.run(&format!("extract g --ego 40 {options} --device cpu --edge-list ego.txt")).succeeds();
@@ -81,13 +81,13 @@ fn bad_requests_leave_nothing() {
     ] {
         folder.run(line).fails(2, &["Usage"]);
     }
-    // A store is not written over the one that it is made from.
+    // A store is not written over its input.
     folder.run("extract g g --ego 10 --device cpu").fails(1, &["g"]);
     folder.run("verify g").succeeds();
 }
 
 #[test]
-fn sets_degrees_and_neighbourhoods_are_told() {
+fn sets_degrees_and_neighbourhoods_are_printed() {
     let folder = folder("--in-edges");
     folder.write("a.txt", "30\n40\n60\n");
     folder.write("b.txt", "40\n10\n70\n");

@@ -1,13 +1,13 @@
-//! `run --device`: which device runs, what the report says of it, and what is said where there is none such.
+//! `run --device`: the choice of a device, its part of the report, and errors for missing devices.
 //!
-//! Software Vulkan is what these run on. Where there is none they have nothing to say; tests/gpu insists on it.
+//! These use software Vulkan, and pass without it; tests/gpu requires an adapter.
 
 use crate::graph::{Graph, columns};
 use crate::program::{Done, Folder};
 
 const SCALE: u32 = 8;
 
-/// The adapters of this machine, as `devices --json` tells.
+/// The adapters of this machine, from `devices --json`.
 struct Machine {
     folder: Folder,
     adapters: Vec<serde_json::Value>,
@@ -40,7 +40,7 @@ impl Machine {
 }
 
 #[test]
-fn a_device_is_taken_by_name_or_number_and_named_in_the_report() {
+fn a_device_is_chosen_by_name_or_number_and_named_in_the_report() {
     let machine = Machine::new();
     let Some(adapter) = machine.software() else { return };
     let name = adapter["name"].as_str().unwrap();
@@ -61,7 +61,7 @@ fn a_device_is_taken_by_name_or_number_and_named_in_the_report() {
 }
 
 #[test]
-fn every_gpu_option_is_heard() {
+fn every_gpu_option_has_an_effect() {
     let machine = Machine::new();
     let Some(adapter) = machine.software() else { return };
     let device = &adapter["index"];
@@ -89,7 +89,7 @@ fn every_gpu_option_is_heard() {
 }
 
 #[test]
-fn a_device_that_is_not_there_is_answered_with_those_that_are() {
+fn an_unknown_device_is_an_error_that_lists_the_devices() {
     let machine = Machine::new();
     let names: Vec<&str> = machine.adapters.iter().map(|adapter| adapter["name"].as_str().unwrap()).collect();
     for device in ["99", "nosuch"] {

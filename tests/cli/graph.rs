@@ -1,9 +1,9 @@
-//! A graph in memory and textbook algorithms over it: what the program's answers are held against.
+//! A graph in memory, and textbook algorithms as references for the program's answers.
 
 use crate::program::Folder;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Edges by original ids.
+/// Edges, in original ids.
 pub struct Graph {
     pub out: BTreeMap<u64, Vec<u64>>,
     pub edges: usize,
@@ -22,7 +22,7 @@ impl Graph {
         Self { out, edges }
     }
 
-    /// The R-MAT graph of a scale, through the program's own edge list `<scale>.el`.
+    /// An R-MAT graph, from the edge list `<scale>.el` that the program generated.
     pub fn rmat(folder: &Folder, scale: u32) -> Self {
         folder.run(&format!("generate rmat --scale {scale} --edges-file {scale}.el")).succeeds();
         Self::read(&folder.read(&format!("{scale}.el")), 1 << scale)
@@ -32,7 +32,7 @@ impl Graph {
         self.out[&source].contains(&dest)
     }
 
-    /// The vertex with the most out-edges: of several, the one with the smallest id.
+    /// The vertex with the most out-edges; on a tie, the one with the smallest id.
     pub fn max_degree(&self) -> u64 {
         *self.out.iter().max_by_key(|(id, list)| (list.len(), std::cmp::Reverse(**id))).unwrap().0
     }
@@ -52,7 +52,7 @@ impl Graph {
         ranks
     }
 
-    /// Hops from a source, -1 where there is no way.
+    /// Hops from a source; -1 for unreachable vertices.
     pub fn levels(&self, source: u64) -> HashMap<u64, i64> {
         let mut levels: HashMap<u64, i64> = self.out.keys().map(|&id| (id, -1)).collect();
         let (mut frontier, mut level) = (BTreeSet::from([source]), 0);
@@ -66,7 +66,7 @@ impl Graph {
     }
 }
 
-/// Columns of a file of results, by the vertex in the first one. No vertex may occur twice.
+/// The columns of a results file, by the vertex in the first column. No vertex may occur twice.
 pub fn columns(text: &str, separator: char) -> HashMap<u64, Vec<f64>> {
     let rows: Vec<_> = text.lines().filter(|line| !line.starts_with("vertex")).collect();
     let row = |line: &&str| {

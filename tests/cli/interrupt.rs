@@ -1,21 +1,21 @@
-//! Ctrl-C: a clean and quick end, and nothing left behind.
+//! Ctrl-C: commands end quickly and leave nothing behind.
 #![cfg(unix)]
 
 use crate::program::{Done, Folder};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How soon the program has to be gone: a second or two, and something for a busy machine.
+/// Time limit for the end of the program: a second or two, plus a margin for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Starts a command, waits until `ready`, sends the signal that Ctrl-C sends, and sees the program end.
+/// Starts a command, waits until `ready`, sends SIGINT, and waits for the end.
 pub fn interrupted(folder: &Folder, line: &str, ready: impl Fn() -> bool) -> Done {
     let done = signalled(folder, line, 1, ready);
     assert_eq!(done.stderr, "interrupted: stopped cleanly\n");
     done
 }
 
-/// The same with several signals, one right after the other.
+/// The same with several signals in a row.
 fn signalled(folder: &Folder, line: &str, signals: u32, ready: impl Fn() -> bool) -> Done {
     let mut command = folder.command(line);
     let mut child =
@@ -95,7 +95,7 @@ fn calibration_stops_and_leaves_nothing() {
     assert_eq!(folder.names("."), Vec::<String>::new());
 }
 
-/// The second Ctrl-C ends at once, and leaves nothing either.
+/// A second Ctrl-C ends the program at once, and also leaves nothing.
 #[test]
 fn a_second_signal_leaves_nothing() {
     let folder = Folder::new();

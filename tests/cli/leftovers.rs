@@ -1,4 +1,4 @@
-//! Killed commands, two at once, and a user's files: nothing lost, and the same command works again.
+//! Killed commands, concurrent commands, and a user's files: nothing is lost, and repeating the command works.
 #![cfg(unix)]
 
 use crate::program::{Done, Folder};
@@ -16,7 +16,7 @@ fn start(folder: &Folder, line: &str) -> Child {
     command.env("TMPDIR", folder.path(".")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Runs a command once, for its time; what it makes is removed again.
+/// Runs a command once and returns its duration; removes its product.
 fn time(folder: &Folder, line: &str, made: &[&str]) -> (Duration, Vec<Vec<String>>) {
     let started = Instant::now();
     folder.run(line).succeeds();
@@ -29,7 +29,7 @@ fn remove(folder: &Folder, name: &str) {
     std::fs::remove_dir_all(folder.path(name)).or_else(|_| std::fs::remove_file(folder.path(name))).ok();
 }
 
-/// Killed at moments spread over its time, and run again.
+/// Commands are killed at moments spread over their duration, and repeated.
 #[test]
 fn after_a_kill_the_same_command_works() {
     let folder = Folder::new();
@@ -58,9 +58,9 @@ fn after_a_kill_the_same_command_works() {
     }
 }
 
-/// The temporary file of a killed command goes with the next run, or with `clean`.
+/// The next run, or `clean`, removes the temporary file of a killed command.
 #[test]
-fn results_of_killed_commands_go() {
+fn temporary_files_of_killed_commands_are_removed() {
     let folder = Folder::new();
     folder.rmat("source", 12, "");
     std::fs::create_dir(folder.path("o")).unwrap();
@@ -92,7 +92,7 @@ fn results_of_killed_commands_go() {
 }
 
 #[test]
-fn of_two_formats_into_one_folder_one_wins() {
+fn of_two_concurrent_formats_into_one_folder_one_wins() {
     let folder = Folder::new();
     folder.run("generate rmat --scale 13 --edges-file big.u32").succeeds();
     folder.run("generate uniform --vertices 500 --edges 5000 --edges-file small.el").succeeds();
@@ -135,7 +135,7 @@ fn a_users_files_survive() {
         folder.run("verify outer/s").succeeds();
         remove(&folder, "outer");
     }
-    // A stripe may share its folder with other files, and fails without a trace in it.
+    // A stripe may share its folder with other files; a failure leaves nothing there.
     std::fs::create_dir(folder.path("ssd")).unwrap();
     folder.write("ssd/mine", "precious");
     folder.run("format bad.txt s --stripe ssd").fails(1, &["bad.txt:2"]);
@@ -148,9 +148,9 @@ fn a_users_files_survive() {
     folder.run("verify s").succeeds();
 }
 
-/// The order of syncs and renames, as the system sees it.
+/// The order of syncs and renames, as traced by strace.
 #[test]
-fn everything_is_on_the_disk_before_it_is_there() {
+fn files_are_synced_before_they_are_renamed() {
     let folder = Folder::new();
     if Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_err() {
         eprintln!("skipped: no strace");
@@ -178,7 +178,7 @@ fn everything_is_on_the_disk_before_it_is_there() {
     }
 }
 
-/// Of every file that is renamed: its last write, its sync, its rename, the sync of its folder; and the product last.
+/// Checks the order for every renamed file: last write, sync, rename, sync of its folder; and the product last.
 fn assert_order(log: &str, folder: &std::path::Path, product: &str) {
     let root = std::fs::canonicalize(folder).unwrap();
     let absolute = |name: &str| std::path::absolute(root.join(name)).unwrap();

@@ -1,5 +1,5 @@
-//! What the system refuses: threads, address space. Each is an error with what was wanted and what to do, never a
-//! signal.
+//! Limits of the system on threads, address space and open files. Each is an error with the requested amount and
+//! advice, never a signal.
 
 use crate::program::{Done, Folder};
 
@@ -11,7 +11,7 @@ fn inputs() -> Folder {
     folder
 }
 
-/// Ends with exit code 0, or with 1 and a message that says what to change.
+/// Checks for exit code 0, or 1 and a message that says what to change.
 #[track_caller]
 fn ends_well(done: &Done, what: &str) {
     match done.code {
@@ -24,7 +24,7 @@ fn ends_well(done: &Done, what: &str) {
     }
 }
 
-/// A stack that no thread can have: every one is refused, as where `ulimit -u` is used up.
+/// A stack size that no thread can have: starting a thread fails, as if `ulimit -u` were exhausted.
 #[test]
 fn threads_that_cannot_be_started_are_an_error() {
     let folder = inputs();
@@ -74,14 +74,14 @@ fn address_space_that_is_refused_is_an_error() {
         }
     }
     assert!(refused > 4, "only {refused} were refused: the limits did nothing");
-    // A budget beyond the limit is cut to it; where that does not do, both are said.
+    // A budget above the limit is reduced to it; if that is too little, the error has both figures.
     shell(300, "format e.el f --memory 1GiB").succeeds();
     shell(100, "format e.el g --memory 1GiB")
         .fails(1, &["formatting needs", "--memory is more than the available memory", "limited to 100MiB (ulimit -v)"]);
     shell(400, "run bfs s --source max-degree --device cpu --memory 512MiB").succeeds();
 }
 
-/// A store is made from the fewest open files on with which it can be, and with fewer nothing is left.
+/// A store is written with any sufficient limit on open files; with a lower one nothing is left.
 #[cfg(target_os = "linux")]
 #[test]
 fn open_files_that_are_refused_are_an_error() {
@@ -96,7 +96,7 @@ fn open_files_that_are_refused_are_an_error() {
             if done.code == Some(0) {
                 break;
             }
-            // The system's loader needs a file, too.
+            // The dynamic loader also needs a file.
             if done.code != Some(127) {
                 done.fails(1, &["Too many open files"]);
                 refused += 1;

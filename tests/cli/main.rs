@@ -1,4 +1,4 @@
-//! The command-line program from outside: what it prints, how it ends, what it leaves on disk.
+//! The command-line program as a process: output, exit codes, and files on disk.
 
 mod bad_input;
 mod budget;

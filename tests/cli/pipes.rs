@@ -1,4 +1,4 @@
-//! Input by pipes: all of it or an error, and never a wait that cannot be ended.
+//! Input from pipes: it is read completely or an error, and waiting for it can be interrupted.
 #![cfg(unix)]
 
 use crate::interrupt::interrupted;
@@ -17,15 +17,15 @@ fn fed(folder: &Folder, line: &str, bytes: &[u8]) -> Done {
         .expect("the program starts");
     let mut input = child.stdin.take().expect("piped");
     let bytes = bytes.to_vec();
-    // Refused input is not read to its end.
+    // Refused input is not read to the end.
     let writer = std::thread::spawn(move || input.write_all(&bytes).ok());
     let done = Done::of(line, child.wait_with_output().expect("the program ends"));
     writer.join().expect("no panic");
     done
 }
 
-/// What two stores of the same edges have in common: all but the name of their input, which their pages are marked
-/// with.
+/// The parts that stores of the same edges have in common: everything but the store tag, which depends on the input's
+/// name.
 fn assert_same_store(folder: &Folder, expected: &str, found: &str) {
     for name in ["degrees.bin", "ids.bin"] {
         let read = |store: &str| std::fs::read(folder.path(store).join(name)).ok();
@@ -39,7 +39,7 @@ fn assert_same_store(folder: &Folder, expected: &str, found: &str) {
     assert!(pages(expected) == pages(found), "{found}/pages.0");
 }
 
-/// Much more than a pipe holds. The last edge has an id of more than 32 bits, if that is wanted.
+/// Much more than the capacity of a pipe. With `wide`, the last edge has an id of more than 32 bits.
 fn text(wide: bool) -> Vec<u8> {
     let line = |edge: u64| format!("{} {} {}\n", 100 + edge % 900, 100 + edge * 7 % 900, edge % 50);
     let mut text: String = (0..60_000).map(line).collect();
@@ -86,7 +86,7 @@ fn standard_input_is_read_whole() {
     fed(&folder, &between("-", "-"), b"100\n").fails(2, &["--from and --to", "standard input"]);
 }
 
-/// What has to be copied says so where it cannot be.
+/// Formats that need a copy of their input report it if the copy fails.
 #[test]
 fn a_copy_without_room() {
     let folder = Folder::new();
@@ -123,7 +123,7 @@ fn a_pipe_without_a_writer_can_be_interrupted() {
     folder.rmat("r", 8, "");
     interrupted(&folder, "extract r part --vertices p.txt", || true);
     interrupted(&folder, "run cross-edges r --from p.txt --to p.txt", || true);
-    // Small files that are read more than once are no pipes.
+    // Small files that are read more than once cannot be pipes.
     folder.run("run bfs r --source 1 --calibration p.txt").fails(1, &["p.txt: expected a regular file"]);
     folder.shell("mkfifo g.properties");
     folder.run("format g.properties s").fails(1, &["g.properties: expected a regular file"]);

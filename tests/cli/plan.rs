@@ -1,4 +1,4 @@
-//! Rates are measured and kept, plans and reports use them; without them nothing is pretended.
+//! Rates are measured and stored, and plans and reports use them; without rates there are no predictions.
 
 use crate::program::Folder;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use topostream::algorithms::CATALOGUE;
 use topostream::algorithms::command::{Needs, Sample};
 
-/// A folder with a store and rates of the CPU, which are measured once for all tests.
+/// A folder with a store and rates of the CPU, measured once for all tests.
 fn measured() -> Folder {
     static RATES: LazyLock<String> = LazyLock::new(|| calibrated().read("rates.json"));
     let folder = Folder::new();
@@ -15,7 +15,7 @@ fn measured() -> Folder {
     folder
 }
 
-/// The same with rates that are measured there.
+/// The same, with rates measured in the folder.
 fn calibrated() -> Folder {
     let folder = Folder::new();
     folder.rmat("s", 12, "--in-edges");
@@ -29,7 +29,7 @@ fn number(value: &Value, path: &str) -> f64 {
 }
 
 #[test]
-fn what_is_measured_is_used() {
+fn measured_rates_are_used() {
     let folder = calibrated();
     let rates: Value = serde_json::from_str(&folder.read("rates.json")).unwrap();
     assert_eq!(rates["version"], 2);
@@ -38,7 +38,7 @@ fn what_is_measured_is_used() {
         let of = number(&rates, &format!("/devices/0/kernels/0/{rate}"));
         assert!((1e4..1e12).contains(&of), "{rate}: {of}");
     }
-    // Only the store and the rates: what was made to be measured is gone.
+    // Only the store and the rates: files for the measurement are removed.
     let names = std::fs::read_dir(folder.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
     names.sort();
@@ -52,7 +52,7 @@ fn what_is_measured_is_used() {
 
     let run = "run pagerank s --iterations 7 --device cpu --threads 2 --calibration rates.json";
     let report = folder.run(&format!("{run} --json")).succeeds().json();
-    // The same pages and edges as in the plan, so the same figures; only the bytes of a cold start may differ.
+    // The pages and edges are those of the plan, so the figures are equal, except for the bytes of a cold start.
     let kernel = number(&report, "/predicted/terms/kernel_ns");
     let planned = number(&plan, "/0/prediction/terms/kernel_ns");
     assert!((kernel - planned).abs() <= 1e-6 * planned, "{kernel} and {planned}");
@@ -64,7 +64,7 @@ fn what_is_measured_is_used() {
 }
 
 #[test]
-fn more_iterations_and_fewer_pages_in_memory_take_longer() {
+fn more_iterations_and_fewer_resident_pages_take_longer() {
     let folder = measured();
     let total = |options: &str| {
         let line = format!("plan {options} --device cpu --calibration rates.json --json");
@@ -74,7 +74,7 @@ fn more_iterations_and_fewer_pages_in_memory_take_longer() {
     assert!(total("pagerank s --iterations 20 --threads 2") > 1.5 * ten);
     assert!(total("pagerank s --iterations 10 --threads 1") > ten);
     assert!(total("bfs s --source 0 --threads 2") > 0.0);
-    // Rates of other threads are taken in proportion; a device of another kind has none.
+    // Rates scale with the number of threads; a device of another kind has none.
     let line = "plan bfs s --source 0 --device cpu,cpu --threads 2 --calibration rates.json --memory 2GiB";
     folder.run(line).succeeds().prints(&["2 (cpu, 1 threads)", "alone", "replicate", "shard", "auto"]);
 }
@@ -100,7 +100,7 @@ fn auto_is_what_fits() {
 }
 
 #[test]
-fn devices_that_were_measured_before_stay() {
+fn rates_of_other_devices_are_kept() {
     let folder = measured();
     folder.run("calibrate --device cpu --threads 1 --scale 10 --output rates.json").succeeds();
     let rates: Value = serde_json::from_str(&folder.read("rates.json")).unwrap();
@@ -109,13 +109,13 @@ fn devices_that_were_measured_before_stay() {
 }
 
 #[test]
-fn without_rates_a_plan_says_how_to_get_them_and_a_run_goes_on() {
+fn without_rates_a_plan_says_how_to_measure_them_and_runs_work() {
     let folder = Folder::new();
     folder.rmat("s", 8, "");
     folder.run("plan bfs s --source 0 --device cpu").fails(1, &["calibration.json", "topostream calibrate"]);
     let run = "run pagerank s --iterations 2 --device cpu --json";
     assert!(folder.run(run).succeeds().json()["predicted"].is_null());
-    // The file that the environment names, damaged.
+    // A damaged file named by the environment variable.
     folder.write("calibration.json", "{\"version\": 99}");
     folder.run("plan bfs s --source 0 --device cpu").fails(1, &["expected version 2, found 99"]);
     let done = folder.run(run);
@@ -126,7 +126,7 @@ fn without_rates_a_plan_says_how_to_get_them_and_a_run_goes_on() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused_before_anything_is_made() {
+fn impossible_measurements_are_refused_before_any_file_is_written() {
     let folder = Folder::new();
     folder.run("calibrate --device cpu --dir nowhere --scale 10").fails(1, &["nowhere"]);
     folder.run("calibrate --device cpu --store nowhere --scale 10").fails(1, &["nowhere", "not a graph store"]);
@@ -136,7 +136,7 @@ fn what_cannot_be_measured_is_refused_before_anything_is_made() {
     assert_eq!(folder.names("."), Vec::<String>::new());
 }
 
-/// Lines beside the samples of the catalogue: files that are written, stores without in-lists, little memory for
+/// Command lines in addition to the catalogue's samples: output files, stores without in-lists, little memory for
 /// tables.
 const LINES: [&str; 12] = [
     "pagerank both --iterations 3",
@@ -153,7 +153,7 @@ const LINES: [&str; 12] = [
     "betweenness both --samples 2",
 ];
 
-/// The samples of the catalogue, over stores of the kind that each needs.
+/// The catalogue's samples, each over a store of the kind that it needs.
 fn sample_lines() -> impl Iterator<Item = String> {
     let line = |name: &str, sample: &Sample| {
         let store = match sample.needs {
@@ -167,7 +167,7 @@ fn sample_lines() -> impl Iterator<Item = String> {
     CATALOGUE.iter().flat_map(move |entry| entry.samples.iter().map(move |sample| line(entry.name, sample)))
 }
 
-/// The main memory that a row of a plan speaks of.
+/// The main memory in a row of a plan.
 fn memory(plan: &Value, row: usize) -> f64 {
     let bytes = |part: &str| number(plan, &format!("/{row}/prediction/memory/{part}"));
     bytes("main_bytes") + bytes("buffer_bytes")
@@ -185,7 +185,7 @@ fn commands(help: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_algorithm_is_planned_as_it_is_run() {
+fn plans_and_runs_agree_for_every_algorithm() {
     let folder = measured();
     let options = "--random-weights u32:1:9 --remove-self-loops --remove-duplicates";
     folder.rmat("both", 10, &format!("--in-edges {options}"));
@@ -204,7 +204,7 @@ fn every_algorithm_is_planned_as_it_is_run() {
     for (line, plan) in &plans {
         let run = folder.run(&format!("run {line} {devices}")).succeeds().json();
         let (planned, taken) = (memory(plan, 0), number(&run, "/planned_bytes"));
-        // The size of a table of a part of the graph, or of both directions as one, is known when it is made.
+        // The size of a table over a part of the graph, or over both directions, is only known when it is built.
         match line.contains("clustering") && (line.contains("--table") || line.contains("both")) {
             true => assert!(planned >= taken && planned < taken + 30e3, "{line}: {planned} and {taken}"),
             false => assert_eq!(planned, taken, "{line}"),
@@ -218,7 +218,7 @@ fn every_algorithm_is_planned_as_it_is_run() {
         }
     }
 
-    // What devices that share a run need in main memory is in the figure, by strategy: replicate's row, then shard's.
+    // The figure includes main memory for shared runs, by strategy: the row of replicate, then that of shard.
     for (line, row) in [(LINES[0], 1), (LINES[1], 2), (LINES[2], 2), (LINES[3], 1)] {
         let strategy = if row == 1 { "replicate" } else { "shard" };
         let line = format!("{line} {devices} --strategy {strategy}").replace("--device cpu", "--device cpu,cpu");
@@ -236,7 +236,7 @@ fn every_algorithm_is_planned_as_it_is_run() {
 }
 
 #[test]
-fn a_plan_says_what_its_supersteps_rest_on() {
+fn a_plan_names_the_source_of_its_superstep_count() {
     let folder = measured();
     let says = |line: &str, words: &[&str]| {
         let line = format!("plan {line} --device cpu,cpu --threads 2 --calibration rates.json");
@@ -251,13 +251,13 @@ fn a_plan_says_what_its_supersteps_rest_on() {
     says("kcore s", &["unknown before the run", "do not predict the run", "kcore may do more with an edge"]);
     says("degrees s", &["supersteps: 0, known before the run; nothing is read"]);
     says("clustering s", &["supersteps: 1, known before the run", "the most that a table of neighbours can take"]);
-    // Owners count labels, whatever is asked for.
+    // Owners count labels with either strategy.
     let line = "plan communities s --device cpu,cpu --threads 2 --strategy replicate --calibration rates.json --json";
     let plan = folder.run(line).succeeds().json();
     let ways: Vec<&Value> = plan.as_array().unwrap().iter().map(|row| &row["prediction"]["strategy"]).collect();
     assert_eq!(ways, ["replicate", "shard"]);
     assert_eq!((&plan[0]["devices"], &plan[1]["auto"]), (&serde_json::json!(["cpu, 2 threads"]), &Value::Bool(true)));
-    // What a run refuses, a plan refuses.
+    // A plan refuses what a run refuses.
     let refused = |line: &str, word: &str| {
         drop(folder.run(&format!("plan {line} --device cpu --calibration rates.json")).fails(1, &[word]));
     };
@@ -265,7 +265,7 @@ fn a_plan_says_what_its_supersteps_rest_on() {
     refused("pagerank s --damping 2", "damping 2");
     refused("bfs s --source 99999", "no vertex with that id");
     refused("scc s --asynchronous", "cannot run asynchronously");
-    // The timeline of a run takes memory.
+    // The trace of a run takes memory.
     let traced =
         "components s --device cpu --threads 2 --calibration rates.json --json --memory 200MiB --trace trace.json";
     let plan = folder.run(&format!("plan {traced}")).succeeds().json();

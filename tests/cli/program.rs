@@ -1,4 +1,4 @@
-//! Running the program in a folder of its own, and saying what is expected of it.
+//! Runs the program in a temporary folder, and checks its output.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 /// The program.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_topostream");
 
-/// A folder that the program runs in; it vanishes with its last file.
+/// The program's working directory, removed on drop.
 pub struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -26,7 +26,7 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).expect("a file of text")
     }
 
-    /// The program with arguments as one would type them: separated by spaces.
+    /// The program with arguments, separated by spaces.
     pub fn command(&self, line: &str) -> Command {
         self.command_of(PROGRAM, line)
     }
@@ -34,9 +34,9 @@ impl Folder {
     pub fn command_of(&self, program: &str, line: &str) -> Command {
         let mut command = Command::new(program);
         command.args(line.split_whitespace()).current_dir(self.0.path()).stdin(Stdio::null());
-        // Graphics drivers complain on stderr where a session has none.
+        // Graphics drivers complain on stderr without a runtime directory.
         command.env("XDG_RUNTIME_DIR", self.0.path());
-        // Rates that were measured on this machine must not affect tests.
+        // Rates measured on this machine must not affect tests.
         command.env("TOPOSTREAM_CALIBRATION", self.path("calibration.json"));
         command
     }
@@ -46,7 +46,7 @@ impl Folder {
         Done::of(line, self.command(line).output().expect("the program starts"))
     }
 
-    /// A line of `sh`, in which `"$0"` is the program.
+    /// A line for `sh`, with the program as `"$0"`.
     pub fn shell(&self, line: &str) -> Done {
         let mut command = self.command_of("sh", "-c");
         Done::of(line, command.args([line, PROGRAM]).output().expect("sh starts"))
@@ -57,7 +57,7 @@ impl Folder {
         self.run(&format!("generate rmat --scale {scale} --store {store} {options}")).succeeds()
     }
 
-    /// The names of everything below a folder; of nothing where there is no such folder.
+    /// The names of everything below a folder; none if it does not exist.
     pub fn names(&self, name: &str) -> Vec<String> {
         let mut names = Vec::new();
         collect_names(&self.path(name), &mut names);
@@ -65,7 +65,7 @@ impl Folder {
         names
     }
 
-    /// Neither a store nor temporary files are left where a store should have come.
+    /// Checks that neither a store nor temporary files exist at `store`.
     pub fn assert_nothing_left(&self, store: &str) {
         self.run(&format!("info {store}")).fails(1, &["not a graph store"]);
         assert_eq!(self.names(store), Vec::<String>::new(), "files are left in {store}");
@@ -80,7 +80,7 @@ fn collect_names(folder: &Path, names: &mut Vec<String>) {
     }
 }
 
-/// A run of the program that has ended.
+/// The output of a process that has ended.
 pub struct Done {
     line: String,
     pub code: Option<i32>,
@@ -89,7 +89,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Nothing that the program prints here goes to a terminal, so none of it may be meant for one.
+    /// The output is not a terminal: checks for escape codes and progress.
     pub fn of(line: &str, output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("the program prints UTF-8");
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
@@ -100,14 +100,14 @@ impl Done {
         Self { line: line.to_owned(), code: output.status.code(), stdout, stderr }
     }
 
-    /// Ended well, without a word on stderr.
+    /// Checks for exit code 0 and an empty stderr.
     #[track_caller]
     pub fn succeeds(self) -> Self {
         assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{}: {}", self.line, self.stdout);
         self
     }
 
-    /// Ended with this code and nothing on stdout, and all of these words on stderr.
+    /// Checks the exit code, that stdout is empty, and that stderr has all of `words`.
     #[track_caller]
     pub fn fails(self, code: i32, words: &[&str]) -> Self {
         assert_eq!((self.code, self.stdout.as_str()), (Some(code), ""), "{}: {}", self.line, self.stderr);
@@ -117,7 +117,7 @@ impl Done {
         self
     }
 
-    /// All of these words are on stdout.
+    /// Checks that stdout has all of `words`.
     #[track_caller]
     pub fn prints(self, words: &[&str]) -> Self {
         for word in words {
@@ -126,7 +126,7 @@ impl Done {
         self
     }
 
-    /// The output as JSON, and nothing beside it.
+    /// Parses stdout as JSON.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{}: {error}: {}", self.line, self.stdout))

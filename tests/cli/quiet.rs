@@ -1,5 +1,4 @@
-//! In a pipe the program is quiet, and it does not mind who stops listening. (That no escape codes and no progress go
-//! into a pipe is asked of every run: see `Done::of`.)
+//! Output to pipes, closed and full ones. (`Done::of` checks every run for escape codes and progress in a pipe.)
 
 use crate::program::{Done, Folder};
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! `run`: its answers, in every format, held against textbook algorithms.
+//! `run`: answers in every format, compared with textbook algorithms.
 
 use crate::graph::{Graph, columns};
 use crate::program::Folder;
@@ -16,7 +16,7 @@ fn assert_ranks(found: &HashMap<u64, Vec<f64>>, expected: &HashMap<u64, f64>) {
     }
 }
 
-/// Levels as they should be, and for each vertex but the source a parent one level up, by an edge.
+/// Checks levels, and that each vertex but the source has an edge from its parent, one level up.
 #[track_caller]
 fn assert_tree(found: &HashMap<u64, Vec<f64>>, graph: &Graph, source: u64) {
     let levels = graph.levels(source);
@@ -56,7 +56,7 @@ fn pagerank_is_right_in_every_format() {
     let file = std::fs::read(folder.path("r.npy")).unwrap();
     let rows = npyz::NpyFile::new(&file[..]).unwrap().into_vec::<Row>().unwrap();
     assert_ranks(&rows.iter().map(|row| (row.vertex, vec![row.rank])).collect(), &expected);
-    // A format that is asked for goes before the name.
+    // The option takes precedence over the file name's extension.
     folder.run(&format!("{run} --output c.npy --output-format csv")).succeeds();
     assert_ranks(&columns(&folder.read("c.npy"), ','), &expected);
 }
@@ -71,7 +71,7 @@ fn the_top_is_by_rank() {
     let row = done.stdout.lines().rev().nth(1).unwrap();
     assert_eq!(row.split_whitespace().next(), Some(first.to_string().as_str()), "{row}");
     assert!(row.contains(&format!("{rank:.2e}")[..4]), "{row} and {rank}");
-    // As many as there are, and none.
+    // More rows than there are, and none.
     let all = folder.run("run pagerank s --iterations 1 --top 18446744073709551615").succeeds();
     assert!(all.stdout.lines().count() > 1 << SCALE);
     let none = folder.run("run pagerank s --iterations 1 --top 0").succeeds();
@@ -102,13 +102,13 @@ fn bfs_is_right_in_every_format() {
     let rows = npyz::NpyFile::new(&file[..]).unwrap().into_vec::<Row>().unwrap();
     let row = |row: &Row| (row.vertex, vec![row.level as f64, row.parent as f64]);
     assert_tree(&rows.iter().map(row).collect(), &graph, source);
-    // Without parents there is one column less.
+    // Without parents there is one column fewer.
     folder.run(&format!("run bfs s --source {source} --output l.txt")).succeeds();
     let levels = columns(&folder.read("l.txt"), ' ');
     assert!(graph.levels(source).iter().all(|(id, level)| levels[id] == [*level as f64]));
 }
 
-/// Whole distances and distances with fractions, by hand, in every format; what cannot be reached has its own mark.
+/// Integer and fractional distances in every format; unreachable vertices have their own marker.
 #[test]
 fn sssp_is_right_in_every_format() {
     let folder = Folder::new();
@@ -146,9 +146,9 @@ fn sssp_is_right_in_every_format() {
     assert_eq!(found, HashMap::from(expected));
 }
 
-/// What has no distance is an error, and no file.
+/// After an error there is no results file.
 #[test]
-fn sssp_refuses_what_it_cannot_answer() {
+fn sssp_refuses_bad_weights_and_sources() {
     let folder = Folder::new();
     folder.write("bad.txt", "10 20 0.5\n20 30 -0.25\n");
     folder.run("format bad.txt bad").succeeds();
@@ -160,7 +160,7 @@ fn sssp_refuses_what_it_cannot_answer() {
     folder.run("run sssp none --source 11").fails(1, &["--source 11"]);
 }
 
-/// Directed and undirected, under all of the command's names; a generated graph with weights is no obstacle.
+/// Directed and undirected, under all names of the command, and with weights.
 #[test]
 fn components_are_right_in_every_format() {
     let folder = Folder::new();
@@ -181,7 +181,7 @@ fn components_are_right_in_every_format() {
     folder.run("run sssp weighted --source max-degree").succeeds().prints(&["largest distance"]);
 }
 
-/// However a store is laid out, and however it is read, results come in the same original ids.
+/// Results do not depend on the layout of the store or the fetcher.
 #[test]
 fn layouts_and_fetchers_agree() {
     let folder = Folder::new();
@@ -208,7 +208,7 @@ fn layouts_and_fetchers_agree() {
     assert_eq!(folder.names("second"), [".topostream-stripe.1", "pages.1"]);
 }
 
-/// The fetchers that this machine has: io_uring may be forbidden.
+/// The fetchers of this machine: io_uring may be forbidden.
 fn fetchers() -> Vec<&'static str> {
     let folder = Folder::new();
     folder.rmat("s", 4, "");
@@ -235,7 +235,7 @@ fn the_report_is_json() {
     assert!(report["traversed_edges"].as_u64().unwrap() > 1000);
 }
 
-/// Ids of 64 bits come through whole, in parents too; where a column cannot hold them that is an error.
+/// Ids of 64 bits are exact, in parents too; a column that cannot hold them is an error.
 #[test]
 fn ids_of_64_bits_come_through() {
     let folder = Folder::new();
@@ -250,7 +250,7 @@ fn ids_of_64_bits_come_through() {
     folder.run(&format!("run bfs s --source {a} --output l.npy")).succeeds();
 }
 
-/// A results file is an ordinary file, replaced at the end; what is no file is written as it stands.
+/// An ordinary results file is replaced at the end; a device or pipe is written directly.
 #[test]
 #[cfg(unix)]
 fn results_files_are_ordinary_files() {
@@ -271,9 +271,9 @@ fn results_files_are_ordinary_files() {
     assert!(!std::path::Path::new("/dev/null").is_file());
 }
 
-/// A place that cannot be written is noticed before the run, not after it.
+/// An unwritable path is an error before the run, not after it.
 #[test]
-fn unwritable_results_are_noticed_first() {
+fn unwritable_results_are_an_error_before_the_run() {
     let folder = Folder::new();
     folder.rmat("s", 4, "");
     let forever = "run pagerank s --iterations 1000000000 --output";

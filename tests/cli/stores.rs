@@ -1,10 +1,10 @@
-//! The way of a store: generated or formatted, looked at, verified.
+//! Stores: generated or formatted, inspected, verified.
 
 use crate::graph::{Graph, columns};
 use crate::program::Folder;
 
 #[test]
-fn a_generated_store_is_what_was_asked_for() {
+fn a_generated_store_has_the_requested_size() {
     let folder = Folder::new();
     let graph = Graph::rmat(&folder, 10);
     folder.rmat("s", 10, "--in-edges").prints(&["s: 1,024 vertices, 16,384 edges, 2 pages of 1 MiB", "M edges/s"]);
@@ -20,7 +20,7 @@ fn a_generated_store_is_what_was_asked_for() {
 }
 
 #[test]
-fn an_edge_list_gives_the_store_that_was_generated() {
+fn a_generated_edge_list_and_store_agree() {
     let folder = Folder::new();
     folder.rmat("direct", 10, "");
     for name in ["e.el", "e.u32", "e.u64", "e.txt"] {
@@ -46,7 +46,7 @@ fn other_generators_and_weights() {
     for store in ["u", "g"] {
         folder.run(&format!("verify {store}")).succeeds().prints(&["no defects"]);
     }
-    // Hops on a grid without diagonals are distances.
+    // Without diagonals, hops on a grid are Manhattan distances.
     folder.run("generate grid --width 20 --height 5 --store plain").succeeds();
     folder.run("run bfs plain --source 0 --output l").succeeds().prints(&["reached 100 of 100", "largest level 23"]);
     let levels = columns(&folder.read("l"), ' ');
@@ -54,7 +54,7 @@ fn other_generators_and_weights() {
 }
 
 #[test]
-fn formatting_options_do_what_they_say() {
+fn formatting_options_have_their_effect() {
     let folder = Folder::new();
     folder.write("e.txt", "# a comment\n5 7\n5 7\n7 7\n7 9\n");
     folder.run("format e.txt plain").succeeds().prints(&["3 vertices, 4 edges"]);
@@ -70,7 +70,7 @@ fn formatting_options_do_what_they_say() {
     assert_eq!((&levels[&5][..], &levels[&7][..], &levels[&9][..]), (&[0.0][..], &[1.0][..], &[2.0][..]));
 }
 
-/// Shards change where edges lie, and no answer.
+/// Shards change the location of edges, but not answers.
 #[test]
 fn stores_with_shards() {
     let folder = Folder::new();
@@ -100,9 +100,9 @@ fn stores_with_shards() {
     assert_eq!(folder.read("l"), "1 0\n2 1\n3 2\n");
 }
 
-/// No vertices, or no edges, is no reason to fail.
+/// Graphs without vertices or without edges work.
 #[test]
-fn empty_graphs_are_graphs() {
+fn empty_graphs_work() {
     let folder = Folder::new();
     folder.write("empty.txt", "");
     folder.run("format empty.txt none").succeeds().prints(&["0 vertices, 0 edges"]);
@@ -118,7 +118,7 @@ fn empty_graphs_are_graphs() {
     folder.run("run bfs edgeless --source max-degree").succeeds().prints(&["reached 1 of 5"]);
 }
 
-/// The largest ids that there are, one after the other: what is formatted can be opened.
+/// The largest possible ids: what can be formatted can be opened.
 #[test]
 fn the_largest_ids_can_be_formatted() {
     let folder = Folder::new();

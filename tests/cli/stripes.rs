@@ -1,10 +1,10 @@
-//! Stores over several directories: a line of the report for each, and errors that name the one that is wrong.
+//! Stores over several directories: a line of the report for each, and errors that name the directory.
 
 use crate::program::{Done, Folder};
 
 const RUN: &str = "run pagerank s --iterations 2 --traffic push";
 
-/// A store in `s`, `second` and `third`, of small pages.
+/// A store in `s`, `second` and `third`, with small pages.
 fn store() -> Folder {
     let folder = Folder::new();
     folder.rmat("s", 13, "--page-size 64KiB --stripe second --stripe third");
@@ -13,7 +13,7 @@ fn store() -> Folder {
 }
 
 #[test]
-fn the_report_has_a_line_for_each() {
+fn the_report_has_a_line_for_each_stripe() {
     let folder = store();
     folder.rmat("one", 13, "--page-size 64KiB");
     let lines = |done: &Done, name: &str| done.stdout.lines().filter(|line| line.contains(name)).count();
@@ -36,7 +36,7 @@ fn the_report_has_a_line_for_each() {
 }
 
 #[test]
-fn a_stripe_that_is_missing_short_or_long_is_named() {
+fn missing_short_and_long_stripes_are_named() {
     let folder = store();
     let file = folder.path("second/pages.1");
     let sound = std::fs::read(&file).unwrap();
@@ -61,7 +61,7 @@ fn a_stripe_that_is_missing_short_or_long_is_named() {
     folder.run(RUN).succeeds();
 }
 
-/// What only reading finds: the page is named, and the stripe's file.
+/// Damage that is only found by reading: the error names the page and the stripe's file.
 #[test]
 fn a_damaged_stripe_is_named() {
     let folder = store();
@@ -77,10 +77,10 @@ fn a_damaged_stripe_is_named() {
     folder.run(RUN).succeeds();
 }
 
-/// Without the mark that the formatter has left there, as in stores of version 0.1.0, a stripe elsewhere is the user's
-/// to allow: the error says how, every command takes it, and a variable keeps it.
+/// A stripe outside the store without the formatter's marker file, as of version 0.1.0, needs the user's permission:
+/// the error says how, every command has the option, and a variable sets it.
 #[test]
-fn a_stripe_without_its_mark_needs_permission() {
+fn a_stripe_without_its_marker_needs_permission() {
     let folder = store();
     folder.run("info s").succeeds().prints(&["stripes", "3: .,", "/second", "/third"]);
     for name in ["second/.topostream-stripe.1", "third/.topostream-stripe.2"] {

@@ -1,4 +1,4 @@
-//! `run --trace`: a file that viewers open, written when the run has ended.
+//! `run --trace`: a file for trace viewers, written at the end of the run.
 
 use crate::program::Folder;
 use serde_json::Value;

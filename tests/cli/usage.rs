@@ -1,4 +1,4 @@
-//! Wrong usage ends with 2 and says what would be right; help is complete.
+//! Wrong usage: exit code 2 and the correct usage; help is complete.
 
 use crate::program::Folder;
 
@@ -110,7 +110,7 @@ fn every_command_has_help() {
 }
 
 #[test]
-fn shells_and_man_are_given_every_command() {
+fn completions_and_man_pages_have_every_command() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         folder.run(&format!("completions {shell}")).succeeds().prints(&["topostream", "pagerank", "max-iterations"]);
@@ -125,9 +125,9 @@ fn shells_and_man_are_given_every_command() {
     folder.run("man").fails(2, &["FOLDER"]);
 }
 
-/// Commands in the help are those that exist: each example gets past the reading of arguments.
+/// Each example in the help is a valid command line.
 #[test]
-fn examples_in_the_help_are_commands() {
+fn examples_in_the_help_are_valid() {
     let folder = Folder::new();
     for command in ["", "generate", "format", "run", "shader"] {
         let help = folder.run(&format!("{command} --help")).succeeds().stdout;
@@ -135,7 +135,7 @@ fn examples_in_the_help_are_commands() {
         let lines: Vec<_> = examples.lines().filter_map(|line| line.trim().strip_prefix("topostream ")).collect();
         assert!(!lines.is_empty(), "{help}");
         for line in lines {
-            // The explanation beside a command is set off by two spaces or more. Help stops before anything is done.
+            // Two or more spaces separate a command from its explanation. --help prevents its execution.
             let command = line.split("  ").next().expect("split gives something");
             folder.run(&format!("{command} --help")).succeeds();
             let unknown = folder.run(&format!("{command} --no-such-option"));

@@ -1,10 +1,10 @@
-//! `run --validate` and `validate`: right answers pass, and what is wrong is shown.
+//! `run --validate` and `validate`: right answers pass, and wrong ones are shown.
 
 use crate::program::{Done, Folder};
 use std::path::Path;
 
 #[test]
-fn searches_are_checked_behind_the_run() {
+fn searches_are_validated_after_the_run() {
     let folder = Folder::new();
     folder.rmat("s", 10, "--in-edges --random-weights u32:1:9");
     for options in ["", "--parents", "--parents --top-down", "--parents --memory 40MiB"] {
@@ -12,13 +12,13 @@ fn searches_are_checked_behind_the_run() {
         done.prints(&["validated by Graph500's rules", "vertices reached, 16,384 edges"]);
     }
     folder.run("run sssp s --source max-degree --validate").succeeds().prints(&["validated by Graph500's rules"]);
-    // JSON stays JSON.
+    // The output is still valid JSON.
     folder.run("run bfs s --source max-degree --validate --json").succeeds().json();
     let plain = folder.run("run bfs s --source max-degree").succeeds();
     assert!(!plain.stdout.contains("validated"), "{}", plain.stdout);
 }
 
-/// A folder with a data set of this repository, to be changed.
+/// A copy of a data set of this repository, to be changed.
 fn data_set(name: &str) -> Folder {
     let folder = Folder::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/graphalytics").join(name);
@@ -31,7 +31,7 @@ fn data_set(name: &str) -> Folder {
     folder
 }
 
-/// The rows of all tables, in their order: algorithm and verdict.
+/// The rows of all tables in order: algorithm and verdict.
 fn verdicts(done: &Done) -> Vec<(&str, &str)> {
     let lines = done.stdout.lines().filter(|line| !line.contains("verdict") && !line.contains(':'));
     lines
@@ -42,7 +42,7 @@ fn verdicts(done: &Done) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// Ended with code 1, and says how many answers did not pass.
+/// Checks for exit code 1 and the number of failed answers.
 #[track_caller]
 fn fails(done: Done, words: &[&str]) -> Done {
     assert_eq!(done.code, Some(1), "{}", done.stdout);
@@ -69,10 +69,10 @@ fn the_data_sets_of_this_repository_pass() {
     assert_eq!(passed, [EXAMPLE, EXAMPLE].concat(), "{}", done.stdout);
 }
 
-/// As the benchmark keeps them: graphs and outputs in a folder for each algorithm, all properties in one, among them
-/// those of data sets whose graphs are not there.
+/// The benchmark's layout: graphs and outputs in a folder for each algorithm, and all properties in one folder,
+/// including those of missing data sets.
 #[test]
-fn the_benchmarks_own_folders_pass() {
+fn the_benchmarks_folder_layout_passes() {
     let folder = Folder::new();
     let data = folder.path("graphalytics");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/graphalytics");
@@ -122,7 +122,7 @@ fn wrong_answers_are_shown() {
     assert!(done.stderr.contains("3 of the answers"), "{}", done.stderr);
     // A requested algorithm runs alone.
     validate("--algorithm wcc").succeeds();
-    // Groups: one that is split, and two that are one.
+    // A component that is split, and two that are merged.
     change("WCC", "\n4 1\n", "\n4 9\n");
     fails(
         validate("--algorithm wcc"),
@@ -141,7 +141,7 @@ fn wrong_answers_are_shown() {
 fn two_groups_are_not_one() {
     let folder = data_set("wcc");
     let text = folder.read("data/dir-output");
-    // Other names, which do not matter.
+    // Other labels, which do not matter.
     folder.write("data/dir-output", text.replace(" 1", " 77").replace(" 6", " 18446744073709551615"));
     folder.run("validate data/test-wcc-directed.properties --device cpu").succeeds();
     folder.write("data/dir-output", text.replace(" 6", " 1"));
@@ -151,7 +151,7 @@ fn two_groups_are_not_one() {
     );
 }
 
-/// Every vertex stands in the reference exactly once, or it is no reference of this graph.
+/// A reference must have every vertex exactly once.
 #[test]
 fn references_of_other_vertices_are_refused() {
     let folder = data_set("bfs");
@@ -168,7 +168,7 @@ fn references_of_other_vertices_are_refused() {
     );
     fails(with(text.replace("\n4 2", "\n4 two")), &["dir-output:4: expected a vertex id and a whole number"]);
     fails(with(text.replace("\n4 2", "\n4 2 7")), &["dir-output:4: expected a vertex id and a whole number"]);
-    // In any order, with blank lines and without ends.
+    // In any order, with blank lines, without a final newline.
     let turned: Vec<&str> = text.lines().rev().collect();
     with(turned.join("\n\n")).succeeds();
 }
@@ -182,7 +182,7 @@ fn outputs_are_references_of_another_run() {
     for name in folder.names("out") {
         std::fs::copy(folder.path(&format!("out/{name}")), folder.path(&format!("data/{name}"))).unwrap();
     }
-    // The store that was kept, with other ids first.
+    // The store that was kept, with other vertex ids.
     let done = folder.run("validate data/example-undirected --device cpu --store s").succeeds();
     assert_eq!(verdicts(&done).into_iter().filter(|row| EXAMPLE.contains(row)).collect::<Vec<_>>(), EXAMPLE);
     folder.run("format data/example-undirected.properties d --order degree").succeeds();
@@ -192,7 +192,7 @@ fn outputs_are_references_of_another_run() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn missing_files_are_named() {
     let folder = data_set("example");
     std::fs::remove_file(folder.path("data/example-directed-BFS")).unwrap();
     let validate =

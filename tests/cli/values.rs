@@ -1,9 +1,9 @@
-//! `run` with algorithms that give every vertex a number, by hand.
+//! `run` with algorithms that give every vertex a number, against values computed by hand.
 
 use crate::graph::columns;
 use crate::program::Folder;
 
-/// What a run writes, by ascending id.
+/// The values that a run writes, by ascending id.
 #[track_caller]
 fn values(folder: &Folder, run: &str) -> Vec<(u64, f64)> {
     folder.run(&format!("run {run} --output values.txt")).succeeds();
@@ -46,7 +46,7 @@ fn walks_begin_at_seeds() {
     assert_values(&found, &[(10, 0.0), (20, 0.5), (30, 0.0), (40, 0.5)]);
     folder.run("run rwr s --seed 10 --top 1").succeeds().prints(&["personalized-pagerank on", "rank"]);
     folder.run("run rwr s --seed 10 --seed 11").fails(1, &["--seed 11"]);
-    // On a ring all ranks are alike, however they are come by.
+    // On a ring all ranks are equal, by any algorithm.
     folder.write("ring.txt", "1 2\n2 3\n3 4\n4 1\n");
     folder.run("format ring.txt ring").succeeds();
     assert_values(
@@ -64,7 +64,7 @@ fn heat_voltages_and_labels_are_right() {
     assert_values(&found, &[(10, 8.0), (20, -1.0), (30, -4.0)]);
     let found = values(&folder, "circuit s --source 10=8 --source 30=-4 --ignore-weights");
     assert_values(&found, &[(10, 8.0), (20, 2.0), (30, -4.0)]);
-    // A quarter of what 20 meets is 10's.
+    // Of the weight at vertex 20, a quarter is on the edge from 10.
     let found = values(&folder, "heat s --source 10 --alpha 0.5 --iterations 2");
     assert_values(&found, &[(10, 1.0), (20, 0.1875), (30, 0.0625)]);
     let found = values(&folder, "adsorption s --seed 10 --inject 0.5 --abandon 0.1 --iterations 1");

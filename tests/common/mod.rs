@@ -1,4 +1,4 @@
-//! What the tests share: stores made from edges, runs over them, and their answers by original id.
+//! Shared by tests: stores from edges, runs over them, and answers by original id.
 
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part")]
 
@@ -27,17 +27,17 @@ use topostream_tools::progress::{Cancel, Quiet};
 
 use crate::reference::{Dangling, EdgeList, Weighted};
 
-/// The smallest page: tests want many of them.
+/// The smallest page, so that small graphs have many.
 pub const PAGE: u64 = 64 << 10;
 
-/// Every way to write neighbours that has code of its own, and one that has not.
+/// All neighbour encodings with specialised code, and one without.
 pub const ENCODINGS: [Encoding; 6] =
     [Encoding::VertexId, record_id(2, 2), record_id(3, 3), record_id(4, 2), record_id(4, 4), record_id(1, 2)];
 
-/// The fetchers, two of them real.
+/// Fetchers: two real ones, and the simulated one.
 pub const FETCHERS: [FetcherKind; 3] = [FetcherKind::Auto, FetcherKind::Threads, FetcherKind::Simulated(CALM)];
 
-/// Latency and order by chance, nothing goes wrong.
+/// Random latency and order, no faults.
 const CALM: Faults = Faults {
     seed: 7,
     latency_max: 9,
@@ -53,13 +53,13 @@ const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
     Encoding::RecordId { page_bytes, slot_bytes }
 }
 
-/// A store in a folder in memory, which goes when this does.
+/// A store in a temporary folder in memory, removed on drop.
 pub struct TestStore {
     folder: TempDir,
 }
 
 impl TestStore {
-    /// Formats what a source gives.
+    /// Formats a source.
     pub fn from_source(mut open: impl FnMut() -> Box<dyn EdgeSource>, options: &FormatOptions) -> Self {
         let store = Self { folder: scratch::in_memory() };
         format(&mut || Ok(open()), &store.path(), options, &Quiet, &Cancel::default()).unwrap();
@@ -72,7 +72,7 @@ impl TestStore {
         Self::from_source(open, options)
     }
 
-    /// Formats a graph with weights, directed or with each edge in the lists of both ends.
+    /// Formats a weighted graph, directed or symmetrized.
     pub fn weighted(weighted: &Weighted, directed: bool, options: &FormatOptions) -> Self {
         Self::from_source(|| weighted_source(weighted, directed), options)
     }
@@ -89,7 +89,7 @@ impl TestStore {
         Engine::new(self.open(), options)
     }
 
-    /// Every file of the store, by its path within it.
+    /// All files of the store, by relative path.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         let mut folders = vec![self.path()];
@@ -111,7 +111,7 @@ pub fn small_pages(encoding: Encoding) -> FormatOptions {
     FormatOptions { layout, in_edges: true, memory_bytes: 256 << 20, ..FormatOptions::default() }
 }
 
-/// Enough memory for any test, and a page buffer of this many small pages.
+/// Enough memory for any test, and a page buffer of `pages` small pages.
 pub fn engine_options(buffer_pages: Option<u64>, threads: usize, fetcher: FetcherKind) -> EngineOptions {
     let buffer_bytes = buffer_pages.map(|pages| pages * PAGE);
     EngineOptions::default()
@@ -137,7 +137,7 @@ pub fn pagerank(iterations: u32, dangling: Dangling, traffic: Traffic) -> PageRa
     PageRank { damping: 0.85, dangling, stop: Stop::Iterations(iterations), traffic, ..PageRank::default() }
 }
 
-/// What a run came to, with vertices called as the source calls them.
+/// The result of a run, in original ids.
 #[derive(Clone, Debug)]
 pub struct Answers<T> {
     /// Original ids and values, by ascending id.
@@ -146,7 +146,7 @@ pub struct Answers<T> {
 }
 
 impl<T: Clone> Answers<T> {
-    /// The values alone, of a graph whose ids are 0, 1, 2, ….
+    /// The values alone, of a graph with ids 0, 1, 2, ….
     pub fn dense(&self) -> Vec<T> {
         let expected = 0..self.values.len() as u64;
         assert!(self.values.iter().map(|(id, _)| *id).eq(expected), "ids are not 0, 1, 2, …");
@@ -206,7 +206,7 @@ fn weighted_source(weighted: &Weighted, directed: bool) -> Box<dyn EdgeSource> {
     Box::new(MemorySource::new(info, edges.collect()))
 }
 
-/// Distances from the vertex with an original id; infinity where there is no way.
+/// Distances from the vertex with an original id; infinity for unreachable vertices.
 pub fn distances(engine: &Engine, source: u64) -> Result<Answers<f64>, Error> {
     let source = engine.store().ids()?.vertex(source).expect("the source exists");
     let weights = engine.store().manifest().weights.expect("the store has weights");
@@ -238,7 +238,7 @@ pub fn integer(values: &AnswerValues<'_>, vertex: u32) -> Option<u64> {
     }
 }
 
-/// One column of a run's answers, by ascending original id.
+/// A column of a run's answers, by ascending original id.
 pub fn column<A: Algorithm, T>(
     engine: &Engine,
     run: &Run<A>,
@@ -255,12 +255,12 @@ pub fn column<A: Algorithm, T>(
     Ok(column)
 }
 
-/// The same bits.
+/// Asserts bitwise equality.
 pub fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// Runs something that must not take longer than this, whatever goes wrong.
+/// Runs `work` with a time limit.
 pub fn within<T: Send + 'static>(seconds: u64, what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (give, take) = mpsc::channel();
     let thread = std::thread::spawn(move || give.send(work()));
@@ -274,12 +274,12 @@ pub fn within<T: Send + 'static>(seconds: u64, what: &str, work: impl FnOnce() -
     }
 }
 
-/// A file of this repository's test data.
+/// The path of a file in this repository's test data.
 pub fn data(relative: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(relative)
 }
 
-/// Everything that a generator gives.
+/// All edges of a generator.
 pub fn generated(source: &mut dyn EdgeSource) -> EdgeList {
     let topostream_formats::IdSpace::Range { count, .. } = source.info().ids else { panic!("generators count") };
     let (mut edges, mut chunk) = (Vec::new(), vec![Edge::default()]);

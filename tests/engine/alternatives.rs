@@ -1,5 +1,5 @@
-//! Supersteps that may run in the place of others: the engine takes the one with the least predicted time where pages
-//! have to be read, and the algorithm's own choice where nothing has to be.
+//! Alternative supersteps: the engine runs the one with the least predicted time if pages have to be read, otherwise
+//! the algorithm's own choice.
 
 use crate::common::*;
 use crate::reference::*;
@@ -17,7 +17,7 @@ use topostream_formats::Encoding;
 const TOP_DOWN: (Direction, Visit) = (Direction::Out, Visit::Frontier);
 const BOTTOM_UP: (Direction, Visit) = (Direction::In, Visit::Without(0));
 
-/// Hops from vertex 0. It asks for `asked` supersteps and says that they have immeasurably more edges than the others.
+/// Hops from vertex 0. Returns `asked` supersteps, and claims that they have far more edges than the alternatives.
 struct Hops {
     asked: (Direction, Visit),
 }
@@ -98,14 +98,14 @@ fn other(visit: (Direction, Visit)) -> (Direction, Visit) {
 }
 
 #[test]
-fn the_faster_superstep_runs_where_pages_have_to_be_read() {
+fn the_faster_superstep_runs_if_pages_have_to_be_read() {
     let graph = EdgeList::new(200_000, random_edges(0..200_000, 500_000, 71));
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let expected = levels(&graph, 0);
     let faults = Faults { io_errors: 50, short_reads: 50, ..Faults::none(3) };
     for asked in [TOP_DOWN, BOTTOM_UP] {
         for fetcher in [FetcherKind::Auto, FetcherKind::Simulated(faults)] {
-            // With few frames, every superstep reads pages; with many, none does once both directions were read.
+            // With few frames every superstep reads pages; with many none does after both directions were read.
             for (buffer, in_memory) in [(Some(13), false), (None, true)] {
                 let engine = store.engine(engine_options(buffer, 2, fetcher));
                 engine.run(Hops { asked: other(asked) }).unwrap();
@@ -134,7 +134,7 @@ fn scan(direction: Direction) -> topostream::algorithms::PageRank {
     pagerank(1, Dangling::Lost, if direction == Direction::Out { Traffic::Push } else { Traffic::Pull })
 }
 
-/// A search from disk over a store with in-lists gives the levels of one that may not read them.
+/// Levels of a search from disk are the same with and without in-lists.
 #[test]
 fn levels_do_not_depend_on_the_choice() {
     let graph = EdgeList::new(5000, random_edges(0..5000, 60_000, 72));

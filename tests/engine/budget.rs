@@ -1,4 +1,5 @@
-//! Memory: what does not fit is refused before anything is read, what fits runs, and the page buffer does its share.
+//! Memory budgets: runs that do not fit are refused before anything is read, others run, and the page buffer has its
+//! hit rate.
 
 use crate::common::*;
 use crate::reference::*;
@@ -36,14 +37,14 @@ fn refusal<T>(result: Result<T, Error>) -> (u64, u64, String) {
 
 // ---- Refusals -------------------------------------------------------------------------------------------------------
 
-/// The figure in the message is exact: a run works with this budget, and not with one byte less.
+/// The figure in the message is exact: a run works with this budget, but not with one byte less.
 #[test]
-fn what_a_refusal_says_is_needed_is_enough() {
+fn the_figure_of_a_refusal_suffices() {
     let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
     let algorithm = pagerank(2, Dangling::Spread, Traffic::Push);
     let run = |memory, buffer| ranks(&store.engine(options(memory, buffer)), algorithm);
     let pages: u32 = store.open().topologies().map(|topology| topology.page_count()).sum();
-    // An entry of 32 bytes, and the first vertex again where record ids are decoded.
+    // An entry of 32 bytes, and the first vertex again for decoding record ids.
     let directory = format!("page directory {}", 36 * pages);
     for buffer in [None, Some(10 * PAGE)] {
         for memory in [0, 1, 1 << 20] {
@@ -62,7 +63,7 @@ fn what_a_refusal_says_is_needed_is_enough() {
     assert_eq!((needed, budget), (4 * PAGE, 4 * PAGE - 1));
 }
 
-/// Refused before anything is read: with no page left on disk, the message is about memory still.
+/// Refused before anything is read: without pages on disk, the message is still about memory.
 #[test]
 fn a_refusal_comes_before_any_reading() {
     let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
@@ -73,7 +74,7 @@ fn a_refusal_comes_before_any_reading() {
     refusal(engine.run(Bfs::from(VertexId(0))));
 }
 
-/// Plans never promise more than they were given, and use what they were given.
+/// Plans never exceed the budget, and use all of it.
 #[test]
 fn plans_keep_to_the_budget() {
     let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId)).open();
@@ -101,11 +102,10 @@ fn plans_keep_to_the_budget() {
     }
 }
 
-// ---- The page buffer
-// --------------------------------------------------------------------------------------------------
+// ---- The page buffer ------------------------------------------------------------------------------------------------
 
-/// GTS's claim: of a scan, the share B / (S + L) is in the buffer, from the second superstep on. Every page is visited
-/// once in each superstep, and read unless it was there.
+/// GTS's claim: from the second superstep on, a scan finds the share B / (S + L) in the buffer. Every page is visited
+/// once in each superstep, and read unless it is in the buffer.
 #[test]
 fn scans_hit_the_buffers_share() {
     let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
@@ -136,7 +136,7 @@ fn check_step(step: &StepReport, pages: u64) {
     assert_eq!(step.edges, 540_000);
 }
 
-/// A search reads the pages that hold a list of an active vertex, all pages of a large list, and no others.
+/// A search reads exactly the pages with lists of active vertices, including all pages of a large list.
 #[test]
 fn searches_visit_only_the_next_pages() {
     let n = 60_000;
@@ -153,7 +153,7 @@ fn searches_visit_only_the_next_pages() {
         let found = search(&engine, source.into(), false, false).unwrap();
         let levels = levels(&graph, source);
         let deepest = levels.iter().flatten().max().unwrap();
-        assert!(*deepest > 3 && levels[55_000].is_some(), "the graph is not what this test wants");
+        assert!(*deepest > 3 && levels[55_000].is_some(), "the graph does not suit this test");
         assert_eq!(found.levels.report.steps.len() as u64, deepest + 1);
         for (level, step) in found.levels.report.steps.iter().enumerate() {
             let at_level = |vertex: usize| levels[vertex] == Some(level as u64);
@@ -168,14 +168,14 @@ fn searches_visit_only_the_next_pages() {
     }
 }
 
-/// By the directory alone: the pages with a slot of any such vertex.
+/// The pages with a slot of any such vertex, from the directory only.
 fn pages_with(store: &Store, vertex: impl Fn(usize) -> bool) -> u64 {
     let entries = store.topology(Direction::Out).unwrap().directory().entries();
     let has = |start: u32, slots: u32| (start as usize..(start + slots) as usize).any(&vertex);
     entries.iter().filter(|entry| has(entry.start_vertex, entry.slot_count)).count() as u64
 }
 
-/// A second run on the engine finds what the first one left; a run that cannot use it starts afresh.
+/// A second run on the engine reuses the pages of the first; a run with another buffer shape starts empty.
 #[test]
 fn the_buffer_outlives_a_run() {
     let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));

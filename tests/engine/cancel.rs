@@ -1,5 +1,5 @@
-//! Stopping a run, runs at once, and where a run may be started: the flag is heard in every superstep and every wait,
-//! and the engine runs on afterwards.
+//! Cancellation, concurrent runs, and contexts in which a run may start. Every superstep and every wait checks the
+//! flag, and the engine works afterwards.
 
 use crate::common::*;
 use crate::reference::*;
@@ -18,7 +18,7 @@ fn engine(store: &TestStore, fetcher: FetcherKind, buffer: Option<u64>) -> (Engi
 }
 
 #[test]
-fn a_flag_that_is_up_already_stops_a_run_at_once() {
+fn a_flag_that_is_already_set_stops_a_run_immediately() {
     let store = TestStore::new(&EdgeList::new(50, random_edges(0..50, 200, 1)), &small_pages(Encoding::VertexId));
     let (engine, cancel) = engine(&store, FetcherKind::Auto, None);
     cancel.store(true, Ordering::Relaxed);
@@ -27,9 +27,9 @@ fn a_flag_that_is_up_already_stops_a_run_at_once() {
     assert!(matches!(result, Err(Error::Interrupted)) && steps == 0);
 }
 
-/// Raised between supersteps, by the observer.
+/// Set between supersteps, by the observer.
 #[test]
-fn a_run_stops_at_the_superstep_that_raised_the_flag() {
+fn a_run_stops_after_the_superstep_that_sets_the_flag() {
     let graph = EdgeList::new(20_000, random_edges(0..20_000, 200_000, 2));
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     for (fetcher, buffer) in FETCHERS.into_iter().zip([Some(4), None, Some(9)]) {
@@ -47,7 +47,7 @@ fn a_run_stops_at_the_superstep_that_raised_the_flag() {
     }
 }
 
-/// Raised from another thread, as by Ctrl-C; also in a search of many short supersteps.
+/// Set from another thread, as by Ctrl-C; also in a search of many short supersteps.
 #[test]
 fn another_thread_stops_a_run() {
     let n = 400_000;
@@ -73,12 +73,11 @@ fn another_thread_stops_a_run() {
     }
 }
 
-// ---- Waits that nothing ends but the flag
-// -----------------------------------------------------------------------------
+// ---- Waits that only the flag ends ----------------------------------------------------------------------------------
 
-/// A disk that stops to answer: every read, or one in ten, never comes back.
+/// A disk that does not respond: every read, or one in ten, never completes.
 #[test]
-fn a_disk_that_does_not_answer_does_not_hold_up_the_flag() {
+fn a_run_stops_even_if_the_disk_does_not_respond() {
     let graph = EdgeList::new(20_000, random_edges(0..20_000, 400_000, 4));
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     for stuck in [1000, 100] {
@@ -96,15 +95,14 @@ fn a_disk_that_does_not_answer_does_not_hold_up_the_flag() {
     }
 }
 
-// ---- Runs at once, and where a run may be started
-// ---------------------------------------------------------------------
+// ---- Concurrent runs, and contexts of runs --------------------------------------------------------------------------
 
 fn two_hundred() -> TestStore {
     let graph = EdgeList::new(200, random_edges(0..200, 2000, 5));
     TestStore::new(&graph, &small_pages(Encoding::VertexId))
 }
 
-/// Each may use the whole budget: the second waits for the first.
+/// Each run may use the whole budget, so the second waits for the first.
 #[test]
 fn runs_of_one_engine_follow_each_other() {
     let store = two_hundred();
@@ -124,13 +122,13 @@ fn runs_of_one_engine_follow_each_other() {
         spans.sort();
         spans
     });
-    // A run's end is noted a little after it has made way for the next: its last step is what counts.
+    // A run's end is recorded slightly after the next run may start, so compare with its last superstep.
     let apart = |pair: &[(Instant, Instant)]| pair[0].0 + Duration::from_millis(3 * 30) <= pair[1].0;
     assert!(spans.windows(2).all(apart), "{spans:?}");
 }
 
 #[test]
-fn a_run_that_waits_for_another_hears_the_flag() {
+fn a_run_that_waits_for_another_can_be_cancelled() {
     let store = two_hundred();
     let (engine, cancel) = engine(&store, FetcherKind::Auto, None);
     std::thread::scope(|scope| {
@@ -167,7 +165,7 @@ fn a_run_within_a_run_of_the_same_engine_is_an_error() {
     assert!(matches!(inner, Some(Err(Error::Parameter(text))) if text.contains("within")));
 }
 
-/// In a task of a runtime of either kind, beside other tasks, and where a runtime is only entered.
+/// In a task of either kind of runtime, among other tasks, and in an entered runtime.
 #[test]
 fn a_run_works_inside_a_tokio_runtime() {
     let graph = EdgeList::new(3000, random_edges(0..3000, 60_000, 6));
@@ -186,9 +184,9 @@ fn a_run_works_inside_a_tokio_runtime() {
         one.block_on(async { check(fetcher, "a runtime of one thread") });
         many.block_on(async { check(fetcher, "a runtime of several") });
         let _entered = one.enter();
-        check(fetcher, "a runtime that is entered");
+        check(fetcher, "an entered runtime");
     }
-    // A task of its own has a budget that is soon used up where nobody renews it.
+    // A task has a cooperative budget, which a long run would use up.
     let (engine, _) = engine(&store, FetcherKind::Threads, Some(6));
     let task = many.spawn(async move {
         engine.run(pagerank(60, Dangling::Spread, Traffic::Push)).map(|run| run.report.steps.len())
@@ -197,11 +195,10 @@ fn a_run_works_inside_a_tokio_runtime() {
     assert_eq!(steps.unwrap(), 60);
 }
 
-// ---- What an engine cannot do
-// -----------------------------------------------------------------------------------------
+// ---- Refusals -------------------------------------------------------------------------------------------------------
 
 #[test]
-fn what_cannot_be_run_is_an_error() {
+fn impossible_runs_are_errors() {
     let store = two_hundred();
     let run = |options: EngineOptions, source| {
         store.engine(options).run(Bfs::from(VertexId(source))).map(|_| ()).map_err(|error| {
@@ -221,7 +218,7 @@ fn what_cannot_be_run_is_an_error() {
     for threads in [0, 1, 1024] {
         assert_eq!(run(options().with_threads(threads), 0), Ok(()), "{threads} threads");
     }
-    // More than there is address space for: the budget allows it, the system does not.
+    // A budget beyond the address space, of which only a part is needed.
     let huge = options().with_memory_bytes(1 << 60).with_buffer_bytes(None);
-    assert_eq!(run(huge, 0), Ok(()), "no more is allocated than the graph fills");
+    assert_eq!(run(huge, 0), Ok(()), "no more is allocated than the graph needs");
 }

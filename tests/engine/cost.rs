@@ -1,4 +1,4 @@
-//! The cost model: against times worked out by hand, and properties that hold for any rates.
+//! The cost model, compared with times computed by hand, and properties for any rates.
 
 #[path = "../../formats/fuzz/mutations.rs"]
 mod mutations;
@@ -118,7 +118,7 @@ fn profile(name: &str, devices: usize, cache_bytes: u64) -> DeviceProfile {
     DeviceProfile { name: name.into(), memory_bytes, cache_bytes: Some(cache_bytes), share: 1.0 / devices as f64 }
 }
 
-/// Some equal devices, everything in main memory, nothing cached on devices, nothing cold.
+/// Equal devices, with everything in main memory and nothing cached on devices.
 fn environment<'a>(rates: &'a Rates, name: &str, devices: usize, strategy: Strategy) -> Environment<'a> {
     Environment {
         rates,
@@ -178,25 +178,25 @@ fn pages_on_the_device_cross_no_bus() {
     one.profiles[0].cache_bytes = None;
     let all = predict(&pushing(10.0), &one).unwrap();
     assert_eq!((all.wall, all.terms.bus_ns), (Wall::Kernel, 0.0));
-    // A traversal comes back to the same pages: half of them cached is more than half of the visits.
+    // A traversal revisits pages: caching half of them serves more than half of the visits.
     one.profiles[0].cache_bytes = Some(GIB / 2);
     let search = predict(&searching(), &one).unwrap();
     assert!(close(search.terms.bus_ns / SECOND, 4.0 * 0.25 * 1.0737), "{search:?}");
 }
 
 #[test]
-fn what_devices_tell_each_other_is_counted() {
+fn exchange_between_devices_is_counted() {
     let rates = rates();
     // Sums of 8 bytes: each of four devices writes those of the others' 3/4 of the vertices, and reads as much.
     let four = predict(&pushing(1.0), &environment(&rates, "gpu", 4, Strategy::Replicate)).unwrap();
     let bytes = 0.75 * 8.0 * f64::from(1 << 24);
     assert!(close(four.terms.merge_up_ns, bytes / 10.0) && close(four.terms.merge_down_ns, bytes / 10.0), "{four:?}");
-    // Where lists are not of its own vertices, shares of 4 bytes are told too.
+    // If lists are not of own vertices, shares of 4 bytes are exchanged too.
     let any = Environment { aligned: false, ..environment(&rates, "gpu", 4, Strategy::Replicate) };
     let any = predict(&pushing(1.0), &any).unwrap();
     assert!(close(any.terms.merge_up_ns, (bytes + f64::from(1 << 24)) / 10.0), "{any:?}");
     assert!(close(any.terms.merge_down_ns, 1.5 * bytes / 10.0), "{any:?}");
-    // Nothing is reduced where each vertex has one owner.
+    // Nothing is reduced if each vertex has one owner.
     let shard = predict(&pushing(1.0), &environment(&rates, "gpu", 4, Strategy::Shard)).unwrap();
     assert!(close(shard.terms.merge_up_ns, f64::from(1 << 24) / 10.0), "{shard:?}");
     let alone = predict(&pushing(1.0), &environment(&rates, "gpu", 1, Strategy::Shard)).unwrap();
@@ -248,7 +248,7 @@ fn rates_between_two_sizes_lie_between_them() {
 }
 
 #[test]
-fn a_cpu_with_other_threads_is_scaled_and_strangers_are_not_known() {
+fn cpu_rates_scale_with_threads_and_other_devices_are_unknown() {
     let rates = rates();
     let eight = rates.device("cpu, 8 threads").unwrap();
     assert_eq!(eight.kernels[0].push, 2.0 * cpu().kernels[0].push);
@@ -266,7 +266,7 @@ fn shares_follow_speeds() {
 }
 
 #[test]
-fn files_are_read_as_they_are_written_and_damage_is_named() {
+fn files_round_trip_and_damage_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rates.json");
     let read = |text: &str| {
@@ -308,7 +308,7 @@ fn files_are_read_as_they_are_written_and_damage_is_named() {
 // ---- Memory ---------------------------------------------------------------------------------------------------------
 
 #[test]
-fn what_a_device_needs_falls_with_their_number_under_shard_only() {
+fn device_memory_falls_with_the_number_of_devices_under_shard_only() {
     let rates = rates();
     let bytes = |devices, strategy| {
         let environment = environment(&rates, "gpu", devices, strategy);
@@ -318,7 +318,7 @@ fn what_a_device_needs_falls_with_their_number_under_shard_only() {
         assert_eq!(bytes(devices, Strategy::Replicate), bytes(1, Strategy::Replicate));
         assert!(bytes(devices, Strategy::Shard) < bytes(devices - 1, Strategy::Shard));
     }
-    // Sums of 8 bytes and degrees of 4 are shared out, shares of 4 are not.
+    // Sums of 8 bytes and degrees of 4 are divided among devices, shares of 4 are not.
     let saved = bytes(1, Strategy::Shard) - bytes(4, Strategy::Shard);
     assert_eq!(saved, (8 + 4) * (1 << 24) * 3 / 4);
 }
@@ -406,7 +406,7 @@ proptest! {
         prop_assert!(total(buffer, cache + more) <= total(buffer, cache) * (1.0 + 1e-9));
     }
 
-    /// GTS's figure 9: what the bus bounds is faster by the number of devices under Strategy-P, and not at all under
+    /// GTS's figure 9: bus-bound runs are faster by the number of devices under Strategy-P, and not at all under
     /// Strategy-S.
     #[test]
     fn replicate_divides_the_bus_and_shard_does_not(devices in 2usize..16) {
@@ -421,14 +421,14 @@ proptest! {
         let one = total(1, Strategy::Replicate)?;
         prop_assert!(close(total(devices, Strategy::Replicate)? * devices as f64, one));
         prop_assert!(close(total(devices, Strategy::Shard)?, one));
-        // With lists grouped for as many shards it is.
+        // With lists grouped for as many shards, they are.
         let grouped = Workload { shards: devices as u64, ..pushing(10.0) };
         let shard = predict(&grouped, &environment(&rates, "gpu", devices, Strategy::Shard)).unwrap();
         prop_assert!(close(shard.total_ns * devices as f64, one));
     }
 }
 
-/// The corpus of the fuzz target of calibration files, and changes to it.
+/// The corpus of the fuzz target of calibration files, and mutations of it.
 #[test]
 fn corpus_of_rates() {
     let mut draws = mutations::Draws(12);

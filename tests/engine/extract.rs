@@ -1,5 +1,5 @@
-//! Parts of graphs: what vertices induce, what lies between sets, what is around a vertex; from every kind of store,
-//! into new stores, and what is left when that fails.
+//! Subgraphs: induced by vertices, edges between sets, egonets; from every kind of store, into new stores, including
+//! failures.
 
 use crate::common::*;
 use crate::reference::cross_edges::cross_edges;
@@ -22,7 +22,7 @@ type Triple = (u64, u64, u32);
 
 const VERTICES: u32 = 6_000;
 
-/// A list of several large pages, one that every vertex points to, loops, repeated edges, vertices without edges.
+/// A list of several large pages, a vertex with edges from all others, loops, repeated edges, vertices without edges.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..5900, 40_000, 51);
     edges.extend((0..40_000).map(|number| (77, number % 5900)));
@@ -56,7 +56,7 @@ fn sorted(mut edges: Vec<Triple>) -> Vec<Triple> {
     edges
 }
 
-/// All edges of a source, sorted; undirected ones from the lesser end.
+/// All edges of a source, sorted; undirected ones from the smaller end.
 fn drained(source: &mut dyn EdgeSource) -> Result<Vec<Triple>, StoreError> {
     let (mut chunk, mut edges, once) = (Vec::new(), Vec::new(), source.info().mirror);
     loop {
@@ -122,8 +122,7 @@ fn chunks_end_within_lists() {
     }
 }
 
-/// Weights, directions and ids are kept, isolated vertices too: a store of a part is what formatting the part would
-/// give.
+/// Weights, directions, ids and isolated vertices are kept: the store of a subgraph equals a store formatted from it.
 #[test]
 fn parts_become_stores() {
     let members = members();
@@ -173,7 +172,7 @@ fn ids_may_be_wide() {
 }
 
 #[test]
-fn egonets_are_what_is_within_some_hops() {
+fn egonets_contain_vertices_within_some_hops() {
     let mut edges = random_edges(0..3000, 6000, 52);
     edges.extend([(2999, 3001), (3001, 3002), (3003, 3001)]);
     edges.extend((0..20).flat_map(|number| [(7, 100 + number), (200 + number, 7)]));
@@ -195,7 +194,7 @@ fn egonets_are_what_is_within_some_hops() {
     }
 }
 
-/// Only pages with wanted lists are read: damage elsewhere is not noticed, damage there is told by its page.
+/// Only pages with wanted lists are read: damage elsewhere is ignored, damage there is an error with the page.
 #[test]
 fn other_pages_are_not_read() {
     let graph = EdgeList::new(30_000, random_edges(0..30_000, 150_000, 53));
@@ -218,7 +217,7 @@ fn other_pages_are_not_read() {
     assert_eq!(before.bytes_read(), 3 * PAGE);
     let message = drained(&mut part(0..starts[4])).unwrap_err().to_string();
     assert!(message.contains("pages.0") && message.contains("page 3"), "{message}");
-    // What cannot be read completely becomes no store at all.
+    // A failed extraction leaves no store.
     let new = tempfile::tempdir().unwrap();
     let failed = formatted(|| part(0..30_000), &new.path().join("part"), &Cancel::default());
     assert!(failed.unwrap_err().to_string().contains("page 3"));
@@ -248,7 +247,7 @@ fn an_interrupted_extraction_leaves_nothing() {
 }
 
 #[test]
-fn memory_is_bounded_and_told() {
+fn memory_is_bounded_and_reported() {
     let (_folder, store) = whole(TestStore::new(&graph(), &small_pages(Encoding::VertexId)));
     let wanted = set(&store, 0..6000);
     let within = |memory_bytes| {

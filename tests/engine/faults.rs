@@ -1,5 +1,5 @@
-//! What goes wrong with storage: read errors, flipped bits, short reads, damaged and forged files. A fault that passes
-//! is survived; one that stays is an error that names the file and the page. Never a wrong answer, a panic or a hang.
+//! Faults of storage: read errors, flipped bits, short reads, damaged and forged files. Runs survive transient faults;
+//! a lasting one is an error that names file and page. Never a wrong answer, a panic or a hang.
 
 use crate::common::*;
 use crate::forge::Forgery;
@@ -13,11 +13,11 @@ use topostream::{Engine, Error};
 use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::FormatOptions;
 
-/// A hang would be one of hours.
+/// Time after which a run is considered hung.
 const PATIENCE_S: u64 = 20;
 const ITERATIONS: u32 = 4;
 
-/// Small pages, large pages, lists both ways: about 20 pages each way.
+/// Small and large pages, in both directions: about 20 pages each.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..9000, 250_000, 11);
     edges.extend((0..40_000).map(|number| (17, number % 9000)));
@@ -29,12 +29,12 @@ fn simulated(faults: Faults) -> FetcherKind {
     FetcherKind::Simulated(faults)
 }
 
-/// A seed that differs from run to run; it is printed with whatever fails.
+/// A seed that differs from run to run; printed with failures.
 fn fresh_seed() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
 }
 
-// ---- Faults that pass -----------------------------------------------------------------------------------------------
+// ---- Transient faults -----------------------------------------------------------------------------------------------
 
 /// Every page fails once, in one way: the answer is right, and as many reads were repeated as there are pages.
 #[test]
@@ -52,16 +52,16 @@ fn every_first_read_fails() {
             let found = found.unwrap_or_else(|error| panic!("{faults:?}: {error}"));
             assert!(relative_error(&found.dense(), &expected) < 1e-6, "{faults:?}");
             let retries = found.report.retries;
-            // A short read goes unnoticed where the frame happened to hold the page's end.
+            // A short read is undetected if the frame happens to contain the page's end.
             let least = if faults.short_reads > 0 { 1 } else { pages };
             assert!((least..=pages).contains(&retries), "{faults:?}: {retries} retries for {pages} pages");
         }
     }
 }
 
-/// All kinds at once, by chance, under seeds that are always the same and one that never is.
+/// Random faults of all kinds, under fixed seeds and a fresh one.
 #[test]
-fn passing_faults_of_all_kinds() {
+fn transient_faults_of_all_kinds() {
     let graph = graph();
     let store = TestStore::new(&graph, &small_pages(Encoding::RecordId { page_bytes: 2, slot_bytes: 2 }));
     let expected = rank_iterations(&graph, 0.85, Dangling::Lost, ITERATIONS as usize);
@@ -88,9 +88,9 @@ fn passing_faults_of_all_kinds() {
     assert!(retries > 100, "only {retries} retries: the faults did not happen");
 }
 
-// ---- Faults that stay -----------------------------------------------------------------------------------------------
+// ---- Lasting faults -------------------------------------------------------------------------------------------------
 
-/// The run ends with an error that names file and page, after the tries that it has, with reads in flight or without.
+/// The run ends with an error that names file and page, after all tries, with or without reads in flight.
 #[test]
 fn lasting_faults_end_the_run() {
     let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
@@ -126,7 +126,7 @@ fn lasting_fault(store: &TestStore, faults: Faults, certain: bool) {
     }
 }
 
-/// A disk that comes back: the same engine runs on.
+/// After the disk is repaired, the same engine works.
 #[test]
 fn after_an_error_the_engine_works() {
     let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
@@ -145,7 +145,7 @@ fn after_an_error_the_engine_works() {
         };
         let before = run("sound").unwrap();
         for (what, bytes) in [("damaged", &damaged[..]), ("cut off", cut), ("empty", &[])] {
-            // Written in place: the engine opens the files anew for every run, but they are the same files.
+            // Written in place: the engine reopens the files for every run, but they are the same files.
             std::fs::write(&pages, bytes).unwrap();
             let message = run(what).expect_err(what).to_string();
             assert!(message.contains("pages.0"), "{what}, {fetcher:?}: {message}");
@@ -157,7 +157,7 @@ fn after_an_error_the_engine_works() {
 
 // ---- Damaged files --------------------------------------------------------------------------------------------------
 
-/// A store whose every kind of file is there, and what runs over it give.
+/// A store with every kind of file, and the results of runs over it.
 struct Victim {
     store: TestStore,
     ranks: Vec<u64>,
@@ -173,7 +173,7 @@ impl Victim {
         Self { store, ranks }
     }
 
-    /// Ranks by push and by pull, and levels: everything that a run may read is read.
+    /// Ranks by push and by pull, and levels: together they read every file that runs can read.
     fn run(path: &Path) -> Result<Vec<u64>, Error> {
         let engine = Engine::new(topostream::Store::open(path)?, engine_options(None, 2, FetcherKind::Threads));
         let mut all = Vec::new();
@@ -185,7 +185,7 @@ impl Victim {
         Ok(all)
     }
 
-    /// With a file changed: an error, or the same answer where `harmless` allows that.
+    /// Runs with a changed file: an error, or the same answer if `harmless`.
     fn check(&self, file: &Path, bytes: &[u8], harmless: bool, what: &str) {
         let sound = std::fs::read(file).unwrap();
         std::fs::write(file, bytes).unwrap();
@@ -201,13 +201,13 @@ impl Victim {
         }
     }
 
-    /// Whether damage may go unnoticed: white space around the manifest's checked part, and what no run reads.
+    /// Whether damage may be undetected: white space around the manifest's checked part, and files that no run reads.
     fn harmless(file: &Path) -> bool {
         file.ends_with("graph.json") || file.ends_with("in/degrees.bin")
     }
 }
 
-/// One bit, in every file, at places by chance and at both ends.
+/// One bit in every file, at random positions and at both ends.
 #[test]
 fn a_flipped_bit_anywhere_is_found() {
     for (number, encoding) in [Encoding::VertexId, ENCODINGS[2]].into_iter().enumerate() {
@@ -266,12 +266,12 @@ fn a_missing_file_is_named() {
     }
 }
 
-// ---- Files that are cut while they are in use -----------------------------------------------------------------------
+// ---- Files that are truncated while they are in use -----------------------------------------------------------------
 
-/// What has been read at the start is not missed; what is missed is an error that names the file. No signal ends the
-/// process.
+/// Files that were read at the start are not needed again; others cause an error that names the file. No signal ends
+/// the process.
 #[test]
-fn files_that_are_cut_short_in_the_middle_of_a_run_are_no_crash() {
+fn files_truncated_during_a_run_do_not_crash_it() {
     let mut edges = random_edges(0..30_000, 600_000, 14);
     edges.extend((0..20_000).map(|number| (17, number)));
     let graph = EdgeList::new(30_000, edges);
@@ -331,7 +331,7 @@ fn forged_pages_are_refused() {
     }
 }
 
-/// The forger's tools themselves: sealed without a change, the store is sound.
+/// The forger itself: sealed without a change, the store is valid.
 #[test]
 fn an_unchanged_forgery_is_a_store() {
     let graph = graph();

@@ -1,4 +1,4 @@
-//! Stores whose checksums are right and whose pages are not.
+//! Stores with correct checksums and invalid pages.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use topostream_formats::directory::{self, DirectoryEntry};
 use topostream_formats::page::{HEADER_BYTES, PageHeader};
 use topostream_formats::{Direction, Encoding, Manifest, Store};
 
-/// The out-lists of a store of one stripe, to be changed and sealed again.
+/// The out-lists of a store with one stripe, to be changed and sealed again.
 pub struct Forgery {
     folder: PathBuf,
     manifest: Manifest,
@@ -15,10 +15,10 @@ pub struct Forgery {
     pages: Vec<Vec<u8>>,
 }
 
-/// What is done to a store before its checksums are made to fit again.
+/// A change to a store before its checksums are recomputed.
 pub type Change = fn(&mut Forgery);
 
-/// What can be wrong with a page, and how it comes about. The first page of each store is small.
+/// Invalid pages, by description and change. The first page of each store is small.
 pub const FORGERIES: [(&str, Change); 9] = [
     ("a neighbour behind the last vertex", |forgery| forgery.aim_at(u64::from(u32::MAX), 0)),
     ("a neighbour just behind the last one", |forgery| {
@@ -51,7 +51,7 @@ impl Forgery {
         Self { folder: folder.to_owned(), manifest: store.manifest().clone(), entries, pages }
     }
 
-    /// Lets the page's first neighbour be `first`: a vertex, or a page and its slot.
+    /// Sets the page's first neighbour: a vertex, or a page and its slot.
     fn aim_at(&mut self, first: u64, slot: u64) {
         let mut put = |at: usize, width: u8, value: u64| {
             let bytes = value.to_le_bytes();
@@ -73,7 +73,7 @@ impl Forgery {
         bytes.copy_from_slice(bytemuck::bytes_of(&header));
     }
 
-    /// Writes everything with checksums that are right.
+    /// Writes everything with correct checksums.
     pub fn seal(mut self) {
         for (entry, page) in self.entries.iter_mut().zip(&self.pages) {
             entry.crc = crc32c(page);

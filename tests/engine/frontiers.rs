@@ -52,7 +52,7 @@ fn check_components(engine: &Engine, graph: &EdgeList, what: &str) {
     assert_eq!(active, (!graph.edges.is_empty()).then_some(graph.vertices.into()), "{what}");
 }
 
-/// The bits that rounding as the engine does must give, and near those of double precision.
+/// Distances must equal those with the engine's rounding bit for bit, and be close to those in double precision.
 fn check_distances(engine: &Engine, weighted: &Weighted, draw: u32, what: &str) {
     let vertices = weighted.graph.vertices;
     if vertices == 0 {
@@ -76,7 +76,7 @@ fn check_distances(engine: &Engine, weighted: &Weighted, draw: u32, what: &str) 
 // ---- Shapes -------------------------------------------------------------------------------------------------------
 
 #[test]
-fn graphs_with_next_to_nothing_in_them() {
+fn tiny_graphs() {
     check_graph("empty", &EdgeList::new(0, Vec::new()));
     check_graph("lone", &EdgeList::new(1, Vec::new()));
     check_graph("loop", &EdgeList::new(1, vec![(0, 0)]));
@@ -107,7 +107,7 @@ fn sparse_graphs_of_many_components() {
     check_graph("sparse", &EdgeList::new(30_000, random_edges(9_000..20_000, 9000, 3)));
 }
 
-/// Labels and distances that travel a long way, against the order of pages and with it.
+/// Long paths, along the order of pages and against it.
 #[test]
 fn paths() {
     for backwards in [false, true] {
@@ -136,7 +136,7 @@ fn any_graph() -> impl Strategy<Value = EdgeList> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
-    /// Numberings change which vertex a component is called by, and no other answer.
+    /// The order of vertices changes only the ids of components.
     #[test]
     fn any_small_graph(
         graph in any_graph(),
@@ -155,8 +155,8 @@ proptest! {
         let found = component_ids(&engine).unwrap().dense();
         let mut names = HashMap::new();
         for (found, expected) in found.iter().zip(&components) {
-            prop_assert_eq!(names.entry(expected).or_insert(found), &found, "one name for all of a component");
-            prop_assert_eq!(expected, &components[*found as usize], "a name is one of its vertices");
+            prop_assert_eq!(names.entry(expected).or_insert(found), &found, "one id for each component");
+            prop_assert_eq!(expected, &components[*found as usize], "the id is one of its vertices");
         }
         if order == VertexOrder::Natural {
             prop_assert_eq!(found, components);
@@ -183,9 +183,9 @@ fn refused(edges: &[(u32, u32, u32)], float: bool, words: &[&str]) {
     words.iter().for_each(|word| assert!(message.contains(word), "{word:?} is not in: {message}"));
 }
 
-/// Up to the largest number that fits; what is farther is an error, unless there is a shorter way.
+/// Distances up to the maximum; larger ones are an error, unless there is a shorter path.
 #[test]
-fn whole_distances_that_hardly_fit() {
+fn integer_distances_near_the_maximum() {
     const HALF: u32 = 1 << 31;
     let most = u64::from(u32::MAX) - 2;
     let found = from_first(&[(0, 1, HALF), (1, 2, HALF - 3), (3, 0, 1)], false).unwrap();
@@ -207,7 +207,7 @@ fn negative_weights_are_refused() {
         let words = |vertex| ["sssp", vertex, "negative"];
         refused(&[(0, 1, bits(1.0)), (1, 2, bits(bad)), (0, 2, bits(5.0))], true, &words("vertex 2"));
         refused(&[(0, 1, bits(1.0)), (1, 0, bits(bad)), (0, 2, bits(5.0))], true, &words("vertex 0"));
-        // Where it is not on the way from the source it does not matter.
+        // It does not matter if it is unreachable from the source.
         let found = from_first(&[(0, 1, bits(1.5)), (2, 1, bits(bad)), (2, 0, bits(bad))], true).unwrap();
         assert_eq!(found, [0.0, 1.5, f64::INFINITY]);
     }
@@ -235,7 +235,7 @@ fn weights_at_the_ends_of_what_floats_are() {
 
 // ---- Parameters -----------------------------------------------------------------------------------------------------
 
-/// The error says how the vertex is called outside.
+/// The error names the vertex by its original id.
 #[test]
 fn refusals_name_original_ids() {
     let graph = EdgeList::new(9, vec![(8, 7), (7, 6), (7, 5), (7, 4)]);

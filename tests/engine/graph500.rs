@@ -1,4 +1,4 @@
-//! Graph500's checks: right answers pass, and every way of being wrong is found and named.
+//! Graph500's checks: correct answers pass, and every kind of wrong answer is detected and named.
 
 use crate::common::*;
 use crate::reference::*;
@@ -10,7 +10,7 @@ use topostream::{Error, PageId, Store, VertexId};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// A store, and the files that it is open in.
+/// An open store, and its files.
 struct Opened {
     store: Store,
     _files: TestStore,
@@ -51,7 +51,7 @@ fn violation(result: Result<Checked, Error>) -> Violation {
     }
 }
 
-/// Of a reached vertex, the first vertex of the edge list with an edge to it from one level up.
+/// The parent of each reached vertex: the first vertex of the edge list with an edge to it from one level up.
 fn tree(graph: &EdgeList, source: u32, levels: &Levels) -> Parents {
     let mut parents = vec![None; levels.len()];
     parents[source as usize] = Some(source);
@@ -64,8 +64,8 @@ fn tree(graph: &EdgeList, source: u32, levels: &Levels) -> Parents {
     parents
 }
 
-/// The same by distances: an exact edge whose source is nearer; zero-length ones are not needed on the graphs that use
-/// this.
+/// The parent of each reached vertex by distances: over a tight edge from a nearer source. The graphs that use this do
+/// not need edges of length 0.
 fn shortest_path_tree(weighted: &Weighted, source: u32, distances: &[f64]) -> Parents {
     let mut parents = vec![None; distances.len()];
     parents[source as usize] = Some(source);
@@ -82,7 +82,7 @@ fn shortest_path_tree(weighted: &Weighted, source: u32, distances: &[f64]) -> Pa
     parents
 }
 
-/// 0 → 1 → 2 → 3, 0 → 2, 3 → 3, and 4 → 1, 5 → 4, which are not reached from 0; many pages by vertices without edges.
+/// 0 → 1 → 2 → 3, 0 → 2, 3 → 3; 4 → 1 and 5 → 4, unreachable from 0; vertices without edges, for more pages.
 fn small() -> EdgeList {
     EdgeList::new(40_000, vec![(0, 1), (1, 2), (2, 3), (0, 2), (3, 3), (4, 1), (5, 4)])
 }
@@ -97,7 +97,7 @@ fn small_answer() -> (Levels, Parents) {
 }
 
 #[test]
-fn each_rule_is_watched() {
+fn each_rule_is_checked() {
     let store = opened(TestStore::new(&small(), &small_pages(Encoding::VertexId)));
     let (levels, parents) = small_answer();
     let checked = check_tree_of(&store, 0, &levels, Some(&parents)).unwrap();
@@ -109,7 +109,7 @@ fn each_rule_is_watched() {
         violation(check_tree_of(&store, 0, &levels, Some(&parents)))
     };
     let found = |violation: &Violation| (violation.rule, violation.vertex, violation.other);
-    // 1: another root, no parent, a parent without a level, a parent that is no vertex, cycles of two lengths.
+    // 1: another root, no parent, a parent without a level, a parent that is not a vertex, cycles of two lengths.
     for (vertex, other, change) in [
         (0, None, &(|levels: &mut Levels, _: &mut Parents| levels[0] = Some(1)) as &dyn Fn(&mut Levels, &mut Parents)),
         (0, None, &|levels, _| levels[0] = None),
@@ -125,14 +125,14 @@ fn each_rule_is_watched() {
         let violation = broken(change);
         assert_eq!(found(&violation), (Rule::Tree, vertex, other), "{violation}");
     }
-    // 2: by the tree alone.
+    // 2: from the tree only.
     let violation = broken(&|_, parents| parents[2] = Some(1));
     assert_eq!(found(&violation), (Rule::TreeEdge, 2, Some(1)), "{violation}");
     assert!(
         violation.to_string().contains("vertex 2 with parent 1 is at level 1, but its parent is at level 1"),
         "{violation}"
     );
-    // 3: what 0 → 2 forbids; the page is told.
+    // 3: forbidden by 0 → 2; the error names the page.
     let violation = broken(&|levels, parents| {
         (levels[2], parents[2]) = (Some(2), Some(1));
         levels[3] = Some(3);
@@ -142,10 +142,10 @@ fn each_rule_is_watched() {
     let text = violation.to_string();
     assert!(text.contains("the edge from vertex 0 to vertex 2 leads from level 0 to level 2 ("), "{text}");
     assert!(text.ends_with("pages.0: page 0)"), "{text}");
-    // 4: a vertex that was left out.
+    // 4: a missing vertex.
     let violation = broken(&|levels, parents| (levels[3], parents[3]) = (None, None));
     assert_eq!(found(&violation), (Rule::Spans, 2, Some(3)), "{violation}");
-    // 5: a level that is right, by an edge that is not there; and a vertex that cannot be reached at all.
+    // 5: a correct level over a missing edge; and an unreachable vertex.
     let violation = broken(&|_, parents| parents[3] = Some(1));
     assert_eq!(found(&violation), (Rule::InGraph, 3, Some(1)), "{violation}");
     assert!(violation.to_string().contains("vertex 3 with parent 1 has no edge from that parent ("), "{violation}");
@@ -158,7 +158,7 @@ fn each_rule_is_watched() {
 }
 
 #[test]
-fn levels_alone_are_watched_too() {
+fn levels_without_parents_are_checked() {
     let store = opened(TestStore::new(&small(), &small_pages(ENCODINGS[2])));
     let (levels, _) = small_answer();
     assert_eq!(check_tree_of(&store, 0, &levels, None).unwrap().edges, 7);
@@ -189,7 +189,7 @@ fn small_weighted(float: bool) -> Weighted {
 }
 
 #[test]
-fn each_rule_of_distances_is_watched() {
+fn each_rule_of_distances_is_checked() {
     const FAR: f64 = f64::INFINITY;
     for float in [false, true] {
         let store = opened(TestStore::weighted(&small_weighted(float), true, &small_pages(Encoding::VertexId)));
@@ -211,11 +211,11 @@ fn each_rule_of_distances_is_watched() {
             assert_eq!(broken(&[(2, 6.0), (3, 6.0)], parents), (Rule::EveryEdge, 1, Some(2)));
             assert_eq!(broken(&[(3, 6.0)], parents), (Rule::EveryEdge, 2, Some(3)));
         }
-        // 2: nearer than can be, with and without a tree.
+        // 2: too small a distance, with and without a tree.
         assert_eq!(broken(&[(2, 4.0), (3, 4.0)], Some(&[])), (Rule::TreeEdge, 2, Some(1)));
         assert_eq!(broken(&[(2, 4.0), (3, 4.0)], None), (Rule::TreeEdge, 2, None));
         assert_eq!(broken(&[], Some(&[(2, Some(0))])), (Rule::TreeEdge, 2, Some(0)));
-        // Two that vouch for each other by edges of length 0, and for nobody else.
+        // Two vertices that justify only each other, by edges of length 0.
         assert_eq!(broken(&[(5, 9.0), (6, 9.0)], None), (Rule::TreeEdge, 5, None));
         assert_eq!(broken(&[(5, 9.0), (6, 9.0)], Some(&[(5, Some(6)), (6, Some(5))])), (Rule::Tree, 5, Some(6)));
         // 4 and 5.
@@ -224,8 +224,7 @@ fn each_rule_of_distances_is_watched() {
     }
 }
 
-/// A long way of edges of length 0 against the order of the file: each reading of the pages shows one part of it at the
-/// least.
+/// A long path of edges of length 0 against file order: each pass over the pages follows at least one part of it.
 #[test]
 fn edges_of_length_zero_are_followed() {
     let edges: Vec<(u32, u32)> = (1..50).map(|vertex| (vertex, vertex - 1)).collect();
@@ -249,21 +248,21 @@ fn tolerance_is_for_floats() {
 }
 
 #[test]
-fn weights_that_are_no_lengths() {
+fn invalid_weights() {
     for weight in [-1.0f32, f32::MIN_POSITIVE * -0.5] {
         let graph = EdgeList::new(3, vec![(0, 1), (2, 1)]);
         let weighted = Weighted { graph, weights: vec![1f32.to_bits(), weight.to_bits()], float: true };
         let store = opened(TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId)));
-        // Where nobody comes by it does not matter.
+        // It does not matter if it is unreachable.
         check_ways(&store, 0, &[0.0, 1.0, f64::INFINITY], None).unwrap();
         let violation = violation(check_ways(&store, 2, &[f64::INFINITY, 0.0, 0.0], None));
         assert_eq!((violation.rule, violation.vertex, violation.other), (Rule::EveryEdge, 2, Some(1)), "{violation}");
     }
 }
 
-/// An edge without end is no way, and neither is one whose sum is no `f32`.
+/// An edge of infinite length is not a path, nor is one whose sum exceeds `f32`.
 #[test]
-fn edges_that_lead_nowhere() {
+fn infinite_edges_are_ignored() {
     for (first, second) in [(f32::INFINITY, 1.0), (f32::MAX, f32::MAX)] {
         let graph = EdgeList::new(3, vec![(0, 1), (1, 2)]);
         let weighted = Weighted { graph, weights: vec![first.to_bits(), second.to_bits()], float: true };
@@ -284,7 +283,7 @@ fn edges_that_lead_nowhere() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_refused() {
+fn invalid_input_is_refused() {
     let store = opened(TestStore::new(&small(), &small_pages(Encoding::VertexId)));
     let (levels, _) = small_answer();
     assert!(matches!(check_ways(&store, 0, &[0.0; 3], None), Err(Error::Parameter(_))));
@@ -304,7 +303,7 @@ fn what_cannot_be_checked_is_refused() {
     assert!(matches!(check_bfs(&store, VertexId(0), &level, None, &options), Err(Error::Interrupted)));
 }
 
-/// A flipped bit is the page's fault, not the answer's.
+/// A flipped bit is an error of the page, not of the answer.
 #[test]
 fn damaged_pages_are_found() {
     let files = TestStore::new(&small(), &small_pages(Encoding::VertexId));
@@ -325,7 +324,7 @@ fn options(encoding: Encoding, shards: u32, undirected: bool) -> FormatOptions {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// What a queue finds passes; with one level or one parent changed, the verdict is that of another checker.
+    /// The answer of a queue search passes; with one level or parent changed, the verdict equals another checker's.
     #[test]
     fn agrees_with_the_oracle_on_trees(
         seed in 0u64..1000,
@@ -358,7 +357,7 @@ proptest! {
         }
     }
 
-    /// What a heap finds passes; no other distances do.
+    /// Dijkstra's distances pass; others do not.
     #[test]
     fn agrees_with_the_oracle_on_distances(
         seed in 0u64..1000,

@@ -1,6 +1,5 @@
-//! The engine on CPU devices: answers, memory, storage that fails, stops, stripes, teams, timelines; and what stands
-//! beside it: checks of answers, parts of graphs, the cost model. The same over GPUs is in tests/gpu, each algorithm's
-//! in tests/standard.
+//! The engine on CPU devices: answers, memory, faults of storage, cancellation, stripes, teams, timelines. Also checks
+//! of answers, subgraphs and the cost model. GPUs are tested in tests/gpu, each algorithm in tests/standard.
 
 mod alternatives;
 mod budget;

@@ -1,5 +1,5 @@
-//! Algorithms of third parties: the trait is public, and what no built-in algorithm uses must work all the
-//! same. One reads weights, one is slow enough to be stopped in the middle.
+//! Algorithms of third parties: features of the public trait that no built-in algorithm uses. One algorithm reads
+//! weights, one is slow enough to be cancelled in the middle of a superstep.
 
 use crate::common::*;
 use crate::reference::*;
@@ -19,7 +19,7 @@ use topostream_tools::format::FormatOptions;
 
 // ---- Weights --------------------------------------------------------------------------------------------------------
 
-/// Small and large pages with their pages of weights, in stripes, both ways, under every encoding, with faults.
+/// Small and large pages with weights, in stripes, in both directions, with every encoding, with faults.
 #[test]
 fn weights_come_with_their_edges() {
     let mut edges = random_edges(0..5000, 100_000, 31);
@@ -39,7 +39,7 @@ fn weights_come_with_their_edges() {
                 let found = weighted_sums(&engine, direction).unwrap();
                 assert!(found == expected_sums(&graph, direction), "{encoding}, {fetcher:?}, {direction:?}");
             }
-            // Pages without weights come between: the buffer has another shape.
+            // A run without weights in between: its buffer has another shape.
             let ranks = ranks(&engine, pagerank(2, Dangling::Lost, Traffic::Push)).unwrap().dense();
             assert!(relative_error(&ranks, &rank_iterations(&graph, 0.85, Dangling::Lost, 2)) < 1e-6);
         }
@@ -62,7 +62,7 @@ fn damaged_weights_are_found() {
         let message = weighted_sums(&engine, Direction::Out).expect_err("damaged").to_string();
         let page = format!("page {}", at as u64 / PAGE);
         assert!(message.contains("weights.0") && message.contains(&page), "byte {at}: {message}");
-        // Who reads no weights is not disturbed.
+        // Runs without weights are not affected.
         ranks(&engine, pagerank(2, Dangling::Lost, Traffic::Push)).unwrap();
     }
 }
@@ -75,9 +75,9 @@ fn a_store_without_weights_is_refused() {
     assert!(matches!(&error, Error::Parameter(message) if message.contains("weights")), "{error}");
 }
 
-// ---- Stopping -------------------------------------------------------------------------------------------------------
+// ---- Cancellation ---------------------------------------------------------------------------------------------------
 
-/// Takes a twentieth of a second a page, from the second superstep on, and never converges.
+/// Takes 50 ms for each page from the second superstep on, and never converges.
 struct Slow {
     started: Arc<AtomicBool>,
 }
@@ -143,8 +143,8 @@ impl Algorithm for Slow {
     }
 }
 
-/// In the middle of a superstep all of whose pages are in the buffer, and so with the device already, a run stops
-/// within a few pages: not after the sixty that three seconds would take.
+/// A run stops within a few pages even if all pages of the superstep are with the device, and not after all sixty,
+/// which take three seconds.
 #[test]
 fn a_superstep_stops_in_the_middle() {
     let graph = EdgeList::new(60_000, random_edges(0..60_000, 1_000_000, 33));

@@ -12,29 +12,29 @@ use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::FormatOptions;
 use topostream_tools::generate::{Grid, Rmat};
 
-/// What ranks may be off, relative to the rank; what they are in practice is a hundredth of it.
+/// Maximum relative error of ranks; actual errors are a hundredth of it.
 const RANK_ERROR: f64 = 1e-4;
 
-/// Iterations of PageRank that every graph is given.
+/// Iterations of PageRank on every graph.
 const ITERATIONS: u32 = 7;
 
 const THREADS: [usize; 4] = [1, 2, 3, 5];
 const BUFFERS: [Option<u64>; 4] = [Some(FRAMES_MIN as u64), Some(5), Some(13), None];
 
-/// Every run of PageRank and of searches over a store of the graph, which is returned.
+/// Checks all runs of PageRank and searches over a store of the graph; returns the store.
 fn check_store(name: &str, graph: &EdgeList, options: &FormatOptions, first: usize) -> TestStore {
     let store = TestStore::new(graph, options);
     check_runs(name, &store, graph, first);
     store
 }
 
-/// Every run that a store is given, held against what its graph says; the settings rotate from `first` on.
+/// Checks all runs over a store against the oracles; the settings rotate from `first` on.
 fn check_runs(name: &str, store: &TestStore, graph: &EdgeList, first: usize) {
     let encoding = store.open().manifest().encoding;
     let mut first_bits = [None, None];
     let rule = RULES[first % RULES.len()];
     let expected = rank_iterations(graph, 0.85, rule, ITERATIONS as usize);
-    // Rotated too: where only some are run, the others are for the next store.
+    // Rotated too: if only some run, others run for the next store.
     let rotated = (0..THREADS.len()).map(|at| (at + first) % THREADS.len());
     for at in some(rotated, 2) {
         let threads = THREADS[at];
@@ -50,10 +50,10 @@ fn check_runs(name: &str, store: &TestStore, graph: &EdgeList, first: usize) {
     }
 }
 
-/// What becomes of the dangling mass: the first rule in stores of even number, the other one in those of odd number.
+/// The rules for dangling mass: the first for even stores, the second for odd ones.
 const RULES: [Dangling; 2] = [Dangling::Spread, Dangling::Lost];
 
-/// Ranks after some iterations, held against those that are expected.
+/// Compares ranks after some iterations with the expected ones.
 fn check_ranks(
     engine: &Engine,
     graph: &EdgeList,
@@ -70,7 +70,7 @@ fn check_ranks(
     ranks
 }
 
-/// A search down from a source that differs from run to run, and one that may go up.
+/// A top-down search and a direction-optimizing one, from a source that differs from run to run.
 fn check_search(engine: &Engine, graph: &EdgeList, draw: usize, settings: &str) {
     if graph.vertices == 0 {
         return;
@@ -158,7 +158,7 @@ fn a_path_of_5000_vertices() {
     }
 }
 
-/// Whole pages of vertices that no edge names, before and behind the others.
+/// Whole pages of isolated vertices before and after the others.
 #[test]
 fn isolated_vertices_at_both_ends() {
     check_encodings("isolated ends", &EdgeList::new(70_000, random_edges(30_000..40_000, 60_000, 3)));
@@ -187,7 +187,7 @@ fn a_grid() {
     check_encodings("grid", &graph);
 }
 
-/// Fewer vertices than a shard has at least, shards without a destination, more shards than pages.
+/// Fewer vertices than the minimum of a shard, empty shards, more shards than pages.
 #[test]
 fn small_graphs_in_many_shards() {
     for (number, shards) in [2, 3, 256].into_iter().enumerate() {
@@ -197,7 +197,7 @@ fn small_graphs_in_many_shards() {
             ("no edge", EdgeList::new(200, Vec::new())),
             ("random", EdgeList::new(300, random_edges(0..300, 2000, 8))),
         ] {
-            // By default, this many pages for the one graph that has edges in most of them.
+            // By default, that many shards only for the graph with edges in most of them.
             if thorough() || shards < 256 || name == "random" {
                 check_shards(name, &graph, ENCODINGS[(2 * number) % 5], shards, number);
             }
@@ -205,7 +205,7 @@ fn small_graphs_in_many_shards() {
     }
 }
 
-/// Runs of large pages in several shards, for out-lists that go everywhere and for one that stays in a shard.
+/// Large lists in several shards: some with destinations everywhere, one within a shard.
 #[test]
 fn hubs_in_shards() {
     let n = 60_001;
@@ -244,7 +244,7 @@ fn any_graph() -> impl Strategy<Value = EdgeList> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
-    /// Numberings and stripes change where everything lies, and no answer.
+    /// Vertex orders and stripes change the layout but not the answers.
     #[test]
     fn any_small_graph(
         graph in any_graph(),
@@ -272,10 +272,10 @@ proptest! {
     }
 }
 
-// ---- What is special to one algorithm -------------------------------------------------------------------------------
+// ---- Individual algorithms ------------------------------------------------------------------------------------------
 
-/// A million in-edges of differing weight meet in one vertex: single-precision sums would lose most of them. Pages of 8
-/// MiB are cut into segments; 64 KiB pages give the hub a run of large pages.
+/// A million in-edges with shares of different sizes: single-precision sums would lose most of them. Pages of 8 MiB are
+/// split into segments; with 64 KiB the hub has several large pages.
 #[test]
 fn a_hub_with_a_million_in_edges() {
     let n = 1_000_001u32;
@@ -304,7 +304,7 @@ fn a_hub_with_a_million_in_edges() {
     }
 }
 
-/// Long enough, iterations come to the solution of the linear system; a tolerance stops them near it.
+/// Many iterations reach the solution of the linear system; a tolerance stops them near it.
 #[test]
 fn converged_ranks_solve_the_linear_system() {
     let mut edges = random_edges(0..900, 3000, 4);
@@ -346,7 +346,7 @@ fn single_sums_are_near() {
     }
 }
 
-/// The two rules differ where there is dangling mass, and only there; damping is not wired in.
+/// The two rules differ only if there is dangling mass; damping is a parameter.
 #[test]
 fn parameters_have_their_effect() {
     let graph = EdgeList::new(4, vec![(0, 1), (1, 2), (2, 0), (0, 3)]);
@@ -385,7 +385,7 @@ fn impossible_parameters_are_refused() {
     assert!(message.contains("vertex 3") && message.contains("3 vertices"), "{message}");
 }
 
-/// One engine, one page buffer, one algorithm after the other: scans and traversals leave it in different states.
+/// One page buffer for several algorithms: scans and traversals leave it in different states.
 #[test]
 fn runs_that_share_a_page_buffer() {
     let graph = generated(&mut Rmat::new(13, 16, 9).generate().unwrap());

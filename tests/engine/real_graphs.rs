@@ -1,5 +1,5 @@
-//! Real graphs with answers that others computed: igraph, networkit, scipy, GraphBLAS, and LDBC Graphalytics' own.
-//! Where they are: `tests/published`.
+//! Real graphs with answers of other programs: igraph, networkit, scipy, GraphBLAS, and LDBC Graphalytics' references.
+//! `tests/published` finds them.
 
 use crate::common::*;
 use crate::real::*;
@@ -19,7 +19,7 @@ fn usual(store: &TestStore, buffer_pages: Option<u64>) -> Engine {
 
 // ---- Published graphs -----------------------------------------------------------------------------------------------
 
-/// Defines a test for each graph: its folder, its file, how that gives edges, the encoding to store it in, the fetcher.
+/// Defines a test for each graph: its folder, its file and format, the encoding of the store, the fetcher.
 macro_rules! published {
     ($($test:ident: $graph:literal, $file:literal, $given:expr, $encoding:expr, $fetcher:expr;)*) => {
         $(#[test] fn $test() {
@@ -46,7 +46,7 @@ published! {
     kronecker: "synth-kron16", "synth-kron16.el.zst", Given::Once, ENCODINGS[3], FETCHERS[1];
 }
 
-/// Defines a test of distances for each graph: the encoding to store it in, the fetcher.
+/// Defines a test of distances for each graph: the encoding of the store, the fetcher.
 macro_rules! distances {
     ($($test:ident: $graph:literal, $encoding:expr, $fetcher:expr;)*) => {
         $(#[test] fn $test() {
@@ -88,7 +88,7 @@ fn graphalytics_validation() {
     check_graphalytics_validation(&usual);
 }
 
-/// What everything above relies on: vertices are numbered by ascending id, and called as the file calls them.
+/// An assumption of the tests above: vertices are numbered by ascending id, and answers use the file's ids.
 #[test]
 fn ids_are_those_of_the_file() {
     let path = data("karate/karate.graph");

@@ -1,5 +1,5 @@
-//! Stores over several directories: the answers of one, whatever the fetcher; a report for each; and what becomes of a
-//! run when one of them is late, broken or no longer what it was.
+//! Stores over several folders: the same answers as with one, with every fetcher; a report for each; and slow, faulty
+//! and changed stripes.
 
 use crate::common::*;
 use crate::reference::*;
@@ -19,7 +19,7 @@ use topostream_tools::progress::{Cancel, Quiet};
 
 const PATIENCE_S: u64 = 20;
 
-/// A store over directories that lie side by side.
+/// A store over sibling folders.
 struct Striped {
     folder: tempfile::TempDir,
     stripes: usize,
@@ -36,7 +36,7 @@ impl Striped {
         store
     }
 
-    /// The directory of a stripe; the first is the store.
+    /// The folder of a stripe; the first is the store's.
     fn stripe(&self, stripe: usize) -> PathBuf {
         self.folder.path().join(format!("disk{stripe}"))
     }
@@ -50,7 +50,7 @@ impl Striped {
     }
 }
 
-/// Small pages, large pages, lists both ways: about 20 pages each way.
+/// Small and large pages, in both directions: about 20 pages each.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..9000, 250_000, 31);
     edges.extend((0..40_000).map(|number| (17, number % 9000)));
@@ -75,7 +75,7 @@ fn check_report(report: &RunReport, store: &Striped, settings: &str) {
     }
 }
 
-/// PageRank both ways and a search; returns the reads of each stripe by the first.
+/// PageRank in both directions and a search; returns the reads of each stripe in the first run.
 fn check_answers(store: &Striped, graph: &EdgeList, engine: &Engine, settings: &str) -> Vec<u64> {
     let expected = rank_iterations(graph, 0.85, Dangling::Spread, 3);
     let mut pages = Vec::new();
@@ -95,9 +95,9 @@ fn check_answers(store: &Striped, graph: &EdgeList, engine: &Engine, settings: &
 
 // ---- Answers and reports --------------------------------------------------------------------------------------------
 
-/// 1 to 5 stripes, every fetcher, a page buffer that holds next to nothing and one that holds all.
+/// 1 to 5 stripes, every fetcher, a minimal page buffer and one for all pages.
 #[test]
-fn answers_are_those_of_one_stripe() {
+fn answers_do_not_depend_on_stripes() {
     let graph = graph();
     for stripes in [1, 2, 3, 5] {
         let store = Striped::new(&graph, stripes);
@@ -105,7 +105,7 @@ fn answers_are_those_of_one_stripe() {
             let settings = format!("{stripes} stripes, {fetcher:?}, {buffer:?}");
             let pages = check_answers(&store, &graph, &store.engine(buffer, fetcher), &settings);
             if buffer.is_none() {
-                // Every page is read once: pages are dealt out in turns.
+                // Every page is read once: pages are striped round-robin.
                 let all = u64::from(store.open().unwrap().topologies().next().unwrap().page_count());
                 let dealt: Vec<u64> = (0..stripes as u64).map(|at| (at..all).step_by(stripes).count() as u64).collect();
                 assert_eq!(pages, dealt, "{settings}");
@@ -139,9 +139,9 @@ fn no_pages_at_all() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(16) })]
 
-    /// A stripe that is late, or has faults that pass: the same answers, and the repeats are its own.
+    /// A slow stripe, or one with transient faults: the same answers, and only its own reads are repeated.
     #[test]
-    fn one_stripe_is_late_or_faulty(seed in any::<u64>(), bad in 0usize..3, late in 1u32..300, buffer in 4u64..40) {
+    fn one_stripe_is_slow_or_faulty(seed in any::<u64>(), bad in 0usize..3, late in 1u32..300, buffer in 4u64..40) {
         let graph = EdgeList::new(2000, random_edges(0..2000, 90_000, seed));
         let store = Striped::new(&graph, 3);
         let calm = Faults { latency_max: late, stripe: Some(bad), ..Faults::none(seed) };
@@ -155,9 +155,9 @@ proptest! {
     }
 }
 
-/// Pages and their weights through a fetcher, byte for byte as a reader finds them that opens all files by itself.
+/// Pages and weights read by a fetcher equal those of a plain reader, byte for byte.
 #[test]
-fn weights_lie_beside_their_pages() {
+fn fetchers_read_pages_with_their_weights() {
     let pairs = random_edges(0..3000, 60_000, 33);
     let edge = |&(source, dest): &(u32, u32)| Edge { source: source.into(), dest: dest.into(), weight: source ^ dest };
     let edges: Vec<Edge> = pairs.iter().map(edge).collect();
@@ -184,7 +184,7 @@ fn weights_lie_beside_their_pages() {
     }
 }
 
-/// All pages of a topology, with their weights, in the order in which they come: all of them are asked for at once.
+/// All pages of a topology, with their weights, in order of completion; all are requested together.
 fn read_pages(store: &topostream::Store, topology: &Topology, fetcher: FetcherKind) -> Vec<(u32, Vec<u8>)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -205,15 +205,15 @@ fn read_pages(store: &topostream::Store, topology: &Topology, fetcher: FetcherKi
     })
 }
 
-/// Each stripe has a queue as long as the only one's, as far as half of the frames go; frames bound everything.
+/// Each stripe has a full queue, up to half of the frames in total.
 #[test]
-fn every_stripe_has_a_queue_of_its_own() {
+fn every_stripe_has_its_own_queue() {
     let graph = graph();
     let of = |stripes, buffer_pages: u64| {
         let store = Striped::new(&graph, stripes).open().unwrap();
         let algorithm = pagerank(1, Dangling::Spread, Traffic::Push);
         let plan = MemoryPlan::new(&algorithm, &store, 1 << 30, Some(buffer_pages * PAGE), 0).unwrap();
-        // More frames than the small graph has use for.
+        // More frames than the small graph needs.
         let plan = MemoryPlan { frames: buffer_pages as u32, ..plan };
         (plan.in_flight_max(), plan.stripe_in_flight_max())
     };
@@ -251,7 +251,7 @@ fn a_stripe_that_fails_ends_the_run() {
     }
 }
 
-/// A file that is cut after the store was opened: at a page, within one, to nothing. And it comes back.
+/// A file that is truncated after the store was opened: between pages, within a page, to nothing; then restored.
 #[test]
 fn a_file_that_shrinks_after_it_was_opened() {
     let store = Striped::new(&graph(), 2);
@@ -275,14 +275,14 @@ fn a_file_that_shrinks_after_it_was_opened() {
     }
 }
 
-// ---- Stripes that are not there -------------------------------------------------------------------------------------
+// ---- Missing stripes ------------------------------------------------------------------------------------------------
 
-/// What opening says of a stripe that is missing, by file or by directory, or of another length.
+/// Errors of opening a store with a missing file or folder of a stripe, or with a file of another length.
 #[test]
 fn opening_names_the_stripe() {
     let store = Striped::new(&graph(), 3);
     let says = |words: &[&str]| {
-        let error = store.open().map(|_| ()).expect_err("the store is not whole").to_string();
+        let error = store.open().map(|_| ()).expect_err("the store is incomplete").to_string();
         words.iter().for_each(|word| assert!(error.contains(word), "no {word:?} in {error}"));
     };
     for direction in ["", "in"] {

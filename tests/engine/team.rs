@@ -1,5 +1,5 @@
-//! Several devices that share a run: how many × strategies × assignments × algorithms, on the CPU as several devices.
-//! The same over GPUs is in tests/gpu.
+//! Several devices that share a run: numbers × strategies × assignments × algorithms, with the CPU as several devices.
+//! GPUs are tested in tests/gpu.
 
 use crate::common::*;
 use crate::reference::*;
@@ -31,7 +31,7 @@ fn rmat_graphs() {
     check("rmat", &graph, &[shape(true, false, Encoding::VertexId, 1), shape(false, true, ENCODINGS[2], 1)]);
 }
 
-/// As many shards as devices, more, fewer, and a number that nothing divides.
+/// As many shards as devices, more, fewer, and a prime number of them.
 #[test]
 fn stores_with_shards() {
     let graph = generated(&mut Rmat::new(12, 16, 6).generate().unwrap());
@@ -39,9 +39,9 @@ fn stores_with_shards() {
     check("rmat", &graph, &[shape(true, false, ENCODINGS[2], 7)]);
 }
 
-/// More devices than pages, devices without a vertex, a graph without any.
+/// More devices than pages, devices without vertices, an empty graph.
 #[test]
-fn hardly_anything_to_share() {
+fn tiny_graphs() {
     let graphs = [
         (0, vec![]),
         (1, vec![(0, 0)]),
@@ -59,7 +59,7 @@ fn hardly_anything_to_share() {
     }
 }
 
-/// Lists of several pages, and vertices at places that divide nothing.
+/// Lists of several pages, and numbers of vertices without small divisors.
 #[test]
 fn hubs_and_isolated_vertices() {
     let n = 30_001;

@@ -1,5 +1,5 @@
-//! The timeline of a run, as a viewer reads it: lanes have names, nothing lies over anything else in a row, causes come
-//! before effects, and bytes and edges add up to the report.
+//! The timeline of a run, parsed from its file: lanes have names, spans of a row do not overlap, causes precede
+//! effects, and bytes and edges add up to the report.
 
 use crate::common::*;
 use crate::reference::*;
@@ -41,7 +41,7 @@ impl Span {
     }
 }
 
-/// A trace as it was read.
+/// A parsed trace.
 struct Trace {
     title: String,
     rows: HashMap<u64, String>,
@@ -86,8 +86,7 @@ impl Trace {
         self.lane(lane).iter().map(|span| span.number(of)).sum()
     }
 
-    /// Every row has the name of its lane, and spans in a row are apart, or one within the other where there are
-    /// phases.
+    /// Every row has the name of its lane, and spans of a row do not overlap; phases may be nested.
     fn assert_rows(&self) {
         let mut rows: BTreeMap<u64, Vec<&Span>> = BTreeMap::new();
         self.spans.iter().for_each(|span| rows.entry(span.row).or_default().push(span));
@@ -111,7 +110,7 @@ impl Trace {
         self.lane(Lane::Supersteps).into_iter().filter(|span| span.name.starts_with("superstep")).collect()
     }
 
-    /// The number of pages that were read in a superstep before the one in which they were checked, and so visited.
+    /// The number of pages that were read in an earlier superstep than the one in which they were checked.
     fn read_ahead(&self) -> usize {
         let steps = self.supersteps();
         let step_at = |ns: u64| steps.iter().rposition(|step| step.begin_ns <= ns);
@@ -124,7 +123,7 @@ impl Trace {
         count
     }
 
-    /// A superstep for each of the report's, and everything else within one of them; only reads may end in a later one.
+    /// The supersteps match the report, and all other spans are within one; only reads may end in a later one.
     fn assert_supersteps(&self, report: &RunReport) {
         let steps = self.supersteps();
         assert_eq!(steps.len(), report.steps.len());
@@ -140,7 +139,7 @@ impl Trace {
         }
     }
 
-    /// Every read that came was checked afterwards, and every check is of a read.
+    /// Every completed read is followed by a check, and every check follows a read.
     fn assert_checked_after_reading(&self) {
         let mut reads: HashMap<(String, u64), Vec<u64>> = HashMap::new();
         for read in self.lane(Lane::DiskReads).into_iter().filter(|read| read.name == "read") {
@@ -174,8 +173,8 @@ fn traced<A: Algorithm>(store: &TestStore, algorithm: A, options: EngineOptions)
     (Trace::of(&timeline), run.report)
 }
 
-/// A top-down search reads pages of the next frontier while the device works on the last pages of this one; a scan,
-/// whose next pages are all pages, does not. Failed reads and defects are found as always.
+/// A top-down search reads pages of the next frontier while the device processes the last pages of this one; a scan,
+/// whose next pages are all pages, does not. Failed reads and defects are detected as usual.
 #[test]
 fn pages_of_the_next_frontier_are_read_ahead() {
     let graph = EdgeList::new(200_000, random_edges(0..200_000, 500_000, 12));
@@ -184,7 +183,7 @@ fn pages_of_the_next_frontier_are_read_ahead() {
     let faults = Faults { io_errors: 100, flipped_bits: 100, short_reads: 100, ..Faults::none(4) };
     for fetcher in [FetcherKind::Auto, FetcherKind::Simulated(Faults::none(4)), FetcherKind::Simulated(faults)] {
         for buffer in [13, 40] {
-            // Whether anything is known of the next frontier while reads can be added depends on the time of both.
+            // Depends on timing: the next frontier must be partly known while frames are free.
             let reads_ahead = (0..5).any(|_| {
                 let (trace, report) = traced(&store, search(), engine_options(Some(buffer), 2, fetcher));
                 let bytes = trace.sum(Lane::DiskReads, "bytes");
@@ -240,7 +239,7 @@ fn reads_that_fail_are_in_the_trace_too() {
     let options = engine_options(Some(6), 2, FetcherKind::Simulated(faults));
     let timeline = Arc::new(Timeline::default());
     let engine = store.engine(options.with_trace(Some(Arc::clone(&timeline))));
-    // A page may have bad luck three times in a row; the trace of a run that ends early is sound all the same.
+    // A page may fail three times in a row; the trace of a failed run is still valid.
     let result = engine.run(pagerank(3, Dangling::Spread, Traffic::Pull));
     let trace = Trace::of(&timeline);
     trace.assert_rows();
@@ -251,7 +250,7 @@ fn reads_that_fail_are_in_the_trace_too() {
     }
 }
 
-/// What it takes is a part of the budget, and named where the budget is too small.
+/// The trace is part of the budget, and named in the error if the budget is too small.
 #[test]
 fn the_trace_is_within_the_memory() {
     let store = store();
@@ -261,7 +260,7 @@ fn the_trace_is_within_the_memory() {
     };
     let needed = |trace| match run(0, trace) {
         Err(Error::Memory { needed_bytes, budget_bytes: 0.., parts, .. }) => (needed_bytes, parts),
-        other => panic!("no memory is too little: {other:?}"),
+        other => panic!("not an error of memory: {other:?}"),
     };
     let timeline = Arc::new(Timeline::default());
     let (without, parts) = needed(None);

@@ -1,5 +1,4 @@
-//! What supersteps waited for: the parts of their time add up to it, and they are those that a run was made to wait
-//! for.
+//! What supersteps waited for: the parts add up to the elapsed time, and slow parts are attributed correctly.
 
 use crate::common::*;
 use crate::reference::*;
@@ -15,8 +14,8 @@ use topostream_formats::Encoding;
 use topostream_formats::write::Layout;
 use topostream_tools::format::FormatOptions;
 
-/// Whether the parts of every superstep's time are within 5% of it. A thread may lose its core between two looks at the
-/// clock: 0.2 ms are allowed to a superstep, and nothing beyond 5% to all of them together.
+/// Checks that the parts of each superstep add up to its time within 5% plus 0.2 ms, since a thread may lose its core
+/// between two readings of the clock; for all supersteps together within 5%.
 fn adds_up(report: &RunReport) -> Result<(), String> {
     let off = |wall_ns: u64, sum_ns: u64, allowed_ns: u64| wall_ns.abs_diff(sum_ns) > wall_ns / 20 + allowed_ns;
     for step in &report.steps {
@@ -54,12 +53,12 @@ fn the_parts_of_a_superstep_add_up() {
 
 // ---- A slow edge function -------------------------------------------------------------------------------------------
 
-/// Visits all lists once, and sleeps over every thousandth.
+/// Visits all lists once, and sleeps in every thousandth.
 struct Sleepy;
 
-/// The time of a list that it sleeps over.
+/// The duration of a sleep.
 const NAP: Duration = Duration::from_millis(2);
-/// One list in so many.
+/// One sleep per this many lists.
 const NAPS_EVERY: u32 = 1000;
 
 impl Kernel for Sleepy {
@@ -123,10 +122,10 @@ fn slow_edges_are_kernels() {
 
 // ---- A slow disk ----------------------------------------------------------------------------------------------------
 
-/// Each read takes up to this many looks at the fetcher, of a good part of a microsecond each.
+/// Maximum latency of a read, in polls of somewhat less than a microsecond.
 const LATENCY: u32 = 100_000;
 
-/// The device has a page most of the time and is almost never busy with it: few frames, two threads, short lists.
+/// The device has pages most of the time but is rarely busy: few frames, two threads, short lists.
 #[test]
 fn slow_reads_are_the_disk() {
     let graph = EdgeList::new(20_000, random_edges(0..20_000, 300_000, 83));
@@ -144,7 +143,7 @@ fn slow_reads_are_the_disk() {
     let waits = report.total.waits;
     assert!(waits.disk_ns * 10 >= 8 * report.total.wall_ns, "{:?}", report.total);
     assert!(matches!(report.bound, Bound::Disk | Bound::Memory), "{:?}", report.total);
-    // The same work takes as long as it does with a fast disk.
+    // Compared with a fast disk.
     let fast = run(FetcherKind::Simulated(Faults { latency_max: 1, ..Faults::none(7) }));
     assert!(waits.disk_ns > 10 * fast.total.waits.disk_ns.max(1), "{:?} and {:?}", report.total, fast.total);
 }

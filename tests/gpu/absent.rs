@@ -1,8 +1,8 @@
-//! Where there is no adapter.
+//! Tests without an adapter.
 
 use crate::adapter::VARIABLE;
 
-/// One of these tests in a process that sees no driver.
+/// Runs one of these tests in a process without drivers.
 #[cfg(target_os = "linux")]
 fn without_drivers(setting: Option<&str>) -> std::process::Output {
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
@@ -13,7 +13,7 @@ fn without_drivers(setting: Option<&str>) -> std::process::Output {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn without_an_adapter_who_insists_is_told_what_to_do() {
+fn required_gpu_tests_without_an_adapter_fail_with_advice() {
     let output = without_drivers(Some("required"));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && text.contains("apt-get install"), "{text}");

@@ -1,7 +1,7 @@
-//! PageRank and searches against plain loops over edges, under settings that cover every value of each kind, or, where
-//! every case is tested, every two values of two kinds.
+//! PageRank and searches compared with plain loops over edges, under settings that cover every value of each parameter
+//! or, if every case is tested, every pair of values.
 //!
-//! Sums are exact: the same bits whichever thread, page or way comes first, with every setting of one graph.
+//! Sums are exact: the same bits for every order of threads and pages, and every setting of one graph.
 
 use crate::adapter;
 use crate::bits::SameBits;
@@ -17,16 +17,16 @@ use topostream::device::settings::{CachePolicy, PageTransfer};
 use topostream::{Engine, Error};
 use topostream_formats::Encoding;
 
-/// What ranks may be off, relative to the rank.
+/// Maximum relative error of ranks.
 pub const RANK_ERROR: f64 = 1e-5;
-/// Long enough for the slowest shader compiler; a hang would be one of hours.
+/// Time after which a run is considered hung; enough for the slowest shader compiler.
 const PATIENCE_S: u64 = 120;
 
-/// What runs.
+/// The algorithm to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
     Ranks(Traffic, Dangling, Sums),
-    /// With parents, and up where that is better.
+    /// A search: with parents, direction-optimizing.
     Search(bool, bool),
 }
 
@@ -47,8 +47,8 @@ const BUFFERS: [Option<u64>; 3] = [Some(4), Some(9), None];
 const BATCHES: [u32; 3] = [1, 3, 1024];
 const TRANSFERS: [PageTransfer; 3] = [PageTransfer::Auto, PageTransfer::InPlace, PageTransfer::Copy];
 
-/// Values of each kind: graphs, works, encodings, page sizes, caches, buffers, distributions, batches, transfers, fast
-/// paths, whether copies have a queue.
+/// Numbers of values: graphs, algorithms, encodings, page sizes, caches, buffers, distributions, batches, transfers,
+/// fast paths, whether copies have a queue.
 const COUNTS: [usize; 11] = [4, WORKS.len(), ENCODINGS.len(), 2, 3, 3, DISTRIBUTIONS.len(), 3, 3, 7, 2];
 
 fn setting(row: &[usize]) -> Setting {
@@ -69,7 +69,7 @@ fn setting(row: &[usize]) -> Setting {
     }
 }
 
-/// Another seed than the usual one where `TOPOSTREAM_GPU_SEED` says so.
+/// The seed: `TOPOSTREAM_GPU_SEED`, or a fixed one.
 fn seed() -> u64 {
     std::env::var("TOPOSTREAM_GPU_SEED").map_or(1, |seed| seed.parse().unwrap())
 }
@@ -79,7 +79,7 @@ gpu_test! {
         let graphs = [graphs::dense(), graphs::hubs(), graphs::giant(), graphs::sparse()];
         let mut stores = HashMap::new();
         let (oracle, mut same) = (Oracle::default(), SameBits::default());
-        // By default every value of each kind occurs; with every case, every two values of two kinds meet.
+        // By default every value occurs; with every case, every pair of values does.
         let strength = if thorough() { Strength::Pairs } else { Strength::Values };
         let rows = covering(&COUNTS, strength, seed(), |row| setting(row).is_possible());
         for (number, row) in rows.iter().enumerate() {
@@ -91,7 +91,7 @@ gpu_test! {
             let found = run_within(engine, graph, work, &what);
             check(&oracle, graph, work, &found, &what);
             if let (Found::Ranks(ranks), Work::Ranks(_, dangling, Sums::Exact)) = (found, work) {
-                // What is added up over vertices may differ in the last bit between ways to add.
+                // Sums over vertices may differ in the last bit between reductions.
                 let ways = dangling == Dangling::Spread && setting.fast_paths.subgroups;
                 same.check((graph.name, dangling == Dangling::Spread, ways), &ranks, &what);
             }
@@ -100,7 +100,7 @@ gpu_test! {
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 enum Found {
     Ranks(Vec<f64>),
     Tree(Vec<Option<u64>>, Option<Vec<Option<u64>>>),
@@ -129,7 +129,7 @@ fn check(oracle: &Oracle, graph: &TestGraph, work: Work, found: &Found, what: &s
     match (work, found) {
         (Work::Ranks(_, dangling, sums), Found::Ranks(ranks)) => {
             let error = relative_error(ranks, &oracle.ranks(graph, dangling));
-            // Single floats lose a bit with each addition, at worst.
+            // Single-precision sums lose at most a bit with each addition.
             let single =
                 if sums == Sums::Single { graph.longest_in_list() as f64 * 0.5 * f64::from(f32::EPSILON) } else { 0.0 };
             assert!(error <= RANK_ERROR + single, "{what}: ranks are off by {error:e}");
@@ -148,8 +148,8 @@ fn check(oracle: &Oracle, graph: &TestGraph, work: Work, found: &Found, what: &s
 // ---- The same bits --------------------------------------------------------------------------------------------------
 
 gpu_test! {
-    /// Twice on one engine, with and without pages in the device's memory, in batches of one page and of all, push
-    /// under every distribution: not a bit of a rank differs.
+    /// Twice on one engine, with and without pages in device memory, in batches of one page and of all, push under
+    /// every distribution: all ranks are equal bit for bit.
     fn exact_sums_are_the_same_bits_every_time() {
         let graph = graphs::hubs();
         let store = TestStore::new(&graph.edges, &small_pages(Encoding::VertexId));
@@ -172,7 +172,7 @@ gpu_test! {
 // ---- Parameters -----------------------------------------------------------------------------------------------------
 
 gpu_test! {
-    /// Damping, rules and iterations have their effect; a tolerance stops where it stops the CPU device.
+    /// Damping, rules and iterations have an effect; a tolerance stops as on the CPU device.
     fn parameters_have_their_effect() {
         let graph = EdgeList::new(1000, random_edges(0..900, 3000, 4));
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));

@@ -1,11 +1,11 @@
-//! Holds runs against each other that must not differ in a bit.
+//! Compares runs whose results must be equal bit for bit.
 
 use crate::common::bits;
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// The first answer to each question, and how it came about.
+/// The first values for each key, and the description of their run.
 pub struct SameBits<K>(HashMap<K, (Vec<u64>, String)>);
 
 impl<K> Default for SameBits<K> {
@@ -15,7 +15,7 @@ impl<K> Default for SameBits<K> {
 }
 
 impl<K: Hash + Eq + Debug> SameBits<K> {
-    /// Panics where the answer to a question differs from the one before.
+    /// Panics if the values for a key differ from the first ones.
     pub fn check(&mut self, question: K, values: &[f64], what: &str) {
         let found = bits(values);
         let (first, before) = self.0.entry(question).or_insert_with(|| (found.clone(), what.to_owned()));

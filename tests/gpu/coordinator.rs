@@ -1,4 +1,4 @@
-//! Devices that share a run, told what to do in the plainest way: all of them tell all others everything.
+//! A simple coordinator of devices that share a run: every device sends everything to all others.
 
 use crate::adapter;
 use crate::common::*;
@@ -19,14 +19,14 @@ use topostream::pages::fetch::{Frame, PagePool, PageRef};
 use topostream::{Direction, Error, PageId, Store};
 use topostream_formats::store::PageReader;
 
-/// What a device of a team is.
+/// The kind of a device of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Gpu,
     Cpu,
 }
 
-/// Pieces of exchange memory: the coordinator is wasteful.
+/// Pieces of exchange memory: many, since the coordinator reuses none in a superstep.
 const PIECES: u64 = 96;
 
 pub struct Team<A: Algorithm> {
@@ -40,7 +40,7 @@ pub struct Team<A: Algorithm> {
     pub algorithm: Arc<A>,
     pub attributes: Vec<Attribute>,
     frames: HashMap<PageRef, Arc<Frame>>,
-    /// Where the next move of this round goes.
+    /// The offset of the next move of this round.
     at: u64,
 }
 
@@ -54,14 +54,14 @@ impl Drop for Kept {
     }
 }
 
-/// Parts that begin anywhere, the second one a little smaller.
+/// Parts with arbitrary boundaries, the second one slightly smaller.
 fn parts(vertices: u64, count: u64, sharded: bool) -> Vec<Part> {
     let border =
         |number: u64| if number == count { vertices } else { (number * vertices / count).saturating_sub(4 * number) };
     (0..count).map(|number| Part { vertices, own: border(number)..border(number + 1), sharded }).collect()
 }
 
-/// Every page of a store, in a frame of its own.
+/// Every page of a store, each in its frame.
 fn load(store: &Store) -> (Arc<PagePool>, HashMap<PageRef, Arc<Frame>>) {
     let pages: u32 = store.topologies().map(|topology| topology.page_count()).sum();
     let page_bytes = store.topology(Direction::Out).unwrap().page_bytes();
@@ -80,7 +80,7 @@ fn load(store: &Store) -> (Arc<PagePool>, HashMap<PageRef, Arc<Frame>>) {
 }
 
 impl<A: Algorithm> Team<A> {
-    /// Devices with parts of their own.
+    /// Devices with different parts.
     pub fn new(
         store: &TestStore,
         algorithm: A,
@@ -93,7 +93,7 @@ impl<A: Algorithm> Team<A> {
         Self::with_parts(store, algorithm, kinds, parts, gpu, piece_bytes)
     }
 
-    /// Devices that have the same part, in the middle.
+    /// Devices with the same part, in the middle.
     pub fn twins(
         store: &TestStore,
         algorithm: A,
@@ -143,7 +143,7 @@ impl<A: Algorithm> Team<A> {
                 members.push(Box::new(CpuDevice::new(algorithm, setup)));
                 continue;
             }
-            let adapter = adapters::choose(&adapter::device())?.expect("a GPU is asked for");
+            let adapter = adapters::choose(&adapter::device())?.expect("the choice is a GPU");
             let home = open_gpus().take(&adapter.report, gpu).map_or_else(|| Home::open(&adapter, gpu), Ok)?;
             losers.push(Box::new(home.gpu().loser()));
             let (pool, frames) = (Arc::clone(&pool), frames.len().max(1) as u32);
@@ -166,7 +166,7 @@ impl<A: Algorithm> Team<A> {
         Ok(Self { members, _kept: kept, parts, exchange, graph, losers, algorithm, attributes, frames, at: 0 })
     }
 
-    /// Runs to the end; the values of all vertices.
+    /// Runs to the end; returns the values of all vertices.
     pub fn run(&mut self) -> Result<State, Error> {
         let mut totals = [0.0; 4];
         for member in &mut self.members {
@@ -205,12 +205,12 @@ impl<A: Algorithm> Team<A> {
             all.activated_edges += activated_edges;
         }
         self.tell_values()?;
-        // Between supersteps nobody holds a page.
+        // Between supersteps no device holds a page.
         assert!(self.frames.values().all(|frame| Arc::strong_count(frame) == 1), "a frame is still held");
         Ok(all)
     }
 
-    /// All pages of a superstep: to each device its share, or to each device all.
+    /// Submits all pages of a superstep: to each device its share, or all pages to each device.
     pub fn edges(&mut self, step: &Step) -> Result<(), Error> {
         let (sharded, count) = (self.parts[0].sharded, self.members.len());
         let mut pages: Vec<PageRef> = Vec::new();
@@ -244,7 +244,7 @@ impl<A: Algorithm> Team<A> {
         Ok(())
     }
 
-    /// Hands out the pages of a superstep, asks for its end, and gives everything up without waiting for either.
+    /// Submits the pages of a superstep, begins its end, and drops all devices without waiting.
     pub fn leave_in_the_middle(mut self, step: &Step) -> Result<(), Error> {
         for member in &mut self.members {
             let pages = member.pages(step)?.pages;
@@ -257,13 +257,13 @@ impl<A: Algorithm> Team<A> {
         Ok(())
     }
 
-    /// What all devices do at once, and wait for.
+    /// Executes a round on all devices concurrently, and waits.
     pub fn round(&mut self, moves: Vec<Vec<Move>>) -> Result<(), Error> {
         self.members.iter_mut().zip(moves).try_for_each(|(member, moves)| member.begin_round(moves))?;
         self.members.iter_mut().try_for_each(|member| member.end_round())
     }
 
-    /// Room for a move of this many words, within one piece.
+    /// Reserves room for a move of this many words, within one piece.
     fn room(&mut self, words: u64) -> u64 {
         let (piece, bytes) = (self.exchange.piece_bytes(), (4 * words).next_multiple_of(16));
         if self.at % piece + bytes > piece {
@@ -279,7 +279,7 @@ impl<A: Algorithm> Team<A> {
         (0..self.members.len()).filter(move |&other| other != number)
     }
 
-    /// What each device has activated, to all others.
+    /// Sends each device's activated vertices to all others.
     pub fn tell_activated(&mut self) -> Result<(), Error> {
         let layout = MessageLayout::new(&self.attributes, self.parts[0].sharded);
         let vertices = self.graph.vertices;
@@ -301,7 +301,7 @@ impl<A: Algorithm> Team<A> {
         self.round(apply)
     }
 
-    /// What every device has added up for others' vertices, to them.
+    /// Sends sums for other devices' vertices to their owners.
     fn add_up(&mut self) -> Result<(), Error> {
         for attribute in self.places(Role::is_written) {
             let mut rounds = Rounds::new(self.members.len());
@@ -322,7 +322,7 @@ impl<A: Algorithm> Team<A> {
         Ok(())
     }
 
-    /// The values that owners have set, to all others, who take each part while the next one is put.
+    /// Sends the values of owners to all others, which take each part while the next one is put.
     fn tell_values(&mut self) -> Result<(), Error> {
         if self.algorithm.is_traversal() {
             return Ok(());
@@ -350,7 +350,7 @@ impl<A: Algorithm> Team<A> {
         places.filter(|&place| wanted(self.attributes[place].role)).collect()
     }
 
-    /// A range of vertices in parts whose values fit in half a piece: they begin anywhere.
+    /// Splits a range of vertices into parts whose values fit in half a piece, with arbitrary boundaries.
     fn ranges(&self, place: usize, vertices: Range<u64>) -> Vec<Range<u64>> {
         let size = match self.attributes[place].of {
             AttributeType::Fixed63 | AttributeType::U64 => self.exchange.piece_bytes() / 16,

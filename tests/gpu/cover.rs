@@ -1,24 +1,24 @@
-//! Covering designs: few rows in which every value of each kind occurs, or every two values of two kinds meet.
+//! Covering designs: few rows in which every value of each parameter occurs, or every pair of values.
 //!
-//! Most defects take one setting or two to show. All combinations would take days; pairs take a minute.
+//! Most defects depend on one or two parameters. All combinations would take days; pairs take a minute.
 
 use crate::reference::draw;
 use std::collections::BTreeSet;
 
-/// Kind and value, twice, the lesser kind first; the same twice for a value alone.
+/// Two (parameter, value), the smaller parameter first; equal for a single value.
 type Pair = ((usize, usize), (usize, usize));
 
-/// What rows cover.
+/// The coverage of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strength {
-    /// Every value of each kind occurs.
+    /// Every value of each parameter occurs.
     Values,
-    /// Every two values of two kinds meet.
+    /// Every pair of values of two parameters occurs.
     Pairs,
 }
 
-/// Rows of values, one for each kind, `counts` of them to choose from. A row for which `may` is false does not occur,
-/// nor do values and pairs that only such rows have.
+/// Rows with a value for each parameter; `counts` has the numbers of values. Rows for which `may` is false do not
+/// occur, nor do values and pairs that only such rows have.
 pub fn covering(counts: &[usize], strength: Strength, seed: u64, may: impl Fn(&[usize]) -> bool) -> Vec<Vec<usize>> {
     let mut state = seed.wrapping_mul(2) | 1 << 33 | 1;
     let mut wanted: BTreeSet<Pair> = match strength {
@@ -52,12 +52,12 @@ fn all_pairs(counts: &[usize]) -> impl Iterator<Item = Pair> {
     })
 }
 
-/// The values of a row and its pairs.
+/// The values and pairs of a row.
 fn covered(row: &[usize]) -> impl Iterator<Item = Pair> {
     (0..row.len()).flat_map(move |a| (a..row.len()).map(move |b| ((a, row[a]), (b, row[b]))))
 }
 
-/// A random row that has a value or a pair.
+/// A random row with a value or a pair.
 fn candidate(counts: &[usize], (a, b): Pair, state: &mut u64) -> Vec<usize> {
     let mut row: Vec<usize> = counts.iter().map(|&count| (draw(state) >> 20) as usize % count).collect();
     (row[a.0], row[b.0]) = (a.1, b.1);
@@ -65,7 +65,7 @@ fn candidate(counts: &[usize], (a, b): Pair, state: &mut u64) -> Vec<usize> {
 }
 
 #[test]
-fn every_pair_that_may_meet_meets() {
+fn every_possible_pair_occurs() {
     let counts = [3, 2, 5, 4];
     let may = |row: &[usize]| row[0] != 0 || row[2] < 3;
     let rows = covering(&counts, Strength::Pairs, 1, may);

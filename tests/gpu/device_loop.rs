@@ -1,5 +1,5 @@
-//! Supersteps that the device runs by itself: the answers and reports of supersteps that the host starts, whether lists
-//! are queued or pages are walked through, in one buffer or in several.
+//! Supersteps that the device runs without the host: the same answers and reports as with the host, with queued lists
+//! and whole pages, in one buffer and in several.
 
 use crate::adapter;
 use crate::common::*;
@@ -13,7 +13,7 @@ use topostream::device::settings::{FastPaths, PageTransfer};
 use topostream::report::{RunReport, StepReport};
 use topostream::{Direction, Engine, VertexId};
 
-/// Whether the device ran a superstep by itself: the host launched nothing.
+/// Whether the device ran a superstep without the host, which launched nothing.
 fn ran_alone(step: &StepReport) -> bool {
     step.transfer.batches == 0 && step.pages > 0
 }
@@ -22,12 +22,12 @@ fn figures(report: &RunReport) -> Vec<(u32, Option<Direction>, Option<u64>)> {
     report.steps.iter().map(|step: &StepReport| (step.superstep, step.direction, step.active)).collect()
 }
 
-/// Searches from a source, in both ways, by the device and by the host.
+/// Searches from a source, top-down and direction-optimizing, by the device and by the host.
 fn check_searches(store: &TestStore, edges: &EdgeList, source: u32, setting: &Setting) {
     let (device, host) = (store.engine(setting.options()), store.engine(by_host(setting).options()));
     let expected = levels(edges, source);
     for (parents, bottom_up) in [(false, false), (false, true), (true, true)] {
-        // The first search of a kind brings the pages.
+        // The first search of a kind loads the pages.
         let run = |engine: &Engine| search(engine, source.into(), parents, bottom_up).unwrap();
         let found = [&device, &host].map(|engine| (run(engine), run(engine)).1);
         let what = format!("source {source}, parents {parents}, bottom-up {bottom_up}, {setting:?}");
@@ -51,7 +51,7 @@ fn check_searches(store: &TestStore, edges: &EdgeList, source: u32, setting: &Se
 }
 
 gpu_test! {
-    fn searches_are_those_that_the_host_directs() {
+    fn searches_equal_those_of_the_host() {
         for graph in [graphs::dense(), graphs::hubs(), graphs::sparse()] {
             let store = TestStore::new(&graph.edges, &small_pages(ENCODINGS[0]));
             check_searches(&store, &graph.edges, graph.source, &Setting::default());
@@ -76,7 +76,7 @@ gpu_test! {
 
 gpu_test! {
     /// A frontier that is larger than the queue, between two small ones.
-    fn a_frontier_that_does_not_fit_in_the_queue() {
+    fn a_frontier_that_exceeds_the_queue() {
         let n = 30_000;
         let mut edges: Vec<(u32, u32)> = (1..n - 1).map(|vertex| (0, vertex)).collect();
         edges.extend((1..n - 1).flat_map(|vertex| [(vertex, n - 1), (vertex, vertex % 7 + 1)]));
@@ -89,7 +89,7 @@ gpu_test! {
 
 gpu_test! {
     /// More supersteps than one submission has; every superstep is reported once, and the run can be cancelled.
-    fn a_long_way() {
+    fn a_long_path() {
         let n = 100;
         let edges = EdgeList::new(n, (0..n - 1).map(|vertex| (vertex, vertex + 1)).collect());
         let store = TestStore::new(&edges, &small_pages(ENCODINGS[0]));
@@ -106,7 +106,7 @@ gpu_test! {
 
 gpu_test! {
     /// Shortest paths and components have the oracle's answers, and run ahead once all pages are in device memory.
-    fn relaxations_are_those_that_the_host_directs() {
+    fn relaxations_equal_those_of_the_host() {
         let setting = Setting::default();
         for (graph, float) in [(graphs::dense(), false), (graphs::hubs(), true)] {
             let weighted = Weighted::by_chance(graph.edges.clone(), float, 5);
@@ -210,8 +210,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Where device memory has no room for queues and levels, the host directs the search, and the answer is the same.
-    fn without_room_the_host_directs() {
+    /// If device memory has no room for queues and levels, the host runs the search, with the same answer.
+    fn without_room_the_host_runs_the_search() {
         let graph = graphs::hubs();
         let store = TestStore::new(&graph.edges, &small_pages(ENCODINGS[0]));
         let setting = Setting { transfer: PageTransfer::Copy, ..Setting::default() };

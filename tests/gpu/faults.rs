@@ -1,6 +1,5 @@
-//! What goes wrong in the middle of a run: storage that fails, a device that is lost, a user who has had enough. A
-//! fault that passes is survived; one that stays is an error that names the page. Never a wrong answer, a panic or a
-//! hang; and the next run works.
+//! Failures during a run: faults of storage, device loss, cancellation. Runs survive transient faults; a lasting one is
+//! an error that names the page. Never a wrong answer, a panic or a hang; and the next run works.
 
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
@@ -18,10 +17,10 @@ use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Engine, Error, VertexId};
 use topostream_formats::Encoding;
 
-/// A hang would be one of hours.
+/// Time after which a run is considered hung.
 const PATIENCE_S: u64 = 60;
 
-/// Small pages, large pages, lists both ways: about 20 pages each way.
+/// Small and large pages, in both directions: about 20 pages each.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..9000, 250_000, 11);
     edges.extend((0..40_000).map(|number| (17, number % 9000)));
@@ -29,7 +28,7 @@ fn graph() -> EdgeList {
     EdgeList::new(9000, edges)
 }
 
-/// The ways of a page to a kernel: in place, by the transfer queue or the launch, through staging buffers.
+/// The transfers of a page to a kernel: in place, by the transfer queue or the launch, through staging buffers.
 fn ways() -> Vec<Setting> {
     let setting = Setting::default();
     let all = [
@@ -48,11 +47,11 @@ fn ways() -> Vec<Setting> {
     all.into_iter().filter(Setting::is_possible).collect()
 }
 
-// ---- Faults that pass -----------------------------------------------------------------------------------------------
+// ---- Transient faults -----------------------------------------------------------------------------------------------
 
 gpu_test! {
-    /// All kinds at once, by chance, into every way that pages go.
-    fn passing_faults_are_survived() {
+    /// Random faults of all kinds, with every transfer of pages.
+    fn transient_faults_are_survived() {
         let graph = graph();
         let store = TestStore::new(&graph, &small_pages(Encoding::RecordId { page_bytes: 2, slot_bytes: 2 }));
         let expected = rank_iterations(&graph, 0.85, Dangling::Lost, ITERATIONS as usize);
@@ -85,10 +84,10 @@ gpu_test! {
     }
 }
 
-// ---- Faults that stay -----------------------------------------------------------------------------------------------
+// ---- Lasting faults -------------------------------------------------------------------------------------------------
 
 gpu_test! {
-    /// The run ends with an error that names file and page, with pages under way to the device or without.
+    /// The run ends with an error that names file and page, with or without pages on their way to the device.
     fn lasting_faults_end_the_run() {
         let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
         for (number, way) in ways().into_iter().enumerate() {
@@ -125,13 +124,13 @@ fn lasting_fault(engine: Engine, faults: Faults, certain: bool) {
 }
 
 gpu_test! {
-    /// A disk that comes back: the same engine runs on, with the device that it has.
+    /// After the disk is repaired, the same engine works, with the same device.
     fn after_an_error_the_engine_works() {
         let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
         let pages = store.path().join("pages.0");
         let sound = std::fs::read(&pages).unwrap();
         let mut damaged = sound.clone();
-        // All but the first pages, so that some are with the device when the error comes.
+        // All but the first pages, so that the device has some when the error occurs.
         damaged.chunks_mut(PAGE as usize).skip(5).for_each(|page| page[100] ^= 4);
         let cut = &sound[..3 * PAGE as usize + 1000];
         for (way, fetcher) in ways().into_iter().zip(FETCHERS.into_iter().cycle()) {
@@ -143,13 +142,13 @@ gpu_test! {
                 })
             };
             let error = |what: &str, bytes: &[u8]| {
-                // Written in place: the engine opens the files anew for every run, but they are the same files.
+                // Written in place: the engine reopens the files for every run, but they are the same files.
                 std::fs::write(&pages, bytes).unwrap();
                 let result = run(what);
                 std::fs::write(&pages, &sound).unwrap();
                 result
             };
-            // With a page cache on the device there is nothing to read once a run has been: the first one meets the
+            // With a page cache on the device, runs after the first one read nothing, so the first one reads the
             // damage.
             let message = error("damaged", &damaged).expect_err("damaged").to_string();
             assert!(message.contains("pages.0"), "{way:?}: {message}");
@@ -182,7 +181,7 @@ fn lose(engine: &Engine, search: bool) -> Result<(), Error> {
 }
 
 gpu_test! {
-    /// A typed error, within seconds; after it the engine opens the device anew.
+    /// A typed error, within seconds; afterwards the engine reopens the device.
     fn a_device_that_is_lost_ends_the_run() {
         let path = (0..2999).map(|vertex| (vertex, vertex + 1));
         let graph = EdgeList::new(3000, path.chain(random_edges(0..5, 20_000, 3)).collect());
@@ -195,7 +194,7 @@ gpu_test! {
                 check(ranks(&engine, pagerank(3, Dangling::Spread, Traffic::Push)).unwrap().dense());
                 let runner = Arc::clone(&engine);
                 let result = within(PATIENCE_S, &format!("lost, {way:?}"), move || lose(&runner, search));
-                let error = result.expect_err("the device is gone");
+                let error = result.expect_err("the device is lost");
                 assert!(matches!(&error, Error::Gpu(GpuError::Lost { .. })), "{way:?}, search {search}: {error:?}");
                 assert!(error.to_string().contains("--device cpu"), "{error}");
                 check(ranks(&engine, pagerank(3, Dangling::Spread, Traffic::Push)).unwrap().dense());
@@ -204,11 +203,11 @@ gpu_test! {
     }
 }
 
-// ---- Stopping -------------------------------------------------------------------------------------------------------
+// ---- Cancellation ---------------------------------------------------------------------------------------------------
 
 gpu_test! {
-    /// Between supersteps, and from another thread in the middle of one; the engine runs on.
-    fn a_run_stops_when_it_is_asked_to() {
+    /// Between supersteps, and from another thread in the middle of one; the engine works afterwards.
+    fn a_run_can_be_cancelled() {
         let graph = graph();
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
         let expected = rank_iterations(&graph, 0.85, Dangling::Spread, 3);

@@ -1,5 +1,4 @@
-//! Shortest paths and components on a GPU: the bits that plain loops over edges give, whatever the setting, so that
-//! both devices agree to the last bit.
+//! Shortest paths and components on a GPU: equal to plain loops over edges bit for bit, under every setting.
 
 use crate::common::*;
 use crate::gpu_test;
@@ -26,7 +25,7 @@ fn check_both(store: &TestStore, weighted: &Weighted, source: u32, setting: &Set
             assert!(found.dense() == exact, "{what}: other distances");
             (first, found.report.traversed_edges)
         });
-        // Both devices count alike what does not depend on what comes first.
+        // Counts that do not depend on the order are equal on both devices.
         assert_eq!(counts[0], counts[1], "{what}");
     });
 }
@@ -36,11 +35,11 @@ fn expected_distances(weighted: &Weighted, source: u32) -> Vec<f64> {
 }
 
 gpu_test! {
-    /// Pages of both sizes, lists that are cut, isolated vertices, several components: under every encoding and
-    /// distribution, with pages kept, passing through and in few slots, directed and not.
+    /// Pages of both sizes, split lists, isolated vertices, several components: with every encoding and distribution,
+    /// with pages cached, streamed and in few slots, directed and not.
     fn distances_and_components() {
         let graphs = [graphs::dense(), graphs::hubs(), graphs::sparse()];
-        // By default, these will do: each graph and cache, and pages that are read in place.
+        // By default, a subset: each graph and cache, and pages read in place.
         let few = [0, 5, 7, 8];
         for number in (0..DISTRIBUTIONS.len()).filter(|number| thorough() || few.contains(number)) {
             let graph = &graphs[number % 3];
@@ -71,10 +70,10 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// First values that are vertices' numbers, and frontiers, over the ends of words and of chunks.
+    /// Initial values by vertex, and frontiers, around the ends of words and of chunks.
     fn frontiers_around_powers_of_two() {
         let sizes = [1, 2, 31, 32, 33, 256, 257, 8191, 8192, 8193, 20_000];
-        // By default, most powers on one side.
+        // By default, most powers on one side only.
         let few = [1, 32, 33, 257, 8191, 8193, 20_000];
         for (number, n) in sizes.into_iter().enumerate().filter(|(_, n)| thorough() || few.contains(n)) {
             // About half of the vertices have no edge.
@@ -106,7 +105,7 @@ gpu_test! {
     }
 }
 
-/// Distances from vertex 0, or why there are none.
+/// Distances from vertex 0, or the error.
 fn from_first(edges: &[(u32, u32, u32)], float: bool) -> Result<Vec<f64>, Error> {
     let graph = EdgeList::new(9, edges.iter().map(|&(source, dest, _)| (source, dest)).collect());
     let weighted = Weighted { graph, weights: edges.iter().map(|&(_, _, weight)| weight).collect(), float };
@@ -115,7 +114,7 @@ fn from_first(edges: &[(u32, u32, u32)], float: bool) -> Result<Vec<f64>, Error>
 }
 
 gpu_test! {
-    /// As on the CPU: zeros of all kinds, no way, sums that do not fit, and weights that are no lengths.
+    /// As on the CPU: zeros of both signs, unreachable vertices, overflow, and invalid weights.
     fn weights_that_are_hard_to_add() {
         let bits = f32::to_bits;
         let edges = [

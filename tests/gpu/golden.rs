@@ -1,4 +1,4 @@
-//! Stores as earlier versions wrote them: they open and run on a GPU too, with the CPU device's answers.
+//! Golden stores of earlier versions run on a GPU, with the CPU device's answers.
 
 use crate::common::*;
 use crate::gpu_test;

@@ -1,4 +1,4 @@
-//! Graphs that make a device go wrong where it can, and the right answers.
+//! Graphs that exercise special cases of a device, and their answers.
 
 use crate::reference::*;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::sync::Mutex;
 pub struct TestGraph {
     pub name: &'static str,
     pub edges: EdgeList,
-    /// Reaches much of the graph.
+    /// A vertex that reaches much of the graph.
     pub source: u32,
 }
 
@@ -23,8 +23,8 @@ impl TestGraph {
 /// Iterations of PageRank in these tests.
 pub const ITERATIONS: u32 = 3;
 
-/// Every list here is in small pages of 64 KiB, some longer than a workgroup takes at once; loops, repeated edges,
-/// vertices that no edge names.
+/// All lists are in small pages of 64 KiB, some longer than a workgroup's share; loops, repeated edges, isolated
+/// vertices.
 pub fn dense() -> TestGraph {
     let n = 1000;
     let mut edges = random_edges(0..950, 12_000, 1);
@@ -56,7 +56,7 @@ pub fn giant() -> TestGraph {
     TestGraph { name: "giant", edges: EdgeList::new(n, edges), source: 23_456 }
 }
 
-/// Whole pages of vertices that no edge names, before, behind and between; and a way of many supersteps.
+/// Whole pages of isolated vertices at both ends and in between; and a path of many supersteps.
 pub fn sparse() -> TestGraph {
     let n = 70_000;
     let mut edges = random_edges(20_000..30_000, 40_000, 4);
@@ -66,7 +66,7 @@ pub fn sparse() -> TestGraph {
     TestGraph { name: "sparse", edges: EdgeList::new(n, edges), source: 20_500 }
 }
 
-/// What all of the graph's runs are held against, found once.
+/// The expected answers of a graph, computed once.
 #[derive(Default)]
 pub struct Oracle {
     ranks: Mutex<HashMap<(&'static str, bool), Vec<f64>>>,

@@ -1,9 +1,9 @@
-//! The GPU device: the same answers as the CPU device's and as plain loops over edges, whatever is asked of it,
-//! whatever goes wrong beneath it.
+//! The GPU device: the same answers as the CPU device and plain loops over edges, under all settings and after
+//! failures.
 //!
-//! These run on any Vulkan: software will do, and is what they take. Where there is none they are skipped, unless
-//! `TOPOSTREAM_GPU_TESTS=required` fails without one, as in CI; `off` skips them always; a name or number
-//! (`TOPOSTREAM_GPU_TESTS=h200`) runs them on that adapter instead.
+//! These tests run on any Vulkan, by default on software Vulkan. Without an adapter they are skipped;
+//! `TOPOSTREAM_GPU_TESTS=required` makes them fail instead, as in CI; `off` always skips them; a name or number
+//! (`TOPOSTREAM_GPU_TESTS=h200`) selects the adapter.
 #![cfg(feature = "gpu")]
 
 #[path = "../common/mod.rs"]

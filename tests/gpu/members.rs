@@ -1,4 +1,5 @@
-//! Devices that share a run: two GPUs and a CPU together compute what one device does, however data is divided.
+//! Devices that share a run: two GPUs and a CPU together have the results of one device, for every division of the
+//! data.
 
 use crate::adapter;
 use crate::agreement::RANK_ERROR;
@@ -23,13 +24,13 @@ use topostream::{Error, VertexId};
 
 const TEAMS: [&[Kind]; 3] = [&[Kind::Gpu, Kind::Gpu], &[Kind::Gpu, Kind::Cpu, Kind::Gpu], &[Kind::Cpu, Kind::Gpu]];
 
-/// Pieces of exchange memory: less than the attributes of these graphs take, and than a binding of any setting here.
+/// Size of a piece of exchange memory: less than the attributes of these graphs, and than any binding here.
 const PIECE_BYTES: u64 = 128 << 10;
 
-/// The fast paths, the portable ones, and bindings that no attribute fits in.
+/// All fast paths, none, and bindings smaller than any attribute.
 fn settings() -> [Setting; 3] {
     let imported = FastPaths { host_import: false, ..FastPaths::default() };
-    // Copies beside kernels, where the device can do as if.
+    // A copy queue, simulated if necessary and possible.
     let copy_queue = adapter::has("host memory import");
     [
         Setting { binding_bytes_max: Some(192 << 10), copy_queue, ..Setting::default() },
@@ -38,13 +39,13 @@ fn settings() -> [Setting; 3] {
     ]
 }
 
-/// Both strategies in every setting, with one team each.
+/// Both strategies under every setting, with one team each.
 fn ways() -> impl Iterator<Item = (bool, Setting, &'static [Kind])> {
     let both = [false, true].into_iter().flat_map(|sharded| settings().map(|setting| (sharded, setting)));
     both.enumerate().map(|(number, (sharded, setting))| (sharded, setting, TEAMS[(2 * number + 1) % TEAMS.len()]))
 }
 
-/// Whether a case is run: every other one by default.
+/// Whether a case runs: every second one by default.
 fn is_run(number: usize) -> bool {
     thorough() || number.is_multiple_of(2)
 }
@@ -90,9 +91,9 @@ fn tested() -> [TestGraph; 2] {
 }
 
 gpu_test! {
-    /// Sums that are merged or have one owner, shares that all read: each way with one graph along edges, with the
-    /// other against.
-    fn ranks_are_those_of_one_device() {
+    /// Merged sums and sums with one owner, shares that all devices read: each way with one graph by push, with the
+    /// other by pull.
+    fn ranks_equal_those_of_one_device() {
         let oracle = Oracle::default();
         for (which, graph) in tested().iter().enumerate() {
             for (number, (sharded, setting, kinds)) in ways().enumerate().filter(|(number, _)| is_run(number + which)) {
@@ -111,8 +112,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Messages, sparse and dense; bottom-up supersteps, where each device knows what its own vertices lack.
-    fn levels_are_those_of_one_device() {
+    /// Sparse and dense messages; bottom-up supersteps, where each device knows its own unvisited vertices.
+    fn levels_equal_those_of_one_device() {
         let oracle = Oracle::default();
         for (which, graph) in tested().iter().enumerate() {
             let levels = oracle.levels(graph);
@@ -134,8 +135,9 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// What is read at random while it is written: of others' vertices, what their owners have told; bits too.
-    fn labels_are_those_of_one_device() {
+    /// Attributes and bits that are read at random while they are written: for other devices' vertices, the values last
+    /// sent by their owners.
+    fn labels_equal_those_of_one_device() {
         let graph = graphs::sparse().edges;
         let sources = vec![55_000, 20_500, 29_990, 63, 64, 69_999, 50_001, 21_000, 34_995, 23_328];
         let expected = least_labels(&graph, &sources);
@@ -156,7 +158,7 @@ gpu_test! {
     }
 }
 
-/// The least device memory that every device of a team says it needs.
+/// The minimum device memory of a team, from its refusal.
 fn needed_bytes<A: Algorithm>(store: &TestStore, algorithm: A, kinds: &[Kind], gpu: &GpuSettings) -> u64 {
     let none = GpuSettings { memory_bytes: Some(0), ..gpu.clone() };
     match Team::new(store, algorithm, kinds, true, &none, PIECE_BYTES).map(drop) {
@@ -168,7 +170,7 @@ fn needed_bytes<A: Algorithm>(store: &TestStore, algorithm: A, kinds: &[Kind], g
     }
 }
 
-/// A range of vertices on one side of the borders of a part, which may begin and end anywhere.
+/// A random range of vertices inside or outside of a part.
 fn random_range(random: &mut u64, part: &Part, own: bool) -> Range<u64> {
     let sides = [part.own.clone(), 0..part.own.start, part.own.end..part.vertices];
     let side = if own { 0 } else { draw(random) as usize % 3 };
@@ -178,7 +180,7 @@ fn random_range(random: &mut u64, part: &Part, own: bool) -> Range<u64> {
     start..start + 1 + draw(random) % (side.end - start).min(7000)
 }
 
-/// Words that are good values of any type.
+/// A random word that is a valid value of a type.
 fn random_word(random: &mut u64, of: AttributeType) -> u32 {
     match of {
         // At least 1, so that a maximum never keeps an initial share: GPUs may divide with an error of 2.5 ulp.
@@ -188,7 +190,7 @@ fn random_word(random: &mut u64, of: AttributeType) -> u32 {
     }
 }
 
-/// Has a GPU and a CPU with the same part make the same moves; then both put values, which must be the same.
+/// A GPU and a CPU with the same part execute the same moves; afterwards both put values, which must be equal.
 fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, setting: &Setting, seed: u64) {
     let mut random = seed;
     let kinds = &[Kind::Gpu, Kind::Cpu];
@@ -220,7 +222,7 @@ fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, s
         let [gpu, cpu] = [4, 8].map(|from| told(&team.exchange, &declared, &vertices, from * piece));
         assert!(gpu == cpu, "move {number}, {one:?} of {declared:?}, {part:?}, {setting:?}");
     }
-    // Nothing else has changed. First values are quotients, in which GPUs may err by 2.5 ulp.
+    // Nothing else has changed. Initial values are quotients, which may be off by 2.5 ulp on GPUs.
     let whole = || {
         let state = State::new(team.graph.clone(), &team.attributes, false, Part::whole(part.vertices));
         state.with_activations(team.algorithm.keeps_activations())
@@ -242,7 +244,7 @@ fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, s
     }
 }
 
-/// The words of a put, and of bits only those that count.
+/// The words of a put; of bits only those in the range.
 fn told(exchange: &ExchangeMemory, attribute: &Attribute, vertices: &Range<u64>, at: u64) -> Vec<u32> {
     let mut read: Vec<u32> =
         exchange.words(at, words(attribute, vertices)).iter().map(|word| word.load(Relaxed)).collect();
@@ -253,7 +255,7 @@ fn told(exchange: &ExchangeMemory, attribute: &Attribute, vertices: &Range<u64>,
     read
 }
 
-/// A value of an answer: a number, or something else in words.
+/// A value of an answer: a number, or other values as text.
 fn printed(values: &AnswerValues<'_>, vertex: u32) -> Result<f64, String> {
     match values {
         AnswerValues::F64(of) => Ok(of.get(vertex)),
@@ -270,8 +272,8 @@ fn is_same(one: &Result<f64, String>, other: &Result<f64, String>) -> bool {
 }
 
 gpu_test! {
-    /// Each kind of dense move of each type of attribute, on the GPU and on the CPU, over ranges that begin anywhere.
-    fn moves_do_what_the_cpu_does() {
+    /// Each dense move of each type of attribute, on the GPU and on the CPU, over arbitrary ranges.
+    fn moves_match_the_cpu() {
         let graph = graphs::sparse().edges;
         for (number, setting) in settings().into_iter().enumerate() {
             let store = TestStore::new(&graph, &setting.store_options());
@@ -288,7 +290,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// What only others write moves to main memory, so that more devices need less each; and so little is enough.
+    /// Values that only others write move to main memory, so that each of more devices needs less; and that suffices.
     fn sharded_devices_need_less_memory_the_more_there_are() {
         let (graph, setting) = (graphs::sparse(), Setting { transfer: PageTransfer::Copy, ..Setting::default() });
         let store = TestStore::new(&graph.edges, &setting.store_options());
@@ -301,7 +303,7 @@ gpu_test! {
             let less = needed - needed_bytes(&store, ranks(), four, &setting.gpu());
             assert!(less.abs_diff(70_000 / 4 * 12) < 1000, "{less}");
         }
-        // The second has a few vertices more.
+        // The second device has a few more vertices.
         let gpu = GpuSettings { memory_bytes: Some(needed + 2000), ..setting.gpu() };
         let mut team = Team::new(&store, ranks(), two, true, &gpu, PIECE_BYTES).unwrap();
         let state = team.run().unwrap();
@@ -315,7 +317,7 @@ gpu_test! {
     }
 }
 
-/// When a device goes.
+/// The time of a device loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Moment {
     BeforePages,
@@ -339,7 +341,7 @@ fn lose(store: &TestStore, source: VertexId, sharded: bool, moment: Moment) -> R
             std::thread::sleep(Duration::from_micros(microseconds));
             lose();
         });
-        // The search itself takes a few milliseconds: rounds of it until the device is gone.
+        // The search takes a few milliseconds: repeat its rounds until the device is lost.
         let result = team.edges(&step).and_then(|()| (0..1000).try_for_each(|_| team.tell_activated()));
         beside.join().unwrap();
         return result;
@@ -360,7 +362,7 @@ fn lose(store: &TestStore, source: VertexId, sharded: bool, moment: Moment) -> R
 }
 
 gpu_test! {
-    /// The run ends with an error that names the device, whenever it goes, and nothing waits.
+    /// The run ends with an error that names the device, whenever it is lost, and nothing waits.
     fn a_lost_device_ends_the_run() {
         let graph = graphs::sparse();
         let store = Arc::new(TestStore::new(&graph.edges, &Setting::default().store_options()));
@@ -369,7 +371,7 @@ gpu_test! {
             for moment in [Moment::BeforePages, Moment::BehindPages, Moment::InRound].into_iter().chain(beside) {
                 let (store, source) = (Arc::clone(&store), VertexId(graph.source));
                 let result = within(120, "a lost device", move || lose(&store, source, sharded, moment));
-                let error = result.expect_err("a device is gone");
+                let error = result.expect_err("a device is lost");
                 let lost = matches!(error, Error::Gpu(topostream::error::GpuError::Lost { .. }));
                 assert!(lost && error.to_string().contains(&adapter::report().name), "{moment:?}: {error}");
             }
@@ -380,12 +382,12 @@ gpu_test! {
 gpu_test! {
     /// A device that gets a stop message during the end of a superstep stops: the thread that drops it need not
     /// wait forever.
-    fn a_device_that_is_given_up_in_a_superstep_stops() {
+    fn a_device_that_is_dropped_in_a_superstep_stops() {
         let graph = graphs::sparse();
         let store = Arc::new(TestStore::new(&graph.edges, &Setting::default().store_options()));
         for _ in 0..5 {
             let store = Arc::clone(&store);
-            within(60, "a device that is given up", move || {
+            within(60, "a device that is dropped", move || {
                 let pagerank = pagerank(3, Dangling::Spread, Traffic::Push);
                 let mut team = team(&store, pagerank, false, &Setting::default(), TEAMS[0]).unwrap();
                 let totals = team.members.iter_mut().map(|member| member.initialise().unwrap());

@@ -1,5 +1,5 @@
-//! Device memory: what does not fit is refused before anything is read, with figures that are right; what fits runs, in
-//! no more than it was given; and all of it is given back.
+//! Device memory: runs that do not fit are refused before anything is read, with exact figures; others stay within the
+//! budget; and all memory is freed.
 
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
@@ -13,7 +13,7 @@ use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Direction, Engine, Error};
 use topostream_formats::Encoding;
 
-/// Enough vertices for attributes to weigh more than a page; about 25 pages each way.
+/// Enough vertices for attributes larger than a page; about 25 pages in each direction.
 fn graph() -> EdgeList {
     EdgeList::new(90_000, random_edges(0..90_000, 300_000, 21))
 }
@@ -42,9 +42,9 @@ fn refusal<T>(result: Result<T, Error>) -> (u64, u64, String) {
 }
 
 gpu_test! {
-    /// The figure in the message is exact: a run works with this budget, and not with one byte less. So little is slow,
-    /// and as right as any.
-    fn what_a_refusal_says_is_needed_is_enough() {
+    /// The figure in the message is exact: a run works with this budget, but not with one byte less. Such a run is slow
+    /// but correct.
+    fn the_figure_of_a_refusal_suffices() {
         let graph = graph();
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
         let (levels, source) = (levels(&graph, 5), 5);
@@ -77,7 +77,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// With every page damaged, the message is about memory still.
+    /// With every page damaged, the message is still about memory.
     fn a_refusal_comes_before_any_page_is_read() {
         let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
         let engine = store.engine(with_memory(Setting::default().options(), 1 << 10));
@@ -90,9 +90,9 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// What push only reads, with its page, is the first to leave where memory is tight: four bytes a vertex. Pull
-    /// gathers it from everywhere, and without a way to read main memory it must stay.
-    fn what_is_only_read_moves_to_main_memory() {
+    /// An attribute that push reads only with its page moves to main memory first: four bytes a vertex. For pull, which
+    /// reads it at random, and without access to main memory, it must stay.
+    fn read_only_attributes_move_to_main_memory() {
         if !in_place().is_possible() {
             return;
         }
@@ -122,9 +122,9 @@ gpu_test! {
 // ---- In use ---------------------------------------------------------------------------------------------------------
 
 gpu_test! {
-    /// The driver's allocations, looked at from within a run, are what was allowed at most. Allocators round up, and
-    /// small uploads and readbacks come and go.
-    fn a_run_takes_no_more_than_it_was_given() {
+    /// The driver's allocations during a run stay within the budget, except for rounding and small uploads and
+    /// readbacks.
+    fn a_run_stays_within_its_budget() {
         const ROUNDING: u64 = 2 << 20;
         let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
         for setting in [copied(), Setting { fast_paths: SLOW, ..copied() }, in_place()] {
@@ -149,8 +149,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// More long lists in a batch than the queue for them has room for at first: the queue grows, and the answers are
-    /// right before and after.
+    /// A batch with more long lists than the initial queue holds: the queue grows, and answers are correct before and
+    /// after.
     fn a_queue_that_is_too_short_grows() {
         let n = 2500;
         let hubs = (0..2200u32).flat_map(|hub| (0..2049u32).map(move |number| (hub, (hub + number) % n)));
@@ -165,7 +165,7 @@ gpu_test! {
     }
 }
 
-// ---- Given back -----------------------------------------------------------------------------------------------------
+// ---- Freed memory ---------------------------------------------------------------------------------------------------
 
 /// Main memory of this process, in bytes; software Vulkan has its device memory there too.
 fn resident_bytes() -> u64 {
@@ -174,8 +174,7 @@ fn resident_bytes() -> u64 {
     line.trim().strip_suffix("kB").unwrap().trim().parse::<u64>().unwrap() << 10
 }
 
-/// Runs that end well, that fail in the middle, and that are refused, on engines that live on and on engines that do
-/// not.
+/// Runs that succeed, fail in the middle, or are refused, on engines that are kept and on engines that are dropped.
 fn one_of_each(store: &TestStore, kept: &[Engine]) {
     for engine in kept {
         ranks(engine, push()).unwrap();
@@ -188,7 +187,7 @@ fn one_of_each(store: &TestStore, kept: &[Engine]) {
     ranks(&store.engine(with_memory(copied().options(), 1)), push()).map(drop).unwrap_err();
 }
 
-/// What the test below runs in a process of its own, where nothing else takes memory.
+/// Run by the test below in a separate process, where nothing else takes memory.
 #[test]
 #[ignore = "run by nothing_is_left_behind"]
 #[cfg(target_os = "linux")]
@@ -210,7 +209,7 @@ fn many_runs() {
 
 #[cfg(target_os = "linux")]
 gpu_test! {
-    /// Seventy runs, with engines and failures between them, take no more memory than the first ones.
+    /// Seventy runs, with new engines and failures in between, take no more memory than the first ones.
     fn nothing_is_left_behind() {
         if !thorough() {
             skipped("seventy runs take long; TOPOSTREAM_TESTS=all has them");
@@ -226,8 +225,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// A cache that is asked for takes no more than that, and a scan finds its share there.
-    fn a_cache_is_as_large_as_was_asked_for() {
+    /// A cache has the requested size, and a scan finds its share there.
+    fn a_cache_has_the_requested_size() {
         let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
         let all = u64::from(store.open().topology(Direction::Out).unwrap().page_count());
         for slots in [1, 3, all / 2, all, 2 * all] {

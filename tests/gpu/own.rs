@@ -1,5 +1,5 @@
-//! Algorithms of third parties, with their own shaders: what no built-in algorithm uses must work all the
-//! same, and what is wrong with a shader is said by file and line.
+//! Algorithms of third parties with shaders: features that no built-in algorithm uses, and errors in shaders by file
+//! and line.
 
 use crate::adapter;
 use crate::common::*;
@@ -23,7 +23,7 @@ use topostream_formats::Encoding;
 
 // ---- Weights --------------------------------------------------------------------------------------------------------
 
-/// Small and large pages, with their weights beside them.
+/// Small and large pages with weights.
 fn weighted_graph() -> EdgeList {
     let mut edges = random_edges(0..5000, 100_000, 31);
     edges.extend((0..30_000).map(|number| (2500, number % 5000)));
@@ -32,7 +32,7 @@ fn weighted_graph() -> EdgeList {
 }
 
 gpu_test! {
-    /// Under every encoding and distribution, both ways, in place and copied, with every fast path and with none.
+    /// With every encoding and distribution, in both directions, in place and copied, with all fast paths and none.
     fn weights_come_with_their_edges() {
         let graph = weighted_graph();
         let faults = Faults { io_errors: 90, flipped_bits: 90, short_reads: 90, ..Faults::none(3) };
@@ -55,7 +55,7 @@ gpu_test! {
                         weighted_sums(&engine, direction).unwrap_or_else(|error| panic!("{setting:?}: {error}"));
                     assert!(found == expected_sums(&graph, direction), "{setting:?}, {direction:?}");
                 }
-                // Pages without weights come between: buffer and slots have another shape.
+                // A run without weights in between: buffer and slots have another shape.
                 let ranks = ranks(&engine, pagerank(2, Dangling::Lost, Traffic::Push)).unwrap().dense();
                 let error = relative_error(&ranks, &rank_iterations(&graph, 0.85, Dangling::Lost, 2));
                 assert!(error < 1e-5, "{setting:?}: off by {error:e}");
@@ -76,7 +76,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// What a run that failed had of the few slots, the next one has again.
+    /// Slots of a failed run are available to the next one.
     fn after_a_wrong_shader_the_engine_works() {
         let graph = weighted_graph();
         for copy_queue in [false, adapter::has("host memory import")] {
@@ -101,7 +101,7 @@ gpu_test! {
 
 // ---- A traversal ----------------------------------------------------------------------------------------------------
 
-/// The least label that reaches each vertex, from many vertices at once: some labels are known at first.
+/// The least label that reaches each vertex, from many vertices with initial labels.
 pub struct LeastLabel {
     pub sources: Vec<u32>,
     pub greet: bool,
@@ -125,7 +125,7 @@ impl Kernel for Labels<'_> {
     }
 
     fn edge(&self, label: &mut u32, neighbour: u32, _weight: u32) -> ControlFlow<()> {
-        // On one thread: nothing comes between.
+        // Runs on one thread, so the test and the write are not interrupted.
         if *label < self.label.get(neighbour) {
             self.label.set(neighbour, *label);
             self.seen.map(|seen| seen.insert(neighbour));
@@ -222,7 +222,7 @@ pub fn least_labels(graph: &EdgeList, sources: &[u32]) -> Vec<Option<u64>> {
 
 gpu_test! {
     /// Minima, bits, switches, seeds in many words, on both devices and over several chunks.
-    fn a_traversal_of_ones_own() {
+    fn a_third_party_traversal() {
         let graph = graphs::sparse().edges;
         let sources = vec![55_000, 20_500, 29_990, 63, 64, 69_999, 50_001, 21_000];
         let store = TestStore::new(&graph, &small_pages(ENCODINGS[2]));
@@ -257,7 +257,7 @@ fn refusal(options: EngineOptions, shader: Option<Shader>) -> Error {
 }
 
 gpu_test! {
-    /// An error where a GPU is asked for; where nothing is, the CPU takes it.
+    /// An error if a GPU is required; by default the CPU runs it.
     fn without_a_shader_an_algorithm_runs_on_the_cpu_only() {
         let options = Setting::default().options();
         let error = refusal(options.clone(), None);
@@ -273,8 +273,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// By the file and line of the algorithm's own text, whatever it was put together with.
-    fn what_is_wrong_with_a_shader_is_said_by_file_and_line() {
+    /// By the file and line of the algorithm's shader, not of the composed module.
+    fn errors_in_shaders_have_file_and_line() {
         const FILE: &str = "somewhere/broken.wgsl";
         let sound = include_str!("weighted_sum.wgsl");
         let line_of =
@@ -285,12 +285,12 @@ gpu_test! {
             ("type", "return true;", "return 1.5;", ""),
         ] {
             let text: &'static str = Box::leak(sound.replace(from, to).into_boxed_str());
-            // With a copy queue the engine has its pages back before their kernel is composed.
+            // With a copy queue, frames are released before the kernel is composed.
             for copy_queue in [false, adapter::has("host memory import")] {
                 let error = refusal(Setting { copy_queue, ..Setting::default() }.options(), Some(shader(FILE, text)));
                 let message = error.to_string();
                 assert!(matches!(error, Error::Shader(_)), "{what}: {error:?}");
-                // Where a line does not end, the next one is where that shows.
+                // A missing end of a line may be reported in the next line.
                 let line = line_of(from);
                 let named = [line, line + 1].iter().any(|line| message.contains(&format!("{FILE}:{line}")));
                 assert!(named && message.contains(word), "{what}, line {line}: {message}");

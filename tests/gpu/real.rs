@@ -1,4 +1,4 @@
-//! Real graphs with answers that others computed, on a GPU.
+//! Real graphs with answers of other programs, on a GPU.
 
 use crate::common::*;
 use crate::gpu_test;
@@ -8,13 +8,13 @@ use topostream::Engine;
 use topostream::device::settings::{Distribution, PageTransfer};
 use topostream_formats::Encoding;
 
-/// What engines are asked for.
+/// Settings of engines.
 #[derive(Clone, Copy)]
 enum Way {
     Usual,
-    /// Pages are copied for each superstep, and lists shared by as many threads as they are long.
+    /// Pages are copied for each superstep, and the number of threads per list depends on its length.
     Copied,
-    /// No fast path, equal shares of edges, few pages a launch.
+    /// No fast paths, segments, few pages per launch.
     Slow,
 }
 
@@ -45,7 +45,7 @@ gpu_test! {
     }
 }
 
-/// Those that software works through in a second or two.
+/// Graphs that software Vulkan processes in a second or two.
 macro_rules! published {
     ($($test:ident: $graph:literal, $file:literal, $given:expr, $encoding:expr, $way:expr;)*) => {
         $(gpu_test! {
@@ -56,7 +56,7 @@ macro_rules! published {
     };
 }
 
-/// The same of distances.
+/// Tests of distances.
 macro_rules! distances {
     ($($test:ident: $graph:literal, $encoding:expr, $way:expr;)*) => {
         $(gpu_test! {

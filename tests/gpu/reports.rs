@@ -1,4 +1,4 @@
-//! What reports say of a GPU: every page came in one way, every edge was counted, and a scan hits the cache's share.
+//! Reports of a GPU: every page has one kind of transfer, every edge is counted, and a scan hits the cache's share.
 
 use crate::adapter;
 use crate::agreement::RANK_ERROR;
@@ -20,14 +20,14 @@ fn check_step(step: &StepReport, setting: &Setting) {
     assert_eq!(transfer.resident_pages * page_bytes + moved_bytes, step.pages * page_bytes, "{setting:?}: {step:?}");
     let batches = step.pages.div_ceil(setting.batch_pages.into());
     assert!((batches..=step.pages).contains(&transfer.batches), "{setting:?}: {step:?}");
-    // What is not on the device comes from the page buffer or from disk.
+    // Pages that are not on the device come from the page buffer or from disk.
     let here = step.pages_cached + step.disk_bytes / page_bytes;
     assert_eq!(transfer.resident_pages + here, step.pages, "{setting:?}: {step:?}");
     assert!(transfer.overlap_ns <= transfer.copy_ns, "{setting:?}: {step:?}");
-    // The parts of the time add up to it, as far as a thread keeps its core between two looks at the clock.
+    // The parts add up to the elapsed time, unless a thread loses its core between two readings of the clock.
     let (sum_ns, wall_ns) = (step.waits.sum_ns(), step.wall_ns);
     assert!(sum_ns.abs_diff(wall_ns) <= wall_ns / 20 + 200_000, "{setting:?}: {step:?}");
-    // Where the device has a clock, kernels over main memory are the bus.
+    // If the device has timestamps, kernels over main memory count as bus time.
     assert!(transfer.in_place_ns <= step.compute_ns, "{setting:?}: {step:?}");
     assert_eq!(transfer.in_place_ns > 0, transfer.in_place_bytes > 0 && step.compute_ns > 0, "{setting:?}: {step:?}");
     assert!(transfer.in_place_ns == 0 || step.waits.bus_ns > 0, "{setting:?}: {step:?}");
@@ -76,21 +76,21 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Bottom-up steps stop in the middle of lists, so that only pages and levels can be held against the CPU's.
-    fn searches_that_go_up_visit_the_same_pages() {
+    /// Bottom-up steps stop in the middle of lists, so only pages and levels are compared with the CPU.
+    fn bottom_up_searches_visit_the_same_pages() {
         let graph = EdgeList::new(9000, random_edges(0..9000, 200_000, 6));
         let store = TestStore::new(&graph, &small_pages(ENCODINGS[1]));
         let setting = by_host(&Setting { encoding: ENCODINGS[1], ..Setting::default() });
         let of = |options| {
             let engine = store.engine(options);
-            // With all pages in memory, directions do not depend on the time that reads take.
+            // With all pages in memory, directions do not depend on the duration of reads.
             for traffic in [Traffic::Push, Traffic::Pull] {
                 ranks(&engine, pagerank(1, Dangling::Lost, traffic)).unwrap();
             }
             search(&engine, 0, false, true).unwrap().levels.report
         };
         let (on_gpu, on_cpu) = (of(setting.options()), of(on_cpu(setting.options())));
-        assert!(on_cpu.steps.iter().any(|step| step.direction == Some(Direction::In)), "it never goes up");
+        assert!(on_cpu.steps.iter().any(|step| step.direction == Some(Direction::In)), "no bottom-up step");
         let figures = |report: &RunReport| -> Vec<_> {
             report.steps.iter().map(|step| (step.direction, step.active, step.pages)).collect()
         };
@@ -99,7 +99,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// GTS's claim, for device memory: of a scan, the share B / (S + L) is resident, from the second superstep on.
+    /// GTS's claim for device memory: from the second superstep on, the share B / (S + L) of a scan is resident.
     fn scans_hit_the_caches_share() {
         let graph = EdgeList::new(9000, random_edges(0..9000, 650_000, 21));
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
@@ -126,7 +126,7 @@ gpu_test! {
                     assert!(rate >= 0.9 * share, "{slots} slots for {all} pages, {transfer:?}: {rate}");
                 }
             }
-            // As much as is asked for, where there is room for more.
+            // Only the requested size, even if there is room for more.
             let gpu = GpuSettings { cache_bytes: Some(0), ..setting.gpu() };
             let report = run(setting.options().with_gpu(gpu)).unwrap().report;
             assert_eq!(report.total.transfer.resident_pages, 0, "{transfer:?}: cached where no cache is wanted");
@@ -135,8 +135,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Whichever pages the device keeps, the levels are the same; where the least recently used ones leave, pages are
-    /// copied, and where the first ones stay, the others are read in place.
+    /// Levels do not depend on the cache policy. Under LRU, pages are copied; if the first pages stay, others are read
+    /// in place.
     fn searches_do_not_depend_on_the_pages_that_are_kept() {
         let graph = EdgeList::new(20_000, random_edges(0..20_000, 650_000, 22));
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
@@ -161,13 +161,13 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// A second run finds what the first one left on the device.
+    /// A second run reuses the pages that the first one left on the device.
     fn pages_stay_on_the_device_between_runs() {
         let graph = graphs::hubs();
         let store = TestStore::new(&graph.edges, &small_pages(Encoding::VertexId));
         for distribution in some(DISTRIBUTIONS, 2) {
             let engine = store.engine(Setting { distribution, ..Setting::default() }.options());
-            // A search fills what a scan then finds, and the other way round.
+            // A scan reuses the pages of a search, and vice versa.
             let found = search(&engine, graph.source.into(), false, false).unwrap();
             assert!(found.levels.dense() == levels(&graph.edges, graph.source), "{distribution}");
             for run in 0..2 {
@@ -184,7 +184,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Runs of different kinds on one engine, and another engine's between them.
+    /// Different runs on one engine, alternating with another engine.
     fn runs_one_after_another() {
         let graph = graphs::hubs();
         let store = TestStore::new(&graph.edges, &small_pages(Encoding::VertexId));

@@ -1,4 +1,4 @@
-//! What a run may be asked for, one value of each kind, and the engine that this makes.
+//! Settings of a run, one value for each parameter, and the engine with these settings.
 
 use crate::adapter;
 use crate::common::*;
@@ -11,18 +11,18 @@ use topostream_formats::Encoding;
 use topostream_formats::write::Layout;
 use topostream_tools::format::FormatOptions;
 
-/// How much of the store the device's page cache holds.
+/// The size of the device's page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cache {
-    /// Nothing of it.
+    /// No cache.
     Off,
-    /// Five slots or so: the device's memory is as little as will do, and these.
+    /// About five slots beyond the minimum device memory.
     Few,
-    /// Everything.
+    /// All pages.
     All,
 }
 
-/// One way to run.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Setting {
     pub encoding: Encoding,
@@ -38,7 +38,7 @@ pub struct Setting {
     pub fetcher: FetcherKind,
     pub threads: usize,
     pub binding_bytes_max: Option<u64>,
-    /// Copies by a queue of their own, which shares the kernels' where there is no other.
+    /// Whether copies have their own queue, simulated on the kernels' queue if the device has no other.
     pub copy_queue: bool,
 }
 
@@ -72,7 +72,7 @@ pub const SLOW: FastPaths = FastPaths {
     device_loop: false,
 };
 
-/// The same without supersteps that the device runs by itself.
+/// The same setting, in which the host runs all supersteps.
 pub fn by_host(setting: &Setting) -> Setting {
     Setting { fast_paths: FastPaths { device_loop: false, ..setting.fast_paths }, ..setting.clone() }
 }
@@ -105,7 +105,7 @@ pub const DISTRIBUTIONS: [Distribution; 9] = [
 ];
 
 impl Setting {
-    /// Whether the device can do it: what is not copied must be readable where it lies, and by segments.
+    /// Whether the device supports it: pages that are not copied must be readable in place, by segments.
     pub fn is_possible(&self) -> bool {
         let in_place = self.fast_paths.host_import
             && adapter::has("host memory import")
@@ -135,7 +135,7 @@ impl Setting {
         }
     }
 
-    /// The engine's options, with as much device memory as there may be.
+    /// The engine's options, with unlimited device memory.
     pub fn options(&self) -> EngineOptions {
         engine_options(None, self.threads, self.fetcher)
             .with_buffer_bytes(self.buffer.map(|pages| pages * u64::from(self.page_bytes)))
@@ -143,8 +143,7 @@ impl Setting {
             .with_gpu(self.gpu())
     }
 
-    /// An engine that runs `work` on the GPU. `work` is tried first where it takes that to know how little memory will
-    /// do.
+    /// An engine that runs `work` on the GPU. Tries `work` first if that is needed to determine the minimum memory.
     pub fn engine<T>(&self, store: &TestStore, work: impl Fn(&Engine) -> Result<T, Error>) -> Engine {
         if self.cache != Cache::Few {
             return store.engine(self.options());
@@ -154,25 +153,25 @@ impl Setting {
     }
 }
 
-/// The least device memory that a refusal says some work needs.
+/// The minimum device memory of some work, from its refusal.
 pub fn needed_bytes<T>(store: &TestStore, options: &EngineOptions, work: impl Fn(&Engine) -> Result<T, Error>) -> u64 {
     match work(&store.engine(with_memory(options.clone(), 0))) {
         Err(Error::DeviceMemory { needed_bytes, .. }) => needed_bytes,
-        Err(error) => panic!("no word of device memory: {error}"),
+        Err(error) => panic!("not about device memory: {error}"),
         Ok(_) => panic!("it runs without device memory"),
     }
 }
 
-/// The same with this much device memory.
+/// Options with this much device memory.
 pub fn with_memory(options: EngineOptions, memory_bytes: u64) -> EngineOptions {
     let gpu = GpuSettings { memory_bytes: Some(memory_bytes), ..options.gpu.clone() };
     options.with_gpu(gpu)
 }
 
-/// The same on the CPU device.
+/// Options for the CPU device.
 pub fn on_cpu(options: EngineOptions) -> EngineOptions {
     options.with_device(DeviceChoice::Cpu)
 }
 
-/// Both ways to read edges.
+/// Push and pull.
 pub const TRAFFICS: [Traffic; 2] = [Traffic::Push, Traffic::Pull];

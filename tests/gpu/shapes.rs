@@ -1,5 +1,5 @@
-//! Small graphs: none and one vertex, and as many as words, subgroups, workgroups and chunks have room for, one more,
-//! one less.
+//! Small graphs: with no and one vertex, and with numbers of vertices around the sizes of words, subgroups, workgroups
+//! and chunks.
 
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
@@ -10,7 +10,7 @@ use topostream::Engine;
 use topostream::algorithms::Traffic;
 use topostream_formats::Encoding;
 
-/// Ranks both ways, each with its rule for the dangling mass, and searches both ways.
+/// Checks ranks by push and pull, each with a rule for dangling mass, and both kinds of searches.
 pub fn check_all(engine: &Engine, graph: &EdgeList, what: &str) {
     for (traffic, dangling) in [(Traffic::Push, Dangling::Lost), (Traffic::Pull, Dangling::Spread)] {
         let expected = rank_iterations(graph, 0.85, dangling, 5);
@@ -43,7 +43,7 @@ fn check_shape(name: &str, graph: &EdgeList, setting: &Setting) {
 }
 
 gpu_test! {
-    fn graphs_with_next_to_nothing_in_them() {
+    fn tiny_graphs() {
         for (number, encoding) in [Encoding::VertexId, ENCODINGS[5]].into_iter().enumerate() {
             let cache = [Cache::All, Cache::Off][number];
             let setting = Setting { encoding, cache, distribution: DISTRIBUTIONS[number], ..Setting::default() };
@@ -79,7 +79,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Many supersteps with hardly anything in them.
+    /// Many small supersteps.
     fn a_path() {
         let n = 200;
         let path = EdgeList::new(n, (0..n - 1).map(|vertex| (vertex, vertex + 1)).collect());
@@ -93,7 +93,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// 300,000 in-edges of differing weight meet in one vertex: sums in single precision would lose most of them.
+    /// 300,000 in-edges with shares of different sizes: sums in single precision would lose most of them.
     fn a_hub_with_many_in_edges() {
         let n = 300_001u32;
         let mut edges: Vec<(u32, u32)> = (1..n).map(|vertex| (vertex, 0)).collect();

@@ -1,4 +1,4 @@
-//! Stores whose out-lists are grouped for shards, on one device: a list is in parts, and everything else is as it was.
+//! Stores with out-lists grouped for shards, on one device: lists have parts, and answers are the same.
 
 use crate::common::*;
 use crate::gpu_test;
@@ -12,8 +12,8 @@ use topostream::device::settings::Distribution;
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// Ranks and searches both ways over a directed graph with in-lists, and over the same edges made undirected: there,
-/// the parts of out-lists serve as in-lists. By default, one of the two.
+/// Checks ranks and searches over a directed graph with in-lists, and over the undirected graph, whose grouped
+/// out-lists serve as in-lists. By default, one of the two.
 fn check_shards(name: &str, graph: &EdgeList, shards: u32, setting: &Setting) {
     for symmetrize in [false, true].into_iter().filter(|&one| thorough() || one == shards.is_multiple_of(2)) {
         let options = FormatOptions { shards, symmetrize, ..setting.store_options() };
@@ -27,7 +27,7 @@ fn check_shards(name: &str, graph: &EdgeList, shards: u32, setting: &Setting) {
 }
 
 gpu_test! {
-    /// Fewer vertices than a shard has at least, shards without a destination, more shards than pages.
+    /// Fewer vertices than the minimum of a shard, empty shards, more shards than pages.
     fn small_graphs() {
         let random = EdgeList::new(300, random_edges(0..300, 2000, 8));
         for (number, shards) in [2, 3, 256].into_iter().enumerate() {
@@ -41,17 +41,17 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Under every distribution of work, and without each fast path: lists of one record and of several pages in each
+    /// With every distribution of work, and without each fast path: lists of one record and of several pages in each
     /// shard.
     fn lists_of_every_length() {
         let (dense, hubs) = (graphs::dense().edges, graphs::hubs().edges);
-        // All of them take long on software: by default, the first, the last and one between.
+        // All of them take long on software Vulkan: by default, the first, the last and one in between.
         for (number, distribution) in some(DISTRIBUTIONS.into_iter().enumerate(), 4) {
             let encoding = ENCODINGS[number % ENCODINGS.len()];
             let (cache, fast_paths) = ([Cache::All, Cache::Off][number % 2], fast_paths()[number % 7]);
             let setting = Setting { encoding, distribution, cache, fast_paths, ..Setting::default() };
             check_shards("dense", &dense, 2 + number as u32 % 3, &setting);
-            // By default under the last distribution, with lists that are cut.
+            // By default only with segments, which split lists.
             if distribution == Distribution::Segments || (thorough() && number % 8 == 0) {
                 check_shards("hubs", &hubs, 3, &setting);
             }
@@ -60,7 +60,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Weights stand beside their edges in whatever shard these are.
+    /// Weights stay with their edges in every shard.
     fn weights() {
         let graph = graphs::hubs().edges;
         for (encoding, shards) in [(Encoding::VertexId, 3), (ENCODINGS[2], 5)] {

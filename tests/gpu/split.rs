@@ -1,5 +1,5 @@
-//! A binding limit that is far lower than the adapter's: attributes, degrees, the arena and the page buffer lie in
-//! several buffers each, and nobody notices.
+//! A binding limit far below the adapter's: attributes, degrees, the arena and the page buffer are in several buffers
+//! each, and answers are the same.
 
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
@@ -11,7 +11,7 @@ use topostream::device::settings::{Distribution, PageTransfer};
 use topostream_formats::Encoding;
 
 gpu_test! {
-    /// In 64 KiB are one page of that size, and sums of 8192 vertices; graphs here have up to 70,000.
+    /// 64 KiB hold one page, or sums of 8192 vertices; graphs here have up to 70,000.
     fn answers_do_not_depend_on_the_binding_limit() {
         let oracle = Oracle::default();
         let graphs = [graphs::hubs(), graphs::sparse()];

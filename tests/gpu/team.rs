@@ -27,7 +27,7 @@ fn mixed(devices: usize, draw: usize) -> EngineOptions {
     options
 }
 
-/// The second of these numbers of devices; all of them where every case is tested.
+/// The second of these numbers of devices; all if every case is tested.
 fn counts(all: &'static [usize]) -> &'static [usize] {
     if thorough() { all } else { &all[1..2] }
 }
@@ -45,7 +45,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// By default, five devices share graphs with hardly anything in them only.
+    /// By default, five devices share tiny graphs only.
     fn five_devices() {
         if !thorough() {
             return;
@@ -63,8 +63,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// More devices than pages, devices without a vertex.
-    fn hardly_anything_to_share() {
+    /// More devices than pages, devices without vertices.
+    fn tiny_graphs() {
         let graphs = [(0, vec![]), (3, vec![(0, 1), (1, 2), (2, 0)]), (70, vec![(0, 69), (69, 33)])];
         for (vertices, edges) in some(graphs, 2) {
             let graph = EdgeList::new(vertices, edges);
@@ -74,7 +74,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Attributes in many buffers, and an exchange memory that no device may read where it lies.
+    /// Attributes in many buffers, and exchange memory that devices cannot import.
     fn without_fast_paths() {
         let graph = generated(&mut Rmat::new(12, 8, 9).generate().unwrap());
         let fast_paths =
@@ -88,7 +88,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// An error that names the device, and no hang, whatever the others wait for; afterwards the engine opens it anew.
+    /// An error that names the device, and no hang, whatever the others wait for; afterwards the engine reopens it.
     fn a_device_that_is_lost_ends_the_run_of_all() {
         let edges = (0..2999).map(|vertex| (vertex, vertex + 1)).chain(random_edges(0..5, 20_000, 3)).collect();
         let graph = EdgeList::new(3000, edges);

@@ -1,4 +1,4 @@
-//! An algorithm of the tests' own that reads weights, for both devices, and stores with weights.
+//! A test algorithm that reads weights, for both devices, and stores with weights.
 
 use crate::common::*;
 use crate::reference::*;
@@ -11,14 +11,13 @@ use topostream::{Direction, Engine, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::{Edge, EdgeSource, MemorySource};
 
-/// For every vertex, the sum of `weight × (neighbour + 1)` over a direction's list: wrong if a weight meets another
-/// edge.
+/// For every vertex, the sum of `weight × (neighbour + 1)` over its list: wrong if weights and edges do not match.
 pub struct WeightedSum {
     pub direction: Direction,
     pub shader: Option<Shader>,
 }
 
-/// The shader that goes with it.
+/// Its shader.
 pub fn sound() -> Shader {
     shader("tests/gpu/weighted_sum.wgsl", include_str!("weighted_sum.wgsl"))
 }
@@ -118,7 +117,7 @@ pub fn weighted(graph: &EdgeList) -> Box<dyn EdgeSource> {
     Box::new(MemorySource::new(info, edges))
 }
 
-/// The sums that a run with a shader comes to.
+/// The sums of a run with the shader.
 pub fn weighted_sums(engine: &Engine, direction: Direction) -> Result<Vec<u64>, Error> {
     let run = engine.run(WeightedSum { direction, shader: Some(sound()) })?;
     Ok(column(engine, &run, "sum", integer)?.into_iter().map(|(_, sum)| sum.unwrap()).collect())

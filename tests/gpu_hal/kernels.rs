@@ -19,7 +19,7 @@ const KERNELS: &str = "
         for (var at = id.x; at < arrayLength(&written); at += groups.x * 64u) { written[at] = at * 3u; }
     }";
 
-/// A kernel over bindings, from the text above.
+/// A kernel over bindings, from the source above.
 pub struct Kernel<'a> {
     gpu: &'a Gpu,
     pub pipeline: wgpu::ComputePipeline,
@@ -64,14 +64,14 @@ pub fn done(gpu: &Gpu, submission: wgpu::SubmissionIndex) {
     assert!(gpu.wait(submission, MINUTE).unwrap(), "the GPU takes more than a minute");
 }
 
-/// The sum of a buffer's words, found by a kernel.
+/// The sum of a buffer's words, computed by a kernel.
 pub fn sum_on(gpu: &Gpu, words: &wgpu::Buffer) -> u32 {
     let total = gpu.buffer("total", 4, BufferUsages::STORAGE | BufferUsages::COPY_SRC).unwrap();
     done(gpu, Kernel::new(gpu, "add").submit(&[(0, words), (1, &total)]));
     u32::from_le_bytes(read(gpu, &total, 0, 4).try_into().unwrap())
 }
 
-/// A part of a buffer, through staging memory.
+/// Reads a part of a buffer, through staging memory.
 pub fn read(gpu: &Gpu, buffer: &wgpu::Buffer, offset: u64, bytes: u64) -> Vec<u8> {
     let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).unwrap();
     done(gpu, copy(gpu, buffer, offset, &staging, 0, bytes));

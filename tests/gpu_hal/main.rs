@@ -1,5 +1,5 @@
-//! GPUs from below: imported memory, arenas, the transfer queue, and how a device fails. On hardware where there is
-//! some, else on software Vulkan (Debian: `mesa-vulkan-drivers`).
+//! The GPU layer below kernels: imported memory, arenas, the transfer queue, and device failures. On hardware if
+//! available, otherwise on software Vulkan (Debian: `mesa-vulkan-drivers`).
 
 #![cfg(feature = "gpu")]
 
@@ -20,15 +20,15 @@ use wgpu::BufferUsages;
 const MIB: u64 = 1 << 20;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Held by a test from its first device on, until its thread ends and with it the last of them. One test fills the
-/// device; and NVIDIA's driver (580) hangs at times when a device is destroyed while other threads use other devices.
+/// Held by a test from its first device until its thread ends: one test fills the device's memory, and NVIDIA's driver
+/// (580) sometimes hangs when a device is destroyed while other threads use other devices.
 static TURN: Mutex<()> = Mutex::new(());
 
 thread_local! {
     static MY_TURN: MutexGuard<'static, ()> = TURN.lock().unwrap_or_else(PoisonError::into_inner);
 }
 
-/// Hardware before software; `None` where there is neither and none is required, or these tests are switched off.
+/// Hardware before software; `None` if there is neither and none is required, or if GPU tests are disabled.
 fn adapter() -> Option<Adapter> {
     MY_TURN.with(|_| ());
     let asked = std::env::var("TOPOSTREAM_GPU_TESTS").unwrap_or_default();
@@ -46,7 +46,7 @@ fn adapter() -> Option<Adapter> {
     found
 }
 
-/// Ends a test quietly where GPU tests are switched off.
+/// Skips a test if GPU tests are disabled.
 macro_rules! gpu_or_return {
     ($options:expr) => {
         match adapter() {
@@ -59,12 +59,12 @@ macro_rules! gpu_or_return {
     };
 }
 
-// After the macro that it uses.
+// After the macro that these modules use.
 mod start;
 #[cfg(target_os = "linux")]
 mod transfer;
 
-/// Frames of 64 KiB, each word of which is a hash of its place.
+/// Frames of 64 KiB; each word is a hash of its offset.
 fn frames(count: u32) -> Vec<Frame> {
     let mut frames = PagePool::frames(count, 64 << 10, 0).unwrap();
     for (at, frame) in frames.iter_mut().enumerate() {
@@ -114,7 +114,7 @@ fn a_kernel_reads_imported_memory_in_several_chunks() {
 }
 
 #[test]
-fn what_the_host_writes_is_seen_by_the_next_submission() {
+fn host_writes_are_visible_to_the_next_submission() {
     let gpu = gpu_or_return!();
     let mut frames = frames(4);
     let import = HostImport::new(&gpu, pool(&frames), 4 * (64 << 10)).unwrap();
@@ -127,11 +127,11 @@ fn what_the_host_writes_is_seen_by_the_next_submission() {
 
 #[test]
 #[allow(unsafe_code)]
-fn what_a_device_writes_is_seen_by_the_host() {
+fn device_writes_are_visible_to_the_host() {
     let gpu = gpu_or_return!();
     let memory = Arc::new(AlignedBuffer::new(MIB as usize));
     let shared: Arc<dyn HostMemory> = Arc::clone(&memory) as _;
-    // SAFETY: the memory is looked at when the submission has been waited for, and not before.
+    // SAFETY: the memory is only read after waiting for the submission.
     let import = unsafe { HostImport::writable(&gpu, shared, MIB) }.unwrap();
     done(&gpu, Kernel::new(&gpu, "write").submit(&[(2, &import.chunks()[0])]));
     for (at, word) in memory.chunks_exact(4).enumerate() {
@@ -151,7 +151,7 @@ fn pages_are_copied_to_an_arena() {
         done(&gpu, copy(&gpu, &import.chunks()[0], from, &arena, to, 64 << 10));
         assert_eq!(read(&gpu, &arena, to, 64 << 10), frame.page(), "page {at}");
     }
-    // Without a way past wgpu the arena is an ordinary buffer, and works the same.
+    // Without access to the API below wgpu, the arena is an ordinary buffer and works the same.
     let arena = device_buffer(&portable, "arena", 64 << 10).unwrap();
     portable.queue().write_buffer(&arena, 0, frames[3].page());
     assert_eq!(read(&portable, &arena, 0, 64 << 10), frames[3].page());
@@ -171,16 +171,11 @@ fn memory_that_cannot_be_imported_is_a_typed_error() {
     unavailable(&gpu, 8192, 100, "multiples");
     unavailable(&gpu, 5000, 4096, "multiples");
     unavailable(&gpu, 8192, 1 << 40, "at most");
-    unavailable(
-        &gpu_or_return!(GpuOptions { host_import: false, ..Default::default() }),
-        8192,
-        4096,
-        "may not be used",
-    );
+    unavailable(&gpu_or_return!(GpuOptions { host_import: false, ..Default::default() }), 8192, 4096, "is disabled");
 }
 
 #[test]
-fn every_fast_path_can_be_switched_off() {
+fn every_fast_path_can_be_disabled() {
     let off = GpuOptions {
         binding_bytes_max: Some(MIB),
         host_import: false,
@@ -206,7 +201,7 @@ fn every_fast_path_can_be_switched_off() {
 }
 
 #[test]
-fn a_low_binding_limit_is_kept() {
+fn a_low_binding_limit_is_respected() {
     let gpu = gpu_or_return!(GpuOptions { binding_bytes_max: Some(MIB), ..Default::default() });
     let memory = || -> Arc<dyn HostMemory> { Arc::new(AlignedBuffer::new(4 * MIB as usize)) };
     assert!(matches!(gpu_error(HostImport::new(&gpu, memory(), 2 * MIB)), GpuError::Unavailable { .. }));
@@ -224,14 +219,14 @@ fn a_low_binding_limit_is_kept() {
 }
 
 #[test]
-fn memory_that_is_not_there_is_a_typed_error() {
+fn allocation_failures_are_typed_errors() {
     let gpu = gpu_or_return!();
     let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
     let out_of_memory = |error: GpuError, word: &str| {
         let text = error.to_string();
         assert!(matches!(error, GpuError::OutOfMemory { .. }) && text.contains(word), "{text}");
     };
-    // More than a buffer can be.
+    // Larger than the maximum buffer size.
     out_of_memory(gpu_error(gpu.buffer("ranks", 1 << 50, storage)), "ranks of 1125899906842624 bytes");
     out_of_memory(gpu_error(device_buffer(&gpu, "arena", 1 << 50)), "arena of 1125899906842624 bytes");
     out_of_memory(gpu_error(device_buffer(&gpu, "arena", 0)), "from 1 to");
@@ -240,7 +235,7 @@ fn memory_that_is_not_there_is_a_typed_error() {
 }
 
 #[test]
-fn defects_are_errors_and_no_panics() {
+fn validation_errors_do_not_panic() {
     let gpu = gpu_or_return!();
     let usages = BufferUsages::MAP_READ | BufferUsages::MAP_WRITE | BufferUsages::STORAGE;
     let fault = gpu_error(gpu.buffer("odd", 64, usages));
@@ -250,7 +245,7 @@ fn defects_are_errors_and_no_panics() {
     let fault = gpu_error(gpu.scoped("the kernel half", || gpu.device().create_shader_module(module)));
     assert!(matches!(fault, GpuError::Fault { .. }) && fault.to_string().contains("the kernel half"), "{fault}");
     gpu.check().expect("errors that were caught are not the device's");
-    // Outside of any scope it is kept, and the device is not to be trusted further.
+    // Outside an error scope the error is kept, and the device is unusable.
     let dest = gpu.buffer("small", 16, BufferUsages::COPY_DST).unwrap();
     let source = gpu.buffer("large", 64, BufferUsages::COPY_SRC).unwrap();
     let submission = copy(&gpu, &source, 0, &dest, 0, 64);
@@ -282,9 +277,9 @@ fn a_lost_device_is_a_typed_error_and_no_hang() {
     drop((import, arena, gpu.device().clone()));
 }
 
-/// With work still under way, the loss is told later than commands fail that are made for a device that is gone.
+/// With work in flight, commands for the lost device fail before the loss is reported.
 #[test]
-fn a_loss_is_the_reason_for_faults_beside_it() {
+fn faults_during_a_loss_report_the_loss() {
     let gpu = gpu_or_return!();
     let arena = device_buffer(&gpu, "arena", 64 * MIB).unwrap();
     let kernel = Kernel::new(&gpu, "write");
@@ -297,13 +292,13 @@ fn a_loss_is_the_reason_for_faults_beside_it() {
     let explained = gpu.explained(found);
     assert!(matches!(&explained, Error::Gpu(GpuError::Lost { .. })), "{explained}");
     assert!(matches!(gpu.check(), Err(GpuError::Lost { .. })));
-    // What is no fault is not explained away.
+    // Errors that are not faults are unchanged.
     let other = gpu.explained(Error::Parameter("a source".into()));
     assert!(matches!(other, Error::Parameter(_)), "{other}");
 }
 
 #[test]
-fn a_wait_ends_when_its_time_is_up() {
+fn a_wait_times_out() {
     let gpu = gpu_or_return!();
     let arena = device_buffer(&gpu, "arena", 64 * MIB).unwrap();
     let kernel = Kernel::new(&gpu, "write");
@@ -312,16 +307,16 @@ fn a_wait_ends_when_its_time_is_up() {
         last = kernel.submit(&[(2, &arena)]);
     }
     let begun = Instant::now();
-    // Whether it is done by now depends on the machine; that the answer comes at once does not.
+    // Whether it is done depends on the machine, but the answer must come at once.
     gpu.wait(last.clone(), Duration::ZERO).unwrap();
     assert!(begun.elapsed() < Duration::from_secs(10));
     done(&gpu, last.clone());
     assert!(gpu.wait(last, Duration::ZERO).unwrap(), "what is done stays done");
 }
 
-/// On hardware only: software Vulkan promises what the machine does not have, and takes it when it is written to.
+/// On hardware only: software Vulkan overcommits, and allocates on the first write.
 #[test]
-fn a_full_device_is_a_typed_error_and_goes_on() {
+fn a_full_device_is_a_typed_error_and_remains_usable() {
     let gpu = gpu_or_return!();
     let report = adapter().unwrap().report;
     let Some(memory_bytes) = report.memory_bytes.filter(|_| report.is_hardware()) else { return };
@@ -340,7 +335,7 @@ fn a_full_device_is_a_typed_error_and_goes_on() {
     assert_eq!(read(&gpu, &arena, 4, 4), 3u32.to_le_bytes());
 }
 
-/// Resident memory, in bytes.
+/// Resident memory of this process in bytes.
 #[cfg(target_os = "linux")]
 fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -348,11 +343,10 @@ fn resident_bytes() -> u64 {
     line.trim().strip_suffix(" kB").unwrap().trim().parse::<u64>().unwrap() << 10
 }
 
-/// One device lives through all of it, so that what is looked at is buffers and host memory, not the driver's own
-/// caches.
+/// One device is kept throughout, so that the figures show buffers and host memory, not the driver's caches.
 #[test]
 #[cfg(target_os = "linux")]
-fn nothing_leaks_in_whatever_order_it_is_dropped() {
+fn nothing_leaks_in_any_drop_order() {
     let gpu = gpu_or_return!();
     let kernel = Kernel::new(&gpu, "add");
     let round = |order: usize| {
@@ -360,7 +354,7 @@ fn nothing_leaks_in_whatever_order_it_is_dropped() {
         let import = HostImport::new(&gpu, pool(&frames), 32 * (64 << 10)).unwrap();
         let arena = device_buffer(&gpu, "arena", 8 * MIB).unwrap();
         let total = gpu.buffer("total", 4, BufferUsages::STORAGE).unwrap();
-        // Still under way when things are dropped.
+        // Still in flight during the drops.
         let submission = kernel.submit(&[(0, &import.chunks()[1]), (1, &total)]);
         for quarter in 0..4 {
             copy(&gpu, &import.chunks()[quarter], 0, &arena, quarter as u64 * 2 * MIB, 2 * MIB);
@@ -395,7 +389,7 @@ fn nothing_leaks_in_whatever_order_it_is_dropped() {
 }
 
 #[test]
-fn devices_and_what_they_made_are_dropped_in_any_order() {
+fn devices_and_their_objects_can_be_dropped_in_any_order() {
     for order in 0..6 {
         let gpu = gpu_or_return!();
         let frames = frames(4);
@@ -419,7 +413,7 @@ fn devices_and_what_they_made_are_dropped_in_any_order() {
     }
 }
 
-/// The trait object above is what the engine's own pool gives.
+/// The engine's own pool implements the trait object above.
 #[test]
 fn a_pool_is_host_memory() {
     let frames: Vec<Frame> = PagePool::frames(2, 64 << 10, 64 << 10).unwrap();

@@ -1,10 +1,10 @@
-//! What happens between opening a device and its first launch: it is kept awake, and finds compiled kernels on disk.
+//! Between opening a device and its first launch: it is kept awake, and loads compiled kernels from disk.
 
 use super::*;
 use topostream::device::gpu::Awake;
 
 #[test]
-fn a_device_is_kept_awake_until_it_is_told_to_rest() {
+fn a_device_is_kept_awake_until_it_is_stopped() {
     let gpu = Arc::new(gpu_or_return!());
     let awake = Awake::begin(&gpu).unwrap();
     let begun = Instant::now();
@@ -14,7 +14,7 @@ fn a_device_is_kept_awake_until_it_is_told_to_rest() {
         std::thread::yield_now();
     }
     awake.end();
-    // Others use the device meanwhile.
+    // The device is used concurrently.
     let frames = frames(1);
     let import = HostImport::new(&gpu, pool(&frames), 64 << 10).unwrap();
     assert_eq!(sum_on(&gpu, &import.chunks()[0]), sum(frames[0].page()));
@@ -23,7 +23,7 @@ fn a_device_is_kept_awake_until_it_is_told_to_rest() {
 }
 
 #[test]
-fn a_device_that_is_lost_ends_the_thread_that_keeps_it_awake() {
+fn a_lost_device_ends_the_thread_that_keeps_it_awake() {
     let gpu = Arc::new(gpu_or_return!());
     let awake = Awake::begin(&gpu).unwrap();
     gpu.lose();
@@ -31,9 +31,9 @@ fn a_device_that_is_lost_ends_the_thread_that_keeps_it_awake() {
     assert!(gpu.check().is_err());
 }
 
-/// Whatever is in the folder, the device opens; and the file is whole again afterwards.
+/// The device opens with any contents of the folder, and the file is valid afterwards.
 #[test]
-fn compiled_kernels_are_kept_on_disk_and_damaged_ones_ignored() {
+fn compiled_kernels_are_cached_and_damaged_files_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let pipelines = folder.path().join("made/when/needed");
     let options = GpuOptions { pipelines: Some(pipelines.clone()), ..GpuOptions::default() };
@@ -58,7 +58,7 @@ fn compiled_kernels_are_kept_on_disk_and_damaged_ones_ignored() {
         std::fs::write(&file, damage).unwrap();
         assert!(open().unwrap().len() >= 16, "written anew");
     }
-    // A folder that cannot be made is no error of the device.
+    // A folder that cannot be created is not an error.
     let options = GpuOptions { pipelines: Some(file.join("below a file")), ..GpuOptions::default() };
     let gpu = gpu_or_none(&options).unwrap();
     assert!(gpu.pipelines().unwrap().save().is_err());

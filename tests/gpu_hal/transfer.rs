@@ -1,15 +1,15 @@
-//! The transfer queue. A device without one copies on its compute queue here, which is everything but the overlap.
+//! The transfer queue. Devices without one copy on the compute queue, which tests everything but the overlap.
 
 use super::*;
 use topostream::device::gpu::transfer::LANES;
 use topostream::device::gpu::{Copy, TransferQueue, TransferTicket};
 
-/// The device's own if it has one.
+/// The device's transfer queue, if it has one.
 #[allow(unsafe_code)]
 fn queue(gpu: &Gpu) -> TransferQueue {
     match gpu.caps().transfer_family {
         Some(_) => TransferQueue::new(gpu).unwrap(),
-        // SAFETY: each of these tests has a device of its own, and one thread.
+        // SAFETY: each of these tests has its own device, and one thread.
         None => unsafe { TransferQueue::on_compute_queue(gpu) }.unwrap(),
     }
 }
@@ -19,13 +19,13 @@ fn page_copy<'a>(source: &'a SharedBuffer, from: u64, dest: &'a SharedBuffer, to
 }
 
 #[test]
-fn pages_are_moved_and_timed() {
+fn pages_are_copied_and_timed() {
     let gpu = gpu_or_return!();
     let frames = frames(64);
     let import = HostImport::new(&gpu, pool(&frames), 16 * (64 << 10)).unwrap();
     let arena = device_buffer(&gpu, "arena", 64 * (64 << 10)).unwrap();
     let mut queue = queue(&gpu);
-    // More submissions than lanes, of two pages each, in an order that is not theirs.
+    // More submissions than lanes, of two pages each, not in page order.
     let mut tickets = Vec::new();
     for round in 0..3 * LANES as u64 {
         let pages = [(round * 2) % 64, (round * 2 + 1) % 64];
@@ -56,7 +56,7 @@ fn pages_are_moved_and_timed() {
 }
 
 #[test]
-fn kernels_read_what_was_copied_once_the_ticket_is_done() {
+fn kernels_see_copies_after_the_ticket_is_done() {
     let gpu = gpu_or_return!();
     let mut frames = frames(4);
     let import = HostImport::new(&gpu, pool(&frames), 4 * (64 << 10)).unwrap();
@@ -71,11 +71,10 @@ fn kernels_read_what_was_copied_once_the_ticket_is_done() {
     }
 }
 
-/// The host looks by itself, with no queue between: the bytes are there when the ticket says so, and not some time
-/// later.
+/// The host reads the memory directly, without a queue: when the ticket is done, all bytes must be there.
 #[test]
 #[allow(unsafe_code)]
-fn a_ticket_that_is_done_means_that_the_bytes_are_there() {
+fn a_finished_ticket_means_that_the_host_sees_the_bytes() {
     const BYTES: u64 = 64 * MIB;
     let gpu = gpu_or_return!();
     let mut source = AlignedBuffer::new(BYTES as usize);
@@ -83,7 +82,7 @@ fn a_ticket_that_is_done_means_that_the_bytes_are_there() {
     let dest = Arc::new(AlignedBuffer::new(BYTES as usize));
     let shared: Arc<dyn HostMemory> = Arc::clone(&dest) as _;
     let from = HostImport::new(&gpu, Arc::new(source), BYTES).unwrap();
-    // SAFETY: the memory is looked at when the last ticket is done, and not before.
+    // SAFETY: the memory is only read after the last ticket is done.
     let to = unsafe { HostImport::writable(&gpu, shared, BYTES) }.unwrap();
     let mut queue = queue(&gpu);
     let mut last = None;
@@ -97,7 +96,7 @@ fn a_ticket_that_is_done_means_that_the_bytes_are_there() {
 }
 
 #[test]
-fn copies_that_leave_their_buffers_are_refused() {
+fn copies_out_of_bounds_are_refused() {
     let (gpu, other) = (gpu_or_return!(), gpu_or_return!());
     let mut queue = queue(&gpu);
     let arena = device_buffer(&gpu, "arena", 4 << 16).unwrap();
@@ -142,7 +141,7 @@ fn there_is_one_transfer_queue_at_a_time() {
 }
 
 #[test]
-fn queues_are_dropped_with_copies_under_way() {
+fn queues_can_be_dropped_with_copies_in_flight() {
     for order in 0..5 {
         let gpu = gpu_or_return!();
         let frames = frames(64);

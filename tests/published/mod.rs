@@ -1,8 +1,8 @@
-//! Published graphs: where they are, what is known of them, and the answers that came with them.
+//! Published graphs: their files, properties and answers.
 //!
-//! Small ones that may be copied freely lie in `tests/data`. The others are looked for in the folder that
-//! `TOPOSTREAM_TEST_DATA` names, a folder for each graph as in `tests/data`; where it names one, a graph that is
-//! missing there fails its tests, and where it names none, tests of such graphs say on stderr that they are skipped.
+//! Small graphs with a free licence are in `tests/data`. The others are expected in the folder `TOPOSTREAM_TEST_DATA`,
+//! with the layout of `tests/data`. If the variable is set, tests of missing graphs fail; otherwise they are skipped
+//! with a message on stderr.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -14,7 +14,7 @@ use zip::ZipArchive;
 
 const VARIABLE: &str = "TOPOSTREAM_TEST_DATA";
 
-/// The folder of that name with published data, unless what needs it is skipped.
+/// The folder with published data of that name; `None` to skip the test.
 pub fn find(name: &str) -> Option<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     if here.is_dir() {
@@ -29,7 +29,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// A graph's folder and the figures in its `summary.json`.
+/// A graph's folder, and the figures of its `summary.json`.
 pub struct Published {
     pub folder: PathBuf,
     pub vertices: u64,
@@ -41,7 +41,7 @@ pub struct Published {
 }
 
 impl Published {
-    /// The graph of that name, unless it is skipped.
+    /// The graph of that name; `None` to skip the test.
     pub fn find(name: &str) -> Option<Self> {
         let folder = find(name)?;
         let summary = folder.join("summary.json");
@@ -60,7 +60,7 @@ impl Published {
         })
     }
 
-    /// The array of that name, as numbers: whole ones are exact.
+    /// The array of that name as numbers; integers are exact.
     pub fn expected(&self, array: &str) -> Vec<f64> {
         let mut answers = self.answers.borrow_mut();
         let file = NpyFile::new(answers.by_name(&format!("{array}.npy")).unwrap()).unwrap();

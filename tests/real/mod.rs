@@ -1,4 +1,4 @@
-//! Real graphs with answers that others computed, for any engine: what is checked, and how the files are read.
+//! Checks of any engine against published graphs and their answers.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
@@ -14,29 +14,29 @@ use topostream_formats::readers::{self, Kind};
 use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
 use topostream_tools::format::{FormatOptions, IdPolicy};
 
-/// What ranks may be off, relative to the rank.
+/// Relative tolerance of ranks.
 const RANK_ERROR: f64 = 1e-4;
 
-/// Graphs with more edges are given fewer runs by default.
+/// Graphs with more edges have fewer runs by default.
 const EDGES_MANY: u64 = 60_000;
 
-/// Makes an engine over a store, with a page buffer of this many pages.
+/// Creates an engine over a store, with a page buffer of `pages` pages.
 pub type MakeEngine<'a> = &'a dyn Fn(&TestStore, Option<u64>) -> Engine;
 
-/// How a file gives its edges.
+/// How a file represents edges.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     /// As the graph has them.
     Both,
     /// An undirected edge once.
     Once,
-    /// The same, in a file that is not what its name says.
+    /// The same, in a file with another format than its name says.
     HeadlessOnce,
-    /// With self-loops and repeated edges that the graph does not have.
+    /// With self-loops and repeated edges, which the graph does not have.
     Unclean,
 }
 
-/// Formats a published graph's file, if it is here, and checks the answers that came with it.
+/// Formats a published graph's file, if available, and checks its answers.
 pub fn check_published(name: &str, file: &str, given: Given, encoding: Encoding, make: MakeEngine<'_>) {
     let Some(graph) = Published::find(name) else { return };
     let canonical = file.ends_with(".zst");
@@ -59,9 +59,9 @@ pub fn check_published(name: &str, file: &str, given: Given, encoding: Encoding,
     check_answers(&engine, name, &graph.sources, |array| graph.expected(array));
 }
 
-/// The answers that each graph comes with; `expected` names vertices by their place among the ids.
+/// Checks the answers that each graph has; `expected` has vertices by index among the sorted ids.
 fn check_answers(engine: &Engine, name: &str, sources: &[u64], mut expected: impl FnMut(&str) -> Vec<f64>) {
-    // Enough for small components too, which a tolerance on the sum of changes does not wait for.
+    // Enough iterations for small components, which barely affect the sum of changes.
     let converged = Stop::Iterations(80);
     let pull = if engine.store().topology(topostream::Direction::In).is_some() { Traffic::Pull } else { Traffic::Push };
     let every = thorough() || engine.store().edges() <= EDGES_MANY;
@@ -85,7 +85,7 @@ fn check_answers(engine: &Engine, name: &str, sources: &[u64], mut expected: imp
         .unwrap();
     for (number, &source) in sources.iter().enumerate().take(if every { sources.len() } else { 1 }) {
         let expected = expected(&format!("bfs_src{number}"));
-        // Both ways from the first source, then in turn: road networks have more than a thousand levels.
+        // Both variants from the first source, then alternating: road networks have more than a thousand levels.
         let ways = if every { [[false, true].as_slice(), &[true], &[false]][number] } else { &[true] };
         for &bottom_up in ways {
             let found = search(engine, ids[source as usize], false, bottom_up).unwrap().levels.by_place();
@@ -101,7 +101,7 @@ fn check_answers(engine: &Engine, name: &str, sources: &[u64], mut expected: imp
 // ---- Distances
 // -------------------------------------------------------------------------------------------------------
 
-/// Formats a published graph with its weights, or with those that its answers were computed with, and checks distances.
+/// Formats a published graph with its weights, or those of its answers, and checks distances.
 pub fn check_distances(name: &str, encoding: Encoding, make: MakeEngine<'_>) {
     let Some(graph) = Published::find(name) else { return };
     let weighted = canonical(&graph, name);
@@ -121,7 +121,7 @@ pub fn check_distances(name: &str, encoding: Encoding, make: MakeEngine<'_>) {
     }
 }
 
-/// A published graph by its own file of edges; each edge of an undirected graph once.
+/// A published graph from its edge file; each edge of an undirected graph once.
 fn canonical(graph: &Published, name: &str) -> Weighted {
     let given = graph.folder.join(format!("{name}.wel.zst"));
     let path = if given.exists() { given } else { graph.folder.join(format!("{name}.el.zst")) };
@@ -143,7 +143,7 @@ fn canonical(graph: &Published, name: &str) -> Weighted {
     }
 }
 
-/// What weighs an edge of a graph without weights: 1 to 255.
+/// The weight of an edge in a graph without weights: 1 to 255.
 fn weight_by_hash(source: u64, dest: u64) -> u32 {
     let mut hash = source.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(dest.wrapping_mul(0xC2B2_AE3D_27D4_EB4F));
     hash ^= hash >> 29;
@@ -155,11 +155,11 @@ fn weight_by_hash(source: u64, dest: u64) -> u32 {
 // ---- The karate club
 // -------------------------------------------------------------------------------------------------
 
-/// Kinds of files with the karate club, and whether they name an edge once.
+/// File formats of the karate club, and how they list edges.
 pub const KARATE: [(&str, bool); 4] =
     [("karate.graph", false), ("karate.txt", true), ("karate.mtx", false), ("karate.gr", false)];
 
-/// The karate club, in some kinds of files.
+/// Checks the karate club in some file formats.
 pub fn check_karate_club(files: &[(&str, bool)], make: MakeEngine<'_>) {
     for &(file, once) in files {
         let path = data("karate").join(file);
@@ -235,7 +235,7 @@ pub fn check_graphalytics_validation(make: MakeEngine<'_>) {
     }
 }
 
-/// `v n1 n2 …` a line: the form of Graphalytics' validation inputs. An undirected edge stands in both lists.
+/// Reads lines `v n1 n2 …`, the format of Graphalytics' validation inputs. An undirected edge is in both lists.
 fn neighbour_lists(text: &str, directed: bool) -> Box<dyn EdgeSource> {
     let (mut edges, mut vertices) = (Vec::new(), Vec::new());
     for line in text.lines() {
@@ -288,7 +288,7 @@ fn validate_distances(engine: &Engine, properties: &Properties, output: &Path) {
     }
 }
 
-/// The same ones together; each by its smallest id, which Graphalytics does not ask for.
+/// Checks for the same components, each labelled with its smallest id, which Graphalytics does not require.
 fn validate_components(engine: &Engine, output: &Path) {
     let expected: BTreeMap<u64, u64> = read_output(output);
     let found: BTreeMap<u64, u64> = component_ids(engine).unwrap().values.into_iter().collect();
@@ -304,7 +304,7 @@ fn read_output<T: std::str::FromStr<Err: std::fmt::Debug>>(path: &Path) -> BTree
     text.lines().map(line).collect()
 }
 
-/// A properties file of a graph, less the name of the graph.
+/// A graph's properties, without the prefix with its name.
 struct Properties(Vec<(String, String)>);
 
 impl Properties {

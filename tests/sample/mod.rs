@@ -1,6 +1,5 @@
-//! How many of many cases are tested: a fixed list, which takes two minutes for all tests together, or every case with
-//! `TOPOSTREAM_TESTS=all`. Nothing else has a say: neither the adapter that `TOPOSTREAM_GPU_TESTS` names nor a graph's
-//! size.
+//! Selects the cases to test: a fixed sample, which takes two minutes for all tests together, or every case with
+//! `TOPOSTREAM_TESTS=all`. The choice does not depend on the adapter of `TOPOSTREAM_GPU_TESTS` or the size of a graph.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
@@ -15,12 +14,12 @@ pub fn thorough() -> bool {
     }
 }
 
-/// Every `every`-th case from the first on; all of them where every case is tested.
+/// Every `every`-th case from the first; with `TOPOSTREAM_TESTS=all`, every case.
 pub fn some<T>(cases: impl IntoIterator<Item = T>, every: usize) -> impl Iterator<Item = T> {
     cases.into_iter().step_by(if thorough() { 1 } else { every })
 }
 
-/// Says on stderr, past the test harness's capture, that a test is skipped, and why.
+/// Prints to stderr, past the test harness's capture, that a test is skipped, and why.
 pub fn skipped(why: &str) {
     let test = std::thread::current();
     let _ = writeln!(std::io::stderr(), "skipped: {}: {why}", test.name().unwrap_or("a test"));

@@ -1,10 +1,10 @@
-//! Algorithms that use what the catalogue's do not.
+//! Algorithms with declarations that the catalogue's algorithms do not use.
 
 use topostream::device::gpu::compose::Declared;
 use topostream::model::algorithm::Shader;
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 
-/// An algorithm that uses every accessor there is.
+/// An algorithm that uses every accessor.
 const EVERYTHING: &str = "
 struct Record { best: u32, sum: f32 }
 fn list_open(list: List) -> Record {
@@ -29,7 +29,7 @@ fn list_close(record: Record, list: List) {
     }
 }
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
-    // The library has a function of this name.
+    // The shader library has a function of the same name.
     let whole_sum = degree_out(vertex);
     count_store(vertex, whole_sum);
     exact_store(vertex, Fixed(0u, 1u));
@@ -66,8 +66,8 @@ pub fn everything() -> Declared {
     Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new(), deferred: None }
 }
 
-/// A traversal with attributes of every kind that messages tell of.
-const TOLD: &str = "
+/// A traversal with every kind of attribute that messages can carry.
+const MESSAGING: &str = "
 struct Record { best: u32 }
 fn list_open(list: List) -> Record { return Record(far_load(list.vertex)); }
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
@@ -82,7 +82,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
 fn list_close(record: Record, list: List) { far_max(list.vertex, record.best); }
 ";
 
-pub fn told() -> Declared {
+pub fn messaging() -> Declared {
     use AttributeType::{Bit, F32, U32};
     let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
     let attributes = vec![
@@ -93,6 +93,6 @@ pub fn told() -> Declared {
         attribute("list", Bit, Role::Accumulated, Merge::Or),
         attribute("heat", F32, Role::Writable, Merge::Min),
     ];
-    let shader = Shader::new("told.wgsl", TOLD);
-    Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), deferred: None }
+    let shader = Shader::new("messaging.wgsl", MESSAGING);
+    Declared { name: "messaging", shader, attributes, traversal: true, tables: Vec::new(), deferred: None }
 }

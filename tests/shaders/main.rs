@@ -1,5 +1,5 @@
-//! Every shader, without a GPU: each kernel of each algorithm is valid for each kind of store and device, and
-//! translates to SPIR-V, MSL and HLSL.
+//! All shaders, without a GPU: each kernel of each algorithm is valid for each kind of store and device, and translates
+//! to SPIR-V, MSL and HLSL.
 
 #![cfg(feature = "gpu")]
 
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::mem::offset_of;
 use std::sync::{Arc, LazyLock};
 
-use declared::{everything, told};
+use declared::{everything, messaging};
 use naga::back::{hlsl, msl, spv};
 use naga::valid::ModuleInfo;
 use rayon::prelude::*;
@@ -39,7 +39,7 @@ const ENCODINGS: [Encoding; 8] = [
     record_id(1, 7),
 ];
 
-/// The catalogue's algorithms in every variation, each with what its supersteps visit.
+/// The catalogue's algorithms in every variation, with the visits of their supersteps.
 fn catalogued() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     let mut algorithms = Vec::new();
     for entry in CATALOGUE {
@@ -56,17 +56,17 @@ fn catalogued() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     algorithms
 }
 
-/// The same, and algorithms that have more than these.
+/// The same, with the algorithms of [`declared`].
 fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     let mut algorithms = catalogued();
     let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
     algorithms.push((everything(), visits.to_vec()));
     let visits = [Visit::Frontier, Visit::Without(4)].map(|visit| (Direction::In, visit));
-    algorithms.push((told(), visits.to_vec()));
+    algorithms.push((messaging(), visits.to_vec()));
     algorithms
 }
 
-/// What devices can do.
+/// Capabilities of devices.
 #[derive(Clone, Copy, Debug)]
 struct Abilities {
     float_atomics: bool,
@@ -109,7 +109,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
     }
 }
 
-/// Whether an algorithm has what a kernel runs.
+/// Whether an algorithm has the hooks of a kernel.
 fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
@@ -121,7 +121,7 @@ fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     }
 }
 
-/// What modules are composed for: kernels of algorithms, and everything that makes a difference to them.
+/// A case: a kernel of an algorithm, and all options that affect its text.
 fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
     let mut cases = Vec::new();
     for (algorithm, visits) in algorithms() {
@@ -137,7 +137,7 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
                 for chunks in [1, 2, 5] {
                     for abilities in all_abilities() {
                         let options = options(Encoding::VertexId, visit, chunks, abilities);
-                        // Of the vertices' two buffers, a device has one or both.
+                        // A device has one or both of the vertices' two buffers.
                         for held_vertices in [800, 1200].into_iter().filter(|_| chunks == 2) {
                             add(ModuleOptions { sharded: true, held_vertices, ..options.clone() });
                         }
@@ -156,8 +156,8 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
     cases
 }
 
-/// Every module there is, each text once. By default it is every seventh case: each kernel of each algorithm for some
-/// devices and stores, which are others for the next.
+/// All modules, each text once. By default every seventh case: each kernel of each algorithm, with changing devices and
+/// stores.
 fn composed() -> Vec<Module> {
     let mut seen = HashSet::new();
     let cases: Vec<_> = some(cases(), 7).collect();
@@ -181,7 +181,7 @@ fn canonical_options_make_the_same_module() {
     });
 }
 
-/// A module, and what naga makes of it.
+/// A module, parsed and validated by naga.
 struct Valid {
     module: Module,
     parsed: naga::Module,
@@ -201,7 +201,7 @@ fn modules() -> &'static [Valid] {
 }
 
 #[test]
-fn modules_are_valid_and_bind_what_they_say() {
+fn modules_are_valid_and_their_bindings_match() {
     let modules = modules();
     assert!(modules.len() > 300, "only {} modules", modules.len());
     for Valid { module, parsed, info } in modules {
@@ -228,7 +228,7 @@ fn modules_are_valid_and_bind_what_they_say() {
 }
 
 #[test]
-fn modules_have_no_functions_but_those_that_are_called() {
+fn modules_have_no_unused_functions() {
     let names = |module: &naga::Module| -> Vec<Option<String>> {
         module.functions.iter().map(|(_, function)| function.name.clone()).collect()
     };
@@ -247,7 +247,7 @@ fn modules_translate_to_spirv() {
     }
 }
 
-/// Metal has 64-bit atomics for min and max only, so that sums there are two words.
+/// Metal has 64-bit atomics for min and max only: sums are two words.
 #[test]
 fn modules_translate_to_msl() {
     for Valid { module, parsed, info } in modules().iter().filter(|one| !one.module.text.contains("atomic<u64>")) {
@@ -257,7 +257,7 @@ fn modules_translate_to_msl() {
     }
 }
 
-/// HLSL has no atomics for floats, so that they go through their bits there.
+/// HLSL has no float atomics: they use the bits.
 #[test]
 fn modules_translate_to_hlsl() {
     for Valid { module, parsed, info } in modules().iter().filter(|one| !one.module.text.contains("atomic<f32>")) {
@@ -273,10 +273,10 @@ fn modules_translate_to_hlsl() {
     }
 }
 
-/// The most storage buffers that a stage has on every adapter of WebGPU.
+/// The limit on storage buffers per stage that every WebGPU adapter has.
 #[test]
-fn one_chunk_fits_the_least_adapters() {
-    // Wide sketches are for others; narrow ones do.
+fn one_chunk_fits_every_adapter() {
+    // Narrow sketches fit; wide ones need more buffers.
     let wide = Declared::of(&Radius::new(1, 1), false);
     for (algorithm, visits) in catalogued().into_iter().filter(|(algorithm, _)| wide.as_ref() != Some(algorithm)) {
         for kernel in KernelName::ALL.into_iter().filter(|&kernel| runs(&algorithm, kernel)) {
@@ -292,9 +292,8 @@ fn one_chunk_fits_the_least_adapters() {
     }
 }
 
-/// What is not used is not bound.
 #[test]
-fn modules_bind_no_more_than_they_use() {
+fn modules_bind_only_what_they_use() {
     let bfs = Bfs::from(VertexId(0));
     let visits = bfs.visits(true);
     let bfs = Declared::of(&bfs, true).unwrap();
@@ -336,18 +335,18 @@ macro_rules! assert_same_layout {
     ($module:expr, $rust:ident as $wgsl:ident { $($member:ident),* }) => {{
         let expected = [$((stringify!($member).to_owned(), offset_of!(layout::$rust, $member) as u32)),*];
         let (mut found, _) = members($module, stringify!($wgsl));
-        // What follows a header is an array.
+        // An array follows the header.
         if stringify!($rust) != stringify!($wgsl) {
             assert_eq!(found.pop().unwrap().1 as usize, size_of::<layout::$rust>());
         }
         assert_eq!(found, expected);
-        // Every member is named here, or the size would differ.
+        // If a member were missing here, the size would differ.
         assert_eq!(expected.len(), found.len());
     }};
 }
 
 #[test]
-fn structs_lie_alike_in_rust_and_wgsl() {
+fn structs_have_the_same_layout_in_rust_and_wgsl() {
     let constants = [("QUEUES_MAX", layout::QUEUES_MAX), ("BINS", layout::BINS), ("EDGE_COUNTS", layout::EDGE_COUNTS)];
     let constants = constants.map(|(name, value)| format!("const {name} = {value}u;\n")).concat();
     let module = naga::front::wgsl::parse_str(&(constants + include_str!("../../shaders/lib/layout.wgsl"))).unwrap();
@@ -391,7 +390,7 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     assert_eq!(size_of::<layout::CensusTotal>(), 16);
 }
 
-/// Workgroup memory: what every adapter of Vulkan and Metal has is 32 KiB.
+/// Every Vulkan and Metal adapter has 32 KiB of workgroup memory.
 #[test]
 fn workgroup_memory_is_small() {
     for Valid { module, parsed, info } in modules() {
@@ -406,10 +405,10 @@ fn workgroup_memory_is_small() {
     assert_eq!((edges_per_unit(false), edges_per_unit(true)), (4096, 2048));
 }
 
-/// Where a driver ends loops early, kernels with an algorithm's hooks look for that at their end; elsewhere nothing of
-/// it is there.
+/// For drivers that end loops early, kernels with an algorithm's hooks check for that at their end; for other drivers
+/// the check is absent.
 #[test]
-fn loops_are_looked_after_where_they_are_limited() {
+fn kernels_check_for_loops_that_were_ended_early() {
     for (algorithm, visits) in algorithms() {
         for kernel in KernelName::ALL.into_iter().filter(|kernel| runs(&algorithm, *kernel)) {
             let Abilities { float_atomics, .. } = PORTABLE;
@@ -427,17 +426,17 @@ fn loops_are_looked_after_where_they_are_limited() {
     }
 }
 
-/// Each loop says how many rounds it takes, in the comment before it: no loop may take 65,535 where loops are limited,
-/// unless it is in a kernel with hooks, which looks for that.
+/// The comment before each loop states its maximum number of iterations: where loops are limited, only kernels with
+/// hooks, which check for it, may reach 65,535.
 #[test]
-fn loops_say_how_many_rounds_they_take() {
+fn loops_state_their_iteration_count() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut loops = 0;
     let mut check = |path: std::path::PathBuf| {
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
         for (at, line) in lines.iter().enumerate() {
-            // In Rust, `while` and `loop` of a generated text stand at the beginning of a line.
+            // In Rust, `while` and `loop` of generated WGSL are at the beginning of a line.
             let generated = path.extension().is_some_and(|name| name == "rs");
             let begins =
                 |word: &str| line.starts_with(word) && (!generated || text.lines().nth(at).unwrap().starts_with(word));

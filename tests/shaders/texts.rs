@@ -1,6 +1,6 @@
-//! What algorithms' own texts may say, and how errors in them are told.
+//! The WGSL of algorithms: allowed names and accessors, and the messages for errors.
 
-use crate::declared::{everything, told};
+use crate::declared::{everything, messaging};
 use crate::{PORTABLE, algorithms, options};
 use topostream::Direction;
 use topostream::device::gpu::compose::{Declared, KernelName, Resource, check, compose};
@@ -8,10 +8,14 @@ use topostream::model::algorithm::{Shader, Visit};
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream_formats::Encoding;
 
-/// Local variables of an algorithm may be called what kernels call buffers and functions.
+/// Local variables of an algorithm may have the names of the kernels' buffers and functions.
 #[test]
 fn names_of_kernels_are_free() {
-    let text = "fn vertex_update(vertex: u32) -> vec4<f32> {\n    let pages = 1u; let count = pages; let rows = count;\n    return vec4<f32>(f32(rows));\n}\n";
+    let text = "fn vertex_update(vertex: u32) -> vec4<f32> {
+    let pages = 1u; let count = pages; let rows = count;
+    return vec4<f32>(f32(rows));
+}
+";
     let shader = Shader::new("free.wgsl", text);
     let algorithm = Declared { name: "free", shader, ..everything() };
     let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
@@ -52,35 +56,47 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     assert!(error.starts_with("shaders/algorithms/broken.wgsl:15: expected"), "{error}");
     let error = broken(text, KernelName::Initialise);
     assert!(error.starts_with("shaders/algorithms/broken.wgsl:1: `vertex_initialise` is missing"), "{error}");
-    let validated = "fn vertex_update(vertex: u32) -> vec4<f32> {\n    let a = 1u;\n\n    return vec4<f32>(0.0) + f32(given_load(a)) * vec3<f32>();\n}\n";
+    let validated = "fn vertex_update(vertex: u32) -> vec4<f32> {
+    let a = 1u;
+
+    return vec4<f32>(0.0) + f32(given_load(a)) * vec3<f32>();
+}
+";
     let error = broken(validated, KernelName::VertexPhase);
     assert!(error.starts_with("shaders/algorithms/broken.wgsl:4: "), "{error}");
-    // Read-only attributes are not written by edges.
-    let text = "struct Record { unused: u32 }\nfn list_open(list: List) -> Record {\n    given_store(0u, 1.0);\n    return Record();\n}\nfn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }\nfn list_close(record: Record, list: List) {}";
+    // Edges may not write read-only attributes.
+    let text = "struct Record { unused: u32 }
+fn list_open(list: List) -> Record {
+    given_store(0u, 1.0);
+    return Record();
+}
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }
+fn list_close(record: Record, list: List) {}
+";
     let error = broken(text, KernelName::Segments);
     assert_eq!(error, "shaders/algorithms/broken.wgsl:3: no definition in scope for identifier: `given_store`");
 }
 
 #[test]
-fn edges_know_no_out_degrees_where_they_are_split() {
+fn edges_have_no_out_degrees_in_split_lists() {
     let text = "struct Record { unused: u32 }
 fn list_open(list: List) -> Record { return Record(degree_out(list.vertex)); }
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }
 fn list_close(record: Record, list: List) {}
 ";
     let shader = Shader::new("degrees.wgsl", text);
-    let algorithm = Declared { name: "degrees", shader, ..told() };
+    let algorithm = Declared { name: "degrees", shader, ..messaging() };
     let mut options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
     check(&compose(&algorithm, KernelName::Lists, &options)).unwrap();
     options.sharded = true;
     let error = check(&compose(&algorithm, KernelName::Lists, &options)).unwrap_err().to_string();
-    assert!(error.starts_with("degrees.wgsl:2: ") && error.contains("held of own vertices only"), "{error}");
+    assert!(error.starts_with("degrees.wgsl:2: ") && error.contains("available for own vertices only"), "{error}");
 }
 
-/// Over lists that are grouped for shards a module looks up out-degrees if its hooks call `list_degree`; comments and
-/// members of other structs that have such names change nothing.
+/// Over lists that are grouped for shards, a module looks up out-degrees if its hooks call `list_degree`; the name in
+/// comments and members of other structs does not count.
 #[test]
-fn degrees_of_grouped_lists_are_looked_up_where_they_are_asked_for() {
+fn degrees_of_grouped_lists_are_looked_up_on_demand() {
     let text = "// Neither list.degree nor list_degree(list), and no fn list_join.
 struct Record { degree: u32 }
 fn list_open(list: List) -> Record { return Record(DEGREE); }
@@ -106,21 +122,21 @@ fn list_close(record: Record, list: List) {}
         }
         check(&compose("0u", kernel, true)).unwrap();
         let error = check(&compose("list_degree(list)", kernel, true)).unwrap_err().to_string();
-        assert!(error.contains("held of own vertices only"), "{error}");
+        assert!(error.contains("available for own vertices only"), "{error}");
         let error = check(&compose("list.degree", kernel, false)).unwrap_err().to_string();
         assert!(error.starts_with("degrees.wgsl:3: ") && error.ends_with("is list_degree(list)"), "{error}");
     }
 }
 
-/// Declared as `told`, with an attribute that edges count in.
+/// The same declaration as `messaging`, with an attribute that edges add to.
 fn told_with_count() -> Declared {
-    let mut algorithm = told();
+    let mut algorithm = messaging();
     let (of, role, merge) = (AttributeType::U32, Role::Accumulated, Merge::Add);
     algorithm.attributes.push(Attribute { name: "count", of, role, merge, initial: Initial::Bits(0) });
     algorithm
 }
 
-/// Numbers come from Rust to WGSL with all of their bits; one that WGSL has no literal for is an error, not a panic.
+/// Constants from Rust are exact in WGSL; one without a WGSL literal is an error, not a panic.
 #[test]
 fn constants_keep_every_bit() {
     let text =
@@ -155,14 +171,14 @@ fn constants_keep_every_bit() {
 }
 
 #[test]
-fn messages_are_of_traversals_without_sums() {
+fn only_traversals_without_sums_send_messages() {
     let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
     for kernel in [KernelName::Collect, KernelName::Ship, KernelName::Apply] {
         let error = check(&compose(&everything(), kernel, &options)).unwrap_err().to_string();
         assert!(error.starts_with("everything.wgsl:1: ") && error.contains("number of 64 bits"), "{error}");
         let (pagerank, _) = algorithms().into_iter().find(|(algorithm, _)| algorithm.name == "pagerank").unwrap();
         let error = check(&compose(&pagerank, kernel, &options)).unwrap_err().to_string();
-        assert!(error.contains("messages are those of traversals"), "{error}");
-        check(&compose(&told(), kernel, &options)).unwrap();
+        assert!(error.contains("only traversals send messages"), "{error}");
+        check(&compose(&messaging(), kernel, &options)).unwrap();
     }
 }

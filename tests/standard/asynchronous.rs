@@ -13,7 +13,7 @@ use topostream_formats::edge::WeightType;
 use topostream_tools::format::FormatOptions;
 use topostream_tools::generate::{Grid, Rmat};
 
-/// Runs an algorithm in some of the ways, with and without; returns what both read on one CPU, in bytes.
+/// Runs an algorithm on some teams, synchronously and asynchronously; returns the bytes that both read on one CPU.
 fn check<A: Algorithm>(
     store: &TestStore,
     only_cpus: bool,
@@ -45,7 +45,7 @@ fn distances(weighted: &Weighted, store: &TestStore, only_cpus: bool) -> (u64, u
     check(store, only_cpus, make, |found, way| assert!(found.column("distance") == expected, "{way}: other distances"))
 }
 
-/// A wave that takes many supersteps, each of which touches most pages: too many for GPUs in software.
+/// A wave of many supersteps, each of which visits most pages: too slow on software GPUs.
 #[test]
 fn grids_are_read_less_often() {
     let grid = generated(&mut Grid::new(250, 250).generate().unwrap());
@@ -71,7 +71,7 @@ fn hubs() {
 }
 
 #[test]
-fn what_depends_on_the_order_is_refused() {
+fn algorithms_that_depend_on_the_order_are_refused() {
     let graph = EdgeList::new(9, vec![(0, 1), (1, 2)]);
     let asynchronous = EngineOptions::default().with_asynchronous(true);
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));

@@ -12,7 +12,7 @@ use topostream_tools::format::FormatOptions;
 const ITERATIONS: u32 = 12;
 const SOURCES: [(u32, f32); 4] = [(7, 1.0), (300, -0.5), (1100, 20.0), (64, 0.0)];
 
-/// Within 1e-4 of what is expected, or of the largest value's hundredth part where values of both signs cancel.
+/// Asserts a relative error within 1e-4, or 1e-4 of a hundredth of the largest value, as values of both signs cancel.
 fn assert_near(found: &[f64], expected: &[f64], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let largest = expected.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
@@ -34,19 +34,19 @@ fn iterate(engine: &Engine, model: Model, iterations: u32) -> Averaging {
     Averaging { model, weights: engine.store().manifest().weights, stop: Stop::Iterations(iterations) }
 }
 
-/// 1500 vertices in some pages, some of them without in-edges, or without any.
+/// 1500 vertices in a few pages, some without in-edges or without edges.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..1490, 40_000, 31);
     edges.retain(|(_, dest)| dest % 50 != 13);
     EdgeList::new(1500, edges)
 }
 
-/// Wide weights, so that vertices are not all alike.
+/// A wide range of weights, so that vertices differ.
 fn weighted(float: bool) -> Weighted {
     Weighted::by_chance(graph(), float, 77)
 }
 
-/// Without in-lists, and in parts: a push.
+/// Without in-lists, and in shards: the algorithm pushes.
 fn out_lists_only() -> FormatOptions {
     FormatOptions { in_edges: false, shards: 2, ..small_pages(Encoding::VertexId) }
 }
@@ -56,7 +56,7 @@ fn held_reference(sources: &[(u32, f32)]) -> Vec<(u32, f64)> {
 }
 
 #[test]
-fn heat_spreads_alike_everywhere() {
+fn heat_is_right_everywhere() {
     let sources = held_reference(&SOURCES);
     let linear = |alpha: f64| Linear::held(1500, 1.0 - alpha, alpha, &sources);
     let heat = |alpha| {
@@ -72,7 +72,7 @@ fn heat_spreads_alike_everywhere() {
 }
 
 #[test]
-fn circuits_are_iterated_alike_everywhere() {
+fn circuits_are_right_everywhere() {
     let weighted = weighted(true);
     let store = TestStore::weighted(&weighted, false, &small_pages(Encoding::VertexId));
     let means = Means::weighted(&weighted.mirrored());
@@ -82,7 +82,7 @@ fn circuits_are_iterated_alike_everywhere() {
 }
 
 #[test]
-fn labels_are_adsorbed_alike_everywhere() {
+fn adsorption_is_right_everywhere() {
     let seeds = [3, 1400, 13];
     let adsorption = |engine: &Engine| {
         let seeds = seeds.iter().map(|&seed| vertex(engine, seed)).collect();
@@ -98,8 +98,7 @@ fn labels_are_adsorbed_alike_everywhere() {
     everywhere(&store, adsorption, |found, way| assert_near(found.column("mass"), &expected, way));
 }
 
-/// A ring with chords, which has no part without a source; with weights that are not too different, so that it
-/// converges.
+/// A ring with chords, which has no component without a source; with similar weights, so that the iteration converges.
 fn small(float: bool) -> Weighted {
     let ring = (0..60).map(|vertex| (vertex, (vertex + 1) % 60));
     let mut graph = EdgeList::new(60, ring.chain(random_edges(0..60, 100, 3)).collect());
@@ -110,7 +109,7 @@ fn small(float: bool) -> Weighted {
 }
 
 #[test]
-fn what_has_converged_solves_the_equations() {
+fn converged_values_solve_the_equations() {
     let sources = [(0, 10.0), (20, -3.0), (41, 0.0)];
     for float in [false, true] {
         let weighted = small(float);
@@ -157,23 +156,23 @@ fn resistors_in_series_and_in_parallel() {
     let current = 12.0 * 3.0 / 5.0;
     let weighted = voltages(engine.store().manifest().weights);
     assert_near(&weighted, &[12.0, 12.0 - current, current / 3.0, 0.0, 0.0], "by weight");
-    // Every edge alike: 1, 2 and 1.
+    // With unit conductances: 1, 2 and 1.
     assert_near(&voltages(None), &[12.0, 12.0 - 4.8, 4.8, 0.0, 0.0], "all alike");
 }
 
 #[test]
-fn weights_that_are_no_conductances_are_refused() {
+fn weights_that_are_not_conductances_are_refused() {
     let large = 2f32.powi(95) * 1.5;
     let cases = [vec![(4, -1.0)], vec![(4, f32::NAN)], vec![(4, f32::INFINITY)], vec![(3, large), (4, large)]];
     for (number, bad) in cases.into_iter().enumerate() {
-        // Two edges to vertex 2, the last ones.
+        // The last two edges, to vertex 2.
         let graph = EdgeList::new(4, vec![(0, 1), (1, 0), (3, 0), (0, 2), (1, 2)]);
         let mut weights = [1.0f32; 5].map(f32::to_bits);
         bad.iter().for_each(|&(edge, weight)| weights[edge] = weight.to_bits());
         let weighted = Weighted { graph, weights: weights.to_vec(), float: true };
         for options in [small_pages(Encoding::VertexId), out_lists_only()] {
             let store = TestStore::weighted(&weighted, true, &options);
-            // The first case everywhere, the others on the CPU and the GPU alone.
+            // The first case on all teams, the others on one CPU and one GPU.
             for (way, options) in ways().into_iter().filter(|(way, _)| number == 0 || way.starts_with("1 ")) {
                 let engine = store.engine(options);
                 let heat = Model::Heat { alpha: 0.5, sources: vec![(VertexId(0), 1.0)] };

@@ -23,7 +23,7 @@ fn assert_near(found: &[f64], expected: &[f64], what: &str) {
     }
 }
 
-/// Several levels, loops, repeated edges, a list of several pages, and vertices that nobody reaches.
+/// Several levels, loops, repeated edges, a list of several pages, and unreachable vertices.
 fn motley() -> EdgeList {
     let mut edges = random_edges(0..2_000, 5_000, 15);
     edges.extend((0..2_000).step_by(10).map(|vertex| (vertex, vertex)));
@@ -49,7 +49,7 @@ fn of_some_sources() {
 }
 
 /// NetworkX's values of `betweenness_centrality(path_graph(5), normalized=False)` and of the directed path; and on
-/// every device those of a small graph, halved where it is undirected.
+/// every device those of a small graph, halved if it is undirected.
 #[test]
 fn exact() {
     let path = EdgeList::new(5, vec![(0, 1), (1, 2), (2, 3), (3, 4)]);
@@ -69,18 +69,18 @@ fn exact() {
 }
 
 #[test]
-fn samples_are_of_different_vertices_and_scaled() {
+fn samples_are_distinct_and_scaled() {
     let graph = EdgeList::new(60, random_edges(0..60, 150, 4));
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let engine = store.engine(engine_options(None, 1, FetcherKind::Auto));
     let of = |algorithm| run(&engine, algorithm).unwrap().column("betweenness").to_vec();
     let exact = of(Betweenness::exact());
-    // All of them are a sample too.
+    // A sample of all vertices.
     assert_eq!(of(Betweenness::sampled(60, 60, 5)), exact);
     assert_eq!(of(Betweenness::sampled(60, 90, 5)), exact);
     assert_eq!(Betweenness::sampled(60, 10, 5), Betweenness::sampled(60, 10, 5));
     assert_ne!(Betweenness::sampled(60, 10, 5), Betweenness::sampled(60, 10, 6));
-    // Of one vertex each: 60 times what it contributes, so that the mean over all vertices is the exact value.
+    // Samples of one vertex are scaled by 60, so that their mean is the exact value.
     let mut sum = vec![0.0; 60];
     let mut left: Vec<u32> = (0..60).collect();
     for seed in 0.. {
@@ -106,7 +106,7 @@ fn too_many_paths_are_refused() {
     let stores = [121, 150].map(|length| TestStore::new(&chain(length), &small_pages(Encoding::VertexId)));
     for (way, options) in ways().into_iter().filter(|(way, _)| thorough() || way.starts_with("1 ")) {
         let [short, long] = stores.each_ref().map(|store| store.engine(options.clone()));
-        // The way there is the same.
+        // The path to that vertex is the same.
         let found = run(&short, make()).unwrap_or_else(|error| panic!("{way}: {error}"));
         let expected: Vec<f64> =
             (0..121).map(|vertex| if vertex == 0 { 0.0 } else { 120.0 - f64::from(vertex) }).collect();

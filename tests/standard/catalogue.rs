@@ -1,4 +1,4 @@
-//! Every algorithm of the catalogue against its oracle: each sample over a graph of the kind that it needs.
+//! Every algorithm of the catalogue against its oracle, over graphs of the kind that it needs.
 
 use crate::common::{TestStore, small_pages, thorough};
 use crate::everywhere::{Found, all_ways, found};
@@ -18,7 +18,7 @@ pub fn samples() -> impl Iterator<Item = (&'static Entry, &'static Sample)> {
     CATALOGUE.iter().flat_map(|&entry| entry.samples.iter().map(move |sample| (entry, sample)))
 }
 
-/// Runs a sample; nothing where it names a vertex of a graph that has none.
+/// Runs a sample; `None` if it names a vertex and the graph has none.
 pub fn run_sample(entry: &Entry, sample: &Sample, engine: &Engine) -> Option<Result<Found, Error>> {
     let store = engine.store();
     if store.vertices() == 0 && sample.arguments.contains("max-degree") {
@@ -32,7 +32,7 @@ pub fn run_sample(entry: &Entry, sample: &Sample, engine: &Engine) -> Option<Res
     Some(run.and_then(|run| found(engine, &run)))
 }
 
-/// Arguments with files in place of `@even` and `@odd`.
+/// Replaces `@even` and `@odd` in arguments by files.
 fn with_files(arguments: &str, engine: &Engine, folder: &Path) -> String {
     let mut arguments = arguments.to_owned();
     for (name, parity) in [("@even", 0), ("@odd", 1)] {
@@ -52,11 +52,11 @@ pub fn oracle(entry: &Entry, sample: &Sample, graph: &Graph) -> Answer {
     oracle(graph, &Arguments::of(sample.arguments))
 }
 
-/// Compares what was found with the oracle's columns.
+/// Compares answers with the oracle's columns.
 pub fn assert_answers(found: &Found, expected: &Answer, what: &str) {
     for (name, expected_values) in &expected.columns {
         let of_vertex = |(&found, &expected): (&f64, &f64)| {
-            // Where there is no value.
+            // No value.
             if found == -1.0 && expected == f64::INFINITY { expected } else { found }
         };
         let values: Vec<f64> = found.column(name).iter().zip(expected_values).map(of_vertex).collect();
@@ -65,8 +65,8 @@ pub fn assert_answers(found: &Found, expected: &Answer, what: &str) {
     }
 }
 
-/// A graph of a kind, as a store and as arrays: a hub, vertices without edges, and where they may be, loops and
-/// repeated edges.
+/// A graph of a kind, as a store and as arrays: a hub, vertices without edges, and if permitted, loops and repeated
+/// edges.
 fn case(needs: &Needs) -> (TestStore, Graph) {
     let mut edges = random_edges(0..1_900, 9_000, 23);
     edges.extend((0..600).map(|number| (5, 3 * number)));
@@ -94,8 +94,8 @@ fn case(needs: &Needs) -> (TestStore, Graph) {
     }
 }
 
-/// Every algorithm in every way, and every sample on the CPU: the other ways are dealt out to the samples of an
-/// algorithm in turn. Where every case is tested, every sample in every way.
+/// Every algorithm on every team, and every sample on the CPU: the samples of an algorithm take the other teams in
+/// turn. If every case is tested, every sample on every team.
 #[test]
 fn every_sample_agrees_with_its_oracle_on_cpus() {
     assert_samples_agree(|options| options.devices.contains(&DeviceChoice::Cpu));
@@ -148,9 +148,9 @@ fn the_catalogue_is_complete() {
     }
 }
 
-/// The table in the documentation of the catalogue has a row for each algorithm, as its entry says.
+/// The table in the catalogue's documentation has a row for each algorithm, which matches its entry.
 #[test]
-fn the_table_in_the_documentation_is_the_catalogue() {
+fn the_table_in_the_documentation_matches_the_catalogue() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/algorithms/catalogue.rs");
     let text = std::fs::read_to_string(path).unwrap();
     let rows: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("/// | `")).collect();

@@ -1,5 +1,5 @@
-//! Checkpoints: a run that is stopped after every superstep, and goes on elsewhere, comes to the same bits as one that
-//! is not; what is damaged or of another run is refused.
+//! Checkpoints: a run that is stopped after every superstep and resumed on other devices has bitwise the results of an
+//! undisturbed one; damaged checkpoints and those of other runs are refused.
 
 use crate::adapter;
 use crate::common::{TestStore, engine_options, generated, scratch, small_pages, thorough};
@@ -21,7 +21,7 @@ use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;
 use topostream_tools::generate::Rmat;
 
-/// All answers by their bits.
+/// All answers, as bits.
 pub type Bits = Vec<Vec<u64>>;
 
 fn answers<A: Algorithm>(run: &Run<A>, vertices: u64) -> Bits {
@@ -34,10 +34,10 @@ fn answers<A: Algorithm>(run: &Run<A>, vertices: u64) -> Bits {
     run.answers().iter().map(|answer| column(&answer.values)).collect()
 }
 
-/// Checkpoints, and what is heard of them.
+/// Checkpoints and their messages.
 pub type Heard = (Arc<Checkpoints>, Arc<Mutex<Vec<CheckpointEvent>>>);
 
-/// Opens a folder and keeps what it tells.
+/// Opens a folder of checkpoints, and collects its messages.
 pub fn open(folder: &Path, every: Every, resume: bool) -> Result<Heard, Error> {
     let events = Arc::new(Mutex::new(Vec::new()));
     let hears = Arc::clone(&events);
@@ -45,7 +45,7 @@ pub fn open(folder: &Path, every: Every, resume: bool) -> Result<Heard, Error> {
     Ok((Arc::new(Checkpoints::open(folder, every, resume, tell)?), events))
 }
 
-/// An engine that keeps checkpoints after every superstep.
+/// An engine that writes a checkpoint after every superstep.
 fn keeping(store: &TestStore, options: &EngineOptions, folder: &Path) -> Result<Engine, Error> {
     let (checkpoints, _) = open(folder, Every::Supersteps(1), true)?;
     Ok(store.engine(options.clone().with_checkpoints(Some(checkpoints))))
@@ -55,7 +55,7 @@ pub fn one_cpu() -> EngineOptions {
     engine_options(Some(18), 2, FetcherKind::Auto)
 }
 
-/// What runs an algorithm to its end.
+/// Runs an algorithm to its end.
 pub type Runs<'a> = dyn Fn(&Engine, &mut Observer<'_>) -> Result<Bits, Error> + 'a;
 
 pub fn running<A: Algorithm>(
@@ -64,8 +64,7 @@ pub fn running<A: Algorithm>(
     move |engine, observer| Ok(answers(&engine.run_observed(make(engine), observer)?, engine.store().vertices()))
 }
 
-/// A session for each superstep, in one way after another: each is asked to stop as soon as its first superstep is
-/// over.
+/// One session for each superstep, on the teams in turn: each is asked to stop after its first superstep.
 fn relay(store: &TestStore, ways: &[EngineOptions], runs: &Runs<'_>) -> (Bits, u32) {
     let folder = scratch::in_memory();
     for session in 0..2000 {
@@ -84,7 +83,7 @@ fn relay(store: &TestStore, ways: &[EngineOptions], runs: &Runs<'_>) -> (Bits, u
     panic!("no end");
 }
 
-/// Whether a relay in these ways comes to what a run comes to that nobody stops, in the first of them.
+/// Asserts that a relay over these teams has the results of an undisturbed run on the first one.
 fn check(name: &str, store: &TestStore, ways: &[EngineOptions], runs: &Runs<'_>) {
     let expected = runs(&store.engine(ways[0].clone()), &mut |_| {}).unwrap_or_else(|error| panic!("{name}: {error}"));
     let (found, sessions) = relay(store, ways, runs);
@@ -100,7 +99,7 @@ pub fn directed() -> TestStore {
     TestStore::weighted(&Weighted::by_chance(graph(), false, 3), true, &small_pages(Encoding::VertexId))
 }
 
-/// Without loops and repeated edges, which clustering refuses.
+/// A graph without loops and repeated edges, which clustering refuses.
 fn undirected() -> TestStore {
     let mut edges: Vec<(u32, u32)> = graph().edges;
     edges.iter_mut().for_each(|edge| *edge = (edge.0.min(edge.1), edge.0.max(edge.1)));
@@ -117,7 +116,7 @@ pub fn sssp() -> Sssp {
     Sssp { source: SOURCE, weights: WeightType::U32 }
 }
 
-/// What has the same answer on every device, by name.
+/// Algorithms with the same answer on every device, by name.
 fn whole_numbers() -> Vec<(&'static str, bool, Box<Runs<'static>>)> {
     let bfs = || Bfs { hops_max: Some(20), ..Bfs::from(SOURCE) };
     vec![
@@ -146,13 +145,13 @@ pub fn communities(
     }
 }
 
-/// With tables for a few ranges.
+/// Limits memory, so that tables take a few ranges.
 fn clustering(engine: &Engine, observer: &mut Observer<'_>) -> Result<Bits, Error> {
     let run = Clustering::run(engine, Some(48 << 10), observer)?;
     Ok(answers(&run, engine.store().vertices()))
 }
 
-/// What has the same answer on the same device only.
+/// Algorithms with the same answer only on the same device.
 fn numbers() -> Vec<(&'static str, Box<Runs<'static>>)> {
     let ranks = |iterations| PageRank { stop: Stop::Iterations(iterations), ..PageRank::default() };
     let heat = |_: &Engine| {
@@ -178,21 +177,21 @@ fn stopped_after_every_superstep_on_the_cpu() {
         check(name, if is_directed { &directed } else { &undirected }, &[one_cpu()], &*runs);
     }
     for (name, runs) in numbers() {
-        // Heat is summed up in single precision by one thread at a time: always in the same order.
+        // One thread adds up heat in single precision: always in the same order.
         check(name, &directed, &[one_cpu().with_threads(1)], &*runs);
     }
     let sampled = |engine: &Engine| Betweenness::sampled(engine.store().vertices(), 2, 1);
     check("betweenness", &directed, &[one_cpu().with_threads(1)], &running(sampled));
 }
 
-/// Each session on other devices than the one before: CPU and GPU, alone and shared.
+/// Consecutive sessions use different devices: CPU and GPU, alone and shared.
 #[test]
 fn from_device_to_device() {
     let (directed, undirected) = (directed(), undirected());
     let mut others: Vec<EngineOptions> = ways().into_iter().map(|(_, options)| options).collect();
     others.insert(0, one_cpu());
     let turn = others.len();
-    // Adapters in software take their time: unless all is asked for, they take part in these.
+    // Software adapters are slow: by default, they run these only.
     let on_gpus = ["bfs", "communities", "clustering by ranges"];
     for (name, is_directed, runs) in whole_numbers() {
         let some: Vec<EngineOptions> = match thorough() || on_gpus.contains(&name) {
@@ -209,7 +208,7 @@ fn from_device_to_device() {
     }
 }
 
-/// On one GPU, and on two that share the run: what depends on the device is the same bits there.
+/// On one GPU, and on two that share the run: answers that depend on the device are the same bits.
 #[test]
 fn stopped_after_every_superstep_on_gpus() {
     if adapter::off() {
@@ -221,7 +220,7 @@ fn stopped_after_every_superstep_on_gpus() {
         vec![one_cpu().with_devices(devices).with_strategy(strategy)]
     };
     for (name, runs) in numbers() {
-        // Sums in single precision depend on the order there.
+        // On GPUs, sums in single precision depend on the order.
         if name != "heat" && (thorough() || name == "pagerank") {
             check(name, &store, &gpus(1, Strategy::Auto), &*runs);
             check(name, &store, &gpus(2, Strategy::Replicate), &*runs);
@@ -232,16 +231,16 @@ fn stopped_after_every_superstep_on_gpus() {
     }
 }
 
-/// Asynchronous relaxation may go on in another order, to the same answer.
+/// Asynchronous relaxation may resume in another order, with the same answer.
 #[test]
-fn asynchronous_runs_go_on() {
+fn asynchronous_runs_resume() {
     let store = directed();
     let options = engine_options(Some(9), 2, FetcherKind::Auto).with_asynchronous(true);
     check("sssp", &store, std::slice::from_ref(&options), &running(|_| sssp()));
     check("components", &store, &[options], &running(|_| Components { directed: true }));
 }
 
-/// As after kill -9 or a power cut at any superstep: what was in the folder then is where another process goes on from.
+/// Simulates kill -9 or a power cut at any superstep: another process resumes from a copy of the folder.
 #[test]
 fn killed_at_every_superstep() {
     let store = directed();
@@ -254,7 +253,7 @@ fn killed_at_every_superstep() {
         for entry in fs::read_dir(folder.path()).unwrap().map(Result::unwrap) {
             fs::copy(entry.path(), copy(step.superstep).join(entry.file_name())).unwrap();
         }
-        // And something that was not written to its end.
+        // And an incomplete file.
         fs::write(copy(step.superstep).join("checkpoint.new"), [7; 100]).unwrap();
     };
     let expected = running(|_| ranks())(&engine, &mut keep).unwrap();
@@ -276,7 +275,7 @@ fn killed_at_every_superstep() {
     }
 }
 
-/// A folder with two generations, after 3 and after 4 supersteps: the newer one, the older one.
+/// A folder with two generations, after 3 and after 4 supersteps. Returns the newer file and the older one.
 fn two_generations(store: &TestStore) -> (tempfile::TempDir, [PathBuf; 2], Bits) {
     let folder = scratch::in_memory();
     let ranks = || PageRank { stop: Stop::Iterations(5), ..PageRank::default() };
@@ -295,7 +294,7 @@ fn go_on(store: &TestStore, folder: &Path) -> Result<(Bits, u64, Vec<CheckpointE
     Ok((answers(&run, engine.store().vertices()), resumed, told))
 }
 
-/// Wherever a bit flips, and wherever the file is cut: the older generation is used, and that is said.
+/// After any bit flip or truncation, the older generation is used, with a message.
 #[test]
 fn damage_is_found_and_the_older_generation_used() {
     let store = directed();
@@ -331,7 +330,7 @@ fn damage_is_found_and_the_older_generation_used() {
     }
 }
 
-/// What differs is named.
+/// The error names the difference.
 #[test]
 fn other_runs_are_refused() {
     let store = directed();
@@ -363,7 +362,7 @@ fn other_runs_are_refused() {
     assert!(resumed == 4 && !found.is_empty(), "it is still there");
 }
 
-/// A checkpoint is never overwritten by accident, and a folder is one run's.
+/// Checkpoints are never overwritten without `resume`, and a folder belongs to one run.
 #[test]
 fn folders_are_guarded() {
     let store = directed();
@@ -383,15 +382,15 @@ fn folders_are_guarded() {
     assert!(open(&file, Every::Minute, true).is_err(), "not a folder");
 }
 
-/// Where a checkpoint cannot be written the run goes on, and the one before stays.
+/// If a checkpoint cannot be written, the run continues and the previous one remains.
 #[test]
-fn a_checkpoint_that_cannot_be_written_is_no_end() {
+fn a_failed_checkpoint_does_not_end_the_run() {
     let store = directed();
     let folder = scratch::in_memory();
     let (checkpoints, events) = open(folder.path(), Every::Supersteps(1), true).unwrap();
     let engine = store.engine(one_cpu().with_checkpoints(Some(Arc::clone(&checkpoints))));
     let new = folder.path().join("checkpoint.new");
-    // From the third superstep on something is in the way.
+    // From the third superstep on, a folder blocks the file.
     let mut block = |step: &StepReport| {
         if step.superstep == 2 {
             fs::create_dir(&new).unwrap()
@@ -408,7 +407,7 @@ fn a_checkpoint_that_cannot_be_written_is_no_end() {
     assert_eq!(go_on(&store, folder.path()).unwrap().1, 2);
 }
 
-/// Sets are told apart by what is in them.
+/// Sets are compared by their contents.
 #[test]
 fn sets_are_parameters() {
     let store = directed();

@@ -9,7 +9,7 @@ use topostream::algorithms::Clustering;
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// Triangles by chance, hubs that many lists meet at, a clique, loops, vertices without edges.
+/// Random triangles, hubs in many lists, a clique, loops, vertices without edges.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..400, 6000, 5);
     edges.extend((0..3000).flat_map(|vertex| [(3, vertex), (vertex, 5)]));
@@ -18,7 +18,7 @@ fn graph() -> EdgeList {
     EdgeList::new(3100, distinct.into_iter().collect())
 }
 
-/// In one range, and in many.
+/// Tables in one range and in many.
 fn check(store: &TestStore, graph: &EdgeList, triangles: bool) {
     let expected = clustering(graph);
     let starts = 4 * (u64::from(graph.vertices) + 1);
@@ -66,9 +66,9 @@ fn check_some(graph: &EdgeList) {
     everywhere_by(&store, run, |found, way| assert_eq!(found.column("coefficient"), zeros, "{way}"));
 }
 
-/// The list takes two pages, and the edge stands at the end of one and at the beginning of the other.
+/// The list spans two pages; the repeated edge is the last of one page and the first of the other.
 #[test]
-fn repeated_edges_are_refused_where_pages_meet() {
+fn repeated_edges_across_pages_are_refused() {
     for twice in 16_364..16_384 {
         let neighbours = (1..16_500).chain([twice]).map(|neighbour| (0, neighbour));
         let store = TestStore::new(&EdgeList::new(16_500, neighbours.collect()), &small_pages(Encoding::VertexId));

@@ -10,8 +10,8 @@ use topostream::device::DeviceChoice;
 use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::FormatOptions;
 
-/// Groups with few edges between them, a hub whose list is in several pages, loops, edges both ways and repeated,
-/// vertices without edges.
+/// Groups with few edges between them, a hub whose list spans several pages, loops, repeated edges and edges in both
+/// directions, vertices without edges.
 fn graph() -> EdgeList {
     let mut edges = Vec::new();
     for group in 0..40u32 {
@@ -24,7 +24,7 @@ fn graph() -> EdgeList {
     EdgeList::new(2450, edges)
 }
 
-/// In one range of vertices, and in several; for one iteration, and for some.
+/// One range of vertices and several, one iteration and several.
 fn check(store: &TestStore, graph: &EdgeList, directed: bool) {
     for (iterations, ranges) in [(1, false), (6, false), (5, true)] {
         let expected = communities(graph, iterations, directed);
@@ -40,7 +40,7 @@ fn check(store: &TestStore, graph: &EdgeList, directed: bool) {
     }
 }
 
-/// Enough memory for the hub, not for all vertices: CPUs alone keep only the counts of long lists, and one place for
+/// Enough memory for the hub, not for all vertices: CPUs alone keep counts for long lists only, and one buffer for the
 /// others.
 fn table_bytes(devices: &[DeviceChoice], directed: bool) -> u64 {
     let sparing = !directed && devices.iter().all(|device| *device == DeviceChoice::Cpu);
@@ -61,7 +61,7 @@ fn undirected() {
     check(&TestStore::new(&graph, &options), &graph.mirrored(), false);
 }
 
-/// The smallest label is the smallest id, however vertices are numbered inside.
+/// The smallest label is the smallest original id, independent of internal ids.
 #[test]
 fn vertices_in_another_order() {
     let graph = graph();
@@ -70,7 +70,7 @@ fn vertices_in_another_order() {
 }
 
 #[test]
-fn a_table_that_is_too_small_is_refused() {
+fn too_little_memory_for_the_table_is_refused() {
     let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
     let engine = store.engine(Default::default());
     let Err(error) = LabelPropagation::run(&engine, 3, Some(1000), &mut |_| {}) else { panic!("the hub has no room") };

@@ -1,4 +1,4 @@
-//! Edges from one set of vertices into another, counted.
+//! Counts of edges from one set of vertices to another.
 
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages};
 use crate::everywhere::{everywhere, run, ways};
@@ -13,7 +13,7 @@ use topostream_tools::format::FormatOptions;
 
 const VERTICES: u32 = 18_000;
 
-/// A hub with a list of several pages, one that every vertex points to, loops, repeated edges.
+/// A hub with a list of several pages, a vertex with edges from all others, loops, repeated edges.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..9000, 30_000, 43);
     edges.extend(random_edges(9000..VERTICES, 8_000, 45));
@@ -23,7 +23,7 @@ fn graph() -> EdgeList {
     EdgeList::new(VERTICES, edges)
 }
 
-/// Some vertices by chance, and those that are special.
+/// Random vertices and the special ones.
 fn some(every: u64, seed: u64) -> Vec<u32> {
     let mut state = seed | 1 << 33;
     let mut members: Vec<u32> = (0..VERTICES).filter(|_| draw(&mut state) >> 20 & 0xff < 256 / every).collect();
@@ -31,7 +31,7 @@ fn some(every: u64, seed: u64) -> Vec<u32> {
     members
 }
 
-/// Vertices of a store by the ids of its source.
+/// Vertices of a store by original id.
 fn set(store: &Store, ids: &[u32]) -> Arc<VertexSet> {
     let (set, originals) = (VertexSet::new(store.vertices()), store.ids().unwrap());
     let members = (0..store.vertices()).map(|vertex| VertexId(vertex as u32));
@@ -66,9 +66,9 @@ fn edges_are_counted_everywhere() {
     }
 }
 
-/// What a GPU may bind at once holds the values of 16384 vertices: sets are planted in two buffers each.
+/// A binding holds the values of 16384 vertices: each set spans two buffers.
 #[test]
-fn sets_lie_in_several_buffers() {
+fn sets_can_span_several_buffers() {
     let graph = graph();
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let (from, to) = (some(8, 5), some(3, 6));
@@ -93,7 +93,7 @@ fn an_undirected_edge_counts_at_both_ends() {
     assert!(found.column("cross_edges") == counts(&weighted.graph.mirrored(), &from, &to));
 }
 
-/// Only pages with lists of the first set are read; an empty set asks for none.
+/// Only pages with lists of the first set are read; none for an empty set.
 #[test]
 fn pages_of_others_are_not_read() {
     let graph = graph();

@@ -1,6 +1,5 @@
-//! Graphs with next to nothing in them, and a list longer than a page, on every kind of team: each sample of the
-//! catalogue has the answer of one CPU, which is the oracle's. With rates of the devices, which shares of pages then
-//! follow.
+//! Tiny graphs, and a list longer than a page, on every kind of team: each sample of the catalogue has the answer of
+//! one CPU, which is the oracle's. Devices have rates, which determine their shares of pages.
 
 use crate::adapter;
 use crate::catalogue::{assert_answers, oracle, run_sample, samples};
@@ -16,7 +15,7 @@ use topostream::{Engine, EngineOptions};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// A device that does as much of everything.
+/// Rates of a device that is equally fast at everything.
 fn rates_of(name: &str, threads: Option<u32>, rate: f64) -> DeviceRates {
     let kernels = KernelRates {
         vertices: 1 << 10,
@@ -46,7 +45,7 @@ fn rates_of(name: &str, threads: Option<u32>, rate: f64) -> DeviceRates {
     }
 }
 
-/// The rates of every device here.
+/// The rates of all devices.
 fn rates() -> Arc<Rates> {
     let mut devices = vec![rates_of("cpu, 1 threads", Some(1), 1e8)];
     if !adapter::off() {
@@ -56,7 +55,7 @@ fn rates() -> Arc<Rates> {
     Arc::new(Rates { version: RATES_VERSION, machine, disk_bytes_per_s: 1e9, concurrent_bus_share: 0.9, devices })
 }
 
-/// A graph, and how a store is made of it.
+/// A graph, and the options of its store.
 struct Case {
     name: &'static str,
     graph: EdgeList,
@@ -82,7 +81,7 @@ fn cases() -> Vec<Case> {
     graphs.into_iter().flat_map(case).collect()
 }
 
-/// Each kind of team, under each way to share a run.
+/// Each kind of team, with each strategy.
 fn teams() -> Vec<(String, EngineOptions)> {
     let cpu = || DeviceChoice::Cpu;
     let mut devices = vec![vec![cpu(), cpu()], vec![cpu(), cpu(), cpu()]];
@@ -125,14 +124,14 @@ pub fn assert_close(found: &Found, name: &str, expected: &[f64], what: &str) {
     }
 }
 
-/// Every `of`-th sample, beginning with another one at each turn.
+/// Every `of`-th sample, from a different first one at each turn.
 #[derive(Clone, Copy)]
 struct Part {
     turn: usize,
     of: usize,
 }
 
-/// Every sample on one engine, or those of one part.
+/// Runs all samples on an engine, or those of a part.
 fn check_engine(engine: &Engine, part: Option<Part>, what: &str, check: impl Fn(usize, &Found, &str)) {
     for (number, (entry, sample)) in samples().enumerate() {
         if part.is_some_and(|Part { turn, of }| number % of != turn % of) {
@@ -157,9 +156,9 @@ fn check_alone(store: &TestStore, graph: &Graph, what: &str, expected: &mut Hash
     }
 }
 
-/// By default each store takes two teams of CPUs and one with GPUs, the next ones in the list, and each team the next
-/// part of the samples. There are at least as many turns as teams and as parts, so that every team runs, and every
-/// sample on both kinds of team.
+/// By default each store takes the next two teams of CPUs and the next one with GPUs, and each team the next part of
+/// the samples. There are at least as many turns as teams and parts, so that every team runs, and every sample runs on
+/// both kinds of team.
 #[test]
 fn every_algorithm_on_every_team() {
     let (gpus, cpus): (Vec<_>, Vec<_>) = teams().into_iter().partition(|(_, options)| has_gpu(options));

@@ -1,4 +1,4 @@
-//! Degrees: counted, read where they stand, and the same either way.
+//! Degrees: counted from edges or read from the store, with the same result.
 
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages};
 use crate::everywhere::{everywhere, run};
@@ -8,7 +8,7 @@ use topostream::algorithms::{Degrees, histogram};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// A vertex that every other points to, one that points to every other, loops, repeated edges, vertices without edges.
+/// A vertex with edges from all others, one with edges to all others, loops, repeated edges, vertices without edges.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..9000, 40_000, 42);
     edges.extend((0..9000).map(|number| (77, number)));
@@ -35,7 +35,7 @@ fn in_degrees_are_counted_everywhere() {
 }
 
 #[test]
-fn what_the_store_has_is_not_counted() {
+fn degrees_in_the_store_are_not_counted() {
     let graph = graph();
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let (outgoing, incoming) = (floats(&degrees(&graph, false)), floats(&degrees(&graph, true)));

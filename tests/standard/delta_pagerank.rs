@@ -10,7 +10,7 @@ use topostream_tools::format::FormatOptions;
 const CASES: [(Dangling, DanglingMass); 2] =
     [(Dangling::Spread, DanglingMass::Redistributed), (Dangling::Lost, DanglingMass::Ignored)];
 
-/// Vertices without out-edges, without in-edges and without any; loops and edges that stand twice.
+/// Vertices without out-edges, in-edges or both; loops and repeated edges.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..9_900, 60_000, 41);
     edges.retain(|(source, dest)| source % 9 != 4 && dest % 11 != 5);
@@ -21,7 +21,7 @@ fn graph() -> EdgeList {
 #[test]
 fn ranks_are_within_the_tolerance_of_the_limit_everywhere() {
     let graph = graph();
-    // The second time over lists in parts.
+    // The second store has shards.
     for ((dangling, mass), shards) in CASES.into_iter().zip([1, 3]) {
         let store = TestStore::new(&graph, &FormatOptions { shards, ..small_pages(Encoding::VertexId) });
         let expected = rank_limit(&graph, 0.85, dangling);
@@ -33,21 +33,21 @@ fn ranks_are_within_the_tolerance_of_the_limit_everywhere() {
                 let error = relative_error(found.column("rank"), &expected);
                 assert!(error <= 1.1e-4, "{way}: {error}");
                 let steps = &found.report.steps;
-                // The first superstep reads nothing, the second all, the last ones little.
+                // The first superstep reads no pages, the second all, the last ones few.
                 let edges: Vec<u64> = steps.iter().map(|step| step.edges).collect();
                 assert_eq!(edges[0], 0, "{way}");
                 assert_eq!(edges[1], graph.edges.len() as u64, "{way}");
                 assert!(edges.iter().any(|&some| some > 0 && some < edges[1] / 4), "{way}: {edges:?}");
-                // By the damping factor alone, what is under way takes 57 to fall to the tolerance.
+                // By the damping factor alone, residuals take 57 supersteps to fall to the tolerance.
                 assert!(steps.len() < 30, "{way}: {edges:?}");
             },
         );
     }
 }
 
-/// Most vertices pass something on once, to vertices without out-edges; a ring at the end goes round and round.
+/// Most vertices propagate once, to vertices without out-edges; a ring at the end takes many supersteps.
 #[test]
-fn pages_of_vertices_with_nothing_to_pass_on_are_not_read() {
+fn pages_of_vertices_without_residuals_are_not_read() {
     let mut edges = random_edges(0..10_000, 90_000, 6);
     edges.iter_mut().for_each(|(_, dest)| *dest += 10_000);
     edges.extend((20_000..20_100).map(|vertex| (vertex, 20_000 + (vertex + 1) % 100)));
@@ -68,7 +68,7 @@ fn pages_of_vertices_with_nothing_to_pass_on_are_not_read() {
     );
 }
 
-/// Pages in the buffer are processed again before others are read; what is left out waits with its share.
+/// Pages in the buffer are processed again before others are read; deferred vertices keep their residuals.
 #[test]
 fn ranks_are_within_the_tolerance_asynchronously() {
     let graph = graph();
@@ -88,7 +88,7 @@ fn ranks_are_within_the_tolerance_asynchronously() {
 }
 
 #[test]
-fn a_finer_tolerance_takes_more_and_gives_more() {
+fn a_smaller_tolerance_takes_longer_and_is_more_accurate() {
     let graph = graph();
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let engine = store.engine(engine_options(None, 2, FETCHERS[0]));
@@ -117,8 +117,8 @@ fn every_run_gives_the_same_bits() {
 }
 
 #[test]
-fn small_graphs_have_their_limits() {
-    // No edges at all; a path; a ring, whose ranks are all alike.
+fn small_graphs_converge_to_the_limit() {
+    // No edges; a path; a ring, whose ranks are all equal.
     for (vertices, edges) in [(3, vec![]), (3, vec![(0, 1), (1, 2)]), (4, vec![(0, 1), (1, 2), (2, 3), (3, 0)])] {
         let graph = EdgeList::new(vertices, edges);
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));

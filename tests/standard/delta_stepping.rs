@@ -13,7 +13,7 @@ fn paths(float: bool) -> Sssp {
     Sssp { source: VertexId(5), weights: if float { WeightType::F32 } else { WeightType::U32 } }
 }
 
-/// Whole distances, -1 where there is no way; or floats.
+/// Integer distances, -1 for unreachable vertices; or floats.
 fn expected(weighted: &Weighted) -> Vec<f64> {
     match weighted.float {
         true => weighted.single_distances(5),
@@ -37,9 +37,9 @@ fn distances_are_exact_whatever_the_width() {
     }
 }
 
-/// A path and shortcuts that are no shorter: Bellman and Ford's way reads the end of the path again and again.
+/// A path with shortcuts that are not shorter: Bellman-Ford reads the end of the path many times.
 #[test]
-fn fewer_lists_are_read_twice() {
+fn fewer_lists_are_read_again() {
     let mut edges: Vec<(u32, u32)> = (5..400).map(|vertex| (vertex, vertex + 1)).collect();
     let mut weights = vec![1; edges.len()];
     for from in (5..390).step_by(3) {

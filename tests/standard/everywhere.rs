@@ -11,14 +11,13 @@ use topostream::report::RunReport;
 use topostream::team::Strategy;
 use topostream::{Engine, EngineOptions, Error, VertexId};
 
-/// The ways that are tested by default, by their number in `all_ways`: the CPU alone and sharded, a GPU alone. The
-/// catalogue's samples run each algorithm in every way.
+/// The teams that are tested by default, by index in `all_ways`: the CPU alone and sharded, a GPU alone. The
+/// catalogue's samples run each algorithm on every team.
 const USUAL: [usize; 3] = [0, 2, 3];
 
-/// What a run came to.
+/// The result of a run.
 pub struct Found {
-    /// Each answer by its name: a value for every vertex by ascending original id, -1 for none. Vertices go by original
-    /// ids.
+    /// Answers by name: a value for every vertex by ascending original id, -1 for none. Vertices are original ids.
     columns: BTreeMap<&'static str, Vec<f64>>,
     pub report: RunReport,
 }
@@ -40,7 +39,7 @@ pub fn everywhere<A: Algorithm>(store: &TestStore, make: impl Fn(&Engine) -> A, 
     everywhere_by(store, |engine| engine.run(make(engine)), check);
 }
 
-/// The same for what runs an engine by itself.
+/// The same for a function that runs the engine itself.
 pub fn everywhere_by<F: Finished>(
     store: &TestStore,
     run: impl Fn(&Engine) -> Result<F, Error>,
@@ -79,8 +78,8 @@ pub fn found(engine: &Engine, run: &dyn Finished) -> Result<Found, Error> {
     Ok(Found { columns: columns.collect(), report: run.report().clone() })
 }
 
-/// The CPU alone, as several devices that replicate and that shard; the same with GPUs, if there is one. By default
-/// every other of these.
+/// Teams: the CPU alone, several CPU devices that replicate or shard, and the same with GPUs, if available. By default
+/// every second one.
 pub fn ways() -> Vec<(String, EngineOptions)> {
     some(all_ways(), 2).collect()
 }
@@ -89,7 +88,7 @@ pub fn all_ways() -> Vec<(String, EngineOptions)> {
     let mut ways = Vec::new();
     let mut add = |device: DeviceChoice, devices: usize, strategy, gpu: GpuSettings| {
         let name = format!("{devices} times {device}, {strategy}, without fast paths: {}", !gpu.fast_paths.host_import);
-        // A page buffer that is smaller than the graph, whatever the graph.
+        // A page buffer that is smaller than any of the graphs.
         let options = engine_options(Some(18), 1 + devices % 3, FETCHERS[devices % 3]);
         ways.push((name, options.with_devices(vec![device; devices]).with_strategy(strategy).with_gpu(gpu)));
     };

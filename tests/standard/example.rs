@@ -1,4 +1,4 @@
-//! The example of docs/writing-an-algorithm.md: as short as it is said to be, and right wherever it runs.
+//! The example of docs/writing-an-algorithm.md: as short as the guide claims, and right on every team.
 
 #[path = "../../examples/least_ancestor/algorithm.rs"]
 mod algorithm;
@@ -23,8 +23,8 @@ fn the_example_is_right_everywhere() {
     everywhere(&store, |_| LeastAncestor, |found, way| assert!(found.column("least") == expected, "{way}"));
 }
 
-/// It does not say what it was asked for: a checkpoint of it could not be told from others, and is refused at the
-/// beginning.
+/// The example does not declare its parameters, so its checkpoints could not be told from those of other parameters:
+/// they are refused at the start.
 #[test]
 fn without_parameters_there_are_no_checkpoints() {
     let store = TestStore::new(&EdgeList::new(3, vec![(0, 1), (1, 2)]), &small_pages(Encoding::VertexId));
@@ -36,14 +36,14 @@ fn without_parameters_there_are_no_checkpoints() {
     assert!(error.contains("does not declare its parameters"), "{error}");
 }
 
-/// Comments, blank lines and WGSL counted.
+/// Counts comments, blank lines and WGSL.
 #[test]
 fn the_example_is_short() {
     let lines = include_str!("../../examples/least_ancestor/algorithm.rs").lines().count();
     assert!((20..60).contains(&lines), "{lines} lines");
 }
 
-/// What the guide quotes stands in the example.
+/// The guide's quotes match the example.
 #[test]
 fn the_guide_shows_the_example() {
     let example = include_str!("../../examples/least_ancestor/algorithm.rs");

@@ -1,4 +1,4 @@
-//! Checkpoints with right checksums and wrong contents: an error, or a wrong answer, and never a panic.
+//! Checkpoints with correct checksums and wrong contents: an error or a wrong answer, never a panic.
 
 use crate::checkpoints::{Runs, SOURCE, communities, directed, one_cpu, open, running, sssp};
 use crate::common::{TestStore, scratch};
@@ -13,7 +13,7 @@ use topostream::checkpoint::Every;
 use topostream::report::StepReport;
 use topostream_formats::checksum::crc32c;
 
-/// Bytes before the header, and of a piece.
+/// Bytes before the header, and bytes of a piece.
 const PREAMBLE: usize = 24;
 const PIECE: usize = 1 << 20;
 
@@ -36,14 +36,14 @@ fn with_header(bytes: &[u8], edit: impl FnOnce(&mut Value)) -> Vec<u8> {
     forged
 }
 
-/// How long the sections of a file are.
+/// The lengths of a file's sections.
 fn lengths(bytes: &[u8]) -> Vec<usize> {
     let header: Value = serde_json::from_slice(&bytes[PREAMBLE..PREAMBLE + word(bytes, 12)]).unwrap();
     let sections = header["sections"].as_array().unwrap();
     sections.iter().map(|section| section["bytes"].as_u64().unwrap() as usize).collect()
 }
 
-/// The same file with other words at the beginning of one of its sections, which has room for them.
+/// The same file with other words at the beginning of a section, which must be long enough.
 fn with_words(bytes: &[u8], section: usize, words: [u32; 2]) -> Vec<u8> {
     let lengths = lengths(bytes);
     let pieces_of = |lengths: &[usize]| lengths.iter().map(|length| length.div_ceil(PIECE)).sum::<usize>();
@@ -62,7 +62,7 @@ fn with_words(bytes: &[u8], section: usize, words: [u32; 2]) -> Vec<u8> {
     forged
 }
 
-/// Runs until a few supersteps are over.
+/// Runs for a few supersteps.
 fn session(store: &TestStore, folder: &Path, supersteps: u32, runs: &Runs<'_>) -> Result<(), topostream::Error> {
     let (cancel, done) = (Arc::new(AtomicBool::new(false)), AtomicU32::new(0));
     let (checkpoints, _) = open(folder, Every::Supersteps(1), true)?;

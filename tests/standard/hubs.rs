@@ -1,6 +1,6 @@
-//! Hubs with several times 65,535 neighbours, within one page: llvmpipe ends the loops of a thread after as many
-//! rounds, without a word. Whatever the distribution of work, a GPU comes to what the CPU does, or says that its driver
-//! ends loops.
+//! Hubs with several times 65,535 neighbours, within one page: llvmpipe ends the loops of a thread after 65,535
+//! iterations, without an error. With any distribution of work, a GPU has the CPU's answer, or an error says that its
+//! driver ends loops.
 
 use crate::adapter;
 use crate::catalogue::{run_sample, samples};
@@ -12,7 +12,7 @@ use topostream_formats::Encoding;
 use topostream_formats::write::Layout;
 use topostream_tools::format::FormatOptions;
 
-/// Two hubs, with edges from all or to all vertices; a path.
+/// Two hubs, with edges from all and to all vertices, and a path.
 fn graph() -> EdgeList {
     let n = 150_000;
     let mut edges: Vec<(u32, u32)> = (2..n).flat_map(|vertex| [(0, vertex), (1, vertex)]).collect();
@@ -38,7 +38,7 @@ fn every_algorithm_over_hubs() {
         let options = engine_options(None, 2, FETCHERS[1]).with_memory_bytes(512 << 20);
         let alone = store.engine(options.clone());
         for (number, (entry, sample)) in samples().enumerate() {
-            // Unless all is asked for, those whose loops are longest, each in one way.
+            // By default, the algorithms with the longest loops, each with one distribution.
             let few = ["communities", "bfs"].contains(&entry.name) && sample.row == Some(entry.name);
             if (!thorough() && !few) || (!directed && sample.needs.directed) {
                 continue;
@@ -54,7 +54,7 @@ fn every_algorithm_over_hubs() {
                 let engine = store.engine(options.clone().with_gpu(gpu).with_device(adapter::device()));
                 let what = format!("{name}, {distribution}, directed: {directed}");
                 let found = match run_sample(entry, sample, &engine).expect("as before") {
-                    // Too many rounds in one thread: said, and no wrong answer.
+                    // Too many iterations in one thread: an error, not a wrong answer.
                     Err(error) if error.to_string().contains("ends the loops") => continue,
                     result => result.unwrap_or_else(|error| panic!("{what}: {error}")),
                 };

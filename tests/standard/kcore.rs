@@ -16,7 +16,7 @@ fn undirected(options: FormatOptions) -> FormatOptions {
 }
 
 /// Loops, repeated edges, vertices without edges, a list of several pages, a clique of high degree in a sparse graph
-/// (so that the core number leaps), and a path that hangs from it.
+/// (so that the core number jumps), and a path attached to it.
 fn motley() -> EdgeList {
     let mut edges = random_edges(0..9_000, 12_000, 5);
     edges.extend((0..400).map(|number| (number % 40, number % 40)));
@@ -36,7 +36,7 @@ fn core_numbers_of_an_undirected_graph() {
     let make = |_: &Engine| KCore { directed: false, in_lists: false };
     everywhere(&store, make, |found, way| {
         assert_eq!(found.column("core"), expected, "{way}");
-        // Every list is read at most twice: to count, and when its vertex is removed.
+        // Every list is read at most twice: to count, and to remove its vertex.
         let edges: u64 = found.report.steps.iter().map(|step| step.edges).sum();
         assert!(edges <= 4 * graph.edges.len() as u64, "{way}: {edges} edges");
     });
@@ -56,7 +56,7 @@ fn core_numbers_of_a_directed_graph() {
     }
 }
 
-/// Grouped lists have parts in several pages, and devices that shard see the pages of their own shards.
+/// Grouped lists have parts in several pages, and devices of a sharded run see only the pages of their shards.
 #[test]
 fn core_numbers_over_shards() {
     let graph = EdgeList::new(5_000, random_edges(0..5_000, 10_000, 8));
@@ -83,7 +83,7 @@ fn stores_that_do_not_fit_are_refused() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Small graphs of any shape: few vertices, so that edges repeat.
+    /// Small random graphs: few vertices, so that edges repeat.
     #[test]
     fn small_graphs(
         vertices in 1u32..40,

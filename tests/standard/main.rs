@@ -1,5 +1,5 @@
 //! The standard algorithms against tests/oracles: every kind of device, alone and shared, under both
-//! strategies. A file for each algorithm, or for a few that are alike.
+//! strategies. One file for each algorithm, or for a few similar ones.
 
 #[path = "../gpu/adapter.rs"]
 #[allow(dead_code, reason = "the tests of the GPU use the rest")]

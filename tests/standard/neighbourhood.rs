@@ -1,4 +1,4 @@
-//! Vertices within some hops, of one source and of several, whichever way edges are followed.
+//! Vertices within some hops of one or several sources, in either direction.
 
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages};
 use crate::everywhere::{everywhere, run};
@@ -9,7 +9,7 @@ use topostream::algorithms::{Bfs, Neighbourhood};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// Few edges a vertex, so that hops are many; a hub either way, a loop, repeated edges, a path that leads away.
+/// Few edges a vertex, so that hops are many; a hub in each direction, a loop, repeated edges, a path.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..12_000, 16_000, 41);
     edges.extend((0..9000).map(|number| (77, number)));
@@ -62,7 +62,7 @@ fn hops_either_way() {
     }
 }
 
-/// Whatever the bound, from none at all to more hops than there are.
+/// Bounds from 0 to more hops than there are.
 #[test]
 fn every_bound_is_kept() {
     let graph = graph();
@@ -92,7 +92,7 @@ fn near_neighbours_are_found_without_reading_the_graph() {
 }
 
 #[test]
-fn what_cannot_be_found_is_refused() {
+fn bad_sources_and_stores_are_refused() {
     let graph = EdgeList::new(3, vec![(0, 1)]);
     let store = TestStore::new(&graph, &FormatOptions { in_edges: false, ..small_pages(Encoding::VertexId) });
     let engine = store.engine(engine_options(None, 1, FETCHERS[0]));

@@ -1,4 +1,4 @@
-//! Centralities against what NetworkX computes, on every kind of device: Zachary's karate club, and a random directed
+//! Centralities against NetworkX's, on every kind of device: Zachary's karate club, and a random directed
 //! graph.
 
 use crate::common::{TestStore, data, small_pages};
@@ -9,7 +9,7 @@ use topostream_formats::Encoding;
 use topostream_formats::readers;
 use topostream_tools::format::{FormatOptions, IdPolicy};
 
-/// The tests' graphs, and the factor of Katz centrality that their values were computed with.
+/// The graphs, and the factor with which their Katz centralities were computed.
 const GRAPHS: [(&str, f64); 2] = [("karate", 0.1), ("rmat-12", 0.005)];
 
 fn store(graph: &Published, name: &str) -> TestStore {
@@ -36,7 +36,7 @@ fn converged(l1: f64) -> Stop {
 }
 
 #[test]
-fn centralities_are_those_of_networkx() {
+fn centralities_match_networkx() {
     for (name, alpha) in GRAPHS {
         let graph = Published::find(name).expect("it is in the repository");
         let store = store(&graph, name);

@@ -1,5 +1,5 @@
-//! Published graphs with answers that others computed: what the standard algorithms find is held against them. Small
-//! graphs are run everywhere, large ones on the CPU.
+//! The standard algorithms against published graphs with answers that others computed. Small graphs run on every team,
+//! large ones on the CPU.
 
 use crate::common::{ENCODINGS, TestStore, small_pages, thorough};
 use crate::everywhere::{Found, found, ways};
@@ -13,10 +13,10 @@ use topostream_tools::format::{FormatOptions, IdPolicy};
 
 /// Graphs with more edges are not run on software GPUs.
 const EDGES_MANY: u64 = 200_000;
-/// What sums and quotients may be off, relative to the value.
+/// Relative tolerance of sums and quotients.
 const ERROR: f64 = 1e-4;
 
-/// A published graph and a store with it.
+/// A published graph and its store.
 struct Case {
     name: &'static str,
     graph: Published,
@@ -38,13 +38,13 @@ impl Case {
         Some(Self { name, graph, store })
     }
 
-    /// Runs an algorithm, and has `check` look at what was found.
+    /// Runs an algorithm, and passes its answers to `check`.
     fn run<A: Algorithm>(
         &self,
         run: impl Fn(&Engine) -> Result<Run<A>, Error>,
         check: impl Fn(&Found, &dyn Fn(&str) -> Vec<f64>, &str),
     ) {
-        // Large graphs on the CPU alone; by default, graphs of many levels there and on one GPU.
+        // Large graphs run on the CPU only; by default, graphs with many levels run there and on one GPU.
         let few = if self.graph.arcs > EDGES_MANY { 1 } else { usize::MAX };
         let alone = !thorough() && LONG.contains(&self.name);
         for (way, options) in ways().into_iter().take(few).filter(|(way, _)| !alone || way.starts_with("1 ")) {
@@ -74,13 +74,13 @@ impl Case {
         );
         match self.graph.directed {
             true => self.check_components(),
-            // Of directed graphs the published ones are those of the simple graph.
+            // For directed graphs, the published answers are those of the simple graph.
             false => self.run(
                 |engine| engine.run(KCore { directed: false, in_lists: false }),
                 |found, expected, what| assert!(found.column("core") == expected("kcore"), "{what}: other cores"),
             ),
         }
-        // Paths are too many for floats in grids and roads, and levels too many for GPUs in software.
+        // Grids and roads have too many paths for floats, and too many levels for software GPUs.
         if !LONG.contains(&self.name) {
             self.check_betweenness();
         }
@@ -90,7 +90,7 @@ impl Case {
         self.run(
             |engine| engine.run(Scc),
             |found, expected, what| {
-                // By its smallest vertex, whatever it is called.
+                // Labelled with its smallest vertex, for any labels of the reference.
                 let component = found.column("component");
                 let mut first = HashMap::new();
                 (0..component.len()).for_each(|vertex| _ = first.entry(component[vertex] as u64).or_insert(vertex));
@@ -117,7 +117,7 @@ impl Case {
 /// Graphs with hundreds of levels.
 const LONG: [&str; 5] = ["bremen-cut", "wing", "bremen_dist", "luxembourg_osm", "chicago-regional"];
 
-/// Within [`ERROR`], vertex by vertex.
+/// Asserts that each vertex's value is within [`ERROR`].
 fn near(found: &[f64], expected: &[f64], what: &str) {
     for (vertex, (found, expected)) in found.iter().zip(expected).enumerate() {
         let passes = (found - expected).abs() <= ERROR * expected.abs() || found == expected;

@@ -10,7 +10,7 @@ use topostream_formats::Encoding;
 
 const ITERATIONS: u32 = 15;
 
-/// Every vertex within 1e-4 of what is expected of it; exactly 0 where that is.
+/// Asserts that every value is within 1e-4 of the expected one, and exactly 0 if that is 0.
 fn assert_near(found: &[f64], expected: &[f64], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     for (vertex, (found, expected)) in found.iter().zip(expected).enumerate() {
@@ -24,8 +24,8 @@ fn vertices(engine: &Engine, seeds: &[u32]) -> Vec<VertexId> {
 }
 
 #[test]
-fn ranks_from_seeds_are_those_of_matrix_powers_everywhere() {
-    // A part that no seed leads to, and vertices without out-edges.
+fn ranks_match_matrix_powers_everywhere() {
+    // A component that no seed reaches, and vertices without out-edges.
     let mut edges = random_edges(0..1500, 50_000, 21);
     edges.retain(|(source, dest)| source % 7 != 3 && (*source < 300) <= (*dest < 300 || dest % 7 == 3));
     edges.extend(random_edges(0..300, 3_000, 22));
@@ -46,8 +46,8 @@ fn ranks_from_seeds_are_those_of_matrix_powers_everywhere() {
 }
 
 #[test]
-fn vertices_that_no_seed_reaches_have_nothing() {
-    // 0 → 1 → 2 (no way on), 3 → 0, and 4 ⇄ 5.
+fn vertices_that_no_seed_reaches_have_rank_zero() {
+    // 0 → 1 → 2 (a dead end), 3 → 0, and 4 ⇄ 5.
     let graph = EdgeList::new(6, vec![(0, 1), (1, 2), (3, 0), (4, 5), (5, 4)]);
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let engine = store.engine(engine_options(None, 1, FETCHERS[0]));
@@ -59,7 +59,7 @@ fn vertices_that_no_seed_reaches_have_nothing() {
     let d = 0.85;
     assert_near(&ranks(1, Dangling::Spread), &[1.0 - d, d, 0.0, 0.0, 0.0, 0.0], "a step");
     assert_near(&ranks(3, Dangling::Lost), &[1.0 - d, (1.0 - d) * d, (1.0 - d) * d * d, 0.0, 0.0, 0.0], "lost");
-    // At the limit the walk is a geometric one: 1, d, d² over their sum.
+    // The limit is geometric: 1, d, d² over their sum.
     let sum = 1.0 + d + d * d;
     assert_near(
         &ranks(300, Dangling::Spread),

@@ -34,7 +34,7 @@ fn motley() -> EdgeList {
     EdgeList::new(1_100, edges)
 }
 
-/// A hop is a hop on every device: the same bits at the same time.
+/// On every device, sketches have the same bits after each hop.
 #[test]
 fn sketches_grow_by_hops() {
     let graph = motley();
@@ -47,7 +47,7 @@ fn sketches_grow_by_hops() {
     everywhere(&store, |_| Radius::narrow(3, 3), |found, way| assert_sketched(found, &expected, way));
 }
 
-/// On the average of many parts of one size, estimates are that size.
+/// The mean of estimates over many components of one size is that size.
 #[test]
 fn estimates_are_right_on_average() {
     for size in [1u32, 2, 5, 20, 80] {
@@ -59,7 +59,7 @@ fn estimates_are_right_on_average() {
         let engine = store.engine(engine_options(None, 2, FetcherKind::Auto));
         let found = run(&engine, Radius::new(4, 9)).unwrap();
         let mean = found.column("neighbours").iter().sum::<f64>() / f64::from(count * size);
-        // Three standard errors of 12 % each, and what few bits cannot tell apart.
+        // Three standard errors of 12 % each, plus the resolution of few bits.
         let bound = 3.0 * 0.123 / f64::from(count).sqrt() + 0.02;
         assert!((mean / f64::from(size) - 1.0).abs() < bound, "parts of {size}: {mean}");
         assert!(found.column("eccentricity").iter().all(|&hops| hops < f64::from(size)));
@@ -99,7 +99,7 @@ fn the_effective_diameter_is_near_the_true_one() {
 }
 
 #[test]
-fn a_number_of_passes_is_refused() {
+fn bad_numbers_of_passes_are_refused() {
     let store = TestStore::new(&EdgeList::new(2, vec![(0, 1)]), &small_pages(Encoding::VertexId));
     let engine = store.engine(engine_options(None, 1, FetcherKind::Auto));
     for passes in [0, 257] {

@@ -1,5 +1,5 @@
-//! Algorithms of others that say one thing and do another, and those that were made for another store: each is refused
-//! by an error that says why, and none panics or hangs the engine.
+//! Custom algorithms that contradict their declarations, and algorithms created for another store: each is refused with
+//! an error that says why, and none panics or hangs the engine.
 
 use crate::adapter;
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages, within};
@@ -16,7 +16,7 @@ use topostream::{Direction, EngineOptions, Error};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// An algorithm that reads all out-lists once and does nothing, but for what a test has it do.
+/// An algorithm that reads all out-lists once and does nothing, except for the defect that a test sets.
 #[derive(Clone)]
 struct Own {
     of: AttributeType,
@@ -150,7 +150,7 @@ fn run(own: Own, options: EngineOptions) -> Result<Vec<u64>, Error> {
     })
 }
 
-/// Alone on the CPU, on two of them, and on a GPU if there is one.
+/// Teams: one CPU, two CPUs, and a GPU if available.
 pub fn every_team() -> Vec<EngineOptions> {
     let mut teams = vec![options(&[DeviceChoice::Cpu]), options(&[DeviceChoice::Cpu, DeviceChoice::Cpu])];
     if !adapter::off() {
@@ -160,7 +160,7 @@ pub fn every_team() -> Vec<EngineOptions> {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn contradictory_declarations_are_refused() {
     let in_lists = (Direction::In, Visit::All);
     let within = (Direction::Out, Visit::Within(0));
     let (none, frontier) = ((Direction::Out, Visit::None), (Direction::Out, Visit::Frontier));
@@ -190,7 +190,7 @@ fn what_does_not_go_together_is_refused() {
     }
 }
 
-/// Their changes cannot be told apart from what was there: one device may have them, several may not.
+/// Changes to sums cannot be told from their old values: one device may have them, several may not.
 #[test]
 fn a_traversal_with_sums_runs_alone() {
     let frontier = (Direction::Out, Visit::Frontier);
@@ -207,7 +207,7 @@ fn a_traversal_with_sums_runs_alone() {
 }
 
 #[test]
-fn what_was_made_for_another_store_is_refused() {
+fn algorithms_made_for_another_store_are_refused() {
     let here = TestStore::new(&graph(), &without_in_lists());
     let (larger, other) =
         (EdgeList::new(60, random_edges(0..60, 300, 1)), EdgeList::new(50, random_edges(0..50, 300, 2)));
@@ -232,7 +232,7 @@ fn what_was_made_for_another_store_is_refused() {
     }
 }
 
-/// Where a CPU has a place for a list, a GPU wants room for all of its labels: it would look for it forever.
+/// A CPU needs one buffer for a list, a GPU room for all of its labels: it would probe the table forever.
 #[test]
 fn communities_made_for_cpus_do_not_run_on_a_gpu() {
     if adapter::off() {
@@ -246,7 +246,7 @@ fn communities_made_for_cpus_do_not_run_on_a_gpu() {
 }
 
 #[test]
-fn texts_that_use_what_is_not_declared_are_refused() {
+fn shaders_that_use_undeclared_attributes_are_refused() {
     if adapter::off() {
         return;
     }
@@ -260,7 +260,7 @@ fn texts_that_use_what_is_not_declared_are_refused() {
     }
 }
 
-/// A panic in the driver's thread ends the run with what it said; the next run begins anew.
+/// A panic in the driver's thread ends the run with its message; the next run works.
 #[test]
 fn a_panic_in_the_driver_is_an_error() {
     if adapter::off() {
@@ -273,7 +273,7 @@ fn a_panic_in_the_driver_is_an_error() {
     }
 }
 
-/// A panic in an edge function or a vertex phase of the CPU device, too; other devices of the run are let go of.
+/// The same for a panic in an edge function or a vertex phase on the CPU; other devices of the run are released.
 #[test]
 fn a_panic_on_a_worker_thread_is_an_error() {
     for panics in [Panics::InEdge, Panics::InVertexPhase] {
@@ -286,10 +286,9 @@ fn a_panic_on_a_worker_thread_is_an_error() {
     }
 }
 
-/// More rounds than software Vulkan lets a thread have: the right answer, or an error that says so, and never a wrong
-/// answer.
+/// More iterations than software Vulkan allows a thread: the right answer or an error, never a wrong answer.
 #[test]
-fn loops_that_a_driver_ends_are_found_out() {
+fn loops_that_a_driver_ends_are_detected() {
     if adapter::off() {
         return;
     }

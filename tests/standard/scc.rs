@@ -10,7 +10,7 @@ use topostream::pages::fetch::FetcherKind;
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// The same parts, each called by one of its vertices.
+/// Asserts the same components, each labelled with one of its vertices.
 fn assert_same_parts(found: &[f64], expected: &[u32], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let name = |vertex: usize| found[vertex] as usize;
@@ -24,8 +24,8 @@ fn assert_same_parts(found: &[f64], expected: &[u32], what: &str) {
     }
 }
 
-/// A large component with much that leads to it and from it, cycles in a chain (in descending order), a path, loops,
-/// repeated edges, lists of several pages either way, and vertices without edges.
+/// A large component with many vertices before and after it, a chain of cycles in descending order, a path, loops,
+/// repeated edges, lists of several pages in both directions, and vertices without edges.
 fn motley() -> EdgeList {
     let mut edges = random_edges(0..9_000, 16_000, 21);
     edges.extend((0..9_000).step_by(70).map(|vertex| (vertex, vertex)));
@@ -45,7 +45,7 @@ fn motley() -> EdgeList {
 }
 
 #[test]
-fn parts_of_a_large_graph() {
+fn components_of_a_large_graph() {
     let graph = motley();
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let expected = strong_components(&graph);
@@ -54,7 +54,7 @@ fn parts_of_a_large_graph() {
     everywhere(&store, |_| Scc, |found, way| assert_same_parts(found.column("component"), &expected, way));
 }
 
-/// Lists in parts, and pages that some devices only are shown.
+/// Grouped lists, and pages that only some devices see.
 #[test]
 fn parts_over_shards() {
     let graph = EdgeList::new(4_000, random_edges(0..4_000, 6_000, 22));
@@ -66,8 +66,8 @@ fn parts_over_shards() {
     everywhere(&store, |_| Scc, |found, way| assert_same_parts(found.column("component"), &expected, way));
 }
 
-/// A chain of a thousand components in descending order, which the vertices' own numbers would take a thousand rounds
-/// for.
+/// A chain of a thousand components in descending order: with vertex numbers as colours, it would take a thousand
+/// rounds.
 #[test]
 fn a_chain_takes_few_rounds() {
     let pairs = (0..1_000u32).flat_map(|pair| [(2 * pair, 2 * pair + 1), (2 * pair + 1, 2 * pair)]);

@@ -1,4 +1,4 @@
-//! Breadth-first search: the one with which the other files begin.
+//! Breadth-first search: the template for the other files.
 
 use crate::common::{TestStore, small_pages};
 use crate::everywhere::everywhere;

@@ -1,4 +1,4 @@
-//! Worker threads: as many as a run was given, however many devices share it.
+//! Worker threads: as many as a run is given, for any number of devices.
 
 use crate::adapter;
 use crate::common::{FETCHERS, TestStore, engine_options, pagerank, small_pages};
@@ -13,7 +13,7 @@ use topostream_formats::Encoding;
 const CASE: &str = "TOPOSTREAM_TEST_DEVICES";
 const THREADS: usize = 3;
 
-/// Other tests of this process have threads of their own: each case is a process in which no other test runs.
+/// Each case is a separate process, because other tests have threads.
 #[test]
 fn all_devices_together_have_the_threads_of_the_run() {
     if let Ok(case) = std::env::var(CASE) {
@@ -53,7 +53,7 @@ fn count(gpus: usize, cpus: usize) {
     assert_eq!(run.report.steps.len(), 5);
     assert_eq!(most.get("worker"), Some(&THREADS), "{most:?}");
     if gpus == 0 {
-        // Where there are GPUs, their drivers have threads, too.
+        // Drivers of GPUs also have threads.
         assert_eq!(most.len(), 1, "{most:?}");
     }
 }

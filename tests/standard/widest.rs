@@ -16,7 +16,7 @@ fn widest(engine: &Engine, source: u64) -> Widest {
     Widest { source: engine.store().ids().unwrap().vertex(source).expect("the source exists"), weights }
 }
 
-/// Widths of a graph with weights from an original id, on the CPU.
+/// Widths of a weighted graph from an original id, on the CPU.
 fn found(weighted: &Weighted, source: u64) -> Vec<f64> {
     let store = TestStore::weighted(weighted, true, &small_pages(Encoding::VertexId));
     let engine = store.engine(engine_options(None, 2, FetcherKind::Auto));
@@ -44,7 +44,7 @@ fn widths_are_the_same_everywhere() {
     }
 }
 
-/// Pages in the buffer are processed again before others are read: widths only grow, and end as the same.
+/// Pages in the buffer are processed again before others are read: widths only grow, with the same result.
 #[test]
 fn widths_are_the_same_asynchronously() {
     let graph = EdgeList::new(12_000, random_edges(0..12_000, 40_000, 18));
@@ -58,8 +58,8 @@ fn widths_are_the_same_asynchronously() {
 }
 
 #[test]
-fn the_widest_of_several_ways_and_of_several_edges_counts() {
-    // Two ways to 3, one of them longer and wider; two edges to 4; a loop; 5 behind an edge of weight 0; 6 unreached.
+fn the_widest_of_several_paths_and_edges_is_found() {
+    // Two paths to 3, one longer and wider; two edges to 4; a loop; 5 after an edge of weight 0; 6 unreachable.
     let edges = vec![(0, 1), (1, 3), (0, 2), (2, 1), (3, 4), (3, 4), (3, 3), (4, 5), (6, 0)];
     let weights = vec![3, 9, 8, 7, 2, 5, 100, 0, 50];
     let weighted = Weighted { graph: EdgeList::new(7, edges), weights, float: false };
@@ -71,7 +71,7 @@ fn the_widest_of_several_ways_and_of_several_edges_counts() {
 }
 
 #[test]
-fn weights_may_be_as_large_as_they_come() {
+fn weights_may_have_any_magnitude() {
     let graph = EdgeList::new(4, vec![(0, 1), (1, 2), (2, 3)]);
     let weighted = Weighted { graph, weights: vec![u32::MAX, u32::MAX - 1, u32::MAX], float: false };
     let widest = f64::from(u32::MAX);
@@ -82,14 +82,14 @@ fn weights_may_be_as_large_as_they_come() {
 }
 
 #[test]
-fn weights_that_are_no_widths_are_refused_where_they_are_met() {
+fn weights_that_are_not_widths_are_refused_if_visited() {
     for weight in [-1.0, f32::NAN, f32::NEG_INFINITY] {
-        // From 0 the bad edge to 3 is met, from 3 it is not.
+        // A search from 0 visits the bad edge to 3, one from 3 does not.
         let graph = EdgeList::new(5, vec![(0, 1), (1, 2), (2, 3), (3, 4)]);
         let weights = [1.0, 2.0, weight, 4.0].map(f32::to_bits).to_vec();
         let weighted = Weighted { graph, weights, float: true };
         let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
-        // The first everywhere, the others on the CPU and the GPU alone.
+        // The first case on all teams, the others on one CPU and one GPU.
         let ways = crate::everywhere::ways().into_iter();
         for (way, options) in ways.filter(|(way, _)| weight == -1.0 || way.starts_with("1 ")) {
             let engine = store.engine(options);

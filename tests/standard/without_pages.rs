@@ -1,4 +1,4 @@
-//! Supersteps that read no pages, and whole numbers in steps, on each team.
+//! Supersteps that read no pages, and integers in steps, on each team.
 
 use crate::common::{TestStore, within};
 use crate::refusals::{ALL, every_team, graph, without_in_lists};
@@ -10,8 +10,7 @@ use topostream::model::algorithm::{
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use topostream::team::Strategy;
 
-/// Counts supersteps in its vertex phase: the first reads nothing, nor does any other but the second, which adds the
-/// lists' lengths.
+/// Counts supersteps in its vertex phase. Only the second superstep reads pages, and adds the lists' lengths.
 struct Phases;
 
 struct Lengths<'a>(&'a U32Column);
@@ -33,7 +32,7 @@ impl Kernel for Lengths<'_> {
     }
 }
 
-/// More than a single-precision float can tell from its neighbours.
+/// An integer that is not exact in single precision.
 const LARGE: u32 = (1 << 24) + 1;
 
 impl Algorithm for Phases {
@@ -100,8 +99,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     }
 }
 
-/// Supersteps without pages read none, and run the vertex phase once on each vertex, with integers that floats do
-/// not have.
+/// Supersteps without pages run the vertex phase once on each vertex, with integers that floats cannot represent.
 #[test]
 fn supersteps_without_pages_are_vertex_phases() {
     let edges = graph().edges;

@@ -173,17 +173,17 @@ fn check_lengths(store: &Store, lengths: &[AtomicU32], degrees: &[u32]) -> Resul
     };
     let wrong = |expected, found: String| Err(Error::file(store.path().join("degrees.bin"), expected, found));
     if let Some((vertex, length)) = lengths.iter().enumerate().find_map(unequal) {
-        let expected = format!("vertex {vertex} with degree {length} as its lists in all shards come to");
+        let expected = format!("vertex {vertex} with degree {length}, the sum over its lists in all shards");
         return wrong(expected, degrees[vertex].to_string());
     }
-    // A length that has overflowed 32 bits.
+    // Detects lengths that overflowed 32 bits.
     match degrees.iter().map(|&degree| u64::from(degree)).sum::<u64>() {
         sum if sum == store.edges() => Ok(()),
-        sum => wrong(format!("degrees that come to {}", store.edges()), sum.to_string()),
+        sum => wrong(format!("degrees with a sum of {}", store.edges()), sum.to_string()),
     }
 }
 
-/// Checks the manifest's figures that can be counted.
+/// Checks figures of the manifest against counts.
 fn check_summary(topology: &Topology, degrees: &[u32]) -> Result<()> {
     let large_pages = topology.directory().entries().iter().filter(|entry| entry.run > 0).count() as u64;
     let expected = (topology.summary().degree_max, topology.summary().large_pages);

@@ -29,7 +29,7 @@ impl Row {
     pub fn all() -> Vec<Self> {
         let of_entry = |&entry: &&'static Entry| {
             entry.samples.iter().filter_map(move |sample| {
-                let oracle = topostream_oracles::find(entry.oracle).expect("the tests look for it");
+                let oracle = topostream_oracles::find(entry.oracle).expect("the tests check that it exists");
                 Some(Self { name: sample.row?, entry, sample, oracle })
             })
         };
@@ -72,7 +72,7 @@ impl Row {
     /// Names the first vertex that differs too much.
     pub fn compare(&self, found: &[f64], expected: &Answer) -> Result<()> {
         let column = expected.columns.iter().find(|(name, _)| *name == self.sample.answer);
-        let (_, column) = column.ok_or_else(|| format!("the oracle says nothing of {}", self.sample.answer))?;
+        let (_, column) = column.ok_or_else(|| format!("the oracle has no column {}", self.sample.answer))?;
         Ok(expected.compare.check(found, column)?)
     }
 }
@@ -90,7 +90,7 @@ fn with_files(arguments: &str, store: &Store, folder: &Path) -> Result<String> {
                 writeln!(file, "{}", ids.original(VertexId(vertex as u32)))?;
             }
             file.flush()?;
-            arguments = arguments.replace(name, path.to_str().ok_or("a folder whose name is no text")?);
+            arguments = arguments.replace(name, path.to_str().ok_or("the folder's name is not UTF-8")?);
         }
     }
     Ok(arguments)

@@ -23,10 +23,11 @@ use topostream_oracles::Graph;
 
 const EXPECTATION: &str = "with every page in the page buffer, two threads are at least as fast as one thread over \
     plain arrays in memory wherever both visit the same edges (PageRank and its kin, labels, degrees: 1.5 times), \
-    and where the baseline goes another way (Dijkstra, union-find, buckets, Tarjan, Brandes) not slower than half of \
-    it; from disk, with a page buffer of a quarter of what is read, runs that read all lists in every superstep take \
-    at most twice as long, and searches up to five times. All answers are the baseline's. No algorithm writes more \
-    for a vertex than GTS's does, but for exact sums (PageRank; single ones take as much)";
+    and at least half as fast where the baseline uses another algorithm (Dijkstra, union-find, buckets, Tarjan, \
+    Brandes); from disk, with a page buffer of a quarter of the pages that are read, runs that read all lists in every \
+    superstep take at most twice as long, and searches up to five times. All answers equal the baseline's. No \
+    algorithm writes more bytes per vertex than GTS's, except for exact sums (PageRank; single precision takes as \
+    much)";
 /// The speedup over the baseline, if both visit the same edges, and if not.
 const TARGETS: [(Edges, f64); 2] = [(Edges::Visited, 1.0), (Edges::Once, 0.5)];
 /// Runs that take longer are measured once.
@@ -89,7 +90,7 @@ impl Options {
     /// The graph in a store of some kind; a given store is used as it is.
     fn store(&self, needs: &Needs, order: Order) -> Result<Store> {
         let wanted = Wanted { order, ..self.run_options.wanted(needs) };
-        let folder = &self.run_options.dir;
+        let folder = &self.run_options.resources.dir;
         match &self.graph {
             None => wanted.rmat(folder, self.scale),
             Some(path) if path.join("graph.json").exists() => {
@@ -139,7 +140,7 @@ pub fn run(options: &Options) -> Result<()> {
             None => Case::new(options, row.sample.needs, order)?,
         };
         match row.sample.needs.obstacle(&now.store, || now.graph.is_distinct()) {
-            Some(obstacle) => bench.outcome.notes.push(format!("{}: left out: {obstacle}", row.name)),
+            Some(obstacle) => bench.outcome.notes.push(format!("{}: skipped: {obstacle}", row.name)),
             None => {
                 let (took, measured) = timed(|| bench.measure(row, &now));
                 measured.map_err(|error| format!("{}: {error}", row.name))?;
@@ -152,7 +153,7 @@ pub fn run(options: &Options) -> Result<()> {
     let Bench { mut outcome, times, memory, .. } = bench;
     outcome.tables.extend([times, memory]);
     outcome.tables.extend(orders);
-    outcome.publish(Some(&options.run_options.results.join(options.file_name())))
+    outcome.publish(Some(&options.run_options.resources.results.join(options.file_name())))
 }
 
 struct Bench<'a> {
@@ -160,11 +161,11 @@ struct Bench<'a> {
     outcome: Outcome,
     times: Table,
     memory: Table,
-    /// Milliseconds with all pages buffered and from disk, by algorithm, for each order.
+    /// Milliseconds with all pages buffered and from disk, for each algorithm and order.
     by_order: Vec<(&'static str, Order, Spread, Spread)>,
 }
 
-/// Runs measured side by side.
+/// Runs of one round.
 struct Round {
     baseline_ns: f64,
     buffered_ns: f64,
@@ -175,17 +176,17 @@ impl<'a> Bench<'a> {
     fn new(options: &'a Options) -> Self {
         let mut outcome = Outcome::new("algorithms", EXPECTATION);
         outcome.verified(
-            "every run: its answer beside that of one thread over arrays in memory, which shares no code with the \
-             engine; the column `answer` has how close",
+            "every run: its answer compared with that of one thread over arrays in memory, which shares no code with \
+             the engine; the column `answer` has the deviation",
         );
         let run_options = &options.run_options;
-        outcome.notes.push(format!("{}, {} threads", run_options.device_name(), run_options.threads()));
+        outcome.notes.push(format!("{}, {} threads", run_options.device_name(), run_options.resources.threads()));
         outcome.notes.push(
-            "buffered, on GPUs: after two seconds of the same, which wake them up; from disk: with O_DIRECT, and a \
-             page buffer of a quarter of the pages that are read, empty at the start of a run on the CPU; on GPUs, \
-             which keep no page, it has what the run before has left; edges are those that were visited, or those of \
-             the graph once where the baseline goes another way; the time of clustering and communities has the \
-             making of their tables in it, the bytes have not"
+            "buffered, on GPUs: after two seconds of warm-up with the same work; from disk: with O_DIRECT, and a page \
+             buffer of a quarter of the pages that are read, empty at the start of a run on the CPU; on GPUs, which \
+             cache no pages, it has the pages of the previous run; edges are the visited ones, or those of the graph \
+             once if the baseline uses another algorithm; for clustering and communities, times include the building \
+             of tables, bytes do not"
                 .into(),
         );
         let columns = [
@@ -224,12 +225,12 @@ impl<'a> Bench<'a> {
         let (took, expected) = timed(|| row.oracle(&case.graph));
         let first_ns = took.as_nanos() as f64;
         let run = |engine: &Engine| -> Result<Finished> {
-            let finished = row.run(engine, &run_options.dir)?;
+            let finished = row.run(engine, &run_options.resources.dir)?;
             row.compare(&finished.values, &expected)?;
             Ok(finished)
         };
         let engine = run_options.engine(case.store.path(), Buffer::All, false)?;
-        // The second run reads the lists that the first, which had to read, has avoided.
+        // The second run reads the lists that the first, which had to read pages, avoided.
         run(&engine)?;
         let warm = run(&engine)?;
         let page_bytes = warm.footprint.page_bytes(&case.store, row.sample.needs.weights.is_some());
@@ -240,7 +241,7 @@ impl<'a> Bench<'a> {
             let baseline = || timed(|| row.oracle(&case.graph)).0.as_nanos() as f64;
             let baseline_ns = if again { baseline() } else { first_ns };
             if !run_options.is_cpu() {
-                wake(|| row.run(&engine, &run_options.dir).map(drop))?;
+                wake(|| row.run(&engine, &run_options.resources.dir).map(drop))?;
             }
             let finished = run(&engine)?;
             if finished.report.total.disk_bytes > 0 {

@@ -1,39 +1,23 @@
-//! The setup of a measurement: devices, threads, folders.
+//! The setup of measurements of algorithms: devices, page buffer, kinds of stores.
 
 use super::entry::Needs;
+use crate::Result;
 use crate::gpu::api::{DeviceChoice, Setup, Share};
 use crate::graph::Wanted;
-use crate::machine::Machine;
-use crate::{Result, page_size};
-use std::path::{Path, PathBuf};
+use crate::resources::Resources;
+use std::path::Path;
 use topostream::pages::memory::FRAMES_MIN;
 use topostream::{Engine, Store};
 
-/// The options of both benchmarks of algorithms.
+/// The options that benchmarks of algorithms share.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RunOptions {
     /// The devices, as for `topostream run --device`
     #[arg(long, value_delimiter = ',', default_value = "cpu", value_name = "LIST")]
     pub device: Vec<DeviceChoice>,
-    /// CPU threads [default: all cores]
-    #[arg(long)]
-    pub threads: Option<usize>,
-    /// The folder for stores; on the disk to measure
-    #[arg(long, value_name = "DIR", default_value = "target/bench")]
-    pub dir: PathBuf,
-    /// The folder for results
-    #[arg(long, value_name = "DIR", default_value = "bench/results")]
-    pub results: PathBuf,
-    /// The page size of new stores
-    #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = page_size)]
-    pub page_size: u32,
-    /// Main memory for making stores [default: a quarter of the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = crate::size)]
-    pub format_memory: Option<u64>,
+    #[command(flatten)]
+    pub resources: Resources,
 }
-
-/// Minimum main memory for making stores.
-const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 
 /// The page buffer of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +29,6 @@ pub enum Buffer {
 }
 
 impl RunOptions {
-    /// The number of threads.
-    pub fn threads(&self) -> usize {
-        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
-    }
-
     /// Whether only CPUs compute.
     pub fn is_cpu(&self) -> bool {
         self.device.iter().all(|device| *device == DeviceChoice::Cpu)
@@ -60,17 +39,14 @@ impl RunOptions {
         self.device.iter().map(DeviceChoice::to_string).collect::<Vec<_>>().join("-").replace([' ', '/'], "-")
     }
 
-    /// Describes stores of a kind.
+    /// A store that an algorithm needs.
     pub fn wanted(&self, needs: &Needs) -> Wanted {
-        let quarter = (Machine::this().memory_bytes / 4).max(FORMAT_MEMORY_MIN);
         Wanted {
-            page_bytes: self.page_size,
-            memory_bytes: self.format_memory.unwrap_or(quarter),
             in_edges: needs.in_lists,
             weights: needs.weights,
             undirected: needs.undirected,
             distinct: needs.distinct,
-            ..Wanted::default()
+            ..self.resources.wanted()
         }
     }
 
@@ -85,7 +61,7 @@ impl RunOptions {
             devices: self.device.clone(),
             buffer: Share::All,
             cache,
-            ..Setup::new(DeviceChoice::Cpu, self.threads())
+            ..Setup::new(DeviceChoice::Cpu, self.resources.threads())
         };
         let options = setup.options(&store, 0);
         let frame_bytes = store.topologies().map(|lists| lists.page_bytes() + lists.weight_page_bytes()).max();

@@ -10,10 +10,10 @@ use crate::outcome::{Cell, Goal, Outcome, Table};
 use std::path::PathBuf;
 use topostream::Error;
 
-const EXPECTATION: &str = "under a cap on the memory of each device, PageRank by push holds 12 bytes and more of \
-    each of the device's own vertices, and what is only read stays in main memory: N devices run graphs of nearly N \
-    times as many vertices. What is told passes through 8 MiB of each device, whatever the graph, and page \
-    directories grow with the whole graph, by 16 bytes a page";
+const EXPECTATION: &str = "under a cap on the memory of each device, PageRank by push takes at least 12 bytes for each \
+    of the device's own vertices, and read-only attributes stay in main memory: N devices run graphs of nearly N times \
+    as many vertices. Exchanges go through 8 MiB of each device for any graph, and page directories grow with the \
+    whole graph, by 16 bytes a page";
 /// Relative to the vertices of one device times the number of devices.
 const TARGET: f64 = 0.9;
 /// A lower bound of the bytes per vertex on the device that owns it.
@@ -73,7 +73,7 @@ impl<'a> Graphs<'a> {
     fn new(bench: &'a Bench, count: usize) -> Result<Self> {
         let device_bytes = Some(bench.options.cap);
         let setup = Setup { device_bytes, cache: Share::All, ..bench.setup(count, Strategy::Shard) };
-        Ok(Self { bench, count, setup, path: bench.options.dir.join("devices-capacity") })
+        Ok(Self { bench, count, setup, path: bench.options.resources.dir.join("devices-capacity") })
     }
 
     /// The largest graph that runs, and why larger ones do not.

@@ -19,13 +19,13 @@ mod replicate;
 mod shard;
 mod sides;
 
+use crate::Result;
+use crate::experiments;
 use crate::gpu::api::{DeviceChoice, Setup, Share, Strategy, Work};
 use crate::gpu::case::Case;
 use crate::graph::{self, Wanted};
-use crate::machine::Machine;
-use crate::measure::timed;
 use crate::outcome::Outcome;
-use crate::{Result, page_size};
+use crate::resources::Resources;
 use clap::ValueEnum;
 use model::Predicted;
 use std::cell::{OnceCell, RefCell};
@@ -67,21 +67,8 @@ pub struct Options {
     /// `model`: the file of `topostream calibrate`; without it nothing is predicted
     #[arg(long, value_name = "FILE")]
     pub rates: Option<PathBuf>,
-    /// CPU threads [default: all cores]
-    #[arg(long)]
-    pub threads: Option<usize>,
-    /// The folder for stores
-    #[arg(long, value_name = "DIR", default_value = "target/bench")]
-    pub dir: PathBuf,
-    /// The folder for results
-    #[arg(long, value_name = "DIR", default_value = "bench/results")]
-    pub results: PathBuf,
-    /// The page size of new stores
-    #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = page_size)]
-    pub page_size: u32,
-    /// Main memory for making stores [default: a quarter of the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = crate::size)]
-    pub format_memory: Option<u64>,
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 /// An experiment.
@@ -101,7 +88,9 @@ pub enum Experiment {
     Model,
 }
 
-impl Experiment {
+impl experiments::Experiment for Experiment {
+    type Bench = Bench;
+
     fn run(self, bench: &Bench) -> Result<Outcome> {
         match self {
             Self::Replicate => replicate::run(bench),
@@ -113,15 +102,12 @@ impl Experiment {
         }
     }
 
-    /// Why it cannot be measured here.
     fn obstacle(self, bench: &Bench) -> Option<&'static str> {
         match self {
             Self::Model if bench.rates.is_none() => Some("no --rates"),
-            Self::Capacity if bench.devices.contains(&DeviceChoice::Cpu) => {
-                Some("a CPU has no memory of its own to cap")
-            }
+            Self::Capacity if bench.devices.contains(&DeviceChoice::Cpu) => Some("a CPU has no device memory to limit"),
             Self::Assignments | Self::Shard | Self::Refinement if bench.devices.len() < 2 => {
-                Some("one device is no team")
+                Some("at least two devices are needed")
             }
             _ => None,
         }
@@ -132,11 +118,9 @@ impl Experiment {
 const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's alone on every vertex (single-precision sums: \
     5e-2); levels of searches from three vertices of the highest degrees as the CPU device alone finds them, of \
     further ones how many vertices and edges are reached by all runs";
-/// Minimum main memory for making stores.
-const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 
 /// The shared state of all experiments.
-struct Bench {
+pub struct Bench {
     options: Options,
     /// The devices, each by an unambiguous choice.
     devices: Vec<DeviceChoice>,
@@ -176,7 +160,7 @@ impl Bench {
     }
 
     fn threads(&self) -> usize {
-        self.options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+        self.options.resources.threads()
     }
 
     /// The first devices, with every page in main memory and none kept on a device.
@@ -192,14 +176,12 @@ impl Bench {
     }
 
     fn wanted(&self) -> Wanted {
-        let quarter = (Machine::this().memory_bytes / 4).max(FORMAT_MEMORY_MIN);
-        let memory_bytes = self.options.format_memory.unwrap_or(quarter);
-        Wanted { page_bytes: self.options.page_size, memory_bytes, ..Wanted::default() }
+        self.options.resources.wanted()
     }
 
     /// The R-MAT graph in a store of some kind.
     fn store(&self, wanted: &Wanted) -> Result<Store> {
-        wanted.rmat(&self.options.dir, self.options.scale)
+        wanted.rmat(&self.options.resources.dir, self.options.scale)
     }
 
     /// Prepares a store's graph; searches from vertices of the highest degrees are checked.
@@ -246,21 +228,9 @@ impl Bench {
 /// The first failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<()> {
     let bench = Bench::new(options)?;
-    let asked: Vec<Experiment> = options.parts.iter().chain(&options.only).copied().collect();
-    let chosen = Experiment::value_variants().iter().filter(|part| asked.is_empty() || asked.contains(part));
-    let mut summary = String::new();
-    for part in chosen {
-        if let Some(obstacle) = part.obstacle(&bench) {
-            eprintln!("{part:?}: left out: {obstacle}");
-            continue;
-        }
-        let (took, outcome) = timed(|| part.run(&bench));
-        let outcome = outcome.map_err(|error| format!("{part:?}: {error}"))?;
+    let wanted: Vec<Experiment> = options.parts.iter().chain(&options.only).copied().collect();
+    experiments::run(&bench, &wanted, |outcome| {
         let file = format!("{}-{}-{}.json", outcome.name, bench.devices.len(), options.scale);
-        outcome.publish(Some(&options.results.join(file)))?;
-        eprintln!("{}: {:.1} s", outcome.name, took.as_secs_f64());
-        outcome.claims.iter().for_each(|claim| summary += &format!("{claim}\n"));
-    }
-    println!("## All claims\n\n| claim | target | measured | verdict |\n| --- | --- | --- | --- |\n{summary}");
-    Ok(())
+        options.resources.results.join(file)
+    })
 }

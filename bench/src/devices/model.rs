@@ -8,8 +8,8 @@ use serde::Serialize;
 use topostream::predict::{Terms, Wall};
 use topostream::report::RunReport;
 
-const EXPECTATION: &str = "the model is given the pages and edges of a run and says how long it takes: within 30% in \
-    the median. It errs most where supersteps are short, and where several devices wait for each other";
+const EXPECTATION: &str = "the model predicts the time of a run from its pages and edges, to within 30% in the median. \
+    Errors are largest for short supersteps, and if several devices wait for each other";
 const TARGET: f64 = 30.0;
 
 /// The prediction for a run, and its measured time.

@@ -15,12 +15,11 @@ use topostream::report::RunReport;
 use topostream::{Engine, Run, Store};
 use topostream_formats::WeightType;
 
-const EXPECTATION: &str = "a traversal tells only what it has activated, as a list where that is little and by \
-    blocks of bits where it is much: of a search's supersteps one or two tell most of all vertices, the others next \
-    to nothing, so that all together tell less than a fifth of what telling every written attribute and the frontier \
-    of every vertex takes in every superstep. Shortest paths activate a vertex several times, components all \
-    vertices at first: a third";
-const CHECK: &str = "every value of every vertex as the CPU device alone finds it";
+const EXPECTATION: &str = "a traversal sends only activated vertices, as a list if they are few and as blocks of bits \
+    if they are many: one or two supersteps of a search send most vertices, the others hardly any, so that all \
+    together send less than a fifth of the bytes of every written attribute and the frontier of every vertex in every \
+    superstep. Shortest paths activate a vertex several times, components all vertices at first: a third";
+const CHECK: &str = "every value of every vertex equal to that of the CPU device alone";
 
 /// The exchanges of a run.
 #[derive(Debug, Serialize)]

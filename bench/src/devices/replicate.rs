@@ -9,9 +9,9 @@ use crate::outcome::{Cell, Goal, Outcome, Table};
 use std::rc::Rc;
 
 const EXPECTATION: &str = "every page goes over a bus and each device has its own, so that an iteration of PageRank \
-    takes half as long on two devices but for the merge: by pull 4 bytes of each vertex told and read, 1/16 of what \
-    the edges take, at the same rate; by push 8 bytes and then 4, an eighth and more. At least 1.8 times as fast on \
-    two and 3.4 on four. A search has small levels that no device helps with: 1.5 and 2.5";
+    takes half as long on two devices except for the merge: by pull 4 bytes of each vertex written and read, 1/16 of \
+    the edges' bytes, at the same rate; by push 8 bytes and then 4, an eighth and more. At least 1.8 times as fast on \
+    two and 3.4 on four. A search has small levels that more devices do not speed up: 1.5 and 2.5";
 
 /// Measures.
 ///

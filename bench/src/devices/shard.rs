@@ -60,7 +60,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
 }
 
 fn row(bench: &Bench, work: Work, store: &str, ran: &[Ran], plain: &[Ran]) -> Vec<Cell> {
-    let page_mb = f64::from(bench.options.page_size) / 1e6;
+    let page_mb = f64::from(bench.options.resources.page_size) / 1e6;
     let by_device = (0..bench.devices.len())
         .map(|device| Spread::over(ran, |run| run.pages_by_device()[device] as f64 * page_mb).to_string());
     vec![

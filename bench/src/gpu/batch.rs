@@ -8,7 +8,7 @@ use crate::outcome::{Cell, Goal, Outcome, Table};
 
 const EXPECTATION: &str = "a page of 1 MiB has 262,000 edges, 7 us at 40 G edges/s, and a submission costs 11 us of \
     the CPU: one page a launch has a third of the speed of large batches, 4 pages nearly all, and from 16 on nothing \
-    changes. With one page a launch the kernel is too small for 132 multiprocessors as well: a quarter";
+    changes. A kernel over one page is also too small for 132 multiprocessors: a quarter";
 /// Pages per launch.
 const BATCHES: [u32; 6] = [1, 4, 16, 64, 256, 1024];
 const TARGET: f64 = 0.95;

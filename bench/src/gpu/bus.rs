@@ -14,7 +14,7 @@ use topostream_formats::buffer::AlignedBuffer;
 const EXPECTATION: &str = "PageRank moves its pages at 90% or more of the rate at which pinned memory is copied to \
     the device in the same run (50.6 GB/s on an H200, so 12.6 G edges/s at 4 bytes an edge), both ways: a kernel \
     that reads main memory in place reached the same rate with its own time hidden behind it, and copies on the \
-    transfer queue run beside kernels, which take a third of the time. A top-down search moves less and is bound by \
+    transfer queue overlap kernels, which take a third of the time. A top-down search moves less and is bound by \
     the launches of its small levels: 60%";
 const TARGET: f64 = 0.9;
 /// Bytes of the buffer that is copied to measure the rate, and the number of copies per submission.

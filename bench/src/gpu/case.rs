@@ -38,7 +38,7 @@ pub struct Case {
     ranks: OnceCell<Vec<f32>>,
     levels: OnceCell<HashMap<u32, Vec<u32>>>,
     reached: RefCell<HashMap<u32, (u64, u64)>>,
-    /// Keeps the device at work before what is measured.
+    /// Keeps the device busy before measurements.
     waker: OnceCell<Rig>,
 }
 
@@ -54,7 +54,7 @@ impl Case {
             return Err("a graph without edges".into());
         }
         let vertices = store.vertices();
-        // The same vertices in any order: drawn by original id, which are 0 to vertices - 1.
+        // The same sources in every order of vertices: drawn by original id, 0 to vertices - 1.
         let ids = store.ids()?;
         let random = (0u64..).map(|draw| hash(draw, 1) % vertices);
         let random = random.map(|id| ids.vertex(id).unwrap_or(VertexId(id as u32)));
@@ -81,9 +81,9 @@ impl Case {
         Ok(self.run_with_report(rig)?.0)
     }
 
-    /// Runs a rig's work right after a scan of the graph in device memory, and checks the answer. While the answer
-    /// before was checked, the device has lowered its clock (an H200 from 1,980 to 345 MHz); it raises it only after a
-    /// while at work without pauses, which searches do not give it.
+    /// Runs a rig's work right after a scan of the graph in device memory, and checks the answer. The device lowers its
+    /// clock while the previous answer is checked (an H200 from 1,980 to 345 MHz), and raises it only under sustained
+    /// load, which searches are not.
     ///
     /// # Errors
     /// The errors of [`run`](Self::run).
@@ -122,7 +122,7 @@ impl Case {
     pub fn measure(&self, setup: &Setup, work: Work, runs: u32) -> Result<Vec<Measured>> {
         let rig = setup.rig(&self.path, work)?;
         self.run(&rig)?;
-        // What reads from disk is slow enough for the clock not to matter.
+        // Runs from disk are so slow that the device's clock does not matter.
         let in_memory = rig.run()?.report().total.disk_bytes == 0;
         (0..runs).map(|_| if in_memory { self.run_awake(setup, &rig) } else { self.run(&rig) }).collect()
     }

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use topostream_formats::Store;
 
 const EXPECTATION: &str = "with everything in device memory, PageRank by pull has at least 0.8 of the CUDA \
-    baseline's speed (the same random reads; exact sums and page decoding beside them), by push 0.6 (64-bit sums \
+    baseline's speed (the same random reads, plus exact sums and page decoding), by push 0.6 (64-bit sums \
     against its f32), searches 0.4 (the baseline keeps queues and reads back 40 bytes a level; here a level is two \
     submissions and a page list). Both stay below what bare gathers and atomics over the same edges reach";
 const PUSH_TARGET: f64 = 0.6;

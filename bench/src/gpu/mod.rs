@@ -7,7 +7,7 @@
 //!                  ├─▶ cache    0 to 100% in device memory               │
 //!                  ├─▶ work     distributions × densities                │
 //!                  ├─▶ batch    pages of a launch                        │
-//!                  ├─▶ sums     what exact sums cost                     │
+//!                  ├─▶ sums     the cost of exact sums                   │
 //!                  └─▶ cuda     plain arrays, nvcc           (optional) ─┘
 //! ```
 
@@ -23,11 +23,12 @@ mod sums;
 mod vram;
 mod work;
 
+use crate::Result;
+use crate::experiments;
 use crate::graph::{Order, Wanted};
-use crate::machine::Machine;
-use crate::measure::{Spread, timed};
+use crate::measure::Spread;
 use crate::outcome::Outcome;
-use crate::{Result, page_size};
+use crate::resources::Resources;
 use api::{DeviceChoice, Measured, Setup, Work};
 use case::Case;
 use clap::ValueEnum;
@@ -64,21 +65,8 @@ pub struct Options {
     /// Number of measurements after a warm-up [default: 5, quick: 1]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
-    /// CPU threads [default: all cores]
-    #[arg(long)]
-    pub threads: Option<usize>,
-    /// The folder for stores; on the disk to measure
-    #[arg(long, value_name = "DIR", default_value = "target/bench")]
-    pub dir: PathBuf,
-    /// The folder for results
-    #[arg(long, value_name = "DIR", default_value = "bench/results")]
-    pub results: PathBuf,
-    /// The page size of new stores
-    #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = page_size)]
-    pub page_size: u32,
-    /// Main memory for making stores [default: a quarter of the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = crate::size)]
-    pub format_memory: Option<u64>,
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 /// An experiment.
@@ -105,7 +93,13 @@ pub enum Experiment {
     Cuda,
 }
 
-impl Experiment {
+impl experiments::Experiment for Experiment {
+    type Bench = Bench;
+
+    fn obstacle(self, bench: &Bench) -> Option<&'static str> {
+        (self == Self::Cuda && bench.options.baseline.is_none()).then_some("no --baseline")
+    }
+
     fn run(self, bench: &Bench) -> Result<Outcome> {
         match self {
             Self::Vram => vram::run(bench),
@@ -121,8 +115,6 @@ impl Experiment {
     }
 }
 
-/// Minimum main memory for making stores.
-const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 /// Random sources of searches, as in Graph500's kernel but fewer.
 const SOURCES: usize = 16;
 
@@ -130,7 +122,7 @@ const SOURCES: usize = 16;
 type Measurements = Rc<Vec<Measured>>;
 
 /// The shared state of all experiments.
-struct Bench {
+pub struct Bench {
     options: Options,
     cases: RefCell<HashMap<(u32, u64, Order), Rc<Case>>>,
     /// The measurements with everything in device memory, by graph and work.
@@ -167,7 +159,7 @@ impl Bench {
     }
 
     fn threads(&self) -> usize {
-        self.options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+        self.options.resources.threads()
     }
 
     /// The device with default options.
@@ -180,11 +172,8 @@ impl Bench {
         if let Some(case) = self.cases.borrow().get(&(scale, edge_factor, order)) {
             return Ok(Rc::clone(case));
         }
-        let Options { page_size, format_memory, dir, .. } = &self.options;
-        let quarter = (Machine::this().memory_bytes / 4).max(FORMAT_MEMORY_MIN);
-        let memory_bytes = format_memory.unwrap_or(quarter);
-        let wanted = Wanted { page_bytes: *page_size, memory_bytes, order, ..Wanted::default() };
-        let store = wanted.rmat_of(dir, scale, edge_factor)?;
+        let resources = &self.options.resources;
+        let store = Wanted { order, ..resources.wanted() }.rmat_of(&resources.dir, scale, edge_factor)?;
         let ordered = if order == Order::Degree { ", degree order" } else { "" };
         let name = format!("R-MAT {scale}, 1:{edge_factor}{ordered}");
         let case = Rc::new(Case::new(&store, name, self.sources(), self.threads())?);
@@ -240,20 +229,5 @@ fn over(measured: &[Measured], of: impl Fn(&Measured) -> f64) -> Spread {
 pub fn run(options: &Options) -> Result<()> {
     let (cases, in_vram, cuda) = Default::default();
     let bench = Bench { options: options.clone(), cases, in_vram, cuda };
-    let all = Experiment::value_variants();
-    let chosen = all.iter().filter(|experiment| options.only.is_empty() || options.only.contains(experiment));
-    let mut summary = String::new();
-    for experiment in chosen {
-        if *experiment == Experiment::Cuda && options.baseline.is_none() {
-            eprintln!("cuda: left out: no --baseline");
-            continue;
-        }
-        let (took, outcome) = timed(|| experiment.run(&bench));
-        let outcome = outcome.map_err(|error| format!("{experiment:?}: {error}"))?;
-        outcome.publish(Some(&options.results.join(format!("{}.json", outcome.name))))?;
-        eprintln!("{}: {:.1} s", outcome.name, took.as_secs_f64());
-        outcome.claims.iter().for_each(|claim| summary += &format!("{claim}\n"));
-    }
-    println!("## All claims\n\n| claim | target | measured | verdict |\n| --- | --- | --- | --- |\n{summary}");
-    Ok(())
+    experiments::run(&bench, &options.only, |outcome| options.resources.results.join(format!("{}.json", outcome.name)))
 }

@@ -1,4 +1,4 @@
-//! Supersteps with little to do: what one costs beside its kernels, where a run has thousands of them.
+//! Small supersteps: their cost besides kernels, in runs of thousands of them.
 
 use super::api::{DeviceChoice, Setup, Share};
 use super::{Bench, over_runs};
@@ -11,15 +11,15 @@ use topostream::report::RunReport;
 use topostream::{Engine, Run};
 use topostream_formats::{Direction, Store};
 
-const EXPECTATION: &str = "a superstep that the device runs by itself costs its dispatches: six or seven, of 3 to 5 us \
-    with the barrier between them. A pass over the bits of 16.8 million vertices (2 MB) is 1 us at 3 TB/s, one over \
+const EXPECTATION: &str = "a superstep that the device runs without the host costs its dispatches: six or seven, of 3 \
+    to 5 us including barriers. A pass over the bits of 16.8 million vertices (2 MB) is 1 us at 3 TB/s, one over \
     their degrees, as in k-core's vertex phase, 20 to 40 us";
 const TARGET_US: f64 = 30.0;
 /// Vertices per side of the grid.
 const GRID: u64 = 4096;
 const GRID_QUICK: u64 = 128;
 
-/// What is run.
+/// The algorithm to run.
 #[derive(Clone, Copy)]
 enum Small {
     Search,
@@ -36,7 +36,7 @@ impl Small {
         }
     }
 
-    /// A report, and a sum over the answer that does not depend on the names of components.
+    /// Runs it; returns its report, and a sum over the answer that does not depend on component ids.
     fn run(self, engine: &Engine) -> Result<(RunReport, u64)> {
         let (directed, vertices) = (engine.store().manifest().directed, engine.store().vertices());
         match self {
@@ -50,7 +50,7 @@ impl Small {
     }
 }
 
-/// The sum of the squares of an answer's values; of components, the sum of the squares of their sizes.
+/// The sum of squares of an answer's values; for components, of their sizes.
 fn digest<A: Algorithm>(run: &Run<A>, vertices: u64, name: &str) -> (RunReport, u64) {
     let answers = run.answers();
     let answer = answers.iter().find(|answer| answer.name == name).expect("the algorithm's answer");
@@ -76,10 +76,10 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     outcome.verified("every run: the sum of the squares of its answer's values (of components' sizes) as on the CPU");
     let columns = ["graph", "work", "supersteps", "ms", "us a superstep", "kernels us a superstep", "first run ms"];
     let mut table = Table::new("Small supersteps, everything in device memory", &columns);
-    let wanted = Wanted { page_bytes: bench.options.page_size, ..Wanted::default() };
+    let wanted = Wanted { page_bytes: bench.options.resources.page_size, ..Wanted::default() };
     let side = if bench.options.quick { GRID_QUICK } else { GRID };
-    let grid = Wanted { in_edges: false, ..wanted.clone() }.grid(&bench.options.dir, side)?;
-    let rmat = Wanted { in_edges: true, ..wanted }.rmat(&bench.options.dir, bench.density_scale())?;
+    let grid = Wanted { in_edges: false, ..wanted.clone() }.grid(&bench.options.resources.dir, side)?;
+    let rmat = Wanted { in_edges: true, ..wanted }.rmat(&bench.options.resources.dir, bench.density_scale())?;
     for (store, work) in [(&grid, Small::Search), (&grid, Small::Cores), (&rmat, Small::Cores), (&rmat, Small::Strong)]
     {
         let (reports, first) = measure(bench, store, work)?;
@@ -102,7 +102,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Runs after a first one, which reads the pages and is returned, too.
+/// The reports of repeated runs, and of the first run, which reads the pages.
 fn measure(bench: &Bench, store: &Store, work: Small) -> Result<(Vec<RunReport>, RunReport)> {
     let pages: u64 = [Direction::Out, Direction::In]
         .into_iter()
@@ -120,7 +120,7 @@ fn measure(bench: &Bench, store: &Store, work: Small) -> Result<(Vec<RunReport>,
     let run = || -> Result<RunReport> {
         let (report, found) = work.run(&engine)?;
         if found != expected {
-            Err(format!("{}: another answer than on the CPU", work.name()).into())
+            Err(format!("wrong answer: {} differs from the CPU", work.name()).into())
         } else {
             Ok(report)
         }

@@ -10,11 +10,11 @@ use crate::raw::{self, RawRead};
 use topostream_formats::Store;
 
 const EXPECTATION: &str = "an iteration of PageRank, and the levels of a search that read most pages, take their \
-    pages from the SSD at 90% or more of raw O_DIRECT reads beside them (3.2 GB/s, so 0.8 G edges/s at 4 bytes): \
-    checks, bus and kernels are each at least ten times as fast and run beside the reads. A whole search has small \
-    levels too, which wait for one page after the other: 80%";
+    pages from the SSD at 90% or more of the rate of raw O_DIRECT reads (3.2 GB/s, so 0.8 G edges/s at 4 bytes): \
+    checks, bus and kernels are each at least ten times as fast and overlap the reads. A whole search also has small \
+    levels, which wait for one page after the other: 80%";
 const TARGET: f64 = 0.9;
-/// What of the pages the buffers keep.
+/// The fraction of the pages that the buffers keep.
 const KEPT: f64 = 1.0 / 32.0;
 
 /// Measures.
@@ -39,12 +39,14 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut best: Option<RawRead> = None;
     for case in bench.graphs()? {
         let store = Store::open(&case.path)?;
-        // The shape of requests is found on the first graph; larger ones would take minutes.
+        // The best shape of requests is determined on the first graph; on larger ones that would take minutes.
         let shape = match best {
             Some(best) => best.shape,
             None => {
-                let found =
-                    raw::best(&page_files(&store, Work::Push.directions()[0]), bench.options.page_size as usize)?;
+                let found = raw::best(
+                    &page_files(&store, Work::Push.directions()[0]),
+                    bench.options.resources.page_size as usize,
+                )?;
                 outcome.notes.push(crate::overlap::raw_note(&case.name, &found));
                 best.insert(found).shape
             }

@@ -1,4 +1,4 @@
-//! What exact sums cost: 64-bit fixed point against single precision, with and without the adapter's help.
+//! The cost of exact sums: 64-bit fixed point compared with single precision, with and without native atomics.
 
 use super::api::{Measured, Setup, Sums, Work};
 use super::{Bench, Case, over};

@@ -1,4 +1,4 @@
-//! Everything in device memory: no disk and no bus, only kernels, launches and what ends a superstep.
+//! Everything in device memory: no disk and no bus, only kernels, launches and the ends of supersteps.
 
 use super::api::{Measured, Work};
 use super::{Bench, Case, all_work, over};
@@ -7,9 +7,9 @@ use crate::measure::{Spread, ratio};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 
 const EXPECTATION: &str = "PageRank at least 25 G edges/s an iteration by push and 35 by pull; BFS at least 10 GTEPS \
-    from the vertex of the highest degree. A throw-away kernel reached 30 to 43 G edges/s by push with native f32 \
+    from the vertex of the highest degree. A prototype kernel reached 30 to 43 G edges/s by push with native f32 \
     atomics, 45 to 90 by pull, and 45 to 84 with a test before the atomic, on an H200; exact sums take twice the \
-    bytes of f32 ones, so that push should lose a quarter of that. A superstep costs about 0.1 ms beside its kernels \
+    bytes of f32 ones, so that push should lose a quarter of that. A superstep costs about 0.1 ms besides its kernels \
     (two submissions and a readback of 45 us each): 0.3% of an iteration at scale 26, but a tenth of a \
     direction-optimizing search";
 const PUSH_TARGET: f64 = 25.0;
@@ -63,7 +63,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// What each superstep of a search from the hub takes.
+/// The time of each superstep of a search from the hub.
 fn supersteps(bench: &Bench, case: &Case) -> Result<Table> {
     let columns = ["superstep", "direction", "active", "edges", "us", "kernels us"];
     let title = format!("Supersteps of a direction-optimizing search, {}", case.name);
@@ -93,7 +93,7 @@ fn us(ns: u64) -> Cell {
     format!("{:.1}", ns as f64 / 1e3).into()
 }
 
-/// A search from each random source, after one from each that is not counted and reads the pages that are missing.
+/// A search from each random source, after an unmeasured one from each, which reads missing pages.
 fn from_everywhere(bench: &Bench, case: &Case, search: fn(topostream::VertexId) -> Work) -> Result<Vec<Measured>> {
     let mut rig = bench.setup().rig(&case.path, search(case.hub))?;
     case.run(&rig)?;
@@ -119,8 +119,8 @@ fn claim(outcome: &mut Outcome, case: &Case, work: Work, measured: Spread) {
     outcome.claim(format!("{}, {}: {what}", case.name, work.name()), Goal::AtLeast, target, measured);
 }
 
-/// A run that reads anything is no measurement of device memory. The CPU device has none: there the suite is only
-/// tried.
+/// Refuses runs that moved pages: they do not measure device memory. On the CPU device, which has none, a quick run is
+/// only a functional check.
 fn check_resident(measured: &[Measured], bench: &Bench) -> Result<()> {
     let moved = measured.iter().any(|run| run.disk_bytes + run.bus_bytes > 0.0);
     match moved && !bench.options.quick {

@@ -1,4 +1,4 @@
-//! How work is shared out within a batch, at several densities (GTS, Kim et al., SIGMOD 2016, figure 14).
+//! Distributions of work within a batch, at several densities (GTS, Kim et al., SIGMOD 2016, figure 14).
 
 use super::api::{Distribution, Measured, Setup, Work};
 use super::{Bench, over};
@@ -8,10 +8,10 @@ use crate::measure::{Spread, ratio};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 
 const EXPECTATION: &str = "for passes over all pages, segments (equal shares of edges) are the fastest or within 10% \
-    of it at every density: R-MAT degrees are so skewed that a thread a list leaves its warp waiting for the \
-    longest, three times as slow and worse the denser the graph; virtual warps gain with density, the best width \
-    growing from 4 lanes at 1:4 to 32 at 1:32, and hybrid follows the best of them. For searches, where few lists of \
-    a page are opened, the differences are smaller: hybrid within 10% of the best";
+    of it at every density: R-MAT degrees are so skewed that with a thread per list each warp waits for \
+    its longest list, three times as slow, and slower the denser the graph; virtual warps gain with density, the best \
+    width growing from 4 lanes at 1:4 to 32 at 1:32, and hybrid follows the best of them. For searches, which visit \
+    few lists of a page, the differences are smaller: hybrid within 10% of the best";
 /// Edges per vertex.
 const DENSITIES: [u64; 4] = [4, 8, 16, 32];
 const DISTRIBUTIONS: [Distribution; 8] = [

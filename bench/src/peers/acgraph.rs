@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// ACGraph's binaries and a graph as they format it.
+/// ACGraph's binaries, and a graph in their format.
 pub struct AcGraph {
     folder: PathBuf,
     data: PathBuf,
@@ -28,7 +28,7 @@ impl AcGraph {
         command
     }
 
-    /// What ACGraph calls a vertex.
+    /// ACGraph's id of a vertex.
     fn id(&self, vertex: u32) -> Result<u32> {
         let path = self.data.join("v2id");
         let (file, mut bytes) = (File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?, [0; 4]);
@@ -57,7 +57,7 @@ impl Peer for AcGraph {
     }
 }
 
-/// The time of the calculation, without opening the graph.
+/// The time of the computation, without opening the graph.
 fn told(printed: &Printed) -> Result<Told> {
     let text = &printed.text;
     Ok(Told {

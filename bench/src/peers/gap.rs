@@ -7,11 +7,11 @@ use crate::measure::Spread;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Trials of one start, since loading takes longer than they do.
+/// Trials per process, since loading takes longer than a trial.
 const TRIALS: &str = "3";
 const ITERATIONS: u32 = 10;
 
-/// GAP's binaries and a graph as they serialize it.
+/// GAP's binaries, and a graph in their serialized format.
 pub struct Gap {
     folder: PathBuf,
     graph: PathBuf,

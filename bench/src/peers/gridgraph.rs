@@ -6,7 +6,7 @@ use crate::Result;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// GridGraph's binaries and a graph as they format it.
+/// GridGraph's binaries, and a graph in their format.
 pub struct GridGraph {
     folder: PathBuf,
     data: PathBuf,
@@ -53,7 +53,7 @@ fn bfs(printed: &Printed) -> Result<Told> {
     Ok(Told { ns: number(line, " in ")? * 1e9, reached, disk_bytes: streamed(printed, 0), edges: None })
 }
 
-/// One of the iterations, without counting degrees.
+/// The time of one iteration, without counting degrees.
 fn pagerank(printed: &Printed, iterations: u32) -> Result<Told> {
     let text = &printed.text;
     let seconds = number(text, "iterations of pagerank took")? - number(text, "degree calculation used").unwrap_or(0.0);
@@ -62,7 +62,7 @@ fn pagerank(printed: &Printed, iterations: u32) -> Result<Told> {
     Ok(Told { ns: seconds * 1e9 / parts, disk_bytes, ..Told::default() })
 }
 
-/// The bytes of all streams but the first few, or what the system counted where the build does not print them.
+/// The bytes of all streams except the first few; if the build does not print them, the system's count.
 fn streamed(printed: &Printed, skip: usize) -> Option<f64> {
     let streams = numbers(&printed.text, "streamed");
     if streams.is_empty() { printed.disk_bytes } else { Some(streams.iter().skip(skip).sum()) }

@@ -1,7 +1,7 @@
-//! Other engines beside ours: on the same graph, on the same disk, with page buffers of the same size.
+//! Comparison with other engines on the same graph and disk, with page buffers of the same size.
 //!
-//! Their binaries are given by directory; nothing of them is built here. A peer's time is what it says of its own
-//! algorithm, without loading; ours is the run report's.
+//! Their binaries are given by folder; they are not built here. A peer's time is what it reports for its algorithm,
+//! without loading; ours is that of the run report.
 
 pub mod acgraph;
 pub mod gap;
@@ -26,29 +26,29 @@ const EXPECTATION: &str = "with a page buffer of 128 MiB for all engines, BFS an
 const TARGET: f64 = 2.0;
 const ITERATIONS: u32 = 10;
 
-/// Other engines beside ours on the same graph
+/// Comparison with other engines on the same graph
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// The graph as GAP serializes it; our store is made from it
+    /// The graph in GAP's serialized format, from which our store is made
     #[arg(long, value_name = "FILE.sg")]
     pub graph: PathBuf,
     /// ACGraph's directory, with `build/bfs` and `build/pr` (source: <https://github.com/CUHK-DBGroup/ACGraph>)
     #[arg(long, value_name = "DIR", requires = "acgraph_data")]
     pub acgraph: Option<PathBuf>,
-    /// The graph as ACGraph formatted it
+    /// The graph in ACGraph's format
     #[arg(long, value_name = "DIR")]
     pub acgraph_data: Option<PathBuf>,
     /// GridGraph's directory, with `bin/bfs` and `bin/pagerank` (source: <https://github.com/thu-pacman/GridGraph>;
     /// it takes memory in whole GiB unless its `atol` is made an `atof`)
     #[arg(long, value_name = "DIR", requires = "gridgraph_data")]
     pub gridgraph: Option<PathBuf>,
-    /// The graph as GridGraph formatted it
+    /// The graph in GridGraph's format
     #[arg(long, value_name = "DIR")]
     pub gridgraph_data: Option<PathBuf>,
     /// GAP's directory, with `bfs`, `pr` and `pr_spmv` (source: <https://github.com/sbeamer/gapbs>)
     #[arg(long, value_name = "DIR")]
     pub gapbs: Option<PathBuf>,
-    /// Where searches start: the vertex with the most edges where none are given
+    /// Sources of searches [default: the vertex with the most edges]
     #[arg(long, value_delimiter = ',')]
     pub source: Vec<u32>,
     /// The page buffer of every engine
@@ -66,23 +66,23 @@ pub struct Options {
 pub struct Told {
     /// Nanoseconds.
     pub ns: f64,
-    /// Bytes read from disk, where it says.
+    /// Bytes read from disk, if reported.
     pub disk_bytes: Option<f64>,
-    /// Edges that it looked at, where it says.
+    /// Edges visited, if reported.
     pub edges: Option<f64>,
     /// Vertices reached, for searches.
     pub reached: Option<u64>,
 }
 
-/// An engine of others.
+/// Another engine.
 trait Peer {
-    /// For tables.
+    /// The name in tables.
     fn name(&self) -> &'static str;
-    /// Whether it reads the graph from disk while it runs, and so competes.
+    /// Whether it reads the graph from disk during the run, and so is a competitor.
     fn is_out_of_core(&self) -> bool;
     /// Searches from a vertex.
     fn bfs(&self, launch: &Launch, source: u32) -> Result<Told>;
-    /// Passes over the graph with PageRank.
+    /// Runs a pass of PageRank.
     fn pagerank(&self, launch: &Launch) -> Result<Told>;
 }
 
@@ -93,11 +93,11 @@ trait Peer {
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("peers", EXPECTATION);
     outcome.verified(PAGERANK_CHECK);
-    outcome.verified(format!("{BFS_CHECK}; peers that say so must reach as many vertices"));
+    outcome.verified(format!("{BFS_CHECK}; peers that report it must reach as many vertices"));
     let store = options.common.wanted().file(&options.common.dir, &options.graph)?;
     let launch = Launch::new(!options.keep_page_cache);
     outcome.notes.push(launch.note());
-    outcome.notes.push(format!("{} threads, but GridGraph takes all cores; {NOTE}", threads(options)));
+    outcome.notes.push(format!("{} threads, except that GridGraph uses all cores; {NOTE}", threads(options)));
     let peers = peers(options);
     let sources = match options.source[..] {
         [] => vec![graph::largest_vertex(&store)?.0],
@@ -154,7 +154,7 @@ struct Contest<'a> {
     options: &'a Options,
 }
 
-/// What ours and then each peer said, and the edges that count.
+/// The figures of our engine and then of each peer, and the number of edges for rates.
 struct Round {
     told: Vec<Told>,
     edges: f64,

@@ -1,35 +1,35 @@
-//! Starting peers and reading what they print.
+//! Starts peers and parses their output.
 
 use crate::Result;
 use crate::machine::{disk_read_bytes, drop_page_cache};
 use std::process::Command;
 
-/// How peers are started.
+/// Options for starting peers.
 pub struct Launch {
     drop_cache: bool,
 }
 
-/// What a peer printed, and what the system counted.
+/// The output of a peer, and the system's count of its reads.
 pub struct Printed {
     /// Its standard output and error, one after the other.
     pub text: String,
-    /// Bytes that it had the disk read, loading included, if the system reports it.
+    /// Bytes that it read from disk, including loading, if the system reports it.
     pub disk_bytes: Option<f64>,
 }
 
 impl Launch {
-    /// Starts that empty the system's page cache first, where it is wanted and allowed.
+    /// With `drop_cache`, empties the system's page cache before each start, if allowed.
     pub fn new(drop_cache: bool) -> Self {
         Self { drop_cache: drop_cache && drop_page_cache() }
     }
 
-    /// For outcomes.
+    /// A note for outcomes.
     pub fn note(&self) -> String {
         let state = if self.drop_cache { "emptied before every run" } else { "not emptied: not allowed or not wanted" };
         format!("the system's page cache is {state}")
     }
 
-    /// Empties the page cache, where that is done.
+    /// Empties the page cache, if wanted and allowed.
     pub fn cold(&self) {
         if self.drop_cache {
             drop_page_cache();

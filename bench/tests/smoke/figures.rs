@@ -1,14 +1,15 @@
-//! The figures in the docs are those of `bench/results`, and the README's stand in the docs.
+//! Checks that the figures in the docs are those of `bench/results`, and that those of the README are in the docs.
 //!
-//! A comment above a table says where its figures come from:
+//! A comment above a table gives the source of its figures:
 //!
 //! ```text
 //! <!-- figures: FILE… & FILE… | COLUMN | … -->
 //! ```
 //!
-//! `FILE` is the first table of a file of results, `name-{1-3}.json` three of them, `name.json[2-4,6]` some of its
-//! rows, from 1 on. Behind `&` are further groups of files, whose rows are looked up by the first column. `COLUMN` is a
-//! column of the first group, `2:COLUMN` of the second, `COLUMN ±` with the lowest and highest run, `_` free text.
+//! `FILE` is the first table of a file of results, `name-{1-3}.json` stands for three files, `name.json[2-4,6]` for
+//! some of its rows, from 1 on. After `&` come further groups of files, whose rows are matched by the first column.
+//! `COLUMN` is a column of the first group, `2:COLUMN` of the second, `COLUMN ±` with the lowest and highest run, `_`
+//! free text.
 //!
 //! `TOPOSTREAM_WRITE_FIGURES=1 cargo test -p topostream-bench figures` writes them.
 
@@ -31,7 +32,7 @@ fn numbers(ranges: &str) -> Vec<usize> {
     ranges.split(',').flat_map(range).collect()
 }
 
-/// The names that `name-{1-3}.json` stands for.
+/// Expands `name-{1-3}.json`.
 fn names(file: &str) -> Vec<String> {
     let Some((before, rest)) = file.split_once('{') else { return vec![file.to_owned()] };
     let (range, behind) = rest.split_once('}').unwrap();
@@ -64,13 +65,13 @@ fn rows(files: &str) -> Vec<Row> {
     all
 }
 
-/// A number with three digits or more, as benchmarks print it.
+/// A number with at least three digits, as benchmarks print it.
 fn digits(value: f64) -> String {
     let decimals = [100.0, 10.0, 1.0].into_iter().position(|size| value.abs() >= size).unwrap_or(3);
     format!("{value:.decimals$}")
 }
 
-/// A cell as text: a median, and its spread if that is wanted and there is one.
+/// A cell as text: the median, with its range if wanted and measured.
 fn cell(value: &Value, spread: bool) -> String {
     let number = |name: &str| digits(value[name].as_f64().unwrap());
     match value {
@@ -82,7 +83,7 @@ fn cell(value: &Value, spread: bool) -> String {
     }
 }
 
-/// The lines of a table by its comment; free text is what stood there.
+/// The lines of a table according to its comment; free text is copied from the old ones.
 fn table(comment: &str, old: &[&str]) -> Vec<String> {
     let (files, columns) = comment.split_once(" | ").unwrap_or_else(|| panic!("no columns: {comment}"));
     let groups: Vec<Vec<Row>> = files.split(" & ").map(rows).collect();
@@ -110,7 +111,7 @@ fn table(comment: &str, old: &[&str]) -> Vec<String> {
     groups[0].iter().enumerate().map(line).collect()
 }
 
-/// A page with its figures filled in, and how many tables these are in.
+/// A page with its figures filled in, and the number of its tables with figures.
 fn filled(text: &str) -> (String, usize) {
     let (mut filled, mut tables) = (String::new(), 0);
     let mut lines = text.lines().peekable();
@@ -128,7 +129,7 @@ fn filled(text: &str) -> (String, usize) {
     (filled, tables)
 }
 
-/// The pages that may have figures, with their text.
+/// The pages that may have figures, with their contents.
 fn pages() -> Vec<(PathBuf, String)> {
     let (docs, mut pages) = (root().join("docs"), Vec::new());
     for folder in [docs.clone(), docs.join("decisions")] {
@@ -160,7 +161,7 @@ fn figures_are_those_of_the_results() {
     assert!(tables > 15, "only {tables} tables have figures");
 }
 
-/// Results that no table uses would never be looked at again.
+/// Every file of results is used by a table.
 #[test]
 fn results_are_used() {
     let pages = pages();
@@ -180,13 +181,13 @@ fn results_are_used() {
     }
 }
 
-/// The numbers of a text, as they are written.
+/// The numbers in a text, as written.
 fn written_numbers(text: &str) -> impl Iterator<Item = &str> {
     let number = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit()) && word.parse::<f64>().is_ok();
     text.split(|char: char| !char.is_ascii_digit() && char != '.').map(|word| word.trim_end_matches('.')).filter(number)
 }
 
-/// What the README promises stands in the docs, perhaps with more digits.
+/// Figures of the README are in the docs, possibly with more digits.
 #[test]
 fn the_readme_has_figures_of_the_docs() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
@@ -210,9 +211,9 @@ fn the_readme_has_figures_of_the_docs() {
     assert!(count > 20, "only {count} figures in README.md");
 }
 
-/// The check's own eyes.
+/// The check detects a wrong figure.
 #[test]
-fn a_wrong_figure_is_seen() {
+fn a_wrong_figure_is_detected() {
     let comment = "billion.json[1-2] | _ | s | peak MiB";
     let head = format!("<!-- figures: {comment} -->\n| what | s | peak |\n| --- | --- | --- |\n");
     let right = table(comment, &["| format | 1 | 2 |", "| verify | 3 | 4 |"]).join("\n");

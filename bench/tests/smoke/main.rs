@@ -1,4 +1,4 @@
-//! Every subcommand on graphs so small that only its working is seen: whether it runs, checks answers, and writes JSON.
+//! Smoke tests of every subcommand on tiny graphs: it runs, checks answers, and writes JSON.
 #![cfg(target_os = "linux")]
 
 mod figures;
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs a benchmark in a folder on this disk; returns what it printed and its JSON.
+/// Runs a benchmark in a folder on this disk; returns its output and its JSON.
 fn bench(folder: &Path, name: &str, arguments: &[&str]) -> (String, Value) {
     let json = folder.join(format!("{name}.json"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
@@ -24,7 +24,7 @@ fn bench(folder: &Path, name: &str, arguments: &[&str]) -> (String, Value) {
     (text, value)
 }
 
-/// The build's own folder: on a disk, where the system's temporary folder may be memory.
+/// A folder of the build: it is on a disk, while the system's temporary folder may be in memory.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
@@ -90,7 +90,7 @@ fn stripes() {
         })
         .collect();
     assert_eq!(stripes, [1, 2]);
-    // Kept stores are used again, with the second stripe elsewhere only if they were made so.
+    // Kept stores are reused, but not with another folder for the second stripe.
     let elsewhere = folder.path().join("elsewhere");
     let arguments = ["--scale", "13", "--threads", "2", "--second", elsewhere.to_str().unwrap()];
     let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
@@ -99,7 +99,7 @@ fn stripes() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("remove it"), "{output:?}");
 }
 
-/// A directed graph of 4 vertices as GAP serializes it: 0 → 1 → 2 → 0, and 3 alone.
+/// A directed graph in GAP's serialized format: 0 → 1 → 2 → 0, and the isolated vertex 3.
 fn serialized_graph() -> Vec<u8> {
     let mut bytes = vec![1];
     bytes.extend([3u64, 4].map(u64::to_le_bytes).concat());
@@ -110,7 +110,7 @@ fn serialized_graph() -> Vec<u8> {
     bytes
 }
 
-/// A peer that prints what a real one does.
+/// A script that prints the output of a peer.
 fn stand_in(path: &Path, prints: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, format!("#!/bin/sh\nprintf '{prints}'\n")).unwrap();
@@ -164,7 +164,7 @@ fn suite() {
     assert_eq!(std::fs::read_dir(folder.path().join("results")).unwrap().count(), 7);
 }
 
-/// Accepted ratios, some changed by hand: one fell, one is not measured, the others rose.
+/// Accepted ratios, some edited: one fell, one is not measured, the others rose.
 #[test]
 fn the_suite_names_ratios_that_fell() {
     let folder = folder();
@@ -195,7 +195,7 @@ fn the_suite_names_ratios_that_fell() {
     assert_eq!(std::fs::read(&file).unwrap(), accepted.to_string().into_bytes(), "only --accept writes");
 }
 
-/// On the CPU device: whether it runs is seen on any machine, what it measures only on a GPU.
+/// On the CPU device: shows on any machine that it runs, but measures nothing.
 #[test]
 fn gpu() {
     let folder = folder();
@@ -226,10 +226,10 @@ fn gpu() {
             value["expectation"].as_str().unwrap().len() > 100 && !value["verified"].as_array().unwrap().is_empty()
         );
     }
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cuda: left out"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cuda: skipped"));
 }
 
-/// Runs a benchmark that has a folder for its results; returns the JSON of one of them.
+/// Runs a benchmark with a folder for results; returns the JSON of one of them.
 fn results(folder: &Path, name: &str, arguments: &[&str], file: &str) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
     command.arg(name).args(arguments).args(["--page-size", "64KiB", "--dir"]).arg(folder);
@@ -248,7 +248,7 @@ fn every_algorithm() {
     let arguments = ["--scale", "9", "--runs", "2", "--threads", "2"];
     let value = results(folder.path(), "algorithms", &arguments, "algorithms-rmat-9-cpu.json");
     assert!(rows(&value, 0) > 20 && rows(&value, 0) == rows(&value, 1), "{value}");
-    assert!(!value["notes"].to_string().contains("left out"), "{}", value["notes"]);
+    assert!(!value["notes"].to_string().contains("skipped"), "{}", value["notes"]);
     assert_eq!(value["claims"].as_array().unwrap().len(), rows(&value, 0));
 }
 
@@ -261,7 +261,7 @@ fn algorithms_in_both_orders() {
     assert_eq!((rows(&value, 0), rows(&value, 1), rows(&value, 2)), (4, 2, 4), "{value}");
     let orders: Vec<_> = value["tables"][2]["rows"].as_array().unwrap().iter().map(|row| row[1].clone()).collect();
     assert_eq!(orders, ["natural", "natural", "degree", "degree"]);
-    // Two kinds of store would be the same without the order in their names.
+    // Stores of different orders have different names.
     let stores = std::fs::read_dir(folder.path()).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
     assert!(stores.count() >= 2);
 }
@@ -285,8 +285,8 @@ fn algorithms_of_a_file_and_of_a_store() {
     let value = results(folder.path(), "algorithms", &of_store, file);
     assert_eq!(rows(&value, 0), 2, "{value}");
     let notes = value["notes"].to_string();
-    for left_out in ["scc: left out: the graph is undirected", "sssp: left out: no such weights", "circuit: left out"] {
-        assert!(notes.contains(left_out), "{notes}");
+    for skipped in ["scc: skipped: the graph is undirected", "sssp: skipped: no such weights", "circuit: skipped"] {
+        assert!(notes.contains(skipped), "{notes}");
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
     let output = command.args(["algorithms", "--only", "bfs,nothing"]).output().unwrap();
@@ -298,7 +298,7 @@ fn asynchronous() {
     let folder = folder();
     let arguments = ["--scale", "10", "--grid", "200"];
     let value = results(folder.path(), "asynchronous", &arguments, "asynchronous-10-200-cpu.json");
-    // With and without, for four algorithms on two graphs.
+    // With and without asynchronous relaxation, for four algorithms on two graphs.
     assert_eq!(rows(&value, 0), 16);
     let claims = value["claims"].as_array().unwrap();
     assert!(claims.iter().all(|claim| claim["measured"]["median"].as_f64().unwrap() > 0.0), "{claims:?}");
@@ -313,7 +313,7 @@ fn checkpoint() {
     assert!(value["tables"][0].to_string().contains("components"), "{value}");
 }
 
-/// The program itself belongs to another package: a script stands in for it.
+/// A script stands in for the program, which belongs to another package.
 #[test]
 fn start() {
     let folder = folder();

@@ -34,7 +34,6 @@ impl OutputFile {
     ///
     /// # Errors
     /// Errors of the system.
-    /// Errors of the system.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         // Follows links, so that their target is replaced and not the link.

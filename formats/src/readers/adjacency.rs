@@ -1,16 +1,16 @@
-//! Ligra's and PBBS's adjacency graphs.
+//! Adjacency graphs of Ligra and PBBS.
 //!
 //! ```text
 //!  AdjacencyGraph      or WeightedAdjacencyGraph
 //!  n
 //!  m
-//!  n offsets           where the edges of each vertex begin
+//!  n offsets           index of each vertex's first edge
 //!  m dest ids          ids from 0
 //!  m weights           of a WeightedAdjacencyGraph only
 //! ```
 //!
-//! One number a line, though any white space will do. Offsets of n numbers need not fit in memory: the file is read in
-//! two or three places at once, at the offsets, at the edges and at the weights.
+//! One number a line, but any white space is accepted. The offsets need not fit in memory: the file is read at two or
+//! three positions concurrently, the offsets, the edges and the weights.
 
 use super::cursor::weight;
 use super::file::InputFile;
@@ -39,7 +39,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
     Ok(Box::new(Adjacency { info, header, offsets, edges, weights, vertices: 0, end: 0, at: 0, state }))
 }
 
-/// What comes before the offsets.
+/// The lines before the offsets.
 #[derive(Clone, Copy)]
 struct Header {
     weighted: bool,
@@ -89,16 +89,16 @@ struct Adjacency {
     offsets: Tokens,
     edges: Tokens,
     weights: Option<Tokens>,
-    /// How many offsets have been read; the edges before `end` are of the vertices before the last of them.
+    /// The number of offsets read; the edges before `end` belong to earlier vertices.
     vertices: u64,
     end: u64,
-    /// Edges read.
+    /// The number of edges read.
     at: u64,
     state: State,
 }
 
 impl Adjacency {
-    /// Moves each reader to its place. That takes a pass over the file, so it does not belong to opening it.
+    /// Moves each reader to its position. Not part of `open`, since it takes a pass over the file.
     fn start(&mut self) -> Result<()> {
         let Header { vertices, edges, .. } = self.header;
         skip(&mut self.edges, vertices, "an offset for each vertex")?;
@@ -114,7 +114,7 @@ impl Adjacency {
         Ok(())
     }
 
-    /// Reads where the edges of the next vertex begin, and those of the last one end.
+    /// Reads the next offset, where the edges of the current vertex end.
     fn next_offset(&mut self) -> Result<()> {
         let Header { vertices, edges, .. } = self.header;
         let last = self.end;
@@ -143,7 +143,7 @@ impl Adjacency {
         Ok(edge)
     }
 
-    /// Checks that nothing is left.
+    /// Checks that the file ends here.
     fn finish(&mut self) -> Result<()> {
         let Header { edges, weighted, .. } = self.header;
         self.state = State::End;

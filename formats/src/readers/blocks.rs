@@ -1,7 +1,7 @@
 //! Blocks of whole lines, read ahead.
 //!
 //! ```text
-//!  current: │ lines given out │ lines to come …… │ begun line │     next: │ begun line │ bytes being read …… │
+//!  current: │ lines passed on │ lines to come …… │ cut line │         next: │ cut line │ bytes being read …… │
 //!                             at                 cut                            └── filled while `current` is parsed
 //! ```
 
@@ -12,16 +12,15 @@ use super::file::InputFile;
 use super::input::{Input, Unpack};
 use crate::error::{Error, Result};
 
-/// The smallest block, and so the length that every line may have.
+/// The smallest block, and so a length that lines may always have.
 const BLOCK_BYTES_MIN: usize = 64 << 10;
-/// The largest block: more makes nothing faster.
+/// The largest block; larger ones are not faster.
 const BLOCK_BYTES_MAX: usize = 8 << 20;
-/// The largest piece of a block that is parsed at once. A line has four bytes at least, so a piece has no more edges
-/// than a chunk may.
+/// The largest piece of a block for one thread. A line has at least four bytes, so a piece has at most as many edges as
+/// a chunk.
 const PIECE_BYTES_MAX: usize = 4 * crate::edge::CHUNK_EDGES;
 
-/// What a reader of lines holds for each byte of a block: two blocks of text, and the edges of one (24 bytes for each
-/// line of four).
+/// Bytes of memory per byte of a block: two blocks of text, and the edges of one (24 bytes for each line of four).
 const HELD_PER_BLOCK_BYTE: u64 = 8;
 
 /// The lines of a file, block after block.
@@ -31,25 +30,25 @@ pub(super) struct Blocks {
     next: Block,
     /// Lines before `current.at`.
     lines: u64,
-    /// The block and the lines in it that [`Blocks::step`] gave last.
+    /// The lines that [`Blocks::step`] passed last.
     given: Given,
 }
 
-/// Where lines that were given are.
+/// The location of the lines passed last.
 #[derive(Clone, Debug)]
 enum Given {
     Current(Range<usize>),
-    /// The block was read on into while its lines were parsed.
+    /// In `next`: the blocks were swapped while the lines were parsed.
     Next(Range<usize>),
 }
 
-/// Whole lines, and the beginning of the one after them.
+/// Whole lines, and the beginning of the next line.
 struct Block {
     bytes: Vec<u8>,
     at: usize,
     cut: usize,
     end: usize,
-    /// What comes after the lines.
+    /// What follows the lines.
     then: Then,
 }
 
@@ -57,7 +56,7 @@ enum Then {
     More,
     End,
     Failure(Error),
-    /// A line that no block can hold.
+    /// A line that is longer than a block.
     Endless,
 }
 
@@ -98,7 +97,7 @@ impl Block {
 }
 
 impl Blocks {
-    /// Opens `file` and reads its first block; a UTF-8 byte order mark is passed over.
+    /// Opens `file` and reads its first block; a UTF-8 byte order mark is skipped.
     pub(super) fn open(file: &InputFile, memory_bytes: u64) -> Result<Self> {
         let input = Input::open(file, memory_bytes, Unpack::ByContent)?;
         let bytes = usize::try_from(memory_bytes / (HELD_PER_BLOCK_BYTE * 3 / 2)).unwrap_or(usize::MAX);
@@ -117,13 +116,13 @@ impl Blocks {
         &self.input
     }
 
-    /// How many bytes one thread should parse at a time, so that every thread has several shares of a block.
+    /// The size of the pieces that threads parse: several pieces of a block for each thread.
     pub(super) fn piece_bytes(&self) -> usize {
         let shares = 4 * rayon::current_num_threads();
         (self.current.bytes.len() / shares).clamp(BLOCK_BYTES_MIN / 4, PIECE_BYTES_MAX)
     }
 
-    /// What a reader of these blocks holds at most, its edges and the decompressor included.
+    /// Maximum memory of a reader of these blocks, including its edges and the decompressor.
     pub(super) fn memory_bytes(&self) -> u64 {
         HELD_PER_BLOCK_BYTE * self.current.bytes.len() as u64 + self.input.memory_bytes()
     }
@@ -139,14 +138,14 @@ impl Blocks {
         Ok(Some(&lines[..memchr::memchr(b'\n', lines).unwrap_or(lines.len())]))
     }
 
-    /// Moves past the line that [`Self::line`] gave.
+    /// Moves past the line that [`Self::line`] returned.
     pub(super) fn advance(&mut self) {
         let lines = self.current.lines();
         self.current.at += memchr::memchr(b'\n', lines).map_or(lines.len(), |newline| newline + 1);
         self.lines += 1;
     }
 
-    /// Skips lines while `skip` returns true; returns whether there is a line left.
+    /// Skips lines while `skip` returns true; returns whether any line is left.
     pub(super) fn advance_while(&mut self, skip: impl Fn(&[u8]) -> bool) -> Result<bool> {
         while let Some(line) = self.line()? {
             if !skip(line) {
@@ -157,7 +156,7 @@ impl Blocks {
         Ok(false)
     }
 
-    /// Lines to come, without moving past them: some 64 KiB of them, where the file has as many.
+    /// The next lines, about 64 KiB of them, without moving past them.
     pub(super) fn ahead(&self) -> &[u8] {
         let lines = self.current.lines();
         match lines.get(..BLOCK_BYTES_MIN) {
@@ -166,8 +165,8 @@ impl Blocks {
         }
     }
 
-    /// Gives the lines of a block to `work` while the next block is read; `None` at the end of the file. The caller
-    /// counts the lines: see [`Self::count_lines`].
+    /// Passes the lines of a block to `work` while the next block is read; `None` at the end of the file. The caller
+    /// counts the lines with [`Self::count_lines`].
     pub(super) fn step<T: Send>(&mut self, work: impl FnOnce(&[u8]) -> T + Send) -> Result<Option<T>> {
         while self.current.is_spent() {
             if !self.refill()? {
@@ -187,7 +186,7 @@ impl Blocks {
         Ok(Some(result))
     }
 
-    /// The lines that [`Self::step`] gave last.
+    /// The lines that [`Self::step`] passed last.
     pub(super) fn given(&self) -> &[u8] {
         match &self.given {
             Given::Current(lines) => &self.current.bytes[lines.clone()],
@@ -195,12 +194,12 @@ impl Blocks {
         }
     }
 
-    /// How many lines have been counted.
+    /// The number of lines counted.
     pub(super) fn lines_counted(&self) -> u64 {
         self.lines
     }
 
-    /// Moves line numbers on by what [`Self::step`] gave out.
+    /// Counts the lines that [`Self::step`] passed.
     pub(super) fn count_lines(&mut self, lines: u64) {
         self.lines += lines;
     }
@@ -210,7 +209,7 @@ impl Blocks {
         Error::line(self.input.path(), self.lines + ahead + 1, expected.into(), found)
     }
 
-    /// An error in the line that [`Self::line`] gives.
+    /// An error in the line that [`Self::line`] returns.
     pub(super) fn error_here(&self, expected: impl Into<Expected>) -> Error {
         let lines = self.current.lines();
         self.error(0, expected, &lines[..memchr::memchr(b'\n', lines).unwrap_or(lines.len())])

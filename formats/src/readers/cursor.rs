@@ -1,13 +1,13 @@
-//! Numbers and columns within one line.
+//! Parses the columns of a line.
 
 use std::borrow::Cow;
 
 use crate::edge::WeightType;
 
-/// What a format wanted to see where it saw something else.
+/// What a format expected at the position of an error.
 pub(super) type Expected = Cow<'static, str>;
 
-/// What an id is, where the format sets no narrower bounds.
+/// The expectation for an id in formats without narrower bounds.
 pub(super) const ID: &str = "a vertex id from 0 to 18446744073709551615";
 
 /// A position within a line whose columns are separated by blanks, tabs or commas.
@@ -15,7 +15,7 @@ pub(super) struct Cursor<'a> {
     rest: &'a [u8],
 }
 
-/// True for what separates columns, commas aside; a carriage return is one, so that lines may end in CR LF.
+/// True for column separators except commas; includes the carriage return, so that lines may end in CR LF.
 #[inline(always)]
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\x0c')
@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
-    /// The next column if it is an unsigned integer of 64 bits.
+    /// The next column as an unsigned 64-bit integer, if it is one.
     #[inline(always)]
     pub(super) fn number(&mut self) -> Option<u64> {
         let (value, length) = digits(self.rest)?;
@@ -50,7 +50,7 @@ impl<'a> Cursor<'a> {
         (self.separator() || self.is_end()).then_some(value)
     }
 
-    /// The next column, whatever it is.
+    /// The next column.
     #[inline(always)]
     pub(super) fn word(&mut self) -> Option<&'a [u8]> {
         let length = self.rest.iter().position(|&b| is_blank(b) || b == b',').unwrap_or(self.rest.len());
@@ -60,7 +60,7 @@ impl<'a> Cursor<'a> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// How many columns there are from here.
+    /// The number of columns left.
     pub(super) fn count(mut self) -> usize {
         let mut count = 0;
         while !self.is_end() {
@@ -79,7 +79,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes blanks with at most one comma among them; true if there were any.
+    /// Skips blanks with at most one comma among them; true if there were any.
     #[inline(always)]
     fn separator(&mut self) -> bool {
         let before = self.rest.len();
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The integer with which `bytes` begin and its number of digits; `None` without a digit or beyond 64 bits.
+/// The integer at the beginning of `bytes` and its number of digits; `None` without a digit or beyond 64 bits.
 #[inline(always)]
 fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0u64;
@@ -110,7 +110,7 @@ fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
     }
 }
 
-/// Digits too many to be sure of: leading zeros are fine, an overflow is not.
+/// Parses a number that may overflow: leading zeros are allowed.
 #[cold]
 fn checked(digits: &[u8]) -> Option<u64> {
     digits
@@ -118,13 +118,13 @@ fn checked(digits: &[u8]) -> Option<u64> {
         .try_fold(0u64, |value, byte| value.checked_mul(10).and_then(|value| value.checked_add(u64::from(byte - b'0'))))
 }
 
-/// The whole of `word` as an unsigned integer of 64 bits.
+/// All of `word` as an unsigned 64-bit integer.
 #[inline(always)]
 pub(super) fn integer(word: &[u8]) -> Option<u64> {
     digits(word).filter(|&(_, length)| length == word.len()).map(|(value, _)| value)
 }
 
-/// The bits of the weight that `word` spells.
+/// The bits of a weight.
 #[inline(always)]
 pub(super) fn weight(word: &[u8], weight_type: WeightType) -> Result<u32, Expected> {
     match weight_type {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_to_the_last() {
+    fn numbers_up_to_the_maximum() {
         let max = u64::MAX.to_string();
         assert_eq!(integer(max.as_bytes()), Some(u64::MAX));
         assert_eq!(integer(b"18446744073709551616"), None);

@@ -1,4 +1,4 @@
-//! The shortest-path graphs of the 9th DIMACS Implementation Challenge.
+//! Shortest-path graphs of the 9th DIMACS Implementation Challenge.
 //!
 //! ```text
 //!  c comments
@@ -6,8 +6,8 @@
 //!  a 1 2 17            source, dest, weight: ids from 1
 //! ```
 //!
-//! Some files in circulation have lost their `p` line, and count from 0. They are read as they are: their vertices are
-//! those that edges name, and nothing checks their number of edges.
+//! Some published files lack the `p` line and count from 0. They are accepted: their vertices are the endpoints of
+//! edges, and their number of edges is not checked.
 
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected, ID, is_blank, weight};
@@ -57,7 +57,7 @@ fn problem_line(blocks: &mut Blocks) -> Result<Option<[u64; 2]>> {
 
 /// The lines after the `p` line.
 struct Lines {
-    /// The largest id; `None` where no `p` line says.
+    /// The largest id; `None` without a `p` line.
     vertices: Option<u64>,
     weight: Option<WeightType>,
 }

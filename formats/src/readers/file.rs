@@ -1,13 +1,13 @@
-//! Files that are read from front to back, opened once.
+//! Input files, opened once and read sequentially.
 //!
 //! ```text
 //!  regular file ── one handle, positioned reads ── any number of streams, each from the beginning
-//!  pipe, socket, terminal ── head: what recognition has looked at ─┬─ one stream: the head, then the rest
-//!                                                                  └─ copied to a temporary file: many streams
+//!  pipe, socket, terminal ── head: the bytes that recognition read ─┬─ one stream: the head, then the rest
+//!                                                                   └─ copied to a temporary file: many streams
 //! ```
 //!
-//! A regular file must not change while it is read: its length and time of modification are compared whenever a stream
-//! begins and when it ends.
+//! A regular file must not change while it is read: its length and modification time are compared when a stream begins
+//! and when it ends.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -20,9 +20,9 @@ use super::pipe::{self, Pipe};
 use crate::error::{Error, Result};
 use crate::patience::insist;
 
-/// How much of a pipe is kept for recognition at most. A compressed file gives its first lines long before that.
+/// Maximum number of bytes of a pipe kept for recognition. A compressed file yields its first lines long before that.
 const HEAD_BYTES_MAX: usize = 4 << 20;
-/// How much of a pipe is copied at a time.
+/// Bytes of one read while a pipe is copied.
 const COPY_BYTES: usize = 256 << 10;
 
 /// An input file: a path, or standard input. Clones share the handle.
@@ -49,28 +49,28 @@ enum State {
         head: Vec<u8>,
         ended: bool,
     },
-    /// A pipe that a stream has been made of.
+    /// A pipe with a stream.
     Taken,
 }
 
-/// A handle that can be read at any place.
+/// A handle for positioned reads.
 #[derive(Clone, Debug)]
 struct Seekable {
     file: Arc<File>,
-    /// Where the contents begin: standard input may have been read from before.
+    /// The offset of the contents: another program may have read from standard input before.
     start: u64,
     bytes: u64,
-    /// Of files that others may change.
+    /// Modification time; none for temporary files.
     modified: Option<SystemTime>,
 }
 
 impl InputFile {
-    /// The file at `path`, which is opened when it is first read.
+    /// The file at `path`, opened at the first read.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self::closed(path.as_ref().to_owned(), false, std::env::temp_dir(), Arc::default())
     }
 
-    /// The file that a command line calls `path`: `-` is standard input.
+    /// The file of a command-line argument: `-` is standard input.
     pub fn of_argument(path: impl AsRef<Path>) -> Self {
         if path.as_ref() == Path::new("-") {
             return Self::closed("standard input".into(), true, std::env::temp_dir(), Arc::default());
@@ -89,8 +89,8 @@ impl InputFile {
         Self::closed(self.0.path.clone(), self.0.is_standard_input, self.0.temporary.clone(), cancel)
     }
 
-    /// Copies of pipes, where they have to be read twice, go to files without names in this folder, or in the nearest
-    /// one above it that exists.
+    /// Puts copies of pipes that have to be read twice into unnamed files in this folder, or in its nearest ancestor
+    /// that exists.
     #[must_use]
     pub fn with_temporary(self, folder: impl AsRef<Path>) -> Self {
         let folder = std::path::absolute(folder.as_ref()).unwrap_or_else(|_| folder.as_ref().to_owned());
@@ -98,7 +98,7 @@ impl InputFile {
         Self::closed(self.0.path.clone(), self.0.is_standard_input, existing, Arc::clone(&self.0.cancel))
     }
 
-    /// What messages call it.
+    /// The name in messages.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
@@ -108,7 +108,7 @@ impl InputFile {
         self.0.is_standard_input
     }
 
-    /// Whether reading should stop.
+    /// Whether reading is cancelled.
     pub(super) fn is_cancelled(&self) -> bool {
         self.0.cancel.load(Relaxed)
     }
@@ -135,12 +135,12 @@ impl InputFile {
         })
     }
 
-    /// Whether only one stream can be made of this: see [`Self::make_seekable`].
+    /// Whether the file can have only one stream, unless [`Self::make_seekable`] is called.
     pub(super) fn is_pipe(&self) -> Result<bool> {
         Ok(!matches!(&*self.opened()?, State::Seekable(_)))
     }
 
-    /// The contents, from the beginning. Of a pipe this can be had once.
+    /// A stream of the contents from the beginning. A pipe has only one.
     pub(super) fn stream(&self) -> Result<Stream> {
         let mut state = self.opened()?;
         match std::mem::replace(&mut *state, State::Taken) {
@@ -156,12 +156,12 @@ impl InputFile {
         }
     }
 
-    /// The contents, from the beginning, without using up a pipe: some megabytes of one at most.
+    /// A stream of the beginning of the contents that does not consume a pipe: at most [`HEAD_BYTES_MAX`] of it.
     pub(super) fn peek(&self) -> PeekStream {
         PeekStream { file: self.clone(), at: 0 }
     }
 
-    /// Copies a pipe to a temporary file, so that several streams can be made of it. Does nothing to other files.
+    /// Copies a pipe to a temporary file, so that it can have several streams. Does nothing to other files.
     pub(super) fn make_seekable(&self) -> Result<()> {
         if !self.is_pipe()? {
             return Ok(());
@@ -198,7 +198,7 @@ impl InputFile {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The handle, which is opened where that has not been done yet.
+    /// The handle, opened at the first call.
     fn opened(&self) -> Result<MutexGuard<'_, State>> {
         let mut state = self.state();
         if matches!(*state, State::Closed) {
@@ -229,7 +229,7 @@ impl InputFile {
 }
 
 impl Seekable {
-    /// An error if the file is no longer what it was when it was opened.
+    /// An error if the file has changed since it was opened.
     fn check(&self) -> io::Result<()> {
         let metadata = self.file.metadata()?;
         let modified = self.modified.is_some() && metadata.modified().ok() != self.modified;
@@ -242,20 +242,20 @@ impl Seekable {
 
 /// The contents of a file.
 pub(super) enum Stream {
-    /// Of a file that can be positioned.
+    /// Of a seekable file.
     Seekable(SeekableStream),
-    /// Of anything else.
+    /// Of any other file.
     Pipe(Box<dyn Read + Send>),
 }
 
-/// A place in a file of its own, whatever other streams there are.
+/// A stream with its own position, independent of other streams of the file.
 pub(super) struct SeekableStream {
     seekable: Seekable,
     at: u64,
 }
 
 impl SeekableStream {
-    /// Passes over `count` bytes.
+    /// Skips `count` bytes.
     pub(super) fn skip(&mut self, count: u64) {
         self.at = self.at.saturating_add(count);
     }
@@ -273,7 +273,7 @@ impl Read for SeekableStream {
     }
 }
 
-/// The beginning of a file, which is kept.
+/// A stream of the beginning of a file; keeps what it reads from a pipe.
 pub(super) struct PeekStream {
     file: InputFile,
     at: usize,
@@ -304,9 +304,9 @@ impl Read for PeekStream {
     }
 }
 
-/// Reads at a place of a file; beyond its end nothing. Transient errors are tried again for a while.
+/// Reads at an offset of a file; returns 0 beyond its end. Retries transient errors.
 fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<usize> {
-    // The system counts in signed numbers.
+    // The system's offsets are signed.
     if i64::try_from(place).is_err() {
         return Ok(0);
     }

@@ -1,16 +1,16 @@
-//! The GAP Benchmark Suite's serialized graphs.
+//! Serialized graphs of the GAP Benchmark Suite.
 //!
 //! ```text
 //!  u8  directed
-//!  i64 m                     entries of the lists below: an undirected edge counts twice
+//!  i64 m                     number of list entries: an undirected edge counts twice
 //!  i64 n
-//!  i64 offsets[n + 1]        where each vertex's list begins, from 0; the last is m
-//!  i32 neighbours[m]         of a .wsg: i32 neighbour, i32 weight
-//!  the in-edges in the same way, if directed (passed over)
+//!  i64 offsets[n + 1]        index of the first entry of each list; the last is m
+//!  i32 neighbours[m]         in a .wsg: i32 neighbour, i32 weight
+//!  if directed: offsets and neighbours of the in-lists (skipped)
 //! ```
 //!
-//! All numbers are little-endian and packed. Undirected graphs list both directions. Offsets of n numbers need not fit
-//! in memory: the file is read at the offsets and at the neighbours at once.
+//! All numbers are little-endian and packed. Undirected graphs list both directions. The offsets need not fit in
+//! memory: the file is read at two positions concurrently, the offsets and the neighbours.
 
 use super::file::InputFile;
 use super::input::Unpack;
@@ -39,7 +39,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
     Ok(Box::new(GapBinary { info, header, offsets, edges, vertices: 0, end: 0, at: 0, chunk_at: 0, ended: false }))
 }
 
-/// What the first bytes, the name and the length say.
+/// The header, with the facts that follow from name and length.
 #[derive(Clone, Copy)]
 struct Header {
     directed: bool,
@@ -94,7 +94,7 @@ impl Header {
     }
 }
 
-/// A number of things, small enough to calculate with.
+/// A non-negative count, small enough for arithmetic without overflow.
 fn count(bytes: [u8; 8]) -> Option<u64> {
     Some(u64::from_le_bytes(bytes)).filter(|&count| count < 1 << 56)
 }
@@ -104,18 +104,18 @@ struct GapBinary {
     header: Header,
     offsets: Records,
     edges: Records,
-    /// How many offsets have been read; the edges before `end` are of the vertices before the last of them.
+    /// The number of offsets read; the edges before `end` belong to earlier vertices.
     vertices: u64,
     end: u64,
-    /// Edges read.
+    /// The number of edges read.
     at: u64,
-    /// Edges before the chunk that was read last.
+    /// The number of edges before the last chunk.
     chunk_at: u64,
     ended: bool,
 }
 
 impl GapBinary {
-    /// Reads where the edges of the next vertex begin, and those of the last one end.
+    /// Reads the next offset, where the edges of the current vertex end.
     fn next_offset(&mut self) -> Result<()> {
         let Header { vertices, edges, .. } = self.header;
         let position = self.offsets.position();
@@ -132,7 +132,7 @@ impl GapBinary {
         Ok(())
     }
 
-    /// Reads edges of the current vertex, as many as are there and `chunk` has room for.
+    /// Reads edges of the current vertex until its list ends or `chunk` is full.
     fn read_edges(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
         let Self { header, edges, info, .. } = self;
         let source = self.vertices - 2;
@@ -164,7 +164,7 @@ impl GapBinary {
         records.error(expected, format!("only {} bytes", records.position() + records.rest() as u64))
     }
 
-    /// Checks the length once more, now that the length of a compressed file is known too.
+    /// Checks the length at the end, when that of a compressed file is known too.
     fn finish(&mut self) -> Result<()> {
         self.ended = true;
         let rest = self.header.file_bytes() - self.edges.position();
@@ -179,7 +179,7 @@ impl GapBinary {
     }
 }
 
-/// Returns the edge of a record of 4 or 8 bytes, or what was expected and the number that was found.
+/// Returns the edge of a record of 4 or 8 bytes, or the expectation and the number found.
 fn edge(source: u64, record: &[u8], weights: Option<WeightType>, vertices: u64) -> Result<Edge, (String, i32)> {
     let mut numbers = record.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes));
     let dest = numbers.next().unwrap_or(-1);

@@ -6,17 +6,17 @@
 //!                      graph.NAME.directed = false
 //!                      graph.NAME.edge-properties.names = weight        optional
 //!                      graph.NAME.edge-properties.types = real          or integer
-//!  NAME.v              one id a line: all vertices, isolated ones too
-//!  NAME.e              source dest [properties] a line; an undirected edge once
+//!  NAME.v              one id a line: all vertices, including isolated ones
+//!  NAME.e              source dest [properties] a line; undirected edges appear once
 //! ```
 //!
-//! The weight is the edge property that `sssp.weight-property` names, or else the first: `real` is read as `F32`,
-//! `integer` as `U32`. Any of the three files, their directory or their common prefix opens the graph. Without a
-//! properties file the graph is directed, and a third column decides about weights as in plain text. Where there is a
-//! vertex file, every id of the edge file has to be in it.
+//! The weight is the edge property named by `sssp.weight-property`, by default the first: `real` is read as `F32`,
+//! `integer` as `U32`. The graph can be opened by any of the three files, their directory or their common prefix.
+//! Without a properties file the graph is directed, and weights are a third column, as in plain text. If there is a
+//! vertex file, it must contain every id of the edge file.
 //!
-//! The benchmark's own tests have a form of their own, which their properties files do not tell: `vertex n1 n2 …` a
-//! line, an undirected edge in the lists of both ends.
+//! The benchmark's validation graphs have another format, which their properties files do not mention: a line
+//! `vertex n1 n2 …` for each vertex, with an undirected edge in the lists of both endpoints.
 
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected};
@@ -39,7 +39,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
     if let (true, Some(properties)) = (files.lists, &files.properties) {
         let mut info = file_info(blocks.input(), IdSpace::Named, None);
         info.directed = properties.directed;
-        // Read once more for the vertices.
+        // The file is read a second time for the vertices.
         info.bytes = info.bytes.map(|bytes| 2 * bytes);
         let edges = Box::new(LineSource::new(info, blocks, NeighbourLines, None));
         let memory_bytes = options.memory_bytes / 2;
@@ -68,7 +68,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
     Ok(Box::new(Graphalytics { edges, vertices, lists: false, memory_bytes, vertex_bytes: 0 }))
 }
 
-/// The columns that the properties announce.
+/// The columns according to the properties.
 fn columns(properties: &Properties, options: &Options) -> Result<Columns> {
     if options.weights.demanded() && properties.weight.is_none() {
         let found = "none; drop --weight-type";
@@ -82,9 +82,9 @@ fn columns(properties: &Properties, options: &Options) -> Result<Columns> {
 
 struct Graphalytics {
     edges: Box<dyn EdgeSource>,
-    /// The file with the vertices, until it has been read.
+    /// The file of vertices, until it has been read.
     vertices: Option<InputFile>,
-    /// Whether the vertices are those that lists of neighbours begin with.
+    /// Whether that file has lists of neighbours, whose first ids are the vertices.
     lists: bool,
     memory_bytes: u64,
     vertex_bytes: u64,
@@ -107,7 +107,7 @@ impl EdgeSource for Graphalytics {
     }
 
     fn declared_vertices(&mut self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
-        // Lists of neighbours declare vertices by having them; others may be among the neighbours alone.
+        // Files of neighbour lists do not list all vertices: some may occur only as neighbours.
         let declared = self.vertices.is_some() && !self.lists;
         if declared {
             self.each_vertex(take)?;
@@ -132,13 +132,13 @@ impl EdgeSource for Graphalytics {
     }
 
     fn memory_bytes(&self) -> u64 {
-        // A line of a list may hold twice as many edges as one of an edge list.
+        // A neighbour list has up to twice as many edges per byte as an edge list.
         if self.lists { 4 * self.edges.memory_bytes() } else { 2 * self.edges.memory_bytes() }
     }
 }
 
 impl Graphalytics {
-    /// Passes the vertices of the vertex file, or of the lists; the second time there are none.
+    /// Passes the vertices of the vertex file or of the lists, in the first call only.
     fn each_vertex(&mut self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let Some(file) = self.vertices.take() else { return Ok(()) };
         let blocks = Blocks::open(&file, self.memory_bytes)?;
@@ -158,7 +158,7 @@ impl Graphalytics {
     }
 }
 
-/// Lines of a vertex and its neighbours.
+/// Lines with a vertex and its neighbours.
 struct NeighbourLines;
 
 impl LineFormat for NeighbourLines {
@@ -177,7 +177,7 @@ impl LineFormat for NeighbourLines {
     }
 }
 
-/// Lines of one id, which stands for an edge's source; or that begin with it.
+/// Lines with one vertex id, parsed as the source of an edge; or lines that begin with it.
 struct VertexLines {
     lists: bool,
 }

@@ -1,5 +1,4 @@
-//! LDBC Graphalytics data sets: a graph, the parameters of the algorithms that are run on it, and what they are to come
-//! to.
+//! LDBC Graphalytics data sets: a graph, parameters of algorithms, and reference outputs.
 //!
 //! ```text
 //!  NAME.properties        graph.NAME.algorithms = bfs, pr      graph.NAME.bfs.source-vertex = 1      …
@@ -7,8 +6,8 @@
 //!  NAME-BFS, NAME-PR …    reference outputs: `vertex value` a line
 //! ```
 //!
-//! All in one folder, plain or compressed; or, as in the benchmark's own repository, properties in a folder
-//! `properties` and the rest in folders beside it.
+//! All files are in one folder, plain or compressed; or, as in the benchmark's repository, the properties are in a
+//! folder `properties` and the other files in sibling folders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use super::graphalytics_files::{Files, Validation, data_folders, property, read_
 use super::packing::strip;
 use crate::error::{Error, Result};
 
-/// A data set, by its properties file.
+/// A data set, identified by its properties file.
 #[derive(Clone, Debug)]
 pub struct GraphalyticsData {
     path: PathBuf,
@@ -26,12 +25,12 @@ pub struct GraphalyticsData {
 }
 
 impl GraphalyticsData {
-    /// The data sets that `path` stands for, by name: a properties file, the prefix of one, or a folder with some. In a
-    /// folder with files of data sets whose properties lie in the folder `properties` beside it, those; in the folder
-    /// above these, all whose graphs are there.
+    /// The data sets at `path`, sorted by name. `path` is a properties file, its prefix, or a folder: one with
+    /// properties files, one with graphs whose properties are in the sibling folder `properties`, or the parent of
+    /// both. In the last two cases, only data sets whose graph exists (in `path`) are returned.
     ///
     /// # Errors
-    /// If there is none, or it cannot be read.
+    /// If there is none, or a file cannot be read.
     pub fn find(path: &Path) -> Result<Vec<Self>> {
         if !path.is_dir() {
             let properties = if is_properties(path) { Some(path.to_owned()) } else { sibling(path, "properties") };
@@ -68,7 +67,7 @@ impl GraphalyticsData {
         Ok(Self { path: path.to_owned(), name, text: read_properties(path)? })
     }
 
-    /// All of a folder, by name; none where there is no such folder.
+    /// All data sets of a folder, sorted by name; none if the folder does not exist.
     fn all_in(folder: &Path) -> Result<Vec<Self>> {
         let mut paths = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten() {
@@ -81,7 +80,7 @@ impl GraphalyticsData {
         paths.iter().map(|path| Self::open(path)).collect()
     }
 
-    /// The properties file: [`open`](super::open) reads the graph by it.
+    /// The properties file, by which [`open`](super::open) reads the graph.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -96,23 +95,23 @@ impl GraphalyticsData {
         self.text.lines().find_map(|line| property(line, key))
     }
 
-    /// The value of a key that has to be there, read as its type.
+    /// The value of a required key, parsed.
     ///
     /// # Errors
-    /// If the key is missing, or its value is not `expected`; by file.
+    /// If the key is missing, or its value is not `expected`.
     pub fn parameter<T: std::str::FromStr>(&self, key: &str, expected: &str) -> Result<T> {
         let wrong = |found: &str| Error::file(&self.path, format!("graph.{}.{key} = {expected}", self.name), found);
         let value = self.value(key).ok_or_else(|| wrong("no such line"))?;
         value.parse().map_err(|_| wrong(value))
     }
 
-    /// The algorithms that are run on it, as the file calls them: bfs, cdlp, lcc, pr, sssp, wcc.
+    /// The algorithms to run, by their names in the file: bfs, cdlp, lcc, pr, sssp, wcc.
     pub fn algorithms(&self) -> Vec<String> {
         let names = self.value("algorithms").unwrap_or_default().split(',');
         names.map(|name| name.trim().to_ascii_lowercase()).filter(|name| !name.is_empty()).collect()
     }
 
-    /// Whether its graph is there too.
+    /// Whether the graph's files exist.
     pub fn has_graph(&self) -> bool {
         Files::find(&self.path).is_ok_and(|files| files.edges.is_file())
     }
@@ -127,7 +126,7 @@ impl GraphalyticsData {
     }
 }
 
-/// A properties file by its name.
+/// Whether a file's name is that of a properties file.
 fn is_properties(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "properties")
 }

@@ -1,4 +1,4 @@
-//! Which files make up a Graphalytics graph, and what its properties file says.
+//! The files of a Graphalytics graph, and its properties.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,7 +9,7 @@ use super::packing::{PACKED_EXTENSIONS, strip};
 use crate::edge::WeightType;
 use crate::error::{Error, Result};
 
-/// A properties file of a graph is a few kilobytes; one of a megabyte is something else.
+/// Maximum size of a properties file; real ones have a few kilobytes.
 const PROPERTIES_BYTES_MAX: u64 = 1 << 20;
 
 /// The files of a graph.
@@ -18,12 +18,12 @@ pub(super) struct Files {
     pub(super) edges: PathBuf,
     pub(super) vertices: Option<PathBuf>,
     pub(super) properties: Option<Properties>,
-    /// Whether `edges` holds lists of neighbours, `vertex n1 n2 …` a line, and the vertices too.
+    /// Whether `edges` holds neighbour lists, `vertex n1 n2 …` a line, and so the vertices too.
     pub(super) lists: bool,
 }
 
 impl Files {
-    /// Finds the files of the graph that `path` stands for: one of them, their directory or their prefix.
+    /// Finds the files of a graph. `path` is one of them, their directory or their prefix.
     pub(super) fn find(path: &Path) -> Result<Self> {
         if path.is_dir() {
             return Self::find(&only_graph(path)?);
@@ -49,7 +49,7 @@ impl Files {
         Ok(Self { edges, vertices: sibling(&stem, "v"), properties: None, lists: false })
     }
 
-    /// A file of edges and nothing else.
+    /// Only a file of edges.
     pub(super) fn only_edges(path: &Path) -> Self {
         Self { edges: path.to_owned(), vertices: None, properties: None, lists: false }
     }
@@ -94,14 +94,14 @@ impl Files {
                 return Ok(Self { edges, vertices: None, properties, lists: true });
             }
         }
-        // The file that is missing is named when it is opened.
+        // A missing file is reported when it is opened.
         let vertices = vertices.map(|name| folders[0].join(name));
         Ok(Self { edges: folders[0].join(edges), vertices, properties, lists: false })
     }
 }
 
-/// An error for a name that is empty or leads out of the folder of the properties: a stranger's file opens no others of
-/// the reader's.
+/// An error for a name that is empty or leads out of the properties file's folder: an untrusted file must not open
+/// arbitrary other files.
 fn check_beside(properties: &Path, key: &str, name: &str) -> Result<()> {
     let mut parts = Path::new(name).components();
     if !name.is_empty() && parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
@@ -111,23 +111,23 @@ fn check_beside(properties: &Path, key: &str, name: &str) -> Result<()> {
     Err(Error::file(properties, expected, if name.is_empty() { "no name" } else { name }))
 }
 
-/// What a properties file says of its graph.
+/// The properties of a graph.
 #[derive(Debug)]
 pub(super) struct Properties {
     pub(super) path: PathBuf,
     pub(super) directed: bool,
-    /// How many columns follow source and dest.
+    /// The number of columns after source and dest.
     pub(super) edge_properties: usize,
-    /// The type of the one that is the weight.
+    /// The type of the weight column, if there is one.
     pub(super) weight: Option<WeightType>,
-    /// Which of them that is, from 0.
+    /// The weight's position among these columns, from 0.
     pub(super) place: usize,
 }
 
 /// The text of a properties file.
 pub(super) fn read_properties(path: &Path) -> Result<String> {
     let mut text = Vec::new();
-    // A pipe would be empty when the file is read for the second time, and opening it might wait forever.
+    // The file is read twice, so a pipe would be empty the second time, and opening it could block.
     if !fs::metadata(path).map_err(Error::io(path, "open"))?.is_file() {
         return Err(Error::file(path, "a regular file of properties", "something else"));
     }
@@ -136,7 +136,7 @@ pub(super) fn read_properties(path: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Which edge property is the weight: the one that shortest paths are to take, or else the first.
+/// The position of the weight among the edge properties: that of `sssp.weight-property`, by default the first.
 fn weight_place<'a>(path: &Path, value: &impl Fn(&str) -> Option<&'a str>) -> Result<usize> {
     let (Some(wanted), Some(names)) = (value("sssp.weight-property"), value("edge-properties.names")) else {
         return Ok(0);
@@ -145,8 +145,8 @@ fn weight_place<'a>(path: &Path, value: &impl Fn(&str) -> Option<&'a str>) -> Re
     place.ok_or_else(|| Error::file(path, format!("edge-properties.names with the weight-property {wanted}"), names))
 }
 
-/// The folders in which the files of a data set may lie: that of its properties file; and where this is called
-/// `properties`, those beside it.
+/// The folders that may contain the files of a data set: the folder of its properties file and, if that is named
+/// `properties`, its siblings.
 pub(super) fn data_folders(properties: &Path) -> Vec<PathBuf> {
     let own = properties.parent().unwrap_or(Path::new(""));
     let mut folders = Vec::new();
@@ -160,15 +160,15 @@ pub(super) fn data_folders(properties: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// A graph of the benchmark's own tests: `test-bfs-directed` is `dir-input` and `dir-output`, beside the properties
-/// file or in a folder `bfs` beside that of the properties.
+/// A validation graph of the benchmark: `test-bfs-directed` consists of `dir-input` and `dir-output`, in the folder of
+/// the properties file or in its sibling `bfs`.
 pub(super) struct Validation<'a> {
     pub(super) algorithm: &'a str,
     prefix: &'static str,
 }
 
 impl<'a> Validation<'a> {
-    /// The test graph of that name.
+    /// The validation graph with a name.
     pub(super) fn of(name: &'a str) -> Option<Self> {
         let (algorithm, kind) = name.strip_prefix("test-")?.rsplit_once('-')?;
         let prefix = match kind {
@@ -179,7 +179,7 @@ impl<'a> Validation<'a> {
         Some(Self { algorithm, prefix })
     }
 
-    /// Its file of a kind: `input` or `output`.
+    /// Its `input` or `output` file.
     pub(super) fn file(&self, properties: &Path, kind: &str, extension: &str) -> Option<PathBuf> {
         let own = properties.parent().unwrap_or(Path::new(""));
         let folders = [own.to_owned(), own.join("..").join(self.algorithm)];
@@ -187,19 +187,19 @@ impl<'a> Validation<'a> {
     }
 }
 
-/// The value of `graph.NAME.name` if `line` gives it, whatever NAME is.
+/// The value of `graph.NAME.name` if `line` sets it, for any NAME.
 pub(super) fn property<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (key, value) = line.split_once('=')?;
     let graph = key.trim().strip_prefix("graph.")?.strip_suffix(name)?;
     graph.ends_with('.').then(|| value.trim())
 }
 
-/// True where `path` is the prefix of a graph's files.
+/// Whether `path` is the prefix of a graph's files.
 pub(super) fn is_prefix(path: &Path) -> bool {
     !path.exists() && (sibling(path, "properties").is_some() || sibling(path, "e").is_some())
 }
 
-/// The file `stem.extension` (or `stem`, for an extension that is empty) if it exists, plain or compressed.
+/// The file `stem.extension` (`stem` if the extension is empty) if it exists, plain or compressed.
 pub(super) fn sibling(stem: &Path, extension: &str) -> Option<PathBuf> {
     packed(&if extension.is_empty() { stem.to_owned() } else { with_extension(stem, extension) })
 }
@@ -210,7 +210,7 @@ fn packed(plain: &Path) -> Option<PathBuf> {
     std::iter::once(plain.to_owned()).chain(packed).find(|path| path.is_file())
 }
 
-/// The path with an extension more.
+/// The path with an extension appended.
 fn with_extension(path: &Path, extension: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".");
@@ -218,7 +218,7 @@ fn with_extension(path: &Path, extension: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The one properties file of a directory, or else its one edge file.
+/// The only properties file of a directory or, if it has none, its only edge file.
 fn only_graph(folder: &Path) -> Result<PathBuf> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io(folder, "read"))? {

@@ -1,6 +1,6 @@
-//! A file's bytes, unpacked.
+//! The bytes of a file, decompressed.
 //!
-//! Compression is recognised by the first bytes, whatever the file is called. Raw id pairs could begin with the same
+//! Compression is recognised by the first bytes, not by the name. Files of raw id pairs could begin with the same
 //! bytes, so for them the name must match as well.
 
 use std::io::{self, Read};
@@ -12,16 +12,16 @@ use super::file::{InputFile, SeekableStream, Stream as FileStream};
 use super::packing::{HEAD_BYTES, Packing};
 use crate::error::{Error, Result};
 
-/// When a file counts as compressed.
+/// When a file is treated as compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unpack {
-    /// When its first bytes say so.
+    /// If its first bytes match.
     ByContent,
-    /// When its first bytes and its name say so.
+    /// If its first bytes and its name match.
     ByContentAndName,
 }
 
-/// Counts the bytes that pass.
+/// Counts the bytes read.
 struct Counted<R> {
     inner: R,
     bytes: Arc<AtomicU64>,
@@ -36,9 +36,9 @@ impl<R: Read> Read for Counted<R> {
 }
 
 enum Stream {
-    /// A plain file, which can be positioned.
+    /// A plain, seekable file.
     File(Counted<SeekableStream>),
-    /// Anything that can only be read from front to back.
+    /// Anything that can only be read sequentially.
     Sequential(Box<dyn Read + Send>),
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// A stream of `file` from its beginning; a decompressor's share of `memory_bytes` is bounded.
+    /// A stream of `file` from its beginning; a decompressor may use a bounded part of `memory_bytes`.
     pub(super) fn open(file: &InputFile, memory_bytes: u64, unpack: Unpack) -> Result<Self> {
         let packing = Self::packing(file, memory_bytes, unpack)?;
         let file_bytes = file.bytes()?;
@@ -61,7 +61,7 @@ impl Input {
         Self::unpacking(file, stream, packing, file_bytes, memory_bytes)
     }
 
-    /// A stream of the beginning of `file`, which leaves a pipe as it is.
+    /// A stream of the beginning of `file` that does not consume a pipe.
     pub(super) fn peek(file: &InputFile) -> Result<Self> {
         let packing = Self::packing(file, 0, Unpack::ByContent)?;
         Self::unpacking(file, FileStream::Pipe(Box::new(file.peek())), packing, None, 0)
@@ -70,7 +70,7 @@ impl Input {
     /// The compression of `file`.
     fn packing(file: &InputFile, memory_bytes: u64, unpack: Unpack) -> Result<Option<Packing>> {
         let path = file.path();
-        // An error of opening is better told by this than by reading.
+        // Opens the file: its error is clearer than that of a read.
         file.is_pipe()?;
         let mut head = Vec::new();
         let read = file.peek().take(HEAD_BYTES).read_to_end(&mut head);
@@ -118,7 +118,7 @@ impl Input {
         self.file.path()
     }
 
-    /// The file's length as it lies on disk, compressed or not; `None` for pipes.
+    /// The file's length on disk, compressed or not; `None` for pipes.
     pub(super) fn file_bytes(&self) -> Option<u64> {
         self.file_bytes
     }
@@ -128,22 +128,22 @@ impl Input {
         self.file_bytes.filter(|_| matches!(self.stream, Stream::File(_)))
     }
 
-    /// How many bytes of the file have been read, compressed or not.
+    /// The number of bytes of the file read so far, compressed or not.
     pub(super) fn consumed_bytes(&self) -> u64 {
         self.consumed_bytes.load(Relaxed)
     }
 
-    /// What the decompressor allocates at most.
+    /// Maximum memory of the decompressor.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.memory_bytes
     }
 
-    /// Whether this is the only stream that can be made of the file.
+    /// Whether the file can have no other stream.
     pub(super) fn is_read_once(&self) -> bool {
         self.file_bytes.is_none()
     }
 
-    /// Reads until `buffer` is full or the input ends; bytes that came before an error are counted all the same.
+    /// Reads until `buffer` is full or the input ends. Returns the number of bytes read, also before an error.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> (usize, Option<Error>) {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -162,7 +162,7 @@ impl Input {
         (filled, None)
     }
 
-    /// Passes over `count` bytes; returns how many there were, which is less only at the end of a sequential input.
+    /// Skips `count` bytes; returns the number skipped, which is smaller only at the end of a sequential input.
     pub(super) fn skip(&mut self, count: u64) -> Result<u64> {
         let skipped = match &mut self.stream {
             Stream::File(file) => {

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// A format of edge lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// `source dest [weight]` a line, as SNAP and many others publish it.
+    /// Lines `source dest [weight]`, as SNAP and many others publish them.
     Text,
     /// NIST Matrix Market, coordinate format (`.mtx`).
     MatrixMarket,
@@ -24,9 +24,9 @@ pub enum Kind {
     GapBinary,
     /// LDBC Graphalytics: `.properties`, `.v` and `.e`.
     Graphalytics,
-    /// Pairs of little-endian 32-bit ids, nothing else (`.u32`).
+    /// Pairs of little-endian 32-bit ids (`.u32`).
     RawU32,
-    /// Pairs of little-endian 64-bit ids, nothing else (`.u64`).
+    /// Pairs of little-endian 64-bit ids (`.u64`).
     RawU64,
 }
 
@@ -45,7 +45,7 @@ impl Kind {
         Self::RawU64,
     ];
 
-    /// The name by which a command line asks for this kind.
+    /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -81,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// The file-name extensions that stand for this kind, before any of a compression.
+    /// The file-name extensions of this kind, without those of compression.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Text => &["txt", "tsv", "csv", "edges", "snap"],
@@ -97,7 +97,7 @@ impl Kind {
         }
     }
 
-    /// The kind for which `extension` stands, if any.
+    /// The kind with an extension, if any.
     pub fn of_extension(extension: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.extensions().contains(&extension))
     }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn no_extension_stands_for_two_kinds() {
+    fn extensions_are_unambiguous() {
         for kind in Kind::ALL {
             for extension in kind.extensions() {
                 assert_eq!(Kind::of_extension(extension), Some(kind), "{extension}");

@@ -1,7 +1,7 @@
 //! Formats with at most one edge a line, parsed in parallel.
 //!
-//! A block is split at newlines into pieces, the pieces are parsed side by side, and their edges are given out in the
-//! order of the file. Every piece counts its lines, so the first error of the file is the one reported, by its line.
+//! A block is split at newlines into pieces, the pieces are parsed in parallel, and their edges are returned in file
+//! order. Each piece counts its lines, so that the first error of the file is reported with its line number.
 
 use rayon::prelude::*;
 
@@ -12,17 +12,17 @@ use crate::error::{Error, Result};
 
 /// The grammar of one line.
 pub(super) trait LineFormat: Send + Sync {
-    /// Appends the edge of `line` (given without its end), or nothing for comments and blank lines.
+    /// Appends the edge of `line` (without its newline), or nothing for comments and blank lines.
     fn parse(&self, line: &[u8], edges: &mut Vec<Edge>) -> Result<(), Expected>;
 }
 
-/// A source of the edges of a file's lines.
+/// An edge source over the lines of a file.
 pub(super) struct LineSource<F> {
     info: SourceInfo,
     blocks: Blocks,
     format: F,
     pieces: Vec<ParsedChunk>,
-    /// The next of `pieces[..filled]` to give out.
+    /// The next of `pieces[..filled]` to return.
     next: usize,
     filled: usize,
     edges: u64,
@@ -31,12 +31,12 @@ pub(super) struct LineSource<F> {
     piece_bytes: usize,
 }
 
-/// How many edges a file says that it has.
+/// The number of edges that a file's header declares.
 #[derive(Clone, Debug)]
 pub(super) struct Promise {
-    /// How many.
+    /// The number.
     pub(super) edges: u64,
-    /// The source of this number, for messages: "as the p line says".
+    /// Where the number stands, for messages: "as the p line says".
     pub(super) says: &'static str,
 }
 
@@ -48,7 +48,7 @@ struct ParsedChunk {
     fault: Option<Fault>,
 }
 
-/// What is wrong with a line.
+/// A malformed line.
 struct Fault {
     /// Lines before it in its piece.
     line: u64,
@@ -57,7 +57,7 @@ struct Fault {
 }
 
 impl<F: LineFormat> LineSource<F> {
-    /// A source of the lines that `blocks` has left.
+    /// A source over the remaining lines of `blocks`.
     pub(super) fn new(info: SourceInfo, blocks: Blocks, format: F, promised: Option<Promise>) -> Self {
         Self { info, blocks, format, pieces: Vec::new(), next: 0, filled: 0, edges: 0, promised, piece_bytes: 0 }
     }
@@ -81,7 +81,7 @@ impl<F: LineFormat> LineSource<F> {
         Ok(parsed.is_some())
     }
 
-    /// Completes what is expected where only the source knows the figures.
+    /// Replaces [`SURPLUS`] by a message with the declared number of edges.
     fn explain(&self, expected: Expected) -> Expected {
         match &self.promised {
             Some(Promise { edges, says }) if expected == SURPLUS => {
@@ -91,7 +91,7 @@ impl<F: LineFormat> LineSource<F> {
         }
     }
 
-    /// The line of an edge of the piece that was given out last.
+    /// The line number of an edge of the piece that was returned last.
     fn line_of(&self, index: usize) -> Option<u64> {
         let piece = self.next.checked_sub(1)?;
         let behind: u64 = self.pieces[piece..self.filled].iter().map(|piece| piece.lines).sum();
@@ -163,11 +163,11 @@ impl<F: LineFormat> EdgeSource for LineSource<F> {
     }
 }
 
-/// Stands for the message about an edge too many.
+/// Placeholder for the message about a surplus edge.
 const SURPLUS: &str = "no further edge";
 
-/// Parses `text` into the first of `pieces`, making more as needed; returns how many. A line with an edge beyond `room`
-/// is a fault.
+/// Parses `text` into the first elements of `pieces`, extended as needed; returns their number. An edge beyond the
+/// first `room` is a fault.
 fn parse_block<F: LineFormat>(
     format: &F,
     text: &[u8],
@@ -194,7 +194,7 @@ fn parse_block<F: LineFormat>(
     texts.len()
 }
 
-/// Cuts `text` after newlines into pieces of about `piece_bytes`; only a single line is ever longer.
+/// Splits `text` after newlines into pieces of at most `piece_bytes`; only a single line may be longer.
 fn split(mut text: &[u8], piece_bytes: usize) -> Vec<&[u8]> {
     let mut pieces = Vec::with_capacity(text.len() / piece_bytes + 1);
     while text.len() > piece_bytes {
@@ -236,7 +236,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The fault of the first line of `text` whose edge is one too many.
+/// The fault for the first line of `text` with an edge beyond `room`.
 fn surplus<F: LineFormat>(format: &F, text: &[u8], room: u64) -> Option<Fault> {
     let mut edges = Vec::new();
     for (line, found) in (0..).zip(lines(text)) {

@@ -7,8 +7,8 @@
 //!  1 2 0.5                                           row, column [, value]: an edge, ids from 1
 //! ```
 //!
-//! A symmetric matrix lists one triangle: its graph is undirected, and each edge is given once. The vertices are
-//! `1..=max(rows, columns)`. Real values are `F32` weights, integers `U32`.
+//! A symmetric matrix lists one triangle: its graph is undirected, and each edge appears once. The vertices are
+//! `1..=max(rows, columns)`. Real values are `F32` weights, integers are `U32` weights.
 
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected, weight};
@@ -19,7 +19,7 @@ use super::{Options, file_info};
 use crate::edge::{Edge, EdgeSource, IdSpace, WeightType};
 use crate::error::{Error, Result};
 
-/// The line with which every such file begins, as far as this reader can read on.
+/// The first line of every supported file.
 const BANNER: &str = "%%MatrixMarket matrix coordinate <pattern|integer|real> <general|symmetric>";
 
 /// Opens a Matrix Market file.
@@ -44,7 +44,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
     Ok(Box::new(LineSource::new(info, blocks, format, Some(promise))))
 }
 
-/// What the first line says.
+/// The first line.
 struct Banner {
     values: Option<WeightType>,
     symmetric: bool,

@@ -1,4 +1,4 @@
-//! METIS (and Chaco) graphs: one line of neighbours for each vertex.
+//! METIS and Chaco graphs: one line of neighbours for each vertex.
 //!
 //! ```text
 //!  % comments
@@ -9,10 +9,10 @@
 //!  3 5                 vertex 4
 //! ```
 //!
-//! The format's three digits say whether vertices have sizes, vertices have weights (both passed over), edges have
-//! weights (integers). The graph is undirected and the file lists both directions of each edge, so the lists have twice
-//! as many entries as the header has edges; a self-loop has to be there twice as well. A line may be longer than
-//! memory: the text is read word by word.
+//! The three digits of the format are flags: vertex sizes, vertex weights (both skipped), edge weights (integers). The
+//! graph is undirected and the file lists both directions of each edge, so the lists have twice as many entries as the
+//! header has edges; self-loops must be listed twice, too. A line may be longer than memory: the text is read word by
+//! word.
 
 use super::cursor::weight;
 use super::file::InputFile;
@@ -54,11 +54,11 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
     }))
 }
 
-/// What the first line says.
+/// The header line.
 struct Header {
     vertices: u64,
     edges: u64,
-    /// Numbers before the neighbours: a vertex's size and weights.
+    /// The number of words before the neighbours: a vertex's size and weights.
     vertex_words: u64,
     edge_weights: bool,
 }
@@ -98,23 +98,23 @@ struct Metis {
     tokens: Tokens,
     header: Header,
     weight: Option<WeightType>,
-    /// Vertex lines completed: the line being read is of the vertex after them.
+    /// The number of complete vertex lines, and so the index of the current vertex.
     vertex: u64,
-    /// Whether the line has words.
+    /// Whether the current line has any words.
     begun: bool,
-    /// Vertex sizes and weights among them.
+    /// The number of vertex sizes and weights read from it.
     words: u64,
     listed: u64,
     loops: u64,
     ended: bool,
-    /// Where the chunk that was read last begins: the vertex, and its line.
+    /// The first vertex of the last chunk, and its line number.
     chunk_vertex: u64,
     chunk_line: u64,
-    /// The vertices of the chunk before whose lines there are comments, as often as there are.
+    /// For each comment line within the chunk, the vertex of the next vertex line.
     comments: Vec<u64>,
 }
 
-/// How many comments within a chunk are remembered: beyond them no lines are named.
+/// Maximum number of comments kept for a chunk; with more of them, errors have no line numbers.
 const COMMENTS_MAX: usize = 1 << 12;
 
 impl Metis {
@@ -141,7 +141,7 @@ impl Metis {
         self.tokens.skip_line()
     }
 
-    /// The line of a vertex of the chunk, from 1.
+    /// The line number, from 1, of a vertex of the chunk.
     fn line_of(&self, vertex: u64) -> Option<u64> {
         let comments = self.comments.iter().filter(|&&before| before <= vertex).count() as u64;
         let known = self.comments.len() <= COMMENTS_MAX && vertex >= self.chunk_vertex;
@@ -186,7 +186,7 @@ impl Metis {
         Ok(())
     }
 
-    /// Checks the totals. The last line may lack its end, even if it is empty.
+    /// Checks the totals. The last line may lack its newline, even if it is empty.
     fn finish(&mut self) -> Result<()> {
         let Header { vertices, edges, vertex_words, .. } = self.header;
         self.ended = true;

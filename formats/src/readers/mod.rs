@@ -1,4 +1,4 @@
-//! Readers of edge-list formats: from files that others wrote to streams of edges.
+//! Readers of edge-list formats: from files of other programs to streams of edges.
 //!
 //! ```text
 //!  file ── unpack ─┬─ blocks of lines, parsed in parallel ─┬─ text, GAP text, Graphalytics ─┐
@@ -7,8 +7,8 @@
 //!                  └─ records of fixed size ───────────────── GAP binary, raw pairs ────────┘
 //! ```
 //!
-//! gzip, Zstandard, bzip2 and xz are recognised by content and unpacked on the way. Memory is bounded whatever the file
-//! holds: see [`Options::memory_bytes`]. Every error names the file, and in text the line.
+//! gzip, Zstandard, bzip2 and xz are recognised by content and decompressed. Memory is bounded for every input:
+//! [`Options::memory_bytes`]. Errors name the file and, in text, the line.
 
 mod adjacency;
 mod blocks;
@@ -51,15 +51,15 @@ use crate::error::Result;
 /// Opens the edge list at `path`, as its kind or as the kind that `options` names.
 ///
 /// # Errors
-/// If the kind is not recognised, or what the file says at its beginning is not what its kind allows.
+/// If the kind is not recognised, or the file's header is invalid.
 pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Box<dyn EdgeSource>> {
     open_file(&InputFile::new(path), options)
 }
 
-/// The same of a file that may be a pipe: clones of it can be opened as often as the formatter wants.
+/// Opens an edge list that may be a pipe. Clones of a file can be opened again, a pipe only if it was copied.
 ///
 /// # Errors
-/// As of [`open`]; where a pipe is opened again that was not copied.
+/// Those of [`open`]; if a pipe that was not copied is opened a second time.
 pub fn open_file(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSource>> {
     let kind = options.kind.map_or_else(|| recognise::of_file(file), Ok)?;
     match kind {
@@ -76,7 +76,7 @@ pub fn open_file(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSour
     }
 }
 
-/// What every source knows of its file; directed, where the format does not say otherwise.
+/// The information that all formats have in common; directed by default.
 fn file_info(input: &input::Input, ids: IdSpace, weights: Option<WeightType>) -> SourceInfo {
     let path = input.path();
     let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! What a caller can ask of a reader.
+//! Options of readers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,10 +12,10 @@ use crate::error::Error;
 pub struct Options {
     /// The format; `None` recognises it by name and content.
     pub kind: Option<Kind>,
-    /// What becomes of a weight column.
+    /// The treatment of weights.
     pub weights: WeightsOption,
-    /// Main memory for buffers, in bytes. Readers need 1 MiB at least, and what a decompressor wants: for
-    /// Zstandard the window that the file asks for (8 MiB up to level 19, 128 MiB at level 22), for xz 80 MiB.
+    /// Main memory for buffers, in bytes. Readers need at least 1 MiB, plus the decompressor's memory: the file's
+    /// window for Zstandard (8 MiB up to level 19, 128 MiB at level 22), 80 MiB for xz.
     pub memory_bytes: u64,
 }
 
@@ -25,15 +25,15 @@ impl Default for Options {
     }
 }
 
-/// What becomes of the weights of an edge list.
+/// The treatment of an edge list's weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WeightsOption {
-    /// Weights are read where the file has them. A format that states their type is believed; in plain text the first
-    /// 64 KiB of edges decide: all weights non-negative integers make [`WeightType::U32`], else [`WeightType::F32`].
-    /// A later line that contradicts is an error.
+    /// Weights are read if the file has them, with the type that the format states. In plain text the first 64 KiB of
+    /// edges decide: [`WeightType::U32`] if all weights are non-negative integers, otherwise [`WeightType::F32`]. A
+    /// later line that contradicts is an error.
     #[default]
     Auto,
-    /// No weights, even where the file has them; in plain text, columns after the second are not looked at.
+    /// No weights, even if the file has them; in plain text, columns after the second are ignored.
     Ignore,
     /// Unsigned integers; anything else is an error.
     U32,
@@ -45,7 +45,7 @@ impl WeightsOption {
     /// All options, in the order in which help texts list them.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Ignore, Self::U32, Self::F32];
 
-    /// The name by which a command line asks for this option.
+    /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -55,7 +55,7 @@ impl WeightsOption {
         }
     }
 
-    /// The type of weights that a file states to be of type `stated`, or to have none.
+    /// The type of weights read from a file that states the type `stated`, or that it has no weights.
     pub(super) fn resolve(self, stated: Option<WeightType>) -> Option<WeightType> {
         match self {
             Self::Auto => stated,
@@ -65,7 +65,7 @@ impl WeightsOption {
         }
     }
 
-    /// True where weights are asked for by type, so that a file without any will not do.
+    /// Whether weights of a certain type are required, so that a file without weights is an error.
     pub(super) fn demanded(self) -> bool {
         matches!(self, Self::U32 | Self::F32)
     }

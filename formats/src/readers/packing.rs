@@ -1,18 +1,18 @@
-//! Compression formats: how they are recognised, and what they may cost.
+//! Compression formats: recognition and memory limits.
 
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// How much of a compressed file is read at a time.
+/// Bytes of one read from a compressed file.
 const PACKED_BUFFER_BYTES: usize = 256 << 10;
 
 /// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
     Gzip,
-    /// With the bytes that its first frame asks the decompressor to remember.
+    /// With the window size of its first frame.
     Zstd {
         window_bytes: u64,
     },
@@ -20,7 +20,7 @@ pub(super) enum Packing {
     Xz,
 }
 
-/// How many bytes of a file tell its compression and what that needs.
+/// The number of bytes that determine a file's compression and the decompressor's memory.
 pub(super) const HEAD_BYTES: u64 = 18;
 
 /// The file-name extensions of compression formats.
@@ -39,7 +39,7 @@ impl Packing {
         }
     }
 
-    /// The extension that names of such files end in.
+    /// The file-name extension.
     pub(super) fn extension(self) -> &'static str {
         match self {
             Self::Gzip => "gz",
@@ -49,7 +49,7 @@ impl Packing {
         }
     }
 
-    /// What the decompressor allocates, where the whole reader is given `memory_bytes`.
+    /// Memory of the decompressor, in a reader with `memory_bytes`.
     pub(super) fn memory_bytes(self, memory_bytes: u64) -> u64 {
         let window_bytes = match self {
             Self::Gzip => 128 << 10,
@@ -60,7 +60,7 @@ impl Packing {
         window_bytes.saturating_add(PACKED_BUFFER_BYTES as u64)
     }
 
-    /// An error if a decompressor needs more than a reader given `memory_bytes` lets it have.
+    /// An error if the decompressor needs more than its share of a reader's `memory_bytes`.
     pub(super) fn check(self, path: &Path, memory_bytes: u64) -> Result<()> {
         let limit_bytes = 1 << zstd_window_log(memory_bytes);
         match self {
@@ -74,7 +74,7 @@ impl Packing {
         }
     }
 
-    /// Unpacks `packed`; concatenated members are one stream.
+    /// Decompresses `packed`; concatenated members are one stream.
     pub(super) fn decoder(
         self,
         packed: impl Read + Send + 'static,
@@ -98,7 +98,7 @@ impl Packing {
     }
 }
 
-/// What Zstandard's level 19 remembers: assumed where a file does not begin with a frame.
+/// The window of Zstandard's level 19: assumed if a file does not begin with a frame.
 const ZSTD_WINDOW_BYTES: u64 = 8 << 20;
 
 /// The window of the Zstandard frame with the header `frame`, less its magic number: RFC 8878, section 3.1.1.1.
@@ -117,12 +117,12 @@ fn zstd_window_bytes(frame: &[u8]) -> u64 {
     if size_bytes == 2 { size + 256 } else { size }
 }
 
-/// The largest Zstandard window allowed: a quarter of the memory, and at least what its own tool allows.
+/// The largest allowed Zstandard window: a quarter of the memory, but at least the default of the `zstd` tool.
 fn zstd_window_log(memory_bytes: u64) -> u32 {
     (memory_bytes / 4).checked_ilog2().unwrap_or(0).clamp(27, 31)
 }
 
-/// The memory limit for xz: a quarter of the memory, and at least what level 9 uses.
+/// The memory limit for xz: a quarter of the memory, but at least that of level 9.
 fn xz_limit(memory_bytes: u64) -> u64 {
     (memory_bytes / 4).max(80 << 20)
 }

@@ -1,4 +1,4 @@
-//! Pipes, sockets and terminals, with waits that can be cancelled.
+//! Pipes, sockets and terminals, with cancellable waits.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// How long a wait lasts before it looks whether it should end.
+/// Interval between checks for cancellation.
 #[cfg(unix)]
 const LOOK_EVERY_NS: i64 = 100_000_000;
 
-/// An open file that may have nothing to read yet.
+/// An open file whose reads may have to wait.
 #[derive(Debug)]
 pub(super) struct Pipe {
     file: File,
@@ -41,7 +41,7 @@ impl Read for Pipe {
     }
 }
 
-/// Opens a file without waiting for the other end of a pipe: that is what reading does.
+/// Opens a file without waiting for the other end of a pipe; the first read waits.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
@@ -61,7 +61,7 @@ pub(super) fn standard_input() -> io::Result<File> {
     return std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(File::from);
 }
 
-/// Waits a moment for something to read, or for the end; false if neither has come.
+/// Waits for data or the end of the file; false after the interval without either.
 #[cfg(unix)]
 fn is_ready(file: &File) -> io::Result<bool> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -73,7 +73,7 @@ fn is_ready(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Elsewhere reading itself waits.
+/// On other systems, reads block and cannot be cancelled.
 #[cfg(not(unix))]
 fn is_ready(_file: &File) -> io::Result<bool> {
     Ok(true)

@@ -1,6 +1,6 @@
-//! Pairs of little-endian ids, nothing else: source, dest, source, dest, …
+//! Raw pairs of little-endian ids: source, dest, source, dest, …
 //!
-//! The graph is directed and without weights; its vertices are those that edges name.
+//! The graph is directed and unweighted; its vertices are the endpoints of edges.
 
 use super::file::InputFile;
 use super::input::Unpack;
@@ -41,7 +41,7 @@ struct Raw {
     info: SourceInfo,
     records: Records,
     id_bytes: usize,
-    /// Pairs before the chunk that was read last.
+    /// The number of pairs before the last chunk.
     pairs: u64,
     chunk_pairs: u64,
 }

@@ -1,4 +1,4 @@
-//! Which format a file has, by what it is called and how it begins.
+//! Recognises a file's format by its name and its first bytes.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use super::input::Input;
 use super::packing::strip;
 use crate::error::{Error, Result};
 
-/// How much of a file is looked at.
+/// The number of bytes examined.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// The format of the edge list at `path`. Formats that announce themselves in their first lines are believed, whatever
-/// the file is called; then the name decides, less any extension of a compression; then lines of numbers are text.
+/// The format of the edge list at `path`: by its header line, whatever the file's name; otherwise by the name without
+/// extensions of compression; otherwise plain text, if the first line has numbers.
 ///
 /// # Errors
-/// If neither name nor content is known, with what was tried; if the file cannot be read.
+/// If neither name nor content is recognised; if the file cannot be read.
 pub fn recognise(path: impl AsRef<Path>) -> Result<Kind> {
     of_file(&InputFile::new(path))
 }
@@ -35,14 +35,14 @@ pub(super) fn of_file(file: &InputFile) -> Result<Kind> {
     if let Some(Kind::GapBinary | Kind::RawU32 | Kind::RawU64) = named {
         return Ok(named.unwrap_or(Kind::Text));
     }
-    // Properties are text without numbers, and read by themselves.
+    // Properties files are recognised by name only.
     if strip(path).extension().is_some_and(|extension| extension == "properties") {
         return Ok(Kind::Graphalytics);
     }
     by_content(file, named)
 }
 
-/// The format that the first lines announce; or `named`; or text.
+/// The format by header line, `named`, or text.
 fn by_content(file: &InputFile, named: Option<Kind>) -> Result<Kind> {
     let mut input = Input::peek(file)?;
     let mut head = vec![0; HEAD_BYTES];
@@ -54,7 +54,7 @@ fn by_content(file: &InputFile, named: Option<Kind>) -> Result<Kind> {
     announced(head).or(named).or_else(|| numbers(head)).ok_or_else(|| unknown(file.path(), head))
 }
 
-/// The kind that the first lines announce.
+/// The kind with a recognisable header line.
 fn announced(head: &[u8]) -> Option<Kind> {
     let mut lines = head.split(|&byte| byte == b'\n');
     let first = lines.clone().find(|line| !Cursor::new(line).is_end())?;
@@ -72,14 +72,14 @@ fn announced(head: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Text, if the first line that is no comment begins with two ids.
+/// Text, if the first line that is not a comment begins with two ids.
 fn numbers(head: &[u8]) -> Option<Kind> {
     let mut lines = head.split(|&byte| byte == b'\n').map(Cursor::new);
     let mut first = lines.find(|line| !matches!(line.first(), None | Some(b'#' | b'%')))?;
     first.number().and(first.number()).map(|_| Kind::Text)
 }
 
-/// What was tried.
+/// The error for an unrecognised file.
 fn unknown(path: &Path, head: &[u8]) -> Error {
     let extensions: Vec<String> =
         Kind::ALL.iter().flat_map(|kind| kind.extensions()).map(|extension| format!(".{extension}")).collect();

@@ -13,7 +13,7 @@ pub(super) struct Records {
     input: Input,
     buffer: Vec<u8>,
     unread: Range<usize>,
-    /// Bytes of the contents given out or passed over.
+    /// The number of bytes read or skipped.
     position: u64,
 }
 
@@ -30,17 +30,17 @@ impl Records {
         &self.input
     }
 
-    /// How many bytes of the contents have been passed.
+    /// The number of bytes read or skipped so far.
     pub(super) fn position(&self) -> u64 {
         self.position
     }
 
-    /// What this holds at most.
+    /// Maximum memory, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.buffer.len() as u64 + self.input.memory_bytes()
     }
 
-    /// The next whole records of `size` bytes, `max` at most; none where less than one is left.
+    /// The next whole records of `size` bytes, at most `max`; none if less than one is left.
     pub(super) fn take(&mut self, size: usize, max: usize) -> Result<&[u8]> {
         if self.unread.len() < size {
             self.refill()?;
@@ -52,12 +52,12 @@ impl Records {
         Ok(&self.buffer[start..self.unread.start])
     }
 
-    /// The next `N` bytes, if there are as many.
+    /// The next `N` bytes, if as many are left.
     pub(super) fn array<const N: usize>(&mut self) -> Result<Option<[u8; N]>> {
         Ok(self.take(N, 1)?.try_into().ok())
     }
 
-    /// Passes over `count` bytes, or as many as there are.
+    /// Skips `count` bytes, or all if fewer are left.
     pub(super) fn skip(&mut self, count: u64) -> Result<()> {
         let buffered = count.min(self.unread.len() as u64);
         self.unread.start += buffered as usize;
@@ -65,12 +65,12 @@ impl Records {
         Ok(())
     }
 
-    /// How many bytes less than a record are left once [`Self::take`] gives none.
+    /// The number of bytes after the last whole record, once [`Self::take`] returns none.
     pub(super) fn rest(&self) -> usize {
         self.unread.len()
     }
 
-    /// An error that concerns the file as a whole.
+    /// An error in the file as a whole.
     pub(super) fn error(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
         Error::file(self.input.path(), expected, found)
     }

@@ -1,11 +1,10 @@
 //! Plain edge lists: `source dest [weight]` a line.
 //!
-//! Columns are separated by blanks, tabs or a comma; lines that begin with `#` or `%` are comments, so SNAP's files are
-//! read as they are. All lines have as many columns as the first. A third column is the weight: in SNAP's temporal
-//! graphs that is the time stamp ([`WeightsOption::Ignore`] drops it). The graph is directed, its vertices are those
-//! that edges name.
+//! Columns are separated by blanks, tabs or a comma; lines that begin with `#` or `%` are comments, as in SNAP's files.
+//! All lines have as many columns as the first. A third column is the weight; in SNAP's temporal graphs it is the time
+//! stamp ([`WeightsOption::Ignore`] drops it). The graph is directed, and its vertices are the endpoints of edges.
 //!
-//! GAP's `.el` and `.wel` are the same, but their vertices are all ids from 0 to the largest.
+//! GAP's `.el` and `.wel` have the same format, but their vertices are all ids from 0 to the largest.
 
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected, ID, weight};
@@ -15,7 +14,7 @@ use super::{Options, WeightsOption, file_info};
 use crate::edge::{Edge, EdgeSource, IdSpace, WeightType};
 use crate::error::Result;
 
-/// Opens a plain edge list whose ids name vertices as `ids` says.
+/// Opens a plain edge list with ids in `ids`.
 pub(super) fn open(file: &InputFile, options: &Options, ids: IdSpace) -> Result<Box<dyn EdgeSource>> {
     let mut blocks = Blocks::open(file, options.memory_bytes)?;
     let columns = Columns::look_ahead(&mut blocks, options.weights)?;
@@ -23,19 +22,19 @@ pub(super) fn open(file: &InputFile, options: &Options, ids: IdSpace) -> Result<
     Ok(Box::new(LineSource::new(info, blocks, columns, None)))
 }
 
-/// What columns the lines of an edge list have.
+/// The columns of an edge list.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
-    /// How many; `None` accepts any number from two.
+    /// Their number; `None` accepts any number from two.
     pub(super) count: Option<usize>,
-    /// The type of the weight's column, where it is wanted: the third, but for those that are passed over.
+    /// The type of the weight column, if it is read: the first column after source, dest and the skipped ones.
     pub(super) weight: Option<WeightType>,
-    /// How many columns stand before the weight that are no part of the graph.
+    /// The number of skipped columns before the weight.
     pub(super) passed: usize,
 }
 
 impl Columns {
-    /// Finds out from the first lines, without consuming them.
+    /// Determines the columns from the first lines, without consuming them.
     pub(super) fn look_ahead(blocks: &mut Blocks, weights: WeightsOption) -> Result<Self> {
         let any = Self { count: None, weight: weights.resolve(None), passed: 0 };
         if !blocks.advance_while(is_comment)? {
@@ -63,7 +62,7 @@ impl Columns {
         }
     }
 
-    /// What is wrong with a line that does not parse.
+    /// The expectation that a malformed line violates.
     #[cold]
     fn fault(&self, line: &[u8]) -> Expected {
         let count = Cursor::new(line).count();
@@ -105,12 +104,12 @@ impl LineFormat for Columns {
     }
 }
 
-/// True for lines without an edge.
+/// Whether a line is blank or a comment.
 pub(super) fn is_comment(line: &[u8]) -> bool {
     matches!(Cursor::new(line).first(), None | Some(b'#' | b'%'))
 }
 
-/// The type that holds every weight among `lines`; lines that do not parse are left for later.
+/// The narrowest type for the weights in `lines`; malformed lines are ignored here.
 fn weight_type(lines: &[u8]) -> WeightType {
     let integers = lines.split(|&byte| byte == b'\n').filter(|line| !is_comment(line)).all(|line| {
         let mut cursor = Cursor::new(line);

@@ -1,4 +1,4 @@
-//! The words of a text, one after the other, for formats whose lines may be longer than memory.
+//! A text as a sequence of words, for formats whose lines may be longer than memory.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What comes next in a text.
+/// A token of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
-    /// A word: [`Tokens::word`] has it.
+    /// A word, returned by [`Tokens::word`].
     Word,
     /// The end of a line.
     LineEnd,
@@ -26,18 +26,18 @@ pub(super) struct Tokens {
     buffer: Vec<u8>,
     unread: Range<usize>,
     word: Range<usize>,
-    /// Line ends passed.
+    /// The number of line ends so far.
     lines: u64,
     /// The line of the last token, from 0.
     line: u64,
     last: Token,
     ended: bool,
-    /// What went wrong behind the unread part.
+    /// The read error after the unread part.
     failure: Option<Error>,
 }
 
 impl Tokens {
-    /// Opens `file`; a UTF-8 byte order mark is passed over.
+    /// Opens `file`; a UTF-8 byte order mark is skipped.
     pub(super) fn open(file: &InputFile, memory_bytes: u64) -> Result<Self> {
         let input = Input::open(file, memory_bytes, Unpack::ByContent)?;
         let buffer = vec![0; BUFFER_BYTES];
@@ -64,12 +64,12 @@ impl Tokens {
         &self.input
     }
 
-    /// How many line ends have been passed.
+    /// The number of line ends so far.
     pub(super) fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// What this holds at most.
+    /// Maximum memory, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
         BUFFER_BYTES as u64 + self.input.memory_bytes()
     }
@@ -101,7 +101,7 @@ impl Tokens {
         }
     }
 
-    /// Moves to the next word, over line ends; false at the end of the text.
+    /// Moves to the next word, across line ends; false at the end of the text.
     pub(super) fn next_word(&mut self) -> Result<bool> {
         loop {
             match self.next()? {
@@ -122,7 +122,7 @@ impl Tokens {
         integer(self.word())
     }
 
-    /// Passes the rest of the line and its end.
+    /// Skips the rest of the line, including its end.
     pub(super) fn skip_line(&mut self) -> Result<()> {
         loop {
             let rest = &self.buffer[self.unread.clone()];
@@ -138,7 +138,7 @@ impl Tokens {
         }
     }
 
-    /// An error at the token last moved to.
+    /// An error at the current token.
     pub(super) fn error(&self, expected: impl Into<Expected>) -> Error {
         let found: &[u8] = match self.last {
             Token::Word => self.word(),
@@ -148,7 +148,7 @@ impl Tokens {
         Error::line(self.input.path(), self.line + 1, expected.into(), found)
     }
 
-    /// Finds the end of the word that begins the unread part.
+    /// Finds the end of the word at the beginning of the unread part.
     fn scan_word(&mut self) -> Result<Token> {
         let mut length = 0;
         loop {
@@ -163,7 +163,7 @@ impl Tokens {
         }
     }
 
-    /// Moves what is unread to the front and reads behind it; false if nothing came.
+    /// Moves the unread part to the front and reads more after it; false at the end of the file.
     fn refill(&mut self) -> Result<bool> {
         if let Some(failure) = self.failure.take() {
             self.ended = true;

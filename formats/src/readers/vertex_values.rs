@@ -1,4 +1,4 @@
-//! Values of vertices, `vertex value` a line: the form of Graphalytics' reference outputs. Or vertices alone, one a
+//! Values of vertices, `vertex value` a line, the format of Graphalytics' reference outputs; or vertices only, one a
 //! line.
 
 use std::path::Path;
@@ -10,15 +10,15 @@ use super::file::InputFile;
 use super::text::is_comment;
 use crate::error::{Error, Result};
 
-/// A file with a vertex and its value a line, plain or compressed, read from front to back.
+/// A file with a vertex and its value a line, plain or compressed, read sequentially.
 pub struct VertexValues {
     blocks: Blocks,
-    /// Whether the line that is next has been given out.
+    /// Whether the current line has been returned.
     given: bool,
 }
 
 impl VertexValues {
-    /// Opens a file; buffers take `memory_bytes` at most, and what a decompressor needs.
+    /// Opens a file; buffers take at most `memory_bytes`, plus the decompressor's memory.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -26,7 +26,7 @@ impl VertexValues {
         Self::open_file(&InputFile::new(path), memory_bytes)
     }
 
-    /// The same of a file that may be a pipe.
+    /// Opens a file that may be a pipe.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -37,7 +37,7 @@ impl VertexValues {
     /// The id and the value of the next line that is neither blank nor a comment; `None` at the end.
     ///
     /// # Errors
-    /// By line, where it does not hold a vertex id and one value: `expected` says which.
+    /// With the line, if it is not a vertex id and one value; `expected` describes the value.
     pub fn next_value<T: FromStr>(&mut self, expected: &str) -> Result<Option<(u64, T)>> {
         let Some(line) = self.next_line()? else { return Ok(None) };
         let mut cursor = Cursor::new(line);
@@ -48,10 +48,10 @@ impl VertexValues {
         }
     }
 
-    /// The id of the next line that is neither blank nor a comment, where lines hold nothing else; `None` at the end.
+    /// The id of the next line that is neither blank nor a comment, in a file of vertices only; `None` at the end.
     ///
     /// # Errors
-    /// By line, where it does not hold one vertex id.
+    /// With the line, if it is not one vertex id.
     pub fn next_id(&mut self) -> Result<Option<u64>> {
         let Some(line) = self.next_line()? else { return Ok(None) };
         let mut cursor = Cursor::new(line);
@@ -73,7 +73,7 @@ impl VertexValues {
         self.blocks.line().map(|line| Some(line.unwrap_or_default()))
     }
 
-    /// An error in the line that was given last.
+    /// An error in the line that was returned last.
     pub fn error(&self, expected: impl Into<String>) -> Error {
         self.blocks.error_here(expected.into())
     }

@@ -1,4 +1,4 @@
-//! Edges as an edge list: text or raw pairs.
+//! Writes edge lists: text or raw pairs.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,15 +10,15 @@ use crate::durable::OutputFile;
 use crate::edge::{Edge, WeightType};
 use crate::error::{Error, Result};
 
-/// How many edges one thread formats at a time.
+/// The number of edges that one thread formats at a time.
 const BATCH_EDGES: usize = 1 << 14;
 
-/// Writes an edge list that [`super::open`] reads back, edge for edge. The file appears under its name, replacing an
-/// older one, when [`Self::finish`] returns; a writer that is dropped before leaves nothing behind.
+/// Writes an edge list that [`super::open`] reads back, edge for edge. [`Self::finish`] gives the file its name,
+/// replacing an older one; a writer that is dropped before leaves nothing behind.
 pub struct EdgeListWriter {
     file: OutputFile,
     format: RecordFormat,
-    /// One for each batch that is formatted at the same time.
+    /// One for each batch of a group that is formatted in parallel.
     buffers: Vec<Vec<u8>>,
     edges: u64,
     bytes: u64,
@@ -32,11 +32,11 @@ enum RecordFormat {
 }
 
 impl EdgeListWriter {
-    /// Begins an edge list at `path`, of a kind that [`Self::kind_of`] gives. Text has a third column where there are
-    /// `weights`, written so that they are read back to the last bit; raw pairs have no place for any.
+    /// Begins an edge list at `path`, of a kind that [`Self::kind_of`] returns. With `weights`, text has a third column
+    /// that is read back exactly; raw pairs cannot have weights.
     ///
     /// # Errors
-    /// If `kind` is not for writing, or cannot hold the weights; if the file cannot be created.
+    /// If `kind` cannot be written, or cannot have weights; if the file cannot be created.
     pub fn create(path: impl AsRef<Path>, kind: Kind, weights: Option<WeightType>) -> Result<Self> {
         let path = path.as_ref();
         let format = match (kind, weights) {
@@ -54,11 +54,10 @@ impl EdgeListWriter {
         Ok(Self { file, format, buffers, edges: 0, bytes: 0 })
     }
 
-    /// The kind of edge list that a file called `path` should hold: `.el` and `.wel`, `.txt` and its like, `.u32`,
-    /// `.u64`.
+    /// The kind of edge list for a file name: `.el`, `.wel`, the extensions of plain text, `.u32`, `.u64`.
     ///
     /// # Errors
-    /// If the name stands for no kind that can be written.
+    /// If the extension is not that of a kind that can be written.
     pub fn kind_of(path: impl AsRef<Path>) -> Result<Kind> {
         let path = path.as_ref();
         let kind = path.extension().and_then(|extension| Kind::of_extension(extension.to_str()?));
@@ -68,10 +67,10 @@ impl EdgeListWriter {
         })
     }
 
-    /// Writes `edges` after the ones before.
+    /// Appends `edges`.
     ///
     /// # Errors
-    /// If an id does not fit in 32 bits where pairs have 32; if the disk is full.
+    /// If an id does not fit in the 32 bits of [`Kind::RawU32`]; if the disk is full.
     pub fn write(&mut self, edges: &[Edge]) -> Result<()> {
         let format = self.format;
         for round in edges.chunks(BATCH_EDGES * self.buffers.len()) {
@@ -89,13 +88,12 @@ impl EdgeListWriter {
         Ok(())
     }
 
-    /// How many edges have been written.
+    /// The number of edges written.
     pub fn edges(&self) -> u64 {
         self.edges
     }
 
-    /// Completes the file and gives it its name; returns its length in bytes. What was written, and the name, are on
-    /// the disk then.
+    /// Completes the file and gives it its name; returns its length in bytes. Contents and name are then on disk.
     ///
     /// # Errors
     /// If the disk is full, or the file cannot be renamed.
@@ -145,12 +143,12 @@ fn push_line(buffer: &mut Vec<u8>, edge: &Edge, weights: Option<WeightType>) {
     line.prepend_number(edge.source);
     buffer.extend_from_slice(line.bytes());
     if weights == Some(WeightType::F32) {
-        // Writing to a vector cannot fail. `{:?}` keeps a point or an exponent, so that the column reads as F32.
+        // Writing to a vector cannot fail. `{:?}` keeps a point or an exponent, so that the column is read as F32.
         drop(writeln!(buffer, " {:?}", f32::from_bits(edge.weight)));
     }
 }
 
-/// A line of up to three integers, put together from its end: numbers yield their last digits first.
+/// A line of up to three integers, built from its end: division yields the last digits first.
 struct Line {
     bytes: [u8; 64],
     begin: usize,
@@ -207,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_as_the_standard_library_writes_them() {
+    fn numbers_match_the_standard_library() {
         let powers = (0..20).map(|exponent| 10u64.pow(exponent));
         for number in powers.flat_map(|power| [power - 1, power, power + 1, power / 3]).chain([u64::MAX]) {
             let mut line = Line::ending_with(b"");

@@ -1,5 +1,5 @@
-//! `degrees.bin` while it is written: from front to back, and once more for each further shard, whose part of a list is
-//! added to what is there.
+//! Writes `degrees.bin`: sequentially for the first shard, and once more for each further shard, whose degrees are
+//! added to those in the file.
 
 use super::packer::whole_degree;
 use crate::checksum::Crc32c;
@@ -11,16 +11,16 @@ use std::path::PathBuf;
 /// Degrees that are in memory at a time.
 const BLOCK: u64 = 1 << 14;
 
-/// The file, and the block of it that is in memory.
+/// The file, and the block in memory.
 #[derive(Debug)]
 pub(super) struct DegreesFile {
     path: PathBuf,
     file: File,
     block: Vec<u32>,
-    /// The vertex of the block's first degree, and how many of its degrees this round has added to.
+    /// The vertex of the block's first degree, and the number of the block's degrees updated in this round.
     start: u64,
     at: usize,
-    /// How many degrees the rounds before have written; none in the first round.
+    /// The number of degrees in the file; none in the first round.
     written: Option<u64>,
     /// The checksum of this round so far, and of the last one.
     crc: Crc32c,
@@ -33,7 +33,7 @@ impl DegreesFile {
         Self { path, file, block, start: 0, at: 0, written: None, crc, crc_written: 0 }
     }
 
-    /// Adds to the degree of the next vertex; returns what it is then.
+    /// Adds to the degree of the next vertex; returns the sum.
     pub(super) fn add(&mut self, degree: u64) -> Result<u32> {
         if self.at as u64 == BLOCK {
             self.turn()?;
@@ -47,7 +47,7 @@ impl DegreesFile {
         Ok(degree)
     }
 
-    /// Writes the block and takes the next one.
+    /// Writes the block and reads the next one.
     fn turn(&mut self) -> Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(&self.block);
         self.crc.update(bytes);
@@ -57,7 +57,7 @@ impl DegreesFile {
         self.take_block()
     }
 
-    /// Reads the block at `start`, as far as earlier rounds have written it.
+    /// Reads the block at `start`, zeros beyond the end of the file.
     fn take_block(&mut self) -> Result<()> {
         let degrees = self.written.map_or(0, |written| (written - self.start).min(BLOCK));
         self.block.resize(degrees as usize, 0);
@@ -70,7 +70,7 @@ impl DegreesFile {
         Ok(())
     }
 
-    /// Ends a round, which has been through all vertices. The next one begins with vertex 0 again.
+    /// Ends a round after the last vertex. The next one begins with vertex 0.
     pub(super) fn end_round(&mut self) -> Result<()> {
         self.turn()?;
         self.crc_written = std::mem::take(&mut self.crc).value();
@@ -79,7 +79,7 @@ impl DegreesFile {
         self.take_block()
     }
 
-    /// The checksum of the file, which is on disk then; a round must have been ended.
+    /// Syncs the file and returns its checksum. To be called after [`end_round`](Self::end_round).
     pub(super) fn finish(self) -> Result<u32> {
         self.file.sync_all().map_err(Error::io(&self.path, "sync"))?;
         Ok(self.crc_written)

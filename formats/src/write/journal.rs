@@ -1,8 +1,8 @@
-//! What a writer is about to move to its place. Written and synced before the first file is moved; of no meaning once
-//! there is a manifest.
+//! The journal: the files that a writer is about to move to their final names. Written and synced before the first
+//! move; obsolete once the manifest exists.
 //!
-//! A file under its final name belongs to the unfinished store if it has the length and the time of change that the
-//! journal notes: moving a file keeps both. A file of the user's that bears the same name has others.
+//! A file under its final name belongs to the unfinished store if it has the length and modification time that the
+//! journal records: a move keeps both, and a user's file of the same name has others.
 
 use super::site::STAGING;
 use crate::error::{Error, Result};
@@ -16,25 +16,25 @@ use std::time::UNIX_EPOCH;
 /// The file's name in the staging folder.
 const JOURNAL: &str = "journal";
 
-/// What is moved.
+/// The moves of a writer.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Journal {
     /// The tag of the writer's marks.
     pub(crate) tag: String,
     pub(crate) files: Vec<Moved>,
-    /// The folders for in-lists that the writer makes.
+    /// The folders for in-lists that the writer creates.
     pub(crate) folders: Vec<Moved>,
 }
 
-/// A file that is moved to its place, or a folder that is made.
+/// A file to be moved, or a folder to be created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moved {
-    /// The stripe whose folder it is in, as the manifest names it: `.` for the store's own.
+    /// Its stripe, as in the manifest: `.` for the store's own folder.
     pub(crate) stripe: PathBuf,
     /// The file's path in that folder.
     pub(crate) file: PathBuf,
     pub(crate) bytes: u64,
-    /// When it was last changed, in nanoseconds since 1970.
+    /// Modification time, in nanoseconds since 1970.
     pub(crate) modified_ns: u128,
 }
 
@@ -49,12 +49,12 @@ impl Moved {
         Self { stripe: stripe.to_owned(), file: folder.to_owned(), bytes: 0, modified_ns: 0 }
     }
 
-    /// Where it goes, in the store in `home`.
+    /// The target folder, for the store in `home`.
     pub(crate) fn target_folder(&self, home: &Path) -> PathBuf {
         home.join(&self.stripe)
     }
 
-    /// Whether it has been moved into `folder`, and is what was moved.
+    /// Whether the file in `folder` is the moved one.
     fn is_in(&self, folder: &Path) -> bool {
         is_store_file(&self.file)
             && fs::symlink_metadata(folder.join(STAGING).join(&self.file)).is_err()
@@ -63,7 +63,7 @@ impl Moved {
 }
 
 impl Journal {
-    /// Writes the journal, to last.
+    /// Writes and syncs the journal.
     pub(super) fn write(&self, staging: &Path) -> Result<()> {
         let path = staging.join(JOURNAL);
         let bytes = serde_json::to_vec(self).map_err(|error| Error::Invalid(error.to_string()))?;
@@ -73,12 +73,12 @@ impl Journal {
         crate::durable::sync_folder(staging).map_err(Error::io(staging, "sync"))
     }
 
-    /// A journal that is whole. One that is not was never acted upon.
+    /// Reads a complete journal. Nothing has been moved according to an incomplete one.
     pub(super) fn read(staging: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(staging.join(JOURNAL)).ok()?).ok()
     }
 
-    /// The files that the store in `home` has left under their final names in `folders`, which are without links.
+    /// The files of the unfinished store in `home` under their final names in `folders`, which are canonical.
     pub(crate) fn left_in(&self, home: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
         if fs::symlink_metadata(home.join(MANIFEST)).is_ok() {
             return Vec::new();
@@ -90,7 +90,7 @@ impl Journal {
         self.files.iter().filter_map(place).collect()
     }
 
-    /// The folders for in-lists that the writer may have made in `folders`.
+    /// The folders for in-lists that the writer may have created in `folders`.
     pub(crate) fn folders_in(&self, home: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
         let place = |made: &Moved| {
             let folder = fs::canonicalize(made.target_folder(home)).ok()?;
@@ -100,7 +100,7 @@ impl Journal {
     }
 }
 
-/// Length and time of change of an ordinary file.
+/// Length and modification time of a regular file.
 fn state(path: &Path) -> std::io::Result<(u64, u128)> {
     let found = fs::symlink_metadata(path)?;
     if !found.is_file() {
@@ -110,7 +110,7 @@ fn state(path: &Path) -> std::io::Result<(u64, u128)> {
     Ok((found.len(), modified.as_nanos()))
 }
 
-/// Whether a path is that of a file in a store or stripe: a journal from a stranger names no others.
+/// Whether a path can be that of a file in a store or stripe: others in an untrusted journal are ignored.
 fn is_store_file(path: &Path) -> bool {
     let Some(text) = path.to_str() else { return false };
     let name = text.strip_prefix("in/").unwrap_or(text);

@@ -1,10 +1,10 @@
-//! What a killed writer has left, and its removal.
+//! Leftovers of killed writers, and their removal.
 //!
 //! ```text
 //!  killed while …    what is left                                   recognised by
 //!  writing           staging folders with files                     their name, and an unlocked mark
-//!  moving            the same, and files under their final names    the journal in the store's own staging folder
-//!  tidying up        a whole store, and staging folders             the manifest: only staging folders are removed
+//!  moving            also files under their final names             the journal in the store's own staging folder
+//!  cleaning up       a complete store, and staging folders          the manifest: only staging folders are removed
 //! ```
 
 use super::journal::Journal;
@@ -15,7 +15,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Removes the files that were moved into `folders`, which are without links.
+/// Removes the files that were moved into `folders`, which are canonical.
 pub(super) fn remove_moved(home: &Site, folders: &[PathBuf]) -> Result<()> {
     let Some(journal) = home.journal() else { return Ok(()) };
     remove_files(&journal, &home.folder, folders)
@@ -35,27 +35,27 @@ fn remove_files(journal: &Journal, home: &Path, folders: &[PathBuf]) -> Result<(
                 _ => {}
             }
         }
-        // Gone for good before the journal goes that knows of them.
+        // Make the removal durable before the journal is removed.
         folders.iter().try_for_each(|folder| sync_folder(folder).map_err(Error::io(folder, "sync")))?;
     }
     Ok(())
 }
 
-/// What an unfinished store has left in a folder, and in its stripes where the folder is the store's own. Locked until
+/// The leftovers of an unfinished store in a folder and, if it is the store's own, in its stripes. Locked until
 /// dropped.
 pub(crate) struct Leftovers {
-    /// The sites of the same store: the one of the folder first.
+    /// The sites of the store, first that of the folder.
     sites: Vec<Site>,
     /// Its journal, with the folder of the store.
     journal: Option<(PathBuf, Journal)>,
-    /// Held while the journal is that of another folder.
+    /// Keeps the lock on the store's own folder if the journal is there.
     _home: Option<Site>,
     folders: Vec<PathBuf>,
 }
 
 impl Leftovers {
-    /// Looks at a folder. None where there are no leftovers. With `create`, a staging folder whose mark is gone is one,
-    /// too: it gets a mark again, to be locked.
+    /// Finds the leftovers in a folder, if any. With `create`, also a staging folder without a mark: it gets a new one,
+    /// to be locked.
     ///
     /// # Errors
     /// If the writer is alive; [`Error::Io`].
@@ -83,13 +83,13 @@ impl Leftovers {
         Ok(Some(Self { sites, journal, _home: home, folders }))
     }
 
-    /// Everything that will go: files under their final names, then staging folders.
+    /// All paths that [`remove`](Self::remove) will remove: files under their final names, then staging folders.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let moved = self.journal.iter().flat_map(|(home, journal)| journal.left_in(home, &self.folders));
         moved.chain(self.folders.iter().map(|folder| folder.join(STAGING))).collect()
     }
 
-    /// Removes it.
+    /// Removes the leftovers.
     pub(crate) fn remove(self) -> Result<()> {
         if let Some((home, journal)) = &self.journal {
             remove_files(journal, home, &self.folders)?;

@@ -3,13 +3,13 @@
 //! ```text
 //!  StoreWriter::create ─▶ topology(Out) ─▶ TopologyWriter::push(source, dest, weight)… ─▶ finish ─▶ … ─▶ finish
 //!      locks its folders       one page being packed (packer) ─▶ writer thread (sink)        all files in place,
-//!      (site)                  grouped lists: the same, shard by shard,                      graph.json last
+//!      (site)                  grouped lists: shard by shard,                                graph.json last
 //!                              with end_shard after each
 //! ```
 //!
-//! All files are made in a staging folder within the folder that they are for, synced, and moved in by rename. Until
-//! [`StoreWriter::finish`] has moved the manifest there is no store; a writer that is dropped before removes what it
-//! has made, and nothing else. What a killed writer leaves is recognised by the next one (`leftovers`).
+//! All files are written in a staging folder within their target folder, synced, and moved by rename. There is no store
+//! until [`StoreWriter::finish`] has moved the manifest; a writer that is dropped before removes exactly what it has
+//! created. The next writer recognises what a killed one has left (`leftovers`).
 
 mod degrees;
 mod journal;
@@ -38,16 +38,16 @@ use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// What pages a store will have, and where.
+/// The format and the location of a store's pages.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// Bytes of a page: a power of two from 64 KiB to 64 MiB.
     pub page_bytes: u32,
-    /// How neighbours are written.
+    /// The encoding of neighbours.
     pub encoding: Encoding,
-    /// The type of the weights, if they are kept.
+    /// The type of the weights, if they are stored.
     pub weights: Option<WeightType>,
-    /// The directories of the stripes; the store's own, `.`, where there is only one.
+    /// The folders of the stripes; by default only `.`, the store's own.
     pub stripes: Vec<PathBuf>,
 }
 
@@ -59,7 +59,7 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// What fits in a page.
+    /// The capacity of a page.
     pub fn capacity(&self) -> Capacity {
         Capacity::new(self.page_bytes, self.encoding)
     }
@@ -84,33 +84,33 @@ impl Layout {
     }
 }
 
-/// A store that is being written. No other process can write to its folders meanwhile.
+/// A store that is being written. Holds locks on its folders.
 #[derive(Debug)]
 pub struct StoreWriter {
-    /// What is removed should the writing fail: dropped before the sites, and with them the locks.
+    /// What is removed if writing fails: declared, and so dropped, before the sites with their locks.
     made: Made,
     path: PathBuf,
     layout: Layout,
     tag: u32,
-    /// The folders that are written to: the store's own first.
+    /// The folders to write to, the store's own first.
     sites: Vec<Site>,
     /// The site of each stripe.
     stripe_sites: Vec<usize>,
-    /// The files that have been made: stripe, site, and path in the site's folder.
+    /// The files created so far: stripe, site, and path in the site's folder.
     files: Vec<(PathBuf, usize, PathBuf)>,
 }
 
 impl StoreWriter {
-    /// Makes the store's directories, for a store with the given tag (a random number). What a killed process has left
-    /// of an unfinished store there is removed.
+    /// Creates the folders of a store with the given tag (a random number). Removes the leftovers of killed processes
+    /// there.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where something is in the way ([`check`](Self::check)), another process is writing a store to
-    /// one of the folders, or the layout is not possible; [`Error::Io`].
+    /// [`Error::Invalid`] if something is in the way ([`check`](Self::check)), another process is writing a store to
+    /// one of the folders, or the layout is invalid; [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, layout: Layout, tag: u32) -> Result<Self> {
         let path = path.as_ref();
         Self::check(path, &layout)?;
-        // What was made goes before the locks do, here as well: the locks are declared first.
+        // Declared first, so that on errors the locks are dropped after what was created.
         let mut sites = Vec::new();
         let made = Made::default();
         sites.push(Site::claim(path, &made)?);
@@ -127,7 +127,7 @@ impl StoreWriter {
                 folders.push(whole);
             }
         }
-        // From here on no other writer changes anything.
+        // All locks are held: no other writer changes anything from here on.
         let left = sites[0].journal().map_or_else(Vec::new, |journal| journal.left_in(path, &folders));
         obstacles::check(path, &layout.stripes, &left)?;
         let mut writer = Self { made, path: path.to_owned(), layout, tag, sites, stripe_sites, files: Vec::new() };
@@ -135,12 +135,12 @@ impl StoreWriter {
         Ok(writer)
     }
 
-    /// Makes sure that nothing is in the way of a new store, without changing anything: for commands that do long work
+    /// Checks that nothing is in the way of a new store, without changing anything: for commands that work for long
     /// before they write.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where there is a store already, the folder is not empty, lies within a store, or a stripe's
-    /// folder has files of the same names; where another process is writing there; [`Error::Io`].
+    /// [`Error::Invalid`] if a store exists, the folder is not empty or lies within a store, a stripe's folder has
+    /// files of the same names, or another process is writing there; [`Error::Io`].
     pub fn check(path: impl AsRef<Path>, layout: &Layout) -> Result<()> {
         let path = path.as_ref();
         layout.validate()?;
@@ -153,7 +153,7 @@ impl StoreWriter {
         obstacles::check(path, &layout.stripes, &left)
     }
 
-    /// Removes what killed processes have left in the folders, and marks them as this writer's.
+    /// Removes the leftovers of killed processes, and marks the folders as this writer's.
     fn take_over(&mut self, folders: &[PathBuf]) -> Result<()> {
         if self.sites[0].is_leftover {
             leftovers::remove_moved(&self.sites[0], folders)?;
@@ -172,12 +172,12 @@ impl StoreWriter {
             home: folders[0].clone(),
             stripes: self.layout.stripes.clone(),
         };
-        // A path that JSON cannot hold is for people only.
+        // Paths that are not UTF-8 are replaced: the mark's path is informative only.
         let lossy = Mark { home: mark.home.to_string_lossy().into_owned().into(), ..mark };
         self.sites.iter_mut().try_for_each(|site| site.set_mark(&lossy))
     }
 
-    /// The layout that was asked for.
+    /// The layout.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -187,15 +187,15 @@ impl StoreWriter {
         self.tag
     }
 
-    /// A folder for temporary files in the store's directory. It vanishes with all that is in it.
+    /// A folder for temporary files in the store's folder, removed with its contents at the end.
     pub fn temporary(&self) -> &Path {
         &self.sites[0].staging
     }
 
-    /// Begins a topology. Under a record-id encoding the places of all records must be known: `targets` has them.
+    /// Begins a topology. The record-id encoding needs `targets`, the addresses of all records.
     ///
     /// # Errors
-    /// [`Error::Io`] where a file cannot be made.
+    /// [`Error::Io`] if a file cannot be created.
     pub fn topology(&mut self, direction: Direction, targets: Option<Targets>) -> Result<TopologyWriter> {
         let folder = Path::new(direction.folder());
         let (stripes, weighted) = (0..self.layout.stripes.len(), self.layout.weights.is_some());
@@ -211,7 +211,7 @@ impl StoreWriter {
         Ok(TopologyWriter::new(self.layout.clone(), self.tag, directory, sink, degrees, targets))
     }
 
-    /// Writes a file of the store beside its topologies and returns its checksum.
+    /// Writes a file of values in the store's folder; returns its checksum.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -224,7 +224,7 @@ impl StoreWriter {
         file.finish()
     }
 
-    /// Makes a file of the store's own folder, where it is not yet in the way of anything.
+    /// Creates a file of the store's own folder, in the staging folder.
     fn stage(&mut self, file: PathBuf) -> Result<(PathBuf, File)> {
         self.stage_at(PathBuf::from("."), 0, file)
     }
@@ -248,7 +248,7 @@ impl StoreWriter {
         Ok((path, opened))
     }
 
-    /// Moves the files to their places and writes the manifest: from here on, and not before, there is a store.
+    /// Moves the files to their final names and writes the manifest, which completes the store.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -268,10 +268,10 @@ impl StoreWriter {
         sync(&self.path)
     }
 
-    /// Marks the folders of stripes outside of the store's own as this store's.
+    /// Writes this store's marks in the folders of stripes outside of its own folder.
     fn mark_stripes(&mut self) -> Result<()> {
         for (stripe, name, text) in crate::open::stripe_marks(&self.path, &self.layout.stripes, self.tag)? {
-            // One of a store that was removed: its pages are gone, or they would have been in the way.
+            // A mark of a removed store: had its pages been there, they would have been in the way.
             fs::remove_file(self.path.join(&self.layout.stripes[stripe]).join(&name)).ok();
             let (path, mut file) = self.stage_in(stripe, name.into())?;
             file.write_all(text.as_bytes()).map_err(Error::io(&path, "write"))?;
@@ -280,7 +280,7 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// What is about to be moved.
+    /// The moves to come.
     fn journal(&self) -> Result<Journal> {
         let mut journal = Journal { tag: self.sites[0].mark().unwrap_or_default().tag, ..Journal::default() };
         for (stripe, site, file) in &self.files {
@@ -295,7 +295,7 @@ impl StoreWriter {
         Ok(journal)
     }
 
-    /// Moves all files out of the staging folders and makes their names durable.
+    /// Moves all files from the staging folders to their final names, durably.
     fn move_files(&self) -> Result<()> {
         let mut changed: Vec<PathBuf> = Vec::new();
         for (_, site, file) in &self.files {
@@ -306,7 +306,7 @@ impl StoreWriter {
             self.made.rename(&site.staging.join(file), &target).map_err(Error::io(&target, "create"))?;
             changed.push(folder.to_owned());
         }
-        // With the folders that have new folders in them.
+        // Including the parents of new folders.
         let made = self.made.all_folders();
         changed.extend(made.iter().map(|folder| folder_of(folder).to_owned()));
         changed.extend(self.sites.iter().map(|site| site.folder.clone()));
@@ -320,7 +320,7 @@ fn sync(folder: &Path) -> Result<()> {
     sync_folder(folder).map_err(Error::io(folder, "sync"))
 }
 
-/// A file that is written from front to back, with the checksum of all of it.
+/// A file that is written sequentially, with a running checksum.
 #[derive(Debug)]
 pub(crate) struct ChecksummedFile {
     path: PathBuf,

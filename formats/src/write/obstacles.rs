@@ -1,5 +1,5 @@
-//! What stands in the way of a new store. A store is made in a folder of its own; a stripe may share its folder with
-//! other files, as long as none has the name of one of the stripe's.
+//! Checks that nothing is in the way of a new store. A store needs an empty folder; a stripe may share its folder with
+//! other files, if none has the name of one of the stripe's files.
 
 use super::site::STAGING;
 use crate::error::{Error, Result};
@@ -8,11 +8,11 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// What may be in the folder of a new store, because file systems put it there.
+/// A folder that file systems create, allowed in the folder of a new store.
 const SYSTEM: &str = "lost+found";
 
-/// Makes sure that a store can be made in `home` with these stripes; `left` are the files of an unfinished one, which
-/// will go. Paths in `left` are without links.
+/// Checks that a store with these stripes can be created in `home`. `left` are the files of an unfinished store that
+/// will be removed, with canonical paths.
 pub(super) fn check(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<()> {
     if fs::symlink_metadata(home.join(MANIFEST)).is_ok() {
         return Err(Error::Invalid(format!("{}: there is a store already; remove it first", home.display())));
@@ -25,7 +25,7 @@ pub(super) fn check(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Resul
 /// Refuses a folder within a store, such as its `in`.
 fn outside_of_stores(folder: &Path) -> Result<()> {
     let whole = std::path::absolute(folder).map_err(Error::io(folder, "open"))?;
-    // Without links, as far as it exists.
+    // Canonical as far as it exists.
     let existing = whole.ancestors().find(|folder| folder.exists()).unwrap_or(&whole);
     let skipped = usize::from(existing == whole);
     let existing = fs::canonicalize(existing).map_err(Error::io(folder, "open"))?;
@@ -38,14 +38,14 @@ fn outside_of_stores(folder: &Path) -> Result<()> {
     }
 }
 
-/// Whether a folder is that of a store: other programs, too, call files `graph.json`.
+/// Whether a folder has a store's manifest: other programs also have files named `graph.json`.
 fn has_store(folder: &Path) -> bool {
     let mut begin = Vec::new();
     let read = File::open(folder.join(MANIFEST)).and_then(|file| file.take(256).read_to_end(&mut begin));
     read.is_ok() && String::from_utf8_lossy(&begin).contains("\"topostream\"")
 }
 
-/// Refuses a folder that holds anything but what an unfinished store has left, and stripes.
+/// Refuses a folder with anything but leftovers of an unfinished store, and stripes.
 fn only_leftovers(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<()> {
     let Some(mut foreign) = entries(home)? else { return Ok(()) };
     let whole = fs::canonicalize(home).map_err(Error::io(home, "open"))?;
@@ -53,7 +53,7 @@ fn only_leftovers(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<
     let is_ours = |name: &String| {
         let path = whole.join(name);
         let has_stripe = stripes.iter().any(|stripe| *stripe != whole && stripe.starts_with(&path));
-        // A stripe that is named by a link in the store's folder.
+        // A link in the store's folder that names a stripe.
         let is_stripe = || fs::canonicalize(&path).is_ok_and(|led| led != whole && stripes.contains(&led));
         name == STAGING || name == SYSTEM || left.contains(&path) || has_stripe || is_stripe()
     };
@@ -77,10 +77,10 @@ fn only_leftovers(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<
     )))
 }
 
-/// How many names a message lists.
+/// Maximum number of names in a message.
 const NAMES: usize = 4;
 
-/// The names in a folder; none where there is no folder.
+/// The names in a folder; none if the folder does not exist.
 fn entries(folder: &Path) -> Result<Option<Vec<String>>> {
     let failed = Error::io(folder, "read the folder");
     let listed = match fs::read_dir(folder) {
@@ -95,7 +95,8 @@ fn entries(folder: &Path) -> Result<Option<Vec<String>>> {
     listed.map(|entry| entry.map(name)).collect::<std::io::Result<_>>().map(Some).map_err(failed)
 }
 
-/// Refuses a stripe's folder that has files of the same names, that is a store or within one, or that leads elsewhere.
+/// Refuses a stripe's folder that has files of the stripe's names, is or lies within a store, or has an `in` that is
+/// not a folder.
 fn stripe_is_free(home: &Path, stripe: &Path, number: usize, left: &[PathBuf]) -> Result<()> {
     let folder = home.join(stripe);
     let Ok(whole) = fs::canonicalize(&folder) else { return outside_of_stores(&folder) };

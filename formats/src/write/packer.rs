@@ -1,4 +1,4 @@
-//! Packing lists into pages, one edge at a time: no list has to fit in memory.
+//! Packs lists into pages, one edge at a time: no list has to fit in memory.
 
 use super::degrees::DegreesFile;
 use super::sink::{PageBuffers, Sink};
@@ -12,9 +12,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Writes one topology from edges in ascending order of source; or, shard after shard, from those of each shard.
+/// Writes a topology from edges in ascending order of source, within each shard if lists are grouped.
 ///
-/// A writer made by [`layout_only`](Self::layout_only) writes nothing and only finds out where records will be.
+/// A writer created by [`layout_only`](Self::layout_only) writes nothing and only computes the positions of records.
 #[derive(Debug)]
 pub struct TopologyWriter {
     layout: Layout,
@@ -23,7 +23,7 @@ pub struct TopologyWriter {
     output: Option<Output>,
     targets: Option<Targets>,
     entries: Vec<DirectoryEntry>,
-    /// The shards that have been ended, and the first page of the next one.
+    /// The complete shards, and the first page of the next one.
     shards: Vec<ShardManifest>,
     shard_first: usize,
     page: OpenPage,
@@ -32,7 +32,7 @@ pub struct TopologyWriter {
     degree_max: u32,
 }
 
-/// Where the results go.
+/// The files of the results.
 #[derive(Debug)]
 struct Output {
     directory: (PathBuf, File),
@@ -40,16 +40,16 @@ struct Output {
     degrees: DegreesFile,
 }
 
-/// The page that is being packed. Its last record is open: neighbours may still come.
+/// The page being packed. Its last record is open: it may get more neighbours.
 #[derive(Debug, Default)]
 struct OpenPage {
     start_vertex: u32,
-    /// Where each record begins, the open one last; empty before the first vertex.
+    /// The first neighbour of each record, the open one last; empty before the first vertex.
     slots: Vec<u32>,
     edge_count: u32,
-    /// How many neighbours fit with the slots that there are.
+    /// Maximum number of neighbours with the current number of slots.
     edges_max: u32,
-    /// Whether the open record is a list of several pages, and how many of its neighbours stand in earlier ones.
+    /// If the open record is a large list, the number of its neighbours in earlier pages.
     large: Option<u64>,
 }
 
@@ -67,7 +67,7 @@ impl TopologyWriter {
         Self { output, targets, ..Self::with_buffers(layout, tag, buffers) }
     }
 
-    /// A writer that finds out the layout and writes nothing.
+    /// A writer that computes the layout and writes nothing.
     pub fn layout_only(layout: Layout) -> Self {
         let empty = || crate::buffer::AlignedBuffer::new(0);
         Self::with_buffers(layout, 0, PageBuffers { page: empty(), weights: empty() })
@@ -81,16 +81,16 @@ impl TopologyWriter {
         Self { layout, capacity, tag, output, targets, entries, shards, shard_first, page, buffers, edges, degree_max }
     }
 
-    /// Main memory that a writer of this layout takes, in bytes, beside its page directory (32 bytes a page).
+    /// Main memory of a writer of this layout, in bytes, without its page directory (32 bytes a page).
     pub fn memory_bytes(layout: &Layout) -> u64 {
         let weights = if layout.weights.is_some() { layout.capacity().weight_page_bytes() } else { 0 };
         super::sink::BUFFERS as u64 * u64::from(layout.page_bytes + weights)
     }
 
-    /// Appends an edge. Sources must not descend within a shard, and should come with ascending destinations.
+    /// Appends an edge. Sources must not descend within a shard; destinations of a source should ascend.
     ///
     /// # Errors
-    /// [`Error::Limit`] where the encoding's widths do not suffice; [`Error::Io`] where the disk fails.
+    /// [`Error::Limit`] if the encoding's widths do not suffice; [`Error::Io`].
     #[inline]
     pub fn push(&mut self, source: u32, dest: u32, weight: u32) -> Result<()> {
         if self.page.slots.is_empty() || source != self.open_vertex() {
@@ -106,8 +106,8 @@ impl TopologyWriter {
         Ok(())
     }
 
-    /// Ends a shard in a graph with `vertices` vertices: the edges to the destinations from the end of the shard before
-    /// to `end` have all been pushed. Sources may begin anew. A topology of shards ends with one.
+    /// Ends a shard in a graph with `vertices` vertices, after all edges with destinations from the end of the previous
+    /// shard to `end`. The next shard begins again with the first source. The last shard must be ended, too.
     ///
     /// # Errors
     /// [`Error::Limit`], [`Error::Io`].
@@ -119,7 +119,7 @@ impl TopologyWriter {
         Ok(())
     }
 
-    /// Closes the last list, with empty ones behind it up to the last vertex.
+    /// Closes the last list, and adds empty ones for the remaining vertices.
     fn end_lists(&mut self, vertices: u64) -> Result<()> {
         if vertices > 0 {
             self.open_record(vertices - 1)?;
@@ -131,7 +131,7 @@ impl TopologyWriter {
         self.output.as_mut().map_or(Ok(()), |output| output.degrees.end_round())
     }
 
-    /// Ends the topology of a graph with `vertices` vertices: those behind the last source get empty lists.
+    /// Ends the topology of a graph with `vertices` vertices. Vertices after the last source get empty lists.
     ///
     /// # Errors
     /// [`Error::Limit`], [`Error::Io`].
@@ -162,12 +162,12 @@ impl TopologyWriter {
         Ok((summary, self.entries))
     }
 
-    /// The vertex whose record is open; there must be one.
+    /// The vertex of the open record, which must exist.
     fn open_vertex(&self) -> u32 {
         self.page.start_vertex + (self.page.slots.len() as u32 - 1)
     }
 
-    /// Closes the open record and opens that of `vertex`, with empty records for the vertices between.
+    /// Closes the open record and opens that of `vertex`, with empty records for the vertices in between.
     fn open_record(&mut self, vertex: u64) -> Result<()> {
         let mut next = self.next_vertex();
         assert!(next <= vertex + 1, "sources must not descend");
@@ -187,7 +187,7 @@ impl TopologyWriter {
         Ok(())
     }
 
-    /// The vertex behind the last one that has a record.
+    /// The vertex after the last one with a record.
     fn next_vertex(&self) -> u64 {
         match self.entries[self.shard_first..].last() {
             _ if !self.page.slots.is_empty() => u64::from(self.open_vertex()) + 1,
@@ -201,7 +201,7 @@ impl TopologyWriter {
         (self.capacity.page_bytes - HEADER_BYTES as u32 - slot_bytes) / self.capacity.width_bytes
     }
 
-    /// Ends the open record, if there is one: its degree is known now, and the last page of a large list is full.
+    /// Closes the open record, if there is one: writes its degree, and the last page of a large list.
     fn close_record(&mut self) -> Result<()> {
         let Some(&start) = self.page.slots.last() else { return Ok(()) };
         let degree = self.page.large.unwrap_or(0) + u64::from(self.page.edge_count - start);
@@ -220,7 +220,8 @@ impl TopologyWriter {
         Ok(())
     }
 
-    /// The open record does not fit in this page any more: it moves to a page of its own, or continues in a large page.
+    /// Makes room for the open record, which no longer fits in this page: moves it to a new page, or continues it in a
+    /// further large page.
     fn make_room(&mut self) -> Result<()> {
         let start = *self.page.slots.last().expect("a record is open");
         if self.page.slots.len() == 1 {
@@ -248,7 +249,7 @@ impl TopologyWriter {
         }
         self.page.slots.push(0);
         self.page.edges_max = self.edges_max(1);
-        // The record that moved may fill its new page exactly.
+        // The moved record may fill its new page exactly.
         if self.page.edge_count == self.page.edges_max { self.make_room() } else { Ok(()) }
     }
 
@@ -322,7 +323,7 @@ impl TopologyWriter {
         Ok(())
     }
 
-    /// Completes the page's bytes and passes them on for an empty buffer.
+    /// Completes the page's bytes and exchanges them for an empty buffer.
     fn write_out(&mut self, header: &PageHeader) -> Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
         let page = &mut self.buffers.page;
@@ -349,7 +350,7 @@ impl TopologyWriter {
     }
 }
 
-/// The length of a list as `degrees.bin` has it.
+/// A degree in the 32 bits of `degrees.bin`.
 pub(super) fn whole_degree(degree: u64) -> Result<u32> {
     u32::try_from(degree).map_err(|_| limit("edges of one vertex", degree, u32::MAX.into(), "remove duplicate edges"))
 }

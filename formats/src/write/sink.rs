@@ -1,4 +1,4 @@
-//! The thread behind a topology writer: checksums full pages and writes them, while the next one is being packed.
+//! A topology writer's thread: computes checksums of full pages and writes them, while the next one is being packed.
 
 use crate::buffer::AlignedBuffer;
 use crate::checksum::crc32c;
@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// A page of topology and, where there are weights, its page of weights.
+/// A page of topology and, if the graph has weights, its page of weights.
 #[derive(Debug)]
 pub(super) struct PageBuffers {
     pub(super) page: AlignedBuffer,
     pub(super) weights: AlignedBuffer,
 }
 
-/// Takes full pages in order and hands back empty buffers.
+/// Receives full pages in order and returns empty buffers.
 #[derive(Debug)]
 pub(super) struct Sink {
     full: SyncSender<PageBuffers>,
@@ -26,11 +26,11 @@ pub(super) struct Sink {
     thread: JoinHandle<Result<Vec<(u32, u32)>>>,
 }
 
-/// How many page buffers circulate: one is packed while another is written.
+/// The number of page buffers: one is packed while another is written.
 pub(super) const BUFFERS: usize = 3;
 
 impl Sink {
-    /// Starts the thread; it owns the files, one a stripe.
+    /// Starts the thread, which owns the files, one a stripe.
     pub(super) fn start(
         capacity: Capacity,
         pages: Vec<(PathBuf, File)>,
@@ -48,17 +48,17 @@ impl Sink {
         Ok(Self { full, empty, thread })
     }
 
-    /// An empty buffer, once one is free; none once the thread has failed: [`finish`](Self::finish) then says why.
+    /// Waits for an empty buffer; none if the thread has failed: [`finish`](Self::finish) returns the error.
     pub(super) fn empty(&self) -> Option<PageBuffers> {
         self.empty.recv().ok()
     }
 
-    /// Queues a full page. A thread that has failed is noticed at [`finish`](Self::finish).
+    /// Queues a full page. [`finish`](Self::finish) reports errors of the thread.
     pub(super) fn write(&self, buffers: PageBuffers) {
         self.full.send(buffers).ok();
     }
 
-    /// Waits until everything is on disk; the checksums of every page and its weights, in order.
+    /// Waits until everything is on disk; returns the checksums of each page and its weights, in order.
     pub(super) fn finish(self) -> Result<Vec<(u32, u32)>> {
         drop(self.full);
         drop(self.empty);

@@ -1,10 +1,10 @@
-//! A folder that a store is written to, under a lock: the store's own, or a stripe's.
+//! A locked folder that a store is written to: the store's own, or a stripe's.
 //!
 //! ```text
-//!  FOLDER/.topostream-partial/   made first; everything is written here
-//!      mark                      locked by the writer; says which store is written
-//!      journal                   (store's own folder) what is about to be moved out of here, and of the stripes' like
-//!      pages.0  in/pages.0  …    moved into FOLDER when all of it is on the disk
+//!  FOLDER/.topostream-partial/   created first; everything is written here
+//!      mark                      locked by the writer; identifies the store
+//!      journal                   (store's own folder) the files to be moved from all staging folders of the store
+//!      pages.0  in/pages.0  …    moved into FOLDER when everything is on disk
 //! ```
 
 use super::journal::Journal;
@@ -16,39 +16,39 @@ use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The folder that everything is made in, within each folder that a store is written to.
+/// The name of the staging folder within each folder that a store is written to.
 pub(crate) const STAGING: &str = ".topostream-partial";
 
-/// What a writer says of itself.
+/// The contents of the mark: identifies the writer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mark {
     /// The program's version.
     pub(crate) topostream: String,
-    /// The process, for people.
+    /// The process id, for people.
     pub(crate) process: u32,
-    /// The same in all folders of one store, and in no others.
+    /// A tag shared by all folders of one store.
     pub(crate) tag: String,
     /// The folder of the store.
     pub(crate) home: PathBuf,
-    /// The stripes, as the manifest names them.
+    /// The stripes, as in the manifest.
     pub(crate) stripes: Vec<PathBuf>,
 }
 
-/// A folder that this process alone may write a store to.
+/// A folder that is locked for writing a store.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) folder: PathBuf,
     pub(crate) staging: PathBuf,
-    /// Whether the staging folder was there before: the leftover of a killed process.
+    /// Whether the staging folder existed before: a leftover of a killed process.
     pub(crate) is_leftover: bool,
     mark: File,
 }
 
-/// How often a folder that vanishes again and again is tried.
+/// Maximum number of tries for a folder that other processes keep removing.
 const TRIES: u32 = 1000;
 
 impl Site {
-    /// Takes a folder, making it where it is missing. `path` is what it is called in errors.
+    /// Locks a folder, creating it if it is missing. `path` is its name in errors.
     pub(super) fn claim(path: &Path, made: &Made) -> Result<Self> {
         let staging = path.join(STAGING);
         for _ in 0..TRIES {
@@ -59,7 +59,7 @@ impl Site {
             if let Some(site) = Self::try_claim(path, &staging, made)? {
                 return Ok(site);
             }
-            // Another process is just removing what it has made.
+            // Another process is removing its staging folder.
             std::thread::sleep(Duration::from_millis(1));
         }
         Err(busy(path))
@@ -92,10 +92,10 @@ impl Site {
         Ok(Some(Self { folder: path.to_owned(), staging: staging.to_owned(), is_leftover: !is_new, mark }))
     }
 
-    /// Takes the leftover in a folder, if there is one. With `create`, one whose mark is gone, too.
+    /// Locks the leftover in a folder, if there is one. With `create`, also one without a mark.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where its maker is alive; [`Error::Io`].
+    /// [`Error::Invalid`] if its writer is alive; [`Error::Io`].
     pub(crate) fn leftover(path: &Path, create: bool) -> Result<Option<Self>> {
         let staging = path.join(STAGING);
         match lock_staging(&staging, create)? {
@@ -106,7 +106,7 @@ impl Site {
         }
     }
 
-    /// Makes what a killed process has left this writer's own.
+    /// Takes over a leftover: it becomes this writer's.
     pub(super) fn adopt(&mut self, made: &Made) -> Result<()> {
         if std::mem::take(&mut self.is_leftover) {
             let spare = self.mark.try_clone().map_err(Error::io(&self.staging, "open"))?;
@@ -115,7 +115,7 @@ impl Site {
         Ok(())
     }
 
-    /// What the file says that is locked, if it says anything: its maker may have been killed before.
+    /// The mark, if it is complete: its writer may have been killed before.
     pub(crate) fn mark(&self) -> Option<Mark> {
         let mut bytes = Vec::new();
         (&self.mark).rewind().ok()?;
@@ -131,18 +131,18 @@ impl Site {
         self.mark.sync_all().map_err(Error::io(&path, "sync"))
     }
 
-    /// What the writer was about to move when it ended. None where it never came to that.
+    /// The journal, if the writer got that far.
     pub(crate) fn journal(&self) -> Option<Journal> {
         Journal::read(&self.staging)
     }
 
-    /// The folder's path without links.
+    /// The folder's canonical path.
     pub(crate) fn canonical(&self) -> Result<PathBuf> {
         fs::canonicalize(&self.folder).map_err(Error::io(&self.folder, "open"))
     }
 }
 
-/// Locks a staging folder; with `create`, one without the file that is locked, too.
+/// Locks a staging folder; with `create`, also one without a mark.
 fn lock_staging(staging: &Path, create: bool) -> Result<Option<Lock>> {
     match fs::symlink_metadata(staging) {
         Ok(found) if found.is_dir() => {}

@@ -1,19 +1,19 @@
-//! Where every vertex's record will be: what a record id is made from.
+//! The address of every vertex's record, from which record ids are made.
 
 use crate::directory::DirectoryEntry;
 
-/// From a vertex to the page and slot of its record, for writing record ids.
+/// Maps vertices to the page and slot of their records, for writing record ids.
 #[derive(Clone, Debug)]
 pub struct Targets {
-    /// First vertex and number of every page that begins a list or holds small records, ascending.
+    /// First vertex and number of every page that begins a list or has small records, ascending.
     firsts: Vec<(u32, u32)>,
-    /// For every block of `1 << shift` vertices, the place in `firsts` of the page with the block's first vertex.
+    /// For every block of `1 << shift` vertices, the index in `firsts` of the page with the block's first vertex.
     blocks: Vec<u32>,
     shift: u32,
 }
 
 impl Targets {
-    /// Reads a layout: the entries of a page directory, of its first shard where lists are grouped.
+    /// Targets for the entries of a page directory; of the first shard, if lists are grouped.
     pub fn new(entries: &[DirectoryEntry], vertices: u64) -> Self {
         let mut firsts: Vec<(u32, u32)> = Vec::with_capacity(entries.len());
         for (page, entry) in entries.iter().enumerate() {
@@ -30,7 +30,7 @@ impl Targets {
         Self { firsts, blocks, shift }
     }
 
-    /// The page and the slot of a vertex that exists.
+    /// The page and the slot of a vertex. The vertex must exist.
     #[inline]
     pub fn record(&self, vertex: u32) -> (u32, u32) {
         let mut at = self.blocks[(vertex >> self.shift) as usize] as usize;

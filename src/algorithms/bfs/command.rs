@@ -2,7 +2,7 @@
 
 use super::Bfs;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Beside, Command, Edges, Entry, Graphalytics, ParameterKind, Prepared, Rule, Sample, Shown,
+    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Graphalytics, ParameterKind, Prepared, Rule, Sample, Shown,
     Source, Switch, source,
 };
 use crate::error::Result;
@@ -67,7 +67,7 @@ impl Command for BfsArgs {
         let source = self.source.vertex(store)?;
         let bfs =
             Bfs { parents: self.parents, bottom_up: !self.top_down, hops_max: self.max_depth, ..Bfs::from(source) };
-        let check = self.validate.then_some(Beside::CheckSearch { source });
+        let check = self.validate.then_some(Companion::CheckSearch { source });
         Ok(Prepared::new(bfs).showing(Shown::Reached).with(check))
     }
 }

@@ -55,10 +55,10 @@ impl Command for ClusteringArgs {
         let top = self.top;
         let shown =
             Shown::Own(Box::new(move |run, store| vec![SummaryItem::Top(top), SummaryItem::Line(mean(run, store))]));
-        Ok(Prepared::new(*self).showing(shown).leaving_out(
-            "memory is the most that a table of neighbours can take: some of them may turn out the same. Not in the \
-             times: before each superstep a table is made, for which a directed graph is read twice, an undirected one \
-             once and again in parts",
+        Ok(Prepared::new(*self).showing(shown).with_plan_note(
+            "memory is an upper bound for a table of neighbours without duplicates. Not included in the times: the \
+             table that is built before each superstep, for which a directed graph is read twice, an undirected one \
+             once and parts of it again",
         ))
     }
 }

@@ -17,15 +17,15 @@ pub struct Prepared {
     /// The summary on the terminal.
     pub shown: Shown,
     /// Additional work of the command.
-    pub beside: Vec<Beside>,
-    /// For people: work that a plan's times do not include.
-    pub left_out: Option<&'static str>,
+    pub companions: Vec<Companion>,
+    /// For people: a note on work that is not part of a plan's figures.
+    pub plan_note: Option<&'static str>,
 }
 
 impl Prepared {
-    /// Creates it without a summary.
+    /// A run without a summary.
     pub fn new(runs: impl Runnable + 'static) -> Self {
-        Self { runs: Box::new(runs), shown: Shown::Nothing, beside: Vec::new(), left_out: None }
+        Self { runs: Box::new(runs), shown: Shown::Nothing, companions: Vec::new(), plan_note: None }
     }
 
     /// Adds a summary.
@@ -36,19 +36,19 @@ impl Prepared {
 
     /// Adds work of the command, if requested.
     #[must_use]
-    pub fn with(mut self, beside: Option<Beside>) -> Self {
-        self.beside.extend(beside);
+    pub fn with(mut self, companion: Option<Companion>) -> Self {
+        self.companions.extend(companion);
         self
     }
 
-    /// Sets the work that a plan's times do not include.
+    /// Adds a note on work that is not part of a plan's figures.
     #[must_use]
-    pub fn leaving_out(self, left_out: &'static str) -> Self {
-        Self { left_out: Some(left_out), ..self }
+    pub fn with_plan_note(self, note: &'static str) -> Self {
+        Self { plan_note: Some(note), ..self }
     }
 }
 
-/// Something that runs on an engine: an algorithm, or several runs with one answer.
+/// An algorithm, or several runs with one answer.
 pub trait Runnable {
     /// Runs to the end.
     ///
@@ -90,7 +90,7 @@ pub trait Finished {
     /// Its results, by vertex.
     fn answers(&self) -> Vec<Answer<'_>>;
 
-    /// A line about the whole graph.
+    /// A result about the whole graph, as a line of text.
     fn remark(&self) -> Option<String>;
 
     /// The algorithm; the last one of several runs.
@@ -136,11 +136,11 @@ impl<F: Finished + ?Sized> Finished for Box<F> {
 
 /// How an answer is summarised on the terminal.
 pub enum Shown {
-    /// Not at all.
+    /// No summary.
     Nothing,
     /// The given number of vertices with the largest values: one table for each answer of fractions.
     Top(usize),
-    /// The number of vertices with a value (those that were reached), and the largest value.
+    /// The number of vertices with a value (the reached ones), and the largest value.
     Reached,
     /// The number of vertices with a value above 0.
     AboveZero,
@@ -169,8 +169,8 @@ pub enum SummaryItem {
 pub type WriteFile = Box<dyn FnOnce(&dyn Finished, &Store, &mut dyn io::Write) -> io::Result<()>>;
 
 /// Work of a command in addition to the run and its answer.
-pub enum Beside {
-    /// Writes another file from the answer. That the file can be written is checked before the run.
+pub enum Companion {
+    /// Writes another file from the answer. Checks before the run whether the file can be written.
     File {
         /// Its path.
         path: PathBuf,

@@ -2,7 +2,7 @@
 
 use super::CrossEdges;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Beside, Command, Edges, Entry, Finished, Prepared, Sample, Shown, SummaryItem,
+    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Finished, Prepared, Sample, Shown, SummaryItem,
 };
 use crate::error::{Error, Result};
 use crate::model::algorithm::AnswerValues;
@@ -65,7 +65,7 @@ impl Command for CrossEdgesArgs {
         let sets = || (Arc::clone(&from), Arc::clone(&to));
         let edges = self.edges.clone().map(|path| {
             let (from, to) = sets();
-            Beside::CrossingEdges { path, from, to }
+            Companion::CrossingEdges { path, from, to }
         });
         let sizes = (from.count(), to.count());
         let shown = Shown::Own(Box::new(move |run, store| vec![SummaryItem::Line(summary(run, store, sizes))]));

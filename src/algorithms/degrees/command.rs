@@ -2,7 +2,7 @@
 
 use super::{Degrees, histogram};
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Beside, Command, Edges, Entry, Finished, OUT_LISTS, Prepared, Sample, Shown, SummaryItem,
+    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Finished, OUT_LISTS, Prepared, Sample, Shown, SummaryItem,
     WriteFile,
 };
 use crate::error::Result;
@@ -49,7 +49,7 @@ impl Command for DegreesArgs {
         };
         let write: WriteFile =
             Box::new(|run, store, out| Distribution::of(&run.answers(), store.vertices()).write(out));
-        let file = self.histogram.clone().map(|path| Beside::File { path, write });
+        let file = self.histogram.clone().map(|path| Companion::File { path, write });
         Ok(Prepared::new(Degrees::of(store)?).showing(Shown::Own(Box::new(shown))).with(file))
     }
 }

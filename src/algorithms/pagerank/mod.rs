@@ -422,6 +422,10 @@ impl Algorithm for PageRank {
         self.next_among(graph, graph.vertices, step, summary)
     }
 
+    fn answered(&self) -> Option<&'static [usize]> {
+        Some(&[SHARE])
+    }
+
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         vec![Answer::f64("rank", |vertex| Self::rank(state, vertex))]
     }

@@ -117,6 +117,10 @@ impl Algorithm for PersonalizedPageRank {
         self.ranks.next_among(graph, self.seeds.len() as u64, step, summary)
     }
 
+    fn answered(&self) -> Option<&'static [usize]> {
+        Some(&[SHARE])
+    }
+
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         self.ranks.answers(state)
     }

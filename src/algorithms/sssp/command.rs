@@ -2,8 +2,8 @@
 
 use super::{DeltaStepping, Sssp};
 use crate::algorithms::command::{
-    Arguments, Beside, Command, Edges, Entry, Graphalytics, ON, ParameterKind, Prepared, Rule, Sample, Shown, Source,
-    Switch, Variation, WEIGHTED, source,
+    Arguments, Command, Companion, Edges, Entry, Graphalytics, ON, ParameterKind, Prepared, Rule, Sample, Shown,
+    Source, Switch, Variation, WEIGHTED, source,
 };
 use crate::error::Result;
 use crate::model::algorithm::Algorithm;
@@ -79,7 +79,7 @@ impl Command for SsspArgs {
             Some(delta) => Prepared::new(DeltaStepping { paths, delta }),
             None => Prepared::new(paths),
         };
-        let check = self.validate.then_some(Beside::CheckPaths { source });
+        let check = self.validate.then_some(Companion::CheckPaths { source });
         Ok(prepared.showing(Shown::Reached).with(check))
     }
 }

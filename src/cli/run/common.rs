@@ -16,6 +16,7 @@ use topostream::predict::Rates;
 use topostream::report::{RunReport, StepReport};
 use topostream::trace::Timeline;
 use topostream::{Engine, EngineOptions, Error, Store};
+use topostream_formats::manifest::Ids;
 use topostream_tools::progress::Cancel;
 
 /// The options of all algorithms.
@@ -72,8 +73,8 @@ impl Common {
 
     /// Runs a prepared algorithm, shows its summary, and writes its results.
     pub fn run(&self, store: Store, prepared: Prepared, cancel: &Cancel) -> Outcome {
-        let Prepared { runs, shown, beside, .. } = prepared;
-        let beside = Companions::begin(beside, &*runs, &store, self, cancel)?;
+        let Prepared { runs, shown, companions, .. } = prepared;
+        let companions = Companions::begin(companions, &*runs, &store, self, cancel)?;
         // What is needed at the end is looked at before the beginning.
         store.ids()?;
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
@@ -94,12 +95,16 @@ impl Common {
                 checkpoints::stopped(checkpoints.as_deref());
             }
         })?;
-        // The page buffer goes before the ids come: both together may be more than the budget.
-        drop(engine);
+        // The page buffer goes before the ids come: both together may be more than the budget. Where ids need no memory,
+        // the system takes everything back when the program ends, which is faster than giving it back piece by piece.
+        match engine.store().manifest().ids {
+            Ids::Range { .. } => std::mem::forget(engine),
+            Ids::File { .. } => drop(engine),
+        }
         let store = opening::open_within(&self.store, self.resources.memory_bytes())?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(run.report(), cancel))?;
-        let said = beside.finish(&*run, &store, cancel)?;
+        let said = companions.finish(&*run, &store, cancel)?;
         if let Some(output) = output {
             output.write(&run.answers(), &store.ids()?, store.vertices(), cancel)?;
         }

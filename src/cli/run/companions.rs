@@ -1,4 +1,4 @@
-//! What commands do beside the run and its answer: further files, checks by Graph500's rules.
+//! Additional work of a command: further files, checks by Graph500's rules.
 
 use super::common::Common;
 use crate::cli::check::{self, Checking};
@@ -7,15 +7,15 @@ use crate::cli::results::OutputFile;
 use crate::cli::{Failure, opening};
 use std::path::Path;
 use std::sync::Arc;
-use topostream::algorithms::command::{Beside, Finished, Runnable, WriteFile};
+use topostream::algorithms::command::{Companion, Finished, Runnable, WriteFile};
 use topostream::extract::{ExtractOptions, crossing};
 use topostream::{Store, VertexSet};
 use topostream_tools::progress::Cancel;
 
-/// Main memory that writing an edge list needs for itself.
+/// Main memory for writing an edge list.
 const BASE_BYTES: u64 = 32 << 20;
 
-/// The work that remains after the run.
+/// The work that is left for after the run.
 #[derive(Default)]
 pub struct Companions {
     files: Vec<(OutputFile, WriteFile)>,
@@ -24,27 +24,27 @@ pub struct Companions {
 }
 
 impl Companions {
-    /// Does the work that precedes the run, and checks that the rest will be possible.
+    /// Does the work that precedes the run, and checks whether the rest will be possible.
     pub fn begin(
-        beside: Vec<Beside>,
+        wanted: Vec<Companion>,
         runs: &dyn Runnable,
         store: &Store,
         common: &Common,
         cancel: &Cancel,
     ) -> Result<Self, Failure> {
         let mut companions = Self::default();
-        for one in beside {
+        for companion in wanted {
             let mut check = |rules, source| -> Result<(), Failure> {
                 let algorithm = runs.algorithm().expect("searches are single runs");
                 let options = common.resources.options(cancel);
                 companions.checks.push(Checking::new(rules, source, algorithm, store, &options)?);
                 Ok(())
             };
-            match one {
-                Beside::CheckSearch { source } => check(check::bfs, source)?,
-                Beside::CheckPaths { source } => check(check::sssp, source)?,
-                Beside::File { path, write } => companions.files.push((OutputFile::create(&path)?, write)),
-                Beside::CrossingEdges { path, from, to } => {
+            match companion {
+                Companion::CheckSearch { source } => check(check::bfs, source)?,
+                Companion::CheckPaths { source } => check(check::sssp, source)?,
+                Companion::File { path, write } => companions.files.push((OutputFile::create(&path)?, write)),
+                Companion::CrossingEdges { path, from, to } => {
                     companions.said += &write_crossing(&path, from, to, common, cancel)?;
                 }
             }

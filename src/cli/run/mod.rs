@@ -14,7 +14,7 @@ use topostream_tools::progress::Cancel;
 /// Run an algorithm over a store, from disk, in bounded memory.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Run {
+pub struct RunCommand {
     #[command(subcommand)]
     job: Job,
 }
@@ -34,7 +34,7 @@ Examples:
   topostream run circuit grid --source 0=5 --source 99=0 --max-iterations 5000
   topostream run components wiki --output components.txt";
 
-impl Run {
+impl RunCommand {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let Job { common, arguments } = self.job;
         let store = opening::open_within(&common.store, common.resources.memory_bytes())?;

@@ -1,4 +1,4 @@
-//! The CPU device's side of exchanges: values it sends, and values it receives.
+//! Exchanges of the CPU device: sends and receives values.
 
 use super::CpuDevice;
 use crate::device::Member;
@@ -51,7 +51,7 @@ impl<A: Algorithm> Member for CpuDevice<A> {
 
 impl<A: Algorithm> CpuDevice<A> {
     pub(super) fn make(&self, one: &Move) {
-        let memory = self.exchange.as_ref().expect("moves are made where there is exchange memory");
+        let memory = self.exchange.as_ref().expect("moves need exchange memory");
         let attributes = &self.shared.state.attributes;
         let words =
             |attribute: usize, vertices: &Range<u64>, at| memory.words(at, self.declared[attribute].words(vertices));
@@ -80,14 +80,14 @@ impl<A: Algorithm> CpuDevice<A> {
         }
     }
 
-    /// Those of the vertices that have out-edges.
+    /// The vertices of a range that have out-edges.
     fn outgoing(&self, vertices: &Range<u64>) -> &[u32] {
         let graph = &self.shared.state.graph;
         &graph.outgoing()[graph.outgoing_among(vertices)]
     }
 
     fn message<'a>(&'a self, memory: &'a ExchangeMemory, vertices: &Range<u64>, at: u64) -> MessageView<'a> {
-        let layout = self.layout.as_ref().expect("messages are traversals'");
+        let layout = self.layout.as_ref().expect("only traversals send messages");
         let words = memory.words(at, layout.words_max(vertices));
         let (state, superstep) = (&self.shared.state, self.step.superstep);
         MessageView { layout, declared: &self.declared, state, superstep, vertices: vertices.clone(), words }
@@ -105,7 +105,7 @@ struct MessageView<'a> {
 }
 
 impl MessageView<'_> {
-    /// The message's blocks, by number, with their vertices.
+    /// The blocks of the message: number and vertices.
     fn blocks(&self) -> impl ParallelIterator<Item = (u64, Range<u64>)> + '_ {
         (0..blocks_of(&self.vertices)).into_par_iter().map(|block| {
             let first = self.vertices.start + block * BLOCK_VERTICES;
@@ -121,7 +121,7 @@ impl MessageView<'_> {
         self.words[at as usize].load(Relaxed)
     }
 
-    /// Words of 32 vertices of the set that the superstep has activated, within a block.
+    /// The words of the activated vertices of a block, with the first vertex of each.
     fn active(&self, vertices: &Range<u64>) -> impl Iterator<Item = (u64, u32)> + '_ {
         let next = self.state.next_frontier(self.superstep);
         let end = vertices.end;
@@ -175,7 +175,7 @@ impl MessageView<'_> {
         });
     }
 
-    /// Which bit attributes a vertex is in.
+    /// A bit for each bit attribute that contains a vertex.
     fn flags(&self, vertex: u32) -> u32 {
         let bit = |(which, &place)| u32::from(self.state.attributes.bits(place).contains(vertex)) << which;
         (0..).zip(&self.layout.bits).map(bit).sum()
@@ -228,7 +228,7 @@ impl MessageView<'_> {
         });
     }
 
-    /// Takes in the values of an activated vertex, which stand `stride` words apart.
+    /// Merges the values of an activated vertex, which are `stride` words apart.
     fn meet(&self, vertex: u32, at: u64, stride: u64) {
         self.state.next_frontier(self.superstep).learn(vertex);
         for (which, &place) in (0..).zip(&self.layout.values) {

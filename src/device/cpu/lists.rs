@@ -1,6 +1,6 @@
 //! The edge loops: an algorithm's kernel over the lists of one page that a superstep visits.
 //!
-//! Called by the pages of the CPU device only. Knows the layout of pages and the kernel; not threads, frames or stores.
+//! Called only by `pages` of the CPU device. Knows the layout of pages and the kernel; not threads, frames or stores.
 
 use crate::model::algorithm::{Graph, Kernel, List};
 use crate::model::bits::Bits;
@@ -8,7 +8,7 @@ use crate::model::prefetch::EDGES_AHEAD;
 use std::ops::Range;
 use topostream_formats::page::{Neighbours, Page};
 
-/// Which lists of a page are visited.
+/// The lists of a page to visit.
 #[derive(Clone, Copy)]
 pub(super) enum Selection<'a> {
     All,
@@ -16,15 +16,14 @@ pub(super) enum Selection<'a> {
     NotIn(&'a Bits),
 }
 
-/// How long the lists are that a page has records of.
+/// The lengths of lists with records on a page.
 #[derive(Clone, Copy)]
 pub(super) enum Lengths<'a> {
-    /// As long as their records: all of each is here.
+    /// The lengths of the records: each list is on this page only.
     Here,
-    /// As long as the run of large pages that this one is of.
+    /// The length of the large page's list.
     Run(u64),
-    /// Longer, perhaps: the lists are grouped for shards, and other parts of them stand in other pages. Out-lists are,
-    /// and no others.
+    /// The out-degrees: the lists are grouped for shards, with parts on other pages. Only out-lists can be grouped.
     Elsewhere(&'a Graph),
 }
 
@@ -38,7 +37,7 @@ impl Lengths<'_> {
     }
 }
 
-/// A page, or a segment of one, to be worked through.
+/// A page, or a segment of one, to be processed.
 pub(super) struct PageLists<'a> {
     pub page: Page<'a>,
     pub weights: &'a [u32],
@@ -48,7 +47,7 @@ pub(super) struct PageLists<'a> {
 }
 
 impl PageLists<'_> {
-    /// Runs a kernel; returns how many neighbours the opened lists have here.
+    /// Runs a kernel; returns the number of neighbours of the opened lists on this page.
     pub fn run<K: Kernel, N: Neighbours>(&self, kernel: &K, neighbours: N) -> u64 {
         let header = self.page.header();
         if header.large == 1 {
@@ -97,7 +96,7 @@ impl PageLists<'_> {
     fn run_list<K: Kernel, N: Neighbours>(&self, kernel: &K, neighbours: N, list: List, edges: Range<usize>) -> u64 {
         let Some(mut record) = kernel.open(list) else { return 0 };
         let count = edges.len() as u64;
-        // What comes behind this list is read next only if every list is.
+        // The following record is read next only if all lists are visited.
         let known = match self.selection {
             Selection::All => self.page.header().edge_count as usize,
             _ => edges.end,

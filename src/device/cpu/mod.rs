@@ -1,18 +1,18 @@
-//! The CPU device: attributes in main memory, and the edge function compiled in, on the run's worker threads.
+//! The CPU device: attributes in main memory, and the compiled edge function, on the run's worker threads.
 //!
 //! A job checks a fresh page, then runs the edge function over the lists that the step visits. Pages with many edges
-//! are cut into segments of equal edges, so that a last large page does not keep one core busy and the others idle.
-//! Segments are cut by the page alone, never by the number of threads: results do not depend on it. Vertex phases and
-//! moves run on the same threads, after all pages of the superstep.
+//! are split into segments of equal numbers of edges, so that a large last page does not leave cores idle. Segments
+//! depend only on the page, not on the number of threads, and so do results. Vertex phases and moves run on the same
+//! threads, after all pages of the superstep.
 //!
-//! | module | what |
+//! | module | contents |
 //! | --- | --- |
 //! | `pages` | pages as jobs for the worker threads: checks, segments, reports |
 //! | `lists` | the edge loops over one page |
-//! | `exchange` | what the device sends to others of a team and receives from them |
+//! | `exchange` | values sent to and received from other devices of a team |
 //!
-//! Created by the engine, which alone knows the algorithm's type; used as a [`Device`] or a [`Member`](super::Member).
-//! It does not know who reads pages, what other devices there are, or which pages are theirs.
+//! Created by the engine, since only it knows the algorithm's type; used as a [`Device`] or a
+//! [`Member`](super::Member). It does not know how pages are read, other devices, or their pages.
 
 mod exchange;
 mod lists;
@@ -42,50 +42,50 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 use topostream_formats::{Direction, Store};
 
-/// The vertex phase works through this many vertices at a time; sums are added up in the order of these parts.
+/// Vertices of a task of the vertex phase; sums are added in the order of tasks.
 const VERTICES_PER_PART: u64 = 1 << 16;
 
 /// The CPU device.
 pub struct CpuDevice<A: Algorithm> {
     shared: Arc<Shared<A>>,
     declared: Vec<Attribute>,
-    /// What messages to other devices carry, in a traversal.
+    /// The layout of messages to other devices, in a traversal.
     layout: Option<MessageLayout>,
     exchange: Option<Arc<ExchangeMemory>>,
-    /// Moves to be made after the vertex phase.
+    /// Moves to execute after the vertex phase.
     after_phase: Vec<Move>,
     step: Arc<Step>,
     lanes: usize,
     done: mpsc::UnboundedReceiver<Report>,
-    /// Cloned for each job; taken when the device is dropped.
+    /// Cloned for each job; removed when the device is dropped.
     running: Option<Running>,
     ended: Receiver<Infallible>,
 }
 
-/// What a CPU device is given for a run, beside the algorithm.
+/// The input of a CPU device for a run, except the algorithm.
 pub struct CpuSetup {
     /// The graph.
     pub graph: Arc<Graph>,
     /// The store.
     pub store: Arc<Store>,
-    /// The threads that it works on, with other devices of the run.
+    /// The worker threads, shared with other devices of the run.
     pub workers: Arc<Workers>,
-    /// How many of them are its share, where several CPU devices have them together.
+    /// Its share of the threads, if several CPU devices share them.
     pub lanes: usize,
-    /// Takes spans of checks and edge functions.
+    /// Records spans of checks and edge functions.
     pub trace: Option<Arc<Timeline>>,
-    /// Which vertices are the device's.
+    /// The device's vertices.
     pub part: Part,
-    /// The memory that it exchanges values with other devices through; none where it is alone.
+    /// The memory through which it exchanges values with other devices; none for a single device.
     pub exchange: Option<Arc<ExchangeMemory>>,
 }
 
 impl<A: Algorithm> CpuDevice<A> {
-    /// Allocates what the algorithm keeps of its part of the vertices.
+    /// Allocates the algorithm's state for the device's part of the vertices.
     pub fn new(algorithm: Arc<A>, setup: CpuSetup) -> Self {
         let CpuSetup { graph, store, workers, lanes, trace, part, exchange } = setup;
         let declared = algorithm.attributes(graph.has_in_lists);
-        // A device that is alone sends nothing, and may have attributes that no message carries.
+        // A single device sends nothing, and may have attributes that messages do not support.
         let sends = algorithm.is_traversal() && exchange.is_some();
         let layout = sends.then(|| MessageLayout::new(&declared, part.sharded));
         let state = State::new(graph, &declared, algorithm.is_traversal(), part).with_tables(&algorithm.tables());
@@ -99,7 +99,7 @@ impl<A: Algorithm> CpuDevice<A> {
         Self { shared, declared, layout, exchange, after_phase, step, lanes: lanes.max(1), done, running, ended }
     }
 
-    /// Runs work on the worker threads; a panic in it, which an algorithm may have, is an error.
+    /// Runs work on the worker threads; turns a panic of the algorithm into an error.
     fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T> {
         let done = catch_unwind(AssertUnwindSafe(|| self.shared.workers.install(work)));
         done.map_err(|panic| self.panicked(panic_message(&*panic)))
@@ -109,7 +109,7 @@ impl<A: Algorithm> CpuDevice<A> {
         Error::Panicked { algorithm: self.shared.algorithm.name().into(), message }
     }
 
-    /// Runs `part` over all of its own vertices in parallel and adds the results up in vertex order.
+    /// Runs `part` over all own vertices in parallel, and adds the results in vertex order.
     fn over_vertices(&self, part: impl Fn(Range<u64>) -> Scalars + Sync) -> Scalars {
         let own = self.shared.state.part.own.clone();
         let range = |number: u64| {
@@ -234,8 +234,8 @@ impl<A: Algorithm> Device for CpuDevice<A> {
 }
 
 impl<A: Algorithm> CpuDevice<A> {
-    /// Empties the frontier of a superstep, and counts the next one. Small frontiers are counted on the calling thread:
-    /// waking up another takes longer.
+    /// Clears the frontier of a superstep, and counts the next one. Small frontiers are counted on the calling thread,
+    /// since waking others takes longer.
     fn census(&self, step: &Step) -> Summary {
         let Shared { state, workers, .. } = &*self.shared;
         state.frontier(step.superstep).clear();
@@ -252,11 +252,11 @@ impl<A: Algorithm> CpuDevice<A> {
         Summary { activated, activated_edges, ..Summary::default() }
     }
 
-    /// Waits until all jobs have ended; those that have not begun do nothing.
+    /// Waits until all jobs have ended; pending jobs do nothing.
     fn stop(&mut self) {
         self.shared.abandoned.store(true, Ordering::Relaxed);
         self.running = None;
-        // No job sends: the channel closes when the last of them ends.
+        // Jobs send nothing: the channel closes when the last one ends.
         self.ended.recv().ok();
     }
 }

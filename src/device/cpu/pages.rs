@@ -1,12 +1,12 @@
-//! Pages on the worker threads: each is checked where it is fresh, cut into segments where it has many edges, and the
-//! edge function is run over it.
+//! Pages on the worker threads: a page is checked if it is fresh, split into segments if it has many edges, and
+//! processed by the edge function.
 //!
 //! ```text
 //!   submit ─▶ page: check ─┬ few edges: its lists ──────────────────────────▶ PageDone
-//!                          └ many: segment 0, 1, 2 … on all worker threads ─▶ PageDone, by the last to end
+//!                          └ many: segment 0, 1, 2 … on all worker threads ─▶ PageDone, by the last one
 //! ```
 //!
-//! Called by the CPU device only. Jobs report to the device by a channel, panics included.
+//! Called by the CPU device only. Jobs report to the device by a channel, including panics.
 
 use super::lists::{Lengths, PageLists, Selection};
 use crate::device::workers::{Workers, panic_message};
@@ -26,10 +26,10 @@ use topostream_formats::page::{Page, weights};
 use topostream_formats::with_neighbours;
 use topostream_formats::{Result, Store, Topology};
 
-/// A segment has this many edges; a page is cut where it has more than twice as many.
+/// Edges of a segment; pages with more than twice as many are split.
 const SEGMENT_EDGES: u32 = 1 << 18;
 
-/// What all jobs of a device see.
+/// The shared state of a device's jobs.
 pub(super) struct Shared<A> {
     pub algorithm: Arc<A>,
     pub state: State,
@@ -38,21 +38,21 @@ pub(super) struct Shared<A> {
     pub trace: Option<Arc<Timeline>>,
     pub workers: Arc<Workers>,
     pub report: mpsc::UnboundedSender<Report>,
-    /// Raised when the device is dropped: jobs that have not begun do nothing.
+    /// Set when the device is dropped: pending jobs do nothing.
     pub abandoned: AtomicBool,
 }
 
 /// The report of a job to the device.
 pub(super) enum Report {
     Done(PageDone),
-    /// The message of a panic. The page of it may be reported as done afterwards.
+    /// The message of a panic. Its page may be reported as done afterwards.
     Panicked(String),
 }
 
-/// Held by every job that is waiting or running: when the channel of the last one closes, all have ended.
+/// Held by every pending or running job: the channel closes when all have ended.
 pub(super) type Running = Sender<Infallible>;
 
-/// A page that several threads have segments of; the last one reports it.
+/// A page whose segments run on several threads; the last one reports it.
 struct SharedPage {
     task: PageTask,
     step: Arc<Step>,
@@ -63,7 +63,7 @@ struct SharedPage {
 }
 
 impl<A: Algorithm> Shared<A> {
-    /// Has a page worked through by the worker threads.
+    /// Starts processing a page on the worker threads.
     pub fn submit(self: &Arc<Self>, running: &Running, task: PageTask, step: Arc<Step>) {
         let more = running.clone();
         self.spawn(running, move |shared| shared.begin_page(&more, task, step));
@@ -75,13 +75,13 @@ impl<A: Algorithm> Shared<A> {
             if !shared.abandoned.load(Ordering::Relaxed) {
                 job(&shared);
             }
-            // A thread that waits for the end of all jobs then has exclusive access to the state.
+            // Dropped before `running`: once all jobs have ended, the device is the only owner of the state.
             drop(shared);
             drop(running);
         });
     }
 
-    /// Checks a page, and works through it or its first segment; the other segments are jobs of their own.
+    /// Checks a page, and processes it or its first segment; the other segments become jobs.
     fn begin_page(self: &Arc<Self>, running: &Running, task: PageTask, step: Arc<Step>) {
         let started = Instant::now();
         match catch_unwind(AssertUnwindSafe(|| self.check(&task))) {
@@ -108,10 +108,10 @@ impl<A: Algorithm> Shared<A> {
         self.work_segment(page, 0);
     }
 
-    /// Works through a segment. The last thread to let go of the page reports it.
+    /// Processes a segment. The last thread to drop the page reports it.
     fn work_segment(&self, page: Arc<SharedPage>, number: u32) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run_segment(&page, number))) {
-            // Before the page is let go of: the device hears of the panic first.
+            // Before the page is dropped, so that the device receives the panic first.
             self.tell(Report::Panicked(panic_message(&*panic)));
         }
         let Some(SharedPage { task, edges, compute_ns, check_ns, .. }) = Arc::into_inner(page) else { return };
@@ -122,14 +122,14 @@ impl<A: Algorithm> Shared<A> {
     fn run_segment(&self, page: &SharedPage, number: u32) {
         let started = Instant::now();
         let result = self.run(&page.task, &page.step, (page.segments > 1).then(|| segment(number, page.segments)));
-        let edges = result.unwrap_or_else(|error| panic!("a page that has been checked is sound: {error}"));
+        let edges = result.unwrap_or_else(|error| panic!("a checked page is valid: {error}"));
         page.edges.fetch_add(edges, Ordering::Relaxed);
         let detail = Detail { page: Some(page.task.page), edges, ..Detail::default() };
         self.span(Lane::HostKernels, self.algorithm.name(), started, detail);
         page.compute_ns.fetch_add(elapsed_ns(started), Ordering::Relaxed);
     }
 
-    /// A device that has been dropped meanwhile wants no reports.
+    /// Ignores that the device may have been dropped.
     fn tell(&self, report: Report) {
         self.report.send(report).ok();
     }

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_can_be_is_an_error() {
+    fn too_much_memory_is_an_error() {
         assert!(ExchangeMemory::new(u64::MAX, 4096).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The device as the engine sees it: questions to the driver's thread, and its answers.
+//! The GPU device for the engine: sends requests to the driver's thread, and waits for replies.
 
 use super::driver::{self, Driver, DriverMessage, Ended, NextPages, RunSetup, ValueChunk};
 use super::memory::home::Home;
@@ -20,12 +20,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use topostream_formats::{PageId, Store};
 
-/// How long an answer is looked for before sleeping: waking up takes as long.
+/// How long to poll for a reply before sleeping: waking takes as long.
 const SPIN: Duration = Duration::from_micros(60);
 
-/// How long the answer to a search in device memory is looked for before sleeping.
+/// How long to poll for the reply to a search in device memory before sleeping.
 const SPIN_AHEAD: Duration = Duration::from_millis(3);
-/// Pieces of attributes that may be downloaded before they are taken.
+/// Maximum number of downloaded pieces of attributes that wait to be received.
 const PIECES_AHEAD: usize = 2;
 
 /// A GPU for one run.
@@ -40,24 +40,24 @@ pub struct GpuDevice {
     next_pages: NextPages,
     /// Pages that the arena keeps.
     pages_kept: u64,
-    /// Whether the driver sets first values with the first superstep, without being asked.
+    /// Whether the driver sets the initial values with the first superstep, without a message.
     is_initialised: bool,
     messages: Sender<DriverMessage>,
-    /// Answers to come: to a round, and to the end of a superstep.
+    /// Pending replies: to a round, and to the end of a superstep.
     round: Option<Receiver<Result<()>>>,
     ending: Option<Receiver<Ended>>,
-    /// Pages that are done; `None` when the run has failed.
+    /// Completed pages; `None` when the run has failed.
     done: mpsc::UnboundedReceiver<Option<Vec<PageDone>>>,
     driver: Option<JoinHandle<Home>>,
     home: Arc<Mutex<Option<Home>>>,
 }
 
 impl GpuDevice {
-    /// Prepares an open adapter for a run: plans its memory, allocates, and starts the driver. When the run is over the
-    /// adapter goes back to `keep`, with the parts of the graph that it holds.
+    /// Prepares an open adapter for a run: plans its memory, allocates, and starts the driver. After the run the
+    /// adapter is returned to `keep`, with the pages and degrees that it holds.
     ///
     /// # Errors
-    /// [`Error::DeviceMemory`] with the figures where the run does not fit, [`Error::Shader`], [`Error::Parameter`].
+    /// [`Error::DeviceMemory`] with the figures if the run does not fit, [`Error::Shader`], [`Error::Parameter`].
     pub fn new(home: Home, keep: Arc<Mutex<Option<Home>>>, setup: RunSetup) -> Result<Self> {
         let (messages, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
@@ -99,12 +99,12 @@ impl GpuDevice {
         })
     }
 
-    /// Asks the driver, and waits for its answer.
+    /// Sends a request to the driver, and waits for the reply.
     fn ask<T>(&self, question: impl FnOnce(Sender<T>) -> DriverMessage) -> Result<T> {
         self.wait(&self.begin_asking(1, question)?)
     }
 
-    /// Asks for what takes a millisecond or two, and would take a tenth more by sleeping meanwhile.
+    /// Sends a request that takes a millisecond or two; sleeping meanwhile would add a tenth.
     fn ask_awake<T>(&self, question: impl FnOnce(Sender<T>) -> DriverMessage) -> Result<T> {
         let answer = self.begin_asking(1, question)?;
         let begun = Instant::now();
@@ -117,16 +117,16 @@ impl GpuDevice {
         self.wait(&answer)
     }
 
-    /// Asks the driver, which may send `ahead` answers before they are received.
+    /// Sends a request to the driver, which may send `ahead` replies before they are received.
     fn begin_asking<T>(&self, ahead: usize, question: impl FnOnce(Sender<T>) -> DriverMessage) -> Result<Receiver<T>> {
         let (reply, answer) = bounded(ahead);
         self.messages.send(question(reply)).map_err(|_| self.gone())?;
         Ok(answer)
     }
 
-    /// Waits for an answer of the driver.
+    /// Waits for a reply of the driver.
     fn wait<T>(&self, answer: &Receiver<T>) -> Result<T> {
-        // Most answers come at once.
+        // Most replies come immediately.
         let begun = Instant::now();
         while begun.elapsed() < SPIN {
             if let Ok(answer) = answer.try_recv() {
@@ -137,7 +137,7 @@ impl GpuDevice {
         answer.recv().map_err(|_| self.gone())
     }
 
-    /// A state for the values of all vertices, zeroed, with the device's notes of when vertices were first active.
+    /// A zeroed state for the values of all vertices, with the device's record of when vertices were first active.
     fn whole(&self, traversal: bool) -> State {
         let whole = Part::whole(self.graph.vertices);
         let state = State::new(Arc::clone(&self.graph), &self.attributes, traversal, whole);
@@ -162,7 +162,7 @@ impl GpuDevice {
         Ok(())
     }
 
-    /// Why there is no answer: what the driver says, if its thread still runs.
+    /// The reason for a missing reply: the driver's error, if its thread still runs.
     fn gone(&self) -> Error {
         let ended = || stopped(&self.name, "its thread has ended");
         let (reply, answer) = bounded(1);

@@ -1,4 +1,4 @@
-//! Kernels: composed modules made into pipelines, each once, and their dispatches.
+//! Kernels: pipelines of composed modules, each compiled once, and their dispatches.
 
 use super::adapter::import::shader_module;
 use super::adapter::open::Gpu;
@@ -16,7 +16,7 @@ pub struct Kernel {
     bindings: Vec<Binding>,
 }
 
-/// Every kernel that has been used on a device.
+/// The kernels used so far on a device.
 #[derive(Default)]
 pub struct Kernels {
     /// By what it was composed for, and for whom.
@@ -32,10 +32,10 @@ type Compiled = (String, Vec<Binding>, bool);
 type Known = (Declared, Arc<Kernel>);
 
 impl Kernels {
-    /// Composes a kernel, or finds it.
+    /// Returns a kernel, compiling it if necessary.
     ///
     /// # Errors
-    /// [`Error::Shader`] by file and line, for an algorithm whose text is wrong.
+    /// [`Error::Shader`] by file and line, for errors in the algorithm's shader.
     pub fn get(
         &mut self,
         gpu: &Gpu,
@@ -57,13 +57,12 @@ impl Kernels {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Writes the compiled kernels to disk, where they are kept there. Failures cost time in the next process only.
+    /// Writes the compiled kernels to disk, if they are kept there. A failure only costs the next process time.
     pub fn save(&self, gpu: &Gpu) {
         gpu.pipelines().map(DiskCache::save);
     }
 
-    /// Composes kernels that are not known yet, side by side. Errors are left to [`get`](Self::get): perhaps none of
-    /// the kernels concerned is used.
+    /// Compiles missing kernels in parallel. Ignores errors, which [`get`](Self::get) returns if the kernel is used.
     pub fn prepare(&mut self, gpu: &Gpu, declared: &Declared, wanted: Vec<(KernelName, ModuleOptions)>) {
         let mut missing: Vec<(KernelName, ModuleOptions)> = Vec::new();
         for (name, options) in wanted {
@@ -108,7 +107,7 @@ impl Kernel {
         options: &ModuleOptions,
     ) -> Result<Arc<Self>> {
         let module = compose::compose(declared, name, options);
-        // Kernels without hooks have nothing of the algorithm's text.
+        // Kernels without hooks contain nothing of the algorithm's shader.
         let trusted = !declared.shader.is_checked() || !name.has_hooks();
         let key = (module.text.clone(), module.bindings.clone(), trusted);
         // Each change is one insertion, so that a panic leaves the table whole.
@@ -121,7 +120,8 @@ impl Kernel {
         let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
         if storage > gpu.caps().storage_buffers_max as usize {
             let (name, most) = (module_label(declared, name), gpu.caps().storage_buffers_max);
-            return Err(Error::Shader(format!("{name} needs {storage} storage buffers, and the adapter binds {most}")));
+            let message = format!("{name} needs {storage} storage buffers, but the adapter binds at most {most}");
+            return Err(Error::Shader(message));
         }
         let kernel = Self::new(gpu, &module_label(declared, name), &module, trusted).or_else(|error| {
             // wgpu knows the line of the module, and not the file.
@@ -151,7 +151,7 @@ impl Kernel {
                 layout: Some(&layout),
                 module: &shader,
                 entry_point: Some("main"),
-                // Kernels set what they read of workgroup memory: doing it for them costs a barrier and its time.
+                // Kernels initialise the workgroup memory that they read; zeroing it would cost a barrier.
                 compilation_options: wgpu::PipelineCompilationOptions {
                     zero_initialize_workgroup_memory: false,
                     ..Default::default()
@@ -162,13 +162,13 @@ impl Kernel {
         Ok(Self { pipeline, layouts, bindings: module.bindings.clone() })
     }
 
-    /// How many bind groups it has.
+    /// Number of bind groups.
     pub fn groups(&self) -> u32 {
         self.layouts.len() as u32
     }
 
-    /// Encodes one dispatch of this many workgroups in its own pass, timed if there is room for its times: a
-    /// query set and two places in it.
+    /// Encodes one dispatch of this many workgroups in its own pass, timed if `stamps` has a query set and two indices
+    /// in it.
     pub fn dispatch(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -187,8 +187,8 @@ impl Kernel {
         pass.dispatch_workgroups(x, y, 1);
     }
 
-    /// Encodes one dispatch in a pass that has others: of as many workgroups as a buffer says at an offset in bytes, or
-    /// of one.
+    /// Encodes one dispatch in an open pass: indirect, with arguments at a byte offset of a buffer, or of one
+    /// workgroup.
     pub fn dispatch_in(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -203,12 +203,12 @@ impl Kernel {
         }
     }
 
-    /// What one of its groups binds.
+    /// The resources of a bind group.
     pub fn resources(&self, group: u32) -> impl Iterator<Item = Resource> {
         self.bindings.iter().filter(move |binding| binding.group == group).map(|binding| binding.resource)
     }
 
-    /// Binds what `find` returns to one of its groups.
+    /// Creates a bind group from the buffers that `find` returns.
     pub fn bind<'a>(&self, gpu: &Gpu, group: u32, find: impl Fn(&Resource) -> &'a wgpu::Buffer) -> wgpu::BindGroup {
         let of_group = self.bindings.iter().filter(|binding| binding.group == group);
         let entries: Vec<_> = of_group

@@ -1,4 +1,4 @@
-//! The GPU device: attributes in device memory, kernels in WGSL, pages from the arena or straight from the page buffer.
+//! The GPU device: attributes in device memory, kernels in WGSL, pages in the arena or in the page buffer.
 //!
 //! ```text
 //!  engine's task               driver thread                                    device
@@ -7,13 +7,13 @@
 //!      └── PageDone, answers ◀── completed launches ◀── launches: one dispatch for a batch of pages ─▶ attributes
 //! ```
 //!
-//! | module | what |
+//! | module | contents |
 //! | --- | --- |
-//! | `adapter` | which adapters there are, an open one, its health, and the unsafe part: imports and the second queue |
+//! | `adapter` | the list of adapters, an open adapter, its health, and the unsafe code: imports and the second queue |
 //! | [`compose`], `kernels` | WGSL modules from shaders/ and generated accessors; pipelines made from them |
-//! | `memory` | device memory: how it is shared out, what stays in it between runs |
-//! | `driver` | a run: the thread that owns everything of the device, so that nothing here is locked |
-//! | `device` | the [`Device`](super::Device) that asks it |
+//! | `memory` | device memory: its plan, its buffers, what is kept between runs |
+//! | `driver` | a run: the thread that owns the device's state, so that nothing here is locked |
+//! | `device` | the [`Device`](super::Device) that sends requests to the driver |
 //!
 //! The modules are listed lowest first; none uses a later one. The engine's roster opens adapters and creates devices;
 //! `cli` and `bench` list adapters and compose modules. Nothing here knows the engine, other devices, or how pages are

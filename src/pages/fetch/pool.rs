@@ -3,9 +3,9 @@
 //! A [`Frame`] has one owner at a time (cache, fetcher or device) and is moved between them, so a frame cannot be read
 //! while the kernel still writes to it.
 //!
-//! The system provides memory when it is first accessed, which takes about 0.1 s per GB on one thread. The shared
-//! threads do it ahead of the reads, in pieces. They need only be faster than the disk: a run does not wait for them,
-//! since memory that a read finds missing is faulted in by the read.
+//! The system provides memory at its first access, which takes about 0.1 s per GB on one thread. The shared threads
+//! fault it in ahead of the reads, in pieces. They need only be faster than the disk: a run does not wait for them,
+//! since a read faults in what they have not reached.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -59,7 +59,7 @@ impl PagePool {
         self.frame_bytes
     }
 
-    /// Has half of the shared threads fault in all of the memory, in the order of addresses. Returns at once.
+    /// Starts half of the shared threads on faulting in all of the memory, in address order. Returns at once.
     pub fn fault_in_all(self: &Arc<Self>) {
         if threads::start_shared_pool().is_err() {
             return;
@@ -70,8 +70,8 @@ impl PagePool {
         }
     }
 
-    /// Has the shared threads fault in memory beyond a frame that comes into use: as much as is in use, within limits.
-    /// Frames come into use in the order of addresses, so a pool that is larger than its use stays mostly untouched.
+    /// Starts the shared threads on faulting in memory beyond a frame that comes into use: as much as is in use, within
+    /// limits. Frames come into use in address order, so that most of an oversized pool stays untouched.
     pub fn fault_in_beyond(self: &Arc<Self>, frame: u32) {
         let used = (frame as usize + 1) * self.frame_bytes;
         let wanted = (used + used.clamp(PIECE_BYTES, AHEAD_BYTES)).min(self.memory.len());
@@ -84,7 +84,7 @@ impl PagePool {
         }
     }
 
-    /// The next part to be faulted in, which belongs to the caller then.
+    /// Reserves the next part to be faulted in for the caller.
     fn next_piece(&self) -> Option<std::ops::Range<usize>> {
         let start = self.faulted_in.fetch_add(PIECE_BYTES, Ordering::Relaxed);
         (start < self.memory.len()).then(|| start..self.memory.len().min(start + PIECE_BYTES))
@@ -92,7 +92,7 @@ impl PagePool {
 }
 
 /// Faults in the next part of a pool. Returns whether to go on: the pool still exists, parts are left, and the system
-/// does it.
+/// supports it.
 fn fault_in_piece(pool: &Weak<PagePool>) -> bool {
     pool.upgrade().is_some_and(|pool| pool.next_piece().is_some_and(|piece| pool.memory.fault_in(piece)))
 }
@@ -179,7 +179,7 @@ mod tests {
 
     /// The total size exceeds the address space, and would be small modulo 2^64.
     #[test]
-    fn more_frames_than_there_can_be_are_an_error() {
+    fn too_many_frames_are_an_error() {
         assert!(PagePool::frames(u32::MAX, 1 << 31, 1 << 31).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The io_uring fetcher: direct I/O from registered files into frames, which are registered where that pays
+//! The io_uring fetcher: direct I/O from registered files into frames, which are registered if that pays off
 //! (`registration`).
 //!
 //! Completions signal an eventfd that tokio watches. They are first collected into a queue and then processed.

@@ -1,4 +1,4 @@
-//! A GPU, and modules run on it: buffers by what they are for, and nothing of the engine.
+//! A GPU for running modules with buffers by resource, without the engine.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use topostream::device::gpu::compose::{Access, Binding, Module, Resource, check}
 use wgpu::util::DeviceExt;
 use wgpu::{BufferUsages, Features};
 
-/// A device with everything that its adapter can do.
+/// A device with all features of its adapter.
 pub struct Gpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -15,11 +15,11 @@ pub struct Gpu {
     pub float_atomics: bool,
     pub wide_integers: bool,
     pub subgroups: bool,
-    /// Pipelines of modules that have been run, by their text: software takes long to make one.
+    /// Compiled pipelines by module text: compilation on software Vulkan is slow.
     pipelines: Mutex<HashMap<String, wgpu::ComputePipeline>>,
 }
 
-/// A pipeline with what it binds.
+/// A pipeline with its bind groups.
 struct Prepared {
     pipeline: wgpu::ComputePipeline,
     groups: Vec<wgpu::BindGroup>,
@@ -40,7 +40,7 @@ impl Prepared {
 pub type Buffers = HashMap<Resource, wgpu::Buffer>;
 
 impl Gpu {
-    /// The first adapter, a real one if there is one.
+    /// The first adapter, preferably hardware.
     pub fn open() -> Option<Self> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
@@ -66,7 +66,7 @@ impl Gpu {
         })
     }
 
-    /// A buffer with these words; a uniform may be one too.
+    /// A buffer with these words, for storage or uniforms.
     pub fn buffer(&self, words: &[u32]) -> wgpu::Buffer {
         let usage = BufferUsages::STORAGE | BufferUsages::UNIFORM | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
         let contents = bytemuck::cast_slice(if words.len() < 4 { &[0; 4] } else { words });
@@ -98,15 +98,15 @@ impl Gpu {
         self.queue.submit([encoder.finish()]);
     }
 
-    /// Seconds that modules take, one after the other, when they are run over and over with none of the checks that
-    /// make foreign shaders safe. A buffer's first word is set to zero before each time.
+    /// Seconds for running modules in sequence, repeatedly, without the checks for untrusted shaders. Sets the first
+    /// word of a buffer to zero before each repetition.
     #[expect(unsafe_code, reason = "checks would be timed too")]
     pub fn time(&self, modules: &[(&Module, [u32; 2])], buffers: &Buffers, zeroed: Resource) -> f64 {
         let prepare = |&(module, grid): &(&Module, [u32; 2])| {
             let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
             let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&module.label), source };
             let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
-            // SAFETY: kernels stay within their buffers; the tests beside this run them with checks.
+            // SAFETY: kernels stay within their buffers; other tests run them with checks.
             let shader = unsafe { self.device.create_shader_module_trusted(descriptor, unchecked) };
             let layouts = self.group_layouts(module);
             let pipeline = self.pipeline(module, &shader, &layouts);
@@ -128,7 +128,7 @@ impl Gpu {
         run(5)
     }
 
-    /// Makes a pipeline of a module, with exactly the bindings that it lists.
+    /// Creates a pipeline of a module, with exactly the bindings that it lists.
     fn pipeline(
         &self,
         module: &Module,
@@ -199,7 +199,7 @@ impl Gpu {
         self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries })
     }
 
-    /// What is in a buffer once all that was run is done.
+    /// Waits for all runs; returns the contents of a buffer.
     pub fn read(&self, buffer: &wgpu::Buffer) -> Vec<u32> {
         let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
         let size = buffer.size();

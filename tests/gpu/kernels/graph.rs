@@ -1,4 +1,4 @@
-//! A graph with lists of every kind, formatted, and what the kernels are given of it.
+//! A formatted graph with lists of every kind, and its input for kernels.
 
 use tempfile::TempDir;
 use topostream::Direction;
@@ -16,7 +16,7 @@ use topostream_tools::progress::{Cancel, Quiet};
 pub const VERTICES: u32 = 12_000;
 pub const PAGE_BYTES: u32 = 64 << 10;
 
-/// Pseudorandom numbers, by their state.
+/// A pseudorandom generator.
 pub struct Chance(pub u64);
 
 impl Chance {
@@ -32,10 +32,10 @@ impl Chance {
     }
 }
 
-/// A directed graph: (source, dest, weight), in no order.
+/// A directed graph: (source, dest, weight), unordered.
 ///
-/// Vertex 5 has a list of several pages, 700 and 701 long ones in a small page. 2000 to 4999 have none, and so have two
-/// of three behind 9000; the others have few or some dozens. The last vertex has one.
+/// Vertex 5 has a list of several pages, 700 and 701 have long lists in a small page. 2000 to 4999 have no edges, nor
+/// have two of three vertices after 9000; the others have a few or some dozens. The last vertex has one.
 pub fn edges() -> Vec<(u32, u32, u32)> {
     let mut chance = Chance(7);
     let mut edges = Vec::new();
@@ -114,7 +114,7 @@ impl Graph {
         self.topology(direction).directory().entries().iter().map(page).collect()
     }
 
-    /// All pages as one batch for a kernel; `lanes` says how many lanes each page has.
+    /// All pages as one batch for a kernel; `lanes` returns the number of lanes of each page.
     pub fn batch(&self, direction: Direction, segments: bool, mut lanes: impl FnMut() -> u32) -> Batch {
         let topology = self.topology(direction);
         let reader = PageReader::open(topology).unwrap();
@@ -161,7 +161,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The words of the buffer that says what is in the batch.
+    /// The words of the batch table.
     pub fn described(&self) -> Vec<u32> {
         let mut words = bytemuck::cast_slice(&[self.header]).to_vec();
         words.extend_from_slice(bytemuck::cast_slice(&self.pages));

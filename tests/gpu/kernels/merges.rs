@@ -1,4 +1,4 @@
-//! `merge` against what the CPU device does.
+//! `merge` compared with the CPU device.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -35,7 +35,7 @@ const OPERATIONS: [(Option<Merge>, u32); 6] = [
     (None, layout::MERGE_CLEAR),
 ];
 
-/// The words of some vertices: where the first stands, and how many there are.
+/// The words of some vertices: index of the first, and number.
 fn words_of(of: AttributeType, vertices: &Range<u64>) -> (u64, u64) {
     let count = vertices.end - vertices.start;
     match of {
@@ -49,7 +49,7 @@ fn numbers(of: AttributeType, count: u64, seed: u64) -> Vec<u32> {
     let mut chance = Chance(seed);
     let number = |_| match of {
         AttributeType::F32 => (chance.below(1 << 20) as f32 / 64.0 - 5000.0).to_bits(),
-        // Many high words are equal, so that low ones decide.
+        // Many high words are equal, so that low words matter.
         AttributeType::Fixed63 | AttributeType::U64 => chance.next() as u32 | 0xf000_0000,
         _ => chance.next() as u32,
     };
@@ -60,7 +60,7 @@ fn numbers(of: AttributeType, count: u64, seed: u64) -> Vec<u32> {
     words
 }
 
-/// What the CPU device makes of it.
+/// The result on the CPU device.
 fn expected(
     of: AttributeType,
     merge: (Option<Merge>, u32),
@@ -143,7 +143,7 @@ fn words_are_merged() {
     let Some(gpu) = gpu() else { return };
     for of in TYPES {
         for merge in OPERATIONS {
-            // Numbers alone are added up, and sets are not compared.
+            // Sets support only bitwise operations.
             if of.0 == AttributeType::Bit && merge.1 < layout::MERGE_OR {
                 continue;
             }

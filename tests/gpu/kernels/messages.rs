@@ -1,4 +1,4 @@
-//! `collect` and `ship` against a plain reader of messages, and `apply` against a plain writer.
+//! `collect` and `ship` compared with a plain reader of messages, and `apply` with a plain writer.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -16,9 +16,9 @@ use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Ro
 use topostream_formats::Encoding;
 
 const VERTICES: u32 = 50_003;
-/// Where messages begin, in words: no multiple of 32, as between pieces.
+/// Word offset of messages: not a multiple of 32, as between pieces.
 const BEGIN: usize = 100;
-/// What exchange memory has before.
+/// Initial contents of exchange memory.
 const UNTOUCHED: u32 = 0xdead_beef;
 
 fn attributes() -> Vec<Attribute> {
@@ -39,10 +39,10 @@ fn attributes() -> Vec<Attribute> {
     ]
 }
 
-/// What is told of a vertex: which sets it is in, and its values.
-type Told = BTreeMap<u32, (Vec<bool>, Vec<u32>)>;
+/// The contents of a message by vertex: membership in sets, and values.
+type Changes = BTreeMap<u32, (Vec<bool>, Vec<u32>)>;
 
-/// One device and one message. Columns are of all vertices here; where a device holds a part, it is given that.
+/// One device and one message. Columns have all vertices; the device gets the part that it holds.
 struct Case {
     declared: Declared,
     options: ModuleOptions,
@@ -91,7 +91,7 @@ impl Case {
             tabled: false,
         };
         let declared =
-            Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), deferred: None };
+            Declared { name: "messaging", shader, attributes, traversal: true, tables: Vec::new(), deferred: None };
         Self { declared, options, part, about, next: vec![0; words], columns }
     }
 
@@ -162,19 +162,19 @@ impl Case {
         buffers
     }
 
-    /// What a message of this device tells: where devices have different vertices, of its own only.
-    fn told(&self) -> Told {
+    /// The expected contents of this device's message: under sharding, of own vertices only.
+    fn changes(&self) -> Changes {
         let layout = self.layout();
         let of = |vertex| {
             let sets = layout.bits.iter().map(|&place| bit(&self.columns[place], vertex)).collect();
             (sets, layout.values.iter().map(|&place| self.columns[place][vertex as usize]).collect())
         };
-        let is_told = |&vertex: &u32| bit(&self.next, vertex) && (!self.part.sharded || self.part.owns(vertex));
-        let active = (self.about.start as u32..self.about.end as u32).filter(is_told);
+        let is_sent = |&vertex: &u32| bit(&self.next, vertex) && (!self.part.sharded || self.part.owns(vertex));
+        let active = (self.about.start as u32..self.about.end as u32).filter(is_sent);
         active.map(|vertex| (vertex, of(vertex))).collect()
     }
 
-    /// The words of a message, by `collect` and `ship`, and all of exchange memory behind it.
+    /// The words of a message from `collect` and `ship`, and the rest of exchange memory.
     fn sent(&self, gpu: &Gpu, grids: [[u32; 2]; 2]) -> Vec<u32> {
         let mut buffers = self.buffers(gpu);
         let mut collected = vec![UNTOUCHED; collected_words(&self.layout(), &self.about) as usize];
@@ -200,13 +200,13 @@ fn form(layout: &MessageLayout, about: &Range<u64>, count: usize) -> (bool, usiz
 }
 
 /// Reads a message word by word.
-fn read(layout: &MessageLayout, about: &Range<u64>, words: &[u32]) -> (Told, Vec<Vec<u32>>) {
+fn read(layout: &MessageLayout, about: &Range<u64>, words: &[u32]) -> (Changes, Vec<Vec<u32>>) {
     let count = words[0] as usize;
-    let (mut told, mut sets) = (Told::new(), Vec::new());
+    let (mut changes, mut sets) = (Changes::new(), Vec::new());
     let (sparse, _) = form(layout, about, count);
     assert_eq!(words[1..4], [u32::from(!sparse), 0, 0], "header");
     if count == 0 {
-        return (told, sets);
+        return (changes, sets);
     }
     let values = |begin: usize, number: usize| -> Vec<u32> {
         (0..layout.values.len()).map(|which| words[begin + which * count + number]).collect()
@@ -216,9 +216,9 @@ fn read(layout: &MessageLayout, about: &Range<u64>, words: &[u32]) -> (Told, Vec
         for number in 0..count {
             let flag = |which: usize| words[4 + count + number] >> which & 1 != 0;
             let flags = (0..layout.bits.len()).map(flag).collect();
-            assert!(told.insert(words[4 + number], (flags, values(begin, number))).is_none(), "told twice");
+            assert!(changes.insert(words[4 + number], (flags, values(begin, number))).is_none(), "sent twice");
         }
-        return (told, sets);
+        return (changes, sets);
     }
     let set_words = ((about.end - about.start) as usize).div_ceil(32);
     sets = (1..=layout.bits.len()).map(|which| words[4 + which * set_words..][..set_words].to_vec()).collect();
@@ -229,20 +229,21 @@ fn read(layout: &MessageLayout, about: &Range<u64>, words: &[u32]) -> (Told, Vec
         for (number, at) in (words[bases + block] as usize..).zip(active) {
             let vertex = about.start as u32 + 8192 * block as u32 + at;
             let flags = sets.iter().map(|set| bit(set, vertex - about.start as u32)).collect();
-            told.insert(vertex, (flags, values(begin, number)));
+            changes.insert(vertex, (flags, values(begin, number)));
         }
     }
-    (told, sets)
+    (changes, sets)
 }
 
-/// Writes a message word by word; blocks of dense ones stand in descending order.
-fn write(layout: &MessageLayout, about: &Range<u64>, told: &Told, sets: &[Vec<u32>], sparse: bool) -> Vec<u32> {
-    let mut words = vec![told.len() as u32, u32::from(!sparse), 0, 0];
-    let mut order: Vec<u32> = told.keys().copied().collect();
+/// Writes a message word by word; blocks of dense messages are in descending order.
+fn write(layout: &MessageLayout, about: &Range<u64>, changes: &Changes, sets: &[Vec<u32>], sparse: bool) -> Vec<u32> {
+    let mut words = vec![changes.len() as u32, u32::from(!sparse), 0, 0];
+    let mut order: Vec<u32> = changes.keys().copied().collect();
     if sparse {
         order.reverse();
         words.extend(&order);
-        let flags = |vertex: &u32| (0..).zip(&told[vertex].0).map(|(which, &is)| u32::from(is) << which).sum::<u32>();
+        let flags =
+            |vertex: &u32| (0..).zip(&changes[vertex].0).map(|(which, &is)| u32::from(is) << which).sum::<u32>();
         words.extend(order.iter().filter(|_| !layout.bits.is_empty()).map(flags));
     } else {
         let first = about.start as u32;
@@ -256,12 +257,12 @@ fn write(layout: &MessageLayout, about: &Range<u64>, told: &Told, sets: &[Vec<u3
         words.extend((0..active.len().div_ceil(256) as u32).map(behind));
     }
     for which in 0..layout.values.len() {
-        words.extend(order.iter().map(|vertex| told[vertex].1[which]));
+        words.extend(order.iter().map(|vertex| changes[vertex].1[which]));
     }
     words
 }
 
-/// Parts, and what messages are about: whole and odd ranges, in one chunk of attributes and in several.
+/// Parts and ranges of messages: aligned and unaligned, in one chunk of attributes and in several.
 fn cases(gpu: &Gpu) -> Vec<Case> {
     let all = u64::from(VERTICES);
     let part = |own: Range<u64>, sharded| Part { vertices: all, own, sharded };
@@ -281,7 +282,7 @@ fn cases(gpu: &Gpu) -> Vec<Case> {
 }
 
 #[test]
-fn what_is_activated_is_told() {
+fn activated_vertices_are_sent() {
     let Some(gpu) = gpu() else { return };
     let mut forms = [0, 0];
     for (number, mut case) in cases(gpu).into_iter().enumerate() {
@@ -292,7 +293,7 @@ fn what_is_activated_is_told() {
             let (layout, what) = (case.layout(), format!("case {number}, one of {every}"));
             let words = case.sent(gpu, grids);
             let (found, sets) = read(&layout, &case.about, &words);
-            let expected = case.told();
+            let expected = case.changes();
             assert_eq!(found.len(), expected.len(), "{what}");
             assert!(found == expected, "{what}");
             let (sparse, count) = form(&layout, &case.about, expected.len());
@@ -310,47 +311,46 @@ fn what_is_activated_is_told() {
     assert!(forms.iter().all(|&count| count > 10), "dense and sparse messages: {forms:?}");
 }
 
-/// What becomes of a value where another device tells of its own.
-fn met(attribute: &Attribute, old: u32, told: u32) -> u32 {
-    let (a, b) = (f32::from_bits(old), f32::from_bits(told));
+/// The expected value after a message.
+fn met(attribute: &Attribute, old: u32, change: u32) -> u32 {
+    let (a, b) = (f32::from_bits(old), f32::from_bits(change));
     match (attribute.of, attribute.merge) {
         (AttributeType::F32, Merge::Min) => {
             if a < b {
                 old
             } else {
-                told
+                change
             }
         }
         (AttributeType::F32, Merge::Max) => {
             if a > b {
                 old
             } else {
-                told
+                change
             }
         }
         (AttributeType::F32, Merge::Add) => (a + b).to_bits(),
-        (_, Merge::Min) => old.min(told),
-        (_, Merge::Max) => old.max(told),
-        (_, Merge::Add) => old.wrapping_add(told),
-        (_, Merge::Or) => old | told,
+        (_, Merge::Min) => old.min(change),
+        (_, Merge::Max) => old.max(change),
+        (_, Merge::Add) => old.wrapping_add(change),
+        (_, Merge::Or) => old | change,
     }
 }
 
-/// Another device's message about the same vertices, of which it has activated one of `every`: what it tells, and its
-/// sets.
-fn of_another(gpu: &Gpu, case: &Case, every: u32) -> (Told, Vec<Vec<u32>>) {
+/// Another device's message for the same range, with one of `every` vertices activated: its contents, and its sets.
+fn of_another(gpu: &Gpu, case: &Case, every: u32) -> (Changes, Vec<Vec<u32>>) {
     let part = Part { own: case.about.clone(), ..case.part.clone() };
     let mut other = Case::new(gpu, case.declared.attributes.clone(), part, case.about.clone(), 19);
     other.activate(every, &case.about);
     let sets = other.layout().bits.iter().map(|&place| other.columns[place].clone()).collect();
-    (other.told(), sets)
+    (other.changes(), sets)
 }
 
-/// Applies a message, and holds everything that there is afterwards against what should be.
-fn takes_in(gpu: &Gpu, case: &Case, told: &Told, sets: &[Vec<u32>], sparse: bool, what: &str) {
+/// Applies a message, and compares the complete state afterwards with the expected one.
+fn takes_in(gpu: &Gpu, case: &Case, changes: &Changes, sets: &[Vec<u32>], sparse: bool, what: &str) {
     let layout = case.layout();
     let mut words = vec![UNTOUCHED; BEGIN];
-    words.extend(write(&layout, &case.about, told, sets, sparse));
+    words.extend(write(&layout, &case.about, changes, sets, sparse));
     words.extend([UNTOUCHED; 8]);
     let mut buffers = case.buffers(gpu);
     buffers.insert(Resource::Received, gpu.buffer(&words));
@@ -358,13 +358,13 @@ fn takes_in(gpu: &Gpu, case: &Case, told: &Told, sets: &[Vec<u32>], sparse: bool
     gpu.run(&compose(&case.declared, KernelName::Apply, &case.options), &buffers, grid);
 
     let mut next = case.next.clone();
-    told.keys().for_each(|&vertex| next[vertex as usize / 32] |= 1 << (vertex % 32));
+    changes.keys().for_each(|&vertex| next[vertex as usize / 32] |= 1 << (vertex % 32));
     assert!(case.get(gpu, &buffers, next.len(), Resource::NextFrontier) == next, "next frontier, {what}");
     for (place, attribute) in case.declared.attributes.iter().enumerate() {
         let has_seen = case.part.has_seen(attribute.role);
         let before = case.columns[place].clone();
         let mut after = if has_seen { vec![0; before.len()] } else { before.clone() };
-        for (&vertex, (flags, values)) in told {
+        for (&vertex, (flags, values)) in changes {
             if let Some(which) = layout.values.iter().position(|&one| one == place) {
                 let value = &mut after[vertex as usize];
                 *value = if has_seen { values[which] } else { met(attribute, *value, values[which]) };
@@ -372,13 +372,13 @@ fn takes_in(gpu: &Gpu, case: &Case, told: &Told, sets: &[Vec<u32>], sparse: bool
                 after[vertex as usize / 32] |= u32::from(flags[which]) << (vertex % 32);
             }
         }
-        if let (false, Some(which)) = (sparse || told.is_empty(), layout.bits.iter().position(|&one| one == place)) {
+        if let (false, Some(which)) = (sparse || changes.is_empty(), layout.bits.iter().position(|&one| one == place)) {
             let words = case.about.start as usize / 32..case.about.end.div_ceil(32) as usize;
             words.for_each(|at| after[at] |= sets[which][at]);
         }
         if has_seen {
             let found = case.get(gpu, &buffers, after.len(), |chunk| Resource::Seen { place, chunk });
-            assert!(found == after, "what is told of {}, {what}", attribute.name);
+            assert!(found == after, "changes to {}, {what}", attribute.name);
         }
         let held = if has_seen { &before[case.held(place)] } else { &after[case.held(place)] };
         let found = case.get(gpu, &buffers, held.len(), |chunk| Resource::Attribute { place, chunk });
@@ -387,14 +387,21 @@ fn takes_in(gpu: &Gpu, case: &Case, told: &Told, sets: &[Vec<u32>], sparse: bool
 }
 
 #[test]
-fn messages_are_taken_in() {
+fn messages_are_applied() {
     let Some(gpu) = gpu() else { return };
     for (number, mut case) in cases(gpu).into_iter().enumerate() {
         case.activate(50, &(0..VERTICES.into()));
         for every in [0, 2_000, 30, 2, 1] {
-            let (told, sets) = of_another(gpu, &case, every);
+            let (changes, sets) = of_another(gpu, &case, every);
             for sparse in [false, true] {
-                takes_in(gpu, &case, &told, &sets, sparse, &format!("case {number}, one of {every}, sparse {sparse}"));
+                takes_in(
+                    gpu,
+                    &case,
+                    &changes,
+                    &sets,
+                    sparse,
+                    &format!("case {number}, one of {every}, sparse {sparse}"),
+                );
             }
         }
     }

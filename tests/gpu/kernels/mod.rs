@@ -1,4 +1,4 @@
-//! The kernels on a GPU, or on Mesa's software Vulkan, against plain computations. Without either, nothing is tested.
+//! The kernels on a GPU or on Mesa's software Vulkan, compared with plain computations. Skipped without an adapter.
 
 mod algorithms;
 mod gpu;
@@ -25,10 +25,10 @@ const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
     Encoding::RecordId { page_bytes, slot_bytes }
 }
 
-/// How edges are shared out.
+/// The distribution of edges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum WorkSplit {
-    /// `lists` with this many lanes, log2; 6 stands for any number, page by page. Then `hubs` with a queue of this many
+    /// `lists` with 2^lanes_log2 lanes, 6 for a random number for each page; then `hubs` with a queue of this many
     /// entries.
     Lists {
         lanes_log2: u32,
@@ -49,7 +49,7 @@ const WORK_SPLITS: [WorkSplit; 9] = [
     WorkSplit::Segments,
 ];
 
-/// A run: an algorithm over a graph on a GPU, with buffers for what it declares.
+/// An algorithm over a graph on a GPU, with its buffers.
 struct Rig<'a> {
     gpu: &'a Gpu,
     graph: &'a Graph,
@@ -59,7 +59,7 @@ struct Rig<'a> {
 }
 
 impl<'a> Rig<'a> {
-    /// Buffers of 2^`chunk_log2` vertices; with `portable`, nothing that some device cannot do.
+    /// Buffers of 2^`chunk_log2` vertices; with `portable`, only features of every device.
     fn new(gpu: &'a Gpu, graph: &'a Graph, algorithm: Declared, chunk_log2: u32, portable: bool) -> Self {
         let options = ModuleOptions {
             encoding: graph.encoding,
@@ -100,7 +100,7 @@ impl<'a> Rig<'a> {
         self.buffers.insert(resource, self.gpu.buffer(words));
     }
 
-    /// Puts a column of this many words a vertex; 0 stands for bits.
+    /// Puts a column with this many words per vertex; 0 for bits.
     fn put_column(&mut self, resource: impl Fn(u32) -> Resource, words_each: usize, words: &[u32]) {
         let chunk = 1usize << self.options.attribute_chunk_vertices_log2;
         let chunk_words = if words_each == 0 { chunk / 32 } else { chunk * words_each };
@@ -133,7 +133,7 @@ impl<'a> Rig<'a> {
         self.gpu.run(&compose(&self.algorithm, kernel, &self.options), &self.buffers, grid);
     }
 
-    /// Runs the edge function over all pages; returns how many edges were counted.
+    /// Runs the edge function over all pages; returns the number of edges counted.
     fn run_edges(&mut self, direction: Direction, visit: Visit, sharing: WorkSplit) -> u64 {
         (self.options.direction, self.options.visit) = (direction, visit);
         self.options.grouped = self.graph.is_grouped(direction);
@@ -147,7 +147,7 @@ impl<'a> Rig<'a> {
         };
         self.put(Resource::Pages, &batch.words);
         self.put(Resource::Batch, &batch.described());
-        // Rows of less than the units: the grid has a second one, and workgroups without a unit.
+        // Rows shorter than the units: the grid has a second row, and workgroups without a unit.
         let units = batch.header.unit_count;
         let two_rows = [units.div_ceil(2).max(1), 2];
         match sharing {
@@ -192,7 +192,7 @@ fn column_words(of: AttributeType) -> usize {
     }
 }
 
-/// One GPU for all of these tests, which then share its pipelines.
+/// One GPU for all of these tests, which share its pipelines.
 fn gpu() -> Option<&'static Gpu> {
     static GPU: LazyLock<Option<Gpu>> = LazyLock::new(Gpu::open);
     match &*GPU {
@@ -202,14 +202,14 @@ fn gpu() -> Option<&'static Gpu> {
             assert!(
                 std::env::var("TOPOSTREAM_GPU_TESTS").is_ok_and(|asked| asked == "off")
                     || std::env::var_os("TOPOSTREAM_GPU_TESTS").is_none(),
-                "an adapter was asked for"
+                "an adapter is required"
             );
         }
     }
     GPU.as_ref()
 }
 
-/// Adds up, for every vertex, everything that it is told of each edge.
+/// Sums, for every vertex, all arguments of each edge.
 const TALLY: &str = "
 struct Record { edges: u32 }
 fn list_open(list: List) -> Record { return Record(0u); }
@@ -238,7 +238,7 @@ fn tally() -> Declared {
     Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new(), deferred: None }
 }
 
-/// A set of vertices by chance, one of `every`.
+/// A random set with one of `every` vertices.
 fn some_vertices(every: u32, seed: u64) -> Vec<u32> {
     let mut chance = Chance(seed);
     let mut words = vec![0u32; VERTICES.div_ceil(32) as usize];
@@ -254,7 +254,7 @@ fn has(words: &[u32], vertex: u32) -> bool {
     words[vertex as usize / 32] >> (vertex % 32) & 1 != 0
 }
 
-/// Each edge of each visited list is told once, with the right vertex, degree, neighbour and weight.
+/// Each edge of each visited list is processed once, with the right vertex, degree, neighbour and weight.
 fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, chunk_log2: u32, portable: bool) {
     let set = some_vertices(40, 9);
     let visited = |vertex| match visit {
@@ -285,7 +285,7 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
         let mut rig = Rig::new(gpu, graph, tally(), chunk_log2, portable);
         rig.put_column(Resource::Frontier, 0, &set);
         rig.put_attribute(3, &set);
-        // Where all lists are visited, the host knows without being told.
+        // If all lists are visited, the host knows the number of edges.
         let counted = if visit == Visit::All { 0 } else { count };
         assert_eq!(rig.run_edges(direction, visit, sharing), counted, "edges counted: {case}");
         assert!(rig.attribute(1) == seen, "edges of lists: {case}");
@@ -302,7 +302,7 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
 }
 
 #[test]
-fn every_edge_is_told_once() {
+fn every_edge_is_processed_once() {
     let Some(gpu) = gpu() else { return };
     let encodings = [record_id(2, 2), record_id(3, 3), record_id(4, 4), record_id(1, 2), record_id(3, 4)];
     for (number, encoding) in [Encoding::VertexId].into_iter().chain(encodings).enumerate() {
@@ -315,9 +315,9 @@ fn every_edge_is_told_once() {
     }
 }
 
-/// Parts of lists in three shards are told as what they are: parts, of lists of that degree.
+/// Parts of lists in three shards are passed as parts, with the degree of the whole list.
 #[test]
-fn parts_of_lists_are_told_once() {
+fn parts_of_lists_are_processed_once() {
     let Some(gpu) = gpu() else { return };
     for (encoding, weights) in [(Encoding::VertexId, true), (record_id(3, 3), false)] {
         let graph = Graph::grouped(3, encoding, weights);

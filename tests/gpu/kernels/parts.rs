@@ -1,4 +1,4 @@
-//! Devices with a part of the vertices: what kernels do for own vertices, and leave to others.
+//! Devices with a part of the vertices: kernels process own vertices only.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use topostream::model::algorithm::{Shader, Visit};
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, to_fixed63};
 use topostream_formats::Encoding;
 
-/// Parts whose ends lie anywhere, of one vertex, and of none.
+/// Parts with arbitrary boundaries, of one vertex, and empty.
 const OWN: [Range<u32>; 5] = [0..7001, 1000..9037, 64..65, 4999..VERTICES, 500..500];
 
 fn part(own: &Range<u32>, sharded: bool) -> Part {
@@ -22,7 +22,7 @@ fn part(own: &Range<u32>, sharded: bool) -> Part {
 }
 
 impl Rig<'_> {
-    /// Gives the device a part; the words are of all vertices, and it is given those that it holds.
+    /// Gives the device a part. `columns` have all vertices; the device gets those that it holds.
     fn take_part(&mut self, part: &Part, columns: &[Vec<u32>], step: Step) {
         let held = part.own_words();
         (self.options.sharded, self.options.held_vertices) = (part.sharded, held.end - held.start);
@@ -33,7 +33,7 @@ impl Rig<'_> {
                 AttributeType::Fixed63 | AttributeType::U64 => 2 * held.start..2 * held.end,
                 _ => held.start..held.end,
             };
-            // Something is bound where nothing is held.
+            // A buffer is bound even if nothing is held.
             self.put(Resource::Attribute { place, chunk: 0 }, &[0]);
             self.put_attribute(place, &columns[place][words.start as usize..words.end as usize]);
         }
@@ -46,14 +46,14 @@ impl Rig<'_> {
         self.put(Resource::Step, bytemuck::cast_slice(&[step]));
     }
 
-    /// What the device holds of an attribute.
+    /// The held values of an attribute.
     fn held(&self, place: usize, words: usize) -> Vec<u32> {
         let chunks = (0..).map_while(|chunk| self.buffers.get(&Resource::Attribute { place, chunk }));
         chunks.flat_map(|buffer| self.gpu.read(buffer)).take(words).collect()
     }
 }
 
-/// Tells what it reads of the vertex whose list it is, as attributes of each role say.
+/// Adds a combination of the list vertex's attributes, of all roles, to each neighbour.
 const TELLER: &str = "
 struct Record { tale: u32 }
 fn list_open(list: List) -> Record {
@@ -96,7 +96,7 @@ fn own_vertices_are_written(gpu: &Gpu, graph: &Graph, own: &Range<u32>, visit: V
     let values = |factor: u32| (0..VERTICES).map(|vertex| vertex.wrapping_mul(factor)).collect::<Vec<_>>();
     let (none, no_bits) = (vec![0; VERTICES as usize], vec![0; VERTICES.div_ceil(32) as usize]);
     let (met, seen_met) = (some_vertices(3, 1), some_vertices(4, 2));
-    // Only own vertices are in sets that are not told of.
+    // Sets that are not exchanged contain own vertices only.
     let mut done = some_vertices(5, 3);
     (0..VERTICES)
         .filter(|&vertex| !is_own(vertex))

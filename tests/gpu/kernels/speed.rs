@@ -1,4 +1,4 @@
-//! How fast the kernels are, over pages in the GPU's memory: `SCALE=22 cargo test --test kernels -- --ignored
+//! The speed of kernels over pages in device memory: `SCALE=22 cargo test --test kernels -- --ignored
 //! --nocapture`.
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use super::graph::Chance;
 
 const PAGE_WORDS: usize = (1 << 20) / 4;
 
-/// An R-MAT graph of 2^scale vertices with 16 edges each on average, in pages: small ones only.
+/// An R-MAT graph of 2^scale vertices with 16 edges each on average, in small pages only.
 struct Pages {
     words: Vec<u32>,
     pages: Vec<BatchPage>,
@@ -28,7 +28,7 @@ struct Pages {
     edges: u64,
 }
 
-/// With `scrambled`, vertices are numbered by chance; else those of many edges come first.
+/// With `scrambled`, vertices are in random order; otherwise those with many edges come first.
 fn rmat(scale: u32, scrambled: bool) -> Vec<(u32, u32)> {
     let mut chance = Chance(1);
     let mut names: Vec<u32> = (0..1 << scale).collect();
@@ -108,13 +108,13 @@ impl Pages {
         self.rows.push(begin.len() as u32 - 1);
     }
 
-    /// The words that describe the batch, and its units. None: for segments.
+    /// The batch table and the number of units; for segments if `lanes_log2` is none.
     fn batch(&self, lanes_log2: Option<u32>) -> (Vec<u32>, u32) {
         let mut header = BatchHeader { page_count: self.pages.len() as u32, ..BatchHeader::default() };
         let mut words = Vec::new();
         for page in &self.pages {
             let lanes = lanes_log2.unwrap_or(0);
-            // 6: as the page's mean degree says.
+            // 6: by the page's mean degree.
             let hybrid = (page.edge_count / page.slot_count).max(1).ilog2().min(5);
             let lanes_log2_of = if lanes == 6 { hybrid } else { lanes };
             let page = BatchPage { first_unit: header.unit_count, lanes_log2: lanes_log2_of, ..*page };
@@ -130,7 +130,7 @@ impl Pages {
     }
 }
 
-/// Buffers for an algorithm, every vertex active and none visited.
+/// Buffers for an algorithm, with every vertex active and none visited.
 fn buffers(gpu: &Gpu, pages: &Pages, declared: &Declared) -> Buffers {
     let vertices = pages.degrees.len();
     let mut buffers: Buffers = HashMap::new();
@@ -220,7 +220,7 @@ fn measure(gpu: &Gpu, pages: &Pages, algorithm: &impl Algorithm, direction: Dire
 }
 
 #[test]
-#[ignore = "takes a real GPU and its whole attention"]
+#[ignore = "needs an idle hardware GPU"]
 fn speed() {
     let Some(gpu) = Gpu::open() else { return };
     let scale = std::env::var("SCALE").map_or(20, |scale| scale.parse().expect("SCALE is a number"));

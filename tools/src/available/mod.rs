@@ -51,8 +51,8 @@ pub struct Available {
 
 /// The assumption if the system reports nothing.
 const UNKNOWN_BYTES: u64 = 2 << 30;
-/// What the kernel may take for the process in a cgroup, and what is mapped beside the budget under a limit on address
-/// space: a part of what is left, and this much at least.
+/// Minimum reserve, for the kernel's memory in a cgroup, or for mappings outside the budget under a limit on address
+/// space. The reserve is otherwise a fraction of the memory left.
 const KERNEL_BYTES: u64 = 4 << 20;
 const KERNEL_SHARE: u64 = 32;
 /// Address space of a thread: its stack with guard pages, and its allocator arena.
@@ -64,7 +64,7 @@ impl Available {
         Self::under(Path::new("/"))
     }
 
-    /// The same with the system's files in another root folder than `/`.
+    /// Reads the limits from the files below `root`, which is `/` except in tests.
     fn under(root: &Path) -> Self {
         let soft = machine(root).into_iter();
         let all = soft.chain(Self::walls(root));

@@ -88,7 +88,7 @@ fn the_hierarchy_of_version_1() {
 
 /// In a container the group's name may be that on the host, and only a part of the hierarchy may be mounted.
 #[test]
-fn what_is_mounted_of_the_hierarchy() {
+fn a_part_of_the_hierarchy_is_mounted() {
     let limit = ("sys/fs/cgroup/memory.max", "268435456\n");
     for (own, part) in [("0::/", "/"), ("0::/docker/4f", "/docker/4f"), ("0::/docker/4f", "/"), ("0::/../../x", "/")] {
         let mount = format!("41 31 0:38 {part} /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw,nsdelegate\n");

@@ -375,8 +375,8 @@ impl<R: Record> Ingest<'_, R> {
         self.read_all(&mut *open()?, "read edges again")
     }
 
-    /// The same for an input that cannot be read again: edges from the first wide id on go to a temporary file; those
-    /// before it are in the sorter.
+    /// Handles wide ids in an input that cannot be read again: edges from the first wide id on go to a temporary file;
+    /// earlier ones are in the sorter.
     fn spool_wide_ids(&mut self, source: &mut dyn EdgeSource) -> Result<()> {
         // The edge with the wide id has been counted, but not processed.
         self.input_edges -= 1;

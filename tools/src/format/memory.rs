@@ -24,7 +24,7 @@ pub const BASE_BYTES: u64 = 40 << 20;
 const SORT_BYTES_MIN: u64 = 4 << 20;
 /// Counts of destinations, which determine the shards.
 const HISTOGRAM_BYTES: u64 = 512 << 10;
-/// What is kept of each written page: its entry, its checksums, its place in the targets, with room to grow.
+/// Memory for each written page: its entry, its checksums, its place in the targets, with room to grow.
 const PAGE_ENTRY_BYTES: u64 = 64;
 /// The number of edges that are examined to explain a refusal before any have been read.
 const LOOK_EDGES_MAX: u64 = 4 << 20;
@@ -135,12 +135,12 @@ impl Budget {
         share.max(beside_tables / (1 + u64::from(self.collects_ids)))
     }
 
-    /// The memory left beside the program and something else.
+    /// The memory left beside the program and `other_bytes`.
     pub fn left(&self, other_bytes: u64) -> u64 {
         self.memory_bytes.saturating_sub(BASE_BYTES + other_bytes)
     }
 
-    /// The memory for writing lists: pages, and what is kept of each.
+    /// The memory for writing lists: page buffers and page entries.
     pub fn writing_bytes(&self, known: &Known) -> u64 {
         // A record id has at most 8 bytes, and pages are rarely less than half full.
         let lists_bytes = 8 * known.records + 4 * self.shards * known.vertices;

@@ -164,7 +164,7 @@ impl<R: Record> Formatter<'_, R> {
         Ok(order)
     }
 
-    /// Processes all records, each thread with something of its own.
+    /// Processes all records in parallel, with one element of `own` for each thread.
     fn each_part<T: Send>(
         &self,
         stage: &str,

@@ -1,4 +1,4 @@
-//! Checks that an input which must list each undirected edge at both ends does so.
+//! Checks that an undirected input lists each edge at both ends.
 //!
 //! ```text
 //!  each edge ─▶ + hash of its ends and weight, from the smaller end; − from the larger ─▶ 0 in the end, or an error:
@@ -173,7 +173,7 @@ mod tests {
 
         /// Compared with counts of each edge in a table.
         #[test]
-        fn finds_what_is_uneven(
+        fn finds_unbalanced_edges(
             mut edges in prop::collection::vec((0u32..6, 0u32..6, 0u32..3), 0..20),
             both_ways: bool,
             large: bool,

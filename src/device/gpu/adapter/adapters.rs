@@ -1,4 +1,4 @@
-//! The GPUs of this machine, their features, and the ones that a choice means.
+//! The GPUs of this machine, their features, and the choice among them.
 
 use super::vulkan;
 use crate::device::DeviceChoice;
@@ -12,15 +12,15 @@ use wgpu::{Backends, DeviceType, Features};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AdapterKind {
-    /// A card with memory of its own.
+    /// A card with dedicated memory.
     Discrete,
     /// A part of the processor, which shares its memory.
     Integrated,
-    /// A part of a card that a virtual machine was given.
+    /// A share of a card, in a virtual machine.
     Virtual,
     /// Hardware that the driver does not describe.
     Other,
-    /// A GPU made of CPU threads: right for testing, too slow for work.
+    /// A software GPU: suitable for tests, but slow.
     Software,
 }
 
@@ -60,7 +60,7 @@ pub struct FastPath {
     pub name: &'static str,
     /// Whether the adapter has it.
     pub available: bool,
-    /// What is used instead.
+    /// The fallback.
     pub instead: &'static str,
 }
 
@@ -106,22 +106,22 @@ impl AdapterReport {
 #[derive(Clone, Debug)]
 pub struct Adapter {
     pub(in crate::device::gpu) raw: wgpu::Adapter,
-    /// What it is.
+    /// Its description.
     pub report: AdapterReport,
 }
 
-/// Every adapter of this machine, in the order of their numbers. Empty where no driver is installed.
+/// Every adapter of this machine, by number. Empty if no driver is installed.
 pub fn list() -> Vec<AdapterReport> {
     enumerate().into_iter().map(|adapter| adapter.report).collect()
 }
 
-/// The adapter that a choice means; `None` for the CPU.
+/// The chosen adapter; `None` for the CPU.
 ///
-/// `Auto` takes hardware only: software Vulkan is slower than the CPU device. Where there is no sign of hardware it
-/// loads no driver: drivers take time and tens of MiB of memory, and some print.
+/// `Auto` takes hardware only: software Vulkan is slower than the CPU device. Without signs of hardware it loads no
+/// driver: drivers take time and tens of MiB of memory, and some print messages.
 ///
 /// # Errors
-/// [`Error::NoDevice`] if there is none such, or several: the message lists what there is.
+/// [`Error::NoDevice`] if no adapter or several match; the message lists all adapters.
 pub fn choose(choice: &DeviceChoice) -> Result<Option<Adapter>, Error> {
     if *choice == DeviceChoice::Cpu || (*choice == DeviceChoice::Auto && !hardware_is_likely()) {
         return Ok(None);
@@ -131,8 +131,7 @@ pub fn choose(choice: &DeviceChoice) -> Result<Option<Adapter>, Error> {
     Ok(pick(&reports, choice)?.map(|at| adapters.swap_remove(at)))
 }
 
-/// The adapters that several choices mean, in their order; `None` for the CPU. [`DeviceChoice::All`] is as many as
-/// there are.
+/// The adapters of several choices, in order; `None` for the CPU. [`DeviceChoice::All`] yields all hardware GPUs.
 ///
 /// # Errors
 /// The errors of [`choose`].
@@ -151,7 +150,7 @@ pub fn choose_all(choices: &[DeviceChoice]) -> Result<Vec<Option<Adapter>>, Erro
     Ok(chosen)
 }
 
-/// Which of the adapters a choice means, by its place in the list; `None` for the CPU.
+/// The index in `reports` of the chosen adapter; `None` for the CPU.
 ///
 /// # Errors
 /// The errors of [`choose`].
@@ -165,7 +164,7 @@ pub fn pick(reports: &[AdapterReport], choice: &DeviceChoice) -> Result<Option<u
         DeviceChoice::Gpu | DeviceChoice::All => best.map(Some).ok_or_else(|| only_software(reports)),
         DeviceChoice::Index(index) => match reports.iter().position(|report| report.index == *index) {
             Some(at) => Ok(Some(at)),
-            None => Err(Error::NoDevice(format!("there is no device {index}; there are{}", lines(reports)))),
+            None => Err(Error::NoDevice(format!("no device {index}; available:{}", lines(reports)))),
         },
         DeviceChoice::Named(name) => named(reports, name).map(Some),
     }
@@ -175,12 +174,12 @@ fn named(reports: &[AdapterReport], name: &str) -> Result<usize, Error> {
     let sought = name.to_lowercase();
     let mut found: Vec<&AdapterReport> =
         reports.iter().filter(|report| report.name.to_lowercase().contains(&sought)).collect();
-    // Where a card appears once for each backend, the one with the most fast paths is meant.
+    // If a card appears once for each backend, take Vulkan, which has the most fast paths.
     if found.iter().any(|report| report.backend == "vulkan") {
         found.retain(|report| report.backend == "vulkan");
     }
     match found[..] {
-        [] => Err(Error::NoDevice(format!("no device has {name:?} in its name; there are{}", lines(reports)))),
+        [] => Err(Error::NoDevice(format!("no device has {name:?} in its name; available:{}", lines(reports)))),
         [one] => Ok(reports.iter().position(|report| report.index == one.index).expect("it was found there")),
         _ => Err(Error::NoDevice(format!(
             "{} devices have {name:?} in their names; choose one by its number:{}",
@@ -194,7 +193,7 @@ fn lines<'a>(reports: impl IntoIterator<Item = &'a AdapterReport>) -> String {
     reports.into_iter().map(AdapterReport::line).collect()
 }
 
-/// The hint where there is no adapter at all.
+/// The hint if there is no adapter.
 pub const NO_ADAPTER: &str = "no GPU is visible: install its driver (on Linux with its Vulkan part, and libvulkan1; \
                               in a container, let it see the GPU), or use `--device cpu`";
 
@@ -211,28 +210,27 @@ fn only_software(reports: &[AdapterReport]) -> Error {
     ))
 }
 
-/// Whether there may be a GPU: on Linux, whether there is a file to talk to one through. A driver for hardware has no
-/// other way, and software needs none.
+/// Whether there may be a GPU: on Linux, whether there is a device file of a GPU, which hardware drivers need.
 fn hardware_is_likely() -> bool {
     if !cfg!(target_os = "linux") {
         return true;
     }
-    // Direct rendering, NVIDIA's own and its boards', AMD's compute, Windows' subsystem, Arm's and Qualcomm's own.
+    // Direct rendering, NVIDIA and its boards, AMD compute, Windows Subsystem for Linux, Arm, Qualcomm.
     const SIGNS: [&str; 7] = ["dri", "nvidia", "nvhost", "kfd", "dxg", "mali", "kgsl"];
     let Ok(files) = std::fs::read_dir("/dev") else { return true };
     files.flatten().any(|file| SIGNS.iter().any(|sign| file.file_name().to_string_lossy().starts_with(sign)))
 }
 
-/// One for the whole program, and never given back: drivers are loaded once.
+/// One instance for the whole program, never freed: drivers are loaded once.
 fn instance() -> &'static wgpu::Instance {
     static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
     INSTANCE.get_or_init(|| {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
-        // The same in every build: tests run what users run. `WGPU_DEBUG=1` and `WGPU_VALIDATION=1` are heard.
+        // The same in every build, so that tests run what users run. WGPU_DEBUG=1 and WGPU_VALIDATION=1 change them.
         descriptor.flags = wgpu::InstanceFlags::empty().with_env();
-        // A dispatch before each indirect one would check what the program's own kernels have written: never more
-        // workgroups than the host has put into their table.
+        // wgpu would validate the arguments of indirect dispatches in extra dispatches. They are written by trusted
+        // kernels, and never exceed the workgroups in the host's table.
         descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
         wgpu::Instance::new(descriptor)
     })
@@ -338,7 +336,7 @@ mod tests {
         let choose = |reports: &[AdapterReport]| pick(reports, &DeviceChoice::Auto).unwrap();
         assert_eq!(choose(&all()), Some(3), "discrete, and through Vulkan");
         assert_eq!(choose(&all()[..2]), Some(1), "integrated before nothing");
-        assert_eq!(choose(&all()[..1]), None, "software is no reason to leave the CPU device");
+        assert_eq!(choose(&all()[..1]), None, "software is not chosen over the CPU device");
         assert_eq!(choose(&[]), None);
         let odd =
             [report(0, "a", Other, "vulkan"), report(1, "b", Virtual, "vulkan"), report(2, "c", Integrated, "dx12")];
@@ -368,12 +366,12 @@ mod tests {
         for index in 0..5 {
             assert_eq!(pick(&all(), &DeviceChoice::Index(index)).unwrap(), Some(index));
         }
-        // Numbers are those that were printed, wherever the adapter stands in the list.
+        // Numbers are the printed ones, independent of the position in the list.
         assert_eq!(pick(&all()[3..], &DeviceChoice::Index(4)).unwrap(), Some(1));
     }
 
     #[test]
-    fn refusals_list_what_there_is() {
+    fn refusals_list_all_adapters() {
         let text = refusal(&all(), DeviceChoice::Named("nvidia".into()));
         assert!(
             text.contains("2 devices") && text.contains("3: NVIDIA H200") && text.contains("4: NVIDIA L4"),

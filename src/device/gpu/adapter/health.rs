@@ -1,7 +1,7 @@
 //! The health of a GPU: its first error, recorded by callbacks.
 //!
-//! wgpu reports errors to callbacks, at any time and on any thread, and its default is to panic. Here the first error
-//! is kept, and every wait asks for it: a run ends with a typed error, never with a panic and never with a hang.
+//! wgpu reports errors to callbacks, at any time and on any thread; by default it panics. Here the first error is kept,
+//! and every wait checks for it, so that a run ends with a typed error and never panics or hangs.
 
 use crate::device::workers::panic_message;
 use crate::error::GpuError;
@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// The first error of a device, shared with the callbacks that hear of it.
+/// The first error of a device, shared with the callbacks that record it.
 #[derive(Debug)]
 pub struct Health {
     device: String,
@@ -17,28 +17,27 @@ pub struct Health {
 }
 
 impl Health {
-    /// Of a device with a name, in good health.
+    /// The health of a device without errors.
     pub fn new(device: &str) -> Self {
         Self { device: device.into(), error: Mutex::new(None) }
     }
 
-    /// The adapter's name, as errors give it.
+    /// The adapter's name, for errors.
     pub fn device(&self) -> &str {
         &self.device
     }
 
-    /// Whether the device is as it should be.
+    /// Checks that no error was recorded.
     ///
     /// # Errors
-    /// The first one that was recorded, again and again: a device does not recover.
+    /// The first recorded error, in every call: a device does not recover.
     pub fn check(&self) -> Result<(), GpuError> {
-        // A value is only ever replaced whole, so that a panic elsewhere leaves nothing half-done behind.
+        // The value is replaced as a whole, so that a panic cannot leave it inconsistent.
         let error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
         error.clone().map_or(Ok(()), Err)
     }
 
-    /// Keeps an error where it is the first one, or a loss, which explains faults before it; gives back the one that is
-    /// kept.
+    /// Records an error if it is the first one, or a loss, which explains earlier faults; returns the recorded one.
     pub fn record(&self, error: GpuError) -> GpuError {
         let mut kept = self.error.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!((&*kept, &error), (Some(GpuError::Fault { .. }), GpuError::Lost { .. })) {
@@ -47,28 +46,28 @@ impl Health {
         kept.get_or_insert(error).clone()
     }
 
-    /// The device is gone.
+    /// The error of a lost device.
     pub fn lost(&self, message: &str) -> GpuError {
         let message = if message.trim().is_empty() { "the driver gives no reason" } else { message.trim() };
         GpuError::Lost { device: self.device.clone(), message: message.into() }
     }
 
-    /// Memory for something could not be had.
+    /// The error of a failed allocation.
     pub fn out_of_memory(&self, what: &str, message: &str) -> GpuError {
         GpuError::OutOfMemory { device: self.device.clone(), what: what.into(), message: message.trim().into() }
     }
 
-    /// The device cannot do something, or may not.
+    /// The error of a feature that the device lacks, or that is disabled.
     pub fn unavailable(&self, what: &str, message: &str) -> GpuError {
         GpuError::Unavailable { device: self.device.clone(), what: what.into(), message: message.into() }
     }
 
-    /// A defect.
+    /// The error of a defect.
     pub fn fault(&self, what: &str, message: &str) -> GpuError {
         GpuError::Fault { device: self.device.clone(), what: what.into(), message: message.trim().into() }
     }
 
-    /// What wgpu says went wrong while something was done.
+    /// Converts an error of wgpu; `what` was being done.
     pub(in crate::device::gpu) fn wgpu_error(&self, what: &str, error: &wgpu::Error) -> GpuError {
         match error {
             wgpu::Error::OutOfMemory { .. } => self.out_of_memory(what, "out of device memory"),
@@ -83,14 +82,14 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs something that panics where it should return an error.
+/// Runs a function that may panic instead of returning an error.
 ///
 /// # Errors
-/// What the panic said.
+/// The message of the panic.
 ///
-/// `wgpu::Device::poll` panics when it finds the device lost, once the loss has been told to the callback. The panic
-/// starts in the outermost layer of wgpu, which holds no lock and has changed nothing by then. The process's panic hook
-/// hears of it, and can tell it by [`is_guarded`]: hooks are the program's, and a library sets none.
+/// `wgpu::Device::poll` panics if the device is lost, after calling the callback. The panic starts in the outermost
+/// layer of wgpu, which then holds no lock and has changed nothing. The process's panic hook is called, and can
+/// recognise the panic by [`is_guarded`]; a library does not set hooks.
 pub(in crate::device::gpu) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     GUARDED.set(true);
     let result = catch_unwind(AssertUnwindSafe(run));
@@ -98,8 +97,8 @@ pub(in crate::device::gpu) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, St
     result.map_err(|payload| panic_message(&*payload))
 }
 
-/// Whether a panic of this thread will be caught and become an error of its own type: for a program's panic hook, which
-/// need not print it then.
+/// Whether a panic of this thread will be caught and become a typed error, so that a program's panic hook need not
+/// print it.
 pub fn is_guarded() -> bool {
     GUARDED.get()
 }
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_without_words_still_says_something() {
+    fn a_loss_without_a_message_has_one() {
         let text = Health::new("card").lost(" ").to_string();
         assert!(
             text.contains("card was lost") && text.contains("no reason") && text.contains("--device cpu"),

@@ -4,7 +4,7 @@ use crate::device::exchange::ExchangeMemory;
 use crate::pages::fetch::PagePool;
 use topostream_formats::buffer::{AlignedBuffer, SharedMemory};
 
-/// Something that owns page-aligned memory, which stays where it is.
+/// An owner of page-aligned memory at a fixed address.
 pub trait HostMemory: Send + Sync {
     /// The memory.
     fn memory(&self) -> &SharedMemory;

@@ -1,4 +1,4 @@
-//! Host memory that the GPU reads in place, and arenas that both of its queues may use.
+//! Host memory that the GPU reads in place, and device memory that both of its queues use.
 //!
 //! ```text
 //!   host memory (pages, O_DIRECT target)      │ chunk 0 │ chunk 1 │ … │ tail │     one storage buffer for each
@@ -12,20 +12,20 @@
 //!
 //! Ensured by the types:
 //!
-//! - Imported memory outlives every use of it: each buffer owns a share of the host memory, and gives it back when wgpu
-//!   (and the transfer queue, where there is one) is done with the buffer, not when the handle is dropped.
-//! - The memory is host-coherent. What the host, the kernel or a disk wrote before a submission is seen by that
-//!   submission; what a device wrote is seen by the host once the submission has been waited for.
+//! - Imported memory outlives every use of it: each buffer holds a reference to the host memory, and drops it when wgpu
+//!   (and the transfer queue, if there is one) has finished with the buffer, not when the handle is dropped.
+//! - The memory is host-coherent. A submission sees everything that the host, the kernel or a disk wrote before it; the
+//!   host sees what a device wrote once it has waited for the submission.
 //!
 //! Ensured by callers:
 //!
-//! - A frame belongs to one party at a time. From the submission that reads it until that submission has been waited
-//!   for, nobody writes to it: the device would read a mixture (but nothing worse: page kernels check what they index
-//!   with).
+//! - A frame has one owner at a time. From the submission that reads it until the end of a wait for that submission,
+//!   nothing writes to it: the device would read a mixture (but nothing worse: page kernels check their indices).
 //! - Kernels bind memory from [`HostImport::new`] as `read`, never as `read_write`.
-//! - The contents of a [`device_buffer`] are undefined until something is written there.
+//! - The contents of a [`device_buffer`] are undefined until they are written.
 //!
-//! Linux with Vulkan only: elsewhere an import is [`GpuError::Unavailable`], and pages go through staging buffers.
+//! Linux with Vulkan only: elsewhere an import is [`GpuError::Unavailable`], and pages are copied through staging
+//! buffers.
 
 pub use super::host_memory::HostMemory;
 
@@ -38,16 +38,16 @@ use std::sync::Arc;
 use topostream_formats::buffer::AlignedBuffer;
 use wgpu::BufferUsages;
 
-/// A buffer that the transfer queue may use as well as wgpu. It is a [`wgpu::Buffer`] for everything else.
+/// A [`wgpu::Buffer`] that the transfer queue may use too.
 #[derive(Clone, Debug)]
 pub struct SharedBuffer {
-    // Before the buffer, which keeps the device alive that this is freed with.
+    // Dropped before the buffer, which keeps the device alive.
     raw: Option<Arc<vulkan::RawBuffer>>,
     buffer: wgpu::Buffer,
 }
 
 impl SharedBuffer {
-    /// wgpu's buffer.
+    /// The wgpu buffer.
     pub(in crate::device::gpu) fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }
@@ -73,24 +73,24 @@ pub struct HostImport {
 }
 
 impl HostImport {
-    /// Imports all of the memory, for reading, in chunks of `chunk_bytes` (the last one may be smaller): a multiple of
+    /// Imports all of the memory for reading, in chunks of `chunk_bytes` (the last one may be smaller): a multiple of
     /// the frame's size and of [`super::Caps::import_alignment`], and at most [`super::Caps::binding_bytes_max`].
     ///
     /// # Errors
-    /// [`GpuError::Unavailable`] where memory cannot be imported, or not this one; [`GpuError::OutOfMemory`] where the
-    /// driver can pin no more; what [`Gpu::check`] says.
+    /// [`GpuError::Unavailable`] if this memory cannot be imported; [`GpuError::OutOfMemory`] if the driver can pin no
+    /// more; the errors of [`Gpu::check`].
     pub fn new(gpu: &Gpu, memory: Arc<dyn HostMemory>, chunk_bytes: u64) -> Result<Self, Error> {
         Self::import(gpu, &memory, chunk_bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC)
     }
 
-    /// Imports all of the memory, for reading and writing by the device.
+    /// Imports all of the memory for reading and writing by the device.
     ///
     /// # Errors
     /// The errors of [`HostImport::new`].
     ///
     /// # Safety
-    /// From a submission that writes to a part of the memory until that submission has been waited for, no reference to
-    /// that part may exist in this program: the device is a writer that the compiler does not know of.
+    /// From a submission that writes to a part of the memory until the end of a wait for it, no reference to that part
+    /// may exist in this program: the compiler does not know that the device writes.
     #[allow(unsafe_code)]
     pub unsafe fn writable(gpu: &Gpu, memory: Arc<dyn HostMemory>, chunk_bytes: u64) -> Result<Self, Error> {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
@@ -104,21 +104,21 @@ impl HostImport {
     pub fn exchange(gpu: &Gpu, memory: &Arc<ExchangeMemory>, chunk_bytes: u64) -> Result<Self, Error> {
         let memory: Arc<dyn HostMemory> = Arc::clone(memory) as _;
         #[allow(unsafe_code)]
-        // SAFETY: the host sees this memory as atomic words only, and what a device writes is looked at once its round
-        // has been waited for.
+        // SAFETY: the host accesses this memory as atomic words only, and reads what a device writes after a wait for
+        // its round.
         unsafe {
             Self::writable(gpu, memory, chunk_bytes)
         }
     }
 
-    /// Memory in main memory that only the device reads and writes, at least `bytes` of it, zeroed.
+    /// Allocates at least `bytes` zeroed bytes of main memory that only the device reads and writes.
     ///
     /// # Errors
     /// The errors of [`HostImport::new`].
     pub fn private(gpu: &Gpu, bytes: u64, chunk_bytes: u64) -> Result<Self, Error> {
         let alignment = gpu.caps().import_alignment.max(1);
         let bytes = bytes.next_multiple_of(alignment);
-        let memory: Arc<dyn HostMemory> = Arc::new(AlignedBuffer::try_new("what a GPU keeps in main memory", bytes)?);
+        let memory: Arc<dyn HostMemory> = Arc::new(AlignedBuffer::try_new("the GPU's part of main memory", bytes)?);
         #[allow(unsafe_code)]
         // SAFETY: no other code accesses this memory.
         unsafe {
@@ -134,17 +134,17 @@ impl HostImport {
         Ok(Self { chunks, chunk_bytes })
     }
 
-    /// Checks that memory can be imported in chunks of this size, as far as is known before it is tried.
+    /// Checks whether memory can be imported in chunks of this size, as far as that is known without trying.
     ///
     /// # Errors
-    /// [`GpuError::Unavailable`] with the reason; what [`Gpu::check`] says.
+    /// [`GpuError::Unavailable`] with the reason; the errors of [`Gpu::check`].
     pub fn check(gpu: &Gpu, memory: &dyn HostMemory, chunk_bytes: u64) -> Result<(), GpuError> {
         gpu.check()?;
         let refusal = |message: &str| Err(gpu.health().unavailable("host memory import", message));
         let (caps, bytes) = (gpu.caps(), memory.memory().len() as u64);
         let address = memory.memory().as_mut_ptr() as u64;
         if gpu.vulkan().is_none() || !caps.host_import {
-            return refusal("the driver has no VK_EXT_external_memory_host, or it may not be used");
+            return refusal("the driver lacks VK_EXT_external_memory_host, or it is disabled");
         }
         if chunk_bytes == 0 || [chunk_bytes, bytes, address].iter().any(|at| !at.is_multiple_of(caps.import_alignment))
         {
@@ -173,7 +173,7 @@ impl HostImport {
         &self.chunks
     }
 
-    /// Bytes of every buffer but the last.
+    /// Bytes of every buffer except the last.
     pub fn chunk_bytes(&self) -> u64 {
         self.chunk_bytes
     }
@@ -197,10 +197,10 @@ fn import_part(
     wrap(gpu, vulkan, "imported host memory", raw, usage)
 }
 
-/// A buffer of device memory that kernels may read and write, and both queues may copy from and to. Its contents are
-/// undefined until something is written there.
+/// A buffer of device memory that kernels can read and write, and both queues can copy from and to. Its contents are
+/// undefined until they are written.
 ///
-/// Where neither memory is imported nor a transfer queue used, it is an ordinary buffer of wgpu.
+/// Without imports and without a transfer queue, it is an ordinary wgpu buffer.
 ///
 /// # Errors
 /// The errors of [`Gpu::buffer`].
@@ -233,9 +233,9 @@ fn wrap(
     Ok(SharedBuffer { raw: Some(raw), buffer })
 }
 
-/// A shader module. Where its text is `trusted` (it is the program's own, or its author has vouched for it by an unsafe
-/// call) and the device's interface is Vulkan, it is without the checks that wgpu adds: bounds of loops, and of arrays
-/// where the driver does not see to them itself.
+/// A shader module. If its text is `trusted` (the program's own, or vouched for by its author in an unsafe call) and
+/// the backend is Vulkan, it lacks the checks that wgpu adds: bounds of loops, and of arrays unless the driver checks
+/// them.
 pub(in crate::device::gpu) fn shader_module(
     gpu: &Gpu,
     descriptor: wgpu::ShaderModuleDescriptor<'_>,
@@ -245,10 +245,10 @@ pub(in crate::device::gpu) fn shader_module(
         return gpu.device().create_shader_module(descriptor);
     }
     #[allow(unsafe_code)]
-    // SAFETY: kernels index with what pages say, and pages have passed their checks (header, slots, every neighbour in
-    // range) before a kernel sees them; loops run over ranges that these bound. Hooks are trusted: the program's own
-    // pass on such vertices, and `Shader::unchecked` asks as much of others. Vulkan devices are opened with robust
-    // access on top, so that a wrong index reads or writes within its buffer.
+    // SAFETY: kernels index with values from pages, which have passed their checks (header, slots, every neighbour in
+    // range) before a kernel reads them; these values also bound the loops. Hooks are trusted: the program's own use
+    // such vertices only, and `Shader::unchecked` requires the same of others. In addition, Vulkan devices are opened
+    // with robust access, so that a wrong index stays within its buffer.
     unsafe {
         gpu.device().create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
     }

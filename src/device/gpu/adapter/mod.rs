@@ -1,23 +1,22 @@
-//! Adapters: which ones there are, an open one, and what is done with it past wgpu.
+//! Adapters: their list, an open adapter, and operations that bypass wgpu.
 //!
-//! | module | what |
+//! | module | contents |
 //! | --- | --- |
 //! | [`health`] | the first error of a device |
-//! | `host_memory`, `vulkan` | memory that may be imported; Vulkan past wgpu: imports and the transfer queue |
-//! | [`adapters`] | the adapters of this machine, and which of them a choice means |
-//! | [`open`] | an open one: its features, buffers, waits and errors |
-//! | [`import`], [`transfer`] | host memory that the device reads, copies beside the kernels |
-//! | `readback` | uniforms, and buffers that are read back |
+//! | `host_memory`, `vulkan` | memory that may be imported; direct calls of Vulkan: imports and the transfer queue |
+//! | [`adapters`] | the adapters of this machine, and how the user chooses among them |
+//! | [`open`] | an open adapter: its features, buffers, waits and errors |
+//! | [`import`], [`transfer`] | host memory that the device reads, copies that overlap kernels |
+//! | `readback` | uniforms, and readback buffers |
+//! | `probe` | a kernel with one buffer, for tests of the adapter |
 //! | [`rounds`] | drivers that end loops early |
-//! | `opening` | how an adapter is opened |
-//! | [`awake`] | a card that is kept at work until there is work for it |
+//! | `opening` | opens an adapter |
+//! | [`awake`] | keeps a card busy until the first launch |
 //! | [`pipeline_cache`] | compiled kernels on disk |
 //!
-//! The modules are listed lowest first. Unsafe code of the GPU device is in here, in `import`, `pipeline_cache`,
-//! `transfer` and
-//! `vulkan`.
-//! Called by everything of the GPU device, by `engine::roster` and by `cli`; it knows nothing of graphs, algorithms and
-//! runs.
+//! The modules are listed lowest first. Of the GPU device, only `import`, `pipeline_cache`, `transfer` and `vulkan`
+//! here have unsafe code. Called by the rest of the GPU device, by `engine::roster` and by `cli`; it does not know
+//! graphs, algorithms or runs.
 
 pub mod adapters;
 pub mod awake;
@@ -27,6 +26,7 @@ pub mod import;
 pub mod open;
 mod opening;
 pub mod pipeline_cache;
+mod probe;
 pub(super) mod readback;
 pub mod rounds;
 pub mod transfer;

@@ -1,4 +1,4 @@
-//! An open GPU: device and queue, features and limits, and waits that end.
+//! An open GPU: device and queue, features and limits, and waits with timeouts.
 
 use super::health::{Health, caught};
 use super::pipeline_cache::DiskCache;
@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The features that may be used. Everything can be switched off, so that each path is tested on any machine.
+/// The features that may be used. Each can be disabled, so that every path can be tested on any machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuOptions {
-    /// Bytes of a storage binding, where fewer are wanted than the adapter allows: for tests of what is split.
+    /// A lower limit for the bytes of a storage binding than the adapter's: for tests of split buffers.
     pub binding_bytes_max: Option<u64>,
     /// Whether host memory may be imported.
     pub host_import: bool,
@@ -23,7 +23,7 @@ pub struct GpuOptions {
     pub wide_atomics: bool,
     /// Whether kernels may use subgroup operations.
     pub subgroups: bool,
-    /// The folder where compiled kernels are kept; none if they are not.
+    /// The folder for compiled kernels; none to keep none.
     pub pipelines: Option<PathBuf>,
 }
 
@@ -41,14 +41,14 @@ impl Default for GpuOptions {
     }
 }
 
-/// The features and limits of an open GPU, as far as its options allow.
+/// The features and limits of an open GPU, restricted by its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caps {
-    /// Whether host memory can be imported: see [`super::import`].
+    /// Whether host memory can be imported ([`super::import`]).
     pub host_import: bool,
     /// The alignment of addresses and sizes of imported memory, in bytes.
     pub import_alignment: u64,
-    /// The family of the queue for transfers: see [`super::transfer`].
+    /// The family of the transfer queue ([`super::transfer`]).
     pub transfer_family: Option<u32>,
     /// Whether kernels have native f32 atomics.
     pub float_atomics: bool,
@@ -72,14 +72,14 @@ pub struct Caps {
     pub storage_buffers_max: u32,
     /// Workgroups of a dispatch, in each dimension.
     pub workgroups_max: u32,
-    /// Whether the driver ends loops early: see [`super::rounds`].
+    /// Whether the driver ends loops early ([`super::rounds`]).
     pub loops_limited: bool,
 }
 
 /// An open GPU.
 ///
-/// Where a program has several open, it should drop them when none is in use any more: NVIDIA's driver (580, Linux)
-/// hangs at times, inside `vkDestroyDevice`, while other threads use other devices.
+/// A program with several open GPUs should drop them when none is in use: NVIDIA's driver (580, Linux) sometimes hangs
+/// in `vkDestroyDevice` while other threads use other devices.
 #[derive(Debug)]
 pub struct Gpu {
     // Dropped before the device.
@@ -93,10 +93,10 @@ pub struct Gpu {
     pub(super) pipelines: Option<DiskCache>,
 }
 
-/// How long a wait sleeps before it looks whether the device is still there.
+/// The interval at which a wait checks whether the device is lost.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// How long what was submitted may take to end before a fault counts as one, and not as the loss of the device.
+/// Maximum wait for submitted work after a fault, to find out whether the device is lost.
 const LOSS_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Gpu {
@@ -110,17 +110,17 @@ impl Gpu {
         &self.caps
     }
 
-    /// wgpu's device. Call [`Gpu::poll`] and [`Gpu::wait`] instead of its `poll`, which panics once the device is lost.
+    /// The wgpu device. Call [`Gpu::poll`] and [`Gpu::wait`] instead of its `poll`, which panics if the device is lost.
     pub fn device(&self) -> &wgpu::Device {
         &self.device
     }
 
-    /// Whether the system's interface to it is Vulkan.
+    /// Whether the backend is Vulkan.
     pub fn is_vulkan(&self) -> bool {
         self.is_vulkan
     }
 
-    /// Whether it is a card with memory of its own.
+    /// Whether it is a card with dedicated memory.
     pub fn is_discrete(&self) -> bool {
         self.is_discrete
     }
@@ -130,7 +130,7 @@ impl Gpu {
         self.pipelines.as_ref()
     }
 
-    /// wgpu's queue.
+    /// The wgpu queue.
     pub fn queue(&self) -> &wgpu::Queue {
         &self.queue
     }
@@ -144,10 +144,10 @@ impl Gpu {
         self.vulkan.as_ref()
     }
 
-    /// Whether the device is as it should be.
+    /// Checks that no error was recorded.
     ///
     /// # Errors
-    /// The first error that any callback has recorded.
+    /// The first error recorded by a callback.
     pub fn check(&self) -> Result<(), GpuError> {
         self.health.check()
     }
@@ -155,8 +155,8 @@ impl Gpu {
     /// A buffer of device memory, zeroed.
     ///
     /// # Errors
-    /// [`GpuError::OutOfMemory`] with the label and the sizes, also where a buffer cannot be as large;
-    /// [`GpuError::Fault`] for a usage that does not go together; what [`Gpu::check`] says.
+    /// [`GpuError::OutOfMemory`] with the label and the sizes, also if a buffer cannot be that large;
+    /// [`GpuError::Fault`] for an invalid usage; the errors of [`Gpu::check`].
     pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, Error> {
         let what = format!("{label} of {bytes} bytes");
         if bytes > self.caps.buffer_bytes_max {
@@ -167,29 +167,29 @@ impl Gpu {
         Ok(self.scoped(&what, || self.device.create_buffer(&descriptor))?)
     }
 
-    /// Creates a wgpu object, and returns wgpu's objections as an error.
+    /// Creates a wgpu object in error scopes.
     ///
     /// # Errors
-    /// What wgpu reported while it ran; what [`Gpu::check`] says.
+    /// The errors in the scopes; the errors of [`Gpu::check`].
     pub fn scoped<T>(&self, what: &str, make: impl FnOnce() -> T) -> Result<T, GpuError> {
         use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
         self.check()?;
         let scopes = [Internal, Validation, OutOfMemory].map(|filter| self.device.push_error_scope(filter));
         let made = make();
-        // All of them are popped, the innermost first, whatever the first one says.
+        // All scopes are popped, innermost first, even after an error.
         let errors = scopes.into_iter().rev().map(|scope| pollster::block_on(scope.pop()));
         let first = errors.fold(None, |first, error| first.or(error));
         self.check()?;
         first.map_or(Ok(made), |error| Err(self.health.wgpu_error(what, &error)))
     }
 
-    /// An error as it is reported. A device that goes while commands are made for it can be found out by
-    /// what is wrong with the commands, before its loss is told: a fault is looked into.
+    /// The error to report. If the device is lost while commands are encoded, the first symptom may be a fault of these
+    /// commands: waits for the loss to be reported.
     pub fn explained(&self, error: Error) -> Error {
         if !matches!(error, Error::Gpu(GpuError::Fault { .. })) {
             return error;
         }
-        // The loss is told once what was submitted is done.
+        // The loss is reported once all submissions are done.
         let all = wgpu::PollType::Wait { submission_index: None, timeout: Some(LOSS_PATIENCE) };
         if let Err(words) = caught(|| self.device.poll(all)) {
             self.record_loss(&words);
@@ -200,7 +200,7 @@ impl Gpu {
         }
     }
 
-    /// Lets callbacks run and resources go, without waiting.
+    /// Runs callbacks and frees resources, without waiting.
     ///
     /// # Errors
     /// The errors of [`Gpu::check`].
@@ -211,8 +211,7 @@ impl Gpu {
         self.check()
     }
 
-    /// Waits until a submission is done; `false` where that takes longer than `timeout`. Never waits for longer,
-    /// whatever becomes of the device.
+    /// Waits until a submission is done; `false` after `timeout`, even if the device is lost.
     ///
     /// # Errors
     /// The errors of [`Gpu::check`].
@@ -224,7 +223,7 @@ impl Gpu {
             let poll =
                 wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: Some(left.min(SLICE)) };
             let outcome = caught(|| self.device.poll(poll));
-            // What was submitted to a device that is gone counts as done for wgpu.
+            // wgpu treats submissions to a lost device as done.
             self.check()?;
             match outcome {
                 Ok(Ok(_)) => return Ok(true),
@@ -241,7 +240,7 @@ impl Gpu {
     /// Loses the device, as after a driver reset: for tests.
     pub fn lose(&self) {
         self.device.destroy();
-        // The loss is told once everything that was submitted is done.
+        // The loss is reported once all submissions are done.
         self.poll().ok();
     }
 
@@ -252,7 +251,7 @@ impl Gpu {
         move || device.destroy()
     }
 
-    /// A poll panicked: the device is lost, and the callback has said so unless it was called before.
+    /// Records the loss after a panic of `poll`, unless the callback has.
     fn record_loss(&self, words: &str) -> GpuError {
         self.health.record(self.health.lost(words))
     }

@@ -1,4 +1,4 @@
-//! Opens an adapter: asks for the features that it has and the options allow, and tries its loops.
+//! Opens an adapter with the features that it has and the options allow, and tests its loops.
 
 use super::adapters::{Adapter, AdapterKind, TIMESTAMPS, WIDE_ATOMICS};
 use super::health::Health;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 use wgpu::Features;
 
 impl Gpu {
-    /// Opens an adapter with everything that it has and the options allow.
+    /// Opens an adapter with all features that it has and the options allow.
     ///
     /// # Errors
-    /// [`Error::Gpu`] where the driver refuses; [`Error::Parameter`] for a binding limit that nothing fits in.
+    /// [`Error::Gpu`] if the driver refuses; [`Error::Parameter`] for an invalid binding limit.
     pub fn open(adapter: &Adapter, options: &GpuOptions) -> Result<Self, Error> {
         let health = Arc::new(Health::new(&adapter.report.name));
         let mut features = TIMESTAMPS | Features::TIMESTAMP_QUERY_INSIDE_PASSES;
@@ -41,7 +41,7 @@ impl Gpu {
             label: Some("topostream"),
             required_features: features,
             required_limits: limits,
-            // Buffers here are few and large: blocks that are reserved ahead would only be lost to the page cache.
+            // Buffers are few and large: blocks reserved in advance would only take memory from the page cache.
             memory_hints: wgpu::MemoryHints::MemoryUsage,
             ..Default::default()
         };
@@ -53,7 +53,7 @@ impl Gpu {
         let mut gpu = Self { vulkan, queue, device, caps, health, is_vulkan, is_discrete, pipelines: None };
         let folder = options.pipelines.as_deref();
         gpu.pipelines = folder.and_then(|folder| DiskCache::open(&gpu, &adapter.raw.get_info(), folder));
-        // Drivers of cards are known to run loops to their end.
+        // Drivers of cards are known not to limit loops.
         if !matches!(adapter.report.kind, AdapterKind::Discrete | AdapterKind::Integrated) {
             gpu.caps.loops_limited = rounds::are_limited(&gpu)?;
         }
@@ -82,7 +82,7 @@ fn caps(features: Features, limits: &wgpu::Limits, facts: Option<&vulkan::Facts>
     }
 }
 
-/// Has the device tell its health what goes wrong.
+/// Registers callbacks that record errors of the device.
 fn listen(device: &wgpu::Device, health: &Arc<Health>) {
     let hears = Arc::clone(health);
     device.set_device_lost_callback(move |reason, message| {

@@ -1,17 +1,17 @@
-//! Compiled kernels on disk, from one process to the next (Vulkan's pipeline cache).
+//! Compiled kernels on disk, kept between processes (Vulkan's pipeline cache).
 //!
-//! A file for each kind of adapter and driver, in a folder that the user's settings name:
+//! One file for each kind of adapter and driver, in a folder chosen by the user:
 //!
 //! ```text
 //!   8 bytes  "topopipe"
 //!   4 bytes  version of this layout, little-endian
 //!   4 bytes  CRC-32C of the rest
-//!   …        what wgpu gave: a header of its own, which names adapter and driver, and the driver's data
+//!   …        data of wgpu: its own header with adapter and driver, and the driver's data
 //! ```
 //!
-//! A file that is missing, damaged or of another driver is ignored and replaced. It is written under a temporary name
-//! and then renamed, without waiting for the disk: the checksum finds what a loss of power leaves. Errors of the folder
-//! are no errors of a run.
+//! A missing or damaged file, or one of another driver, is ignored and replaced. It is written under a temporary name
+//! and then renamed, without a sync: the checksum detects damage after a power failure. Errors of the folder do not
+//! fail a run.
 
 use super::open::Gpu;
 use std::fs;
@@ -22,7 +22,7 @@ use wgpu::Features;
 const MAGIC: &[u8; 8] = b"topopipe";
 const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 16;
-/// A larger file is not read: it is replaced by what this process compiles.
+/// Maximum size of a file; larger ones are replaced.
 const BYTES_MAX: u64 = 64 << 20;
 
 /// The pipeline cache of an open adapter.
@@ -35,7 +35,7 @@ pub struct DiskCache {
 }
 
 impl DiskCache {
-    /// Reads the cache of an adapter from a folder. `None` where the adapter has no pipeline caches.
+    /// Reads the cache of an adapter from a folder. `None` if the adapter does not support pipeline caches.
     pub fn open(gpu: &Gpu, info: &wgpu::AdapterInfo, folder: &Path) -> Option<Self> {
         if !gpu.device().features().contains(Features::PIPELINE_CACHE) {
             return None;
@@ -47,8 +47,8 @@ impl DiskCache {
         let data = data.as_deref().and_then(contents);
         let descriptor = wgpu::PipelineCacheDescriptor { label: Some("pipelines"), data, fallback: true };
         #[allow(unsafe_code)]
-        // SAFETY: the data are what `PipelineCache::get_data` gave to `save`, in this layout and with their checksum;
-        // wgpu checks that they are of this adapter and driver, and starts an empty cache otherwise.
+        // SAFETY: the data come from `PipelineCache::get_data`, written by `save` with a checksum; wgpu checks that
+        // they are of this adapter and driver, and starts with an empty cache otherwise.
         let cache = gpu.scoped("the pipeline cache", || unsafe { gpu.device().create_pipeline_cache(&descriptor) });
         Some(Self { cache: cache.ok()?, path, read: data.map(crc32c) })
     }
@@ -58,10 +58,10 @@ impl DiskCache {
         &self.cache
     }
 
-    /// Writes the cache, if it has more than was read.
+    /// Writes the cache, if it has changed since it was read.
     ///
     /// # Errors
-    /// What the folder says.
+    /// Errors of the folder.
     pub fn save(&self) -> std::io::Result<()> {
         let Some(data) = self.cache.get_data().filter(|data| self.read != Some(crc32c(data))) else { return Ok(()) };
         let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) else { return Ok(()) };
@@ -81,7 +81,7 @@ fn file_of(data: &[u8]) -> Vec<u8> {
     file
 }
 
-/// The contents of a file, if it is whole.
+/// The contents of a file, if it is intact.
 fn contents(file: &[u8]) -> Option<&[u8]> {
     let (header, data) = file.split_at_checked(HEADER_BYTES)?;
     let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));

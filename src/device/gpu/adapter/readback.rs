@@ -1,19 +1,19 @@
-//! Small buffers between host and device: uniforms, and buffers that are read back.
+//! Small buffers between host and device: uniforms and readback buffers.
 
 use super::open::Gpu;
 use crate::error::Result;
 use std::time::Duration;
 
-/// How long a readback may take: the longest of kernels is far below it.
+/// Maximum wait for a readback, far above the duration of any kernel.
 pub const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The usage of buffers that are read back.
+/// The usage of readback buffers.
 pub const READBACK: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
 
 /// A small uniform with these bytes.
 ///
 /// # Errors
-/// If the device has no memory left.
+/// If the device is out of memory.
 pub fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
     let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
     let buffer = gpu.buffer("uniform", bytes.len() as u64, usage)?;
@@ -21,10 +21,10 @@ pub fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
     Ok(buffer)
 }
 
-/// Waits for a submission and reads the first bytes of a buffer that it has filled.
+/// Waits for a submission and reads the first `bytes` of a buffer that it filled.
 ///
 /// # Errors
-/// [`Lost`](crate::error::GpuError::Lost) where the submission takes longer than [`PATIENCE`]; what the device says.
+/// [`Lost`](crate::error::GpuError::Lost) if the submission takes longer than [`PATIENCE`]; device errors.
 pub fn read_buffer(gpu: &Gpu, buffer: &wgpu::Buffer, submission: wgpu::SubmissionIndex, bytes: u64) -> Result<Vec<u8>> {
     let range = 0..bytes.next_multiple_of(8);
     buffer.map_async(wgpu::MapMode::Read, range.clone(), |_| {});

@@ -1,24 +1,23 @@
-//! Copies beside the kernels, on a queue of their own.
+//! Copies that overlap kernels, on a separate queue.
 //!
-//! wgpu has one queue, on which copies and kernels take turns. A card's copy engine is a second one: while kernels work
-//! on the pages that are there, it brings the next ones.
+//! wgpu has one queue, on which copies and kernels alternate. A card's copy engine has a second queue: it copies the
+//! next pages while kernels process the current ones.
 //!
 //! ```text
 //!   submit ─▶ ticket n     │ lane 0 │ lane 1 │ … │ lane 31 │     command buffer, fence, two timestamps each
-//!                               ▲ ticket n waits in lane n mod 32, until it is done and the lane is free again
+//!                               ▲ ticket n occupies lane n mod 32 until it is done
 //! ```
 //!
 //! # Contract
 //!
-//! The two queues know nothing of each other: the host stands between them.
+//! The two queues are not synchronised on the device, but by the host:
 //!
-//! - Before a kernel that reads what a copy brings is submitted, the copy's ticket has been waited for (or polled, with
-//!   the answer that it is done).
-//! - Before a copy overwrites what a kernel reads, the kernel's submission has been waited for.
-//! - Before a copy reads what the device wrote, that submission has been waited for; what the host wrote, is written.
+//! - Before a kernel that reads the destination of a copy is submitted, the host has waited for the copy's ticket (or
+//!   polled it until it was done).
+//! - Before a copy overwrites what a kernel reads, the host has waited for the kernel's submission.
+//! - Before a copy reads what a kernel wrote, the host has waited for the kernel's submission.
 //!
-//! Breaking the contract gives wrong contents, nothing worse: buffers are kept alive until the copies that use them are
-//! done.
+//! A violation gives wrong contents, but nothing worse: buffers are kept alive until the copies that use them are done.
 
 use super::health::Health;
 use super::import::SharedBuffer;
@@ -29,31 +28,30 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How many submissions can be under way; further ones wait for the first of them.
+/// Maximum number of submissions in flight; further ones wait for the oldest.
 pub const LANES: usize = 32;
 
-/// Times that are kept for [`TransferQueue::finished`]; the oldest go first.
+/// Maximum number of times kept for [`TransferQueue::finished`]; the oldest are dropped.
 const TIMES_MAX: usize = 4096;
 
-/// How long a wait sleeps before it looks whether the device is still there.
+/// The interval at which a wait checks whether the device is lost.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// How long a submission waits for a free lane. Copies take milliseconds; the driver gives a hung device up after
-/// seconds.
+/// Maximum wait for a free lane. Copies take milliseconds; the driver gives up on a hung device after seconds.
 const LANE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A part of a buffer to copy to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy<'a> {
-    /// Where the bytes are.
+    /// The source.
     pub source: &'a SharedBuffer,
-    /// Where they begin there, in bytes.
+    /// Byte offset in the source.
     pub source_offset: u64,
-    /// Where they are wanted.
+    /// The destination.
     pub dest: &'a SharedBuffer,
-    /// Where they begin there, in bytes.
+    /// Byte offset in the destination.
     pub dest_offset: u64,
-    /// How many there are.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
@@ -61,8 +59,7 @@ pub struct Copy<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransferTicket(u64);
 
-/// When the copies of a submission ran, in nanoseconds of the device's clock (the one that timestamps on the compute
-/// queue are taken from).
+/// The time of a submission's copies, in nanoseconds of the device's clock (that of timestamps on the compute queue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferTime {
     /// The submission.
@@ -73,7 +70,7 @@ pub struct TransferTime {
     pub end_ns: u64,
 }
 
-/// The queue for transfers of a GPU.
+/// The transfer queue of a GPU.
 #[derive(Debug)]
 pub struct TransferQueue {
     lanes: Lanes,
@@ -86,7 +83,7 @@ pub struct TransferQueue {
 }
 
 impl TransferQueue {
-    /// The GPU's transfer queue. There is one: it must be dropped before it can be had again.
+    /// The GPU's transfer queue. It is exclusive: it must be dropped before it can be created again.
     ///
     /// # Errors
     /// [`GpuError::Unavailable`] if there is none ([`super::Caps::transfer_family`]), or it is in use;
@@ -95,19 +92,19 @@ impl TransferQueue {
         gpu.check()?;
         let vulkan = gpu.vulkan().filter(|_| gpu.caps().transfer_family.is_some());
         let Some(vulkan) = vulkan else {
-            return Err(gpu.health().unavailable("transfer queue", "the device has none, or it may not be used"));
+            return Err(gpu.health().unavailable("transfer queue", "the device has none, or it is disabled"));
         };
         Ok(Self::over(vulkan.transfer_lanes(gpu.device(), LANES, gpu.health())?, gpu))
     }
 
-    /// Copies through the queue that wgpu uses too, where a device has no other: for tests of everything but the
-    /// overlap.
+    /// Copies through the queue of wgpu, for devices without another: tests everything except the overlap.
     ///
     /// # Errors
     /// The errors of [`TransferQueue::new`].
     ///
     /// # Safety
-    /// While this queue lives, it and wgpu's are used from one thread only: a queue takes no two submissions at once.
+    /// While this exists, it and the wgpu queue must be used from one thread only: submissions to a queue must not be
+    /// concurrent.
     #[cfg(target_os = "linux")]
     #[allow(unsafe_code)]
     pub unsafe fn on_compute_queue(gpu: &Gpu) -> Result<Self, GpuError> {
@@ -115,14 +112,14 @@ impl TransferQueue {
         let Some(vulkan) = gpu.vulkan() else {
             return Err(gpu
                 .health()
-                .unavailable("copies on the compute queue", "this is not Vulkan, or it may not be used"));
+                .unavailable("copies on the compute queue", "the backend is not Vulkan, or it is disabled"));
         };
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller guarantees the contract of `compute_lanes`.
         let lanes = unsafe { vulkan.compute_lanes(gpu.device(), LANES, gpu.health()) }?;
         Ok(Self::over(lanes, gpu))
     }
 
-    /// The same for the driver, whose thread is the only one to use either queue.
+    /// Copies through the queue of wgpu, for the driver: its thread is the only one to use either queue.
     #[cfg(target_os = "linux")]
     #[allow(unsafe_code)]
     pub(in crate::device::gpu) fn beside_wgpu(gpu: &Gpu) -> Result<Self, GpuError> {
@@ -130,7 +127,7 @@ impl TransferQueue {
         unsafe { Self::on_compute_queue(gpu) }
     }
 
-    /// There is no such queue here.
+    /// Not available on this system.
     #[cfg(not(target_os = "linux"))]
     pub(in crate::device::gpu) fn beside_wgpu(gpu: &Gpu) -> Result<Self, GpuError> {
         Self::new(gpu)
@@ -140,8 +137,8 @@ impl TransferQueue {
         Self { lanes, health: Arc::clone(gpu.health()), next: 0, done: 0, times: VecDeque::new() }
     }
 
-    /// Submits copies, to run in any order among themselves, after those of earlier tickets have begun. Waits for a
-    /// free lane where [`LANES`] submissions are under way.
+    /// Submits copies, which run in any order, after those of earlier tickets have begun. Waits for a free lane if
+    /// [`LANES`] submissions are in flight.
     ///
     /// # Errors
     /// [`GpuError::Fault`] for a copy that leaves its buffers, or buffers that are not shared; [`GpuError::Lost`].
@@ -169,7 +166,7 @@ impl TransferQueue {
         Ok(ticket.0 < self.done)
     }
 
-    /// Waits until a submission is done; `false` where that takes longer than `timeout`.
+    /// Waits until a submission is done; `false` after `timeout`.
     ///
     /// # Errors
     /// [`GpuError::Lost`].
@@ -177,7 +174,7 @@ impl TransferQueue {
         let end = Instant::now().checked_add(timeout);
         while !self.poll(ticket)? {
             let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
-            // The oldest first: a queue is done with its submissions in their order, or nearly so.
+            // The oldest first: submissions complete nearly in order.
             if self.done == self.next || left.is_zero() {
                 return Ok(false);
             }
@@ -186,12 +183,12 @@ impl TransferQueue {
         Ok(true)
     }
 
-    /// Submissions that are not known to be done.
+    /// The number of submissions that are not known to be done.
     pub fn under_way(&self) -> usize {
         (self.next - self.done) as usize
     }
 
-    /// When the submissions ran that have been found done since the last call. Empty where the queue has no timestamps.
+    /// The times of submissions completed since the last call. Empty if the queue has no timestamps.
     pub fn finished(&mut self) -> Vec<TransferTime> {
         self.times.drain(..).collect()
     }
@@ -220,7 +217,7 @@ impl TransferQueue {
             (Some(source), Some(dest)) => {
                 Ok(RawCopy { source: source.clone(), source_offset, dest: dest.clone(), dest_offset, bytes })
             }
-            _ => Err(self.health.fault("a copy", "a buffer was not made for both queues")),
+            _ => Err(self.health.fault("a copy", "a buffer was not created for both queues")),
         }
     }
 }

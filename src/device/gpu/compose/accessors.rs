@@ -1,11 +1,11 @@
-//! Accessors: the functions through which shaders see attributes, degrees and frontiers, generated from their
+//! Accessors: the functions through which shaders access attributes, degrees and frontiers, generated from their
 //! declaration.
 //!
-//! WGSL can neither hand a buffer to a function nor bind one of more than 2 GiB, so that each accessor names the
-//! buffers itself: chunks of 2^k vertices. What may be written by several threads at once is atomic, and only that.
+//! WGSL can neither pass a buffer to a function nor bind one of more than 2 GiB, so each accessor names the buffers:
+//! chunks of 2^k vertices. Values are atomic only if several threads may write them concurrently.
 //!
-//! In sharded modules, buffers of what edges write are for own vertices; what is told of others is in buffers of its
-//! own, a column called `NAME_seen`.
+//! In sharded modules, attributes that edges write are held for own vertices only; values received from owners of other
+//! vertices are in a separate column, `NAME_seen`.
 
 use super::bindings::{Access, Buffer, Resource};
 use super::bodies::{WIDE_ADD, atomic_body, bit_body, float_bits_body, halves_body, learn_body, plain_body, wide_body};
@@ -13,7 +13,7 @@ use super::{Declared, KernelName, ModuleOptions};
 use crate::model::attributes::{AttributeType, Merge, Role};
 use std::collections::BTreeSet;
 
-/// What an accessor does.
+/// The operation of an accessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Operation {
     Load,
@@ -27,13 +27,13 @@ pub(super) enum Operation {
     Claim,
     Take,
     Insert,
-    /// Takes a vertex out of a set.
+    /// Removes a vertex from a set.
     Remove,
     /// Merges another device's value, as the attribute declares.
     Learn,
     /// Adds another device's bits of a word.
     Join,
-    /// Takes 32 vertices out of a set.
+    /// Removes 32 vertices from a set.
     Clear,
 }
 
@@ -52,13 +52,13 @@ struct Column {
     name: String,
     of: AttributeType,
     resource: fn(usize, u32) -> Resource,
-    /// The place of an attribute.
+    /// The index of the attribute.
     place: usize,
     /// Whether this kernel may write it.
     writable: bool,
     /// Whether its buffers are for own vertices only.
     held: bool,
-    /// Vertices with a value in one word, as a power of two.
+    /// Base-2 logarithm of the number of values in a word.
     log2: u32,
     /// How another device's values are merged.
     merge: Merge,
@@ -71,7 +71,7 @@ pub(super) struct Accessors<'a> {
     options: &'a ModuleOptions,
 }
 
-/// An accessor that is used: a column and what is done with it.
+/// The accessors in use: columns and operations.
 pub(super) type Used = BTreeSet<(usize, Operation)>;
 
 impl<'a> Accessors<'a> {
@@ -131,11 +131,11 @@ impl<'a> Accessors<'a> {
         self.columns.push(Column { name, of, resource, place: 0, writable, held: false, log2: 0, merge: Merge::Or });
     }
 
-    /// The accessor of that name, if there is one.
+    /// The accessor with a name, if there is one.
     pub fn find(&self, name: &str) -> Option<(usize, Operation)> {
         let own = |column: &str| self.columns.iter().position(|one| one.name == column);
         let (column, operation) = match name {
-            // Out-degrees are held of own vertices, and edges are anybody's.
+            // Out-degrees are held for own vertices only, but edges may have any source.
             "degree_out" if self.options.sharded && self.kernel.is_over_pages() => return None,
             "degree_out" => (own("out_degrees")?, Load),
             "is_active" => (own("frontier")?, Test),
@@ -144,7 +144,7 @@ impl<'a> Accessors<'a> {
             "next_frontier_word" => (own("next_frontier")?, Word),
             "next_frontier_join" => (own("next_frontier")?, Join),
             "frontier_clear" => (own("frontier")?, Clear),
-            // Of a pair of vertices.
+            // Levels of a pair of vertices.
             "levels_load" if self.kernel == KernelName::Census => (own("levels")?, Load),
             "levels_store" if self.kernel == KernelName::Census => (own("levels")?, Store),
             _ => {
@@ -167,12 +167,12 @@ impl<'a> Accessors<'a> {
         may.then_some((column, operation))
     }
 
-    /// The types of values that the accessors in use take and give.
+    /// The types of parameters and results of the accessors in use.
     pub fn types(&self, used: &Used) -> BTreeSet<&'static str> {
         used.iter().map(|&(column, _)| value_type(self.columns[column].of)).collect()
     }
 
-    /// The buffers behind the accessors that are used.
+    /// The buffers of the accessors in use.
     pub fn buffers(&self, used: &Used) -> Vec<Buffer> {
         let mut buffers = Vec::new();
         for (place, column) in self.columns.iter().enumerate() {
@@ -190,7 +190,7 @@ impl<'a> Accessors<'a> {
         buffers
     }
 
-    /// The accessors that are used, in WGSL.
+    /// The accessors in use, in WGSL.
     pub fn render(&self, used: &Used) -> String {
         used.iter().map(|&(column, operation)| self.function(column, operation, self.mode(column, used))).collect()
     }
@@ -211,7 +211,7 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// What an accessor does first: in sharded modules, what becomes of vertices that are not the device's own.
+    /// The first statements of an accessor: in sharded modules, they handle vertices that are not the device's own.
     fn opening(&self, column: usize, operation: Operation) -> String {
         let Column { name, of, place, held, resource, .. } = &self.columns[column];
         let is_next = matches!(resource(0, 0), Resource::NextFrontier(_));
@@ -240,7 +240,7 @@ impl<'a> Accessors<'a> {
 
     fn mode(&self, column: usize, used: &Used) -> Mode {
         let written = used.iter().any(|&(of, operation)| of == column && !operation.reads());
-        // Vertices that share a word are different threads' even where each thread has its own vertices.
+        // Bits of one word belong to different threads even if each vertex belongs to one thread.
         let shared = self.kernel.is_over_pages() || self.columns[column].of == AttributeType::Bit;
         match (written, shared) {
             (false, _) => Mode::Read,
@@ -249,7 +249,7 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// What a buffer is an array of.
+    /// The element type of a buffer.
     fn cell(&self, of: AttributeType, mode: Mode) -> &'static str {
         match (of, mode) {
             (AttributeType::F32, Mode::Atomic) if self.options.float_atomics => "atomic<f32>",
@@ -261,7 +261,7 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// One accessor. The body is written once for each chunk.
+    /// The text of an accessor, with a copy of the body for each chunk.
     fn function(&self, column: usize, operation: Operation, mode: Mode) -> String {
         let Column { ref name, of, held, log2, merge, .. } = self.columns[column];
         let function = match (name.as_str(), operation) {
@@ -301,7 +301,7 @@ impl<'a> Accessors<'a> {
         text + "    }\n}\n"
     }
 
-    /// What an accessor does with CELL, a vertex's place in BUFFER.
+    /// The body of an accessor: operates on CELL, a vertex's element of BUFFER.
     fn body(&self, of: AttributeType, operation: Operation, mode: Mode, merge: Merge) -> String {
         let body = match (of, mode) {
             _ if operation == Learn => return learn_body(of, merge),
@@ -358,7 +358,7 @@ impl Operation {
         }
     }
 
-    /// What it calls what it is given first.
+    /// The name of its first parameter.
     fn index(self) -> &'static str {
         if matches!(self, Word | Join | Clear) { "word" } else { "vertex" }
     }
@@ -380,7 +380,7 @@ impl Operation {
     }
 }
 
-/// What accessors take and give.
+/// The type of values in accessors.
 pub(super) fn value_type(of: AttributeType) -> &'static str {
     match of {
         AttributeType::U32 | AttributeType::Bit => "u32",

@@ -1,4 +1,4 @@
-//! Buffers as modules see them: what is bound where.
+//! The buffers that modules bind.
 
 use super::KernelName;
 
@@ -11,17 +11,17 @@ pub enum Resource {
     OutDegrees(u32),
     /// An attribute.
     Attribute {
-        /// Its place in the declaration.
+        /// Its index in the declaration.
         place: usize,
-        /// Which of its chunks.
+        /// The chunk.
         chunk: u32,
     },
-    /// In sharded modules: what other devices have last told of an attribute that edges read at random, of all
-    /// vertices.
+    /// In sharded modules: the values of all vertices, as last sent by their owners, of an attribute that edges read at
+    /// random.
     Seen {
-        /// Its place in the declaration.
+        /// Its index in the declaration.
         place: usize,
-        /// Which of its chunks.
+        /// The chunk.
         chunk: u32,
     },
     /// The vertices that are active, a bit each: a chunk.
@@ -31,48 +31,50 @@ pub enum Resource {
     /// The superstep in which each of the device's own vertices was first active, plus one; two vertices a word: a
     /// chunk.
     Levels(u32),
-    /// A table, by its place in the declaration.
+    /// A table, by its index in the declaration.
     Table(usize),
     /// For record ids: the first vertex of each page of the topology that is read, `u32`.
     Starts,
     /// For `next-pages`: a [`DirectoryPage`](super::layout::DirectoryPage) for each page of a topology.
     Directory,
-    /// For `next-pages`: a bit for each page, in words of 32; the host clears it before.
+    /// For `next-pages`: a bit for each page, in words of 32, cleared by the host.
     NextPages,
-    /// What page kernels count: [`Counters`](super::layout::Counters).
+    /// The counters of page kernels: [`Counters`](super::layout::Counters).
     Counters,
     /// The total of each workgroup's vertices: four `f32`, or a [`CensusTotal`](super::layout::CensusTotal).
     Totals,
-    /// For `decide`: the superstep, as it is written for the next one.
+    /// For `decide`: the [`Step`](super::layout::Step) of the next superstep.
     NextStep,
-    /// The state of a device that runs supersteps by itself: a [`Course`](super::layout::Course).
+    /// The state of supersteps that the device runs without the host: a [`Course`](super::layout::Course).
     Course,
     /// For `decide`: a [`Dispatch`](super::layout::Dispatch) for each dispatch of a superstep.
     Dispatches,
-    /// For `decide`: the workgroups of each of them, three numbers.
+    /// For `decide`: the arguments of each indirect dispatch, three numbers.
     Arguments,
-    /// For `fill`: what to write, a [`Fill`](super::layout::Fill).
+    /// For `fill`: the parameters, a [`Fill`](super::layout::Fill).
     Fill,
-    /// For `fill`: the words that are written.
+    /// For `fill`: the output.
     Filled,
-    /// For `merge`: what is done, a [`Merge`](super::layout::Merge).
+    /// For `merge`: the parameters, a [`Merge`](super::layout::Merge).
     Merge,
-    /// For `merge`: the words that are written.
+    /// For `merge`: the words to update.
     Merged,
-    /// For `pack` and `unpack`: which vertices, and where they lie, a [`Pack`](super::layout::Pack).
+    /// For `pack` and `unpack`: the parameters, a [`Pack`](super::layout::Pack).
     Pack,
     /// For `pack` and `unpack`: the vertices with out-edges, `u32`.
     Outgoing,
-    /// All lists by their length: [`BinsHeader`](super::layout::BinsHeader) and [`HubEntry`](super::layout::HubEntry)s.
+    /// All lists, sorted by length: [`BinsHeader`](super::layout::BinsHeader) and
+    /// [`HubEntry`](super::layout::HubEntry)s.
     Bins,
-    /// For `sweep`: the vertices whose lists are known to be empty, a bit each, then the units with visited lists, `u32`,
-    /// as `select` has listed them.
+    /// For `select` and `sweep`: a bit for each vertex whose list is known to be empty, then the units with visited
+    /// lists,
+    /// `u32`.
     Swept,
-    /// Pages, each with its page of weights behind it if weights are read.
+    /// Pages, each followed by its page of weights if weights are read.
     Pages,
     /// A [`BatchHeader`](super::layout::BatchHeader) and a [`BatchPage`](super::layout::BatchPage) for each page.
     Batch,
-    /// For `segments`: the slots where units begin, `u32`.
+    /// For `segments`: the slot of each unit's first edge, `u32`.
     Rows,
     /// The page of each unit of a batch, `u32`.
     Units,
@@ -80,23 +82,23 @@ pub enum Resource {
     HubQueue,
     /// The lists that `compact` has found, as [`HubEntry`](super::layout::HubEntry)s in three regions.
     Queue,
-    /// Which vertices a message is about, and where it lies: a [`Message`](super::layout::MessageParams).
+    /// The vertices and the location of a message: a [`MessageParams`](super::layout::MessageParams).
     Message,
-    /// What `collect` finds and `ship` writes: as many words as [`collected_words`](super::layout::collected_words)
-    /// says. Its first four are zero before `collect`.
+    /// The output of `collect` and input of `ship`: [`collected_words`](super::layout::collected_words) words, the
+    /// first four of them zero before `collect`.
     Collected,
-    /// Exchange memory that is written.
+    /// Exchange memory for output.
     Sent,
-    /// Exchange memory that is read.
+    /// Exchange memory for input.
     Received,
 }
 
-/// What a module does with a buffer.
+/// A module's access to a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// A uniform.
     Uniform,
-    /// A storage buffer that is only read.
+    /// A read-only storage buffer.
     Read,
     /// A storage buffer.
     ReadWrite,
@@ -105,19 +107,19 @@ pub enum Access {
 /// One binding of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Binding {
-    /// 0 for what holds for a run, 1 for what changes from batch to batch.
+    /// 0 for buffers of a run, 1 for buffers that change from batch to batch.
     pub group: u32,
     /// Its number in the group.
     pub binding: u32,
     /// The buffer.
     pub resource: Resource,
-    /// What is done with it.
+    /// The access.
     pub access: Access,
-    /// What the module calls it.
+    /// Its name in the module.
     pub name: String,
 }
 
-/// A buffer with its type in WGSL, before it has a number.
+/// A buffer with its WGSL type, before it is numbered.
 pub(super) struct Buffer {
     pub resource: Resource,
     pub access: Access,
@@ -126,10 +128,10 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// The buffer that lib and kernels call so; attributes and the like are not among these.
+    /// The buffer with a fixed name in lib and kernels; attributes and tables have none.
     pub fn named(name: &str, kernel: KernelName) -> Option<Self> {
         let totals = if kernel == KernelName::Census { "array<vec4<u32>>" } else { "array<vec4<f32>>" };
-        // `merge` reads four words at a time, which lie as a message's words do not.
+        // `merge` reads four words at a time; words of messages are not aligned for that.
         let received = if kernel == KernelName::Merge { "array<vec4<u32>>" } else { "array<u32>" };
         let (resource, access, of) = match name {
             "step" => (Resource::Step, Access::Uniform, "Step"),

@@ -1,11 +1,11 @@
-//! What accessors do with `CELL`, a vertex's place in `BUFFER`: their bodies in WGSL.
+//! The bodies of accessors in WGSL. `CELL` is a vertex's element of `BUFFER`.
 
 use super::accessors::Operation::{
     self, Add, Claim, Clear, Insert, Join, Learn, Load, Max, Min, Or, Remove, Store, Take, Test, Word,
 };
 use crate::model::attributes::{AttributeType, Merge};
 
-/// Values of a thread's own.
+/// Values that only one thread accesses.
 pub(super) fn plain_body(operation: Operation) -> &'static str {
     match operation {
         Load => "return CELL;",
@@ -17,15 +17,15 @@ pub(super) fn plain_body(operation: Operation) -> &'static str {
         Claim => "if CELL != expected { return false; }\nCELL = value;\nreturn true;",
         Take => "let value = CELL;\nCELL = ZERO;\nreturn value;",
         Test | Word | Insert | Remove | Join | Clear => unreachable!("of bits"),
-        Learn => unreachable!("has a body of its own"),
+        Learn => unreachable!("see learn_body"),
     }
 }
 
-/// Adds a number of 64 bits of a thread's own.
+/// Addition to a 64-bit number that only one thread accesses.
 pub(super) const WIDE_ADD: &str = "let low = CELL.x + value.x;
 CELL = vec2<u32>(low, CELL.y + value.y + select(0u, 1u, low < value.x));";
 
-/// Values that several threads write. A test before the write spares most writes.
+/// Values that several threads write. A test before the write avoids most writes.
 pub(super) fn atomic_body(operation: Operation) -> &'static str {
     match operation {
         Load => "return atomicLoad(&CELL);",
@@ -38,7 +38,7 @@ pub(super) fn atomic_body(operation: Operation) -> &'static str {
         }
         Claim => {
             "var seen = atomicLoad(&CELL);
-// rounds: 1, and one for each time that the device fails for no reason.
+// rounds: 1, and one for each spurious failure.
 while seen == expected {
     let result = atomicCompareExchangeWeak(&CELL, expected, value);
     if result.exchanged { return true; }
@@ -57,7 +57,7 @@ pub(super) fn float_bits_body(operation: Operation) -> &'static str {
         Store => "atomicStore(&CELL, bitcast<u32>(value));",
         Add => {
             "var seen = atomicLoad(&CELL);
-// rounds: 1, and one for each other thread that adds at the same time.
+// rounds: 1, and one for each thread that adds concurrently.
 loop {
     let sum = bitcast<u32>(bitcast<f32>(seen) + value);
     let result = atomicCompareExchangeWeak(&CELL, seen, sum);
@@ -69,7 +69,7 @@ loop {
     }
 }
 
-/// Numbers of 64 bits with native atomics.
+/// 64-bit numbers with native atomics.
 pub(super) fn wide_body(operation: Operation) -> &'static str {
     match operation {
         Load => "let wide = atomicLoad(&CELL);\nreturn vec2<u32>(u32(wide & 0xfffffffflu), u32(wide >> 32u));",
@@ -79,7 +79,7 @@ pub(super) fn wide_body(operation: Operation) -> &'static str {
     }
 }
 
-/// Numbers of 64 bits as two words: the low one's carry is added to the high one.
+/// 64-bit numbers as two words: the carry of the low word is added to the high word.
 pub(super) fn halves_body(operation: Operation) -> &'static str {
     match operation {
         Load => "return vec2<u32>(atomicLoad(&BUFFER[2u * at]), atomicLoad(&BUFFER[2u * at + 1u]));",
@@ -111,7 +111,7 @@ return (atomicOr(&CELL, bit) & bit) == 0u;"
     }
 }
 
-/// Another device's value of one word, which no other thread has.
+/// Merges another device's value into a word that only one thread accesses.
 pub(super) fn learn_body(of: AttributeType, merge: Merge) -> String {
     let function = match merge {
         Merge::Add => None,

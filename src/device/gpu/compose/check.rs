@@ -1,10 +1,10 @@
-//! Checks modules without a GPU, and says in which file and line one is wrong.
+//! Checks modules without a GPU; errors have file and line.
 
 use super::Module;
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use std::error::Error;
 
-/// What is wrong with a shader, and where.
+/// An error in a shader, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}")]
 pub struct ShaderError {
@@ -12,7 +12,7 @@ pub struct ShaderError {
     pub file: &'static str,
     /// The line, from 1.
     pub line: u32,
-    /// What is wrong there.
+    /// The message.
     pub message: String,
 }
 
@@ -25,8 +25,7 @@ pub fn check_complete(module: &Module) -> Result<(), ShaderError> {
     refused.map_or(Ok(()), |(message, file)| Err(ShaderError { file, line: 1, message }))
 }
 
-/// Checks that a module is valid WGSL for a device with what its options say, and for no more. Returns what naga makes
-/// of it.
+/// Checks that a module is valid WGSL for a device with the features of its options; returns it as parsed by naga.
 ///
 /// # Errors
 /// The first defect.
@@ -37,12 +36,12 @@ pub fn check(module: &Module) -> Result<(naga::Module, ModuleInfo), ShaderError>
         ShaderError { file, line, message }
     };
     let parsed = naga::front::wgsl::parse_str(&module.text).map_err(|error| {
-        // The first place of several may be none at all.
+        // The first label may have no location.
         let place = error.labels().map(|(span, _)| span).find(naga::Span::is_defined);
         at(place.map(|span| span.location(&module.text).line_number), with_reason(module, error.message()))
     })?;
     let info = validator(module).validate(&parsed).map_err(|error| {
-        // Of an expression, the statement and the function that it stands in, the smallest.
+        // The smallest of the spans of the expression, its statement and its function.
         let spans = error.spans().filter_map(|(span, _)| span.to_range());
         let line = spans.min_by_key(ExactSizeIterator::len).map(|span| line_of(&module.text, span.start));
         at(line, with_causes(error.as_inner()))
@@ -50,10 +49,10 @@ pub fn check(module: &Module) -> Result<(naga::Module, ModuleInfo), ShaderError>
     Ok((parsed, info))
 }
 
-/// What the parser says, and why a name may be unknown that is an accessor's elsewhere.
+/// The parser's message, with the reason if the unknown name is that of an accessor in other modules.
 fn with_reason(module: &Module, message: &str) -> String {
     if module.sharded && message.contains("`degree_out`") {
-        return format!("{message}: out-degrees are held of own vertices only, and edges are anybody's");
+        return format!("{message}: out-degrees are available for own vertices only, but edges may have any source");
     }
     if message.contains("accessor `degree`") {
         return format!("{message}: the length of a whole list is list_degree(list)");
@@ -65,7 +64,7 @@ fn line_of(text: &str, at: usize) -> u32 {
     text[..at].matches('\n').count() as u32 + 1
 }
 
-/// A validator that allows what the module's options say, and no more.
+/// A validator with the features of the module's options.
 fn validator(module: &Module) -> Validator {
     let mut capabilities = Capabilities::empty();
     capabilities.set(Capabilities::SHADER_FLOAT32_ATOMIC, module.float_atomics);

@@ -1,5 +1,5 @@
-//! What Rust and WGSL share: structs (shaders/lib/layout.wgsl; a test holds their offsets against each other) and
-//! numbers, which WGSL is given as constants.
+//! Structs and numbers that Rust and WGSL share. The structs are also in shaders/lib/layout.wgsl (a test compares
+//! offsets); the numbers become constants of modules.
 
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout, blocks_of};
 use bytemuck::{Pod, Zeroable};
@@ -11,18 +11,18 @@ pub const WORKGROUP: u32 = 256;
 pub const GRID_ROW_MAX: u32 = 32_768;
 /// Lists of more edges than this go to the hub queue, in entries of at most this many edges.
 pub const HUB_EDGES: u32 = 2048;
-/// The bins of lists by their length: for a thread, for 8, for 32, and parts of long lists for a workgroup.
+/// Bins of lists by length: for 1, 8 and 32 threads, and parts of long lists for a workgroup.
 pub const BINS: usize = 4;
-/// The longest lists of the first bin.
+/// Maximum length of lists in the first bin.
 pub const BIN_ALONE: u32 = 7;
-/// And of the second one.
+/// Maximum length of lists in the second bin.
 pub const BIN_FEW: u32 = 63;
-/// Edges of a large page that the `lists` kernel gives to a workgroup.
+/// Edges of a large page for one workgroup of the `lists` kernel.
 pub const LARGE_CHUNK: u32 = 4096;
 /// The `segments` kernel keeps the slots of a unit in workgroup memory if there are at most this many.
 pub const SLOTS_CACHED: u32 = 2048;
 
-/// Consecutive edges that a thread of the `segments` kernel takes.
+/// Edges of a thread of the `segments` kernel.
 pub const fn edges_per_thread(weights: bool) -> u32 {
     if weights { 8 } else { 16 }
 }
@@ -37,15 +37,15 @@ pub const fn grid(units: u32) -> [u32; 2] {
     if units <= GRID_ROW_MAX { [units, 1] } else { [GRID_ROW_MAX, units.div_ceil(GRID_ROW_MAX)] }
 }
 
-/// The beginning of a buffer of lists by their length; [`HubEntry`]s follow.
+/// The header of a buffer of lists sorted by length; [`HubEntry`]s follow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct BinsHeader {
-    /// Entries of each bin.
+    /// Number of entries in each bin.
     pub counts: [u32; BINS],
-    /// Where each begins.
+    /// Index of the first entry of each bin.
     pub begins: [u32; BINS],
-    /// For `bin`: whether entries are written, or only counted.
+    /// For `bin`: whether to write entries or only count them.
     pub fills: u32,
     /// Zero.
     pub spare_0: u32,
@@ -55,19 +55,19 @@ pub struct BinsHeader {
     pub spare_2: u32,
 }
 
-/// A superstep: a uniform.
+/// A superstep; a uniform.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct Step {
-    /// The last vertex: there may be 2^32 of them.
+    /// The last vertex; the number of vertices may be 2^32.
     pub vertices_last: u32,
-    /// Counted from 0.
+    /// The superstep's number, from 0.
     pub superstep: u32,
-    /// Pages of the topology that `next-pages` looks at.
+    /// Pages of the topology, for `next-pages`.
     pub page_count: u32,
-    /// The device's first own vertex: the vertex phase and the census are theirs.
+    /// The device's first own vertex. The vertex phase and the census process own vertices.
     pub own_first: u32,
-    /// The last own one; before the first where a device has none.
+    /// The last own vertex; less than the first if there are none.
     pub own_last: u32,
     /// Zero.
     pub spare_0: u32,
@@ -75,13 +75,13 @@ pub struct Step {
     pub spare_1: u32,
     /// Zero.
     pub spare_2: u32,
-    /// What the algorithm keeps in a step.
+    /// The algorithm's scalars.
     pub scalars: [f32; 4],
-    /// And its integers.
+    /// The algorithm's integers.
     pub integers: [u32; 4],
 }
 
-/// Begins a batch; one [`BatchPage`] a page follows.
+/// The header of a batch; a [`BatchPage`] for each page follows.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct BatchHeader {
@@ -89,7 +89,7 @@ pub struct BatchHeader {
     pub page_count: u32,
     /// Units of all pages: workgroups.
     pub unit_count: u32,
-    /// Which queue of a [`Course`] has the lists of these pages.
+    /// The queue of a [`Course`] for the lists of these pages.
     pub queue: u32,
     /// Zero.
     pub spare: u32,
@@ -99,7 +99,7 @@ pub struct BatchHeader {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct BatchPage {
-    /// Where the page begins in the bound buffer of pages, in words of 4 bytes: a multiple of 32.
+    /// The page's offset in the bound buffer, in words of 4 bytes: a multiple of 32.
     pub word: u32,
     /// Units of the pages before it.
     pub first_unit: u32,
@@ -107,23 +107,23 @@ pub struct BatchPage {
     pub start_vertex: u32,
     /// Vertices with a slot here.
     pub slot_count: u32,
-    /// Neighbours that stand here.
+    /// Neighbours on the page.
     pub edge_count: u32,
-    /// In a large page, the length of the whole list, or 2^32 - 1 if that is less; 0 in a small page.
+    /// In a large page, the length of the whole list, at most 2^32 - 1; 0 in a small page.
     pub degree: u32,
-    /// For `segments`: where its units' slots begin in the buffer of rows.
+    /// For `segments`: the index of the page's row in the buffer of rows.
     pub row: u32,
-    /// For `lists`: 2^this many threads take a list of a small page; at most 5.
+    /// For `lists`: base-2 logarithm of the threads for a list of a small page; at most 5.
     pub lanes_log2: u32,
 }
 
-/// Begins the hub queue; its entries follow.
+/// The header of the hub queue; its entries follow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct HubHeader {
-    /// Entries that were asked for; zero before each batch.
+    /// Entries requested; zero before each batch.
     pub wanted: u32,
-    /// Entries that there is room for. What finds no room is done in place.
+    /// Capacity in entries. Lists that do not fit are processed by `lists`.
     pub capacity: u32,
     /// Zero.
     pub spare_0: u32,
@@ -135,37 +135,37 @@ pub struct HubHeader {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct HubEntry {
-    /// The page's place in the batch.
+    /// The page's index in the batch.
     pub page: u32,
     /// The first edge, by its number in the page.
     pub first_edge: u32,
-    /// Edges; 0 in an entry that was not used.
+    /// Edges; 0 in an unused entry.
     pub edge_count: u32,
-    /// The vertex whose list it is.
+    /// The vertex of the list.
     pub vertex: u32,
-    /// The length of the whole list; where lists are grouped for shards, of the part for one shard.
+    /// The length of the whole list or, if lists are grouped for shards, of its part in one shard.
     pub length: u32,
 }
 
-/// What page kernels count.
+/// The counters of page kernels.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 pub struct Counters {
-    /// The most hub entries that any batch asked for.
+    /// Maximum number of hub entries requested by a batch.
     pub hub_wanted: u32,
-    /// Whether a driver has ended a loop early: looked for where loops are limited.
+    /// Whether a driver has ended a loop early; only set if loops are limited.
     pub loops_cut: u32,
-    /// Neighbours in opened lists, added up in several places, so that workgroups do not wait for one another.
+    /// Neighbours in opened lists, in several counters to reduce contention between workgroups.
     pub edges: [EdgeCount; EDGE_COUNTS],
 }
 
-/// The number of places where neighbours are counted: a power of two.
+/// The number of counters of neighbours: a power of two.
 pub const EDGE_COUNTS: usize = 64;
 /// The bits of a workgroup's neighbours that go to [`EdgeCount::low`].
 pub const EDGE_COUNT_BITS: u32 = 12;
 
-/// A sum of the neighbours in opened lists, in two parts that need no carry: a workgroup adds the low bits of its
-/// number to one and the others to the other.
+/// A counter of neighbours in opened lists, in two parts without a carry: a workgroup adds the low bits of its count to
+/// one and the high bits to the other.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct EdgeCount {
@@ -182,7 +182,7 @@ impl Counters {
     }
 }
 
-/// A page as the `next-pages` kernel sees it.
+/// A page for the `next-pages` kernel.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct DirectoryPage {
@@ -192,7 +192,7 @@ pub struct DirectoryPage {
     pub slot_count: u32,
 }
 
-/// What the `fill` kernel writes: a uniform.
+/// The parameters of `fill`; a uniform.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Fill {
@@ -200,13 +200,13 @@ pub struct Fill {
     pub value: u32,
     /// Words.
     pub words: u32,
-    /// By how much a word's value is above that of the one before it.
+    /// The difference between consecutive words.
     pub increment: u32,
     /// Zero.
     pub spare: u32,
 }
 
-/// What the `merge` kernel does: a uniform.
+/// The parameters of `merge`; a uniform.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Merge {
@@ -214,29 +214,29 @@ pub struct Merge {
     pub operation: u32,
     /// One of [`WORDS_U32`] and those below it.
     pub kind: u32,
-    /// Words of 4 bytes: two for each number of 64 bits.
+    /// Words of 4 bytes: two for each 64-bit number.
     pub words: u32,
-    /// The first of them in the bound buffer that is written.
+    /// Index of the first word in the output.
     pub to: u32,
-    /// The first of them in the bound exchange memory: a multiple of 4.
+    /// Index of the first word in exchange memory: a multiple of 4.
     pub begin: u32,
-    /// For bits: which of the first word.
+    /// For bits: mask of the first word.
     pub first_mask: u32,
-    /// For bits: which of the last word. Where that is the first one too, those that both masks have.
+    /// For bits: mask of the last word. If that is also the first word, both masks apply.
     pub last_mask: u32,
     /// Zero.
     pub spare: u32,
 }
 
-/// What `pack` and `unpack` do: a uniform.
+/// The parameters of `pack` and `unpack`; a uniform.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Pack {
-    /// The first vertex, by its place in the list of those with out-edges.
+    /// Index of the first vertex in the list of vertices with out-edges.
     pub first: u32,
-    /// How many vertices.
+    /// Number of vertices.
     pub count: u32,
-    /// The word of the first one in the bound exchange memory.
+    /// Index of the first word in exchange memory.
     pub begin: u32,
     /// The vertex whose value is the first word of the bound attribute.
     pub base: u32,
@@ -248,58 +248,58 @@ pub const fn pack_groups(vertices: u32) -> u32 {
     if groups < 4096 { groups } else { 4096 }
 }
 
-/// A [`Merge`]'s operation: their sum.
+/// A [`Merge`] operation: the sum.
 pub const MERGE_ADD: u32 = 0;
-/// The smaller.
+/// The minimum.
 pub const MERGE_MIN: u32 = 1;
-/// The larger.
+/// The maximum.
 pub const MERGE_MAX: u32 = 2;
-/// Either bit.
+/// Bitwise or.
 pub const MERGE_OR: u32 = 3;
-/// What is received.
+/// The received value.
 pub const MERGE_REPLACE: u32 = 4;
-/// Zero, whatever is received.
+/// Zero.
 pub const MERGE_CLEAR: u32 = 5;
 
-/// A [`Merge`]'s kind of words: unsigned numbers.
+/// A [`Merge`] kind of words: unsigned numbers.
 pub const WORDS_U32: u32 = 0;
 /// Floats.
 pub const WORDS_F32: u32 = 1;
-/// Numbers of 64 bits, of two words each, the low one first.
+/// 64-bit numbers of two words each, low word first.
 pub const WORDS_WIDE: u32 = 2;
 /// A bit for each of 32 vertices.
 pub const WORDS_BIT: u32 = 3;
 
-/// The vertices and place of a message: a uniform.
+/// The vertices and the location of a message; a uniform.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct MessageParams {
-    /// The first vertex that it is about: a multiple of
+    /// The first vertex of its range: a multiple of
     /// [`BLOCK_VERTICES`](crate::device::exchange::message::BLOCK_VERTICES).
     pub first: u32,
-    /// The last one.
+    /// The last vertex of its range.
     pub last: u32,
-    /// Its first word in the bound exchange memory.
+    /// Index of its first word in exchange memory.
     pub begin: u32,
-    /// The maximum number of vertices of a sparse one: [`sparse_max`].
+    /// The maximum number of vertices of a sparse message: [`sparse_max`].
     pub sparse_max: u32,
 }
 
-/// The maximum number of vertices of a sparse message about these; beyond it a dense one takes fewer words.
+/// The maximum number of activated vertices in a sparse message for a range; with more, a dense one is shorter.
 pub fn sparse_max(layout: &MessageLayout, vertices: &Range<u64>) -> u32 {
     let dense = layout.dense(vertices, 0).words - HEADER_WORDS;
     let each = 1 + u64::from(!layout.bits.is_empty());
     (dense / each) as u32
 }
 
-/// Words of [`Resource::Collected`](super::Resource::Collected) for messages about these vertices.
+/// Words of [`Resource::Collected`](super::Resource::Collected) for messages for a range.
 pub fn collected_words(layout: &MessageLayout, vertices: &Range<u64>) -> u64 {
     let listed = (1 + u64::from(!layout.bits.is_empty())) * u64::from(sparse_max(layout, vertices));
     let values = layout.values.len() as u64 * (vertices.end - vertices.start);
     HEADER_WORDS + blocks_of(vertices) + listed + values
 }
 
-/// Workgroups of `ship` and `apply`, and at most of `collect`: whatever is in a message.
+/// Workgroups of `ship` and `apply`, and the maximum for `collect`, for any message.
 pub fn message_groups(vertices: &Range<u64>) -> u32 {
     (4 * blocks_of(vertices)).clamp(1, 1024) as u32
 }
@@ -314,12 +314,12 @@ pub const fn merge_groups(words: u32) -> u32 {
 pub const SHORT_EDGES: u32 = 32;
 /// Threads that share a short list.
 pub const SHORT_LANES: u32 = 8;
-/// Lists of at most this many edges are expanded by 32 threads each, from the second region. Longer ones are cut into
+/// Lists of at most this many edges are expanded by 32 threads each, from the second region. Longer ones are split into
 /// parts of [`HUB_EDGES`] edges, one for each workgroup, in the third region.
 pub const MIDDLE_EDGES: u32 = 1024;
 /// Lists of in-neighbours are searched for this many edges by one thread before others help.
 pub const ALONE_EDGES: u32 = 16;
-/// Threads that share a page where visited lists are looked for: 32 in pages of 64 KiB, more in larger ones.
+/// Threads that search a page for visited lists: 32 for pages of 64 KiB, more for larger ones.
 pub const fn page_lanes(page_bytes: u32) -> u32 {
     let lanes = page_bytes / 2048;
     if lanes < 32 {
@@ -331,26 +331,27 @@ pub const fn page_lanes(page_bytes: u32) -> u32 {
     }
 }
 
-/// The most queues of a [`Course`]: one for each buffer that pages of out-lists are in.
+/// Maximum number of queues of a [`Course`]: one for each buffer with pages of out-lists.
 pub const QUEUES_MAX: usize = 16;
 
-/// Entries of a queue: what `compact` has found.
+/// The numbers of entries of a queue, as counted by `compact`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Queued {
     /// Short lists.
     pub short: u32,
-    /// Longer ones.
+    /// Middle lists.
     pub middle: u32,
-    /// Parts of the longest ones.
+    /// Parts of long lists.
     pub long: u32,
-    /// Pages with a list that is visited.
+    /// Pages with a visited vertex.
     pub pages: u32,
-    /// Units with lists to sweep.
+    /// Number of units with lists to sweep.
     pub units: u32,
 }
 
-/// The state of a device that runs supersteps by itself. One [`Logged`] for each superstep of a submission follows.
+/// The state of supersteps that the device runs without the host. A [`Logged`] for each superstep of a submission
+/// follows.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Course {
@@ -358,47 +359,47 @@ pub struct Course {
     pub done: u32,
     /// Supersteps in the log.
     pub logged: u32,
-    /// What the superstep under way visits, by its place among the visits that the algorithm declares.
+    /// The visit of the current superstep, by index among those that the algorithm declares.
     pub visit: u32,
-    /// 1 if the visited lists are queued, 0 if pages are walked through.
+    /// 1 if visited lists are queued, 0 if whole pages are read.
     pub queued: u32,
-    /// The most vertices that a superstep may queue: entries of the first and of the second region of a queue.
+    /// Maximum number of queued vertices: the capacity of the first and of the second region of a queue.
     pub queue_vertices_max: u32,
-    /// The most edges of queued lists.
+    /// Maximum number of edges of queued lists.
     pub queue_edges_max: u32,
     /// Entries of a [`Dispatch`] table.
     pub dispatches: u32,
-    /// Workgroups of the vertex phase or the census, which leave that many partial sums.
+    /// Workgroups of the vertex phase or the census, and so the number of partial sums.
     pub totals: u32,
-    /// Visits that the algorithm declares.
+    /// Number of visits that the algorithm declares.
     pub visits: u32,
-    /// A bit for each of them: whether all of its pages are in device memory.
+    /// A bit for each visit, set if all of its pages are in device memory.
     pub complete: u32,
-    /// 1 once a superstep needs a page that is not in device memory: the host runs that one.
+    /// 1 if the next superstep needs a page that is not in device memory, so that the host has to run it.
     pub missing: u32,
-    /// The vertices of the set that is visited, at most; `u32::MAX` where that is not known.
+    /// Maximum number of vertices of the visited set; `u32::MAX` if unknown.
     pub vertices: u32,
-    /// What the census has counted: vertices and edges, low and high halves.
+    /// The census: vertices and edges, low and high halves.
     pub found: [u32; 4],
-    /// What the queues have.
+    /// The queues.
     pub queues: [Queued; QUEUES_MAX],
 }
 
-/// A superstep that the device has run by itself.
+/// The log entry of a superstep that the device ran without the host.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct Logged {
-    /// What it visited, by its place among the visits that the algorithm declares.
+    /// Its visit, by index among those that the algorithm declares.
     pub visit: u32,
     /// 1 if its lists were queued.
     pub queued: u32,
-    /// Pages with a visited list, if they were queued.
+    /// Pages with a visited vertex, if lists were queued.
     pub pages: u32,
     /// Whether the driver has ended a loop early.
     pub loops_cut: u32,
-    /// Vertices that it has activated: low and high half.
+    /// Vertices that it activated: low and high half.
     pub activated: [u32; 2],
-    /// The lengths of their out-lists, added up: low and high half.
+    /// The total length of their out-lists: low and high half.
     pub activated_edges: [u32; 2],
     /// Neighbours in the lists that it opened: low and high half.
     pub edges: [u32; 2],
@@ -406,39 +407,39 @@ pub struct Logged {
     pub spare: [u32; 2],
     /// The sums of its vertex phase.
     pub sums: [f32; 4],
-    /// What rounding has taken from them.
+    /// The rounding errors of the sums.
     pub rounded: [f32; 4],
 }
 
-/// A dispatch of every superstep that a device runs by itself: whether it happens is decided on the device.
+/// A dispatch in every superstep that the device runs without the host. `decide` sets its number of workgroups,
+/// possibly 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Dispatch {
-    /// The visit that it belongs to, or [`EVERY_VISIT`].
+    /// Its visit, or [`EVERY_VISIT`].
     pub visit: u32,
-    /// 0 if it walks through pages, 1 if it is for queued lists, 2 if it is for both, 3 if it is for queued lists and
-    /// its workgroups are as many as they need.
+    /// [`WHEN_WALKED`], [`WHEN_QUEUED`], [`WHEN_EITHER`] or [`WHEN_QUEUED_SCALED`].
     pub when: u32,
-    /// Workgroups of it, at most.
+    /// Maximum number of workgroups in x.
     pub x: u32,
-    /// Likewise.
+    /// Maximum number of workgroups in y.
     pub y: u32,
 }
 
-/// The visit of a [`Dispatch`] that belongs to all of them.
+/// The visit of a [`Dispatch`] for all visits.
 pub const EVERY_VISIT: u32 = u32::MAX;
-/// A [`Dispatch`] that walks through pages.
+/// A [`Dispatch`] for supersteps that read whole pages.
 pub const WHEN_WALKED: u32 = 0;
 /// A [`Dispatch`] for queued lists.
 pub const WHEN_QUEUED: u32 = 1;
-/// A [`Dispatch`] for both.
+/// A [`Dispatch`] for all supersteps.
 pub const WHEN_EITHER: u32 = 2;
-/// A [`Dispatch`] for queued lists, with as many workgroups as they need.
+/// A [`Dispatch`] for queued lists, with only as many workgroups as these need.
 pub const WHEN_QUEUED_SCALED: u32 = 3;
 
 impl Dispatch {
-    /// The workgroups of it in a superstep that visits `visit` and queues its lists or not: of `vertices` vertices with
-    /// `edges` edges. The same as in shaders/kernels/decide.wgsl.
+    /// Its workgroups in a superstep with this visit over `vertices` vertices with `edges` edges. Same as groups_of in
+    /// shaders/kernels/decide.wgsl.
     pub fn groups(&self, visit: u32, queued: bool, vertices: u64, edges: u64) -> [u32; 3] {
         let fits = match self.when {
             WHEN_WALKED => !queued,
@@ -462,6 +463,6 @@ impl Dispatch {
 pub struct CensusTotal {
     /// Vertices in the set: low and high half.
     pub vertices: [u32; 2],
-    /// The lengths of their out-lists, added up: low and high half.
+    /// The total length of their out-lists: low and high half.
     pub edges: [u32; 2],
 }

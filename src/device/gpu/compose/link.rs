@@ -1,4 +1,4 @@
-//! Finds what an entry point reaches, and puts it into a module.
+//! Finds the declarations that an entry point reaches, and puts them into a module.
 
 use super::accessors::{Accessors, Used};
 use super::bindings::{self, Buffer, Resource};
@@ -68,8 +68,8 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
     }
 }
 
-/// What of the library is there for algorithms; the rest is for kernels. What an algorithm declares may therefore have
-/// the names of other functions and buffers.
+/// The library files that algorithms can use; the others are for kernels only, so that algorithms can reuse the names
+/// of their declarations.
 const FOR_ALGORITHMS: [&str; 8] = [
     prelude::FILE,
     "shaders/lib/layout.wgsl",
@@ -81,7 +81,7 @@ const FOR_ALGORITHMS: [&str; 8] = [
     "shaders/lib/hash.wgsl",
 ];
 
-/// A file, in pieces.
+/// A file, split into declarations.
 struct Source {
     file: &'static str,
     declarations: Vec<Declaration>,
@@ -99,25 +99,25 @@ impl Source {
         Self { file, declarations: declarations(text), is_algorithm: false }
     }
 
-    /// Whether names in it may be meant where an algorithm, or another file, uses them.
+    /// Whether its declarations are visible to an algorithm, or to another file.
     fn is_seen_by(&self, algorithm: bool) -> bool {
         !algorithm || self.is_algorithm || FOR_ALGORITHMS.contains(&self.file)
     }
 }
 
-/// What has been reached so far.
+/// The declarations reached so far.
 struct Reached<'a> {
     sources: &'a [&'a Source],
     /// Constants that decide an `if`.
     switches: &'a HashMap<String, bool>,
-    /// Where names are declared.
+    /// The declarations of each name.
     places: HashMap<&'a str, Vec<(usize, usize)>>,
     accessors: &'a Accessors<'a>,
     kernel: KernelName,
     declarations: BTreeMap<(usize, usize), Decided>,
     used: Used,
     buffers: Vec<Buffer>,
-    /// Names, and whether an algorithm uses them.
+    /// Names, each with whether an algorithm uses it.
     seen: HashSet<(String, bool)>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Reached<'a> {
         Self { sources, switches, places, accessors, kernel, declarations, used, buffers, seen }
     }
 
-    /// Takes a name that a kernel uses, and everything that it leads to.
+    /// Adds a name that a kernel uses, and everything that it reaches.
     fn take(&mut self, name: &str) {
         let mut waiting = vec![(name.to_owned(), false)];
         while let Some((name, by_algorithm)) = waiting.pop() {
@@ -170,7 +170,7 @@ impl<'a> Reached<'a> {
     }
 }
 
-/// A module's text as it grows, line by line.
+/// The text of a module and the origin of its lines.
 #[derive(Default)]
 struct Output {
     text: String,
@@ -179,7 +179,7 @@ struct Output {
 }
 
 impl Output {
-    /// Appends what begins at a line of a file, set off by an empty line.
+    /// Appends text from a line of a file, after an empty line.
     fn push(&mut self, file: &'static str, line: u32, text: &str) {
         if self.lines > 0 {
             self.text.push('\n');
@@ -212,7 +212,7 @@ pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
     let mut reached = Reached::new(&sources, &switches, &accessors, kernel);
     reached.take("main");
     if kernel.has_hooks() {
-        // What has no name: assertions, and what is no declaration at all.
+        // Text without a name: assertions, and syntax errors.
         reached.take("");
     }
     accessors.types(&reached.used).into_iter().for_each(|name| reached.take(name));

@@ -1,22 +1,22 @@
-//! What `collect`, `ship` and `apply` do with the attributes of a message, generated from their declaration.
+//! Functions of `collect`, `ship` and `apply` over the attributes of messages, generated from their declaration.
 
 use super::{Declared, KernelName, ModuleOptions};
 use crate::device::exchange::message::MessageLayout;
 use crate::model::attributes::{Attribute, AttributeType};
 
-/// Why an algorithm has no messages, if it has none.
+/// The reason why an algorithm has no messages, if it has none.
 pub(super) fn refused(algorithm: &Declared) -> Option<&'static str> {
     let is_sum = |one: &Attribute| one.of.is_wide() && one.role.is_written();
     match algorithm.traversal {
-        false => Some("messages are those of traversals"),
+        false => Some("only traversals send messages"),
         true if algorithm.attributes.iter().any(is_sum) => {
-            Some("edges write a number of 64 bits, which no message has")
+            Some("edges write 64-bit numbers, which messages do not support")
         }
         true => None,
     }
 }
 
-/// Attributes in messages: how many bit sets, and how many others.
+/// The numbers of bit attributes and of other attributes in messages.
 pub(super) fn counts(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> (u32, u32) {
     if !kernel.is_of_messages() || refused(algorithm).is_some() {
         return (0, 0);
@@ -51,7 +51,7 @@ fn flags_of(sets: &[&Attribute]) -> String {
     let flag = |(which, set): (usize, &&Attribute)| format!("(u32({}_test(vertex)) << {which}u)", set.name);
     let flags: Vec<_> = sets.iter().enumerate().map(flag).collect();
     let flags = if flags.is_empty() { "0u".into() } else { flags.join(" | ") };
-    format!("// Which sets a vertex is in, a bit each.\nfn flags_of(vertex: u32) -> u32 {{\n    return {flags};\n}}\n")
+    format!("// A bit for each set that has a vertex.\nfn flags_of(vertex: u32) -> u32 {{\n    return {flags};\n}}\n")
 }
 
 fn collect_values(values: &[&Attribute]) -> String {
@@ -68,7 +68,7 @@ fn ship_sets(sets: &[&Attribute]) -> String {
     })
 }
 
-/// What is told of an attribute goes to its own buffers, or to those of other devices' vertices.
+/// The column for received values: the attribute's own, or `NAME_seen` if sharded.
 fn told(one: &Attribute, sharded: bool) -> String {
     if sharded { format!("{}_seen", one.name) } else { one.name.into() }
 }

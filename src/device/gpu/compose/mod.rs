@@ -1,4 +1,4 @@
-//! Makes WGSL modules out of files: an algorithm, a kernel, what they need of shaders/lib, and generated declarations.
+//! Composes WGSL modules: an algorithm, a kernel, what they use of shaders/lib, and generated declarations.
 //!
 //! ```text
 //!  kernels/lists.wgsl ─▶ main ─▶ visits ──────────▶ is_active  (generated: accessors of chunked buffers)
@@ -6,10 +6,9 @@
 //!                     algorithms/pagerank.wgsl └──▶ fixed_from  (lib/fixed.wgsl)
 //! ```
 //!
-//! Files are plain WGSL. Declarations may stand in any order in WGSL, so that putting them one behind the other links
-//! them. A module has what `main` reaches and nothing else: buffers that are not used are not bound. An `if` on a
-//! generated constant is decided here, so that it may name what this module has not. Every line knows the file that it
-//! comes from.
+//! Files are plain WGSL. Declarations may be in any order in WGSL, so concatenation is linking. A module contains only
+//! what `main` reaches, so that unused buffers are not bound. An `if` on a generated constant is evaluated here, so
+//! that the other branch may use names that the module lacks. Every line has its file and line of origin.
 
 mod accessors;
 mod bindings;
@@ -31,34 +30,34 @@ use std::fmt;
 use std::str::FromStr;
 use topostream_formats::{Direction, Encoding};
 
-/// What a module does.
+/// A kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KernelName {
     /// Edges, by lists: one or more threads a list.
     Lists,
     /// Edges, by equal shares of them.
     Segments,
-    /// Edges of long lists that `lists` has left.
+    /// Edges of long lists that `lists` has deferred.
     Hubs,
-    /// Sorts all lists into bins by their length, for [`Binned`](Self::Binned).
+    /// Sorts all lists into bins by length, for [`Binned`](Self::Binned).
     Bin,
-    /// Edges of all lists, each with as many threads as its length asks for.
+    /// Edges of all lists, with more threads for longer lists.
     Binned,
-    /// Lists the units of pages that have visited lists, for [`Sweep`](Self::Sweep).
+    /// Lists the units with visited lists, for [`Sweep`](Self::Sweep).
     Select,
-    /// Edges of visited lists, each searched by one thread until it is long.
+    /// Edges of visited lists, each searched by one thread at first.
     Sweep,
     /// Queues the lists that are visited.
     Compact,
-    /// Looks for visited lists in pages that are not in device memory.
+    /// Checks whether visited lists are in pages that are not in device memory.
     Absent,
-    /// Ends what the device runs by itself if there are any.
+    /// Stops the submission if `absent` found any.
     Halt,
     /// Edges of queued lists.
     Expand,
-    /// Ends a superstep and begins the next one, where the device runs them by itself.
+    /// Ends a superstep and begins the next one, without the host.
     Decide,
-    /// First values of vertices.
+    /// Initial values of vertices.
     Initialise,
     /// Vertices, after all edges of a superstep.
     VertexPhase,
@@ -74,18 +73,18 @@ pub enum KernelName {
     Merge,
     /// Writes the values of vertices with out-edges to exchange memory.
     Pack,
-    /// Reads them there.
+    /// Reads these values.
     Unpack,
-    /// Finds what the superstep has activated among some vertices, and its values: the first half of writing a message.
+    /// Collects activated vertices of a range, and their values: the first half of writing a message.
     Collect,
-    /// Writes what `collect` has found to exchange memory, as a [message](crate::device::exchange::message).
+    /// Writes the output of `collect` to exchange memory, as a [message](crate::device::exchange::message).
     Ship,
-    /// Takes in a message of another device.
+    /// Applies a message of another device.
     Apply,
 }
 
 impl KernelName {
-    /// All of them.
+    /// All kernels.
     pub const ALL: [Self; 24] = [
         Self::Lists,
         Self::Segments,
@@ -113,7 +112,7 @@ impl KernelName {
         Self::Apply,
     ];
 
-    /// Its name, for people.
+    /// The name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Lists => "lists",
@@ -148,7 +147,7 @@ impl KernelName {
         matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand | Self::Binned)
     }
 
-    /// Whether it looks up the pages of units, which a table may say.
+    /// Whether the kernel looks up the pages of units, for which there may be a table.
     pub fn has_units(self) -> bool {
         self.is_over_pages() || matches!(self, Self::Select | Self::Bin)
     }
@@ -158,7 +157,7 @@ impl KernelName {
         matches!(self, Self::Initialise | Self::VertexPhase)
     }
 
-    /// Whether it writes or reads messages, which are traversals'.
+    /// Whether it writes or reads messages.
     pub fn is_of_messages(self) -> bool {
         matches!(self, Self::Collect | Self::Ship | Self::Apply)
     }
@@ -168,7 +167,7 @@ impl KernelName {
         !self.hooks().is_empty()
     }
 
-    /// The functions that it wants of an algorithm.
+    /// The algorithm's functions that it calls.
     fn hooks(self) -> &'static [&'static str] {
         match self {
             Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand | Self::Binned => {
@@ -194,36 +193,33 @@ impl FromStr for KernelName {
     fn from_str(name: &str) -> Result<Self, String> {
         let name = if name == "put-off" { Self::Defer.name() } else { name };
         let names = Self::ALL.map(Self::name).join(", ");
-        Self::ALL
-            .into_iter()
-            .find(|kernel| kernel.name() == if name == "put-off" { "defer" } else { name })
-            .ok_or_else(|| format!("expected one of {names}"))
+        Self::ALL.into_iter().find(|kernel| kernel.name() == name).ok_or_else(|| format!("expected one of {names}"))
     }
 }
 
-/// What a module is made for: the store, the superstep, the size of the graph, and what the device can do.
+/// The options of a module: the store, the superstep, the size of the graph, and features of the device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ModuleOptions {
-    /// How neighbours are written.
+    /// The encoding of neighbours.
     pub encoding: Encoding,
     /// Bytes of a page.
     pub page_bytes: u32,
     /// Whether the algorithm reads weights.
     pub weights: bool,
-    /// Which lists are read.
+    /// The direction of the lists to read.
     pub direction: Direction,
-    /// Whose.
+    /// The lists to read.
     pub visit: Visit,
-    /// Whether the lists are grouped for shards: each is in several parts, far from one another.
+    /// Whether the lists are grouped for shards: each has several parts.
     pub grouped: bool,
     /// Buffers hold the values of 2^this many vertices; 5 to 32.
     pub attribute_chunk_vertices_log2: u32,
     /// Vertices of the graph.
     pub vertices: u64,
-    /// Whether what edges write is held for the device's own vertices only (Strategy-S).
+    /// Whether attributes that edges write are held for the device's own vertices only (Strategy-S).
     pub sharded: bool,
-    /// Vertices that what edges write, and out-degrees, are held for: from the first own one, rounded down to a
-    /// multiple of 64, to the last own one; where it is not sharded, all.
+    /// Number of vertices for which attributes that edges write, and out-degrees, are held: from the first own one,
+    /// rounded down to a multiple of 64, to the last own one; all if not sharded.
     pub held_vertices: u64,
     /// Whether floats can be added atomically (`SHADER_FLOAT32_ATOMIC`).
     pub float_atomics: bool,
@@ -231,20 +227,20 @@ pub struct ModuleOptions {
     pub wide_integers: bool,
     /// Whether there are subgroup operations (`SUBGROUP`).
     pub subgroups: bool,
-    /// Whether pages are read where they lie in main memory: over a bus, each word should be asked for once.
+    /// Whether pages are read in main memory, over a bus, so that each word should be read once.
     pub in_place: bool,
-    /// Whether the driver ends loops early, so that kernels which call an algorithm's hooks have to look for that.
+    /// Whether the driver ends loops early, so that kernels that call an algorithm's hooks have to check for that.
     pub loops_limited: bool,
-    /// The device's own vertices whose first activation `census` writes down; 0 if it does not.
+    /// Number of own vertices whose levels `census` records; 0 if it does not.
     pub levels: u64,
     /// Whether `census` clears the frontier of the superstep that ends.
     pub clears: bool,
-    /// Whether there is a table of the page of each unit.
+    /// Whether there is a table with the page of each unit.
     pub tabled: bool,
 }
 
 impl Default for ModuleOptions {
-    /// All out-lists of a store as it is made where nothing is asked for, with a million vertices, for any device.
+    /// All out-lists of a store with default options and a million vertices, for any device.
     fn default() -> Self {
         Self {
             encoding: Encoding::VertexId,
@@ -270,17 +266,17 @@ impl Default for ModuleOptions {
 }
 
 impl ModuleOptions {
-    /// How many buffers hold an attribute of all vertices.
+    /// Number of buffers of an attribute of all vertices.
     pub fn chunks(&self) -> u32 {
         self.chunks_of(self.vertices)
     }
 
-    /// How many buffers hold an attribute that edges write: as many as that of all vertices, where it is not sharded.
+    /// Number of buffers of an attribute that edges write.
     pub fn held_chunks(&self) -> u32 {
         if self.sharded { self.chunks_of(self.held_vertices) } else { self.chunks() }
     }
 
-    /// How many buffers hold the supersteps in which own vertices were first active.
+    /// Number of buffers of levels.
     pub fn level_chunks(&self) -> u32 {
         self.chunks_of(self.levels)
     }
@@ -310,12 +306,12 @@ impl ModuleOptions {
     }
 }
 
-/// An algorithm as modules see it.
+/// The declaration of an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declared {
-    /// For labels.
+    /// Its name, for labels.
     pub name: &'static str,
-    /// Its text.
+    /// Its shader.
     pub shader: Shader,
     /// Its attributes.
     pub attributes: Vec<Attribute>,
@@ -323,21 +319,21 @@ pub struct Declared {
     pub traversal: bool,
     /// Its tables.
     pub tables: Vec<DeclaredTable>,
-    /// The bit attribute of vertices that a superstep leaves out, by its place.
+    /// The bit attribute of deferred vertices, by index.
     pub deferred: Option<usize>,
 }
 
-/// A table as modules see it.
+/// The declaration of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeclaredTable {
-    /// What the shader calls it.
+    /// Its name in the shader.
     pub name: &'static str,
-    /// Whether it is the device's own, and may be written.
+    /// Whether it belongs to the device, and may be written.
     pub own: bool,
 }
 
 impl Declared {
-    /// What an algorithm declares over a store with or without in-lists; none without a shader.
+    /// The declaration of an algorithm for a store with or without in-lists; none without a shader.
     pub fn of(algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Self> {
         let (shader, traversal) = (algorithm.shader()?, algorithm.is_traversal());
         let table = |table: Table| DeclaredTable { name: table.name, own: matches!(table.contents, Contents::Own(_)) };
@@ -349,7 +345,7 @@ impl Declared {
 }
 
 impl Declared {
-    /// Whether its shader says what the next superstep is, so that a device can run supersteps by itself.
+    /// Whether its shader has `step_next`, so that a device can run supersteps without the host.
     pub fn decides(&self) -> bool {
         prelude::declares(self, &["step_next"])
     }
@@ -358,11 +354,11 @@ impl Declared {
 /// A module: one entry point `main`, of workgroups of [`layout::WORKGROUP`] threads.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// For messages: algorithm and kernel.
+    /// Algorithm and kernel, for messages.
     pub label: String,
     /// The WGSL.
     pub text: String,
-    /// What it binds, by group and number.
+    /// Its bindings, by group and number.
     pub bindings: Vec<Binding>,
     float_atomics: bool,
     wide_integers: bool,
@@ -373,7 +369,7 @@ pub struct Module {
     refused: Option<(String, &'static str)>,
 }
 
-/// Lines of a module from `first_line` on are those of `file` from `line` on.
+/// The origin of the lines of a module from `first_line` on: `file`, from `line` on.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     first_line: u32,
@@ -390,10 +386,10 @@ impl Module {
     }
 }
 
-/// Composes a module. What is wrong with an algorithm's text, `check` says.
+/// Composes a module. [`check()`] reports errors in an algorithm's text.
 ///
 /// # Panics
-/// Where chunks are not of 2^5 to 2^32 vertices.
+/// If the chunk size is not 2^5 to 2^32 vertices.
 pub fn compose(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> Module {
     let chunks = options.attribute_chunk_vertices_log2;
     assert!((5..=32).contains(&chunks), "chunks of 2^{chunks} vertices");

@@ -1,4 +1,4 @@
-//! What is generated for a module beside accessors: constants, and which vertices are visited.
+//! Generated declarations other than accessors: constants, and the test for visited vertices.
 
 use super::layout::{HUB_EDGES, LARGE_CHUNK, SLOTS_CACHED, WORKGROUP, edges_per_thread, edges_per_unit};
 use super::{Declared, KernelName, ModuleOptions, layout, messages, text};
@@ -7,13 +7,13 @@ use crate::model::numbers::{MURMUR_FACTORS, TOO_FAR};
 use std::collections::HashMap;
 use topostream_formats::{Direction, Encoding};
 
-/// The name of what is generated, in messages.
+/// The file name of generated text in messages.
 pub(super) const FILE: &str = "(generated)";
 
-/// What a neighbour brings, where the algorithm does not say: itself.
+/// The default of `list_gather`: the neighbour itself.
 pub(super) const LIST_GATHER: &str = "fn list_gather(neighbour: u32) -> u32 {\n    return neighbour;\n}\n";
 
-/// Constants that an `if` may be decided by.
+/// Constants that control static `if`s.
 pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> HashMap<String, bool> {
     let (width, pull) = (options.encoding.width_bytes(), options.direction == Direction::In);
     let (aligned, visit_all) = (width == 4, options.visit == Visit::All);
@@ -24,44 +24,43 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("GROUPED", options.grouped),
         ("VISIT_ALL", visit_all),
         ("SUBGROUPS", options.subgroups),
-        // Whether threads that share a list join what they have gathered before one of them closes it.
+        // Whether threads that share a list join their records before one of them closes it.
         ("JOINED", pull && options.subgroups && declares(algorithm, &["list_join", "list_shuffle"])),
-        // Whether it is looked for loops that the driver has ended early.
+        // Whether to check for loops that the driver has ended early.
         ("LOOPS_LIMITED", options.loops_limited && kernel.has_hooks()),
         ("RECORD_IDS", options.encoding != Encoding::VertexId),
-        // A neighbour is a word, or it may begin within one and end in the next or, if it is of 7 bytes, the one after.
+        // Whether a neighbour is one word. Otherwise it may span two words or, if it has 7 bytes, three.
         ("ALIGNED", aligned),
         ("THREE_WORDS", width == 7),
-        // Whether `segments` brings neighbours to workgroup memory.
+        // Whether `segments` loads neighbours to workgroup memory.
         ("STAGED", staged),
-        // Whether it leaves out lines of memory without visited lists.
+        // Whether it skips lines of memory without visited lists.
         ("BY_LINE", staged && aligned && !visit_all),
-        // Whether what edges write is held of own vertices only.
+        // Whether attributes that edges write are held for own vertices only.
         ("SHARDED", options.sharded),
-        // Whether pages are looked at whose vertices are deferred.
+        // Whether the vertices of pages are deferred.
         ("DEFER", kernel == KernelName::Defer),
-        // Whether `census` writes down when vertices were first active, and whether it clears the old frontier and adds
-        // up what it has counted: where `decide` comes next.
+        // Whether `census` records levels, and whether it clears the old frontier and adds up its counts, for `decide`.
         ("LEVELS", kernel == KernelName::Census && options.levels > 0),
-        // Whether there is a table of the page of each unit.
+        // Whether there is a table with the page of each unit.
         ("TABLED", options.tabled && kernel.has_units()),
         ("CLEARS", kernel == KernelName::Census && options.clears),
         // Whether a superstep ends with the census of a frontier, and not with a vertex phase.
         ("TRAVERSAL", algorithm.traversal),
-        // Whether messages tell of sets.
+        // Whether messages have sets.
         ("MESSAGE_FLAGS", messages::counts(algorithm, kernel, options).0 > 0),
     ];
     own.iter().chain(&algorithm.shader.switches).map(|&(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Whether the algorithm's text declares all of these names.
+/// Whether the algorithm's shader declares all of these names.
 pub(super) fn declares(algorithm: &Declared, names: &[&str]) -> bool {
     let declared = text::declarations(algorithm.shader.text);
     names.iter().all(|name| declared.iter().any(|one| one.name == *name))
 }
 
-/// The expressions of whether a vertex's list is read, of which of 32 vertices' lists are, and of which of 32 vertices'
-/// lists the next superstep reads.
+/// WGSL expressions: whether a vertex's list is read; a word with a bit for each of 32 vertices whose list is read; the
+/// same for the next superstep.
 fn visited(algorithm: &Declared, options: &ModuleOptions) -> [String; 3] {
     let all = "0xffffffffu";
     match options.visit {
@@ -70,8 +69,8 @@ fn visited(algorithm: &Declared, options: &ModuleOptions) -> [String; 3] {
         Visit::Frontier => {
             ["is_active(vertex)".into(), "frontier_word(word)".into(), "next_frontier_word(word)".into()]
         }
-        // What others' vertices are in is heard later than pages are looked for: each device looks for its own
-        // vertices' pages.
+        // Sets of other devices' vertices arrive after the search for pages, so each device searches for the pages of
+        // its own vertices.
         Visit::Within(place) => {
             let name = algorithm.attributes[place].name;
             let word = format!("own_bits(word) & {name}_word(word)");
@@ -86,7 +85,7 @@ fn visited(algorithm: &Declared, options: &ModuleOptions) -> [String; 3] {
     }
 }
 
-/// Numbers that shaders and the host share.
+/// Constants that shaders and the host share.
 fn numbers(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> Vec<(&'static str, u32)> {
     let mask = |bytes: u8| if bytes >= 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
     let (page_bytes, slot_bytes) = match options.encoding {
@@ -154,9 +153,9 @@ pub(super) fn text(
     let [vertex, now, next] = visited(algorithm, options);
     text +=
         &format!("// Whether a vertex's list is read.\nfn visits(vertex: u32) -> bool {{\n    return {vertex};\n}}\n");
-    text += "// Which of 32 vertices have lists that are read.\n";
+    text += "// A bit for each of 32 vertices whose list is read.\n";
     text += &format!("fn lists_read(word: u32) -> u32 {{\n    return {now};\n}}\n");
-    text += "// Which of 32 vertices have lists that the next superstep reads.\n";
+    text += "// A bit for each of 32 vertices whose list the next superstep reads.\n";
     text += &format!("fn visit_word(word: u32) -> u32 {{\n    return {next};\n}}\n");
     let (from, to) = match (options.visit, algorithm.deferred) {
         (Visit::Within(_), Some(place)) => ("visit".into(), algorithm.attributes[place].name),

@@ -1,9 +1,9 @@
-//! Just enough of WGSL's grammar to link files: words, blocks, and where a declaration begins and ends.
+//! As much of WGSL's grammar as linking needs: words, blocks, and the extent of declarations.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// A word, a number or a punctuation mark, by its place in the text.
+/// A word, a number or a punctuation mark, by its position in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Token {
     start: usize,
@@ -17,7 +17,7 @@ impl Token {
     }
 }
 
-/// Where a comment that begins at `at` ends; block comments nest.
+/// The end of the comment that begins at `at`; block comments nest.
 fn comment_end(bytes: &[u8], at: usize) -> Option<usize> {
     if bytes[at..].starts_with(b"//") {
         return Some(bytes[at..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |length| at + length));
@@ -62,7 +62,7 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The place of the bracket that closes the one at `open`; the last place if there is none.
+/// The index of the bracket that closes the one at `open`; the last index if there is none.
 fn closing(text: &str, tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -78,14 +78,14 @@ fn closing(text: &str, tokens: &[Token], open: usize) -> usize {
     tokens.len() - 1
 }
 
-/// An `if` on a constant that is known: places of its tokens.
+/// An `if` on a known constant: indices of its tokens.
 struct StaticIf {
     holds: bool,
     open: usize,
     close: usize,
 }
 
-/// Looks for `if NAME {` or `if !NAME {` at a place.
+/// Matches `if NAME {` or `if !NAME {` at an index.
 fn static_if(text: &str, tokens: &[Token], at: usize, known: &HashMap<String, bool>) -> Option<StaticIf> {
     let word = |at: usize| tokens.get(at).map(|token: &Token| token.of(text));
     if word(at) != Some("if") {
@@ -98,7 +98,7 @@ fn static_if(text: &str, tokens: &[Token], at: usize, known: &HashMap<String, bo
     (word(open) == Some("{")).then(|| StaticIf { holds: value != negated, open, close: closing(text, tokens, open) })
 }
 
-/// Where a chain of `else if` and `else` ends that begins at the `else` at `at`.
+/// The end of the chain of `else if` and `else` that begins at `at`.
 fn chain_end(text: &str, tokens: &[Token], at: usize) -> usize {
     let is = |at: usize, word: &str| tokens.get(at).is_some_and(|token: &Token| token.of(text) == word);
     let open = (at..tokens.len()).find(|&at| is(at, "{")).unwrap_or(tokens.len() - 1);
@@ -106,7 +106,7 @@ fn chain_end(text: &str, tokens: &[Token], at: usize) -> usize {
     if is(close + 1, "else") { chain_end(text, tokens, close + 1) } else { close }
 }
 
-/// What deciding every `if` on a known constant takes out of a text: the `if` itself, and the branch that is not taken.
+/// The parts to blank for every `if` on a known constant: the `if` itself, and the branch that is not taken.
 fn decided_out(text: &str, tokens: &[Token], known: &HashMap<String, bool>) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
     for at in 0..tokens.len() {
@@ -134,7 +134,7 @@ fn decided_out(text: &str, tokens: &[Token], known: &HashMap<String, bool>) -> V
 /// A declaration at the top level of a file.
 #[derive(Clone, Debug)]
 pub struct Declaration {
-    /// What it declares; empty where that cannot be told.
+    /// The declared name; empty if there is none.
     pub name: String,
     /// The line where its text begins, from 1.
     pub line: u32,
@@ -149,13 +149,13 @@ pub struct Declaration {
 pub struct Decided {
     /// Its text with the comment above it.
     pub text: String,
-    /// The words in it that name what is declared elsewhere: other declarations, accessors, buffers, and what WGSL has.
+    /// The non-local names in it: other declarations, accessors, buffers, and WGSL built-ins.
     pub words: BTreeSet<String>,
 }
 
 impl Declaration {
-    /// Decides every `if` on a known constant: the branch that is not taken is blanked, so that it may name what is not
-    /// there. Lines keep their numbers.
+    /// Evaluates every `if` on a known constant: blanks the other branch, so that it may use undeclared names. Lines
+    /// keep their numbers.
     pub fn decided(&self, known: &HashMap<String, bool>) -> Decided {
         let out = decided_out(&self.text, &self.tokens, known);
         if out.is_empty() {
@@ -173,7 +173,7 @@ impl Declaration {
     }
 }
 
-/// Where the declaration that begins at token `first` ends, itself included.
+/// The last token of the declaration that begins at token `first`.
 fn declaration_end(text: &str, tokens: &[Token], first: usize) -> usize {
     let mut depth = 0i32;
     let mut blocks = false;
@@ -190,7 +190,7 @@ fn declaration_end(text: &str, tokens: &[Token], first: usize) -> usize {
     tokens.len() - 1
 }
 
-/// The name that a declaration gives: the word behind its keyword, or behind `var<…>`.
+/// The name of a declaration: the word after its keyword, or after `var<…>`.
 fn declared_name(text: &str, tokens: &[Token]) -> String {
     let words = ["fn", "struct", "alias", "const", "override", "var"];
     let Some(keyword) = tokens.iter().position(|token| words.contains(&token.of(text))) else { return String::new() };
@@ -201,7 +201,7 @@ fn declared_name(text: &str, tokens: &[Token]) -> String {
     tokens.get(at).filter(|token| token.is_word).map(|token| token.of(text).to_owned()).unwrap_or_default()
 }
 
-/// Where the text of a declaration begins: at the comment lines right above it.
+/// The start of the text of a declaration, including the comment lines directly above it.
 fn comment_start(text: &str, start: usize) -> usize {
     let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |end| end + 1);
     let mut begin = line_start(start);
@@ -218,14 +218,13 @@ fn comment_start(text: &str, start: usize) -> usize {
     begin
 }
 
-/// Finds the words of a declaration that may be names from elsewhere: all but members, attributes, and what it has
-/// declared itself at that place (parameters; `let`, `var` and `const`, from the end of their statement to that of
-/// their block).
+/// Finds the non-local names in a declaration: all words except members, attributes, and local names in scope
+/// (parameters; `let`, `var` and `const`, from the end of their statement to the end of their block).
 struct Names<'a> {
     words: Vec<&'a str>,
-    /// Local names, by block; those of a `for` are in a block of their own, around its body.
+    /// Local names, by block; those of a `for` are in an extra block around its body.
     scopes: Vec<Vec<&'a str>>,
-    /// Of each block that is open, how many scopes end with it.
+    /// For each open block, the number of scopes that end with it.
     blocks: Vec<usize>,
     /// A local name whose statement has not ended.
     pending: Option<&'a str>,
@@ -236,7 +235,7 @@ impl<'a> Names<'a> {
     fn of(text: &'a str, tokens: &[Token]) -> BTreeSet<String> {
         let words: Vec<&str> = tokens.iter().map(|token| token.of(text)).collect();
         let is_struct = words.contains(&"struct");
-        // Where a name that a colon follows is declared.
+        // In the head, names followed by a colon are declared.
         let head = if is_struct { words.len() } else { words.iter().position(|word| *word == "{").unwrap_or(0) };
         let mut names =
             Self { words, scopes: vec![Vec::new()], blocks: Vec::new(), pending: None, used: BTreeSet::new() };
@@ -269,12 +268,12 @@ impl<'a> Names<'a> {
         scope.into_iter().for_each(|scope| scope.extend(self.pending.take()));
     }
 
-    /// Takes a word; in a head, one that a colon follows is declared.
+    /// Adds a word; in the head, a word followed by a colon is declared.
     fn word(&mut self, at: usize, in_head: bool) {
         let word = self.words[at];
         let before = |back: usize| at.checked_sub(back).map_or("", |at| self.words[at]);
         let is_declared_in_head = in_head && self.words.get(at + 1) == Some(&":");
-        // What an attribute is called, and the built-in values.
+        // Names of attributes and of built-in values.
         let is_attribute = before(1) == "@" || before(1) == "(" && before(2) == "builtin" && before(3) == "@";
         if before(1) == "." || is_attribute || is_declared_in_head {
             return;
@@ -286,7 +285,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whether the word stands behind `let`, `const`, `var` or `var<…>`.
+    /// Whether the word follows `let`, `const`, `var` or `var<…>`.
     fn is_declared(&self, at: usize) -> bool {
         let keyword = match self.words[..at] {
             [.., keyword, "<", _, ">"] | [.., keyword] => keyword,
@@ -296,7 +295,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Cuts a file into its declarations.
+/// Splits a file into its declarations.
 pub fn declarations(text: &str) -> Vec<Declaration> {
     let tokens = tokens(text);
     let mut declarations = Vec::new();
@@ -358,32 +357,42 @@ mod tests {
 
     #[test]
     fn declarations_have_names_words_and_places() {
-        let text = "// A.\n\n// Says b.\nconst b = 3u; /* { */\n@group(0) @binding(1)\nvar<storage, read> c: array<u32>;\nstruct D { e: u32 }\nfn f(g: D) -> u32 {\n    return g.e + b; // h\n}\nconst_assert b == 3u;\n";
+        let text = "// A.
+
+// About b.
+const b = 3u; /* { */
+@group(0) @binding(1)
+var<storage, read> c: array<u32>;
+struct D { e: u32 }
+fn f(g: D) -> u32 {
+    return g.e + b; // h
+}
+const_assert b == 3u;
+";
         let found = declarations(text);
         let names: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.line)).collect();
         assert_eq!(names, [("b", 3), ("c", 5), ("D", 7), ("f", 8), ("", 11)]);
-        assert!(found[0].text.starts_with("// Says b.") && found[0].text.ends_with("3u;"));
+        assert!(found[0].text.starts_with("// About b.") && found[0].text.ends_with("3u;"));
         let words = found[3].decided(&HashMap::new()).words;
         assert!(words.contains("b") && !words.contains("e") && !words.contains("h"));
     }
 
-    /// What is declared elsewhere is called `a` to `z` here, what is declared on the spot has longer names or the same
-    /// ones.
+    /// The non-local names of the declarations of a text.
     fn named(text: &str) -> String {
         let words = declarations(text).remove(0).decided(&HashMap::new()).words;
         words.into_iter().filter(|word| word.len() == 1).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn local_names_are_no_others() {
+    fn local_names_are_excluded() {
         assert_eq!(named("fn g(a: B, c: D) -> E { return a + c + f; }"), "B D E f g");
         assert_eq!(named("@compute @workgroup_size(W)\nfn g(@builtin(i) i: vec3<u32>) { x(i.y); }"), "W g x");
         assert_eq!(named("struct S { a: T, @align(N) b: array<U, M>, }"), "M N S T U");
         assert_eq!(named("fn g() { let a = b; let c: D = a; var e = c; var<function> h = e; h = a; }"), "D b g");
-        // A name is there from the end of its statement on.
+        // The scope of a name begins at the end of its statement.
         assert_eq!(named("fn g() { let a = a(1u); h(a); }"), "a g h");
         assert_eq!(named("fn g() { h(a); let a = 1u; }"), "a g h");
-        // And to the end of its block.
+        // It ends at the end of its block.
         assert_eq!(named("fn g() { { let a = 1u; h(a); } a(); }"), "a g h");
         assert_eq!(named("fn g() { if b { let a = 1u; h(a); } else { a(); } }"), "a b g h");
         assert_eq!(named("fn g() { for (var i = n; i < m; i++) { h(i); } }"), "g h m n");

@@ -1,4 +1,4 @@
-//! How pages are cut into units, the shares of workgroups.
+//! The division of pages into units, the shares of workgroups.
 
 use super::layout::{BatchPage, LARGE_CHUNK, WORKGROUP, edges_per_unit};
 use topostream_formats::page::Page;
@@ -22,7 +22,7 @@ pub fn append_rows(page: &Page<'_>, weights: bool, rows: &mut Vec<u32>) {
     let header = page.header();
     let per_unit = edges_per_unit(weights);
     for unit in 0..segment_units(header.edge_count, weights) {
-        // The last slot that begins at the edge or before is the one before the first that begins behind it.
+        // The last slot that begins at or before the edge precedes the first one that begins after it.
         rows.push(page.first_slot_from(unit * per_unit + 1) - 1);
     }
     rows.push(header.slot_count);

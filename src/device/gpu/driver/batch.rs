@@ -1,4 +1,4 @@
-//! Batches: pages in one buffer that one launch works through.
+//! Batches: the pages of one buffer that one launch processes.
 
 use crate::device::PageWork;
 use crate::device::gpu::compose::layout::{
@@ -10,7 +10,7 @@ use crate::pages::fetch::{Frame, PageRef};
 use std::sync::Arc;
 use topostream_formats::directory::DirectoryEntry;
 
-/// Workgroups that look for parts of long lists, at most: they take one after another.
+/// Maximum number of workgroups of `hubs`; each processes parts of long lists in a loop.
 const HUB_GROUPS: u32 = 1024;
 
 /// A page on its way through the device.
@@ -18,22 +18,22 @@ const HUB_GROUPS: u32 = 1024;
 pub struct Job {
     /// The page.
     pub page: PageRef,
-    /// The frame that it came in; none once it is in a slot.
+    /// The frame that it was read into; none once it is in a slot.
     pub frame: Option<Arc<Frame>>,
-    /// Where it lies in the arena, or will; none for a page that is read in its frame.
+    /// Its slot in the arena, before or after the copy; none for a page that is read in its frame.
     pub slot: Option<Slot>,
-    /// The unit row, where it has to be uploaded.
+    /// The unit row, if it has to be uploaded.
     pub row: Option<Vec<u32>>,
-    /// What was done for it so far.
+    /// The work done for it so far.
     pub work: PageWork,
 }
 
-/// Which buffer a page lies in.
+/// The buffer that holds a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// One of the arena's.
+    /// A buffer of the arena, by index.
     Arena(u32),
-    /// One of the imported page buffer's.
+    /// A buffer of the imported page buffer, by index.
     Frames(u32),
 }
 
@@ -42,7 +42,7 @@ pub enum Place {
 pub struct BatchTable {
     entries: Vec<BatchPage>,
     units: u32,
-    /// Parts that the batch's long lists are cut into, at most.
+    /// Maximum number of parts that the batch's long lists are split into.
     hub_parts_max: u32,
     distribution: Distribution,
     weights: bool,
@@ -85,7 +85,7 @@ impl BatchTable {
         pages.flat_map(|((entry, end), page)| (entry.first_unit..end).map(move |_| page)).collect()
     }
 
-    /// How many workgroups a page takes.
+    /// Units of a page: one workgroup each.
     fn units_of(&self, entry: &DirectoryEntry) -> u32 {
         match self.distribution {
             Distribution::Segments => entry.edge_count.div_ceil(edges_per_unit(self.weights)),
@@ -94,13 +94,12 @@ impl BatchTable {
         }
     }
 
-    /// The workgroups to launch, in two dimensions; none for a batch without work.
+    /// The workgroups to launch, in two dimensions; 0 for a batch without work.
     pub fn groups(&self) -> (u32, u32) {
         grid(self.units).into()
     }
 
-    /// The workgroups that look for parts of long lists: never more than there may be parts, and none where no list is
-    /// long.
+    /// Workgroups of `hubs`: at most one for each part of a long list, 0 if no list is long.
     pub fn hub_groups(&self) -> u32 {
         self.hub_parts_max.min(HUB_GROUPS)
     }
@@ -123,18 +122,18 @@ impl BatchTable {
     }
 }
 
-/// How many parts of long lists a page can have. A list of more than [`HUB_EDGES`] edges has fewer than twice as many
-/// parts as it has that many edges; a large page's list is cut by itself.
+/// Maximum number of parts of long lists in a page: a list of n > [`HUB_EDGES`] edges has fewer than 2n / [`HUB_EDGES`]
+/// parts. 0 for large pages, which are split into chunks.
 fn hub_parts_max(entry: &DirectoryEntry) -> u32 {
     if entry.run > 0 || entry.edge_count <= HUB_EDGES { 0 } else { entry.edge_count / (HUB_EDGES / 2) }
 }
 
-/// The lanes that share a list, as a power of two.
+/// Base-2 logarithm of the number of lanes that share a list.
 fn lanes_log2(entry: &DirectoryEntry, distribution: Distribution) -> u32 {
     match distribution {
         Distribution::Vertex | Distribution::Segments => 0,
         Distribution::Warp(lanes) => lanes.ilog2(),
-        // As many as a list has edges on average.
+        // The average number of edges of a list.
         Distribution::Auto | Distribution::Hybrid => (entry.edge_count / entry.slot_count.max(1)).clamp(1, 32).ilog2(),
     }
 }

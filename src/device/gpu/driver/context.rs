@@ -1,8 +1,9 @@
-//! What the owners of a run's state share and are passed: the adapter, the run's buffers and plan, and what it runs.
+//! The context that the owners of a run's state share: the adapter, the run's buffers and plan, the algorithm and the
+//! graph.
 //!
-//! All of it is fixed when the run begins, but for three things: the numbers of the superstep, which `superstep` alone
-//! writes; the kernels that have been composed so far; and the places for timestamps. It does not know pages, launches
-//! or moves.
+//! All of it is fixed when the run begins, except for three things: the numbers of the superstep, which only
+//! `superstep` writes; the kernels composed so far; and the timestamp queries. It does not know pages, launches or
+//! moves.
 
 use super::timing::Timing;
 use crate::device::Workers;
@@ -25,7 +26,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use topostream_formats::{Direction, Store, Topology};
 
-/// What a GPU device is given for a run.
+/// The input of a GPU device for a run.
 pub struct RunSetup {
     /// The algorithm.
     pub algorithm: Arc<dyn Algorithm>,
@@ -39,13 +40,13 @@ pub struct RunSetup {
     pub frames: u32,
     /// The threads that check pages, with other devices of the run.
     pub workers: Arc<Workers>,
-    /// Takes spans of kernels, copies and checks.
+    /// Records spans of kernels, copies and checks.
     pub trace: Option<Arc<Timeline>>,
-    /// Which vertices are the device's.
+    /// The device's vertices.
     pub part: Part,
-    /// The memory that it exchanges values with other devices through; none where it is alone.
+    /// The memory through which it exchanges values with other devices; none for a single device.
     pub exchange: Option<Arc<ExchangeMemory>>,
-    /// Whether the engine asks the device to run supersteps by itself before it plans one.
+    /// Whether the engine lets the device run supersteps by itself before it plans one.
     pub runs_ahead: bool,
 }
 
@@ -59,7 +60,7 @@ pub struct Context {
     pub graph: Arc<Graph>,
     /// The store.
     pub store: Arc<Store>,
-    /// Which vertices are the device's.
+    /// The device's vertices.
     pub part: Part,
     /// The device's memory.
     pub plan: DevicePlan,
@@ -67,13 +68,13 @@ pub struct Context {
     pub buffers: RunBuffers,
     /// The buffers of the page arena.
     pub arena_buffers: Vec<SharedBuffer>,
-    /// Takes spans, if there is a timeline.
+    /// Records spans, if the run is traced.
     pub trace: Option<Arc<Timeline>>,
     /// The superstep that is under way.
     pub step: Step,
     /// Timestamps of passes.
     pub timing: Timing,
-    /// The adapter and what outlives the run. Its arena and unit rows are with their owners.
+    /// The adapter and the buffers that outlive the run, without the arena and the unit rows, which have other owners.
     pub home: Home,
 }
 
@@ -81,11 +82,11 @@ impl Context {
     /// Allocates attributes as they have been [planned](plan).
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn new(mut home: Home, setup: &RunSetup, (declared, plan): Planned) -> Result<Self> {
         let RunSetup { algorithm, graph, store, pool, frames, trace, part, exchange, .. } = setup;
         home.prepare(&plan, store, graph, pool, *frames, part)?;
-        // Exchange memory of an earlier run goes before anything is allocated.
+        // Exchange memory of an earlier run is freed before anything is allocated.
         if exchange.is_none() {
             home.forget_exchange()?;
         }
@@ -125,12 +126,12 @@ impl Context {
     /// The page buffer as the device reads it.
     ///
     /// # Panics
-    /// Where it is not imported.
+    /// If it is not imported.
     pub fn import(&self) -> &PoolImport {
         self.home.import.as_ref().expect("frames are read in place only where they are imported")
     }
 
-    /// The buffer of the import that a frame lies in, and the byte where it begins there.
+    /// The buffer of the import that holds a frame, and the frame's byte offset in it.
     pub fn frame_place(&self, frame: u32) -> (u32, u64) {
         let (chunk, offset) = self.import().locate(u64::from(frame) * self.plan.slot_bytes);
         (chunk as u32, offset)
@@ -141,18 +142,18 @@ impl Context {
         self.store.topology(direction).expect("pages of topologies that exist")
     }
 
-    /// Neighbours in a page, where the superstep visits all lists; otherwise 0, and the kernels count.
+    /// Neighbours in a page if the superstep visits all lists; otherwise 0: the kernels count them.
     pub fn edges(&self, page: PageRef) -> u64 {
         let entries = self.topology(page.direction).directory().entries();
         if self.step.visit == Visit::All { entries[page.page.index()].edge_count.into() } else { 0 }
     }
 
-    /// The parts of some vertices' values, by buffer.
+    /// The values of some vertices, as spans of buffers.
     pub fn spans(&self, attribute: usize, vertices: &Range<u64>) -> Vec<Span<'_>> {
         self.buffers.spans(attribute, vertices, self.plan.chunk_vertices_log2)
     }
 
-    /// Sets values of whole words to zero.
+    /// Sets values to zero. The vertices must fill whole words.
     pub fn clear_values(&self, encoder: &mut wgpu::CommandEncoder, attribute: usize, vertices: &Range<u64>) {
         for span in self.spans(attribute, vertices) {
             let words = span.words(&self.declared.attributes[attribute]);
@@ -160,7 +161,7 @@ impl Context {
         }
     }
 
-    /// An empty list of commands.
+    /// An empty command encoder.
     pub fn encoder(&self) -> wgpu::CommandEncoder {
         self.gpu().device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
     }
@@ -168,7 +169,7 @@ impl Context {
     /// A kernel of this run.
     ///
     /// # Errors
-    /// [`Error::Shader`] by file and line; what the device says.
+    /// [`Error::Shader`] by file and line; device errors.
     pub fn kernel(
         &mut self,
         name: KernelName,
@@ -180,7 +181,7 @@ impl Context {
         self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
     }
 
-    /// Composes kernels of this run side by side.
+    /// Composes kernels of this run in parallel.
     pub fn prepare_kernels(&mut self, kernels: &[(KernelName, Direction, Visit, bool)]) {
         let options = |&(name, direction, visit, in_place): &(KernelName, Direction, Visit, bool)| {
             (name, self.with_levels(name, ModuleOptions { in_place, ..self.options(direction, visit) }))
@@ -192,7 +193,7 @@ impl Context {
     /// A kernel of this run for supersteps that the device runs by itself: its census clears the old frontier.
     ///
     /// # Errors
-    /// As of [`kernel`](Self::kernel).
+    /// Those of [`kernel`](Self::kernel).
     pub fn kernel_of_loop(&mut self, name: KernelName, direction: Direction, visit: Visit) -> Result<Arc<Kernel>> {
         let options = self.options(direction, visit);
         let options = self.with_levels(
@@ -234,11 +235,11 @@ impl Context {
         }
     }
 
-    /// Encodes one pass of a kernel that works on no batch of pages. It binds what `find` returns, and otherwise the
-    /// run's buffers.
+    /// Encodes one pass of a kernel that processes no batch of pages. It binds the buffers that `find` returns, and the
+    /// run's buffers for the rest.
     ///
     /// # Errors
-    /// As of [`kernel`](Self::kernel).
+    /// Those of [`kernel`](Self::kernel).
     pub fn pass<'b>(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -274,7 +275,7 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
     let visits = algorithm.visits(graph.has_in_lists);
     let mut directions = Vec::new();
     for &(direction, _) in &visits {
-        // One topology serves both ways where the graph is undirected.
+        // Undirected graphs have one topology for both directions.
         let own = store.topology(direction).expect("algorithms visit topologies that exist").direction();
         if !directions.contains(&own) {
             directions.push(own);

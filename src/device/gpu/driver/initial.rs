@@ -1,4 +1,4 @@
-//! First values: of attributes, seeds and the first frontier.
+//! Initial values of attributes, seeds and the first frontier.
 
 use super::context::Context;
 use super::writes::Writes;
@@ -13,13 +13,13 @@ use crate::model::bits::Bits;
 use std::collections::{BTreeMap, HashSet};
 use topostream_formats::Direction;
 
-/// Words of a set that are uploaded at once.
+/// Words of a set in one upload.
 const PIECE_WORDS: usize = 1 << 20;
 
-/// Sets all attributes and frontiers to the values that a run begins with.
+/// Sets all attributes and frontiers to their initial values.
 ///
 /// # Errors
-/// What the device says.
+/// Device errors.
 pub fn set(context: &mut Context) -> Result<()> {
     let mut encoder = context.encoder();
     clear(context, &mut encoder)?;
@@ -29,10 +29,10 @@ pub fn set(context: &mut Context) -> Result<()> {
     algorithm.seed_sets().iter().try_for_each(|(place, set)| plant_set(context, *place, set))
 }
 
-/// The same as commands, with levels as of [`plant_levels`]. For algorithms without sets of seeds.
+/// Like [`set`], as commands, including [`plant_levels`]. For algorithms without sets of seeds.
 ///
 /// # Errors
-/// What the device says.
+/// Device errors.
 pub fn encode(context: &mut Context, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
     clear(context, encoder)?;
     let mut writes = planted(context, &context.algorithm.seeds());
@@ -50,14 +50,14 @@ fn clear(context: &mut Context, encoder: &mut wgpu::CommandEncoder) -> Result<()
     Ok(())
 }
 
-/// What the superstep before the first one of a traversal would have found: the vertices that are active at first.
+/// The initial frontier of a traversal, as the summary of a superstep before the first one.
 pub fn found(context: &Context) -> Summary {
     let active: HashSet<u32> = context.algorithm.seeds().active.into_iter().collect();
     let edges = active.iter().map(|&vertex| u64::from(context.graph.out_degree(vertex))).sum();
     Summary { activated: active.len() as u64, activated_edges: edges, ..Summary::default() }
 }
 
-/// Writes down that the vertices which are active at first are so in superstep 0, as the census does of later ones.
+/// Records superstep 0 as the level of the initially active vertices; the census records later levels.
 pub fn plant_levels(context: &Context) {
     let mut writes = Writes::default();
     add_levels(context, &mut writes);
@@ -78,8 +78,8 @@ fn add_levels(context: &Context, writes: &mut Writes) {
     }
 }
 
-/// Sets the first values of an attribute. Those that will be added to other devices' are set by the owner of the vertex
-/// only.
+/// Sets the initial values of an attribute. Values that will be added to those of other devices are set only by the
+/// owner of the vertex.
 fn fill_attribute(context: &mut Context, encoder: &mut wgpu::CommandEncoder, place: usize) -> Result<()> {
     let Attribute { initial, merge, .. } = context.declared.attributes[place];
     let buffers = context.buffers.attribute(place, context.plan.chunk_vertices_log2);
@@ -93,7 +93,7 @@ fn fill_attribute(context: &mut Context, encoder: &mut wgpu::CommandEncoder, pla
     Ok(())
 }
 
-/// Sets the first values of one buffer of an attribute, which begins with `first_vertex`.
+/// Sets the initial values of one buffer of an attribute, which begins with `first_vertex`.
 fn fill(
     context: &mut Context,
     encoder: &mut wgpu::CommandEncoder,
@@ -117,11 +117,11 @@ fn fill(
     Ok(())
 }
 
-/// The values that a run begins from: of vertices that are held here, or whose owners' values are kept here.
+/// The seeds of vertices that the device holds, or whose owners' values it mirrors.
 fn planted(context: &Context, seeds: &Seeds) -> Writes {
     let (attributes, part) = (&context.declared.attributes, &context.part);
-    // By attribute (none: the frontier), whether the value is written here, which may differ within a word of bits, and
-    // word.
+    // By attribute (none: the frontier), by whether the value is written here (which may differ between the bits of a
+    // word), and by word.
     let mut words = BTreeMap::new();
     for seed in &seeds.values {
         let Attribute { of, merge, role, .. } = attributes[seed.attribute];
@@ -158,7 +158,7 @@ fn planted(context: &Context, seeds: &Seeds) -> Writes {
     writes
 }
 
-/// Sets the bits of an attribute that edges do not write: all vertices' values are held here.
+/// Sets the bits of an attribute that edges do not write: the device holds the values of all vertices.
 fn plant_set(context: &Context, place: usize, set: &Bits) -> Result<()> {
     let attribute = &context.declared.attributes[place];
     assert!(!attribute.role.is_written(), "sets are planted where edges do not write");
@@ -168,7 +168,7 @@ fn plant_set(context: &Context, place: usize, set: &Bits) -> Result<()> {
             let piece = begin..words.end.min(begin + PIECE_WORDS as u64);
             let bits: Vec<u32> = piece.map(|word| set.half_word((span.first / 32 + word) as u32)).collect();
             context.gpu().queue().write_buffer(span.buffer, 4 * begin, bytemuck::cast_slice(&bits));
-            // Staging memory is given back piece by piece.
+            // Submitting frees the staging memory of each piece.
             context.gpu().queue().submit([]);
             context.gpu().poll()?;
         }

@@ -1,4 +1,4 @@
-//! Pages in: a place for each one, its check on a worker thread, and its copy to the page arena.
+//! Incoming pages: each gets a place, is checked on a worker thread, and is copied to the page arena.
 //!
 //! ```text
 //!   take ─▶ slot or frame ─▶ check ─┬ in its frame ────────────────────────────────▶ Job, ready to be launched
@@ -6,8 +6,8 @@
 //!                                   └ no slot yet: waiting
 //! ```
 //!
-//! Owns the arena, the pages on their way and the copies under way. Hands on [`Job`]s that a launch may begin with, and
-//! takes them back when launches are done; both ways it reports frames that are free again. Knows neither kernels nor
+//! Owns the arena, the pages that cannot be launched yet and the copies in flight. Returns [`Job`]s that can be
+//! launched, takes them back after their launch, and reports frames that are free again. Knows neither kernels nor
 //! launches.
 
 use super::batch::Job;
@@ -33,38 +33,38 @@ use std::time::Instant;
 use topostream_formats::page::Page;
 use topostream_formats::{Error as StoreError, Store};
 
-/// Bytes of one submission to the transfer queue: enough to keep it busy, few enough that kernels can begin soon.
+/// Bytes of one submission to the transfer queue: enough to keep it busy, but few, so that kernels can begin early.
 const COPY_BYTES: u64 = 32 << 20;
-/// Submissions to the transfer queue that may be under way.
+/// Maximum number of submissions to the transfer queue in flight.
 const COPIES_MAX: usize = 4;
 
-/// The owner of pages that are not in a launch.
+/// Pages that are not in a launch, and the arena.
 pub(super) struct Intake {
     arena: Arena,
     policy: Policy,
     workers: Arc<Workers>,
     messages: Sender<DriverMessage>,
-    /// Pages that are with the worker threads.
+    /// Number of pages that worker threads are checking.
     checking: usize,
-    /// Pages that have no slot yet.
+    /// Checked pages without a slot.
     waiting: VecDeque<Job>,
-    /// Pages that are checked and have a slot, but are not in it yet.
+    /// Checked pages with a slot, to be copied to it.
     to_copy: VecDeque<Job>,
     copying: VecDeque<(TransferTicket, Vec<Job>)>,
     tally: Tally,
 }
 
-/// What becomes of a page that has been taken or checked.
+/// The result of taking or checking a page.
 pub(super) enum Taken {
-    /// It can be launched.
+    /// The page can be launched.
     Ready(Job),
-    /// It is not sound.
+    /// The page is corrupt.
     Done(PageDone),
-    /// It is being checked, or has to be copied.
+    /// The page is being checked, or has to be copied.
     Later,
 }
 
-/// Copies that are done.
+/// The results of completed copies.
 #[derive(Default)]
 pub(super) struct Arrived {
     /// Pages that can be launched.
@@ -74,7 +74,7 @@ pub(super) struct Arrived {
 }
 
 impl Intake {
-    /// Takes pages into an arena.
+    /// Intake into an arena.
     pub fn new(arena: Arena, workers: Arc<Workers>, messages: Sender<DriverMessage>) -> Self {
         let (waiting, to_copy, copying) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let (policy, tally) = (Policy::Scan, Tally::default());
@@ -86,26 +86,25 @@ impl Intake {
         &self.arena
     }
 
-    /// Whether a superstep would find a page in the arena.
+    /// Whether a page is in the arena.
     pub fn has(&self, context: &Context, page: PageRef) -> bool {
         context.plan.slots > context.plan.stream_slots && self.arena.slot_of(page).is_some()
     }
 
-    /// Begins a superstep over some pages. Those that are in the arena are ready; the others are returned beside them,
-    /// in order.
+    /// Begins a superstep over some pages. Returns jobs for those in the arena, and the other pages in order.
     pub fn start_resident(
         &mut self,
         context: &Context,
         pages: Vec<PageRef>,
         policy: Policy,
     ) -> (Vec<Job>, Vec<PageRef>) {
-        // Where a page can be read in place, none has to leave the arena for it.
+        // Pages that can be read in place need not evict others from the arena.
         let fixed = context.plan.in_place && context.home.settings.cache_policy == CachePolicy::Fixed;
         self.policy = if fixed { Policy::Scan } else { policy };
         let direction = pages.first().map(|page| page.direction);
         self.arena.begin(self.policy, |page| Some(page.direction) == direction);
         let (mut ready, mut others) = (Vec::new(), Vec::new());
-        // Without a cache, pages only pass through the arena.
+        // Without a cache, pages leave the arena after use.
         let cache = context.plan.keeps_pages();
         for page in pages {
             match self.arena.take(page) {
@@ -124,11 +123,11 @@ impl Intake {
         (ready, others)
     }
 
-    /// Finds a place for a page; has it checked where it is fresh, or where its unit row is needed. `has_row` says
-    /// whether the row of its frame is this page's.
+    /// Finds a place for a page. Starts a check if it is fresh or its unit row is needed. `has_row`: the row of its
+    /// frame is this page's.
     pub fn take(&mut self, context: &Context, PageTask { page, frame, fresh }: PageTask, has_row: bool) -> Taken {
         let slot = self.arena.slot(self.policy);
-        // A page that stays in a slot may be shared out by segments later on, in another run.
+        // A page that stays in a slot may be processed by `segments` in a later run, which needs the row.
         let row_wanted = match slot.is_none() && context.plan.in_place {
             true => !has_row,
             false => context.plan.row_words > 0,
@@ -141,7 +140,7 @@ impl Intake {
         self.place(context, job)
     }
 
-    /// Has a page checked and its unit row computed on a worker thread.
+    /// Checks a page and computes its unit row on a worker thread.
     fn check(&mut self, context: &Context, mut job: Job, fresh: bool, row_wanted: bool) {
         self.checking += 1;
         let (store, messages) = (Arc::clone(&context.store), self.messages.clone());
@@ -149,7 +148,7 @@ impl Intake {
         self.workers.spawn_urgent(move || {
             let started = Instant::now();
             let examined = catch_unwind(AssertUnwindSafe(|| examine(&store, &mut job, weights, fresh, row_wanted)));
-            // Without an answer the driver would wait for ever.
+            // The driver waits for an answer, even after a panic.
             let result = examined.unwrap_or_else(|panic| Err(panicked(&store, job.page, &panic_message(&*panic))));
             let ended = Instant::now();
             job.work.check_ns = (ended - started).as_nanos() as u64;
@@ -161,7 +160,7 @@ impl Intake {
         });
     }
 
-    /// Takes a page back from the worker threads.
+    /// Handles the result of a check.
     pub fn checked(&mut self, context: &Context, job: Job, result: Result<(), StoreError>) -> Taken {
         self.checking -= 1;
         let Err(error) = result else { return self.place(context, job) };
@@ -173,7 +172,7 @@ impl Intake {
         Taken::Done(PageDone { page, frame, kept: false, result: Err(error) })
     }
 
-    /// A page that is known to be sound is copied to its slot, read in its frame, or waits for a slot.
+    /// Places a sound page: it is copied to its slot, read in its frame, or waits for a slot.
     fn place(&mut self, context: &Context, job: Job) -> Taken {
         match job.slot {
             Some(_) => self.to_copy.push_back(job),
@@ -183,27 +182,27 @@ impl Intake {
         Taken::Later
     }
 
-    /// Pages that are not launched yet, as far as they are here.
+    /// The number of pages that cannot be launched yet.
     pub fn pending(&self) -> usize {
         self.checking + self.waiting.len() + self.to_copy.len() + self.copying.len()
     }
 
-    /// Whether copies are under way.
+    /// Whether copies are in flight.
     pub fn is_copying(&self) -> bool {
         !self.copying.is_empty()
     }
 
-    /// The superstep's work so far, which is then counted anew.
+    /// Returns and resets the superstep's work so far.
     pub fn take_tally(&mut self) -> Tally {
         std::mem::take(&mut self.tally)
     }
 
     // ---- Copies -----------------------------------------------------------------------------------------------------
 
-    /// Does what can be done without waiting: gives slots to pages that wait for one, and copies.
+    /// Makes progress without waiting: gives slots to pages that wait for one, and starts copies.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn advance(&mut self, context: &mut Context) -> Result<Arrived> {
         while let Some(job) = self.waiting.pop_front() {
             match self.arena.slot(self.policy) {
@@ -243,10 +242,10 @@ impl Intake {
         Ok(())
     }
 
-    /// Pages that have arrived in their slots can be launched, and their frames are free again.
+    /// Collects completed copies: their pages can be launched, and their frames are free again.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn poll_copies(&mut self, context: &mut Context) -> Result<Arrived> {
         let mut arrived = Arrived::default();
         while let Some((ticket, _)) = self.copying.front() {
@@ -272,7 +271,7 @@ impl Intake {
 
     // ---- Pages out --------------------------------------------------------------------------------------------------
 
-    /// Takes back the pages of a launch that is done, and reports those whose frames were needed until now.
+    /// Takes back the pages of a completed launch, and reports those that the kernels read in their frames.
     pub fn take_back(&mut self, context: &Context, jobs: Vec<Job>) -> Vec<PageDone> {
         let mut done = Vec::new();
         for mut job in jobs {
@@ -284,22 +283,22 @@ impl Intake {
         done
     }
 
-    /// Reports a page whose frame is not needed any more.
+    /// Reports a page whose frame is no longer needed.
     fn release(&self, context: &Context, job: &mut Job) -> Option<PageDone> {
         let frame = job.frame.take()?;
         job.work.edges = context.edges(job.page);
         Some(PageDone { page: job.page, frame, kept: self.stays(context, job), result: Ok(job.work) })
     }
 
-    /// Whether the arena will keep a page once it has been used.
+    /// Whether the arena keeps a page after its use.
     fn stays(&self, context: &Context, job: &Job) -> bool {
         let streams = context.plan.stream_slots > 0 && self.policy == Policy::Scan;
         let cache = context.plan.slots > context.plan.stream_slots;
         job.slot.is_some() && cache && !streams
     }
 
-    /// The arena at the end of a run, without the pages that were on their way, some of which were `launched`. None
-    /// where slots are lost: those of pages that are still with the worker threads, or were when the run failed.
+    /// The arena at the end of a run, without the pages in intake and the `launched` ones. None if slots are lost:
+    /// worker threads are still checking pages, or the run failed.
     pub fn into_arena(mut self, launched: Vec<Job>, failed: bool) -> Option<Arena> {
         let copying = self.copying.into_iter().flat_map(|(_, jobs)| jobs);
         for job in launched.into_iter().chain(copying).chain(self.waiting).chain(self.to_copy) {
@@ -311,7 +310,7 @@ impl Intake {
     }
 }
 
-/// The error of a page whose check has panicked.
+/// The error for a page whose check panicked.
 fn panicked(store: &Store, page: PageRef, message: &str) -> StoreError {
     let (expected, found) = ("a page that can be checked".into(), format!("a panic: {message}"));
     StoreError::Page { path: store.path().to_owned(), page: page.page.0, expected, found }

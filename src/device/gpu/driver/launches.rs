@@ -1,11 +1,11 @@
-//! Launches: batches of pages that are ready, one dispatch each.
+//! Launches: batches of ready pages, one dispatch each.
 //!
-//! At most [`BATCHES_MAX`] launches are under way. Pages that become ready meanwhile go with the next one, so that
+//! At most [`BATCHES_MAX`] launches are in flight. Pages that become ready meanwhile wait for the next one, so that
 //! batches grow with the load.
 //!
-//! Owns the pages that are ready, the launches under way, and the buffers that describe batches, long lists and units.
-//! Takes [`Job`]s, and returns those of a launch that is done. Does not know where pages come from or what becomes of
-//! their frames.
+//! Owns the ready pages, the launches in flight, and the buffers that describe batches, long lists and units. Takes
+//! [`Job`]s, and returns them when their launch has completed. Does not know where pages come from or how their frames
+//! are reused.
 
 use super::batch::{BatchTable, Job, Place};
 use super::context::Context;
@@ -27,30 +27,30 @@ use std::num::NonZeroU64;
 use topostream_formats::Direction;
 use wgpu::BufferUsages as Usage;
 
-/// One launch that is under way.
+/// A launch in flight.
 struct Launch {
     number: u64,
-    /// Which of the batch buffers it uses.
+    /// The index of its batch buffer.
     ring: usize,
     jobs: Vec<Job>,
 }
 
-/// Room for parts of long lists.
+/// The queue of parts of long lists.
 struct Hubs {
     buffer: wgpu::Buffer,
     entries: u32,
 }
 
-/// The owner of pages from the time that they can be launched until their launch is done.
+/// Ready pages and the launches in flight.
 pub(super) struct Launches {
-    /// By the buffer that pages are in.
+    /// Ready pages by the buffer that holds them.
     ready: HashMap<Place, VecDeque<Job>>,
     under_way: VecDeque<Launch>,
-    /// How many there have been.
+    /// The number of launches so far.
     count: u64,
     batch_buffers: Vec<wgpu::Buffer>,
     free_rings: Vec<usize>,
-    /// What kernels bind in this superstep.
+    /// The bind groups of this superstep.
     groups: HashMap<(KernelName, u32, Place, usize), wgpu::BindGroup>,
     hubs: Hubs,
     rows: UnitRows,
@@ -62,7 +62,7 @@ impl Launches {
     /// Allocates the buffers that describe launches.
     ///
     /// # Errors
-    /// Where the device has no memory left.
+    /// If the device is out of memory.
     pub fn new(context: &Context, rows: UnitRows, messages: Sender<DriverMessage>) -> Result<Self> {
         let (gpu, pages) = (context.gpu(), context.home.settings.batch_pages);
         let buffer = |_| gpu.buffer("batch", batch_bytes(pages), Usage::STORAGE | Usage::COPY_DST);
@@ -80,7 +80,7 @@ impl Launches {
         })
     }
 
-    /// Whether the unit row of a page's frame is this page's. That of a fresh page never is.
+    /// Whether the unit row of a page's frame is this page's. Never true for a fresh page.
     pub fn has_row(&mut self, task: &PageTask) -> bool {
         let frame = task.frame.index();
         if task.fresh {
@@ -89,17 +89,17 @@ impl Launches {
         self.rows.has(frame, task.page)
     }
 
-    /// The unit rows of pages in slots, and then of those in frames.
+    /// The unit rows of pages in slots, followed by those of pages in frames.
     pub fn rows(&self) -> &wgpu::Buffer {
         self.rows.buffer()
     }
 
-    /// The queue of long lists. It may be another one after [`make_room_for_hubs`](Self::make_room_for_hubs).
+    /// The queue of long lists. [`make_room_for_hubs`](Self::make_room_for_hubs) may replace it.
     pub fn hubs(&self) -> &wgpu::Buffer {
         &self.hubs.buffer
     }
 
-    /// Takes a page that can be launched.
+    /// Adds a page that can be launched.
     pub fn add(&mut self, context: &Context, job: Job) {
         let place = match &job.slot {
             Some(slot) => Place::Arena(slot.buffer),
@@ -111,25 +111,25 @@ impl Launches {
         self.ready.entry(place).or_default().push_back(job);
     }
 
-    /// Whether there are pages to be launched.
+    /// Whether pages wait for a launch.
     pub fn is_waiting(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// Whether launches are under way.
+    /// Whether launches are in flight.
     pub fn is_running(&self) -> bool {
         !self.under_way.is_empty()
     }
 
-    /// The superstep's work so far, which is then counted anew.
+    /// Returns and resets the superstep's work so far.
     pub fn take_tally(&mut self) -> Tally {
         std::mem::take(&mut self.tally)
     }
 
-    /// Launches what is ready, as far as there may be more launches.
+    /// Launches ready pages until [`BATCHES_MAX`] launches are in flight.
     ///
     /// # Errors
-    /// A shader that is wrong; what the device says.
+    /// Shader and device errors.
     pub fn launch(&mut self, context: &mut Context) -> Result<()> {
         while !self.free_rings.is_empty() {
             // The buffer with the most pages goes first.
@@ -175,7 +175,7 @@ impl Launches {
         Ok(())
     }
 
-    /// Describes a batch, and uploads the unit rows that are new.
+    /// The table of a batch; uploads its new unit rows.
     fn table(&mut self, context: &Context, place: Place, jobs: &mut [Job]) -> BatchTable {
         let mut table = BatchTable::new(distribution(context, place), context.algorithm.needs_weights());
         let plan = &context.plan;
@@ -200,7 +200,7 @@ impl Launches {
         table
     }
 
-    /// Copies pages that have a slot but are still in their frames, before the kernel of the same launch.
+    /// Encodes copies of pages from their frames to their slots, before the kernel of the same launch.
     fn encode_copies(&mut self, context: &Context, encoder: &mut wgpu::CommandEncoder, jobs: &[Job]) -> Result<()> {
         let bytes = context.plan.slot_bytes;
         for job in jobs {
@@ -269,7 +269,7 @@ impl Launches {
         }))
     }
 
-    /// The pages of a launch that is done.
+    /// The pages of a completed launch.
     pub fn completed(&mut self, number: u64) -> Vec<Job> {
         let Some(at) = self.under_way.iter().position(|launch| launch.number == number) else { return Vec::new() };
         let Launch { ring, jobs, .. } = self.under_way.remove(at).expect("just found");
@@ -277,13 +277,13 @@ impl Launches {
         jobs
     }
 
-    /// Begins a superstep: what was bound in the last one may not be the same.
+    /// Begins a superstep. Drops bind groups: buffers may differ from the last superstep's.
     pub fn begin(&mut self) {
         self.groups.clear();
     }
 
-    /// Just-enough allocation: makes room for as many parts of long lists as the superstep had. Without room they were
-    /// worked on where they were found, only more slowly. Whether the queue is another buffer now.
+    /// Just-enough allocation: grows the queue to as many parts of long lists as the superstep had. Lists that did not
+    /// fit were processed in place, which is slower. True if the queue is a new buffer.
     pub fn make_room_for_hubs(&mut self, gpu: &Gpu, wanted: u32) -> bool {
         if wanted <= self.hubs.entries {
             return false;
@@ -302,7 +302,7 @@ impl Launches {
         false
     }
 
-    /// All pages that are still here at the end of a run, and the unit rows.
+    /// All remaining pages at the end of a run, and the unit rows.
     pub fn into_parts(self) -> (Vec<Job>, UnitRows) {
         let under_way = self.under_way.into_iter().flat_map(|launch| launch.jobs);
         (under_way.chain(self.ready.into_values().flatten()).collect(), self.rows)
@@ -319,15 +319,15 @@ fn timed_as(name: KernelName, in_place: bool) -> &'static str {
     }
 }
 
-/// How work is shared out in a batch of pages in one place: what measured best there (docs/benchmarks.md), where
-/// nothing else is asked for.
+/// How the edges of a batch are distributed to threads: unless the user chose, what measured best for the pages' place
+/// (docs/benchmarks.md).
 fn distribution(context: &Context, place: Place) -> Distribution {
     let Step { visit, direction, .. } = context.step;
     match (context.home.settings.distribution, visit, place) {
         // Over the bus each word should be read once.
         (Distribution::Auto, _, Place::Frames(_)) => Distribution::Segments,
         (Distribution::Auto, _, Place::Arena(_)) if direction == Direction::Out => Distribution::Segments,
-        // A search for one neighbour among many stops early: further lanes would search in vain.
+        // A search for one neighbour among many stops early: more lanes per list would be wasted.
         (Distribution::Auto, Visit::Without(_), Place::Arena(_)) => Distribution::Vertex,
         (Distribution::Auto, _, Place::Arena(_)) => Distribution::Hybrid,
         (asked, _, _) => asked,

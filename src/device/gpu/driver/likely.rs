@@ -1,7 +1,7 @@
-//! The kernels that a run will probably launch, compiled side by side before its first superstep.
+//! The kernels that a run will probably launch, compiled in parallel before its first superstep.
 //!
-//! What is missing here is compiled when it is first launched, as a page waits for it; what is not launched after all
-//! has cost a thread some milliseconds.
+//! A kernel that is missing here is compiled at its first launch, while a page waits. A kernel that is never launched
+//! costs a thread a few milliseconds.
 
 use super::context::Context;
 use super::superstep;
@@ -14,7 +14,7 @@ use topostream_formats::Direction;
 /// A kernel with the lists that it reads, and whether it reads pages in place.
 pub(super) type Likely = (KernelName, Direction, Visit, bool);
 
-/// The kernels of the first values, of pages, and of the ends of supersteps.
+/// The kernels for initial values, for pages, and for the ends of supersteps.
 pub(super) fn kernels(context: &Context) -> Vec<Likely> {
     let visits = superstep::visits(context);
     let mut likely = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn kernels(context: &Context) -> Vec<Likely> {
     likely
 }
 
-/// The kernels over pages in the arena: as launches choose them.
+/// The kernels over pages in the arena, as `launches` chooses them.
 fn in_arena(context: &Context, direction: Direction, visit: Visit) -> &'static [KernelName] {
     match (context.home.settings.distribution, visit) {
         (Distribution::Segments, _) => &[KernelName::Segments],

@@ -1,4 +1,4 @@
-//! The messages of the driver's thread: what the device asks of it, and what callbacks and worker threads tell it.
+//! The messages of the driver's thread: requests of the device, and reports from callbacks and worker threads.
 
 use super::batch::Job;
 use super::values::ValueChunk;
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use topostream_formats::{Direction, Error as StoreError};
 
-/// The end of a superstep, and the pages of the next one.
+/// The results of a superstep, and the pages of the next one.
 pub type Ended = Result<(StepEnd, NextPages)>;
 
 /// The supersteps that the device ran ahead, and the pages of the next superstep if it could run none and these pages
@@ -26,25 +26,25 @@ pub type NextPages = HashMap<(Direction, Visit), Vec<u32>>;
 /// The driver's end of the channel.
 pub type Messages = Receiver<DriverMessage>;
 
-/// A message to the driver. Questions carry the channel for the answer.
+/// A message to the driver. Requests carry a channel for the reply.
 pub enum DriverMessage {
     /// Sets first values and seeds.
     Initialise(Sender<Result<(Scalars, NextPages)>>),
     /// Begins a superstep.
     Begin(Step),
-    /// Leaves the active vertices of some pages, a bit each, to the next superstep.
+    /// Defers the active vertices of some pages (one bit a page) to the next superstep.
     Defer(Direction, Vec<u32>),
-    /// Runs supersteps from this one on, as long as the device can do so by itself.
+    /// Runs supersteps from this one on for as long as the device can do so without the host.
     Ahead(Step, Sender<AheadDone>),
     /// Asks which of the pages are not in device memory.
     Missing(Vec<PageRef>, Sender<Vec<PageRef>>),
-    /// Starts on those of the pages that are in device memory; the answer is the others.
+    /// Processes those of the pages that are in device memory; replies with the others.
     Resident(Vec<PageRef>, Policy, Sender<Vec<PageRef>>),
-    /// A page to be worked on.
+    /// A page to process.
     Page(PageTask),
-    /// From a worker thread: a page has been checked.
+    /// From a worker thread: the result of a page's check.
     Checked(Job, Result<(), StoreError>),
-    /// From wgpu: a launch is done.
+    /// From wgpu: a launch has completed.
     Completed(u64),
     /// Makes the moves of a round.
     Round(Vec<Move>, Sender<Result<()>>),
@@ -52,16 +52,16 @@ pub enum DriverMessage {
     Receive(Vec<Move>),
     /// Ends a superstep, with moves after its vertex phase.
     End(Vec<Move>, Sender<Ended>),
-    /// Asks for the values of the device's own vertices at the end of a run; the last answer is `None`.
+    /// Requests the values of the device's own vertices at the end of a run; the last reply is `None`.
     Download(Sender<Result<Option<ValueChunk>>>),
-    /// The same between supersteps.
+    /// Like `Download`, between supersteps.
     Save(Sender<Result<Option<ValueChunk>>>),
-    /// Asks for the words of the frontier of a superstep.
+    /// Requests the words of a superstep's frontier.
     Frontier(u32, Sender<Result<Vec<u32>>>),
     /// Continues with a superstep from a saved state.
     Restore(Step, Arc<State>, Sender<Result<NextPages>>),
-    /// Asks why the run has failed.
+    /// Requests the reason why the run failed.
     Why(Sender<Error>),
-    /// Ends the thread, perhaps in the middle of a superstep.
+    /// Ends the thread, possibly in the middle of a superstep.
     Stop,
 }

@@ -10,21 +10,20 @@
 //!
 //! | module | what it owns |
 //! | --- | --- |
-//! | `intake` | the page arena; pages that are checked, wait for a slot, or are being copied |
-//! | `launches` | pages that are ready, launches under way, the buffers that describe them |
-//! | `superstep` | the readback of a superstep's end, and the notes of activated vertices |
-//! | `exchange` | the memory that is shared with other devices, and the moves |
-//! | `device_loop` | tables of resident pages, and the buffers with which the device runs supersteps by itself |
-//! | `context` | nothing that changes in a superstep: adapter, attributes, plan; all four are passed it |
+//! | `intake` | the page arena; pages that are being checked, wait for a slot, or are being copied |
+//! | `launches` | ready pages, launches in flight, the buffers that describe them |
+//! | `superstep` | the readback at a superstep's end, and the record of activation levels |
+//! | `exchange` | the memory shared with other devices, and the moves |
+//! | `device_loop` | tables of resident pages, and the buffers for supersteps that the device runs without the host |
+//! | `context` | what no superstep changes: adapter, attributes, plan; passed to the other five |
 //!
-//! The five know the context and the values that are handed on ([`batch::Job`], `tally`), and not each other: only this
-//! file calls all of them. `initial` and `values` set and read attributes, `likely` names kernels to compile early,
-//! `notes` and `timing` are parts of
-//! `superstep` and `context`, `message` is the channel's.
+//! The first five know the context and the values passed between them ([`batch::Job`], `tally`), but not each other:
+//! only this file calls all of them. `initial` and `values` set and read attributes, `likely` lists kernels to compile
+//! early, `notes` and `timing` belong to `superstep` and `context`, `message` to the channel.
 //!
-//! Created and called by [`GpuDevice`](super::GpuDevice), by messages only. The thread sleeps on one channel; while
-//! launches or copies are under way it looks at the device between messages. It does not know the engine, other
-//! devices, or how pages are read.
+//! Created by [`GpuDevice`](super::GpuDevice) and called through messages only. The thread sleeps on one channel; while
+//! launches or copies are in flight it polls the device between messages. It does not know the engine, other devices,
+//! or how pages are read.
 
 mod batch;
 mod context;
@@ -54,7 +53,7 @@ use crate::device::workers::panic_message;
 use crate::device::{Ahead, PageDone, RunAhead};
 use crate::error::{Error, Result};
 use crate::model::activations::Activations;
-use crate::model::algorithm::{Scalars, State, Step, Summary, Visit};
+use crate::model::algorithm::{Scalars, State, Step, Summary};
 use context::Context;
 use crossbeam_channel::{RecvTimeoutError, Sender, TryRecvError};
 use device_loop::DeviceLoop;
@@ -67,17 +66,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use superstep::Superstep;
 use tokio::sync::mpsc;
-use topostream_formats::Direction;
 
-/// How long the driver looks for messages before it sleeps.
+/// How long the driver polls for messages before it sleeps.
 const SPIN: Duration = Duration::from_micros(60);
-/// How long it does so before the first superstep, if that is encoded.
+/// How long the driver polls before a first superstep that is already encoded.
 const SPIN_FIRST: Duration = Duration::from_millis(2);
-/// How long the driver sleeps between looks at the device while launches or copies are under way.
+/// How long the driver sleeps between polls of the device while launches or copies are in flight.
 const LOOK: Duration = Duration::from_micros(30);
-/// How long the device runs supersteps before it answers, so that the engine can look whether the run is cancelled.
+/// How long the device runs supersteps before it replies, so that the engine can check for cancellation.
 const TURN: Duration = Duration::from_millis(50);
-/// How long the end of a run waits for what the device still does.
+/// How long the end of a run waits for the device to become idle.
 const SETTLE: Duration = Duration::from_secs(20);
 
 /// The state of the driver's thread.
@@ -87,25 +85,25 @@ pub(super) struct Driver {
     launches: Launches,
     superstep: Superstep,
     device_loop: DeviceLoop,
-    /// What the last superstep has found.
+    /// The results of the last superstep.
     found: Summary,
-    /// None for a device that is alone.
+    /// None for a single device.
     exchange: Option<Exchange>,
-    /// Takes pages that are done; `None` when the run has failed.
+    /// Receives completed pages; `None` when the run has failed.
     done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     failed: bool,
-    /// Whether it has been told to stop, which may be in the middle of a superstep.
+    /// Whether `Stop` has arrived, possibly in the middle of a superstep.
     stopped: bool,
-    /// Why the run has failed, until somebody has been told.
+    /// Why the run failed, until it has been reported.
     failure: Option<Error>,
 }
 
 impl Driver {
-    /// Composes and allocates. `activations` are noted of the device's own vertices, where they are wanted;
-    /// `messages` is the sending end of the channel that the driver [runs](Self::run) on.
+    /// Composes and allocates. `activations`, if given, records when the device's own vertices become active;
+    /// `messages` is the sending end of the channel that [`run`](Self::run) receives from.
     ///
     /// # Errors
-    /// [`Error::Shader`]; what the device says.
+    /// [`Error::Shader`]; device errors.
     pub fn new(
         home: Home,
         setup: RunSetup,
@@ -131,7 +129,7 @@ impl Driver {
         device_loop.make_ready(&mut context, (&arena, launches.rows()))?;
         let intake = Intake::new(arena, workers, messages);
         let (failed, stopped, failure) = (false, false, None);
-        // The commands that set first values are submitted with those of the first supersteps.
+        // The commands that set initial values are submitted with the first supersteps.
         device_loop.pages_unknown = device_loop.has_start();
         let found = if device_loop.has_start() { initial::found(&context) } else { Summary::default() };
         Ok(Self { context, intake, launches, superstep, device_loop, found, exchange, done, failed, stopped, failure })
@@ -142,13 +140,13 @@ impl Driver {
         self.context.plan.slots.saturating_sub(self.context.plan.stream_slots).into()
     }
 
-    /// Whether the first supersteps set the run's first values, so that nobody has to ask for it.
+    /// Whether the first superstep sets the run's initial values, so that the engine need not request it.
     pub fn is_initialised(&self) -> bool {
         self.device_loop.has_start()
     }
 
-    /// Works until it is told to stop; returns the adapter. A panic ends the run with an error, and not the thread:
-    /// questions are still answered, and the adapter is not let go of while it reads the page buffer.
+    /// Handles messages until `Stop`; returns the adapter. A panic ends the run with an error but not the thread:
+    /// requests are still answered, and the adapter is not dropped while it reads the page buffer.
     pub fn run(mut self, take: &Messages) -> Home {
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work(take))) {
             let message = format!("its thread panicked: {}", panic_message(&*panic));
@@ -160,7 +158,7 @@ impl Driver {
 
     fn work(&mut self, take: &Messages) {
         while !self.stopped {
-            // A run that begins with supersteps of its own begins at once.
+            // The first supersteps are encoded: poll for the message that starts them.
             let spin = if self.device_loop.has_start() { SPIN_FIRST } else { SPIN };
             let message = match soon(take, spin) {
                 Some(message) => Some(message),
@@ -183,11 +181,8 @@ impl Driver {
     }
 
     fn handle(&mut self, message: DriverMessage, take: &Messages) {
-        let waits = matches!(message, DriverMessage::Ahead(..) | DriverMessage::Stop);
-        if !waits && let Err(error) = self.give_up_start() {
-            self.fail(error);
-        }
-        // An answer that nobody waits for any more is no error.
+        self.give_up_start_before(&message);
+        // A reply whose receiver is gone is no error.
         match message {
             DriverMessage::Initialise(reply) => {
                 let result = self.sound().and_then(|()| self.initialise());
@@ -255,16 +250,17 @@ impl Driver {
         }
     }
 
-    /// Handles the messages that read and set attributes between supersteps and at the end.
+    /// Handles the messages that read and set attributes, between supersteps and at the end of a run.
     fn handle_values(&mut self, message: DriverMessage) {
         match message {
             DriverMessage::Download(reply) => {
-                let last = self.sound().and_then(|()| values::send(&self.context, &reply));
+                let last =
+                    self.sound().and_then(|()| values::send(&self.context, self.context.algorithm.answered(), &reply));
                 let last = last.and_then(|()| self.superstep.finish_notes(&self.context));
                 drop(reply.send(self.explained(last.map(|()| None))));
             }
             DriverMessage::Save(reply) => {
-                let last = self.sound().and_then(|()| values::send(&self.context, &reply));
+                let last = self.sound().and_then(|()| values::send(&self.context, None, &reply));
                 let last = last.and_then(|()| self.superstep.settle_notes(&self.context));
                 drop(reply.send(self.explained(last.map(|()| None))));
             }
@@ -274,7 +270,7 @@ impl Driver {
             }
             DriverMessage::Restore(next, state, reply) => {
                 let result = self.sound().and_then(|()| self.restore(&next, &state));
-                // Whoever asked has the state to itself again when it has the answer.
+                // The requester expects to be the only owner of the state when it has the reply.
                 drop(state);
                 drop(reply.send(self.explained(result)));
             }
@@ -284,7 +280,7 @@ impl Driver {
 
     // ---- Pages ------------------------------------------------------------------------------------------------------
 
-    /// Hands on a page that intake has taken.
+    /// Passes on a page from intake.
     fn hand_on(&mut self, taken: Taken) {
         match taken {
             Taken::Ready(job) => self.launches.add(&self.context, job),
@@ -293,7 +289,7 @@ impl Driver {
         }
     }
 
-    /// Hands on pages whose copies are done.
+    /// Passes on pages whose copies have completed.
     fn hand_on_all(&mut self, Arrived { ready, done }: Arrived) {
         ready.into_iter().for_each(|job| self.launches.add(&self.context, job));
         self.report(done);
@@ -305,7 +301,7 @@ impl Driver {
         }
     }
 
-    /// Does what can be done without waiting.
+    /// Makes progress without waiting.
     fn advance(&mut self) -> Result<()> {
         self.context.gpu().poll()?;
         let arrived = self.intake.advance(&mut self.context)?;
@@ -317,12 +313,12 @@ impl Driver {
         !self.launches.is_running() && !self.intake.is_copying()
     }
 
-    /// Works until everything of this superstep has been launched. What is submitted afterwards runs after it.
+    /// Handles messages until all pages of this superstep are launched. Later submissions run after them.
     fn launch_all(&mut self, take: &Messages) -> Result<()> {
         loop {
             self.sound()?;
             if self.stopped {
-                return Err(self.context.gpu().health().fault("a run", "it was given up").into());
+                return Err(self.context.gpu().health().fault("a run", "it was stopped").into());
             }
             self.advance()?;
             if self.intake.pending() == 0 && !self.launches.is_waiting() {
@@ -334,7 +330,7 @@ impl Driver {
         }
     }
 
-    /// After a wait for the device: takes back what the launches of the superstep held.
+    /// After a wait for the device: takes back the pages of the superstep's launches.
     fn collect(&mut self, take: &Messages) {
         while !self.stopped && self.launches.is_running() && self.context.gpu().poll().is_ok() {
             match take.recv_timeout(LOOK) {
@@ -349,7 +345,7 @@ impl Driver {
     fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
         self.set_first()?;
         if self.device_loop.is_likely(&self.context) && self.context.declared.traversal {
-            // What a readback would say is known.
+            // The host knows the initial frontier: no readback.
             initial::plant_levels(&self.context);
             self.found = initial::found(&self.context);
             self.device_loop.pages_unknown = true;
@@ -374,6 +370,14 @@ impl Driver {
         Ok(())
     }
 
+    /// The same before a message that the commands do not wait for.
+    fn give_up_start_before(&mut self, message: &DriverMessage) {
+        let waits = matches!(message, DriverMessage::Ahead(..) | DriverMessage::Stop);
+        if !waits && let Err(error) = self.give_up_start() {
+            self.fail(error);
+        }
+    }
+
     fn restore(&mut self, next: &Step, state: &State) -> Result<NextPages> {
         values::restore(&self.context, next, state)?;
         // As if the superstep before had just ended.
@@ -381,7 +385,7 @@ impl Driver {
         Ok(self.end(None, &[])?.1)
     }
 
-    /// Runs supersteps from this one on, as long as the device can do so by itself.
+    /// Runs supersteps from this one on for as long as the device can do so without the host.
     fn ahead(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
         if !self.device_loop.starts_with(step) {
             self.give_up_start()?;
@@ -399,7 +403,7 @@ impl Driver {
         self.paced(step)
     }
 
-    /// The same, but the host chooses each superstep: it has to see what the one before has found.
+    /// Runs supersteps over pages in device memory, where the host chooses each from the results of the one before.
     fn paced(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
         let (begun, mut next, mut next_pages, mut supersteps) = (Instant::now(), Some(*step), None, Vec::new());
         while let Some(step) = next.filter(|_| begun.elapsed() < TURN) {
@@ -433,8 +437,8 @@ impl Driver {
         superstep::begin(&mut self.context, step);
     }
 
-    /// Runs the kernels over vertices and pages that end a superstep (or a beginning), with moves between them, and
-    /// reads back the results. Without a phase no values change: a traversal has its census, and nothing else happens.
+    /// Runs the kernels that end a superstep (or the initialisation), over vertices and pages, with moves between them;
+    /// reads back the results. Without a phase no values change, and only a traversal's census runs.
     fn end(&mut self, phase: Option<KernelName>, told: &[Move]) -> Ended {
         let mut ending = self.superstep.encode(&mut self.context, phase)?;
         if !told.is_empty() {
@@ -452,7 +456,7 @@ impl Driver {
         Ok((found.end, found.next_pages))
     }
 
-    /// Has a longer queue of long lists, if a launch had more parts of them than it holds.
+    /// Grows the queue of long lists if a launch had more parts than it holds.
     fn make_room_for_hubs(&mut self, wanted: u32) {
         if self.launches.make_room_for_hubs(self.context.gpu(), wanted) {
             self.device_loop.forget_bound();
@@ -461,12 +465,12 @@ impl Driver {
 
     // ---- Moves ------------------------------------------------------------------------------------------------------
 
-    /// Makes the moves of a round, in order. What they write can be read by other devices when this returns.
+    /// Executes the moves of a round in order. When this returns, other devices can read what the moves wrote.
     fn round(&mut self, moves: &[Move]) -> Result<()> {
         shared(&self.exchange, &self.context)?.round(&mut self.context, moves)
     }
 
-    /// Makes moves that write nothing to the exchange memory, without waiting for them.
+    /// Executes moves that do not write to the exchange memory, without waiting for them.
     fn receive(&mut self, moves: &[Move]) -> Result<()> {
         shared(&self.exchange, &self.context)?.receive(&mut self.context, moves)
     }
@@ -477,13 +481,13 @@ impl Driver {
         result.map_err(|error| self.context.gpu().explained(error))
     }
 
-    /// Whether the device is as it should be, and everything so far has gone well.
+    /// An error if the device or the run has failed.
     fn sound(&mut self) -> Result<()> {
         if self.failed { Err(self.failure()) } else { Ok(self.context.gpu().check()?) }
     }
 
-    /// Ends the run. The engine may be waiting for pages, or may have all of them back already: it is woken up, and is
-    /// told why whatever it asks for next.
+    /// Ends the run. The engine may be waiting for pages or may have all of them back: it is woken, and its next
+    /// request is answered with the reason.
     fn fail(&mut self, error: Error) {
         if !std::mem::replace(&mut self.failed, true) {
             self.failure = Some(self.context.gpu().explained(error));
@@ -491,13 +495,14 @@ impl Driver {
         }
     }
 
-    /// Why the run has ended: in full for the first who asks.
+    /// Why the run failed: the full error for the first request only.
     fn failure(&mut self) -> Error {
-        let again = || self.context.gpu().health().fault("a run", "it has failed before").into();
+        let again = || self.context.gpu().health().fault("a run", "it has already failed").into();
         self.failure.take().unwrap_or_else(again)
     }
 
-    /// Waits until nothing reads the page buffer any more, and returns the adapter with what outlives the run.
+    /// Waits until the device no longer reads the page buffer; returns the adapter and the buffers that outlive the
+    /// run.
     fn settle(mut self) -> Home {
         let deadline = Instant::now() + SETTLE;
         while self.context.gpu().check().is_ok() && !self.is_idle() && Instant::now() < deadline {
@@ -521,7 +526,7 @@ impl Driver {
     }
 }
 
-/// The exchange of a run that is shared.
+/// The exchange of a run on several devices.
 fn shared<'a>(exchange: &'a Option<Exchange>, context: &Context) -> Result<&'a Exchange> {
     exchange.as_ref().ok_or_else(|| {
         let message = "a round without memory that is shared with other devices";
@@ -529,7 +534,7 @@ fn shared<'a>(exchange: &'a Option<Exchange>, context: &Context) -> Result<&'a E
     })
 }
 
-/// A message that comes within a few microseconds: sleeping and waking up again would take longer.
+/// A message that arrives within `spin`: sleeping and waking would take longer.
 fn soon(take: &Messages, spin: Duration) -> Option<DriverMessage> {
     let begun = Instant::now();
     loop {

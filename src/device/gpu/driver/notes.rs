@@ -1,5 +1,4 @@
-//! Notes of when vertices were first active: frontiers are looked through on a thread of its own while the next
-//! superstep runs.
+//! Records when vertices were first active: a separate thread scans each frontier while the next superstep runs.
 
 use crate::device::Workers;
 use crate::error::{Error, GpuError, Result};
@@ -9,20 +8,20 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Words of a frontier that are worth a thread of their own.
+/// Minimum number of words of a frontier for each worker thread.
 const WORDS_A_THREAD: usize = 1 << 11;
-/// Frontiers that may wait.
+/// Maximum number of queued frontiers.
 const WAITING_MAX: usize = 2;
 
-/// What the thread is told.
+/// A message to the thread.
 enum Frontier {
     /// A superstep, and a bit for each of some vertices that are active in it.
     Active { superstep: u32, bits: Vec<u8> },
-    /// Answers once all frontiers before have been noted.
+    /// Replies when all earlier frontiers are recorded.
     Wait(Sender<()>),
 }
 
-/// A thread that notes, and its queue.
+/// The recording thread and its queue.
 pub struct Notes {
     frontiers: Option<Sender<Frontier>>,
     thread: Option<JoinHandle<()>>,
@@ -32,7 +31,7 @@ impl Notes {
     /// Starts the thread. `first` is the vertex of the first bit of all frontiers.
     ///
     /// # Errors
-    /// Where the system refuses the thread.
+    /// If the system cannot start the thread.
     pub fn new(activations: Arc<Activations>, first: u64, workers: Arc<Workers>, device: &str) -> Result<Self> {
         let (frontiers, take) = bounded(WAITING_MAX);
         let work = move || look_through(&take, &activations, first, &workers);
@@ -44,13 +43,13 @@ impl Notes {
         Ok(Self { frontiers: Some(frontiers), thread: Some(thread) })
     }
 
-    /// Has the vertices noted whose bits are set. Waits only where [`WAITING_MAX`] frontiers wait already.
+    /// Queues a frontier. Waits only if [`WAITING_MAX`] frontiers are queued.
     pub fn take(&self, superstep: u32, bits: &[u8]) {
         let frontier = Frontier::Active { superstep, bits: bits.to_vec() };
         self.frontiers.as_ref().expect("until the end").send(frontier).expect("it takes notes until the end");
     }
 
-    /// Waits until everything so far is noted.
+    /// Waits until all queued frontiers are recorded.
     pub fn settle(&self) {
         let (reply, done) = bounded(1);
         let waiting = self.frontiers.as_ref().expect("until the end").send(Frontier::Wait(reply));
@@ -58,7 +57,7 @@ impl Notes {
         done.recv().expect("nothing panics while notes are taken");
     }
 
-    /// Waits until everything is noted.
+    /// Waits until all queued frontiers are recorded, and ends the thread.
     pub fn finish(mut self) {
         self.frontiers = None;
         if let Some(thread) = self.thread.take() {

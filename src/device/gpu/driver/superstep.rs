@@ -1,11 +1,11 @@
 //! The beginning and the end of a superstep: kernels over vertices and page directories, and one readback.
 //!
-//! The readback has the sums of the vertex phase (or the census of the next frontier), the counters, a bit for each
-//! page that the next superstep may visit, and the timestamps.
+//! The readback consists of the sums of the vertex phase (or the census of the next frontier), the counters, a bit for
+//! each page that the next superstep may visit, and the timestamps.
 //!
-//! Owns the buffer of the readback and the notes of when vertices became active. The end is in two parts,
-//! [`encode`](Superstep::encode) and [`finish`](Superstep::finish), so that moves may go between them; it knows neither
-//! the moves nor the pages that came before.
+//! Owns the readback buffer and the record of when vertices became active. The end has two parts,
+//! [`encode`](Superstep::encode) and [`finish`](Superstep::finish), so that moves can be encoded between them; it knows
+//! neither the moves nor the pages.
 
 use super::context::Context;
 use super::message::NextPages;
@@ -31,26 +31,26 @@ use topostream_formats::Direction;
 
 /// The lanes of a workgroup.
 const WORKGROUP: u64 = layout::WORKGROUP as u64;
-/// The number of pages that a workgroup of `next-pages` looks at side by side.
+/// Pages that a workgroup of `next-pages` processes in parallel.
 const PAGES_A_GROUP: u32 = 8;
 
-/// Kernels over pages: what counts as computing.
+/// Kernels over pages: their time counts as computing.
 const OVER_PAGES: [&str; 3] = [KernelName::Lists.name(), KernelName::Segments.name(), KernelName::Hubs.name()];
 
-/// The owner of what is read back at the end of a superstep.
+/// The readback at the end of a superstep.
 pub(super) struct Superstep {
-    /// The record of when the device's own vertices were first active, if it is wanted, and what the host notes in it:
-    /// everything, or what the device does not.
+    /// The record of when the device's own vertices were first active, if wanted, and the host's thread that writes it:
+    /// all of it, or only what the device does not record.
     notes: Option<(Arc<Activations>, Notes)>,
     /// The buffer of the last readback.
     readback: Option<wgpu::Buffer>,
 }
 
-/// A superstep's end that is being encoded.
+/// The end of a superstep, while it is being encoded.
 pub(super) struct Ending {
     /// The commands so far.
     pub encoder: wgpu::CommandEncoder,
-    /// The number of workgroups that have left partial sums.
+    /// The number of workgroups that write partial sums.
     groups: u32,
 }
 
@@ -60,18 +60,18 @@ pub(super) struct Found {
     pub end: StepEnd,
     /// The pages of possible next supersteps.
     pub next_pages: NextPages,
-    /// The most parts of long lists that a launch had.
+    /// Maximum number of parts of long lists in a launch.
     pub hubs_wanted: u32,
 }
 
-/// Parts of a readback: where each comes from.
+/// The source ranges of a readback.
 #[derive(Default)]
 struct ReadbackPlan {
     copies: Vec<(wgpu::Buffer, u64, u64)>,
     bytes: u64,
 }
 
-/// What the first superstep comes after: its active vertices are those that this one "has activated".
+/// The superstep before the first one, as if it had activated the initial frontier.
 pub(super) fn before_first() -> Step {
     Step::new(u32::MAX, Direction::Out, Visit::All)
 }
@@ -90,7 +90,7 @@ pub(super) fn add_begin(context: &mut Context, step: &Step, writes: &mut Writes)
     writes.add(&context.buffers.counters, 0, &[0; COUNTERS_BYTES as usize]);
 }
 
-/// Sets the superstep's numbers, here and for kernels.
+/// Sets the superstep's numbers, on the host and for kernels.
 pub(super) fn set(context: &mut Context, step: Step) {
     context.step = step;
     let layout = step_layout(context, step.direction);
@@ -100,7 +100,7 @@ pub(super) fn set(context: &mut Context, step: Step) {
 /// Defers the active vertices of some pages, a bit each, to the next superstep.
 ///
 /// # Errors
-/// What the device says.
+/// Device errors.
 pub(super) fn defer(context: &mut Context, direction: Direction, pages: &[u32]) -> Result<()> {
     let graph = context.graph_buffers();
     let groups = graph.pages(direction).div_ceil(PAGES_A_GROUP).clamp(1, TOTALS_MAX);
@@ -111,7 +111,7 @@ pub(super) fn defer(context: &mut Context, direction: Direction, pages: &[u32]) 
     Ok(())
 }
 
-/// This superstep, for kernels that look at one topology's pages.
+/// This superstep's parameters for kernels over one topology's pages.
 fn step_layout(context: &Context, direction: Direction) -> StepLayout {
     let Step { superstep, scalars, integers, .. } = context.step;
     let own = &context.part.own;
@@ -132,41 +132,42 @@ fn step_layout(context: &Context, direction: Direction) -> StepLayout {
 }
 
 impl Superstep {
-    /// Takes notes of activated vertices, where they are wanted.
+    /// `notes`, if given, records activated vertices.
     pub fn new(notes: Option<(Arc<Activations>, Notes)>) -> Self {
         Self { notes, readback: None }
     }
 
-    /// Waits until all activated vertices are noted, and ends the notes.
+    /// Waits until all activated vertices are recorded, and ends the recording thread.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn finish_notes(&mut self, context: &Context) -> Result<()> {
         let Some((noted, notes)) = self.notes.take() else { return Ok(()) };
         notes.finish();
         values::levels(context, &noted)
     }
 
-    /// Waits until the activated vertices so far are noted.
+    /// Waits until the vertices activated so far are recorded.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn settle_notes(&self, context: &Context) -> Result<()> {
         let Some((noted, notes)) = &self.notes else { return Ok(()) };
         notes.settle();
         values::levels(context, noted)
     }
 
-    /// Whether the host notes the vertices that a superstep activates: the device does not, or its 16 bits are too few.
+    /// Whether the host records the vertices that a superstep activates: the device does not, or its 16-bit levels are
+    /// too narrow.
     fn host_notes(&self, context: &Context) -> bool {
         let level = context.step.superstep.wrapping_add(2);
         self.notes.is_some() && (context.plan.levels_bytes == 0 || level > u16::MAX.into())
     }
 
-    /// Encodes the vertex phase, or the census of a traversal. Without a phase there is only the latter.
+    /// Encodes the vertex phase, or the census of a traversal. Without a phase only a census is encoded.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn encode(&self, context: &mut Context, phase: Option<KernelName>) -> Result<Ending> {
         let mut encoder = context.encoder();
         let groups = groups(context);
@@ -180,7 +181,7 @@ impl Superstep {
     /// Encodes the search for the next pages and the readback; submits everything and waits for it.
     ///
     /// # Errors
-    /// What the device says; [`rounds::cut`] where the driver has ended loops early.
+    /// Device errors; [`rounds::cut`] if the driver ended loops early.
     pub fn finish(&mut self, context: &mut Context, ending: Ending, tally: Tally) -> Result<Found> {
         let Ending { mut encoder, groups } = ending;
         let mut plan = ReadbackPlan::default();
@@ -201,8 +202,7 @@ impl Superstep {
         self.digest(context, &bytes, groups, &partial, tally)
     }
 
-    /// Copies everything that is to be read into one buffer; finds the next pages of each possible superstep on the
-    /// way.
+    /// Encodes the search for the pages of each possible next superstep, and the copies into one readback buffer.
     fn encode_readback(
         &mut self,
         context: &mut Context,
@@ -211,7 +211,7 @@ impl Superstep {
         partial: &[(Direction, Visit)],
     ) -> Result<wgpu::Buffer> {
         let bits: u64 = partial.iter().map(|&(direction, _)| page_bits_bytes(context, direction)).sum();
-        // Each search for next pages has a pass of its own to come, with a beginning and an end.
+        // Each search for next pages adds a pass with two timestamps.
         let total = plan.bytes + bits + context.timing.bytes() + 16 * visits(context).len() as u64;
         let readback = match self.readback.take().filter(|kept| kept.size() >= total.next_multiple_of(16)) {
             Some(kept) => kept,
@@ -287,11 +287,11 @@ impl Superstep {
         Ok(Found { end, next_pages, hubs_wanted: counters.hub_wanted })
     }
 
-    /// Has the vertices noted that are active next, where they have been read back; returns the bytes after them.
+    /// Records the activated vertices if they have been read back; returns the bytes after them.
     fn note_activated<'a>(&self, context: &Context, bytes: &'a [u8], count: u64) -> &'a [u8] {
         let Some((_, notes)) = self.notes.as_ref().filter(|_| self.host_notes(context)) else { return bytes };
         let own = context.part.own_words();
-        // Chunks are cut between words: the words of all chunks follow each other.
+        // Chunks end at word boundaries, so that the words of all chunks are consecutive.
         let (bits, rest) = bytes.split_at(bit_bytes(own.end - own.start) as usize);
         if count > 0 {
             notes.take(context.step.superstep.wrapping_add(1), bits);
@@ -307,7 +307,7 @@ impl ReadbackPlan {
     }
 }
 
-/// Calls `take` for the words of the device's own vertices in the next frontier.
+/// Calls `take` with the ranges of words of the device's own vertices in the next frontier.
 fn activated(context: &Context, mut take: impl FnMut(&wgpu::Buffer, Range<u64>)) {
     let own = context.part.own_words();
     let frontier = context.buffers.frontier(context.step.superstep.wrapping_add(1));
@@ -324,7 +324,7 @@ fn page_bits_bytes(context: &Context, direction: Direction) -> u64 {
     bit_bytes(context.graph_buffers().pages(direction).into()).max(4)
 }
 
-/// Workgroups of the vertex phase or the census: each leaves a partial sum.
+/// Workgroups of the vertex phase or the census: each writes a partial sum.
 pub(super) fn groups(context: &Context) -> u32 {
     let own = context.part.own_words();
     let vertices = own.end - own.start;
@@ -347,7 +347,7 @@ pub(super) fn partial(context: &Context) -> Vec<(Direction, Visit)> {
     visits(context).into_iter().filter(some).collect()
 }
 
-/// The sums of a vertex phase, or the census of a frontier: partial sums added up in the order of their vertices.
+/// The sums of a vertex phase, or the census of a frontier: adds partial sums in vertex order.
 pub(super) fn summary(totals: &[u8], traversal: bool) -> Summary {
     let mut summary = Summary::default();
     for partial in totals.chunks_exact(TOTAL_BYTES as usize) {

@@ -3,10 +3,10 @@
 use super::timing::DeviceSpan;
 use crate::device::{PageWork, Transfer};
 
-/// What was done with a superstep's pages so far.
+/// The work on a superstep's pages so far.
 #[derive(Default)]
 pub struct Tally {
-    /// Work that no page has been reported with.
+    /// Work that was not reported with a page.
     pub work: PageWork,
     /// Pages and bytes moved, and launches.
     pub transfer: Transfer,

@@ -1,4 +1,4 @@
-//! Timestamps of kernels: where the adapter has them, every launch is timed by the device's own clock.
+//! Kernel timestamps: every launch is timed by the device's clock if the adapter supports timestamps.
 
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
@@ -6,28 +6,28 @@ use crate::error::Result;
 use crate::trace::{Detail, Lane, Timeline};
 use std::time::Instant;
 
-/// The end of the names of kernels that read pages in main memory.
+/// Suffix of the names of kernels that read pages in main memory.
 pub const IN_PLACE: &str = " in place";
 /// Timestamps of one query set: two for each launch.
 const QUERIES: u32 = 4096;
-/// What a timestamp takes in memory.
+/// Bytes of a timestamp.
 const TIMESTAMP_BYTES: u64 = 8;
 
-/// Where the launches of a superstep leave the times of their beginning and end.
+/// The timestamps of a superstep's launches.
 pub struct Timing {
     enabled: bool,
-    /// Nanoseconds of a tick.
+    /// Nanoseconds per tick.
     period_ns: f64,
     sets: Vec<(wgpu::QuerySet, wgpu::Buffer)>,
-    /// Timestamps that have been handed out since the last reading.
+    /// Queries used since the last readback.
     used: u32,
-    /// What was timed with them, two each.
+    /// The name of each pair of queries.
     names: Vec<&'static str>,
-    /// What to add to the device's clock to have the timeline's.
+    /// Offset of the timeline's clock from the device's.
     offset_ns: f64,
 }
 
-/// A span on the device's clock, in nanoseconds since some moment that is the same for all of them.
+/// A span on the device's clock, in nanoseconds since an arbitrary fixed time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceSpan {
     /// What ran.
@@ -39,17 +39,17 @@ pub struct DeviceSpan {
 }
 
 impl Timing {
-    /// Times launches where the device can.
+    /// Timestamps, if the adapter supports them.
     pub fn new(gpu: &Gpu) -> Self {
         let period_ns = f64::from(gpu.queue().get_timestamp_period());
         let (enabled, sets, names) = (gpu.caps().timestamps, Vec::new(), Vec::new());
         Self { enabled, period_ns, sets, used: 0, names, offset_ns: 0.0 }
     }
 
-    /// Brings the device's clock in line with a timeline's: to within the time of an empty submission.
+    /// Aligns the device's clock with a timeline's, to within the duration of an empty submission.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn calibrate(&mut self, gpu: &Gpu, timeline: &Timeline) -> Result<()> {
         for _ in 0..2 {
             let Some((query_set, begin, end)) = self.next(gpu, "calibration") else { return Ok(()) };
@@ -74,7 +74,7 @@ impl Timing {
         Ok(())
     }
 
-    /// Adds spans of the device's clock to a timeline.
+    /// Adds device spans to a timeline.
     pub fn tell(&self, timeline: &Timeline, lane: Lane, spans: &[DeviceSpan]) {
         for span in spans {
             let (begin, end) = (span.begin_ns + self.offset_ns, span.end_ns + self.offset_ns);
@@ -82,7 +82,7 @@ impl Timing {
         }
     }
 
-    /// Room for the next launch's times: a set, and the places in it.
+    /// The queries of the next launch: a set, and two indices in it.
     pub fn next(&mut self, gpu: &Gpu, name: &'static str) -> Option<(&wgpu::QuerySet, u32, u32)> {
         if !self.enabled {
             return None;
@@ -107,12 +107,12 @@ impl Timing {
         (queries, buffer)
     }
 
-    /// Bytes that [`resolve`](Self::resolve) will write.
+    /// Number of bytes that [`resolve`](Self::resolve) will write.
     pub fn bytes(&self) -> u64 {
         u64::from(self.used) * TIMESTAMP_BYTES
     }
 
-    /// Writes all times since the last call to `buffer` from `offset` on.
+    /// Encodes the resolution of all timestamps since the last call into `buffer` at `offset`.
     pub fn resolve(&mut self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer, offset: u64) {
         let mut left = std::mem::take(&mut self.used);
         for (number, (queries, resolved)) in self.sets.iter().enumerate() {
@@ -127,19 +127,19 @@ impl Timing {
         }
     }
 
-    /// The spans that were written by the last [`resolve`](Self::resolve).
+    /// Decodes the spans written by the last [`resolve`](Self::resolve).
     pub fn spans(&mut self, bytes: &[u8]) -> Vec<DeviceSpan> {
         let ticks: Vec<u64> = bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect();
         let ns = |tick: u64| tick as f64 * self.period_ns;
         let (pairs, _) = ticks.as_chunks::<2>();
-        // A launch that the device never ran has left zeros.
+        // The timestamps of a launch that never ran are zero.
         let ran = |(pair, _): &(&[u64; 2], &'static str)| pair[0] != 0 && pair[1] >= pair[0];
         let span = |(&[begin, end], name): (&[u64; 2], _)| DeviceSpan { name, begin_ns: ns(begin), end_ns: ns(end) };
         pairs.iter().zip(self.names.drain(..)).filter(ran).map(span).collect()
     }
 }
 
-/// The time that is covered by at least one span, in nanoseconds. Sorts the spans.
+/// The length of the union of spans, in nanoseconds. Sorts the spans.
 pub fn union_ns(spans: &mut [DeviceSpan]) -> f64 {
     spans.sort_by(|a, b| a.begin_ns.total_cmp(&b.begin_ns));
     let (mut covered, mut until) = (0.0, f64::NEG_INFINITY);
@@ -150,7 +150,7 @@ pub fn union_ns(spans: &mut [DeviceSpan]) -> f64 {
     covered
 }
 
-/// The time that is covered by spans of both kinds, in nanoseconds.
+/// The length of the intersection of two unions of spans, in nanoseconds.
 pub fn overlap_ns(a: &[DeviceSpan], b: &[DeviceSpan]) -> f64 {
     let mut both = [a, b].concat();
     let union = union_ns(&mut both);

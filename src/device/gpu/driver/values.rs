@@ -1,5 +1,5 @@
-//! Attributes and frontiers between device and main memory: downloads at the end of a run, and saving and restoring
-//! between supersteps.
+//! Transfers of attributes and frontiers between device and main memory: downloads at the end of a run, and saving and
+//! restoring between supersteps.
 
 use super::context::Context;
 use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
@@ -12,16 +12,16 @@ use crossbeam_channel::Sender;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
-/// Words that are downloaded at once.
-const DOWNLOAD_WORDS: u64 = 1 << 24;
-/// Words that are uploaded at once.
+/// Words of one download.
+const DOWNLOAD_WORDS: u64 = 1 << 20;
+/// Words of one upload.
 const UPLOAD_WORDS: u64 = 1 << 20;
 
 /// The values of some vertices.
 pub struct ValueChunk {
-    /// The attribute, by its place in the declaration.
+    /// The attribute, by its index in the declaration.
     pub attribute: usize,
-    /// Whose values.
+    /// The vertices.
     pub vertices: Range<u64>,
     /// The values, in the layout of a dense [`Move`](crate::device::exchange::Move).
     pub words: Vec<u32>,
@@ -30,11 +30,12 @@ pub struct ValueChunk {
 /// Sends the values of all of the device's own vertices.
 ///
 /// # Errors
-/// What the device says.
-pub fn send(context: &Context, reply: &Sender<Result<Option<ValueChunk>>>) -> Result<()> {
+/// Device errors.
+pub fn send(context: &Context, places: Option<&[usize]>, reply: &Sender<Result<Option<ValueChunk>>>) -> Result<()> {
     let gpu = context.gpu();
     let mut staging: Option<wgpu::Buffer> = None;
-    for (place, attribute) in context.declared.attributes.iter().enumerate() {
+    let attributes = context.declared.attributes.iter().enumerate();
+    for (place, attribute) in attributes.filter(|(place, _)| places.is_none_or(|places| places.contains(place))) {
         for span in context.spans(place, &context.part.own) {
             for piece in pieces(attribute, &span, DOWNLOAD_WORDS) {
                 let words = piece.words(attribute);
@@ -52,7 +53,7 @@ pub fn send(context: &Context, reply: &Sender<Result<Option<ValueChunk>>>) -> Re
                 staging = Some(buffer);
                 let piece = ValueChunk { attribute: place, vertices: piece.vertices, words };
                 if reply.send(Ok(Some(piece))).is_err() {
-                    // Nobody waits for the others.
+                    // The receiver is gone.
                     return Ok(());
                 }
             }
@@ -61,10 +62,10 @@ pub fn send(context: &Context, reply: &Sender<Result<Option<ValueChunk>>>) -> Re
     Ok(())
 }
 
-/// The words of those of the device's own vertices that are active in a superstep.
+/// A superstep's frontier: the words of the device's own vertices.
 ///
 /// # Errors
-/// What the device says.
+/// Device errors.
 pub fn frontier(context: &Context, superstep: u32) -> Result<Vec<u32>> {
     let (gpu, own) = (context.gpu(), context.part.own_words());
     let mut words = Vec::with_capacity((own.end - own.start).div_ceil(32) as usize);
@@ -85,10 +86,10 @@ pub fn frontier(context: &Context, superstep: u32) -> Result<Vec<u32>> {
     Ok(words)
 }
 
-/// Adds the device's record of when its vertices were first active, if it keeps one, to the host's.
+/// Merges the device's record of when its vertices were first active, if it keeps one, into the host's.
 ///
 /// # Errors
-/// What the device says.
+/// Device errors.
 pub fn levels(context: &Context, noted: &Activations) -> Result<()> {
     let (gpu, log2) = (context.gpu(), context.plan.chunk_vertices_log2);
     for (buffer, vertices) in context.buffers.levels(&context.part, log2) {
@@ -106,10 +107,10 @@ pub fn levels(context: &Context, noted: &Activations) -> Result<()> {
     Ok(())
 }
 
-/// Sets the values that this device has to have before a superstep.
+/// Restores the values that this device needs before a superstep.
 ///
 /// # Errors
-/// What the device says.
+/// Device errors.
 pub fn restore(context: &Context, next: &Step, state: &State) -> Result<()> {
     let log2 = context.plan.chunk_vertices_log2;
     let mut encoder = context.encoder();
@@ -138,7 +139,7 @@ fn upload(context: &Context, (place, attribute): (usize, &Attribute), piece: &Sp
     if attribute.of == AttributeType::Bit
         && let Some(last) = values.len().checked_sub(1)
     {
-        // Bits of others' vertices in the first and the last word are not held here.
+        // The first and the last word may have bits of other devices' vertices.
         values[0] &= u32::MAX << (piece.vertices.start % 32);
         values[last] &= u32::MAX >> (31 - (piece.vertices.end - 1) % 32);
     }
@@ -166,12 +167,12 @@ fn frontier_chunks(context: &Context, superstep: u32) -> impl Iterator<Item = (&
 
 fn write_words(context: &Context, buffer: &wgpu::Buffer, first: u64, words: &[u32]) -> Result<()> {
     context.gpu().queue().write_buffer(buffer, 4 * first, bytemuck::cast_slice(words));
-    // Staging memory is given back piece by piece.
+    // Submitting frees the staging memory of each piece.
     context.gpu().queue().submit([]);
     Ok(context.gpu().poll()?)
 }
 
-/// A span in pieces of so many words, cut between words.
+/// Splits a span into pieces of at most `words` words, at word boundaries.
 fn pieces<'a>(attribute: &Attribute, span: &Span<'a>, words: u64) -> impl Iterator<Item = Span<'a>> + use<'a> {
     let size = attribute.of.vertices_in(words);
     let Span { buffer, first, vertices: Range { start, end } } = span.clone();

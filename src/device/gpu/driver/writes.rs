@@ -1,13 +1,13 @@
-//! Small writes to buffers, which are made at once or become part of commands that are submitted later.
+//! Small writes to buffers, executed immediately or as part of commands that are submitted later.
 
 use crate::device::gpu::adapter::open::Gpu;
 use crate::error::Result;
 use wgpu::BufferUsages as Usage;
 
-/// Bytes for places in buffers, in words of 4 bytes.
+/// A list of writes of 4-byte words.
 #[derive(Default)]
 pub struct Writes {
-    /// Each write's buffer and place in it, in bytes, and where its bytes end.
+    /// For each write its buffer, byte offset in the buffer, and end in `bytes`.
     places: Vec<(wgpu::Buffer, u64, usize)>,
     bytes: Vec<u8>,
 }
@@ -24,15 +24,15 @@ impl Writes {
         self.places.iter().zip(begins).map(|((buffer, at, end), begin)| (buffer, *at, begin..*end))
     }
 
-    /// Makes the writes before what is submitted next.
+    /// Executes the writes before the next submission.
     pub fn queue(&self, gpu: &Gpu) {
         self.each().for_each(|(buffer, at, bytes)| gpu.queue().write_buffer(buffer, at, &self.bytes[bytes]));
     }
 
-    /// Makes the writes a part of the commands.
+    /// Encodes the writes.
     ///
     /// # Errors
-    /// If the device has no memory left.
+    /// If the device is out of memory.
     pub fn encode(&self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
         if self.bytes.is_empty() {
             return Ok(());

@@ -1,5 +1,5 @@
-//! The page arena: slots of device memory, in several buffers where one binding cannot hold them all, and which page is
-//! in which slot.
+//! The page arena: slots for pages in device memory, in several buffers if they exceed one binding, and the page in
+//! each slot.
 
 use crate::device::gpu::adapter::import::{SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::open::Gpu;
@@ -8,15 +8,15 @@ use crate::pages::cache::{PageCache, Policy};
 use crate::pages::fetch::PageRef;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Room for one page in device memory, and its page of weights where those are wanted. Like a frame it has one owner at
-/// a time: the cache, or a job.
+/// Device memory for one page, and its page of weights if the run reads weights. Like a frame it has one owner at a
+/// time: the cache, or a job.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Which of the arena's buffers.
+    /// The buffer of the arena.
     pub buffer: u32,
-    /// Which slot of that buffer.
+    /// The slot's index in the buffer.
     pub index: u32,
-    /// Counted over all buffers.
+    /// The slot's index in the arena.
     pub number: u32,
 }
 
@@ -27,21 +27,21 @@ pub struct Arena {
     slots: u32,
     slot_bytes: u64,
     stream_slots: u32,
-    /// Changes when pages come or go.
+    /// Changes when a page is added or removed.
     version: u64,
 }
 
-/// A number that no arena has had before.
+/// A number that no arena has used before.
 fn next_version() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Arena {
-    /// Allocates `slots` slots of `slot_bytes` bytes, `stream_slots` of which are for pages that pass through.
+    /// Allocates `slots` slots of `slot_bytes` bytes, `stream_slots` of them for streaming.
     ///
     /// # Errors
-    /// If the device has no memory left.
+    /// If the device is out of memory.
     pub fn new(gpu: &Gpu, slots: u32, slot_bytes: u64, stream_slots: u32) -> Result<Self> {
         let by_buffer = (gpu.caps().binding_bytes_max.min(gpu.caps().buffer_bytes_max) / slot_bytes).max(1);
         let mut buffers = Vec::new();
@@ -55,7 +55,7 @@ impl Arena {
             free.extend((0..here as u32).map(|index| Slot { buffer, index, number: first + index }));
             left -= here;
         }
-        // The cache hands out the last one first: low slots are to be used first.
+        // The cache takes free slots from the back. Low slots come first.
         free.reverse();
         Ok(Self {
             buffers,
@@ -67,7 +67,7 @@ impl Arena {
         })
     }
 
-    /// The number of slots, their bytes, and how many of them pages only pass through.
+    /// The number of slots, their size in bytes, and the number of streaming slots.
     pub fn shape(&self) -> (u32, u64, u32) {
         (self.slots, self.slot_bytes, self.stream_slots)
     }
@@ -77,12 +77,12 @@ impl Arena {
         &self.buffers
     }
 
-    /// Where a slot begins in its buffer, in bytes.
+    /// The byte offset of a slot in its buffer.
     pub fn offset(&self, slot: &Slot) -> u64 {
         u64::from(slot.index) * self.slot_bytes
     }
 
-    /// Changes when a page comes or goes: as long as it is the same, each page is where it was.
+    /// Changes when a page is added or removed: while it is equal, all pages are in the same slots.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -97,7 +97,7 @@ impl Arena {
         self.cache.peek(page)
     }
 
-    /// Prepares for a pass over pages of which `wanted` says whether they may be visited.
+    /// Prepares for a pass; `wanted` returns whether it may visit a page.
     pub fn begin(&mut self, policy: Policy, wanted: impl Fn(PageRef) -> bool) {
         self.cache.begin(policy, wanted);
     }

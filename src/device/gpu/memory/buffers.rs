@@ -1,4 +1,4 @@
-//! The buffers of a run that stay where they are: the graph's, which outlive the run, and the attributes'.
+//! Long-lived buffers: those of the graph, which outlive a run, and those of attributes.
 
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX, bit_bytes, device_bytes};
 use crate::device::gpu::adapter::import::{HostImport, SharedBuffer, device_buffer};
@@ -13,9 +13,9 @@ use std::ops::Range;
 use topostream_formats::{Direction, Store};
 use wgpu::BufferUsages as Usage;
 
-/// Storage that can be written from the host and copied to it.
+/// The usage of storage buffers that are copied from and to the host.
 const STORAGE: Usage = Usage::STORAGE.union(Usage::COPY_DST).union(Usage::COPY_SRC);
-/// Uploads are cut into pieces of this many bytes.
+/// Maximum size of one upload, in bytes.
 const PIECE_BYTES: usize = 32 << 20;
 
 /// One topology on the device.
@@ -25,7 +25,7 @@ struct TopologyBuffers {
     starts: wgpu::Buffer,
     /// First vertex and slot count of each page.
     directory: wgpu::Buffer,
-    /// A bit for each page: what the next superstep visits.
+    /// A bit for each page that the next superstep visits.
     next_pages: wgpu::Buffer,
     pages: u32,
 }
@@ -33,11 +33,11 @@ struct TopologyBuffers {
 /// The buffers that all runs over a store share.
 pub struct GraphBuffers {
     degrees: Vec<wgpu::Buffer>,
-    /// The vertices with out-edges, where devices exchange the values of those only.
+    /// The vertices with out-edges, if devices exchange only their values.
     outgoing: Option<wgpu::Buffer>,
     topologies: Vec<TopologyBuffers>,
     chunk_vertices_log2: u32,
-    /// The vertices whose degrees are here.
+    /// The vertices whose degrees are held.
     vertices: Range<u64>,
 }
 
@@ -45,7 +45,7 @@ impl GraphBuffers {
     /// Uploads the degrees of some vertices, and page directories.
     ///
     /// # Errors
-    /// If the device has no memory left.
+    /// If the device is out of memory.
     pub fn new(
         gpu: &Gpu,
         store: &Store,
@@ -84,13 +84,13 @@ impl GraphBuffers {
         (self.chunk_vertices_log2, self.vertices.clone(), self.outgoing.is_some())
     }
 
-    /// The vertices with out-edges, where they are listed.
+    /// The vertices with out-edges, if they are listed.
     pub fn outgoing(&self) -> Option<&wgpu::Buffer> {
         self.outgoing.as_ref()
     }
 
     fn topology(&self, direction: Direction) -> &TopologyBuffers {
-        // One topology serves both ways where the graph is undirected.
+        // Undirected graphs have one topology for both directions.
         let found = self.topologies.iter().find(|topology| topology.direction == direction);
         found.or(self.topologies.first()).expect("every store has out-lists")
     }
@@ -100,7 +100,7 @@ impl GraphBuffers {
         &self.topology(direction).next_pages
     }
 
-    /// How many pages a topology has.
+    /// The number of pages of a topology.
     pub fn pages(&self, direction: Direction) -> u32 {
         self.topology(direction).pages
     }
@@ -108,23 +108,23 @@ impl GraphBuffers {
 
 /// An attribute on the device.
 struct Column {
-    /// The vertices with values in `chunks`, the first of which begins with the first of them.
+    /// The vertices with values in `chunks`.
     held: Range<u64>,
-    /// Those of them that may be written here.
+    /// The vertices among these that the device may write.
     own: Range<u64>,
     chunks: Vec<SharedBuffer>,
     /// Values of other devices' vertices, as their owners last sent them: of all vertices, or empty if unused.
     seen: Vec<SharedBuffer>,
 }
 
-/// A part of an attribute that lies in one buffer.
+/// A part of an attribute in one buffer.
 #[derive(Clone, Debug)]
 pub struct Span<'a> {
     /// The buffer.
     pub buffer: &'a SharedBuffer,
-    /// The vertex that the buffer begins with: a multiple of 32.
+    /// The first vertex of the buffer: a multiple of 32.
     pub first: u64,
-    /// Whose values.
+    /// The vertices of the part.
     pub vertices: Range<u64>,
 }
 
@@ -147,10 +147,10 @@ pub struct RunBuffers {
 pub const COUNTERS_BYTES: u64 = size_of::<Counters>() as u64;
 
 impl RunBuffers {
-    /// Allocates what an algorithm declares. Nothing is set.
+    /// Allocates the attributes of an algorithm, without initial values.
     ///
     /// # Errors
-    /// If the device has no memory left.
+    /// If the device is out of memory.
     pub fn new(
         gpu: &Gpu,
         plan: &DevicePlan,
@@ -200,16 +200,16 @@ impl RunBuffers {
         })
     }
 
-    /// The buffers of an attribute, by its place in the declaration: of the values that are held, then of those that
-    /// were received from other devices; each with its first vertex.
+    /// The buffers of an attribute, by index: first held values, then values received from other devices; each with its
+    /// first vertex.
     pub fn attribute(&self, place: usize, chunk_vertices_log2: u32) -> impl Iterator<Item = (u64, &SharedBuffer)> {
         let Column { held, chunks, seen, .. } = &self.attributes[place];
         let begin = move |first: u64| (0..).map(move |chunk: u64| first + (chunk << chunk_vertices_log2));
         begin(held.start).zip(chunks).chain(begin(0).zip(seen))
     }
 
-    /// Where the values of some vertices lie, in their order. Values of other devices' vertices lie where the last ones
-    /// that were received are kept, if they are.
+    /// The values of some vertices as spans, in order. Values of other devices' vertices are the last received ones, if
+    /// these are kept.
     pub fn spans(&self, place: usize, vertices: &Range<u64>, chunk_vertices_log2: u32) -> Vec<Span<'_>> {
         let Column { held, own, chunks, seen } = &self.attributes[place];
         let here = vertices.start.clamp(own.start, own.end)..vertices.end.clamp(own.start, own.end);
@@ -256,13 +256,13 @@ impl RunBuffers {
     }
 }
 
-/// The vertices that levels are held for: the device's own, from a multiple of 64 on.
+/// The vertices with levels: the device's own, from a multiple of 64 on.
 pub fn level_vertices(part: &Part) -> Range<u64> {
     let own = part.own_words();
     own.start / 64 * 64..own.end
 }
 
-/// The vertices of each chunk of a range; one without any if there are none.
+/// The vertices of each chunk of a range; one empty chunk for an empty range.
 pub fn chunks(vertices: &Range<u64>, log2: u32) -> impl Iterator<Item = Range<u64>> + use<> {
     let Range { start, end } = *vertices;
     let size = 1u64 << log2;
@@ -270,7 +270,7 @@ pub fn chunks(vertices: &Range<u64>, log2: u32) -> impl Iterator<Item = Range<u6
         .map(move |chunk| start + chunk * size..(start + (chunk + 1) * size).min(end))
 }
 
-/// The parts of a range of vertices that each of some buffers has; the first one begins with vertex `first`.
+/// Splits a range of vertices into spans of buffers, the first of which begins with vertex `first`.
 fn spans_of(buffers: &[SharedBuffer], first: u64, wanted: Range<u64>, log2: u32) -> impl Iterator<Item = Span<'_>> {
     buffers.iter().enumerate().filter_map(move |(number, buffer)| {
         let begin = first + ((number as u64) << log2);
@@ -310,7 +310,8 @@ fn table_buffer(gpu: &Gpu, table: &Table) -> Result<wgpu::Buffer> {
 }
 
 impl Span<'_> {
-    /// The words of the buffer that the values lie in; the first and last word of bits may hold others' too.
+    /// The words of the buffer that contain the values; the first and last word of bits may also contain other
+    /// vertices.
     pub fn words(&self, attribute: &Attribute) -> Range<u64> {
         attribute.of.word_range(&(self.vertices.start - self.first..self.vertices.end - self.first))
     }
@@ -322,7 +323,7 @@ fn uploaded(gpu: &Gpu, label: &str, bytes: &[u8]) -> Result<wgpu::Buffer> {
     let buffer = gpu.buffer(label, size, STORAGE)?;
     for (number, piece) in bytes.chunks(PIECE_BYTES).enumerate() {
         gpu.queue().write_buffer(&buffer, (number * PIECE_BYTES) as u64, piece);
-        // Staging memory is given back piece by piece.
+        // Submitting frees the staging memory of each piece.
         gpu.queue().submit([]);
         gpu.poll()?;
     }

@@ -1,4 +1,4 @@
-//! An open adapter between runs, with the parts of the graph that it holds: a run finds there what the last one left.
+//! An open adapter with the buffers that it keeps between runs.
 
 use super::arena::Arena;
 use super::buffers::GraphBuffers;
@@ -22,17 +22,17 @@ use std::any::Any;
 use std::sync::Arc;
 use topostream_formats::Store;
 
-/// An open adapter and what outlives a run on it.
+/// An open adapter and its buffers that outlive a run.
 pub struct Home {
-    // Threads, buffers and queue go before the device does.
+    // Threads, buffers and queue are dropped before the device.
     awake: Option<Awake>,
     pub(in crate::device::gpu) transfer: Option<TransferQueue>,
     pub(in crate::device::gpu) import: Option<PoolImport>,
     pub(in crate::device::gpu) arena: Option<Arena>,
     pub(in crate::device::gpu) rows: Option<UnitRows>,
-    /// What the driver of one run leaves to the next: tables of the pages in the arena.
+    /// Tables of the pages in the arena, from the driver of the last run for the next one.
     pub(in crate::device::gpu) left: Option<Box<dyn Any + Send>>,
-    /// The import of exchange memory, where devices share runs.
+    /// The import of exchange memory, if devices share runs.
     exchange: Option<(Arc<ExchangeMemory>, HostImport)>,
     pub(in crate::device::gpu) graph: Option<GraphBuffers>,
     pub(in crate::device::gpu) kernels: Kernels,
@@ -45,7 +45,7 @@ impl Home {
     /// Opens an adapter.
     ///
     /// # Errors
-    /// What the driver says.
+    /// Device errors.
     pub fn open(adapter: &Adapter, settings: &GpuSettings) -> Result<Self> {
         let gpu = Arc::new(Gpu::open(adapter, &options(settings))?);
         let transfer = match settings.copies_on_compute_queue {
@@ -93,14 +93,15 @@ impl Home {
         Self { awake: awake(&self.gpu), settings: settings.clone(), ..self }
     }
 
-    /// There is work for the device now: it need not be kept awake any more.
+    /// Ends the thread that keeps the device busy: there is work now.
     pub(in crate::device::gpu) fn rest(&self) {
         if let Some(awake) = &self.awake {
             awake.end();
         }
     }
 
-    /// As [`rest`](Self::rest), and waits for the thread: before devices go, of which others may be in use.
+    /// Like [`rest`](Self::rest), and waits for the thread: called before devices are dropped, when others may be in
+    /// use.
     pub(crate) fn rest_at_last(&mut self) {
         self.awake = None;
     }
@@ -115,13 +116,12 @@ impl Home {
         self.gpu.check().is_ok()
     }
 
-    /// The adapter itself, for tests of what happens when it is lost.
+    /// The adapter, for tests of device loss.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 
-    /// Allocates degrees and directories, the arena, its rows and the import as a plan has them, unless they are
-    /// already there.
+    /// Allocates degrees and directories, the arena, its rows and the import according to a plan, unless they exist.
     pub(in crate::device::gpu) fn prepare(
         &mut self,
         plan: &DevicePlan,
@@ -135,13 +135,13 @@ impl Home {
             self.import = None;
             self.gpu.poll()?;
         }
-        // It goes on in the background, so it begins before all else.
+        // First, since it continues in the background.
         if self.import.is_none() && self.gpu.caps().host_import {
             self.import = Some(PoolImport::begin(&self.gpu, pool)?);
         }
         let shape = (plan.slots, plan.slot_bytes, plan.stream_slots);
         if self.arena.as_ref().is_none_or(|arena| arena.shape() != shape) {
-            // The old one goes first: both may not fit.
+            // The old arena is freed first: both may not fit.
             (self.arena, self.rows, self.left) = (None, None, None);
             self.gpu.poll()?;
             self.arena = Some(Arena::new(&self.gpu, plan.slots, plan.slot_bytes, plan.stream_slots)?);
@@ -161,7 +161,7 @@ impl Home {
         self.exchange.is_none()
     }
 
-    /// The import of exchange memory: made once, for as long as runs share the same memory.
+    /// The import of exchange memory, created once while runs share the same memory.
     pub(in crate::device::gpu) fn import_exchange(
         &mut self,
         memory: &Arc<ExchangeMemory>,
@@ -174,7 +174,7 @@ impl Home {
         Ok(&self.exchange.as_ref().expect("just imported").1)
     }
 
-    /// Lets go of the exchange memory of earlier runs.
+    /// Drops the exchange memory of earlier runs.
     pub(in crate::device::gpu) fn forget_exchange(&mut self) -> Result<()> {
         if self.exchange.take().is_some() {
             self.gpu.poll()?;

@@ -1,13 +1,13 @@
-//! Device memory: how it is shared out, and what is in it.
+//! Device memory: its plan and its contents.
 //!
-//! | module | what |
+//! | module | contents |
 //! | --- | --- |
 //! | [`plan`] | the shares of attributes, pages and working memory, before a run |
-//! | [`arena`] | slots for pages, and which page is in which |
+//! | [`arena`] | slots for pages, and the page in each slot |
 //! | [`buffers`] | buffers of the graph and of a run's attributes |
-//! | [`rows`] | where units begin in each page |
-//! | [`pool_import`] | the page pool as the device reads it, imported in the background |
-//! | [`home`] | an open adapter between runs, with what stays in its memory |
+//! | [`rows`] | the slots where units begin, for each page |
+//! | [`pool_import`] | the page pool, imported in the background |
+//! | [`home`] | an open adapter between runs, with the buffers that it keeps |
 //!
 //! Called by the driver, which owns the parts during a run; [`home`] also by the engine's roster. Knows the graph and
 //! the declaration of attributes; not supersteps, launches or messages.

@@ -1,4 +1,4 @@
-//! How device memory is shared out before a run: attributes first, the page arena with what is left.
+//! The plan of device memory before a run: attributes first, the rest for the page arena.
 
 use crate::device::exchange::ExchangeMemory;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
@@ -17,25 +17,25 @@ use std::ops::Range;
 use topostream_formats::page::Capacity;
 use topostream_formats::{Direction, Store, Topology};
 
-/// Launches that are under way at the same time: one runs, the next one waits.
+/// Maximum number of launches in flight: one runs, the next one waits.
 pub const BATCHES_MAX: usize = 2;
-/// Workgroups of the kernels over vertices, and so the most partial sums.
+/// Maximum number of workgroups of kernels over vertices, and so of partial sums.
 pub const TOTALS_MAX: u32 = 4096;
 /// Bytes of a partial sum: four numbers.
 pub const TOTAL_BYTES: u64 = 16;
-/// Bytes of the slots that pages pass through where they are copied and not kept.
+/// Bytes of streaming slots, for pages that are copied and not kept.
 const STREAM_BYTES: u64 = 256 << 20;
-/// The vertices that a queue has room for: an eighth of the graph's, within this range.
+/// Range of a queue's capacity in vertices; by default an eighth of the graph's.
 const QUEUE_VERTICES: Range<u64> = 1 << 12..1 << 20;
-/// The edges of queued lists: likewise.
+/// Range of a queue's capacity in edges; by default an eighth of the graph's.
 const QUEUE_EDGES: Range<u64> = 1 << 16..1 << 28;
-/// The fewest slots that a run can work with where pages must be copied.
+/// Minimum number of slots if pages must be copied.
 const SLOTS_MIN: u64 = 4;
-/// Entries of the hub queue at first; it grows after a superstep that needed more.
+/// Initial entries of the hub queue; it grows after a superstep that needed more.
 pub const HUBS_FIRST: u32 = 1 << 12;
 /// The share of an adapter's memory that a run takes by default.
 const MEMORY_SHARE: f64 = 0.9;
-/// The bytes that a run takes where the size of the memory is unknown.
+/// The bytes that a run takes if the size of the memory is unknown.
 const MEMORY_UNKNOWN: u64 = 1 << 30;
 
 /// Device memory of a run, by part, in bytes.
@@ -43,52 +43,52 @@ const MEMORY_UNKNOWN: u64 = 1 << 30;
 pub struct DevicePlan {
     /// Attributes in device memory.
     pub attributes_bytes: u64,
-    /// Which attributes lie in main memory and are read with their pages, by place in the declaration.
+    /// For each attribute, whether it is in main memory and read with its pages.
     pub host_attributes: Vec<bool>,
-    /// Which attributes have the values of other devices' vertices in main memory, too.
+    /// For each attribute, whether the values of other devices' vertices are in main memory.
     pub host_seen: Vec<bool>,
-    /// Tables beside them.
+    /// Tables of the algorithm.
     pub tables_bytes: u64,
     /// The frontiers of a traversal.
     pub frontier_bytes: u64,
-    /// The supersteps in which the device's own vertices were first active; 0 if nobody asks for them, or if they are
-    /// kept in main memory.
+    /// Levels: the supersteps in which the device's own vertices were first active; 0 if unused, or if they are kept in
+    /// main memory.
     pub levels_bytes: u64,
-    /// Queues and tables with which the device runs supersteps by itself; 0 if it does not.
+    /// Queues and tables for supersteps that the device runs without the host; 0 if it does not.
     pub loop_bytes: u64,
     /// Lists by their length, for supersteps over all in-lists; 0 if memory is short.
     pub bins_bytes: u64,
     /// Degrees and page directories.
     pub graph_bytes: u64,
-    /// Of them, the list of vertices with out-edges, where devices exchange the values of those only.
+    /// Of them, the list of vertices with out-edges, if devices exchange only their values.
     pub outgoing_bytes: u64,
     /// Batches, unit rows, queues, sums.
     pub working_bytes: u64,
-    /// Scratch memory of exchange; 0 for a device that is alone.
+    /// Scratch memory of exchange; 0 for a single device.
     pub exchange_bytes: u64,
     /// Slots of the page arena.
     pub slots: u32,
-    /// Those of them that pages only pass through.
+    /// The streaming slots among them.
     pub stream_slots: u32,
     /// Bytes of a slot.
     pub slot_bytes: u64,
-    /// An attribute is cut into pieces of 2^k vertices, so that none passes the binding limit.
+    /// Attributes are split into chunks of 2^this vertices, to stay within the binding limit.
     pub chunk_vertices_log2: u32,
-    /// Words of a page's unit row; 0 where work is not shared out by segments.
+    /// Words of a page's unit row; 0 without segments.
     pub row_words: u64,
-    /// Entries of the hub queue at first.
+    /// Initial entries of the hub queue.
     pub hub_entries: u32,
     /// Whether kernels may read pages in main memory.
     pub in_place: bool,
-    /// Whether pages come with their weights.
+    /// Whether slots have room for weights.
     pub weights: bool,
 }
 
 /// The run that a plan is made for.
 pub struct Request<'a> {
-    /// The name of the device, which errors mention.
+    /// The name of the device, for errors.
     pub device: &'a str,
-    /// The name of the algorithm, which errors mention.
+    /// The name of the algorithm, for errors.
     pub algorithm: &'a str,
     /// The algorithm's attributes.
     pub attributes: &'a [Attribute],
@@ -98,21 +98,21 @@ pub struct Request<'a> {
     pub traversal: bool,
     /// Whether the supersteps in which vertices are first active are part of its answer.
     pub keeps_activations: bool,
-    /// Whether its shader says what the next superstep is.
+    /// Whether its shader has `step_next`.
     pub decides: bool,
     /// Whether supersteps may visit all in-lists, and end with a vertex phase.
     pub pulls: bool,
     /// Whether supersteps may visit the lists of a set.
     pub visits_sets: bool,
-    /// Which vertices are the device's.
+    /// The device's vertices.
     pub part: &'a Part,
     /// Device memory for exchange, in bytes.
     pub exchange_bytes: u64,
-    /// The list of vertices with out-edges, where it is needed, in bytes.
+    /// The list of vertices with out-edges, if needed, in bytes.
     pub outgoing_bytes: u64,
     /// Whether it reads weights.
     pub weights: bool,
-    /// Which lists it reads.
+    /// The lists that it reads.
     pub directions: &'a [Direction],
     /// The graph.
     pub store: &'a Store,
@@ -120,16 +120,16 @@ pub struct Request<'a> {
     pub slot_bytes: u64,
     /// Frames of the page buffer.
     pub frames: u32,
-    /// Whether pages can be read where the page buffer lies.
+    /// Whether kernels can read the page buffer in place.
     pub host_import: bool,
 }
 
 impl DevicePlan {
-    /// Shares out the memory that the settings allow.
+    /// Plans the memory that the settings allow.
     ///
     /// # Errors
-    /// [`Error::DeviceMemory`] with all parts where it cannot be done; [`Error::Parameter`] for settings that the
-    /// adapter has no way to follow.
+    /// [`Error::DeviceMemory`] with all parts if they do not fit; [`Error::Parameter`] for settings that the adapter
+    /// does not support.
     pub fn new(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> Result<Self> {
         let mut plan = Self::fixed(request, settings, caps)?;
         let known = caps.memory_bytes.map_or(MEMORY_UNKNOWN, |bytes| (bytes as f64 * MEMORY_SHARE) as u64);
@@ -148,7 +148,7 @@ impl DevicePlan {
         let pages: u64 = request.directions.iter().map(|&direction| pages(request.store, direction)).sum();
         let room = (budget - plan.fixed_bytes()) / plan.per_slot();
         let asked = settings.cache_bytes.map_or(u64::MAX, |bytes| bytes / plan.slot_bytes);
-        // Where everything fits nothing passes through.
+        // If all pages fit, none is streamed.
         let stream = match plan.in_place || pages <= room.min(asked) {
             true => 0,
             false => (STREAM_BYTES / plan.slot_bytes).min(room / 2).min(pages).max(SLOTS_MIN),
@@ -165,7 +165,7 @@ impl DevicePlan {
         Ok(plan)
     }
 
-    /// Everything but the arena.
+    /// Plans everything except the arena.
     fn fixed(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> Result<Self> {
         let (vertices, slot_bytes) = (request.store.vertices(), request.slot_bytes);
         if slot_bytes > caps.binding_bytes_max {
@@ -224,7 +224,7 @@ impl DevicePlan {
         })
     }
 
-    /// Whether pages stay in the arena; otherwise they only pass through.
+    /// Whether pages stay in the arena; otherwise it only streams them.
     pub fn keeps_pages(&self) -> bool {
         self.slots > self.stream_slots
     }
@@ -239,7 +239,7 @@ impl DevicePlan {
         (self.levels_bytes, self.loop_bytes) = (0, 0);
     }
 
-    /// Leaves in main memory what is only read, and only with its page.
+    /// Moves attributes to main memory that are only read, and only with their page.
     fn move_attributes_out(&mut self, request: &Request<'_>, caps: &Caps) {
         let log2 = self.chunk_vertices_log2;
         for (out, attribute) in self.host_attributes.iter_mut().zip(request.attributes) {
@@ -250,7 +250,7 @@ impl DevicePlan {
         }
     }
 
-    /// Leaves in main memory what owners of other vertices have told: it is as large for however many devices.
+    /// Moves received values of other devices' vertices to main memory: their size does not shrink with more devices.
     fn move_seen_out(&mut self, request: &Request<'_>, caps: &Caps) {
         let log2 = self.chunk_vertices_log2;
         for (out, attribute) in self.host_seen.iter_mut().zip(request.attributes) {
@@ -262,7 +262,7 @@ impl DevicePlan {
         }
     }
 
-    /// Bytes of everything but the arena.
+    /// Bytes of everything except the arena.
     fn fixed_bytes(&self) -> u64 {
         let vertices = self.attributes_bytes + self.tables_bytes + self.frontier_bytes + self.levels_bytes;
         vertices + self.loop_bytes + self.bins_bytes + self.graph_bytes + self.working_bytes + self.exchange_bytes
@@ -294,8 +294,8 @@ impl DevicePlan {
     }
 }
 
-/// How much the queues of a device hold that runs supersteps by itself. Larger frontiers are found by walking through
-/// the pages, which is faster then.
+/// The capacity of the queues of supersteps that the device runs without the host. For larger frontiers, reading whole
+/// pages is faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueRoom {
     /// Vertices of a frontier.
@@ -318,7 +318,7 @@ impl QueueRoom {
             entries.filter(|entry| entry.run > 0).map(|entry| u64::from(entry.edge_count.div_ceil(HUB_EDGES))).sum()
         };
         let large: u64 = store.topologies().map(parts).max().unwrap_or(0);
-        // A list in small pages that is cut has more than half as many edges as its parts have room for.
+        // A split list of a small page has more than half as many edges as its parts can hold.
         Self { vertices, edges, parts: u64::from(edges / MIDDLE_EDGES) + large + 1 }
     }
 
@@ -347,7 +347,7 @@ fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
     let store = request.store;
     let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
     let buffers = (pages * u64::from(page_bytes(store))).div_ceil(caps.binding_bytes_max) + 1;
-    // In two tables, of edges and of slots, of either topology.
+    // Two tables, by edges and by slots, for each topology.
     let edges = store.edges().div_ceil(edges_per_unit(true).into());
     let units = 2 * (2 * pages + edges + store.vertices().div_ceil(layout::WORKGROUP.into()));
     let queue = QueueRoom::of(store, request.visits_sets).entries() * size_of::<HubEntry>() as u64;
@@ -366,12 +366,11 @@ pub fn hub_bytes(entries: u32) -> u64 {
     size_of::<HubHeader>() as u64 + size_of::<HubEntry>() as u64 * u64::from(entries)
 }
 
-/// Entries of the hub queue at first, as far as a binding has room: a few, or, where loops are limited, as many as any
-/// batch of the store can want, since a thread alone might not come to the end of a long list.
+/// Initial entries of the hub queue, limited by the binding: a few or, if loops are limited, as many as any batch of
+/// the store can need, since a single thread may not reach the end of a long list.
 fn first_hubs(store: &Store, caps: &Caps) -> u32 {
     let wanted = match caps.loops_limited {
-        // Lists of more edges than an entry has take fewer than two entries for as many edges. Edges may stand in two
-        // lists.
+        // Fewer than two entries for each HUB_EDGES edges of long lists. Each edge may be in two lists.
         true => (2 * store.edges().div_ceil(u64::from(HUB_EDGES) / 2)).max(HUBS_FIRST.into()),
         false => HUBS_FIRST.into(),
     };
@@ -387,20 +386,20 @@ pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
     }
 }
 
-/// Whether an attribute of all vertices may lie in main memory: its chunks must be such as can be imported.
+/// Whether an attribute of all vertices may be in main memory: its chunks must be importable.
 fn may_move_out(attribute: &Attribute, request: &Request<'_>, caps: &Caps, log2: u32) -> bool {
     let chunks = request.part.vertices.div_ceil(1 << log2);
     let aligned = device_bytes(attribute, 1 << log2).is_multiple_of(caps.import_alignment);
     request.host_import && (chunks <= 1 || aligned)
 }
 
-/// Device memory of an attribute's values that a part holds, in bytes.
+/// Device memory of an attribute's values for a part, in bytes.
 pub fn held_bytes(attribute: &Attribute, part: &Part) -> u64 {
     let held = part.held(attribute.role);
     device_bytes(attribute, held.end - held.start)
 }
 
-/// Device memory of the values that a part keeps of other devices' vertices, in bytes.
+/// Device memory of values of other devices' vertices, in bytes.
 pub fn seen_bytes(attribute: &Attribute, part: &Part) -> u64 {
     if part.has_seen(attribute.role) { device_bytes(attribute, part.vertices) } else { 0 }
 }
@@ -410,14 +409,13 @@ pub fn message_layout(declared: &Declared, part: &Part) -> Option<MessageLayout>
     declared.traversal.then(|| MessageLayout::new(&declared.attributes, part.sharded))
 }
 
-/// Device memory for exchange, in bytes: scratch memory, and a mirror of the exchange memory where it cannot be
-/// imported.
+/// Device memory for exchange, in bytes: scratch memory, and a mirror of the exchange memory if it cannot be imported.
 pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared, part: &Part) -> u64 {
     let mirror = if caps.host_import { 0 } else { memory.memory().len() as u64 };
     mirror + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)
 }
 
-/// Bytes of scratch memory: for one piece of the exchange memory, or for the longest message while it is collected.
+/// Bytes of scratch memory: the larger of a piece of the exchange memory and the longest collected message.
 pub fn scratch_bytes(memory: &ExchangeMemory, layout: Option<&MessageLayout>, part: &Part) -> u64 {
     let longest = layout.map_or(0, |layout| {
         let blocks = layout.blocks_max(memory.piece_bytes()).min(part.vertices.div_ceil(BLOCK_VERTICES));
@@ -426,7 +424,7 @@ pub fn scratch_bytes(memory: &ExchangeMemory, layout: Option<&MessageLayout>, pa
     longest.max(memory.piece_bytes()).next_multiple_of(16)
 }
 
-/// Bytes of one bit a vertex.
+/// Bytes of a bit for each vertex.
 pub fn bit_bytes(vertices: u64) -> u64 {
     4 * vertices.div_ceil(32)
 }

@@ -1,8 +1,8 @@
-//! The page pool as a device reads it: imported in the background, chunk by chunk.
+//! The import of the page pool, in the background, chunk by chunk.
 //!
-//! A driver pins imported memory, page by page, on the thread that asks for it: about 0.1 s per GB. Frames come into
-//! use in the order of addresses, so the first chunk is there when the first page is, and the others follow while pages
-//! are read. A launch that needs a chunk before that waits for it.
+//! A driver pins imported memory page by page on the calling thread: about 0.1 s per GB. Frames come into use in
+//! address order, so the first chunk is ready for the first page, and the others follow while pages are read. A launch
+//! that needs a chunk earlier waits for it.
 
 use crate::device::gpu::adapter::import::{HostImport, HostMemory, SharedBuffer};
 use crate::device::gpu::adapter::open::Gpu;
@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use topostream_formats::threads;
 
-/// The largest chunk: the device binds one at a time, so smaller ones mean more launches.
+/// Maximum size of a chunk: a launch binds one chunk, so smaller ones mean more launches.
 const CHUNK_BYTES_MAX: u64 = 1 << 30;
 
 type Chunk = OnceLock<Result<SharedBuffer, GpuError>>;
@@ -30,11 +30,11 @@ pub struct PoolImport {
 }
 
 impl PoolImport {
-    /// Begins to import a pool, and to fault it in on the shared threads.
+    /// Starts importing a pool, and faulting it in on the shared threads.
     ///
     /// # Errors
-    /// [`GpuError::Unavailable`] where this memory cannot be imported; [`Error::Store`](crate::Error::Store) where the
-    /// thread cannot start.
+    /// [`GpuError::Unavailable`] if this memory cannot be imported; [`Error::Store`](crate::Error::Store) if the thread
+    /// cannot start.
     pub fn begin(gpu: &Arc<Gpu>, pool: &Arc<PagePool>) -> Result<Self> {
         let (frame_bytes, pool_bytes) = (pool.frame_bytes() as u64, pool.memory().len() as u64);
         let most = gpu.caps().binding_bytes_max.min(gpu.caps().buffer_bytes_max);
@@ -69,10 +69,10 @@ impl PoolImport {
         ((offset / self.chunk_bytes) as usize, offset % self.chunk_bytes)
     }
 
-    /// A chunk, which is waited for.
+    /// Waits for a chunk.
     ///
     /// # Errors
-    /// [`GpuError::OutOfMemory`] where the driver can pin no more; the other errors of [`HostImport::new`].
+    /// [`GpuError::OutOfMemory`] if the driver can pin no more; the other errors of [`HostImport::new`].
     pub fn chunk(&self, number: usize) -> Result<&SharedBuffer, GpuError> {
         self.chunks[number].wait().as_ref().map_err(Clone::clone)
     }

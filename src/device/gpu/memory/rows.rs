@@ -1,5 +1,5 @@
-//! Unit rows: for each page that is shared out by segments, where the units of its lists begin. They are in device
-//! memory, for the pages in slots, which outlive a run as the pages do, and then for those in frames.
+//! Unit rows: for each page processed by `segments`, the slots where its units begin. They are in device memory: first
+//! the rows of pages in slots, which outlive a run as the pages do, then those of pages in frames.
 
 use super::plan::DevicePlan;
 use crate::device::gpu::adapter::open::Gpu;
@@ -10,12 +10,11 @@ use crate::pages::fetch::PageRef;
 pub struct UnitRows {
     buffer: wgpu::Buffer,
     shape: Shape,
-    /// The page whose row each frame has. It outlives a run, as pages in frames do: a later search finds its rows
-    /// there.
+    /// The page whose row each frame has. Kept between runs, as pages in frames are.
     of_frames: Vec<Option<PageRef>>,
 }
 
-/// What decides where rows lie and what they say.
+/// The parameters that determine the location and the contents of rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Shape {
     words: u64,
@@ -27,7 +26,7 @@ impl UnitRows {
     /// Creates rows for a plan and this many frames. Existing rows of slots are kept.
     ///
     /// # Errors
-    /// If the device has no memory left.
+    /// If the device is out of memory.
     pub fn new(old: Option<Self>, gpu: &Gpu, plan: &DevicePlan, frames: u32) -> Result<Self> {
         let shape = Shape { words: plan.row_words, slots: plan.slots, weights: plan.weights };
         let bytes = (4 * shape.words * (u64::from(shape.slots) + u64::from(frames))).max(16);
@@ -55,12 +54,12 @@ impl UnitRows {
         &self.buffer
     }
 
-    /// The word at which the row of a place begins: slots come first, then frames.
+    /// The word offset of a row; slots come first, then frames.
     pub fn begin(&self, place: u32) -> u64 {
         u64::from(place) * self.shape.words
     }
 
-    /// Writes the row of a place, which is that of a page in a `frame`, if it is not in a slot.
+    /// Writes a row; `frame` is given if the page is in a frame.
     pub fn write(&mut self, queue: &wgpu::Queue, place: u32, words: &[u32], frame: Option<(u32, PageRef)>) {
         queue.write_buffer(&self.buffer, 4 * self.begin(place), bytemuck::cast_slice(words));
         if let Some((frame, page)) = frame {
@@ -73,7 +72,7 @@ impl UnitRows {
         self.of_frames[frame as usize] == Some(page)
     }
 
-    /// A frame has been filled anew.
+    /// Invalidates the row of a refilled frame.
     pub fn forget(&mut self, frame: u32) {
         self.of_frames[frame as usize] = None;
     }

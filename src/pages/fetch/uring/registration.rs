@@ -1,18 +1,18 @@
-//! Registration of the page pool with a ring: piece by piece, and only where it pays.
+//! Registers the page pool with a ring, piece by piece, and only if it pays off.
 //!
-//! The kernel pins the memory of a read while the read is in flight. Memory that is registered stays pinned, which
-//! saves a few microseconds per page of 1 MiB. Registration itself pins the memory once, and faults it in before. To
-//! register the whole pool at the start took longer than the reads that it made cheaper: a run that reads every page
-//! once uses each frame once. So a piece of the pool is registered once it has been filled [`FILLS`] times.
+//! The kernel pins the memory of a read while it is in flight. Registered memory stays pinned, which saves a few
+//! microseconds per page of 1 MiB. Registration itself faults in and pins the memory. Registering the whole pool at the
+//! start took longer than it saved: a run that reads every page once uses each frame once. So a piece of the pool is
+//! registered once it has been filled [`FILLS`] times.
 
 use super::super::PagePool;
 use io_uring::IoUring;
 
-/// The size of a piece, except where the table would have too many entries. The kernel allows at most 1 GiB.
+/// The size of a piece, unless the table would have too many entries. The kernel allows at most 1 GiB.
 const PIECE_BYTES: usize = 64 << 20;
 /// The kernel's limit on entries of a table of buffers.
 const PIECES_MAX: usize = 1 << 14;
-/// How often a piece is filled before it is registered.
+/// The number of times that a piece is filled before it is registered.
 const FILLS: usize = 2;
 
 /// The table of a ring's registered buffers.

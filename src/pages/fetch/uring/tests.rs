@@ -65,7 +65,7 @@ fn run(test: impl AsyncFnOnce(Rig)) {
     });
 }
 
-/// Frames that are filled again and again are registered, and reads into them stay right.
+/// Frames that are filled repeatedly are registered, and reads into them stay correct.
 #[test]
 fn frames_are_registered_once_they_have_been_filled_twice() {
     run(async |mut rig| {
@@ -135,7 +135,7 @@ fn reads_that_the_kernel_has_taken_are_waited_for() {
         rig.fetcher.die(Error::from_raw_os_error(libc::EIO));
         let waited = Instant::now();
         rig.fetcher.shut_down(waited + SHUT_DOWN_TIMEOUT);
-        assert!(waited.elapsed() < SHUT_DOWN_TIMEOUT, "the kernel has let go of every frame");
+        assert!(waited.elapsed() < SHUT_DOWN_TIMEOUT, "the kernel has released every frame");
         assert_eq!(rig.fetcher.filled.len(), PAGES as usize);
         assert!(rig.fetcher.reads.iter().all(Option::is_none));
     });
@@ -151,12 +151,12 @@ fn reads_that_are_not_waited_for_keep_their_frames() {
         rig.fetcher.shut_down(Instant::now());
         let kept = PAGES as usize - rig.fetcher.filled.len();
         drop(rig);
-        assert_eq!(pool.upgrade().is_some(), kept > 0, "{kept} frames were not let go of");
+        assert_eq!(pool.upgrade().is_some(), kept > 0, "{kept} frames were not released");
     });
 }
 
 #[test]
-fn errors_that_pass_are_no_errors() {
+fn transient_errors_are_retried() {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     run(async |mut rig| {
         rig.fetcher.submit = |ring| match CALLS.fetch_add(1, Ordering::Relaxed) {
@@ -172,7 +172,7 @@ fn errors_that_pass_are_no_errors() {
 }
 
 #[test]
-fn errors_that_ought_to_pass_and_last_end_in_a_typed_error() {
+fn lasting_transient_errors_end_in_a_typed_error() {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     run(async |mut rig| {
         rig.fetcher.submit = |_| {
@@ -185,7 +185,7 @@ fn errors_that_ought_to_pass_and_last_end_in_a_typed_error() {
         assert!(matches!(&error, error::Error::Fetcher(_)) && error.to_string().contains("for 0.3 s"), "{error}");
         assert!(begun.elapsed() >= longest);
         let calls = CALLS.load(Ordering::Relaxed);
-        assert!(calls < 100, "{calls} calls: there is no pause between them");
+        assert!(calls < 100, "{calls} calls without pauses");
     });
 }
 

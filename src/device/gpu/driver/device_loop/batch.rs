@@ -1,4 +1,4 @@
-//! Submissions of several supersteps: how they are encoded, and what is read back.
+//! Submissions of several supersteps: encoding and readback.
 
 use super::super::context::Context;
 use super::super::superstep;
@@ -22,11 +22,11 @@ use std::sync::Arc;
 use topostream_formats::Direction;
 use wgpu::BufferUsages as Usage;
 
-/// Workgroups of `expand`, which take one share after another: as many as a large GPU runs at the same time.
+/// Maximum number of workgroups of `expand`, which process units in a loop: as many as a large GPU runs concurrently.
 const EXPAND_GROUPS: u32 = 2048;
-/// Workgroups of `sweep`, which take one unit after another.
+/// Maximum number of workgroups of `sweep`, which process units in a loop.
 const SWEEP_GROUPS: u32 = 4096;
-/// Submissions that may be under way.
+/// Maximum number of submissions in flight.
 pub(super) const BATCHES: usize = 2;
 /// Bytes of a log.
 const LOG_BYTES: u64 = STEPS_MAX as u64 * size_of::<Logged>() as u64;
@@ -34,12 +34,12 @@ const COURSE_BYTES: u64 = size_of::<Course>() as u64;
 /// Bytes of the timestamps of a submission.
 const TIMES_BYTES: u64 = 2 * 8 * STEPS_MAX as u64;
 
-/// One dispatch of every superstep.
+/// A dispatch that is part of every superstep.
 struct Part {
     kernel: Arc<Kernel>,
-    /// Where the number of its workgroups is in the buffer of arguments, in bytes; none for one workgroup, always.
+    /// Byte offset of its indirect arguments; none for a direct dispatch of one workgroup.
     arguments: Option<u64>,
-    /// What it binds in even and in odd supersteps.
+    /// Bind groups of even and of odd supersteps.
     bound: [Vec<wgpu::BindGroup>; 2],
 }
 
@@ -49,7 +49,7 @@ struct Ring {
     times: Option<(wgpu::QuerySet, wgpu::Buffer)>,
 }
 
-/// What decides which supersteps run, and what they bind.
+/// The buffers that control which supersteps run, and the dispatches of a superstep.
 pub(super) struct Control {
     course: wgpu::Buffer,
     arguments: wgpu::Buffer,
@@ -61,16 +61,16 @@ pub(super) struct Control {
     /// Workgroups of the census.
     totals: u32,
     visits: u32,
-    /// A bit for each visit all of whose pages are there.
+    /// A bit for each visit, set if all of its pages are in device memory.
     complete: u32,
     rings: Vec<Ring>,
     next_ring: usize,
-    /// Submissions that were encoded before the run began.
+    /// Submissions encoded before the run began.
     encoded: VecDeque<Encoded>,
     period_ns: f64,
 }
 
-/// A submission that is encoded.
+/// An encoded submission.
 struct Encoded {
     superstep: u32,
     steps: u32,
@@ -78,11 +78,11 @@ struct Encoded {
     commands: wgpu::CommandBuffer,
 }
 
-/// A submission under way.
+/// A submission in flight.
 pub(super) struct Batch {
     ring: usize,
     submission: wgpu::SubmissionIndex,
-    /// Whether the algorithm was done at its end, and whether a page was missing. Known once it has been read.
+    /// Whether the algorithm was done at its end, and whether a page was missing. Set when the log is read.
     outcome: std::cell::Cell<(bool, bool)>,
 }
 
@@ -102,7 +102,7 @@ impl Control {
     /// Composes the kernels of all supersteps, and binds their buffers.
     ///
     /// # Errors
-    /// A shader that is wrong; what the device says.
+    /// Shader and device errors.
     pub fn new(
         context: &mut Context,
         (resident, rows): (&Resident, &wgpu::Buffer),
@@ -146,11 +146,11 @@ impl Control {
         Ok(control)
     }
 
-    /// Sets how many workgroups the tables of resident pages need.
+    /// Sets the numbers of workgroups according to the tables of resident pages.
     pub fn update(&mut self, context: &Context, resident: &Resident, visits: &[(Direction, Visit)]) {
         self.table = plan(context, resident, visits).iter().filter_map(|one| one.dispatch).collect();
         context.gpu().queue().write_buffer(&self.dispatches, 0, bytemuck::cast_slice(&self.table));
-        // Visited lists are looked for in missing pages, but for visits of all of them.
+        // Except for `Visit::All`, `absent` searches missing pages for visited lists.
         let complete = |(bit, &(direction, visit)): (usize, &(Direction, Visit))| {
             let complete = visit != Visit::All || resident.is_complete(context.topology(direction).direction());
             u32::from(complete) << bit
@@ -158,7 +158,7 @@ impl Control {
         self.complete = visits.iter().enumerate().map(complete).sum();
     }
 
-    /// Adds the state in which the device begins with a superstep. False if pages of it are missing.
+    /// Adds the state with which the device begins a superstep. False if any of its pages are missing.
     pub fn begin(
         &self,
         context: &Context,
@@ -193,7 +193,7 @@ impl Control {
         true
     }
 
-    /// Encodes submissions of so many supersteps each, from superstep 0 on, to be submitted in this order.
+    /// Encodes one submission for each element of `steps`, with that many supersteps, from superstep 0 on.
     pub fn prepare(&mut self, context: &Context, steps: &[u32]) {
         let mut superstep = 0;
         for &steps in steps {
@@ -203,7 +203,7 @@ impl Control {
         }
     }
 
-    /// Submits `steps` supersteps, the first of which is number `superstep` if the algorithm is not done before.
+    /// Submits `steps` supersteps, starting with number `superstep`.
     /// `first` goes before them.
     pub fn submit(
         &mut self,
@@ -266,10 +266,10 @@ impl Control {
         }
     }
 
-    /// Waits for a submission; its log, and the times of its supersteps, where the device measures them.
+    /// Waits for a submission; returns its log and, if the device has timestamps, the spans of its supersteps.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn read(&mut self, context: &Context, batch: &Batch) -> Result<(Vec<Logged>, Vec<DeviceSpan>)> {
         let gpu = context.gpu();
         if !gpu.wait(batch.submission.clone(), PATIENCE)? {
@@ -295,7 +295,7 @@ impl Control {
         let ticks = bytes[(COURSE_BYTES + LOG_BYTES) as usize..].chunks_exact(8);
         let ns: Vec<f64> =
             ticks.map(|tick| bytemuck::pod_read_unaligned::<u64>(tick) as f64 * self.period_ns).collect();
-        // Two of a superstep's own, or one between two of them.
+        // One timestamp between two supersteps, or two for each.
         let step = if gpu.caps().pass_timestamps { 1 } else { 2 };
         let span = |at: usize| DeviceSpan { name: "superstep", begin_ns: ns[at * step], end_ns: ns[at * step + 1] };
         let spans = (0..log.len()).map(span).collect();
@@ -321,19 +321,19 @@ impl Ring {
 struct Planned<'a> {
     name: KernelName,
     visit: (Direction, Visit),
-    /// None for one workgroup, always.
+    /// None for a direct dispatch of one workgroup.
     dispatch: Option<Dispatch>,
     pages: Option<Pages<'a>>,
 }
 
-/// The pages that a kernel works through: a table of them, and where they are, if they are in device memory.
+/// The pages that a kernel processes: their table, and their place if they are in device memory.
 #[derive(Clone, Copy)]
 struct Pages<'a> {
     table: &'a Table,
     place: Option<&'a Place>,
 }
 
-/// The dispatches of every superstep, in order.
+/// The dispatches of a superstep, in order.
 fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Visit)]) -> Vec<Planned<'a>> {
     let numbered = || visits.iter().zip(0..).map(|(&(direction, visit), number)| (direction, visit, number));
     let topology = |direction| context.topology(direction).direction();
@@ -383,12 +383,12 @@ fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Vis
     planned
 }
 
-/// Workgroups that look at the pages of a table side by side.
+/// Workgroups that process all pages of a table in parallel, up to [`TOTALS_MAX`].
 fn groups(table: &Table) -> u32 {
     table.pages.div_ceil(table.pages_a_group).clamp(1, TOTALS_MAX)
 }
 
-/// Composes a kernel and binds what it reads in even and in odd supersteps.
+/// Composes a kernel; returns its bind groups for even and for odd supersteps.
 fn bind(
     context: &mut Context,
     name: KernelName,
@@ -416,17 +416,17 @@ fn bind(
         let of_group: Vec<(Resource, wgpu::Buffer)> =
             kernel.resources(group).map(|resource| (resource, find(superstep, &resource))).collect();
         kernel.bind(context.gpu(), group, |resource| {
-            &of_group.iter().find(|(one, _)| one == resource).expect("all of the group's are found").1
+            &of_group.iter().find(|(one, _)| one == resource).expect("every resource of the group was found").1
         })
     };
     let bound = [0, 1].map(|superstep| (0..kernel.groups()).map(|group| bind_group(superstep, group)).collect());
     Ok((kernel, bound))
 }
 
-/// Composes a kernel over all lists of a place and binds what it reads, for algorithms that are not traversals.
+/// Composes a kernel over all lists of a place, with its bind groups, for algorithms that are not traversals.
 ///
 /// # Errors
-/// A shader that is wrong.
+/// Shader errors.
 pub(super) fn bind_paced(
     context: &mut Context,
     name: KernelName,

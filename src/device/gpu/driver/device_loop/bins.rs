@@ -1,5 +1,4 @@
-//! Lists sorted by their length, once for all supersteps that visit all of them: each then has as many threads as its
-//! length asks for.
+//! Sorts lists by length, once for all supersteps that visit all of them, so that longer lists have more threads.
 
 use super::super::context::Context;
 use super::resident::Place;
@@ -16,7 +15,7 @@ const LANES: [u32; BINS] = [1, 8, 32, WORKGROUP];
 /// Sorts the lists of a place: counts them, makes room, and writes their entries.
 ///
 /// # Errors
-/// What the device says.
+/// Device errors.
 pub fn sort(context: &mut Context, place: &mut Place) -> Result<()> {
     let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
     let bytes = |entries: u32| (size_of::<BinsHeader>() + size_of::<HubEntry>() * entries.max(1) as usize) as u64;
@@ -33,7 +32,7 @@ pub fn sort(context: &mut Context, place: &mut Place) -> Result<()> {
     Ok(())
 }
 
-/// Runs `bin` over a place's lists; returns how many entries each bin has.
+/// Runs `bin` over a place's lists; returns the number of entries in each bin.
 fn launch(context: &mut Context, place: &Place, bins: &wgpu::Buffer, header: BinsHeader) -> Result<[u32; BINS]> {
     let direction = place.direction;
     let kernel = context.kernel_of_loop(KernelName::Bin, direction, Visit::All)?;

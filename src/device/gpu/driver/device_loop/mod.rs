@@ -1,24 +1,24 @@
-//! Supersteps that the device runs by itself, where every page that they visit is in its memory.
+//! Supersteps that the device runs without the host, if all pages that they visit are in device memory.
 //!
 //! ```text
 //!  one submission:  for each of 8 to 64 supersteps
-//!      absent ─▶ halt             if a list is in a page that is missing, the host takes over
-//!      compact ─▶ expand          lists of a small frontier, queued by their length
-//!      segments                   lists of a large frontier, or all: pages are walked through
-//!      sweep                      lists of vertices that are not in a set
+//!      absent ─▶ halt             if a visited list is in a missing page, the host takes over
+//!      compact ─▶ expand          lists of a small frontier, queued by length
+//!      segments                   lists of a large frontier, or all lists: reads whole pages
+//!      sweep                      lists of vertices outside a set
 //!      census                     counts the next frontier, writes levels, clears the old frontier
-//!      decide                     logs the superstep, and chooses the next one
+//!      decide                     logs the superstep and chooses the next one
 //! ```
 //!
-//! Everything but `decide` is dispatched indirectly: `decide` sets the number of workgroups of each dispatch, which is
-//! zero for what the next superstep does not need, and for everything once the algorithm is done. The host reads the
-//! log once a submission, and calls [`Algorithm::next`](crate::model::algorithm::Algorithm::next) with the same
-//! results: what it says must agree with the algorithm's `step_next` on when to end. The next submission is made before
-//! the log of the last one has arrived.
+//! All kernels but `halt` and `decide` are dispatched indirectly: `decide` sets the number of workgroups of each
+//! dispatch, which is zero if the next superstep does not need it, or if the algorithm is done. The host reads the log
+//! after each submission, and calls [`Algorithm::next`](crate::model::algorithm::Algorithm::next) with the same
+//! results: it must end in the same superstep as the algorithm's `step_next`. The next submission is made before the
+//! log of the last one has arrived.
 //!
-//! Owns the tables of resident pages, the queues and the control buffers. Does not know intake or launches: pages that
-//! are in the arena stay where they are, and nothing else runs at the same time. docs/decisions/0020 has the reasons
-//! and the measurements.
+//! Owns the tables of resident pages, the queues and the control buffers. Does not know intake or launches: pages in
+//! the arena are not moved, and nothing else runs at the same time. docs/decisions/0020 has the reasons and the
+//! measurements.
 
 mod batch;
 mod bins;
@@ -43,40 +43,40 @@ use std::collections::VecDeque;
 use std::time::Instant;
 use topostream_formats::{Direction, Topology};
 
-/// Supersteps of the first submissions: the device works on the first one while the second is encoded. Later ones have
-/// 4, 8, and so on.
+/// Supersteps of the first two submissions: the device runs the first while the host encodes the second. Later
+/// submissions have 4, 8, 16, … supersteps.
 const FIRST_STEPS: [u32; 2] = [2, 6];
-/// Supersteps of a submission, at most.
+/// Maximum number of supersteps of a submission.
 const STEPS_MAX: u32 = 64;
-/// The same while pages are missing: those after the first superstep that needs one are encoded in vain.
+/// The same while pages are missing: supersteps after the first one that needs a missing page are encoded in vain.
 const STEPS_MAX_MISSING: u32 = 16;
-/// The largest graph, in edges, that is tried where the driver ends loops early.
+/// The largest graph, in edges, for a driver that ends loops early.
 const LIMITED_EDGES_MAX: u64 = 1 << 20;
 
-/// The owner of what the device needs to run supersteps by itself.
+/// What the device needs to run supersteps without the host.
 pub(super) struct DeviceLoop {
     resident: Option<Resident>,
     control: Option<Control>,
-    /// Supersteps that the host chooses.
+    /// Supersteps chosen by the host.
     paced: Paced,
-    /// The arena's state before the last superstep.
+    /// The arena's version before the last superstep.
     seen: Option<u64>,
-    /// Whether the engine asks for this.
+    /// Whether the engine lets the device run ahead.
     asked: bool,
     /// The beginning of a run, encoded before it.
     start: Option<Start>,
-    /// Whether nobody has looked for the pages of the next superstep.
+    /// Whether the pages of the next superstep have not been determined.
     pub pages_unknown: bool,
 }
 
-/// The commands that set first values and begin with the first superstep.
+/// The commands that set initial values and begin the first superstep.
 struct Start {
     step: Step,
     commands: wgpu::CommandBuffer,
 }
 
 impl DeviceLoop {
-    /// Takes the tables that an earlier run has left.
+    /// Reuses the tables of an earlier run.
     pub fn new(context: &mut Context, asked: bool) -> Self {
         let left = context.home.left.take().and_then(|left| left.downcast().ok());
         Self {
@@ -90,10 +90,10 @@ impl DeviceLoop {
         }
     }
 
-    /// Prepares before the run begins, if the pages of an earlier run are still there.
+    /// Prepares before the run begins, if the arena still has the pages of an earlier run.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn make_ready(&mut self, context: &mut Context, (arena, rows): (&Arena, &wgpu::Buffer)) -> Result<()> {
         if !self.is_likely(context) {
             return Ok(());
@@ -108,7 +108,7 @@ impl DeviceLoop {
         Ok(())
     }
 
-    /// Whether the commands that set the run's first values are encoded.
+    /// Whether commands that set the run's initial values are encoded.
     pub fn has_start(&self) -> bool {
         self.start.is_some()
     }
@@ -118,17 +118,17 @@ impl DeviceLoop {
         self.start.as_ref().is_some_and(|start| start.step == *step)
     }
 
-    /// Gives up what was encoded before the run. Returns whether there was something.
+    /// Drops the commands encoded before the run. Returns whether there were any.
     pub fn give_up_start(&mut self) -> bool {
         self.start.take().is_some()
     }
 
-    /// Forgets what is bound: the queue of long lists is another buffer.
+    /// Drops bind groups, because the queue of long lists has been replaced.
     pub fn forget_bound(&mut self) {
         self.paced.forget();
     }
 
-    /// Whether the first superstep will likely be one that the device runs by itself.
+    /// Whether the device will likely run the first superstep without the host.
     pub fn is_likely(&self, context: &Context) -> bool {
         self.asked && self.resident.is_some() && suits(context)
     }
@@ -138,11 +138,11 @@ impl DeviceLoop {
         self.resident.map(|resident| Box::new(resident) as Box<dyn Any + Send>)
     }
 
-    /// Runs supersteps from `step` on, for [`TURN`] or until the algorithm is done. `found` is what the superstep
-    /// before has found. None if the device cannot run this superstep by itself.
+    /// Runs supersteps from `step` on, for [`TURN`] or until the algorithm is done. `found` has the results of the
+    /// superstep before. Returns no supersteps if the device cannot run this one.
     ///
     /// # Errors
-    /// What the device says; [`rounds::cut`] where the driver has ended loops early.
+    /// Device errors; [`rounds::cut`] if the driver ended loops early.
     pub fn run(
         &mut self,
         context: &mut Context,
@@ -172,7 +172,7 @@ impl DeviceLoop {
         let most = if complete { STEPS_MAX } else { STEPS_MAX_MISSING };
         let mut sizes = FIRST_STEPS.into_iter().chain((2..=STEPS_MAX.ilog2()).map(|log2| 1 << log2));
         loop {
-            // Most searches are done by the end of the first submissions: what follows them waits for their logs.
+            // Most searches end within the first two submissions: later ones wait for their logs.
             let early = submitted < FIRST_STEPS.iter().sum();
             let read = turn.ahead.len() as u32 >= FIRST_STEPS.iter().sum();
             let goes_on = turn.next.is_some() && !turn.misses && (early || read && begun.elapsed() < TURN);
@@ -192,8 +192,8 @@ impl DeviceLoop {
         Ok(RunAhead { supersteps: turn.ahead, next: turn.next })
     }
 
-    /// Prepares for supersteps that may be any that the algorithm declares; returns which of them `step` is, or none if
-    /// the device cannot run it by itself.
+    /// Prepares for all visits that the algorithm declares; returns the index of `step`'s visit among them, or none if
+    /// the device cannot run `step`.
     fn prepare(
         &mut self,
         context: &mut Context,
@@ -215,7 +215,7 @@ impl DeviceLoop {
     }
 }
 
-/// Which of the visits a superstep makes.
+/// The index of a superstep's visit.
 fn number_of(visits: &[(Direction, Visit)], step: &Step) -> Option<u32> {
     let same = |&(direction, visit): &(Direction, Visit)| {
         visit == step.visit && (visit == Visit::None || direction == step.direction)
@@ -223,10 +223,10 @@ fn number_of(visits: &[(Direction, Visit)], step: &Step) -> Option<u32> {
     visits.iter().position(same).map(|number| number as u32)
 }
 
-/// Encodes first values and the first superstep's numbers, of a traversal. None if its pages are missing.
+/// Encodes the initial values and the first superstep's numbers of a traversal. None if any of its pages are missing.
 ///
 /// # Errors
-/// What the device says.
+/// Device errors.
 fn start(
     context: &mut Context,
     resident: &Resident,
@@ -252,12 +252,12 @@ fn start(
 }
 
 impl DeviceLoop {
-    /// Has tables of the pages in the arena, unless pages still come.
+    /// Creates tables of the pages in the arena, unless it is still being filled.
     fn describe(&mut self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Result<()> {
         if self.resident.as_ref().is_some_and(|resident| resident.serves(context, arena, visits)) {
             return Ok(());
         }
-        // As long as pages come, tables would be made in vain.
+        // Tables of an arena that is still being filled would be outdated in the next superstep.
         let unchanged = self.seen.replace(arena.version()).is_none_or(|seen| seen == arena.version());
         if !context.plan.keeps_pages() || !unchanged && arena.pages() != resident::pages(context, visits) {
             (self.resident, self.control) = (None, None);
@@ -276,7 +276,7 @@ impl DeviceLoop {
         Ok(())
     }
 
-    /// Sorts in-lists by their length, where supersteps visit all of them.
+    /// Sorts in-lists by length, if supersteps visit all of them.
     fn sort(&mut self, context: &mut Context, visits: &[(Direction, Visit)]) -> Result<()> {
         let Some(resident) = &mut self.resident else { return Ok(()) };
         let read = context.topology(Direction::In).direction();
@@ -285,7 +285,7 @@ impl DeviceLoop {
             return Ok(());
         }
         for place in resident.places.iter_mut().filter(|place| place.direction == read && place.bins.is_none()) {
-            // What is bound or encoded has other kernels.
+            // Bind groups and encoded commands use other kernels.
             (self.control, self.start) = (None, None);
             self.paced.forget();
             bins::sort(context, place)?;
@@ -293,11 +293,11 @@ impl DeviceLoop {
         Ok(())
     }
 
-    /// Submits the edges of a superstep that visits all lists, or none, of an algorithm with a vertex phase. None if
-    /// pages of it are not in device memory.
+    /// Submits the edge kernels of a superstep that visits all lists, or none, of an algorithm with a vertex phase.
+    /// None if any of its pages are not in device memory.
     ///
     /// # Errors
-    /// A shader that is wrong; what the device says.
+    /// Shader and device errors.
     pub fn submit(
         &mut self,
         context: &mut Context,
@@ -319,7 +319,7 @@ impl DeviceLoop {
             return Ok(None);
         };
         let over = (resident, rows, hubs);
-        // The pages of visits of sets are found at the end of a superstep.
+        // Which pages a visit of a set needs is known at the end of the superstep.
         let done = if superstep::partial(context).is_empty() {
             Some(self.paced.run(context, over, step)?)
         } else {
@@ -340,26 +340,26 @@ impl DeviceLoop {
     }
 }
 
-/// What a superstep visits.
+/// The pages of a superstep.
 #[derive(Default)]
 pub(super) struct Visited {
-    /// Pages.
+    /// Number of pages.
     pub pages: u64,
-    /// Neighbours in them.
+    /// Number of neighbours in them.
     pub edges: u64,
-    /// Buffers that they are in: kernels are launched over each.
+    /// Number of buffers that hold them: one launch each.
     pub launches: u64,
-    /// The superstep's end, if it has ended, and the parts of long lists that a launch had, at most.
+    /// The end of the superstep, if it is complete, and the maximum number of parts of long lists in a launch.
     pub done: Option<(StepEnd, u32)>,
 }
 
-/// Whether the device shares neither the graph nor the run with others, and each list is in one piece.
+/// Whether the device shares neither the graph nor the run with others, and lists are not grouped for shards.
 fn is_alone(context: &Context) -> bool {
     let grouped = context.store.topologies().any(Topology::is_grouped);
     !grouped && context.part.own == (0..context.part.vertices) && !context.part.sharded && context.home.is_alone()
 }
 
-/// Whether the device can run the algorithm's supersteps by itself, if the pages are there.
+/// Whether the device can run the algorithm's supersteps, if their pages are in device memory.
 fn suits(context: &Context) -> bool {
     let (caps, edges) = (context.gpu().caps(), context.store.edges());
     let levels = !context.algorithm.keeps_activations() || context.plan.levels_bytes > 0;
@@ -368,13 +368,13 @@ fn suits(context: &Context) -> bool {
     context.declared.decides() && context.plan.loop_bytes > 0 && is_alone(context) && levels && fits && known
 }
 
-/// The visits that supersteps may make: those that the algorithm declares, and the one that reads nothing.
+/// The possible visits of supersteps: those that the algorithm declares, and the one without lists.
 fn visits(context: &Context) -> Vec<(Direction, Visit)> {
     let declared = superstep::visits(context).into_iter();
     declared.chain([(Direction::Out, Visit::None)]).collect()
 }
 
-/// Whether there are kernels for a visit. The lengths of lists in the other direction are not counted by the census.
+/// Whether there are kernels for a visit. The census counts out-edges only, so frontiers must visit out-lists.
 fn is_known(context: &Context, (direction, visit): (Direction, Visit)) -> bool {
     let out = context.topology(direction).direction() == Direction::Out;
     match visit {
@@ -385,12 +385,12 @@ fn is_known(context: &Context, (direction, visit): (Direction, Visit)) -> bool {
     }
 }
 
-/// What has been run so far.
+/// The supersteps so far.
 struct Turn {
     ahead: Vec<Ahead>,
     /// The superstep that comes next; none if the algorithm is done.
     next: Option<Step>,
-    /// Whether it needs a page that is not in device memory.
+    /// Whether `next` needs a page that is not in device memory.
     misses: bool,
     /// When the host's part of the next superstep's time began.
     since: Instant,
@@ -409,11 +409,11 @@ impl Turn {
                 return Err(rounds::cut(context.gpu(), context.algorithm.name()).into());
             }
             let Some(step) = self.next.take() else { return Err(disagree(context, "went on")) };
-            // A gap between two supersteps counts as the second one's.
+            // A gap between two supersteps counts towards the second one.
             let span = spans.get(at);
             let (ns, compute_ns) = match (span, self.until_ns) {
                 (Some(span), Some(until)) => (span.end_ns - until, span.end_ns - span.begin_ns),
-                // The host's part, too.
+                // Includes the host's part.
                 (Some(span), None) => ((waited - device_ns) + span.end_ns - span.begin_ns, span.end_ns - span.begin_ns),
                 (None, _) => (waited / log.len() as f64, waited / log.len() as f64),
             };
@@ -427,7 +427,7 @@ impl Turn {
             });
             self.next = context.algorithm.next(&context.graph, &step, &summary);
             if let (Some(next), Some(following)) = (&mut self.next, log.get(at + 1)) {
-                // Rounding may have had the device choose the other way: what it has done counts.
+                // Rounding may make the device choose another direction than the host: the device's choice counts.
                 (next.direction, next.visit) = visits(context)[following.visit as usize];
             }
         }
@@ -442,7 +442,7 @@ impl Turn {
     }
 }
 
-/// The error of a device that has not done what the host would have.
+/// The error if device and host disagree on the last superstep.
 fn disagree(context: &Context, what: &str) -> Error {
     let name = context.algorithm.name();
     let message =
@@ -465,7 +465,7 @@ fn summary(logged: &Logged, traversal: bool) -> Summary {
     summary
 }
 
-/// The pages that a superstep has visited.
+/// The number of pages that a superstep visited.
 fn pages(context: &Context, step: &Step, logged: &Logged) -> u64 {
     if step.visit == Visit::None {
         return 0;

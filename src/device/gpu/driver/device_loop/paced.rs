@@ -1,5 +1,5 @@
-//! Supersteps over all lists, or over none, of algorithms with a vertex phase. The host chooses each one, because it
-//! adds up the sums of the vertex phase in f64; the next one is encoded while the device works.
+//! Supersteps over all lists, or over none, of algorithms with a vertex phase. The host chooses each superstep, because
+//! it adds up the sums of the vertex phase in f64; it encodes the next one while the device runs.
 
 use super::super::context::Context;
 use super::super::superstep;
@@ -21,20 +21,20 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use topostream_formats::Direction;
 
-/// Bytes of a readback's timestamps, at most: of two for each kernel over each of the arena's buffers.
+/// Maximum size of a readback's timestamps in bytes: two for each kernel and buffer of the arena.
 const TIMES_BYTES: u64 = 4096;
 
-/// A kernel and what it binds.
+/// A kernel and its bind groups.
 type Bound = (Arc<Kernel>, Vec<wgpu::BindGroup>);
 
-/// Supersteps that are encoded before the host has chosen them.
+/// Supersteps that are encoded speculatively: before the host has chosen them.
 #[derive(Default)]
 pub(super) struct Paced {
-    /// The readbacks of the superstep that runs and of the next one.
+    /// Readbacks of the current superstep and the next.
     rings: Vec<Ring>,
     next_ring: usize,
     encoded: Option<Encoded>,
-    /// What kernels bind, by direction and place.
+    /// Bind groups by kernel, direction and place.
     bound: HashMap<(KernelName, Direction, usize), Bound>,
 }
 
@@ -47,7 +47,7 @@ struct Encoded {
     visit: (Direction, Visit),
     ring: usize,
     commands: wgpu::CommandBuffer,
-    /// Bytes of the readback.
+    /// Size of the readback in bytes.
     bytes: u64,
 }
 
@@ -55,17 +55,17 @@ struct Encoded {
 pub(super) type Over<'a> = (&'a Resident, &'a wgpu::Buffer, &'a wgpu::Buffer);
 
 impl Paced {
-    /// Forgets what is bound: a buffer has been replaced.
+    /// Drops bind groups and encoded commands, because a buffer has been replaced.
     pub fn forget(&mut self) {
         self.bound.clear();
         self.encoded = None;
     }
 
-    /// Runs a superstep; returns its end, without what the host knows of its pages, and the parts of long lists that a
-    /// launch had, at most.
+    /// Runs a superstep; returns its end, without the counts of pages, which the host knows, and the maximum number of
+    /// parts of long lists in a launch.
     ///
     /// # Errors
-    /// A shader that is wrong; [`rounds::cut`] where the driver has ended loops early; what the device says.
+    /// Shader and device errors; [`rounds::cut`] if the driver has ended loops early.
     pub fn run(&mut self, context: &mut Context, over: Over<'_>, step: &Step) -> Result<(StepEnd, u32)> {
         let visit = (step.direction, step.visit);
         let encoded = match self.encoded.take().filter(|encoded| encoded.visit == visit) {
@@ -74,7 +74,7 @@ impl Paced {
         };
         superstep::begin(context, step);
         let submission = context.gpu().queue().submit([encoded.commands]);
-        // Most supersteps are followed by another one of their kind.
+        // Most supersteps are followed by one with the same visit.
         self.encoded = Some(self.encode(context, over, visit)?);
         let Ring { readback, timing } = &mut self.rings[encoded.ring];
         let bytes = read_buffer(context.gpu(), readback, submission, encoded.bytes)?;

@@ -1,4 +1,4 @@
-//! Tables of the pages that are in the arena: what a launch would describe anew, described once.
+//! Tables of the pages in the arena, made once instead of for every launch.
 
 use super::super::batch::BatchTable;
 use super::super::context::Context;
@@ -16,38 +16,38 @@ use wgpu::BufferUsages as Usage;
 pub struct Place {
     /// The topology.
     pub direction: Direction,
-    /// Which of the arena's buffers.
+    /// The buffer of the arena, by index.
     pub buffer: u32,
-    /// Its pages, as `segments` and `compact` read them.
+    /// The pages for `segments`, `compact` and `expand`.
     pub walked: Table,
-    /// The same as `sweep` and `lists` read them.
+    /// The same pages for `sweep`, `lists` and `hubs`.
     pub listed: Table,
-    /// Its lists by their length and the workgroups of them, once they are sorted.
+    /// The lists sorted by length and their number of workgroups, if they have been sorted.
     pub bins: Option<(wgpu::Buffer, (u32, u32))>,
-    /// Where `sweep` may visit lists: the vertices of the topology whose lists are known to be empty, a bit each, then
-    /// the units of `listed` that are visited.
+    /// For `sweep`: a bit for each vertex whose list is known to be empty, then the units of `listed` with visited
+    /// lists.
     pub swept: Option<wgpu::Buffer>,
-    /// Visited lists, where supersteps may queue them.
+    /// The queue of visited lists, if supersteps may queue them.
     pub queue: Option<wgpu::Buffer>,
 }
 
 /// A table of pages on the device.
 pub struct Table {
-    /// A batch.
+    /// The batch table.
     pub buffer: wgpu::Buffer,
     /// The page of each unit.
     pub units: wgpu::Buffer,
-    /// Units of work.
+    /// Number of units.
     pub unit_count: u32,
-    /// Workgroups that take a unit each, in two dimensions.
+    /// Workgroups, one for each unit, in two dimensions.
     pub groups: (u32, u32),
-    /// Workgroups of `hubs` after `lists`.
+    /// Workgroups of `hubs`, which runs after `lists`.
     pub hub_groups: u32,
-    /// How many pages.
+    /// Number of pages.
     pub pages: u32,
-    /// Pages that a workgroup looks at side by side where it looks for visited lists.
+    /// Pages that a workgroup of `compact` or `absent` processes in parallel.
     pub pages_a_group: u32,
-    /// The number of its queue.
+    /// The index of its queue.
     queue: u32,
 }
 
@@ -61,24 +61,24 @@ pub struct Absent {
 
 /// All pages that a run may visit.
 pub struct Resident {
-    /// By topology and buffer.
+    /// The pages in the arena, by topology and buffer.
     pub places: Vec<Place>,
-    /// By topology.
+    /// The missing pages, by topology.
     pub absent: Vec<Absent>,
-    /// How much the queues hold.
+    /// The capacity of each queue.
     pub room: QueueRoom,
     shape: Shape,
-    /// The state of the arena.
+    /// The version of the arena.
     version: u64,
 }
 
-/// What the kernels over tables depend on.
+/// The inputs of the kernels over tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Shape {
     directions: Vec<Direction>,
-    /// Those whose lists are queued.
+    /// Topologies with queued lists.
     queued: Vec<Direction>,
-    /// Those whose lists are swept.
+    /// Topologies whose lists `sweep` processes.
     swept: Vec<Direction>,
     room: QueueRoom,
     weights: bool,
@@ -118,16 +118,17 @@ impl Shape {
     }
 }
 
-/// Whether the lists of a visit are queued if they are few.
+/// Whether a visit's lists may be queued.
 pub fn is_queued(visit: Visit) -> bool {
     matches!(visit, Visit::Frontier | Visit::Within(_))
 }
 
 impl Resident {
-    /// Describes the pages of all topologies that may be visited, as far as they are in the arena. None if not one is.
+    /// Tables of the pages of all topologies that may be visited. None if the arena has none of them, or if there are
+    /// more than [`QUEUES_MAX`] queues.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn new(context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Result<Option<Self>> {
         let shape = Shape::of(context, visits);
         let (mut places, mut absent) = (Vec::new(), Vec::new());
@@ -167,13 +168,13 @@ impl Resident {
         Ok(useful.then_some(Self { places, absent, room, shape, version }))
     }
 
-    /// Whether they describe what supersteps may visit, and the arena still has the pages where they were.
+    /// Whether the tables are still valid for these visits and this arena.
     pub fn serves(&self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> bool {
         self.version == arena.version() && self.shape == Shape::of(context, visits)
     }
 
-    /// Describes the arena anew in the same buffers: what is bound stays bound. False if that is impossible, or if no
-    /// page is missing any more, since looking for missing pages takes time.
+    /// Updates the tables in place, so that bind groups remain valid. False if that is impossible, or if no page is
+    /// missing any more: the kernels that check for missing pages are then not needed.
     pub fn update(&mut self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> bool {
         if self.shape != Shape::of(context, visits) {
             return false;
@@ -213,14 +214,13 @@ impl Resident {
         true
     }
 
-    /// Whether all pages of a topology are there.
+    /// Whether all pages of a topology are in the arena.
     pub fn is_complete(&self, direction: Direction) -> bool {
         self.absent.iter().all(|absent| absent.direction != direction)
     }
 }
 
-/// The pages of a topology that are in the arena, by buffer, as `segments` and as `lists` share them out, and those
-/// that are not.
+/// The pages of a topology in the arena, by buffer, as batches of `segments` and of `lists`, and the missing ones.
 struct Described {
     direction: Direction,
     here: Vec<(u32, [BatchTable; 2])>,
@@ -249,7 +249,7 @@ impl Described {
         Self { direction, here, absent }
     }
 
-    /// All pages of a topology, as if they were in one buffer: the room that tables need once no page is missing.
+    /// All pages of a topology, as if they were in one buffer: the size that tables need when no page is missing.
     fn whole(context: &Context, direction: Direction) -> [BatchTable; 2] {
         let mut tables = Self::empty(context);
         for entry in context.topology(direction).directory().entries() {
@@ -265,7 +265,7 @@ impl Described {
 }
 
 impl Table {
-    /// Makes a table with the room that `most` needs.
+    /// Creates a table with the capacity for `most`.
     fn new(context: &Context, table: &BatchTable, most: &BatchTable, queue: u32) -> Result<Self> {
         let storage = Usage::STORAGE | Usage::COPY_DST;
         let pages_a_group = WORKGROUP / page_lanes(context.store.manifest().page_bytes);

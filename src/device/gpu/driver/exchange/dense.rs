@@ -1,5 +1,5 @@
-//! Dense moves: values of ranges of vertices between attributes and the exchange memory, by copies and by the `merge`
-//! kernel.
+//! Dense moves: transfers of the values of vertex ranges between attributes and the exchange memory, by copies and by
+//! the `merge` kernel.
 
 use super::Exchange;
 use crate::device::exchange::Move;
@@ -25,7 +25,7 @@ pub(super) fn move_words(context: &Context, attribute: usize, vertices: &Range<u
     words.end - words.start
 }
 
-/// The parts of a move, by buffer, and where each lies in the exchange memory.
+/// The parts of a move, one for each buffer, with their offsets in the exchange memory.
 pub(super) fn parts<'a>(
     context: &'a Context,
     attribute: usize,
@@ -96,7 +96,7 @@ impl Exchange {
             let (mut chunk, mut offset) = self.locate(at);
             let bytes = 4 * (words.end - words.start);
             if operation != layout::MERGE_CLEAR && !offset.is_multiple_of(16) {
-                // After the border of an attribute's chunk, words need not be aligned as the kernel reads them.
+                // After a chunk boundary of an attribute, words may not have the alignment that the kernel reads with.
                 encoder.copy_buffer_to_buffer(chunk, offset, &self.scratch, 0, bytes);
                 (chunk, offset) = (&self.scratch, 0);
             }
@@ -123,10 +123,10 @@ impl Exchange {
         Ok(())
     }
 
-    // ---- Beside the kernels -----------------------------------------------------------------------------------------
+    // ---- Copies concurrent with kernels -----------------------------------------------------------------------------
 
-    /// Whether a move of a round is a copy for the transfer queue, which runs while other moves read: the bus goes both
-    /// ways. No other move of the round may change what it reads.
+    /// Whether a move of a round can be a copy on the transfer queue, concurrent with moves that read: the bus is full
+    /// duplex. No other move of the round may change what it reads.
     pub(super) fn goes_beside(&self, context: &Context, one: &Move, round: &[Move]) -> bool {
         let Move::Put { attribute, vertices, .. } = one else { return false };
         let changed = |other: &Move| match other {
@@ -134,7 +134,7 @@ impl Exchange {
             | Move::Take { attribute: of, vertices: those, .. }
             | Move::Unpack { attribute: of, vertices: those, .. }
             | Move::Clear { attribute: of, vertices: those } => {
-                // Bits of neighbours are in one word.
+                // Bits of adjacent vertices share a word.
                 let (begin, end) = (vertices.start / 32 * 32, vertices.end.next_multiple_of(32));
                 of == attribute && those.start < end && begin < those.end
             }
@@ -146,7 +146,7 @@ impl Exchange {
         queue && round.iter().any(reads) && !round.iter().any(changed)
     }
 
-    /// Starts these copies on the transfer queue.
+    /// Starts copies on the transfer queue.
     pub(super) fn put_beside<'m>(
         &self,
         context: &mut Context,
@@ -166,7 +166,7 @@ impl Exchange {
             }));
         }
         let Some(transfer) = context.home.transfer.as_mut().filter(|_| !copies.is_empty()) else { return Ok(None) };
-        // Kernels that write what they read may still be under way.
+        // Kernels that write what the copies read may still be running.
         let gpu = &context.home.gpu;
         if !gpu.wait(gpu.queue().submit([]), PATIENCE)? {
             return Err(gpu.health().lost("kernels before a round of exchange did not end").into());
@@ -189,7 +189,7 @@ impl Exchange {
     }
 }
 
-/// Words of a dense move from vertex `first` on that come before that of a vertex.
+/// Word offset of a vertex in a dense move that begins with vertex `first`.
 fn words_before(attribute: &Attribute, first: u64, vertex: u64) -> u64 {
     let begin = |vertex: u64| attribute.of.word_range(&(vertex..vertex)).start;
     begin(vertex) - begin(first)

@@ -12,10 +12,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 impl Exchange {
     fn layout(&self) -> &MessageLayout {
-        self.layout.as_ref().expect("messages are traversals'")
+        self.layout.as_ref().expect("only traversals send messages")
     }
 
-    /// Words of the message at a place, once its header has been written.
+    /// Words of the message at offset `at`, from its header.
     pub(super) fn message_words(&self, vertices: &Range<u64>, at: u64) -> u64 {
         let [count, kind] = [0, 1].map(|word: usize| self.memory.words(at, HEADER_WORDS)[word].load(Relaxed));
         let (layout, count) = (self.layout(), u64::from(count));
@@ -25,7 +25,7 @@ impl Exchange {
 }
 
 impl Exchange {
-    /// Writes the message about some vertices.
+    /// Writes the message for a range of vertices.
     pub(super) fn collect_message(
         &self,
         context: &mut Context,

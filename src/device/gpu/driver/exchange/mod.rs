@@ -4,17 +4,17 @@
 //!   attributes ── copies ──────────▶ ┌──────────────────────────────┐ ── copies, merge ──▶ attributes
 //!              ── collect ─▶ ship ─▶ │ exchange memory, imported    │ ── apply ──────────▶ attributes, next frontier
 //!                                    └──────────────────────────────┘
-//!                                    or a mirror of it in device memory: copied in before a round, and out after it
+//!                                    or a mirror of it in device memory: copied in before a round and out after it
 //! ```
 //!
-//! | module | what |
+//! | module | moves |
 //! | --- | --- |
 //! | `dense` | values of ranges of vertices: sent, received, merged |
-//! | `pack` | values of those vertices only that have out-edges |
-//! | `messages` | vertices that a traversal has activated |
+//! | `pack` | values of vertices that have out-edges |
+//! | `messages` | activated vertices of a traversal |
 //!
 //! Owns the import of the exchange memory (or its mirror) and the scratch memory of messages. Called by the driver; it
-//! knows the moves that it is given, and neither the schedule that they are from nor what other devices do.
+//! executes the moves that it is given and knows neither their schedule nor other devices.
 
 mod dense;
 mod messages;
@@ -37,28 +37,28 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use topostream_formats::Direction;
 
-/// Kernels of moves look at no lists: this is what they are composed for.
+/// A fixed visit: kernels of moves read no lists.
 const VISIT: (Direction, Visit) = (Direction::Out, Visit::All);
 
 /// Exchange memory as one device sees it.
 pub(super) struct Exchange {
     memory: Arc<ExchangeMemory>,
-    /// The memory, or its mirror: no move crosses a chunk.
+    /// The memory, or its mirror. No move crosses a chunk boundary.
     chunks: Vec<SharedBuffer>,
     chunk_bytes: u64,
-    /// Whether the device cannot reach the memory itself.
+    /// Whether `chunks` is a mirror because the device cannot import the memory.
     mirrored: bool,
-    /// What messages carry, in a traversal.
+    /// The layout of messages, in a traversal.
     layout: Option<MessageLayout>,
-    /// Where messages are collected, and where unaligned words are copied to first.
+    /// Holds messages while they are collected, and aligned copies of unaligned words.
     scratch: SharedBuffer,
 }
 
 impl Exchange {
-    /// Imports exchange memory, or makes a mirror of it where the device cannot import.
+    /// Imports exchange memory, or creates a mirror if the device cannot import.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where a piece is more than the device binds; what the driver says.
+    /// [`Error::Parameter`] if a piece is larger than the device's maximum binding; device errors.
     pub fn new(context: &mut Context, memory: Arc<ExchangeMemory>) -> Result<Self> {
         let layout = message_layout(&context.declared, &context.part);
         let home = &mut context.home;
@@ -85,19 +85,19 @@ impl Exchange {
         Ok(Self { memory, chunks, chunk_bytes, mirrored: !caps.host_import, layout, scratch })
     }
 
-    /// The chunk with a place, and where in it.
+    /// The chunk that contains an offset, and the offset in it.
     pub(super) fn locate(&self, at: u64) -> (&SharedBuffer, u64) {
         (&self.chunks[(at / self.chunk_bytes) as usize], at % self.chunk_bytes)
     }
 
-    /// Copies words of the memory to the mirror, before anything that is submitted from here on.
+    /// Copies words of the memory to the mirror, before all later submissions.
     fn copy_in(&self, gpu: &Gpu, at: u64, words: u64) {
         let values: Vec<u32> = self.memory.words(at, words).iter().map(|word| word.load(Relaxed)).collect();
         let (chunk, offset) = self.locate(at);
         gpu.queue().write_buffer(chunk, offset, bytemuck::cast_slice(&values));
     }
 
-    /// Copies words of the mirror, by place and number, to the memory.
+    /// Copies words of the mirror to the memory. `parts`: offsets and numbers of words.
     fn copy_out(&self, gpu: &Gpu, parts: &[(u64, u64)]) -> Result<()> {
         let bytes = parts.iter().map(|(_, words)| 4 * words).sum::<u64>();
         if bytes == 0 {
@@ -123,10 +123,10 @@ impl Exchange {
 }
 
 impl Exchange {
-    /// Makes moves that write nothing to the exchange memory, without waiting for them.
+    /// Executes moves that do not write to the exchange memory, without waiting for them.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn receive(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
         if self.mirrored {
             self.mirror_in(context, moves);
@@ -137,27 +137,26 @@ impl Exchange {
         Ok(())
     }
 
-    /// Encodes moves that write to the exchange memory; what they have written is [brought out](Self::bring_out) when
-    /// they are done.
+    /// Encodes moves that write to the exchange memory. Call [`bring_out`](Self::bring_out) when they have completed.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn encode(&self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, moves: &[Move]) -> Result<()> {
         moves.iter().try_for_each(|one| self.encode_move(context, encoder, one))
     }
 
-    /// Copies what moves that are done have written to the exchange memory, where the device cannot write there itself.
+    /// Copies the results of completed moves from the mirror, if there is one, to the exchange memory.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn bring_out(&self, context: &Context, moves: &[Move]) -> Result<()> {
         if self.mirrored { self.mirror_out(context, moves) } else { Ok(()) }
     }
 
-    /// Makes the moves of a round, in order, and waits for them.
+    /// Executes the moves of a round in order, and waits for them.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn round(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
         if self.mirrored {
             self.mirror_in(context, moves);
@@ -214,7 +213,7 @@ impl Exchange {
 
     // ---- Without import ---------------------------------------------------------------------------------------------
 
-    /// Copies what a round's moves read to the mirror.
+    /// Copies the input of a round's moves to the mirror.
     fn mirror_in(&self, context: &Context, moves: &[Move]) {
         for one in moves {
             match one {
@@ -232,8 +231,7 @@ impl Exchange {
         }
     }
 
-    /// Copies what a round's moves have written to the memory: of messages the headers first, which say how long they
-    /// are.
+    /// Copies the output of a round's moves to the memory. Of messages, the headers come first: they have the length.
     fn mirror_out(&self, context: &Context, moves: &[Move]) -> Result<()> {
         let of_messages = |one: &Move| match one {
             Move::Collect { at, .. } => Some((*at, HEADER_WORDS)),

@@ -1,4 +1,4 @@
-//! Packing: values of those vertices only that have out-edges, between an attribute and the exchange memory.
+//! Packed moves: transfers of the values of vertices with out-edges between an attribute and the exchange memory.
 
 use super::{Exchange, dense};
 use crate::device::gpu::adapter::readback::uniform;
@@ -21,7 +21,7 @@ impl Exchange {
         at: u64,
     ) -> Result<()> {
         let first = context.graph.outgoing_among(vertices).start;
-        // A graph without edges has no such list: nothing is sent.
+        // Graphs without edges have no list of such vertices, and nothing to send.
         let Some(outgoing) = context.graph_buffers().outgoing().cloned() else {
             return Ok(());
         };
