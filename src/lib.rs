@@ -187,6 +187,8 @@ pub mod team;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+#[cfg(feature = "gpu")]
+pub use engine::OpenGpus;
 pub use engine::{DeviceChoice, Engine, EngineOptions, Run};
 pub use error::Error;
 pub use model::vertex_set::VertexSet;

@@ -11,16 +11,28 @@ const PAUSE_MIN: Duration = Duration::from_micros(50);
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// Counts the refusals of an operation since its last progress.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Patience {
+    longest: Duration,
     first: Option<Instant>,
     refusals: u32,
 }
 
+impl Default for Patience {
+    fn default() -> Self {
+        Self::of(TRANSIENT_MAX)
+    }
+}
+
 impl Patience {
+    /// Transient errors may last this long.
+    pub fn of(longest: Duration) -> Self {
+        Self { longest, first: None, refusals: 0 }
+    }
+
     /// The operation has made progress: earlier refusals no longer count.
     pub fn progress(&mut self) {
-        *self = Self::default();
+        *self = Self::of(self.longest);
     }
 
     /// The operation failed with a transient error. Returns the pause before the next try, or `None` if such errors
@@ -29,12 +41,18 @@ impl Patience {
         let first = *self.first.get_or_insert_with(Instant::now);
         self.refusals += 1;
         let pause = PAUSE_MIN.saturating_mul(1 << (self.refusals - 1).min(16)).min(PAUSE_MAX);
-        (first.elapsed() < TRANSIENT_MAX).then_some(pause)
+        (first.elapsed() < self.longest).then_some(pause)
     }
 
     /// The number of refusals since the last progress.
     pub fn refusals(&self) -> u32 {
         self.refusals
+    }
+
+    /// The error after a transient error has lasted too long.
+    pub fn lasting(&self, error: &Error) -> Error {
+        let kind = if error.kind() == ErrorKind::Interrupted { ErrorKind::TimedOut } else { error.kind() };
+        Error::new(kind, format!("{error}, for {} s", self.longest.as_secs_f32()))
     }
 }
 
@@ -49,12 +67,21 @@ pub fn is_transient(error: &Error) -> bool {
 /// # Errors
 /// Errors of the system, or an unexpected end of file.
 pub fn fill(
+    bytes: &mut [u8],
+    offset: u64,
+    read: impl FnMut(&mut [u8], u64) -> std::io::Result<usize>,
+) -> std::io::Result<()> {
+    fill_within(TRANSIENT_MAX, bytes, offset, read)
+}
+
+fn fill_within(
+    longest: Duration,
     mut bytes: &mut [u8],
     mut offset: u64,
     mut read: impl FnMut(&mut [u8], u64) -> std::io::Result<usize>,
 ) -> std::io::Result<()> {
     while !bytes.is_empty() {
-        match insist(|| read(bytes, offset))? {
+        match insist_within(longest, || read(bytes, offset))? {
             0 => return Err(Error::new(ErrorKind::UnexpectedEof, "the file ends before the read does")),
             count => {
                 offset += count as u64;
@@ -69,28 +96,47 @@ pub fn fill(
 ///
 /// # Errors
 /// Errors of the system.
-pub fn insist<T>(mut operation: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
-    let mut patience = Patience::default();
+pub fn insist<T>(operation: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
+    insist_within(TRANSIENT_MAX, operation)
+}
+
+fn insist_within<T>(longest: Duration, mut operation: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
+    let mut patience = Patience::of(longest);
     loop {
         match operation() {
             Err(error) if is_transient(&error) => match patience.pause() {
                 Some(pause) => std::thread::sleep(pause),
-                None => return Err(lasting(&error)),
+                None => return Err(patience.lasting(&error)),
             },
             done => return done,
         }
     }
 }
 
-/// The error after a transient error has lasted too long.
-pub fn lasting(error: &Error) -> Error {
-    let kind = if error.kind() == ErrorKind::Interrupted { ErrorKind::TimedOut } else { error.kind() };
-    Error::new(kind, format!("{error}, for {} s", TRANSIENT_MAX.as_secs()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As long as the tests wait for errors to pass.
+    const SHORT: Duration = Duration::from_millis(300);
+
+    #[test]
+    fn errors_may_last_three_seconds() {
+        let patience = Patience::default();
+        assert_eq!(patience.longest, Duration::from_secs(3));
+        let error = patience.lasting(&ErrorKind::WouldBlock.into());
+        assert!(error.to_string().ends_with(", for 3 s"), "{error}");
+    }
+
+    #[test]
+    fn pauses_double_up_to_the_longest() {
+        let mut patience = Patience::default();
+        let pauses: Vec<Duration> = (0..12).map(|_| patience.pause().unwrap()).collect();
+        let doubled = (0..12).map(|power| (PAUSE_MIN * (1 << power)).min(PAUSE_MAX));
+        assert!(pauses.into_iter().eq(doubled));
+        patience.progress();
+        assert_eq!((patience.pause(), patience.longest), (Some(PAUSE_MIN), TRANSIENT_MAX));
+    }
 
     /// A system that refuses every second call and reads three bytes at a time.
     #[test]
@@ -115,21 +161,21 @@ mod tests {
     fn transient_errors_that_last_are_errors() {
         for kind in [ErrorKind::Interrupted, ErrorKind::WouldBlock] {
             let (begun, mut calls) = (Instant::now(), 0);
-            let error = fill(&mut [0; 10], 0, |_, _| {
+            let error = fill_within(SHORT, &mut [0; 10], 0, |_, _| {
                 calls += 1;
                 Err(kind.into())
             });
             let (error, took) = (error.unwrap_err(), begun.elapsed());
-            assert!(error.to_string().contains("for 3 s"), "{error}");
-            assert!(took >= TRANSIENT_MAX && took < 3 * TRANSIENT_MAX, "{kind}: {took:?}");
-            assert!(calls < 1000, "{kind}: {calls} calls without pauses");
+            assert!(error.to_string().contains("for 0.3 s"), "{error}");
+            assert!(took >= SHORT && took < 3 * TRANSIENT_MAX, "{kind}: {took:?}");
+            assert!(calls < 100, "{kind}: {calls} calls without pauses");
         }
     }
 
     /// The standard library would repeat an interrupted read forever.
     #[test]
-    fn lasting_interruptions_become_timeouts() {
-        let error = insist(|| Err::<(), _>(ErrorKind::Interrupted.into())).unwrap_err();
+    fn what_lasts_is_no_interruption_any_more() {
+        let error = insist_within(SHORT, || Err::<(), _>(ErrorKind::Interrupted.into())).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
         let mut calls = 0;
         let passed = insist(|| {

@@ -21,6 +21,8 @@ mod column;
 mod declared;
 mod explain;
 mod gate;
+#[cfg(feature = "gpu")]
+mod open_gpus;
 mod options;
 mod preparation;
 mod reactor;
@@ -43,6 +45,8 @@ use buffer::KeptBuffer;
 pub use column::{Column, ColumnValue};
 use explain::explain;
 use gate::Gate;
+#[cfg(feature = "gpu")]
+pub use open_gpus::OpenGpus;
 pub use options::EngineOptions;
 use roster::{Kinds, MakeCpu, Roster};
 use session::Session;
@@ -121,9 +125,9 @@ impl Engine {
     pub fn new(store: Store, options: EngineOptions) -> Self {
         Self {
             store: Arc::new(store),
-            options,
             buffer: KeptBuffer::default(),
-            roster: Roster::default(),
+            roster: Roster::new(&options),
+            options,
             gate: Gate::default(),
             has_run: AtomicBool::new(false),
         }

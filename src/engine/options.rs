@@ -46,6 +46,9 @@ pub struct EngineOptions {
     pub asynchronous: bool,
     #[doc(hidden)]
     pub gpu: GpuSettings,
+    #[cfg(feature = "gpu")]
+    #[doc(hidden)]
+    pub open_gpus: Option<super::OpenGpus>,
     #[doc(hidden)]
     pub checkpoints: Option<Arc<Checkpoints>>,
     #[doc(hidden)]
@@ -69,6 +72,8 @@ impl Default for EngineOptions {
             assignment: Assignment::Auto,
             asynchronous: false,
             gpu: GpuSettings::default(),
+            #[cfg(feature = "gpu")]
+            open_gpus: None,
             checkpoints: None,
             cancel: Arc::default(),
             trace: None,
@@ -141,6 +146,13 @@ impl EngineOptions {
     #[must_use]
     pub fn with_gpu(self, gpu: GpuSettings) -> Self {
         Self { gpu, ..self }
+    }
+
+    /// GPUs that stay open between engines. By default an engine opens its own, and closes them when it is dropped.
+    #[cfg(feature = "gpu")]
+    #[must_use]
+    pub fn with_open_gpus(self, open_gpus: impl Into<Option<super::OpenGpus>>) -> Self {
+        Self { open_gpus: open_gpus.into(), ..self }
     }
 
     /// The folder to which a run writes checkpoints, and from which it resumes. A run with checkpoints finishes its

@@ -16,11 +16,13 @@ use std::sync::{Arc, Mutex};
 use topostream_formats::Store;
 
 /// The devices of an engine.
-#[derive(Default)]
 pub struct Roster {
     devices: Mutex<Vec<OpenDevice>>,
     /// The exchange memory of the last run. Pinning a new one takes longer than a short search.
     exchange: Mutex<Option<Arc<ExchangeMemory>>>,
+    /// GPUs that outlive the engine.
+    #[cfg(feature = "gpu")]
+    open_gpus: Option<super::OpenGpus>,
 }
 
 /// A device of the engine.
@@ -86,6 +88,17 @@ impl Kinds {
 }
 
 impl Roster {
+    /// Without devices: they are opened by [`open`](Self::open).
+    #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "only GPUs outlive an engine"))]
+    pub fn new(options: &super::EngineOptions) -> Self {
+        Self {
+            devices: Mutex::default(),
+            exchange: Mutex::default(),
+            #[cfg(feature = "gpu")]
+            open_gpus: options.open_gpus.clone(),
+        }
+    }
+
     /// Opens the chosen devices, unless that was done before. Without a shader, `auto` is the CPU.
     ///
     /// # Errors
@@ -96,7 +109,7 @@ impl Roster {
             return Err(Error::NoDevice("the list of devices is empty: a run needs at least one".into()));
         }
         if devices.is_empty() {
-            *devices = Self::open_all(choices, has_shader, settings)?;
+            *devices = self.open_all(choices, has_shader, settings)?;
         }
         let cpu = devices.iter().map(|device| matches!(device, OpenDevice::Cpu)).collect();
         Ok(Kinds {
@@ -126,7 +139,7 @@ impl Roster {
     }
 
     #[cfg(feature = "gpu")]
-    fn open_all(choices: &[DeviceChoice], has_shader: bool, settings: &GpuSettings) -> Result<Vec<OpenDevice>> {
+    fn open_all(&self, choices: &[DeviceChoice], has_shader: bool, settings: &GpuSettings) -> Result<Vec<OpenDevice>> {
         let choices: Vec<DeviceChoice> = choices
             .iter()
             .map(|choice| match choice {
@@ -136,7 +149,8 @@ impl Roster {
             .collect();
         let open = |adapter: Option<gpu::Adapter>| {
             let Some(adapter) = adapter else { return Ok(OpenDevice::Cpu) };
-            let home = gpu::Home::open(&adapter, settings)?;
+            let kept = self.open_gpus.as_ref().and_then(|open| open.take(&adapter.report, settings));
+            let home = kept.map_or_else(|| gpu::Home::open(&adapter, settings), Ok)?;
             let binding_bytes_max = home.gpu().caps().binding_bytes_max;
             let home = Arc::new(Mutex::new(Some(home)));
             Ok(OpenDevice::Gpu { home, adapter: Box::new(adapter), binding_bytes_max })
@@ -145,7 +159,12 @@ impl Roster {
     }
 
     #[cfg(not(feature = "gpu"))]
-    fn open_all(choices: &[DeviceChoice], _has_shader: bool, _settings: &GpuSettings) -> Result<Vec<OpenDevice>> {
+    fn open_all(
+        &self,
+        choices: &[DeviceChoice],
+        _has_shader: bool,
+        _settings: &GpuSettings,
+    ) -> Result<Vec<OpenDevice>> {
         choices.iter().try_for_each(DeviceChoice::without_gpu_support)?;
         Ok(vec![OpenDevice::Cpu; choices.len()])
     }
@@ -193,13 +212,14 @@ impl Roster {
 impl Drop for Roster {
     fn drop(&mut self) {
         let devices = self.devices.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for device in devices {
-            if let OpenDevice::Gpu { home, .. } = device
-                && let Ok(mut home) = home.lock()
-                && let Some(home) = &mut *home
-            {
-                home.rest_at_last();
-            }
+        let homes = devices.iter().filter_map(|device| match device {
+            OpenDevice::Gpu { home, .. } => home.lock().ok()?.take(),
+            OpenDevice::Cpu => None,
+        });
+        let mut homes: Vec<gpu::Home> = homes.collect();
+        homes.iter_mut().for_each(gpu::Home::rest_at_last);
+        if let Some(open) = &self.open_gpus {
+            homes.into_iter().for_each(|home| open.give(home));
         }
     }
 }

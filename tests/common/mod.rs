@@ -10,7 +10,7 @@ pub mod scratch;
 pub use sample::{skipped, some, thorough};
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -18,7 +18,7 @@ use topostream::algorithms::{Bfs, Components, DanglingMass, PageRank, Sssp, Stop
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::report::RunReport;
-use topostream::{Engine, EngineOptions, Error, Run, Store, VertexId};
+use topostream::{Engine, EngineOptions, Error, OpenGpus, Run, Store, VertexId};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::write::Layout;
 use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
@@ -119,6 +119,13 @@ pub fn engine_options(buffer_pages: Option<u64>, threads: usize, fetcher: Fetche
         .with_buffer_bytes(buffer_bytes)
         .with_threads(threads)
         .with_fetcher(fetcher)
+        .with_open_gpus(open_gpus())
+}
+
+/// The GPUs that tests share one after the other: opening one and compiling its kernels takes longer than most runs.
+pub fn open_gpus() -> OpenGpus {
+    static OPEN: OnceLock<OpenGpus> = OnceLock::new();
+    OPEN.get_or_init(|| OpenGpus::at_most(16)).clone()
 }
 
 /// PageRank over a number of iterations.

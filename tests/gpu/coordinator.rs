@@ -31,6 +31,8 @@ const PIECES: u64 = 96;
 
 pub struct Team<A: Algorithm> {
     pub members: Vec<Box<dyn Member>>,
+    /// Dropped after the members, which leave their adapters here.
+    _kept: Vec<Kept>,
     pub parts: Vec<Part>,
     pub exchange: Arc<ExchangeMemory>,
     pub graph: Arc<Graph>,
@@ -40,6 +42,16 @@ pub struct Team<A: Algorithm> {
     frames: HashMap<PageRef, Arc<Frame>>,
     /// The offset of the next move of this round.
     at: u64,
+}
+
+/// An open adapter, which goes to the next test that wants one.
+struct Kept(Arc<Mutex<Option<Home>>>);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let home = self.0.lock().ok().and_then(|mut home| home.take());
+        home.into_iter().for_each(|home| open_gpus().give(home));
+    }
 }
 
 /// Parts with arbitrary boundaries, the second one slightly smaller.
@@ -118,6 +130,7 @@ impl<A: Algorithm> Team<A> {
         let attributes = algorithm.attributes(has_in_lists);
         let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes)?);
         let (pool, frames) = load(&store);
+        let mut kept = Vec::new();
         let mut members: Vec<Box<dyn Member>> = Vec::new();
         let workers = Arc::new(Workers::new(1)?);
         let mut losers: Vec<Box<dyn FnMut() + Send>> = Vec::new();
@@ -131,7 +144,7 @@ impl<A: Algorithm> Team<A> {
                 continue;
             }
             let adapter = adapters::choose(&adapter::device())?.expect("the choice is a GPU");
-            let home = Home::open(&adapter, gpu)?;
+            let home = open_gpus().take(&adapter.report, gpu).map_or_else(|| Home::open(&adapter, gpu), Ok)?;
             losers.push(Box::new(home.gpu().loser()));
             let (pool, frames) = (Arc::clone(&pool), frames.len().max(1) as u32);
             let setup = RunSetup {
@@ -146,9 +159,11 @@ impl<A: Algorithm> Team<A> {
                 exchange,
                 runs_ahead: false,
             };
-            members.push(Box::new(GpuDevice::new(home, Arc::new(Mutex::new(None)), setup)?));
+            let keep = Arc::new(Mutex::new(None));
+            kept.push(Kept(Arc::clone(&keep)));
+            members.push(Box::new(GpuDevice::new(home, keep, setup)?));
         }
-        Ok(Self { members, parts, exchange, graph, losers, algorithm, attributes, frames, at: 0 })
+        Ok(Self { members, _kept: kept, parts, exchange, graph, losers, algorithm, attributes, frames, at: 0 })
     }
 
     /// Runs to the end; returns the values of all vertices.

@@ -30,6 +30,7 @@ mod graphs;
 mod kernels;
 mod members;
 mod memory;
+mod open;
 mod own;
 mod real;
 mod reports;

@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 
 use declared::{everything, messaging};
 use naga::back::{hlsl, msl, spv};
-use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
+use naga::valid::ModuleInfo;
 use rayon::prelude::*;
 use sample::some;
 use topostream::algorithms::{Bfs, CATALOGUE, Radius};
@@ -160,8 +160,25 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
 /// stores.
 fn composed() -> Vec<Module> {
     let mut seen = HashSet::new();
-    let modules = some(cases(), 7).map(|(algorithm, kernel, options)| compose(&algorithm, kernel, &options));
-    modules.filter(|module| seen.insert(module.text.clone())).collect()
+    let cases: Vec<_> = some(cases(), 7).collect();
+    let modules = cases.into_par_iter().map(|(algorithm, kernel, options)| compose(&algorithm, kernel, &options));
+    modules.collect::<Vec<_>>().into_iter().filter(|module| seen.insert(module.text.clone())).collect()
+}
+
+/// Kernels are kept by their canonical options.
+#[test]
+fn canonical_options_make_the_same_module() {
+    some(cases(), 50).collect::<Vec<_>>().par_iter().for_each(|(algorithm, kernel, options)| {
+        // More that a kernel may not heed. The last buffer is far from full.
+        let (vertices, held_vertices) = (options.vertices - 300, options.held_vertices - 300);
+        let other =
+            ModuleOptions { vertices, held_vertices, in_place: options.weights, clears: true, ..options.clone() };
+        let options = &other;
+        let canonical = options.canonical(*kernel);
+        let (one, other) = (compose(algorithm, *kernel, options), compose(algorithm, *kernel, &canonical));
+        assert_eq!((one.text, one.bindings), (other.text, other.bindings), "{kernel}: {options:?}");
+        assert_eq!(canonical.canonical(*kernel), canonical, "{kernel}: {options:?}");
+    });
 }
 
 /// A module, parsed and validated by naga.
@@ -171,32 +188,16 @@ struct Valid {
     info: ModuleInfo,
 }
 
-/// All modules, composed and validated once for all tests.
+/// All modules, composed and checked once for all tests: each is valid for a device with what its options say.
 fn modules() -> &'static [Valid] {
     static MODULES: LazyLock<Vec<Valid>> = LazyLock::new(|| {
         let valid = |module: Module| {
-            let parsed = parse(&module);
-            Valid { info: validate(&parsed), module, parsed }
+            let (parsed, info) = check(&module).unwrap_or_else(|error| panic!("{}: {error}", module.label));
+            Valid { module, parsed, info }
         };
         composed().into_par_iter().map(valid).collect()
     });
     &MODULES
-}
-
-fn parse(module: &Module) -> naga::Module {
-    naga::front::wgsl::parse_str(&module.text)
-        .unwrap_or_else(|error| panic!("{}: {}", module.label, error.emit_to_string(&module.text)))
-}
-
-/// Validates for a device with all capabilities; [`check`] is exact.
-fn validate(module: &naga::Module) -> ModuleInfo {
-    let capabilities = Capabilities::SHADER_FLOAT32_ATOMIC
-        | Capabilities::SHADER_INT64
-        | Capabilities::SHADER_INT64_ATOMIC_ALL_OPS
-        | Capabilities::SUBGROUP;
-    let mut validator = Validator::new(ValidationFlags::all(), capabilities);
-    validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
-    validator.validate(module).unwrap()
 }
 
 #[test]
@@ -204,7 +205,6 @@ fn modules_are_valid_and_their_bindings_match() {
     let modules = modules();
     assert!(modules.len() > 300, "only {} modules", modules.len());
     for Valid { module, parsed, info } in modules {
-        check(module).unwrap_or_else(|error| panic!("{}: {error}", module.label));
         let used = info.get_entry_point(0);
         let mut bound = Vec::new();
         for (handle, global) in parsed.global_variables.iter() {

@@ -1,6 +1,6 @@
 //! The GPU device for the engine: sends requests to the driver's thread, and waits for replies.
 
-use super::driver::{Driver, DriverMessage, Ended, NextPages, RunSetup, ValueChunk};
+use super::driver::{self, Driver, DriverMessage, Ended, NextPages, RunSetup, ValueChunk};
 use super::memory::home::Home;
 use crate::device::exchange::Move;
 use crate::device::{Device, Member, PageDone, PageTask, RunAhead, StepEnd};
@@ -66,7 +66,15 @@ impl GpuDevice {
         let (wanted, traversal) = (setup.algorithm.keeps_activations(), setup.algorithm.is_traversal());
         let part = setup.part.clone();
         let activations = wanted.then(|| Arc::new(Activations::new(&setup.part.own)));
-        let driver = Driver::new(home, setup, activations.clone(), messages.clone(), report)?;
+        let planned = match driver::plan(&home, &setup) {
+            Ok(planned) => planned,
+            // The adapter stays open for a run that fits.
+            Err(error) => {
+                *keep.lock().expect("nothing panics while it is held") = Some(home);
+                return Err(error);
+            }
+        };
+        let driver = Driver::new(home, setup, planned, activations.clone(), messages.clone(), report)?;
         let (pages_kept, is_initialised) = (driver.pages_kept(), driver.is_initialised());
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
         let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;

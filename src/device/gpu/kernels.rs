@@ -6,7 +6,8 @@ use super::adapter::pipeline_cache::DiskCache;
 use super::compose::{self, Access, Binding, Declared, KernelName, ModuleOptions, Resource};
 use crate::error::{Error, Result};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A kernel that can be launched.
 pub struct Kernel {
@@ -15,9 +16,17 @@ pub struct Kernel {
     bindings: Vec<Binding>,
 }
 
-/// The kernels used so far, by options and algorithm.
+/// The kernels used so far on a device.
 #[derive(Default)]
-pub struct Kernels(HashMap<(KernelName, ModuleOptions), Vec<Known>>);
+pub struct Kernels {
+    /// By what it was composed for, and for whom.
+    known: HashMap<(KernelName, ModuleOptions), Vec<Known>>,
+    /// By its module, which may be the same for several algorithms and options.
+    compiled: Mutex<HashMap<Compiled, Arc<Kernel>>>,
+}
+
+/// What a pipeline is made of: a module's text, what it binds, and whether it is trusted.
+type Compiled = (String, Vec<Binding>, bool);
 
 /// A kernel and the algorithm that it was composed for.
 type Known = (Declared, Arc<Kernel>);
@@ -34,13 +43,18 @@ impl Kernels {
         name: KernelName,
         options: &ModuleOptions,
     ) -> Result<Arc<Kernel>> {
-        let known = self.0.entry((name, options.clone())).or_default();
+        let known = self.known.entry((name, options.canonical(name))).or_default();
         if let Some((_, kernel)) = known.iter().find(|(known, _)| known == declared) {
             return Ok(Arc::clone(kernel));
         }
-        let kernel = Arc::new(Kernel::compose(gpu, declared, name, options)?);
+        let kernel = Kernel::compose(gpu, &self.compiled, declared, name, options)?;
         known.push((declared.clone(), Arc::clone(&kernel)));
         Ok(kernel)
+    }
+
+    /// The number of pipelines.
+    pub fn count(&self) -> usize {
+        self.compiled.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// Writes the compiled kernels to disk, if they are kept there. A failure only costs the next process time.
@@ -51,25 +65,30 @@ impl Kernels {
     /// Compiles missing kernels in parallel. Ignores errors, which [`get`](Self::get) returns if the kernel is used.
     pub fn prepare(&mut self, gpu: &Gpu, declared: &Declared, wanted: Vec<(KernelName, ModuleOptions)>) {
         let mut missing: Vec<(KernelName, ModuleOptions)> = Vec::new();
-        for key in wanted {
-            let is_known = self.0.get(&key).is_some_and(|known| known.iter().any(|(known, _)| known == declared));
+        for (name, options) in wanted {
+            let key = (name, options.canonical(name));
+            let is_known = self.known.get(&key).is_some_and(|known| known.iter().any(|(known, _)| known == declared));
             if !is_known && !missing.contains(&key) {
                 missing.push(key);
             }
         }
-        let made: Vec<_> = std::thread::scope(|scope| {
-            let start = |(name, options): &(KernelName, ModuleOptions)| {
-                let (name, options) = (*name, options.clone());
-                let work = move || Kernel::compose(gpu, declared, name, &options).ok();
-                std::thread::Builder::new().name("gpu kernel".into()).spawn_scoped(scope, work).ok()
-            };
-            let threads: Vec<_> = missing.iter().map(start).collect();
-            threads.into_iter().map(|thread| thread.and_then(|thread| thread.join().ok().flatten())).collect()
-        });
-        for (key, kernel) in missing.into_iter().zip(made) {
-            if let Some(kernel) = kernel {
-                self.0.entry(key).or_default().push((declared.clone(), Arc::new(kernel)));
+        let (compiled, missing, next) = (&self.compiled, &missing, &AtomicUsize::new(0));
+        let work = || {
+            let mut made = Vec::new();
+            while let Some((name, options)) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let kernel = Kernel::compose(gpu, compiled, declared, *name, options).ok();
+                made.extend(kernel.map(|kernel| ((*name, options.clone()), kernel)));
             }
+            made
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(missing.len());
+        let made: Vec<_> = std::thread::scope(|scope| {
+            let start = |_| std::thread::Builder::new().name("gpu kernel".into()).spawn_scoped(scope, work).ok();
+            let threads: Vec<_> = (0..threads).map(start).collect();
+            threads.into_iter().flatten().filter_map(|thread| thread.join().ok()).flatten().collect()
+        });
+        for (key, kernel) in made {
+            self.known.entry(key).or_default().push((declared.clone(), kernel));
         }
     }
 }
@@ -79,19 +98,39 @@ fn module_label(declared: &Declared, name: KernelName) -> String {
 }
 
 impl Kernel {
-    /// Composes a module and creates its pipeline.
-    fn compose(gpu: &Gpu, declared: &Declared, name: KernelName, options: &ModuleOptions) -> Result<Self> {
+    /// Composes a module and makes it a pipeline, unless there is one of the same module.
+    fn compose(
+        gpu: &Gpu,
+        compiled: &Mutex<HashMap<Compiled, Arc<Self>>>,
+        declared: &Declared,
+        name: KernelName,
+        options: &ModuleOptions,
+    ) -> Result<Arc<Self>> {
         let module = compose::compose(declared, name, options);
-        compose::check(&module).map_err(|error| Error::Shader(error.to_string()))?;
+        // Kernels without hooks contain nothing of the algorithm's shader.
+        let trusted = !declared.shader.is_checked() || !name.has_hooks();
+        let key = (module.text.clone(), module.bindings.clone(), trusted);
+        // Each change is one insertion, so that a panic leaves the table whole.
+        let lock = || compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let wrong = |error: compose::ShaderError| Error::Shader(error.to_string());
+        compose::check_complete(&module).map_err(wrong)?;
+        if let Some(kernel) = lock().get(&key) {
+            return Ok(Arc::clone(kernel));
+        }
         let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
         if storage > gpu.caps().storage_buffers_max as usize {
             let (name, most) = (module_label(declared, name), gpu.caps().storage_buffers_max);
             let message = format!("{name} needs {storage} storage buffers, but the adapter binds at most {most}");
             return Err(Error::Shader(message));
         }
-        // Kernels without hooks contain nothing of the algorithm's shader.
-        let trusted = !declared.shader.is_checked() || !name.has_hooks();
-        Self::new(gpu, &module_label(declared, name), &module, trusted)
+        let kernel = Self::new(gpu, &module_label(declared, name), &module, trusted).or_else(|error| {
+            // wgpu knows the line of the module, and not the file.
+            compose::check(&module).map_err(wrong)?;
+            Err(error)
+        });
+        let kernel = Arc::new(kernel?);
+        lock().insert(key, Arc::clone(&kernel));
+        Ok(kernel)
     }
 
     fn new(gpu: &Gpu, label: &str, module: &compose::Module, trusted: bool) -> Result<Self> {

@@ -24,7 +24,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::io::unix::AsyncFd;
 use tokio::time::Sleep;
-use topostream_formats::patience::{Patience, is_transient, lasting};
+use topostream_formats::patience::{Patience, is_transient};
 
 /// The maximum size of one request. A page of 64 MiB becomes several requests.
 const REQUEST_BYTES_MAX: usize = 2 << 20;
@@ -154,7 +154,7 @@ impl UringFetcher {
         let tries = self.refusals.refusals() + 1;
         match self.refusals.pause() {
             Some(pause) if is_transient(&error) || tries < TRIES_MAX => self.pause_for(pause),
-            _ if is_transient(&error) => self.die(lasting(&error)),
+            _ if is_transient(&error) => self.die(self.refusals.lasting(&error)),
             _ => self.die(error),
         }
     }
@@ -224,7 +224,7 @@ impl UringFetcher {
                         self.pause_for(pause);
                         return self.add_request(Request { read, range });
                     }
-                    None => Err(lasting(&error)),
+                    None => Err(self.undone.lasting(&error)),
                 },
                 error => Err(error),
             },
@@ -378,7 +378,7 @@ fn round_trip(ring: &mut IoUring) -> Result<()> {
         match ring.submit_and_wait(1) {
             Err(error) if is_transient(&error) => match patience.pause() {
                 Some(pause) => std::thread::sleep(pause),
-                None => return Err(lasting(&error)),
+                None => return Err(patience.lasting(&error)),
             },
             other => drop(other?),
         }

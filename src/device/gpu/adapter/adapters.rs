@@ -227,6 +227,8 @@ fn instance() -> &'static wgpu::Instance {
     INSTANCE.get_or_init(|| {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
+        // The same in every build, so that tests run what users run. WGPU_DEBUG=1 and WGPU_VALIDATION=1 change them.
+        descriptor.flags = wgpu::InstanceFlags::empty().with_env();
         // wgpu would validate the arguments of indirect dispatches in extra dispatches. They are written by trusted
         // kernels, and never exceed the workgroups in the host's table.
         descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);

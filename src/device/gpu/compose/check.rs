@@ -1,7 +1,7 @@
 //! Checks modules without a GPU; errors have file and line.
 
 use super::Module;
-use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
+use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use std::error::Error;
 
 /// An error in a shader, with its location.
@@ -16,14 +16,21 @@ pub struct ShaderError {
     pub message: String,
 }
 
-/// Checks that a module is valid WGSL for a device with the features of its options.
+/// Whether a module has everything that its kernel wants of the algorithm.
+///
+/// # Errors
+/// What is missing.
+pub fn check_complete(module: &Module) -> Result<(), ShaderError> {
+    let refused = module.refused.clone();
+    refused.map_or(Ok(()), |(message, file)| Err(ShaderError { file, line: 1, message }))
+}
+
+/// Checks that a module is valid WGSL for a device with the features of its options; returns it as parsed by naga.
 ///
 /// # Errors
 /// The first defect.
-pub fn check(module: &Module) -> Result<(), ShaderError> {
-    if let Some((message, file)) = module.refused.clone() {
-        return Err(ShaderError { file, line: 1, message });
-    }
+pub fn check(module: &Module) -> Result<(naga::Module, ModuleInfo), ShaderError> {
+    check_complete(module)?;
     let at = |line: Option<u32>, message: String| {
         let (file, line) = module.origin(line.unwrap_or(1));
         ShaderError { file, line, message }
@@ -33,12 +40,13 @@ pub fn check(module: &Module) -> Result<(), ShaderError> {
         let place = error.labels().map(|(span, _)| span).find(naga::Span::is_defined);
         at(place.map(|span| span.location(&module.text).line_number), with_reason(module, error.message()))
     })?;
-    validator(module).validate(&parsed).map(drop).map_err(|error| {
+    let info = validator(module).validate(&parsed).map_err(|error| {
         // The smallest of the spans of the expression, its statement and its function.
         let spans = error.spans().filter_map(|(span, _)| span.to_range());
         let line = spans.min_by_key(ExactSizeIterator::len).map(|span| line_of(&module.text, span.start));
         at(line, with_causes(error.as_inner()))
-    })
+    })?;
+    Ok((parsed, info))
 }
 
 /// The parser's message, with the reason if the unknown name is that of an accessor in other modules.

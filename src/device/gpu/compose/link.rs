@@ -2,9 +2,10 @@
 
 use super::accessors::{Accessors, Used};
 use super::bindings::{self, Buffer, Resource};
-use super::text::{Declaration, decide_ifs, declarations};
+use super::text::{Decided, Declaration, declarations};
 use super::{Declared, KernelName, Module, ModuleOptions, Origin, messages, prelude};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::LazyLock;
 
 /// shaders/lib.
 const LIBRARY: [(&str, &str); 16] = [
@@ -87,6 +88,12 @@ struct Source {
     is_algorithm: bool,
 }
 
+/// The library and the kernels in pieces: they are the same for every module.
+static PIECES: LazyLock<HashMap<&str, Source>> = LazyLock::new(|| {
+    let files = LIBRARY.into_iter().chain(KernelName::ALL.map(kernel_file));
+    files.map(|(file, text)| (file, Source::new(file, text))).collect()
+});
+
 impl Source {
     fn new(file: &'static str, text: &str) -> Self {
         Self { file, declarations: declarations(text), is_algorithm: false }
@@ -100,12 +107,14 @@ impl Source {
 
 /// The declarations reached so far.
 struct Reached<'a> {
-    sources: &'a [Source],
+    sources: &'a [&'a Source],
+    /// Constants that decide an `if`.
+    switches: &'a HashMap<String, bool>,
     /// The declarations of each name.
     places: HashMap<&'a str, Vec<(usize, usize)>>,
     accessors: &'a Accessors<'a>,
     kernel: KernelName,
-    declarations: BTreeSet<(usize, usize)>,
+    declarations: BTreeMap<(usize, usize), Decided>,
     used: Used,
     buffers: Vec<Buffer>,
     /// Names, each with whether an algorithm uses it.
@@ -113,7 +122,12 @@ struct Reached<'a> {
 }
 
 impl<'a> Reached<'a> {
-    fn new(sources: &'a [Source], accessors: &'a Accessors<'a>, kernel: KernelName) -> Self {
+    fn new(
+        sources: &'a [&'a Source],
+        switches: &'a HashMap<String, bool>,
+        accessors: &'a Accessors<'a>,
+        kernel: KernelName,
+    ) -> Self {
         let mut places: HashMap<&str, Vec<_>> = HashMap::new();
         for (number, source) in sources.iter().enumerate() {
             for (at, declaration) in source.declarations.iter().enumerate() {
@@ -121,7 +135,7 @@ impl<'a> Reached<'a> {
             }
         }
         let (declarations, used, buffers, seen) = Default::default();
-        Self { sources, places, accessors, kernel, declarations, used, buffers, seen }
+        Self { sources, switches, places, accessors, kernel, declarations, used, buffers, seen }
     }
 
     /// Adds a name that a kernel uses, and everything that it reaches.
@@ -135,9 +149,10 @@ impl<'a> Reached<'a> {
             let mut places = places.filter(|(source, _)| self.sources[*source].is_seen_by(by_algorithm)).peekable();
             if places.peek().is_some() {
                 for &(source, at) in places {
-                    self.declarations.insert((source, at));
-                    let Source { declarations, is_algorithm, .. } = &self.sources[source];
-                    waiting.extend(declarations[at].words.iter().map(|word| (word.clone(), *is_algorithm)));
+                    let Source { declarations, is_algorithm, .. } = self.sources[source];
+                    let decided = || declarations[at].decided(self.switches);
+                    let Decided { words, .. } = self.declarations.entry((source, at)).or_insert_with(decided);
+                    waiting.extend(words.iter().map(|word| (word.clone(), *is_algorithm)));
                 }
             } else if let Some(accessor) = self.accessors.find(&name) {
                 self.used.insert(accessor);
@@ -181,20 +196,20 @@ impl Output {
 
 pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> Module {
     let switches = prelude::switches(algorithm, kernel, options);
-    let decided = |(file, text)| Source::new(file, &decide_ifs(text, &switches));
-    let own = Source { is_algorithm: true, ..decided((algorithm.shader.file, algorithm.shader.text)) };
+    let own = Source { is_algorithm: true, ..Source::new(algorithm.shader.file, algorithm.shader.text) };
     let mut generated = prelude::text(algorithm, kernel, options, &switches);
     if !own.declarations.iter().any(|one| one.name == "list_gather") {
         generated += prelude::LIST_GATHER;
     }
-    let mut sources = vec![Source::new(prelude::FILE, &generated)];
-    sources.extend(LIBRARY.map(decided));
+    let generated = Source::new(prelude::FILE, &generated);
+    let mut sources = vec![&generated];
+    sources.extend(LIBRARY.map(|(file, _)| &PIECES[file]));
     if !kernel.hooks().is_empty() {
-        sources.push(own);
+        sources.push(&own);
     }
-    sources.push(decided(kernel_file(kernel)));
+    sources.push(&PIECES[kernel_file(kernel).0]);
     let accessors = Accessors::new(algorithm, kernel, options);
-    let mut reached = Reached::new(&sources, &accessors, kernel);
+    let mut reached = Reached::new(&sources, &switches, &accessors, kernel);
     reached.take("main");
     if kernel.has_hooks() {
         // Text without a name: assertions, and syntax errors.
@@ -215,13 +230,13 @@ pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
     let mut output = Output::default();
     output.push(prelude::FILE, 1, &bound);
     let mut file = prelude::FILE;
-    for (source, at) in declarations {
-        let Source { file: from, declarations, .. } = &sources[source];
+    for ((source, at), Decided { text, .. }) in declarations {
+        let Source { file: from, declarations, .. } = sources[source];
         if *from != file {
             file = from;
             output.push(prelude::FILE, 1, &format!("// {file}"));
         }
-        output.push(file, declarations[at].line, &declarations[at].text);
+        output.push(file, declarations[at].line, &text);
     }
     output.push(prelude::FILE, 1, &format!("// Accessors.\n{}", accessors.render(&used)));
     let Output { text, origins, .. } = output;

@@ -22,7 +22,7 @@ mod text;
 pub mod units;
 
 pub use bindings::{Access, Binding, Resource};
-pub use check::{ShaderError, check};
+pub use check::{ShaderError, check, check_complete};
 
 use crate::model::algorithm::{Algorithm, Contents, Shader, Table, Visit};
 use crate::model::attributes::Attribute;
@@ -279,6 +279,26 @@ impl ModuleOptions {
     /// Number of buffers of levels.
     pub fn level_chunks(&self) -> u32 {
         self.chunks_of(self.levels)
+    }
+
+    /// The same for all options that make the same module of a kernel, as far as that can be told without composing it:
+    /// numbers of vertices count by the buffers that they take.
+    pub fn canonical(&self, kernel: KernelName) -> Self {
+        let all_of = |chunks: u32| u64::from(chunks) << self.attribute_chunk_vertices_log2;
+        // What `select` and `sweep` share is laid out by the number itself.
+        let laid_out = matches!(kernel, KernelName::Select | KernelName::Sweep);
+        let vertices = if laid_out { self.vertices } else { all_of(self.chunks()) };
+        let levels = self.levels > 0 && kernel == KernelName::Census;
+        Self {
+            vertices,
+            held_vertices: if self.sharded { all_of(self.held_chunks()) } else { vertices },
+            levels: if levels { all_of(self.level_chunks()) } else { 0 },
+            clears: self.clears && kernel == KernelName::Census,
+            tabled: self.tabled && kernel.has_units(),
+            in_place: self.in_place && kernel.has_units(),
+            loops_limited: self.loops_limited && kernel.has_hooks(),
+            ..self.clone()
+        }
     }
 
     fn chunks_of(&self, vertices: u64) -> u32 {

@@ -106,35 +106,29 @@ fn chain_end(text: &str, tokens: &[Token], at: usize) -> usize {
     if is(close + 1, "else") { chain_end(text, tokens, close + 1) } else { close }
 }
 
-/// Evaluates every `if` on a known constant: blanks the other branch, so that it may use undeclared names. Lines keep
-/// their numbers.
-pub fn decide_ifs(text: &str, known: &HashMap<String, bool>) -> String {
-    let tokens = tokens(text);
-    let mut blank: Vec<Range<usize>> = Vec::new();
+/// The parts to blank for every `if` on a known constant: the `if` itself, and the branch that is not taken.
+fn decided_out(text: &str, tokens: &[Token], known: &HashMap<String, bool>) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = Vec::new();
     for at in 0..tokens.len() {
-        let Some(StaticIf { holds, open, close }) = static_if(text, &tokens, at, known) else { continue };
+        let Some(StaticIf { holds, open, close }) = static_if(text, tokens, at, known) else { continue };
         let follows = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.of(text) == word);
         let preceded = at > 0 && follows(at - 1, "else");
         let otherwise = follows(close + 1, "else");
         if holds {
-            blank.push(tokens[at].start..tokens[open].start);
+            out.push(tokens[at].start..tokens[open].start);
             if otherwise {
-                let end = chain_end(text, &tokens, close + 1);
-                blank.push(tokens[close + 1].start..tokens[end].end);
+                let end = chain_end(text, tokens, close + 1);
+                out.push(tokens[close + 1].start..tokens[end].end);
             }
         } else {
             let last = if otherwise { close + 1 } else { close };
-            blank.push(tokens[at].start..tokens[last].end);
+            out.push(tokens[at].start..tokens[last].end);
             if preceded && !otherwise {
-                blank.push(tokens[at - 1].start..tokens[at - 1].end);
+                out.push(tokens[at - 1].start..tokens[at - 1].end);
             }
         }
     }
-    let mut bytes = text.as_bytes().to_vec();
-    for range in blank {
-        bytes[range].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
-    }
-    String::from_utf8(bytes).expect("whole tokens are blanked")
+    out
 }
 
 /// A declaration at the top level of a file.
@@ -142,12 +136,41 @@ pub fn decide_ifs(text: &str, known: &HashMap<String, bool>) -> String {
 pub struct Declaration {
     /// The declared name; empty if there is none.
     pub name: String,
+    /// The line where its text begins, from 1.
+    pub line: u32,
+    /// Its text with the comment above it.
+    text: String,
+    /// Its tokens, by their places in that text.
+    tokens: Vec<Token>,
+}
+
+/// A declaration for known constants.
+#[derive(Clone, Debug)]
+pub struct Decided {
     /// Its text with the comment above it.
     pub text: String,
-    /// The first line of the text, from 1.
-    pub line: u32,
     /// The non-local names in it: other declarations, accessors, buffers, and WGSL built-ins.
     pub words: BTreeSet<String>,
+}
+
+impl Declaration {
+    /// Evaluates every `if` on a known constant: blanks the other branch, so that it may use undeclared names. Lines
+    /// keep their numbers.
+    pub fn decided(&self, known: &HashMap<String, bool>) -> Decided {
+        let out = decided_out(&self.text, &self.tokens, known);
+        if out.is_empty() {
+            return Decided { text: self.text.clone(), words: Names::of(&self.text, &self.tokens) };
+        }
+        let mut bytes = self.text.as_bytes().to_vec();
+        for range in &out {
+            bytes[range.clone()].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+        }
+        let text = String::from_utf8(bytes).expect("whole tokens are blanked");
+        let is_left = |token: &&Token| !out.iter().any(|range| range.contains(&token.start));
+        let tokens: Vec<Token> = self.tokens.iter().filter(is_left).copied().collect();
+        let words = Names::of(&text, &tokens);
+        Decided { text, words }
+    }
 }
 
 /// The last token of the declaration that begins at token `first`.
@@ -276,16 +299,19 @@ impl<'a> Names<'a> {
 pub fn declarations(text: &str) -> Vec<Declaration> {
     let tokens = tokens(text);
     let mut declarations = Vec::new();
-    let mut first = 0;
+    let (mut first, mut line, mut counted) = (0, 1, 0);
     while first < tokens.len() {
         let last = declaration_end(text, &tokens, first);
         let own = &tokens[first..=last];
         let begin = comment_start(text, own[0].start);
+        line += text[counted..begin].matches('\n').count() as u32;
+        counted = begin;
+        let moved = |token: &Token| Token { start: token.start - begin, end: token.end - begin, ..*token };
         declarations.push(Declaration {
             name: declared_name(text, own),
+            line,
             text: text[begin..own[own.len() - 1].end].to_owned(),
-            line: text[..begin].matches('\n').count() as u32 + 1,
-            words: Names::of(text, own),
+            tokens: own.iter().map(moved).collect(),
         });
         first = last + 1;
     }
@@ -296,9 +322,14 @@ pub fn declarations(text: &str) -> Vec<Declaration> {
 mod tests {
     use super::*;
 
-    fn decided(text: &str) -> String {
+    /// Statements of a function, decided.
+    fn decided(statements: &str) -> String {
         let known = HashMap::from([("YES".to_owned(), true), ("NO".to_owned(), false)]);
-        decide_ifs(text, &known).split_whitespace().collect::<Vec<_>>().join(" ")
+        let function = format!("fn f() {{ {statements}\n}}");
+        let Decided { text, words } = declarations(&function).remove(0).decided(&known);
+        assert_eq!(words, declarations(&text).remove(0).decided(&HashMap::new()).words);
+        let statements = text.trim_start_matches("fn f() {").trim_end_matches('}');
+        statements.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -320,7 +351,7 @@ mod tests {
     fn lines_keep_their_numbers() {
         let known = HashMap::from([("NO".to_owned(), false)]);
         let text = "fn a() {\n    if NO {\n        é();\n    }\n    b();\n}\n";
-        let decided = decide_ifs(text, &known);
+        let decided = declarations(text).remove(0).decided(&known).text;
         assert_eq!(decided.lines().position(|line| line.contains("b()")), Some(4));
     }
 
@@ -342,12 +373,13 @@ const_assert b == 3u;
         let names: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.line)).collect();
         assert_eq!(names, [("b", 3), ("c", 5), ("D", 7), ("f", 8), ("", 11)]);
         assert!(found[0].text.starts_with("// About b.") && found[0].text.ends_with("3u;"));
-        assert!(found[3].words.contains("b") && !found[3].words.contains("e") && !found[3].words.contains("h"));
+        let words = found[3].decided(&HashMap::new()).words;
+        assert!(words.contains("b") && !words.contains("e") && !words.contains("h"));
     }
 
     /// The non-local names of the declarations of a text.
     fn named(text: &str) -> String {
-        let words = declarations(text).remove(0).words;
+        let words = declarations(text).remove(0).decided(&HashMap::new()).words;
         words.into_iter().filter(|word| word.len() == 1).collect::<Vec<_>>().join(" ")
     }
 

@@ -79,13 +79,11 @@ pub struct Context {
 }
 
 impl Context {
-    /// Plans the device's memory and allocates attributes.
+    /// Allocates attributes as they have been [planned](plan).
     ///
     /// # Errors
-    /// [`Error::DeviceMemory`] with the figures if the run does not fit, [`Error::Parameter`] for an algorithm without
-    /// a shader; device errors.
-    pub fn new(mut home: Home, setup: &RunSetup) -> Result<Self> {
-        let (declared, plan) = plan_for(&home, setup)?;
+    /// Device errors.
+    pub fn new(mut home: Home, setup: &RunSetup, (declared, plan): Planned) -> Result<Self> {
         let RunSetup { algorithm, graph, store, pool, frames, trace, part, exchange, .. } = setup;
         home.prepare(&plan, store, graph, pool, *frames, part)?;
         // Exchange memory of an earlier run is freed before anything is allocated.
@@ -262,7 +260,14 @@ impl Context {
 }
 
 /// An algorithm's declaration, and its share of the device's memory.
-fn plan_for(home: &Home, setup: &RunSetup) -> Result<(Declared, DevicePlan)> {
+pub type Planned = (Declared, DevicePlan);
+
+/// Plans the device's memory for a run.
+///
+/// # Errors
+/// [`Error::DeviceMemory`] with the figures where the run does not fit, [`Error::Parameter`] for an algorithm without a
+/// shader.
+pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
     let RunSetup { algorithm, graph, store, pool, frames, part, exchange, .. } = setup;
     let name = algorithm.name();
     let missing = || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));

@@ -42,6 +42,7 @@ mod values;
 mod writes;
 
 pub use context::RunSetup;
+pub(super) use context::{Planned, plan};
 pub(super) use message::{DriverMessage, Ended, Messages, NextPages};
 pub(super) use values::ValueChunk;
 
@@ -98,19 +99,20 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// Plans, composes and allocates. `activations`, if given, records when the device's own vertices become active;
+    /// Composes and allocates. `activations`, if given, records when the device's own vertices become active;
     /// `messages` is the sending end of the channel that [`run`](Self::run) receives from.
     ///
     /// # Errors
-    /// [`Error::DeviceMemory`] with the figures if the run does not fit, [`Error::Shader`], [`Error::Parameter`].
+    /// [`Error::Shader`]; device errors.
     pub fn new(
         home: Home,
         setup: RunSetup,
+        planned: Planned,
         activations: Option<Arc<Activations>>,
         messages: Sender<DriverMessage>,
         done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     ) -> Result<Self> {
-        let mut context = Context::new(home, &setup)?;
+        let mut context = Context::new(home, &setup, planned)?;
         context.prepare_kernels(&likely::kernels(&context));
         let RunSetup { workers, exchange, runs_ahead, .. } = setup;
         let exchange = exchange.map(|memory| Exchange::new(&mut context, memory)).transpose()?;

@@ -6,7 +6,7 @@ use super::plan::DevicePlan;
 use super::pool_import::PoolImport;
 use super::rows::UnitRows;
 use crate::device::exchange::ExchangeMemory;
-use crate::device::gpu::adapter::adapters::Adapter;
+use crate::device::gpu::adapter::adapters::{Adapter, AdapterReport};
 use crate::device::gpu::adapter::awake::Awake;
 use crate::device::gpu::adapter::import::HostImport;
 use crate::device::gpu::adapter::open::{Gpu, GpuOptions};
@@ -37,6 +37,7 @@ pub struct Home {
     pub(in crate::device::gpu) graph: Option<GraphBuffers>,
     pub(in crate::device::gpu) kernels: Kernels,
     pub(in crate::device::gpu) settings: GpuSettings,
+    adapter: AdapterReport,
     pub(in crate::device::gpu) gpu: Arc<Gpu>,
 }
 
@@ -46,24 +47,13 @@ impl Home {
     /// # Errors
     /// Device errors.
     pub fn open(adapter: &Adapter, settings: &GpuSettings) -> Result<Self> {
-        let allowed = settings.fast_paths;
-        let options = GpuOptions {
-            binding_bytes_max: settings.binding_bytes_max,
-            host_import: allowed.host_import,
-            transfer_queue: allowed.transfer_queue,
-            float_atomics: allowed.float_atomics,
-            wide_atomics: allowed.wide_integers,
-            subgroups: allowed.subgroups,
-            pipelines: settings.pipelines.clone(),
-        };
-        let gpu = Arc::new(Gpu::open(adapter, &options)?);
+        let gpu = Arc::new(Gpu::open(adapter, &options(settings))?);
         let transfer = match settings.copies_on_compute_queue {
             true => Some(TransferQueue::beside_wgpu(&gpu)?),
             false => gpu.caps().transfer_family.map(|_| TransferQueue::new(&gpu)).transpose()?,
         };
-        let awake = if gpu.is_discrete() { Awake::begin(&gpu) } else { None };
         Ok(Self {
-            awake,
+            awake: awake(&gpu),
             transfer,
             import: None,
             arena: None,
@@ -73,8 +63,34 @@ impl Home {
             graph: None,
             kernels: Kernels::default(),
             settings: settings.clone(),
+            adapter: adapter.report.clone(),
             gpu,
         })
+    }
+
+    /// Whether these settings would open this adapter in the same way.
+    pub(crate) fn is_open_as(&self, adapter: &AdapterReport, settings: &GpuSettings) -> bool {
+        let queue = |settings: &GpuSettings| settings.copies_on_compute_queue;
+        let same = options(&self.settings) == options(settings) && queue(&self.settings) == queue(settings);
+        same && self.adapter == *adapter
+    }
+
+    /// The number of kernels that have been compiled.
+    pub(crate) fn kernel_count(&self) -> usize {
+        self.kernels.count()
+    }
+
+    /// The open adapter without anything of a graph, once nothing of it is in use; none if the adapter was lost.
+    pub(crate) fn emptied(mut self) -> Option<Self> {
+        (self.awake, self.import, self.arena, self.rows, self.left) = (None, None, None, None, None);
+        (self.exchange, self.graph) = (None, None);
+        self.gpu.poll().ok()?;
+        Some(self)
+    }
+
+    /// An [emptied](Self::emptied) one for runs with these settings.
+    pub(crate) fn begin_again(self, settings: &GpuSettings) -> Self {
+        Self { awake: awake(&self.gpu), settings: settings.clone(), ..self }
     }
 
     /// Ends the thread that keeps the device busy: there is work now.
@@ -164,5 +180,24 @@ impl Home {
             self.gpu.poll()?;
         }
         Ok(())
+    }
+}
+
+/// A thread that keeps a card awake until there is work for it.
+fn awake(gpu: &Arc<Gpu>) -> Option<Awake> {
+    if gpu.is_discrete() { Awake::begin(gpu) } else { None }
+}
+
+/// What an adapter is opened with.
+fn options(settings: &GpuSettings) -> GpuOptions {
+    let allowed = settings.fast_paths;
+    GpuOptions {
+        binding_bytes_max: settings.binding_bytes_max,
+        host_import: allowed.host_import,
+        transfer_queue: allowed.transfer_queue,
+        float_atomics: allowed.float_atomics,
+        wide_atomics: allowed.wide_integers,
+        subgroups: allowed.subgroups,
+        pipelines: settings.pipelines.clone(),
     }
 }

@@ -147,13 +147,15 @@ impl DevicePlan {
         }
         let pages: u64 = request.directions.iter().map(|&direction| pages(request.store, direction)).sum();
         let room = (budget - plan.fixed_bytes()) / plan.per_slot();
-        let stream = if plan.in_place { 0 } else { (STREAM_BYTES / plan.slot_bytes).min(room / 2).max(SLOTS_MIN) };
-        let stream = stream.max(least);
         let asked = settings.cache_bytes.map_or(u64::MAX, |bytes| bytes / plan.slot_bytes);
-        let cached = (room - stream.min(room)).min(pages).min(asked);
-        plan.slots = u32::try_from(cached + stream).unwrap_or(u32::MAX);
         // If all pages fit, none is streamed.
-        plan.stream_slots = if cached >= pages { 0 } else { stream as u32 };
+        let stream = match plan.in_place || pages <= room.min(asked) {
+            true => 0,
+            false => (STREAM_BYTES / plan.slot_bytes).min(room / 2).min(pages).max(SLOTS_MIN),
+        };
+        let cached = (room - stream.min(room)).min(pages).min(asked);
+        plan.slots = u32::try_from((cached + stream).max(least)).unwrap_or(u32::MAX);
+        plan.stream_slots = stream as u32;
         plan.working_bytes += u64::from(plan.slots) * 4 * plan.row_words;
         let spare = (budget - plan.fixed_bytes()).saturating_sub(u64::from(plan.slots) * plan.slot_bytes);
         let bins = bins_bytes(request.store);
