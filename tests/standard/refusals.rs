@@ -308,7 +308,12 @@ fn loops_that_a_driver_ends_are_detected() {
             Ok(values) => assert_eq!(values, [u64::from(rounds); 50]),
             Err(error) => {
                 let message = error.to_string();
-                assert!(rounds > 65_535 && message.contains("ends the loops") && message.contains("own"), "{message}");
+                assert!(
+                    rounds > 65_535
+                        && message.contains("limits the total number of loop rounds")
+                        && message.contains("own"),
+                    "{message}"
+                );
                 assert!(message.contains("--device cpu"), "{message}");
             }
         }

@@ -154,9 +154,12 @@ impl PageRank {
         let direction = self.direction(graph.has_in_lists);
         // The last two are for devices that choose the next superstep by themselves.
         let bare = self.base(among, 0.0);
-        let scalars = [self.base(among, dangling), self.damping, bare, self.base(among, 1.0) - bare];
+        let growth = self.base(among, 1.0) - bare;
         let iterations = if let Stop::Iterations(iterations) = self.stop { iterations } else { 0 };
-        Step::new(superstep, direction, Visit::All).with_scalars(scalars).with_integers([iterations, 0, 0, 0])
+        let [bare_rest, growth_rest] = [bare, growth].map(|scalar| (scalar - f64::from(scalar as f32)) as f32);
+        Step::new(superstep, direction, Visit::All)
+            .with_scalars([self.base(among, dangling), self.damping, bare, growth])
+            .with_integers([iterations, bare_rest.to_bits(), growth_rest.to_bits(), 0])
     }
 
     /// The first superstep, with this number of restart vertices.

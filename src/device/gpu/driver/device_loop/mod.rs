@@ -335,6 +335,9 @@ impl DeviceLoop {
             context.gpu().queue().submit([encoder.finish()]);
             None
         };
+        if step.visit == Visit::None {
+            return Ok(Some(Visited { done, ..Visited::default() }));
+        }
         let entries = context.topology(step.direction).directory().entries();
         let edges = entries.iter().map(|entry| u64::from(entry.edge_count)).sum();
         let launches = resident.places.iter().filter(|place| place.direction == direction).count() as u64;
