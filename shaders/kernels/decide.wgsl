@@ -46,12 +46,9 @@ fn found_now() -> Found {
     if TRAVERSAL {
         let activated = U64(atomicExchange(&course.found[0], 0u), atomicExchange(&course.found[1], 0u));
         let edges = U64(atomicExchange(&course.found[2], 0u), atomicExchange(&course.found[3], 0u));
-        return Found(activated, edges, vec4<f32>(0.0), vec4<f32>(0.0), course.visits);
+        return Found(activated, edges, vec4<f32>(0.0), course.visits);
     } else {
-        let exact = partial[0];
-        let sums = exact.sum + exact.rounded;
-        let rounded = exact.rounded - (sums - exact.sum);
-        return Found(U64(0u, 0u), U64(0u, 0u), sums, rounded, course.visits);
+        return Found(U64(0u, 0u), U64(0u, 0u), partial[0].sum + partial[0].rounded, course.visits);
     }
 }
 

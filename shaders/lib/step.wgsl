@@ -6,9 +6,8 @@ struct Found {
     activated: U64,
     // The total length of their out-lists.
     activated_edges: U64,
-    // The sums of the vertex phase, and what rounding has taken from them.
+    // The sums of the vertex phase.
     sums: vec4<f32>,
-    rounded: vec4<f32>,
     // The number of visits that the algorithm declares, and so the index of the visit without lists.
     visits: u32,
 }

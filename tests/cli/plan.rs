@@ -250,7 +250,7 @@ fn a_plan_names_the_source_of_its_superstep_count() {
     says("bfs s --source 0", &["for a complete search of a graph of small diameter", "at the rates of bfs"]);
     says("kcore s", &["unknown before the run", "do not predict the run", "kcore may do more with an edge"]);
     says("degrees s", &["supersteps: 0, known before the run; nothing is read"]);
-    says("clustering s", &["supersteps: 1, known before the run", "the most that a table of neighbours can take"]);
+    says("clustering s", &["supersteps: 1, known before the run", "an upper bound for a table of neighbours"]);
     // Owners count labels with either strategy.
     let line = "plan communities s --device cpu,cpu --threads 2 --strategy replicate --calibration rates.json --json";
     let plan = folder.run(line).succeeds().json();

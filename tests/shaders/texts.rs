@@ -175,7 +175,7 @@ fn only_traversals_without_sums_send_messages() {
     let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
     for kernel in [KernelName::Collect, KernelName::Ship, KernelName::Apply] {
         let error = check(&compose(&everything(), kernel, &options)).unwrap_err().to_string();
-        assert!(error.starts_with("everything.wgsl:1: ") && error.contains("number of 64 bits"), "{error}");
+        assert!(error.starts_with("everything.wgsl:1: ") && error.contains("64-bit numbers"), "{error}");
         let (pagerank, _) = algorithms().into_iter().find(|(algorithm, _)| algorithm.name == "pagerank").unwrap();
         let error = check(&compose(&pagerank, kernel, &options)).unwrap_err().to_string();
         assert!(error.contains("only traversals send messages"), "{error}");

@@ -123,7 +123,11 @@ impl Case {
         let rig = setup.rig(&self.path, work)?;
         self.run(&rig)?;
         // Runs from disk are so slow that the device's clock does not matter.
-        let in_memory = rig.run()?.report().total.disk_bytes == 0;
+        let mut in_memory = false;
+        for _ in 0..2 {
+            // The first of them may still read what the run before it avoided.
+            in_memory = in_memory || rig.run()?.report().total.disk_bytes == 0;
+        }
         (0..runs).map(|_| if in_memory { self.run_awake(setup, &rig) } else { self.run(&rig) }).collect()
     }
 

@@ -152,14 +152,8 @@ impl PageRank {
 
     fn step(&self, graph: &Graph, among: u64, superstep: u32, dangling: f64) -> Step {
         let direction = self.direction(graph.has_in_lists);
-        // The last two are for devices that choose the next superstep by themselves.
-        let bare = self.base(among, 0.0);
-        let growth = self.base(among, 1.0) - bare;
-        let iterations = if let Stop::Iterations(iterations) = self.stop { iterations } else { 0 };
-        let [bare_rest, growth_rest] = [bare, growth].map(|scalar| (scalar - f64::from(scalar as f32)) as f32);
-        Step::new(superstep, direction, Visit::All)
-            .with_scalars([self.base(among, dangling), self.damping, bare, growth])
-            .with_integers([iterations, bare_rest.to_bits(), growth_rest.to_bits(), 0])
+        let scalars = [self.base(among, dangling), self.damping, 0.0, 0.0];
+        Step::new(superstep, direction, Visit::All).with_scalars(scalars)
     }
 
     /// The first superstep, with this number of restart vertices.
@@ -186,11 +180,7 @@ impl PageRank {
 
     /// The shader, with seeds or without.
     pub(in crate::algorithms) fn shader_for(&self, personal: bool) -> Shader {
-        // Whether a tolerance is met is decided by sums in f64.
-        let text = match self.stop {
-            Stop::Iterations(_) => concat!(include_str!("pagerank.wgsl"), include_str!("step_next.wgsl")),
-            Stop::Tolerance { .. } => include_str!("pagerank.wgsl"),
-        };
+        let text = include_str!("pagerank.wgsl");
         let switches = vec![("EXACT", self.sums == Sums::Exact), ("PERSONAL", personal)];
         Shader::of_program("src/algorithms/pagerank/pagerank.wgsl", text, switches)
     }
