@@ -205,7 +205,9 @@ impl DeviceLoop {
         }
         let visits = visits(context);
         let Some(visit) = number_of(&visits, step) else { return Ok(None) };
-        self.describe(context, arena, &visits)?;
+        if !self.describe(context, arena, &visits)? {
+            return Ok(None);
+        }
         self.sort(context, &visits)?;
         let Some(resident) = &self.resident else { return Ok(None) };
         if self.control.is_none() {
@@ -252,28 +254,27 @@ fn start(
 }
 
 impl DeviceLoop {
-    /// Creates tables of the pages in the arena, unless it is still being filled.
-    fn describe(&mut self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Result<()> {
+    /// Describes the pages in the arena, unless it is still being filled. Returns whether the tables are up to date.
+    fn describe(&mut self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Result<bool> {
         if self.resident.as_ref().is_some_and(|resident| resident.serves(context, arena, visits)) {
-            return Ok(());
+            return Ok(true);
         }
         // Tables of an arena that is still being filled would be outdated in the next superstep.
         let unchanged = self.seen.replace(arena.version()).is_none_or(|seen| seen == arena.version());
         if !context.plan.keeps_pages() || !unchanged && arena.pages() != resident::pages(context, visits) {
-            (self.resident, self.control) = (None, None);
-            return Ok(());
+            return Ok(false);
         }
         if let Some(resident) = &mut self.resident
             && resident.update(context, arena, visits)
         {
             self.paced.forget();
             self.control.iter_mut().for_each(|control| control.update(context, resident, visits));
-            return Ok(());
+            return Ok(true);
         }
         (self.resident, self.control) = (None, None);
         self.paced.forget();
         self.resident = Resident::new(context, arena, visits)?;
-        Ok(())
+        Ok(self.resident.is_some())
     }
 
     /// Sorts in-lists by length, if supersteps visit all of them.
@@ -314,7 +315,9 @@ impl DeviceLoop {
             superstep::begin(context, step);
             return Ok(Some(Visited::default()));
         }
-        self.describe(context, arena, &visits(context))?;
+        if !self.describe(context, arena, &visits(context))? {
+            return Ok(None);
+        }
         self.sort(context, &[(step.direction, step.visit)])?;
         let direction = context.topology(step.direction).direction();
         let Some(resident) = self.resident.as_ref().filter(|resident| resident.is_complete(direction)) else {
