@@ -95,8 +95,8 @@ impl Common {
                 checkpoints::stopped(checkpoints.as_deref());
             }
         })?;
-        // The page buffer goes before the ids come: both together may be more than the budget. Where ids need no memory,
-        // the system takes everything back when the program ends, which is faster than giving it back piece by piece.
+        // The page buffer is freed before the ids are loaded: together they could exceed the budget. If ids need no
+        // memory, the system frees everything when the program ends, which is faster.
         match engine.store().manifest().ids {
             Ids::Range { .. } => std::mem::forget(engine),
             Ids::File { .. } => drop(engine),

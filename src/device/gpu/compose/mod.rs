@@ -354,7 +354,7 @@ impl Declared {
 /// A module: one entry point `main`, of workgroups of [`layout::WORKGROUP`] threads.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// Algorithm and kernel, for messages.
+    /// The names of the algorithm and the kernel, for error messages.
     pub label: String,
     /// The WGSL.
     pub text: String,

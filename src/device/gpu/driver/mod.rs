@@ -18,8 +18,9 @@
 //! | `context` | what no superstep changes: adapter, attributes, plan; passed to the other five |
 //!
 //! The first five know the context and the values passed between them ([`batch::Job`], `tally`), but not each other:
-//! only this file calls all of them. `initial` and `values` set and read attributes, `likely` lists kernels to compile
-//! early, `notes` and `timing` belong to `superstep` and `context`, `message` to the channel.
+//! only this file and `supersteps`, the driver's part in supersteps, call all of them. `initial` and `values` set and
+//! read attributes, `likely` lists kernels to compile early, `notes` and `timing` belong to `superstep` and `context`,
+//! `message` to the channel.
 //!
 //! Created by [`GpuDevice`](super::GpuDevice) and called through messages only. The thread sleeps on one channel; while
 //! launches or copies are in flight it polls the device between messages. It does not know the engine, other devices,
@@ -36,6 +37,7 @@ mod likely;
 mod message;
 mod notes;
 mod superstep;
+mod supersteps;
 mod tally;
 mod timing;
 mod values;
@@ -48,12 +50,12 @@ pub(super) use values::ValueChunk;
 
 use super::compose::KernelName;
 use super::memory::home::Home;
+use crate::device::PageDone;
 use crate::device::exchange::Move;
 use crate::device::workers::panic_message;
-use crate::device::{Ahead, PageDone, RunAhead};
 use crate::error::{Error, Result};
 use crate::model::activations::Activations;
-use crate::model::algorithm::{Scalars, State, Step, Summary};
+use crate::model::algorithm::Summary;
 use context::Context;
 use crossbeam_channel::{RecvTimeoutError, Sender, TryRecvError};
 use device_loop::DeviceLoop;
@@ -337,129 +339,6 @@ impl Driver {
                 Ok(message) => self.handle(message, take),
                 Err(_) => continue,
             }
-        }
-    }
-
-    // ---- Supersteps -------------------------------------------------------------------------------------------------
-
-    fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
-        self.set_first()?;
-        if self.device_loop.is_likely(&self.context) && self.context.declared.traversal {
-            // The host knows the initial frontier: no readback.
-            initial::plant_levels(&self.context);
-            self.found = initial::found(&self.context);
-            self.device_loop.pages_unknown = true;
-            return Ok((Scalars::default(), NextPages::new()));
-        }
-        let (end, next_pages) = self.end(Some(KernelName::Initialise), &[])?;
-        Ok((end.summary.totals, next_pages))
-    }
-
-    fn set_first(&mut self) -> Result<()> {
-        initial::set(&mut self.context)?;
-        superstep::set(&mut self.context, superstep::before_first());
-        Ok(())
-    }
-
-    /// Sets first values, if the commands that do so were encoded and are not of use.
-    fn give_up_start(&mut self) -> Result<()> {
-        if self.device_loop.give_up_start() {
-            self.set_first()?;
-            initial::plant_levels(&self.context);
-        }
-        Ok(())
-    }
-
-    /// The same before a message that the commands do not wait for.
-    fn give_up_start_before(&mut self, message: &DriverMessage) {
-        let waits = matches!(message, DriverMessage::Ahead(..) | DriverMessage::Stop);
-        if !waits && let Err(error) = self.give_up_start() {
-            self.fail(error);
-        }
-    }
-
-    fn restore(&mut self, next: &Step, state: &State) -> Result<NextPages> {
-        values::restore(&self.context, next, state)?;
-        // As if the superstep before had just ended.
-        superstep::set(&mut self.context, Step { superstep: next.superstep.wrapping_sub(1), ..*next });
-        Ok(self.end(None, &[])?.1)
-    }
-
-    /// Runs supersteps from this one on for as long as the device can do so without the host.
-    fn ahead(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
-        if !self.device_loop.starts_with(step) {
-            self.give_up_start()?;
-        }
-        let (arena, rows) = (self.intake.arena(), self.launches.rows());
-        let ahead = self.device_loop.run(&mut self.context, (arena, rows), step, &self.found)?;
-        if let Some(last) = ahead.supersteps.last() {
-            self.context.home.rest();
-            self.found = last.end.summary;
-            return Ok((ahead, None));
-        }
-        if self.device_loop.pages_unknown {
-            return Ok((ahead, Some(self.end(None, &[])?.1)));
-        }
-        self.paced(step)
-    }
-
-    /// Runs supersteps over pages in device memory, where the host chooses each from the results of the one before.
-    fn paced(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
-        let (begun, mut next, mut next_pages, mut supersteps) = (Instant::now(), Some(*step), None, Vec::new());
-        while let Some(step) = next.filter(|_| begun.elapsed() < TURN) {
-            let since = Instant::now();
-            let buffers = (self.intake.arena(), self.launches.rows(), self.launches.hubs());
-            let Some(pages) = self.device_loop.submit(&mut self.context, buffers, &step)? else { break };
-            let mut end = match pages.done {
-                Some((end, hubs_wanted)) => {
-                    self.make_room_for_hubs(hubs_wanted);
-                    self.found = end.summary;
-                    end
-                }
-                None => {
-                    let (end, pages_of_next) = self.end(Some(KernelName::VertexPhase), &[])?;
-                    next_pages = Some(pages_of_next);
-                    end
-                }
-            };
-            end.work.edges += pages.edges;
-            end.transfer.resident_pages += pages.pages;
-            end.transfer.batches += pages.launches;
-            next = self.context.algorithm.next(&self.context.graph, &step, &end.summary);
-            let wall_ns = since.elapsed().as_nanos() as u64;
-            supersteps.push(Ahead { step, end, pages: pages.pages, wall_ns });
-        }
-        Ok((RunAhead { supersteps, next }, next_pages))
-    }
-
-    fn begin(&mut self, step: &Step) {
-        self.launches.begin();
-        superstep::begin(&mut self.context, step);
-    }
-
-    /// Runs the kernels that end a superstep (or the initialisation), over vertices and pages, with moves between them;
-    /// reads back the results. Without a phase no values change, and only a traversal's census runs.
-    fn end(&mut self, phase: Option<KernelName>, told: &[Move]) -> Ended {
-        let mut ending = self.superstep.encode(&mut self.context, phase)?;
-        if !told.is_empty() {
-            shared(&self.exchange, &self.context)?.encode(&mut self.context, &mut ending.encoder, told)?;
-        }
-        let mut tally = self.intake.take_tally();
-        tally.add(self.launches.take_tally());
-        self.device_loop.pages_unknown = false;
-        let found = self.superstep.finish(&mut self.context, ending, tally)?;
-        if !told.is_empty() {
-            shared(&self.exchange, &self.context)?.bring_out(&self.context, told)?;
-        }
-        self.make_room_for_hubs(found.hubs_wanted);
-        self.found = found.end.summary;
-        Ok((found.end, found.next_pages))
-    }
-
-    /// Grows the queue of long lists if a launch had more parts than it holds.
-    fn make_room_for_hubs(&mut self, wanted: u32) {
-        if self.launches.make_room_for_hubs(self.context.gpu(), wanted) {
-            self.device_loop.forget_bound();
         }
     }
 

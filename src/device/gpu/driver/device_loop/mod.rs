@@ -248,7 +248,7 @@ fn start(
     initial::encode(context, &mut encoder)?;
     superstep::add_begin(context, &step, &mut writes);
     writes.encode(context.gpu(), &mut encoder)?;
-    // It has not begun: where a page is missing, the host looks for those that the next superstep visits.
+    // The superstep has not begun: if a page is missing, the host determines the pages of the initial frontier.
     context.step = superstep::before_first();
     Ok(Some(Start { step, commands: encoder.finish() }))
 }

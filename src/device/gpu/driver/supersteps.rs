@@ -1,0 +1,133 @@
+//! The driver's part in supersteps: initial values, supersteps without the host, and the end of each.
+
+use super::message::{Ended, NextPages};
+use super::{Driver, DriverMessage, TURN, initial, shared, superstep, values};
+use crate::device::exchange::Move;
+use crate::device::gpu::compose::KernelName;
+use crate::device::{Ahead, RunAhead};
+use crate::error::Result;
+use crate::model::algorithm::{Scalars, State, Step};
+use std::time::Instant;
+
+impl Driver {
+    pub(super) fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
+        self.set_first()?;
+        if self.device_loop.is_likely(&self.context) && self.context.declared.traversal {
+            // The host knows the initial frontier: no readback.
+            initial::plant_levels(&self.context);
+            self.found = initial::found(&self.context);
+            self.device_loop.pages_unknown = true;
+            return Ok((Scalars::default(), NextPages::new()));
+        }
+        let (end, next_pages) = self.end(Some(KernelName::Initialise), &[])?;
+        Ok((end.summary.totals, next_pages))
+    }
+
+    pub(super) fn set_first(&mut self) -> Result<()> {
+        initial::set(&mut self.context)?;
+        superstep::set(&mut self.context, superstep::before_first());
+        Ok(())
+    }
+
+    /// Sets the initial values now, if the commands encoded for them can no longer be used.
+    pub(super) fn give_up_start(&mut self) -> Result<()> {
+        if self.device_loop.give_up_start() {
+            self.set_first()?;
+            initial::plant_levels(&self.context);
+        }
+        Ok(())
+    }
+
+    /// The same before any message that is not about the first supersteps.
+    pub(super) fn give_up_start_before(&mut self, message: &DriverMessage) {
+        let waits = matches!(message, DriverMessage::Ahead(..) | DriverMessage::Stop);
+        if !waits && let Err(error) = self.give_up_start() {
+            self.fail(error);
+        }
+    }
+
+    pub(super) fn restore(&mut self, next: &Step, state: &State) -> Result<NextPages> {
+        values::restore(&self.context, next, state)?;
+        // As if the superstep before had just ended.
+        superstep::set(&mut self.context, Step { superstep: next.superstep.wrapping_sub(1), ..*next });
+        Ok(self.end(None, &[])?.1)
+    }
+
+    /// Runs supersteps from this one on for as long as the device can do so without the host.
+    pub(super) fn ahead(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
+        if !self.device_loop.starts_with(step) {
+            self.give_up_start()?;
+        }
+        let (arena, rows) = (self.intake.arena(), self.launches.rows());
+        let ahead = self.device_loop.run(&mut self.context, (arena, rows), step, &self.found)?;
+        if let Some(last) = ahead.supersteps.last() {
+            self.context.home.rest();
+            self.found = last.end.summary;
+            return Ok((ahead, None));
+        }
+        if self.device_loop.pages_unknown {
+            return Ok((ahead, Some(self.end(None, &[])?.1)));
+        }
+        self.paced(step)
+    }
+
+    /// Runs supersteps over pages in device memory, where the host chooses each from the results of the one before.
+    pub(super) fn paced(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
+        let (begun, mut next, mut next_pages, mut supersteps) = (Instant::now(), Some(*step), None, Vec::new());
+        while let Some(step) = next.filter(|_| begun.elapsed() < TURN) {
+            let since = Instant::now();
+            let buffers = (self.intake.arena(), self.launches.rows(), self.launches.hubs());
+            let Some(pages) = self.device_loop.submit(&mut self.context, buffers, &step)? else { break };
+            let mut end = match pages.done {
+                Some((end, hubs_wanted)) => {
+                    self.make_room_for_hubs(hubs_wanted);
+                    self.found = end.summary;
+                    end
+                }
+                None => {
+                    let (end, pages_of_next) = self.end(Some(KernelName::VertexPhase), &[])?;
+                    next_pages = Some(pages_of_next);
+                    end
+                }
+            };
+            end.work.edges += pages.edges;
+            end.transfer.resident_pages += pages.pages;
+            end.transfer.batches += pages.launches;
+            next = self.context.algorithm.next(&self.context.graph, &step, &end.summary);
+            let wall_ns = since.elapsed().as_nanos() as u64;
+            supersteps.push(Ahead { step, end, pages: pages.pages, wall_ns });
+        }
+        Ok((RunAhead { supersteps, next }, next_pages))
+    }
+
+    pub(super) fn begin(&mut self, step: &Step) {
+        self.launches.begin();
+        superstep::begin(&mut self.context, step);
+    }
+
+    /// Runs the kernels that end a superstep (or the initialisation), over vertices and pages, with moves between them;
+    /// reads back the results. Without a phase no values change, and only a traversal's census runs.
+    pub(super) fn end(&mut self, phase: Option<KernelName>, told: &[Move]) -> Ended {
+        let mut ending = self.superstep.encode(&mut self.context, phase)?;
+        if !told.is_empty() {
+            shared(&self.exchange, &self.context)?.encode(&mut self.context, &mut ending.encoder, told)?;
+        }
+        let mut tally = self.intake.take_tally();
+        tally.add(self.launches.take_tally());
+        self.device_loop.pages_unknown = false;
+        let found = self.superstep.finish(&mut self.context, ending, tally)?;
+        if !told.is_empty() {
+            shared(&self.exchange, &self.context)?.bring_out(&self.context, told)?;
+        }
+        self.make_room_for_hubs(found.hubs_wanted);
+        self.found = found.end.summary;
+        Ok((found.end, found.next_pages))
+    }
+
+    /// Grows the queue of long lists if a launch had more parts than it holds.
+    pub(super) fn make_room_for_hubs(&mut self, wanted: u32) {
+        if self.launches.make_room_for_hubs(self.context.gpu(), wanted) {
+            self.device_loop.forget_bound();
+        }
+    }
+}
