@@ -172,8 +172,8 @@ fn main(@builtin(local_invocation_index) lane: u32) {
         if TRAVERSAL {
             decided[3] = 1u + found.activated.x / 8u + found.activated_edges.x / 256u;
         } else {
-            // The lengths of a set's lists are unknown.
-            decided[3] = 0xffffffffu;
+            // The lengths of a set's lists are unknown: as many workgroups for each as make a few lists fill a device.
+            decided[3] = 1u + 8u * min(course.vertices, 0xffffu);
         }
     }
     workgroupBarrier();

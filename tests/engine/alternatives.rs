@@ -121,7 +121,9 @@ fn the_faster_superstep_runs_if_pages_have_to_be_read() {
                 let steps = &run.report.steps[1..];
                 let (asked, others): (Vec<&StepReport>, Vec<_>) =
                     steps.iter().partition(|step| step.direction == Some(asked.0));
-                assert!(asked.iter().all(|step| step.disk_bytes == 0), "{what}: {asked:?}");
+                // The buffer may hold all pages of a small superstep, even if they were read ahead for it.
+                let in_buffer = |step: &&StepReport| step.disk_bytes == 0 || step.pages <= buffer.unwrap_or(0);
+                assert!(asked.iter().all(in_buffer), "{what}: {asked:?}");
                 assert_eq!(others.len() > 5, !in_memory, "{what}: {} of {}", others.len(), steps.len());
             }
         }

@@ -58,12 +58,12 @@ pub fn giant() -> TestGraph {
 
 /// Whole pages of isolated vertices at both ends and in between; and a path of many supersteps.
 pub fn sparse() -> TestGraph {
-    let n = 70_000;
-    let mut edges = random_edges(20_000..30_000, 40_000, 4);
-    edges.extend(random_edges(50_000..60_000, 40_000, 5));
-    edges.extend((29_999..30_015).map(|vertex| (vertex, vertex + 1)));
-    edges.push((30_015, 50_000));
-    TestGraph { name: "sparse", edges: EdgeList::new(n, edges), source: 20_500 }
+    let n = 42_000;
+    let mut edges = random_edges(12_000..18_000, 24_000, 4);
+    edges.extend(random_edges(30_000..36_000, 24_000, 5));
+    edges.extend((17_999..18_015).map(|vertex| (vertex, vertex + 1)));
+    edges.push((18_015, 30_000));
+    TestGraph { name: "sparse", edges: EdgeList::new(n, edges), source: 12_300 }
 }
 
 /// The expected answers of a graph, computed once.

@@ -156,11 +156,11 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
     cases
 }
 
-/// All modules, each text once. By default every seventh case: each kernel of each algorithm, with changing devices and
+/// All modules, each text once. By default every thirteenth case: each kernel of each algorithm, with changing devices and
 /// stores.
 fn composed() -> Vec<Module> {
     let mut seen = HashSet::new();
-    let cases: Vec<_> = some(cases(), 7).collect();
+    let cases: Vec<_> = some(cases(), 13).collect();
     let modules = cases.into_par_iter().map(|(algorithm, kernel, options)| compose(&algorithm, kernel, &options));
     modules.collect::<Vec<_>>().into_iter().filter(|module| seen.insert(module.text.clone())).collect()
 }

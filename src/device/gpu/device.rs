@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use topostream_formats::{PageId, Store};
 
-/// How long to poll for a reply before sleeping: waking takes as long.
+/// How long to poll for a reply before sleeping: waking takes as long. See [`Gpu::poll_time`].
 const SPIN: Duration = Duration::from_micros(60);
 
 /// How long to poll for the reply to a search in device memory before sleeping.
@@ -48,6 +48,8 @@ pub struct GpuDevice {
     ending: Option<Receiver<Ended>>,
     /// Completed pages; `None` when the run has failed.
     done: mpsc::UnboundedReceiver<Option<Vec<PageDone>>>,
+    /// How long to poll for a reply, and for the reply to a search in device memory, before sleeping.
+    polls: [Duration; 2],
     driver: Option<JoinHandle<Home>>,
     home: Arc<Mutex<Option<Home>>>,
 }
@@ -61,6 +63,7 @@ impl GpuDevice {
     pub fn new(home: Home, keep: Arc<Mutex<Option<Home>>>, setup: RunSetup) -> Result<Self> {
         let (messages, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
+        let polls = [SPIN, SPIN_AHEAD].map(|time| home.gpu().poll_time(time));
         let (name, store, graph) = (home.name(), Arc::clone(&setup.store), Arc::clone(&setup.graph));
         let attributes = setup.algorithm.attributes(graph.has_in_lists);
         let (wanted, traversal) = (setup.algorithm.keeps_activations(), setup.algorithm.is_traversal());
@@ -94,6 +97,7 @@ impl GpuDevice {
             round,
             ending,
             done,
+            polls,
             driver,
             home: keep,
         })
@@ -108,7 +112,7 @@ impl GpuDevice {
     fn ask_awake<T>(&self, question: impl FnOnce(Sender<T>) -> DriverMessage) -> Result<T> {
         let answer = self.begin_asking(1, question)?;
         let begun = Instant::now();
-        while begun.elapsed() < SPIN_AHEAD {
+        while begun.elapsed() < self.polls[1] {
             if let Ok(answer) = answer.try_recv() {
                 return Ok(answer);
             }
@@ -128,7 +132,7 @@ impl GpuDevice {
     fn wait<T>(&self, answer: &Receiver<T>) -> Result<T> {
         // Most replies come immediately.
         let begun = Instant::now();
-        while begun.elapsed() < SPIN {
+        while begun.elapsed() < self.polls[0] {
             if let Ok(answer) = answer.try_recv() {
                 return Ok(answer);
             }

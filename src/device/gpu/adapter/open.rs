@@ -1,5 +1,6 @@
 //! An open GPU: device and queue, features and limits, and waits with timeouts.
 
+use super::adapters::AdapterKind;
 use super::health::{Health, caught};
 use super::pipeline_cache::DiskCache;
 use super::vulkan;
@@ -89,7 +90,7 @@ pub struct Gpu {
     pub(super) caps: Caps,
     pub(super) health: Arc<Health>,
     pub(super) is_vulkan: bool,
-    pub(super) is_discrete: bool,
+    pub(super) kind: AdapterKind,
     pub(super) pipelines: Option<DiskCache>,
 }
 
@@ -122,7 +123,13 @@ impl Gpu {
 
     /// Whether it is a card with dedicated memory.
     pub fn is_discrete(&self) -> bool {
-        self.is_discrete
+        self.kind == AdapterKind::Discrete
+    }
+
+    /// How long to poll for an event that usually occurs within `time`, instead of sleeping at once: not at all if the
+    /// device is software, which needs the processor itself.
+    pub fn poll_time(&self, time: Duration) -> Duration {
+        if self.kind == AdapterKind::Software { Duration::ZERO } else { time }
     }
 
     /// Compiled kernels on disk, if they are kept.

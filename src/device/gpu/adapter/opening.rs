@@ -49,8 +49,8 @@ impl Gpu {
         let (device, queue, vulkan) = opened.map_err(|message| health.unavailable("the device", &message))?;
         listen(&device, &health);
         let is_vulkan = adapter.report.backend == "vulkan";
-        let is_discrete = adapter.report.kind == AdapterKind::Discrete;
-        let mut gpu = Self { vulkan, queue, device, caps, health, is_vulkan, is_discrete, pipelines: None };
+        let kind = adapter.report.kind;
+        let mut gpu = Self { vulkan, queue, device, caps, health, is_vulkan, kind, pipelines: None };
         let folder = options.pipelines.as_deref();
         gpu.pipelines = folder.and_then(|folder| DiskCache::open(&gpu, &adapter.raw.get_info(), folder));
         // Drivers of cards are known not to limit loops.

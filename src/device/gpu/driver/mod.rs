@@ -162,7 +162,7 @@ impl Driver {
         while !self.stopped {
             // The first supersteps are encoded: poll for the message that starts them.
             let spin = if self.device_loop.has_start() { SPIN_FIRST } else { SPIN };
-            let message = match soon(take, spin) {
+            let message = match soon(take, self.context.gpu().poll_time(spin)) {
                 Some(message) => Some(message),
                 None if self.is_idle() => Some(take.recv().unwrap_or(DriverMessage::Stop)),
                 None => match take.recv_timeout(LOOK) {
@@ -326,7 +326,8 @@ impl Driver {
             if self.intake.pending() == 0 && !self.launches.is_waiting() {
                 return Ok(());
             }
-            if let Some(message) = soon(take, SPIN).or_else(|| take.recv_timeout(LOOK).ok()) {
+            let spin = self.context.gpu().poll_time(SPIN);
+            if let Some(message) = soon(take, spin).or_else(|| take.recv_timeout(LOOK).ok()) {
                 self.handle(message, take);
             }
         }
