@@ -109,20 +109,28 @@ impl<A: Algorithm> CpuDevice<A> {
         Error::Panicked { algorithm: self.shared.algorithm.name().into(), message }
     }
 
-    /// Runs `part` over all own vertices in parallel, and adds the results in vertex order.
-    fn over_vertices(&self, part: impl Fn(Range<u64>) -> Scalars + Sync) -> Scalars {
+    /// Runs `part` over all own vertices in parallel, and adds the results in vertex order. A few vertices are
+    /// processed on the calling thread, since waking others takes longer.
+    fn over_vertices(&self, part: impl Fn(Range<u64>) -> Scalars + Sync) -> Result<Scalars> {
         let own = self.shared.state.part.own.clone();
+        if own.is_empty() {
+            return Ok(Scalars::default());
+        }
+        if own.end - own.start <= VERTICES_PER_PART {
+            let done = catch_unwind(AssertUnwindSafe(|| part(own)));
+            return done.map_err(|panic| self.panicked(panic_message(&*panic)));
+        }
         let range = |number: u64| {
             let first = own.start + number * VERTICES_PER_PART;
             first..(first + VERTICES_PER_PART).min(own.end)
         };
         let parts = 0..(own.end - own.start).div_ceil(VERTICES_PER_PART);
-        let sums: Vec<Scalars> = parts.into_par_iter().map(|number| part(range(number))).collect();
+        let sums: Vec<Scalars> = self.install(|| parts.into_par_iter().map(|number| part(range(number))).collect())?;
         let mut total = Scalars::default();
         for sum in sums {
             total.iter_mut().zip(sum).for_each(|(total, sum)| *total += sum);
         }
-        total
+        Ok(total)
     }
 }
 
@@ -146,8 +154,8 @@ impl<A: Algorithm> Device for CpuDevice<A> {
                 own.for_each(|&vertex| activations.note(vertex, 0));
             }
             state.plant_sets(&self.declared, &algorithm.seed_sets());
-            self.over_vertices(|vertices| algorithm.initialise(state, vertices))
-        })
+        })?;
+        self.over_vertices(|vertices| algorithm.initialise(state, vertices))
     }
 
     fn pages(&mut self, step: &Step) -> Result<PagePlan> {
@@ -207,7 +215,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
             self.census(step)
         } else {
             let phase = |vertices| algorithm.vertex_phase(state, step, vertices);
-            Summary { totals: self.install(|| self.over_vertices(phase))?, ..Summary::default() }
+            Summary { totals: self.over_vertices(phase)?, ..Summary::default() }
         };
         let after_phase = std::mem::take(&mut self.after_phase);
         if !after_phase.is_empty() {
