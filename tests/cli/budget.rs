@@ -164,12 +164,12 @@ mod peak {
     #[test]
     fn generators_stay_within_their_budget() {
         let folder = Folder::new();
-        // 8.4 million edges of 8 bytes, twice: several sorted runs on disk.
+        // 4.2 million edges of 8 bytes, twice: several sorted runs on disk.
         for (store, options) in [("s", ""), ("t", "--shards 3")] {
-            let line = format!("generate rmat --scale 19 --store {store} --in-edges --memory 128MiB {options}");
+            let line = format!("generate rmat --scale 18 --store {store} --in-edges --memory 64MiB {options}");
             let (done, peak) = peak_bytes(&folder, &line);
             done.succeeds();
-            assert!(peak <= 128 * MIB, "{line}: a peak of {} MiB", peak / MIB);
+            assert!(peak <= 64 * MIB, "{line}: a peak of {} MiB", peak / MIB);
             assert!(folder.names(store).iter().all(|name| !name.contains("tmp")));
         }
     }
