@@ -3,6 +3,7 @@
 //! ```text
 //!  stores (R-MAT) ─┬─▶ replicate    1, 2, … devices, each page over a bus      ─┐
 //!                  ├─▶ assignments  modulo, random, contiguous, biased          │
+//!                  ├─▶ scaling      strong and weak, pages in device memory     │
 //!                  ├─▶ shard        plain store ∥ store in shards               ├─▶ devices-NAME-N-SCALE.json
 //!                  ├─▶ refinement   bytes exchanged ∥ bytes of all values       │
 //!  uniform graphs ─┴─▶ capacity     the most vertices under a memory cap        │
@@ -16,6 +17,7 @@ mod capacity;
 mod model;
 mod refinement;
 mod replicate;
+mod scaling;
 mod shard;
 mod sides;
 
@@ -76,6 +78,8 @@ pub struct Options {
 pub enum Experiment {
     /// One device, two, and so on; everything in main memory, no caches on devices
     Replicate,
+    /// Strong and weak scaling: all pages in device memory
+    Scaling,
     /// Page assignments
     Assignments,
     /// Partitioned attributes: a plain store, and one with shards
@@ -94,6 +98,7 @@ impl experiments::Experiment for Experiment {
     fn run(self, bench: &Bench) -> Result<Outcome> {
         match self {
             Self::Replicate => replicate::run(bench),
+            Self::Scaling => scaling::run(bench),
             Self::Assignments => assignments::run(bench),
             Self::Shard => shard::run(bench),
             Self::Capacity => capacity::run(bench),
@@ -106,7 +111,7 @@ impl experiments::Experiment for Experiment {
         match self {
             Self::Model if bench.rates.is_none() => Some("no --rates"),
             Self::Capacity if bench.devices.contains(&DeviceChoice::Cpu) => Some("a CPU has no device memory to limit"),
-            Self::Assignments | Self::Shard | Self::Refinement if bench.devices.len() < 2 => {
+            Self::Scaling | Self::Assignments | Self::Shard | Self::Refinement if bench.devices.len() < 2 => {
                 Some("at least two devices are needed")
             }
             _ => None,
@@ -181,7 +186,12 @@ impl Bench {
 
     /// The R-MAT graph in a store of some kind.
     fn store(&self, wanted: &Wanted) -> Result<Store> {
-        wanted.rmat(&self.options.resources.dir, self.options.scale)
+        self.store_of(wanted, self.options.scale)
+    }
+
+    /// The R-MAT graph of some scale.
+    fn store_of(&self, wanted: &Wanted, scale: u32) -> Result<Store> {
+        wanted.rmat(&self.options.resources.dir, scale)
     }
 
     /// Prepares a store's graph; searches from vertices of the highest degrees are checked.

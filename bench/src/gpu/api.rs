@@ -4,7 +4,7 @@ use crate::Result;
 use crate::measure::{Spread, ratio};
 use std::path::Path;
 use std::sync::Arc;
-use topostream::algorithms::{self, Bfs, DanglingMass, PageRank, Stop, Traffic};
+use topostream::algorithms::{self, Bfs, Components, DanglingMass, PageRank, Stop, Traffic};
 use topostream::device::settings::{FastPaths, GpuSettings};
 use topostream::predict::Rates;
 use topostream::report::{RunReport, StepReport};
@@ -31,6 +31,8 @@ pub enum Work {
     TopDown(VertexId),
     /// A search that uses bottom-up steps if they are cheaper.
     Optimizing(VertexId),
+    /// Connected components.
+    Components,
 }
 
 /// The share of the pages of a run that is cached.
@@ -188,6 +190,7 @@ impl Work {
             Self::Pull => "PageRank pull",
             Self::TopDown(_) => "BFS top-down",
             Self::Optimizing(_) => "BFS direction-optimizing",
+            Self::Components => "components",
         }
     }
 
@@ -196,10 +199,15 @@ impl Work {
         matches!(self, Self::TopDown(_) | Self::Optimizing(_))
     }
 
+    /// Whether it is PageRank, whose iterations are all alike.
+    pub fn is_scan(self) -> bool {
+        matches!(self, Self::Push | Self::Pull)
+    }
+
     /// The lists that it reads.
     pub fn directions(self) -> &'static [Direction] {
         match self {
-            Self::Push | Self::TopDown(_) => &[Direction::Out],
+            Self::Push | Self::TopDown(_) | Self::Components => &[Direction::Out],
             Self::Pull => &[Direction::In],
             Self::Optimizing(_) => &[Direction::Out, Direction::In],
         }
@@ -218,6 +226,8 @@ pub enum Finished {
     Ranks(Run<PageRank>),
     /// A run of a search.
     Levels(Run<Bfs>),
+    /// A run of connected components.
+    Labels(Run<Components>),
 }
 
 impl Finished {
@@ -226,6 +236,7 @@ impl Finished {
         match self {
             Self::Ranks(run) => &run.report,
             Self::Levels(run) => &run.report,
+            Self::Labels(run) => &run.report,
         }
     }
 }
@@ -255,6 +266,10 @@ impl Rig {
             Work::Pull => ranks(Traffic::Pull)?,
             Work::TopDown(source) => levels(source, false)?,
             Work::Optimizing(source) => levels(source, true)?,
+            Work::Components => {
+                let directed = self.engine.store().manifest().directed;
+                self.engine.run(Components { directed }).map(Finished::Labels)?
+            }
         })
     }
 
@@ -273,7 +288,7 @@ impl Rig {
     }
 }
 
-/// The measurements: of a search, or of PageRank's median iteration.
+/// The measurements: of a whole run, or of PageRank's median iteration.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
     /// Elapsed nanoseconds.
@@ -308,9 +323,9 @@ impl Measured {
     /// The measurements of a run.
     pub fn of(work: Work, report: &RunReport) -> Self {
         let lanes = f64::from(report.lanes.max(1));
-        if work.is_search() {
+        if !work.is_scan() {
             let measured = Self::sums(std::slice::from_ref(&report.total), lanes);
-            let edges = report.traversed_edges.unwrap_or(0) as f64;
+            let edges = report.traversed_edges.unwrap_or(report.total.edges) as f64;
             let most = report.steps.iter().map(|step| step.pages).max().unwrap_or(0);
             let full: Vec<_> = report.steps.iter().filter(|step| 2 * step.pages >= most).copied().collect();
             let full = Self::sums(&full, lanes).times(full.len() as f64);

@@ -7,7 +7,7 @@ use crate::graph;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use topostream::algorithms::{Bfs, PageRank};
+use topostream::algorithms::{Bfs, Components, PageRank};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::report::RunReport;
 use topostream::{Run, VertexId};
@@ -37,6 +37,7 @@ pub struct Case {
     threads: usize,
     ranks: OnceCell<Vec<f32>>,
     levels: OnceCell<HashMap<u32, Vec<u32>>>,
+    labels: OnceCell<Vec<u32>>,
     reached: RefCell<HashMap<u32, (u64, u64)>>,
     /// Keeps the device busy before measurements.
     waker: OnceCell<Rig>,
@@ -68,6 +69,7 @@ impl Case {
             threads,
             ranks: OnceCell::new(),
             levels: OnceCell::new(),
+            labels: OnceCell::new(),
             reached: RefCell::default(),
             waker: OnceCell::new(),
         })
@@ -111,6 +113,10 @@ impl Case {
                 0.0
             }
             (Finished::Levels(_), _) => unreachable!("levels come of searches"),
+            (Finished::Labels(run), _) => {
+                self.check_labels(run)?;
+                0.0
+            }
         };
         Ok((Measured { rank_error, ..measured }, finished.report().clone()))
     }
@@ -160,8 +166,8 @@ impl Case {
     }
 
     fn check_levels(&self, run: &Run<Bfs>, source: VertexId) -> Result<()> {
-        let found = levels(run, self.vertices);
-        let reached = found.clone().filter(|&level| level != UNREACHED).count() as u64;
+        let found = integers(run, self.vertices);
+        let reached = found.clone().filter(|&level| level != NOTHING).count() as u64;
         let reached = (reached, run.report.traversed_edges.unwrap_or(0));
         let before = *self.reached.borrow_mut().entry(source.0).or_insert(reached);
         if before != reached {
@@ -177,6 +183,18 @@ impl Case {
         }
     }
 
+    fn check_labels(&self, run: &Run<Components>) -> Result<()> {
+        if self.labels.get().is_none() {
+            let Finished::Labels(expected) = self.cpu(Work::Components)?.run()? else { unreachable!("labels") };
+            self.labels.set(integers(&expected, self.vertices).collect()).expect("it is set once");
+        }
+        let expected = self.labels.get().expect("just computed");
+        match integers(run, self.vertices).zip(expected).position(|(found, &expected)| found != expected) {
+            Some(vertex) => Err(format!("wrong answer: the component of vertex {vertex}").into()),
+            None => Ok(()),
+        }
+    }
+
     /// Levels from the hub and the first random sources, by one engine, which reuses its pages.
     fn expected_levels(&self) -> Result<HashMap<u32, Vec<u32>>> {
         let mut rig = self.cpu(Work::Optimizing(self.hub))?;
@@ -184,21 +202,23 @@ impl Case {
         for &source in [self.hub].iter().chain(self.sources.iter().take(SOURCES_CHECKED)) {
             rig = rig.with(Work::Optimizing(source));
             let Finished::Levels(run) = rig.run()? else { unreachable!("searches give levels") };
-            expected.insert(source.0, levels(&run, self.vertices).collect());
+            expected.insert(source.0, integers(&run, self.vertices).collect());
         }
         Ok(expected)
     }
 }
 
-const UNREACHED: u32 = u32::MAX;
+/// A vertex without a value, such as one that a search has not reached.
+const NOTHING: u32 = u32::MAX;
 
 fn ranks<A: Algorithm>(run: &Run<A>, vertices: u64) -> impl Iterator<Item = f32> {
     let AnswerValues::F64(rank) = run.answers().swap_remove(0).values else { panic!("ranks are numbers") };
     (0..vertices).map(move |vertex| rank.get(vertex as u32) as f32)
 }
 
-fn levels<A: Algorithm>(run: &Run<A>, vertices: u64) -> impl Iterator<Item = u32> + Clone {
-    let AnswerValues::Integer(level) = run.answers().swap_remove(0).values else { panic!("levels are whole numbers") };
-    let level = std::rc::Rc::new(level);
-    (0..vertices).map(move |vertex| level.get(vertex as u32).map_or(UNREACHED, |level| level as u32))
+/// Levels or labels.
+fn integers<A: Algorithm>(run: &Run<A>, vertices: u64) -> impl Iterator<Item = u32> + Clone {
+    let AnswerValues::Integer(value) = run.answers().swap_remove(0).values else { panic!("they are whole numbers") };
+    let value = std::rc::Rc::new(value);
+    (0..vertices).map(move |vertex| value.get(vertex as u32).map_or(NOTHING, |value| value as u32))
 }
