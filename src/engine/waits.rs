@@ -96,7 +96,7 @@ pub(super) fn waits(
     }
 }
 
-/// Returns what a superstep waited for that the device ran without the host.
+/// Returns the waits of a superstep that the device ran without the host.
 pub(super) fn waits_ahead(report: &StepReport) -> Waits {
     let kernels_ns = report.compute_ns.min(report.wall_ns);
     Waits { kernels_ns, host_ns: report.wall_ns - kernels_ns, ..Waits::default() }

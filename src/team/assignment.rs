@@ -304,7 +304,7 @@ mod tests {
         }
 
         #[test]
-        fn turns_follow_shares(pages in 0usize..300, shares in prop::collection::vec(0.1f64..4.0, 1..6)) {
+        fn modulo_and_random_follow_shares(pages in 0usize..300, shares in prop::collection::vec(0.1f64..4.0, 1..6)) {
             let total: f64 = shares.iter().sum();
             let devices = modulo(pages, &shares);
             for (device, share) in shares.iter().enumerate() {
