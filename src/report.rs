@@ -93,11 +93,11 @@ pub struct CheckpointReport {
     pub bytes: u64,
     /// Nanoseconds of the run spent on writing and syncing them.
     pub ns: u64,
-    /// For a resumed run: what earlier sessions did.
+    /// For a resumed run: the totals of earlier sessions.
     pub resumed: Option<ResumedReport>,
 }
 
-/// What the sessions of a run had done when the checkpoint was written from which it resumed.
+/// The totals of a run's sessions up to the checkpoint from which it resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ResumedReport {
     /// The number of sessions.
@@ -248,7 +248,7 @@ impl StepReport {
             (disk_ns, disk),
             (kernels_ns, Bound::Compute),
         ];
-        // Of equal ones, the last.
+        // If several are equal, the last one is returned.
         parts.into_iter().max_by_key(|(ns, _)| *ns).map_or(Bound::Compute, |(_, bound)| bound)
     }
 

@@ -23,7 +23,7 @@ pub struct Graph {
     pub directed: bool,
     /// The type of the weights, if there are any.
     pub weights: Option<WeightType>,
-    /// Whether the lists can be read against the edges.
+    /// Whether the store has in-lists, so that lists can be read against the edges.
     pub has_in_lists: bool,
     /// The lengths of the out-lists.
     #[doc(hidden)]
@@ -109,7 +109,7 @@ impl State {
     /// # Panics
     /// If the algorithm does not [record it](crate::model::algorithm::Algorithm::keeps_activations).
     pub fn first_active(&self, vertex: u32) -> Option<u32> {
-        self.activations.as_ref().expect("kept where the algorithm says so").superstep(vertex)
+        self.activations.as_ref().expect("the algorithm keeps activations").superstep(vertex)
     }
 
     /// The record of the supersteps in which vertices were first active.
