@@ -165,7 +165,7 @@ pub struct Waits {
     pub disk_ns: u64,
     /// GPUs copied pages, or ran kernels over pages in main memory.
     pub bus_ns: u64,
-    /// Devices ran edge functions, vertex phases and censuses, and checked pages where they do that themselves.
+    /// Devices ran edge functions, vertex phases and censuses, and checked pages if they do that themselves.
     pub kernels_ns: u64,
     /// The rest: finding pages, starting kernels, reading back results.
     pub host_ns: u64,

@@ -58,7 +58,7 @@ impl Room {
     }
 }
 
-/// Returns what a superstep waited for. `host_ns` is the time before its pages; `lanes` is the number of threads over
+/// Returns the waits of a superstep. `host_ns` is the time before its pages; `lanes` is the number of threads over
 /// which the work in `report` is summed.
 pub(super) fn waits(
     host_ns: u64,

@@ -179,9 +179,9 @@ pub trait Algorithm: Send + Sync + 'static {
             .any(|&has_in_lists| self.visits(has_in_lists).iter().any(|visit| visit.1 == Visit::Frontier))
     }
 
-    /// Whether its values change monotonically and converge to the same result (within its tolerance, if it has one) in
-    /// whatever order and however often lists are read: its supersteps may defer lists to later ones. Such an algorithm
-    /// is a traversal, or declares the set of vertices that are [deferred](Self::deferred).
+    /// Whether its values change monotonically and converge to the same result (within its tolerance, if it has one),
+    /// regardless of the order in which lists are read and of how often. Its supersteps may then defer lists to later
+    /// ones. Such an algorithm is a traversal, or declares the set of vertices that are [deferred](Self::deferred).
     fn is_monotone(&self) -> bool {
         false
     }

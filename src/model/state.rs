@@ -150,7 +150,7 @@ impl State {
     }
 
     /// Copies to a device's state the values that it needs when a run continues from here with a superstep: those of
-    /// its own vertices, and what it would have received for the others.
+    /// its own vertices, and those that it would have received for the others.
     pub(crate) fn give(&self, declared: &[Attribute], superstep: u32, device: &Self) {
         for (place, attribute) in declared.iter().enumerate() {
             self.attributes.copy(place, &device.part.recalled(attribute), &device.attributes);

@@ -23,7 +23,7 @@ pub struct MemoryPlan {
     pub degrees_bytes: u64,
     /// The page directories and the tables derived from them.
     pub directory_bytes: u64,
-    /// Code, stacks, channels, and what the algorithm itself holds.
+    /// Code, stacks, channels, and the algorithm's own data.
     pub program_bytes: u64,
     /// What several devices need in main memory: the exchange memory, and the attributes of CPU devices.
     pub sharing_bytes: u64,

@@ -54,7 +54,7 @@ fn stores() -> Vec<Golden> {
         Golden { ids: Some(sparse), ..plain("ids", Encoding::VertexId) },
         hub_store("large-pages"),
         Golden { stripes: &[".", "second"], ..hub_store("two-stripes") },
-        // The hub's list fills two pages of the first shard and goes on in the third; the second is empty.
+        // The hub's list fills two pages of the first shard and continues in the third; the second is empty.
         Golden { shard_ends: &[960, 960, HUB_VERTICES], ..hub_store("shards") },
     ]
 }
