@@ -57,14 +57,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Engine::run_observed`] calls a function after every superstep. Whatever goes wrong is an [`Error`], with file and
-//! page or with the figures: a budget that is too small, a damaged page, a lost GPU, a source that is no vertex.
+//! [`Engine::run_observed`] calls a function after every superstep. Every failure is an [`Error`], with file and
+//! page or with the figures: a budget that is too small, a damaged page, a lost GPU, a source that is not a vertex.
 //!
 //! # Write an algorithm
 //!
 //! An algorithm declares the values that it keeps for every vertex, a function of an edge, and the lists that a
-//! superstep reads ([`model::algorithm`]). The engine streams the graph past it. This one gives every vertex the least
-//! vertex from which it can be reached; with the same function in WGSL it runs on GPUs too.
+//! superstep reads ([`model::algorithm`]). The engine streams the graph through it. This one gives every vertex the
+//! least vertex from which it can be reached; with the same function in WGSL it runs on GPUs too.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -131,7 +131,7 @@
 //! | feature | adds |
 //! | --- | --- |
 //! | `gpu` (default) | GPUs, by Vulkan, Metal or DX12. No driver is needed to build it, or to run without a GPU |
-//! | `cli` (default) | the program `topostream`, and what it depends on |
+//! | `cli` (default) | the program `topostream`, and its dependencies |
 //! | `internals` | modules without stable interfaces, for the program, tests and benchmarks |
 
 pub mod algorithms;

@@ -93,11 +93,11 @@ pub struct CheckpointReport {
     pub bytes: u64,
     /// Nanoseconds of the run spent on writing and syncing them.
     pub ns: u64,
-    /// For a resumed run: what earlier sessions did.
+    /// For a resumed run: the totals of earlier sessions.
     pub resumed: Option<ResumedReport>,
 }
 
-/// What the sessions of a run had done when the checkpoint was written from which it resumed.
+/// The totals of a run's sessions up to the checkpoint from which it resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ResumedReport {
     /// The number of sessions.
@@ -165,7 +165,7 @@ pub struct Waits {
     pub disk_ns: u64,
     /// GPUs copied pages, or ran kernels over pages in main memory.
     pub bus_ns: u64,
-    /// Devices ran edge functions, vertex phases and censuses, and checked pages where they do that themselves.
+    /// Devices ran edge functions, vertex phases and censuses, and checked pages if they do that themselves.
     pub kernels_ns: u64,
     /// The rest: finding pages, starting kernels, reading back results.
     pub host_ns: u64,
@@ -248,7 +248,7 @@ impl StepReport {
             (disk_ns, disk),
             (kernels_ns, Bound::Compute),
         ];
-        // Of equal ones, the last.
+        // If several are equal, the last one is returned.
         parts.into_iter().max_by_key(|(ns, _)| *ns).map_or(Bound::Compute, |(_, bound)| bound)
     }
 

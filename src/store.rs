@@ -1,4 +1,4 @@
-//! Stores: what a graph is on disk, and how one is made from edges.
+//! Stores: graphs on disk, made from edges in memory or in a file.
 
 use crate::error::Result;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use topostream_tools::format::format;
 pub use topostream_tools::format::{FormatOptions, IdPolicy};
 use topostream_tools::progress::{Cancel, Quiet};
 
-/// A file is read with the memory divided by this.
+/// The reader of a file gets the memory divided by this.
 const READING_SHARE: u64 = 4;
 
 /// Makes a store from edges in memory or in a file.
 ///
 /// Edges name vertices by original ids of up to 64 bits. Vertices are the ids that occur, unless
-/// [`with_vertices`](Self::with_vertices) says otherwise.
+/// [`with_vertices`](Self::with_vertices) is called.
 ///
 /// ```
 /// use topostream::StoreBuilder;
@@ -39,7 +39,7 @@ pub struct StoreBuilder {
     cancel: Arc<AtomicBool>,
 }
 
-/// Where edges come from.
+/// The source of the edges.
 enum Input {
     Edges(Edges, Option<WeightType>),
     File { path: PathBuf, kind: Option<FileKind>, weights: WeightsOption },
@@ -79,8 +79,8 @@ impl Weight for u32 {}
 impl Weight for f32 {}
 
 impl StoreBuilder {
-    /// From edges, each as the ids of its source and its destination. They are read once and sorted on disk: they may
-    /// be more than memory holds.
+    /// Makes a store from edges, each given as the ids of its source and its destination. They are read once and sorted
+    /// on disk, so they may be larger than memory.
     pub fn from_edges<I>(edges: I) -> Self
     where
         I: IntoIterator<Item = (u64, u64)>,
@@ -90,7 +90,7 @@ impl StoreBuilder {
         Self::new(Input::Edges(Box::new(edges), None))
     }
 
-    /// From edges with weights, of type `u32` or `f32`.
+    /// Makes a store from edges with weights of type `u32` or `f32`.
     pub fn from_weighted_edges<W, I>(edges: I) -> Self
     where
         W: Weight,
@@ -101,8 +101,8 @@ impl StoreBuilder {
         Self::new(Input::Edges(Box::new(edges), Some(W::TYPE)))
     }
 
-    /// From a file: an edge list as text, Matrix Market, DIMACS, METIS, and others ([`FileKind`]), recognised by name
-    /// and content; gzip, zstd, bzip2 and xz are decompressed.
+    /// Makes a store from a file: an edge list as text, Matrix Market, DIMACS, METIS, and others ([`FileKind`]). The
+    /// format is recognised by name and content; gzip, zstd, bzip2 and xz are decompressed.
     pub fn from_file(path: impl Into<PathBuf>) -> Self {
         Self::new(Input::File { path: path.into(), kind: None, weights: WeightsOption::Auto })
     }
@@ -111,7 +111,7 @@ impl StoreBuilder {
         Self { input, undirected: false, options: FormatOptions::default(), cancel: Arc::default() }
     }
 
-    /// The format of the file, where it is not to be recognised.
+    /// The format of the file, instead of the recognised one.
     #[must_use]
     pub fn with_file_kind(mut self, kind: FileKind) -> Self {
         if let Input::File { kind: of, .. } = &mut self.input {
@@ -120,7 +120,7 @@ impl StoreBuilder {
         self
     }
 
-    /// The type of the weights in the file, where it is not to be recognised.
+    /// The type of the weights in the file, instead of the recognised one.
     #[must_use]
     pub fn with_file_weights(mut self, weights: WeightsOption) -> Self {
         if let Input::File { weights: of, .. } = &mut self.input {
@@ -135,7 +135,7 @@ impl StoreBuilder {
         Self { undirected: true, ..self }
     }
 
-    /// Stores in-lists too, which some algorithms need and some are faster with. They take as much disk again.
+    /// Stores in-lists too, which some algorithms need and some are faster with. They double the size of the store.
     #[must_use]
     pub fn with_in_edges(self) -> Self {
         Self { options: FormatOptions { in_edges: true, ..self.options }, ..self }
@@ -159,7 +159,7 @@ impl StoreBuilder {
         Self { options, ..self }
     }
 
-    /// The flag that stops the work.
+    /// The flag that cancels [`create`](Self::create): set it to true.
     #[must_use]
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
         Self { cancel, ..self }
@@ -168,8 +168,8 @@ impl StoreBuilder {
     /// Makes the store in a new or empty folder, and opens it.
     ///
     /// # Errors
-    /// [`Error::Store`](crate::Error::Store): what is wrong with the input, by file and line; a memory budget that is
-    /// too small; a folder with other files; what the system says of the disk. No store is left then.
+    /// [`Error::Store`](crate::Error::Store) with file and line if the input is not valid; if the memory budget is too
+    /// small; if the folder contains other files; errors of the disk. After an error, no store is left.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Store> {
         let Self { input, undirected, mut options, cancel } = self;
         let path = path.as_ref();
@@ -256,7 +256,7 @@ mod tests {
     fn edges_in_memory_become_a_store() {
         let folder = tempfile::tempdir().unwrap();
         let build = |name: &str, builder: StoreBuilder| builder.create(folder.path().join(name)).unwrap();
-        // More than 32 bits: edges are read once all the same.
+        // An id of more than 32 bits: edges are still read only once.
         let edges = [(7, 1 << 40), (1 << 40, 3), (3, 3), (7, 1 << 40)];
         let store = build("directed", StoreBuilder::from_edges(edges).with_in_edges());
         assert_eq!((ids(&store), store.manifest().edges), (vec![3, 7, 1 << 40], 4));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_made_is_an_error() {
+    fn stores_that_cannot_be_made_are_errors() {
         let missing = create(StoreBuilder::from_file("/no/such/file")).unwrap_err();
         assert!(matches!(&missing, Error::Store(_)) && missing.to_string().contains("/no/such/file"), "{missing}");
         let below = create(StoreBuilder::from_edges([(0, 4)]).with_vertices(4)).unwrap_err();

@@ -257,8 +257,8 @@ impl EngineSpans {
     }
 }
 
-/// Assigns each span of a lane to the first row in which it fits. Returns the number of rows. Spans are in order of
-/// their begins.
+/// Assigns each span of a lane to the first row in which it fits. Returns the number of rows. Spans must be
+/// sorted by begin.
 fn give_rows(lane: Lane, spans: &mut [Span]) -> u16 {
     let mut rows: Vec<Vec<u64>> = Vec::new();
     for span in spans.iter_mut().filter(|span| span.lane == lane) {
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_gets_rows_of_its_own() {
+    fn overlapping_spans_get_separate_rows() {
         assert_eq!(rows_of(Lane::DiskReads, &[(0, 4), (1, 3), (2, 6), (3, 5), (4, 7)]), [0, 1, 2, 1, 0]);
         assert_eq!(rows_of(Lane::DiskReads, &[(0, 4), (4, 5), (5, 5)]), [0, 0, 0]);
         assert_eq!(rows_of(Lane::DiskReads, &[]), [0; 0]);
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_counted() {
+    fn spans_that_do_not_fit_are_counted() {
         let timeline = Timeline::new(2);
         (0..5).for_each(|at| timeline.span_ns(Lane::Kernels, "k", at, at + 1, Detail::default()));
         let mut text = Vec::new();

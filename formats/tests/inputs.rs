@@ -1,7 +1,7 @@
-//! The corpora of the fuzz targets that read edge lists, replayed, and changed in ways drawn from a seed: no panic, no
-//! error without its file, and no allocation out of proportion.
+//! Replays the corpora of the fuzz targets that read edge lists, unchanged and with pseudo-random changes: no panic, no
+//! error that does not name the file, and no excessive allocation.
 
-// An allocator of its own is the only way to see what is allocated.
+// The global allocator records the sizes of allocations.
 #![allow(unsafe_code)]
 
 #[path = "../fuzz/fuzz_targets/inputs.rs"]
@@ -16,19 +16,19 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use topostream_formats::readers::Kind;
 
-/// No single allocation is larger, whatever a file says: the edges of a block of 8 MiB, and something for growth.
-/// (Windows of decompressors are bounded by the readers, and allocated elsewhere.)
+/// The maximum size of a single allocation, whatever the file contains: the edges of a block of 8 MiB, with room to
+/// grow. (The windows of decompressors are bounded by the readers, and allocated elsewhere.)
 const ALLOCATION_BYTES_MAX: usize = 100 << 20;
-/// How often each file of a corpus is changed.
+/// The number of changed copies of each file of a corpus.
 const CHANGES: usize = 60;
 const SEED: u64 = 12;
 
-/// Notes the largest allocation.
+/// An allocator that records the largest allocation.
 struct Watched;
 
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: the system's allocator does everything.
+// SAFETY: every call is passed on to the system's allocator.
 unsafe impl GlobalAlloc for Watched {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LARGEST.fetch_max(layout.size(), Relaxed);
@@ -57,8 +57,8 @@ unsafe impl GlobalAlloc for Watched {
 #[global_allocator]
 static ALLOCATOR: Watched = Watched;
 
-/// Runs a target over its corpus, `good-…` files of which it has to accept and `bad-…` ones to refuse, and over changed
-/// files.
+/// Runs a target over its corpus and over changed copies. It must accept the files `good-…` and refuse the files
+/// `bad-…`.
 fn replay(target: &str, run: impl Fn(&[u8]) -> bool) {
     let mut paths: Vec<_> = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target))
         .expect("a corpus")

@@ -133,7 +133,7 @@ impl Folder {
     }
 }
 
-/// Opens what is locked: the folder itself, if the system allows folders to be opened.
+/// Opens the file that is locked: the folder itself if the system can open folders, otherwise a file in it.
 #[cfg(unix)]
 fn lock_of(folder: &Path) -> io::Result<File> {
     File::open(folder)

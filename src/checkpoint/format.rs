@@ -31,7 +31,7 @@ pub struct Header {
     pub step: SavedStep,
     /// The number of vertices that are active in it.
     pub active: u64,
-    /// What the sessions so far have done.
+    /// The totals of all sessions so far.
     #[serde(rename = "before")]
     pub totals: SessionTotals,
     /// The sections that follow the header, in this order.
@@ -48,7 +48,7 @@ pub struct Section {
     pub bytes: u64,
 }
 
-/// What the sessions of a run had done by the time of a checkpoint.
+/// The totals of a run's sessions up to a checkpoint. A session is the part of a run that one process executes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionTotals {

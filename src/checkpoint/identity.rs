@@ -60,7 +60,7 @@ fn attribute(declared: &Attribute) -> String {
     format!("{} {}", declared.name, declared.of.name())
 }
 
-/// Returns the fields of a store's graph. The place of its pages is not among them.
+/// Returns the fields of a store's graph. The location of its files is not among them.
 fn graph(store: &Store) -> Fields {
     let manifest = store.manifest();
     let lists = |direction: Direction| {

@@ -70,7 +70,7 @@ pub enum CheckpointEvent {
         /// The folder.
         folder: PathBuf,
     },
-    /// A file is not a checkpoint, or a damaged one; the other generation is used.
+    /// A file is not a checkpoint, or it is damaged; the other generation is used.
     Damaged {
         /// The file.
         path: PathBuf,
@@ -120,7 +120,7 @@ struct Inner {
     newest: Option<(usize, u64)>,
     /// The number of supersteps before the newest checkpoint.
     saved: Option<u64>,
-    /// What earlier sessions have done.
+    /// The totals of earlier sessions.
     totals: SessionTotals,
     /// The number of supersteps of this session.
     done: u64,
@@ -141,7 +141,7 @@ pub(crate) struct Moment<'a> {
     pub step: &'a Step,
     /// The number of vertices that are active in it.
     pub active: u64,
-    /// Edges and bytes read of this session so far.
+    /// The edges and the bytes read of this session so far.
     pub edges: u64,
     pub disk_bytes: u64,
 }
@@ -310,8 +310,8 @@ impl Checkpoints {
         self.inner().done += 1;
     }
 
-    /// Returns whether a checkpoint is to be written now. If the run is stopping, one is due after any superstep since
-    /// the last.
+    /// Returns whether a checkpoint is to be written now. If the run is stopping, one is due if any superstep has run
+    /// since the last one.
     pub(crate) fn is_due(&self, stopping: bool) -> bool {
         let inner = self.inner();
         let (at, done, took) = inner.last;
@@ -324,7 +324,7 @@ impl Checkpoints {
         since > 0 && (due || stopping)
     }
 
-    /// Writes a checkpoint. If that fails, the run continues and an [`CheckpointEvent::Failed`] is reported.
+    /// Writes a checkpoint. If that fails, the run continues and a [`CheckpointEvent::Failed`] is reported.
     pub(crate) fn write(&self, moment: &Moment<'_>, state: &State) -> Result<()> {
         let mut inner = self.inner();
         let begun = Instant::now();

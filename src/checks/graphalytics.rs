@@ -28,7 +28,7 @@ pub const EPSILON: f64 = 1e-4;
 const SHOWN_MAX: usize = 5;
 
 /// The number of vertices between two checks for cancellation.
-const VERTICES_A_LOOK: u64 = 1 << 16;
+const CANCEL_CHECK_VERTICES: u64 = 1 << 16;
 
 /// The size of the reader's buffers, in bytes; a decompressor may need more.
 const READER_BYTES: u64 = 16 << 20;
@@ -215,7 +215,7 @@ pub fn write(
 ) -> io::Result<()> {
     let places = Places::new(vertices, ids);
     for place in 0..vertices {
-        if place.is_multiple_of(VERTICES_A_LOOK) && cancel.load(Relaxed) {
+        if place.is_multiple_of(CANCEL_CHECK_VERTICES) && cancel.load(Relaxed) {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let vertex = places.vertex(place);
@@ -297,7 +297,7 @@ struct Lines<'a> {
 impl Lines<'_> {
     /// Returns the next line's vertex, its original id and its value.
     fn next_line<T: FromStr>(&mut self, expected: &str) -> Result<Option<(u32, u64, T)>> {
-        if self.count.is_multiple_of(VERTICES_A_LOOK) && self.cancel.load(Relaxed) {
+        if self.count.is_multiple_of(CANCEL_CHECK_VERTICES) && self.cancel.load(Relaxed) {
             return Err(Error::Interrupted);
         }
         let Some((id, value)) = self.values.next_value(expected)? else { return Ok(None) };

@@ -6,15 +6,15 @@
 //!  the next superstep visits the page:                   passed to the device when filled  └ passed as a fresh page
 //! ```
 //!
-//! They are checked when they are visited, like all pages. A page that cannot be read is read again if it is visited.
-//! Their bytes count in the superstep that visits them.
+//! Pages that were read ahead are checked when they are visited, like all pages. A page that cannot be read is read
+//! again if it is visited. The bytes count in the superstep that visits the pages.
 
 use crate::pages::cache::PageCache;
 use crate::pages::fetch::{Frame, PageRef};
 use std::collections::HashSet;
 
-/// The device is asked for upcoming pages again after it has processed this many pages, and this fraction of the known
-/// pages: only then may enough of the next frontier be new.
+/// The device is asked for upcoming pages again once it has processed at least this many pages, and at least one in
+/// `ASK_PART` of the known ones. Before that, the next frontier has hardly grown.
 const ASK_EVERY: usize = 32;
 const ASK_PART: usize = 16;
 

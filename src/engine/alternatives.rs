@@ -6,8 +6,8 @@
 //!
 //! Rates are measured in the run. Until supersteps with enough work have run, they are those of `calibrate`, or
 //! defaults. The engine chooses once for all devices. The algorithm's own choice runs if it needs no reads: its rule,
-//! which counts edges, is then the better one. So it does from the second run of an engine on, if all lists fit in
-//! memory: pages that one run reads are there for the next.
+//! which counts edges, is then the better one. From an engine's second run on, it also runs if all lists fit in memory,
+//! since the pages that one run reads are still there in the next.
 
 use super::session::Session;
 use super::{EngineOptions, declared};
@@ -23,7 +23,7 @@ const DISK_BYTES_PER_S: f64 = 1.5e9;
 /// Assumed edges per second of a thread, and of a GPU.
 const THREAD_EDGES_PER_S: f64 = 5e7;
 const GPU_EDGES_PER_S: f64 = 5e9;
-/// The weight of an assumed rate of edges, as a measured time: a few small supersteps say little.
+/// The weight of an assumed edge rate, in nanoseconds of measurement: a few small supersteps hardly change the rate.
 const ASSUMED_NS: f64 = 2e7;
 /// The minimum number of pages read in a superstep that measures the disk's rate.
 const READS_MIN: u64 = 32;
@@ -90,8 +90,8 @@ fn fastest(predicted_ns: &[f64]) -> usize {
 }
 
 impl Session<'_> {
-    /// Returns the superstep to run next: `step`, or one of its alternatives. `before` is the summary of the superstep
-    /// before, if it ran in this session.
+    /// Returns the superstep to run next: `step`, or one of its alternatives. `before` is the summary of the previous
+    /// superstep, if it ran in this session.
     pub(super) fn choose(&mut self, step: Step, before: Option<&Summary>) -> Result<Step> {
         let Some(before) = before.filter(|_| !self.is_asynchronous()) else { return Ok(step) };
         let alternatives = self.algorithm.alternatives(&self.graph, &step, before);

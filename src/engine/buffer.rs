@@ -44,7 +44,7 @@ impl KeptBuffer {
             Some(kept) => Ok(kept.cache),
             None => {
                 let mut frames = PagePool::frames(frames, page_bytes, frame_bytes as u32 - page_bytes)?;
-                // The cache takes free frames from the back. The first ones in memory come first.
+                // The cache takes free frames from the back: the first ones in memory are used first.
                 frames.reverse();
                 Ok(PageCache::new(frames, plan.stream_frames()))
             }

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_column_is_not_is_an_error() {
+    fn columns_that_cannot_be_read_are_errors() {
         let text = error::<f32>("rank");
         let columns = "number (f64), some (Option<u64>), large (Option<u64>), other (Option<VertexId>)";
         assert!(text.contains("test: column \"rank\"") && text.contains(columns), "{text}");

@@ -38,7 +38,7 @@ fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared
     let zero = |attribute: &&Attribute| attribute.of.is_wide() || attribute.of == AttributeType::Bit;
     let first = declared.iter().filter(zero).find(|attribute| attribute.initial != Initial::Bits(0));
     let first = first
-        .map(|attribute| format!("attribute {} is of {} and does not begin at 0", attribute.name, attribute.of.name()));
+        .map(|attribute| format!("attribute {} has type {} and must begin at 0", attribute.name, attribute.of.name()));
     let of_visit =
         |&(direction, visit): &(Direction, Visit)| visit_defect(algorithm, store, declared, direction, visit);
     let place = algorithm.deferred().filter(|&place| !is_set(declared, place));
@@ -91,7 +91,7 @@ fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declared: &[Attribute])
     }
     let is_wide = |place: usize| declared.get(place).is_none_or(|attribute| attribute.of.is_wide());
     if let Some(seed) = seeds.values.iter().find(|seed| is_wide(seed.attribute)) {
-        return Some(format!("a seed sets attribute {}, which does not exist or is of 64 bits", seed.attribute));
+        return Some(format!("a seed sets attribute {}, which does not exist or has 64 bits", seed.attribute));
     }
     let sets = algorithm.seed_sets();
     let unfit = |place: usize| !is_set(declared, place) || declared[place].role.is_written();

@@ -139,7 +139,7 @@ impl Engine {
         &self.options
     }
 
-    /// Returns whether a run has begun before this one, and notes that this one has.
+    /// Records that a run begins. Returns whether another one had begun before.
     fn has_run(&self) -> bool {
         self.has_run.swap(true, Ordering::Relaxed)
     }
@@ -307,8 +307,8 @@ impl Session<'_> {
     }
 
     /// Runs `step`, or the superstep that is chosen in its place, which is returned: plans its pages, passes them to
-    /// the device, and ends with the vertex phase or the next frontier. `before` is the summary of the superstep
-    /// before, if there was one in this session.
+    /// the device, and ends with the vertex phase or the next frontier. `before` is the summary of the previous
+    /// superstep, if it ran in this session.
     async fn superstep(&mut self, step: Step, before: Option<&Summary>) -> Result<(Step, StepReport, Summary)> {
         let started = Instant::now();
         let step = &self.choose(step, before)?;

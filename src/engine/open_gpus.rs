@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone)]
 pub struct OpenGpus {
     count_max: usize,
-    /// The one that was returned last is at the end.
+    /// In the order in which they were returned: the most recent one is last.
     homes: Arc<Mutex<Vec<Home>>>,
 }
 
 impl OpenGpus {
-    /// None yet. At most `count_max` are kept: beyond that, the one that was used least recently is closed.
+    /// Creates an empty set that keeps up to `count_max` GPUs. Beyond that, the least recently used one is closed.
     pub fn at_most(count_max: usize) -> Self {
         Self { count_max, homes: Arc::default() }
     }
@@ -29,7 +29,7 @@ impl OpenGpus {
         self.homes().len()
     }
 
-    /// Takes the GPU with the most kernels of those that were opened as these settings would open the adapter.
+    /// Takes a GPU that was opened as these settings would open the adapter: the one with the most compiled kernels.
     #[doc(hidden)]
     pub fn take(&self, adapter: &AdapterReport, settings: &GpuSettings) -> Option<Home> {
         loop {
@@ -38,7 +38,7 @@ impl OpenGpus {
             let (at, _) = fit.max_by_key(|(_, home)| home.kernel_count())?;
             let home = homes.remove(at);
             drop(homes);
-            // It may have been lost meanwhile.
+            // The device may have been lost meanwhile.
             if home.is_sound() {
                 return Some(home.begin_again(settings));
             }
@@ -54,11 +54,11 @@ impl OpenGpus {
         let surplus = homes.len().saturating_sub(self.count_max);
         let closed: Vec<Home> = homes.drain(..surplus).collect();
         drop(homes);
-        // Drivers take a while to close a device.
+        // Drivers take a while to close a device, so the lock is released first.
         drop(closed);
     }
 
-    /// Every change is one push or removal, so that a panic leaves the list whole.
+    /// Every change is one push or removal, so a panic leaves the list consistent.
     fn homes(&self) -> MutexGuard<'_, Vec<Home>> {
         self.homes.lock().unwrap_or_else(PoisonError::into_inner)
     }

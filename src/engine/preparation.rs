@@ -78,7 +78,7 @@ impl Engine {
         Ok((Some(TeamPlan::new(algorithm, &request)?), kinds))
     }
 
-    /// Divides what the timeline and checkpoints leave of a budget.
+    /// Divides a budget, less the needs of the timeline and of checkpoints.
     pub(super) fn memory_plan(
         &self,
         algorithm: &dyn Algorithm,

@@ -88,7 +88,7 @@ impl Kinds {
 }
 
 impl Roster {
-    /// Without devices: they are opened by [`open`](Self::open).
+    /// Creates a roster without devices: [`open`](Self::open) opens them.
     #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "only GPUs outlive an engine"))]
     pub fn new(options: &super::EngineOptions) -> Self {
         Self {
@@ -207,7 +207,7 @@ impl Roster {
     }
 }
 
-/// No device is in use when the first of them is closed: drivers hang at times otherwise.
+/// Stops using all devices before the first is closed: some drivers hang otherwise.
 #[cfg(feature = "gpu")]
 impl Drop for Roster {
     fn drop(&mut self) {

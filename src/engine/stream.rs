@@ -279,8 +279,8 @@ impl<'a> Visit<'a> {
         .await
     }
 
-    /// Adds the time since the last event to the counters that it belongs to: whether reads were in flight, whether the
-    /// device had pages, and whether a page waited for a frame.
+    /// Adds the time since the last event to counters, by whether reads were in flight, whether the device had pages,
+    /// and whether a page waited for a frame.
     fn account(&mut self, reads: bool, device: bool, starved: bool) {
         let now = Instant::now();
         let ns = (now - self.since).as_nanos() as u64;

@@ -58,7 +58,7 @@ impl Room {
     }
 }
 
-/// Returns what a superstep waited for. `host_ns` is the time before its pages; `lanes` is the number of threads over
+/// Returns the waits of a superstep. `host_ns` is the time before its pages; `lanes` is the number of threads over
 /// which the work in `report` is summed.
 pub(super) fn waits(
     host_ns: u64,
@@ -96,7 +96,7 @@ pub(super) fn waits(
     }
 }
 
-/// Returns what a superstep waited for that the device ran without the host.
+/// Returns the waits of a superstep that the device ran without the host.
 pub(super) fn waits_ahead(report: &StepReport) -> Waits {
     let kernels_ns = report.compute_ns.min(report.wall_ns);
     Waits { kernels_ns, host_ns: report.wall_ns - kernels_ns, ..Waits::default() }

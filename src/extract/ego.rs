@@ -1,4 +1,4 @@
-//! The vertices near others, for egonets.
+//! The vertices within some hops of given vertices, for egonets.
 
 use crate::algorithms::{Bfs, Neighbourhood};
 use crate::engine::{Engine, Run};
@@ -15,7 +15,7 @@ pub enum HopDirection {
     Out,
     /// Against edges.
     In,
-    /// Both ways. The store of a directed graph must have in-lists.
+    /// In both directions. The store of a directed graph must have in-lists.
     Both,
 }
 

@@ -52,7 +52,7 @@ struct Place {
     buffer: usize,
     /// The slot of the buffer's page.
     slot: u32,
-    /// The edge of the page; values before the slot's first edge mean that one.
+    /// The index of the edge on the page; an index before the slot's first edge stands for that edge.
     edge: usize,
 }
 
@@ -265,7 +265,7 @@ fn rest_bytes(store: &Store) -> u64 {
 
 /// Returns the pages with edges of a set of vertices, in file order.
 fn pages_with(vertices: &Bits, topology: &Topology) -> Vec<u32> {
-    // A query and its answer: the first vertex of the set from `asked` on.
+    // The last query and its result: the first vertex of the set from `asked` on.
     let (mut asked, mut found) = (u64::MAX, None);
     let mut holds = |first: u64, end: u64| {
         // Vertices start from 0 again in each shard.

@@ -61,7 +61,7 @@ impl Activations {
     }
 
     /// Adds a device's record: for each vertex from `first` on, the superstep in which it was first active, plus one,
-    /// or 0. The earlier superstep counts. Vertices outside of the range are skipped.
+    /// or 0. The earlier superstep is kept. Vertices outside of the range are skipped.
     #[cfg(feature = "gpu")]
     pub fn merge(&self, first: u64, supersteps: &[u16]) {
         supersteps.par_chunks(PIECE as usize).enumerate().for_each(|(piece, supersteps)| {
@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_superstep_counts_however_large_its_number(
+        fn the_first_superstep_is_kept_for_any_number(
             notes in prop::collection::vec(
                 (0u32..300, prop_oneof![0u32..5, 65_530u32..65_540, 1u32 << 17..1 << 31]),
                 0..200,

@@ -24,8 +24,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use topostream_formats::{Direction, VertexId};
 
-/// An array of words beside the attributes, for data that edges look up and that is not a value of a vertex. Its length
-/// is up to the algorithm. The shader reads a table's words by `NAME_load(place)`, and so on as for an attribute.
+/// An array of words besides the attributes, for data that edges look up and that is not a value of a vertex. Its
+/// length is up to the algorithm. The shader accesses a table's words as those of an attribute: `NAME_load(place)` etc.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// The name in the shader.
@@ -85,7 +85,7 @@ pub enum Ends {
     Any,
 }
 
-/// The state at the start of a run, beside the initial values that all vertices share.
+/// The state at the start of a run, besides the initial values that all vertices share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seeds {
     /// For traversals, the vertices that are active in the first superstep.
@@ -159,7 +159,7 @@ pub trait Algorithm: Send + Sync + 'static {
     /// The attributes of every vertex, for a store with or without in-lists.
     fn attributes(&self, has_in_lists: bool) -> Vec<Attribute>;
 
-    /// The tables that it reads beside them, on every device; a traversal has no tables of a device's own.
+    /// The tables that it reads besides attributes, on every device. A traversal cannot have tables of a device's own.
     fn tables(&self) -> Vec<Table> {
         Vec::new()
     }
@@ -179,9 +179,9 @@ pub trait Algorithm: Send + Sync + 'static {
             .any(|&has_in_lists| self.visits(has_in_lists).iter().any(|visit| visit.1 == Visit::Frontier))
     }
 
-    /// Whether its values change monotonically and converge to the same result (within its tolerance, if it has one) in
-    /// whatever order and however often lists are read: its supersteps may defer lists to later ones. Such an algorithm
-    /// is a traversal, or declares the set of vertices that are [deferred](Self::deferred).
+    /// Whether its values change monotonically and converge to the same result (within its tolerance, if it has one),
+    /// regardless of the order in which lists are read and of how often. Its supersteps may then defer lists to later
+    /// ones. Such an algorithm is a traversal, or declares the set of vertices that are [deferred](Self::deferred).
     fn is_monotone(&self) -> bool {
         false
     }
@@ -236,20 +236,20 @@ pub trait Algorithm: Send + Sync + 'static {
         Seeds::default()
     }
 
-    /// Whole sets that bit attributes start with, by the attribute's index in the declaration, beside seeds: for large
+    /// Whole sets that bit attributes start with, by the attribute's index in the declaration, besides seeds: for large
     /// sets. Only for attributes that edges do not write.
     fn seed_sets(&self) -> Vec<(usize, &Bits)> {
         Vec::new()
     }
 
-    /// Its parameters: everything that its answer depends on, beside the graph. Runs of an algorithm that returns
+    /// Its parameters: everything that its answer depends on, besides the graph. Runs of an algorithm that returns
     /// `None` cannot be [checkpointed](crate::checkpoint).
     fn parameters(&self) -> Option<Parameters> {
         None
     }
 
-    /// Writes the state between supersteps that is in neither attributes nor the [`Step`]; the same bytes each time
-    /// until the run continues. The contents of [tables of a device's own](Contents::Own) between supersteps are not
+    /// Writes the state between supersteps that is in neither attributes nor the [`Step`]. Every call until
+    /// the run continues must write the same bytes. The contents of [tables of a device's own](Contents::Own) are not
     /// saved.
     ///
     /// # Errors
@@ -268,7 +268,7 @@ pub trait Algorithm: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Main memory of the algorithm itself, beside what it declares, in bytes.
+    /// Main memory of the algorithm itself, besides what it declares, in bytes.
     fn held_bytes(&self) -> u64 {
         0
     }
@@ -325,8 +325,8 @@ pub trait Algorithm: Send + Sync + 'static {
         Ok(())
     }
 
-    /// The attributes that [`answers`](Self::answers) and everything else at the end of a run reads, by their places;
-    /// all of them by default. The others are not copied from the devices.
+    /// The attributes, by index in the declaration, that [`answers`](Self::answers) and the other methods called at the
+    /// end of a run read; all of them by default. The others are not copied from the devices.
     fn answered(&self) -> Option<&'static [usize]> {
         None
     }

@@ -86,7 +86,7 @@ impl<T, F: Fn(u32) -> T + Sync> Source<T> for F {
     }
 
     fn read(&self, first: u32, into: &mut [T]) {
-        // A range of vertices would step beyond the last of 2^32.
+        // A range from `first` on would overflow after the last of 2^32 vertices.
         for (place, value) in into.iter_mut().enumerate() {
             *value = self(first + place as u32);
         }

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`algorithm`] | the trait that an algorithm implements, and the supersteps that it is asked for |
+//! | [`algorithm`] | the trait that an algorithm implements |
 //! | [`attributes`] | the values of each vertex: types, roles, and arrays in main memory |
 //! | [`bits`], [`VertexSet`](vertex_set::VertexSet) | sets of vertices |
 //! | `activations` | the superstep in which each vertex was first active |

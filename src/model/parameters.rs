@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_vertices_are_told_by_a_checksum() {
+    fn many_vertices_are_distinguished_by_a_checksum() {
         let of = |numbers: &[u32]| Parameters::none().with_numbers("sources", numbers);
         let many: Vec<u32> = (0..100).collect();
         let mut others = many.clone();

@@ -33,7 +33,7 @@ impl Part {
         Self { vertices, own: 0..vertices, sharded: false }
     }
 
-    /// The vertices that an attribute of this role has values of here. Begins at a multiple of 64.
+    /// The vertices whose values of an attribute of this role are held here. Begins at a multiple of 64.
     #[doc(hidden)]
     pub fn held(&self, role: Role) -> Range<u64> {
         match role {

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 pub fn place(number: u32, count: usize) -> Result<(), String> {
     match (number as usize) < count {
         true => Ok(()),
-        false => Err(format!("its superstep says {number} where a whole number below {count} is expected")),
+        false => Err(format!("its superstep has {number} where a whole number below {count} is expected")),
     }
 }
 
@@ -32,7 +32,7 @@ pub fn vertices(
     match (0..vertices).into_par_iter().find_any(wrong) {
         Some(vertex) => {
             let value = column.get(vertex as u32);
-            Err(format!("vertex {vertex} has the value {value}, which stands for no vertex of {vertices}"))
+            Err(format!("vertex {vertex} has the value {value}, which is none of the {vertices} vertices"))
         }
         None => Ok(()),
     }

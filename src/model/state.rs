@@ -23,7 +23,7 @@ pub struct Graph {
     pub directed: bool,
     /// The type of the weights, if there are any.
     pub weights: Option<WeightType>,
-    /// Whether the lists can be read against the edges.
+    /// Whether the store has in-lists, so that lists can be read against the edges.
     pub has_in_lists: bool,
     /// The lengths of the out-lists.
     #[doc(hidden)]
@@ -109,7 +109,7 @@ impl State {
     /// # Panics
     /// If the algorithm does not [record it](crate::model::algorithm::Algorithm::keeps_activations).
     pub fn first_active(&self, vertex: u32) -> Option<u32> {
-        self.activations.as_ref().expect("kept where the algorithm says so").superstep(vertex)
+        self.activations.as_ref().expect("the algorithm keeps activations").superstep(vertex)
     }
 
     /// The record of the supersteps in which vertices were first active.
@@ -150,7 +150,7 @@ impl State {
     }
 
     /// Copies to a device's state the values that it needs when a run continues from here with a superstep: those of
-    /// its own vertices, and what it would have received for the others.
+    /// its own vertices, and those that it would have received for the others.
     pub(crate) fn give(&self, declared: &[Attribute], superstep: u32, device: &Self) {
         for (place, attribute) in declared.iter().enumerate() {
             self.attributes.copy(place, &device.part.recalled(attribute), &device.attributes);

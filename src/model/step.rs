@@ -70,7 +70,7 @@ impl Step {
     }
 }
 
-/// A superstep that may run in the place of another one, and what it is expected to compute.
+/// A superstep that may run in the place of another one, and its expected work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alternative {
     /// The superstep.

@@ -36,16 +36,16 @@ impl VertexSet {
     }
 
     /// Reads a file of original ids, one per line, plain or compressed, with `#` and `%` for comments; ids may be
-    /// repeated. Takes some megabytes beside the set, however long the file is.
+    /// repeated. Takes some megabytes besides the set, however long the file is.
     ///
     /// # Errors
-    /// With the line, if the file contains anything else; the first id, in the file or in some part of it, that the
-    /// graph does not have.
+    /// An error with the line if the file contains anything else, and with the id if the graph has no such vertex. If
+    /// several ids are missing, it need not be the first in the file.
     pub fn read(path: &Path, store: &Store) -> Result<Self> {
         Self::read_file(&InputFile::new(path), store)
     }
 
-    /// The same for a file that may be a pipe.
+    /// Reads a file of original ids, like [`read`](Self::read); it may be a pipe.
     ///
     /// # Errors
     /// The errors of [`Self::read`].
@@ -92,7 +92,7 @@ impl VertexSet {
         Ok(())
     }
 
-    /// Main memory that [`read`](Self::read) takes beside the set and the original ids, in bytes.
+    /// Main memory that [`read`](Self::read) takes besides the set and the original ids, in bytes.
     #[doc(hidden)]
     pub fn reading_bytes() -> u64 {
         READING_BYTES + 8 * IDS_AT_ONCE as u64

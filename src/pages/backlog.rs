@@ -72,17 +72,17 @@ impl Backlog {
         self.in_flight += 1;
     }
 
-    /// Adds a page behind all others of its stripe.
+    /// Adds a page at the end of its stripe's queue.
     pub fn append(&mut self, page: PageRef) {
         self.of(page).missing.push_back(page);
     }
 
-    /// Removes the pages for which `gone`, which have not been requested.
+    /// Removes pages that have not been requested: those for which `gone` returns true.
     pub fn remove(&mut self, gone: impl Fn(PageRef) -> bool) {
         self.stripes.iter_mut().for_each(|stripe| stripe.missing.retain(|&page| !gone(page)));
     }
 
-    /// Whether no page waits to be read.
+    /// Returns whether no page waits to be read.
     pub fn is_empty(&self) -> bool {
         self.stripes.iter().all(|stripe| stripe.missing.is_empty())
     }
@@ -231,7 +231,7 @@ mod tests {
 
         /// If one stripe never answers, all pages of the other stripes are still read.
         #[test]
-        fn a_dead_stripe_holds_up_no_other(case in cases(2..=5)) {
+        fn a_dead_stripe_does_not_delay_the_others(case in cases(2..=5)) {
             let mut backlog = case.backlog();
             let mut read = 0;
             // With one read at a time, the dead stripe would hold it forever; a run allows at least two.

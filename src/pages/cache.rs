@@ -10,7 +10,8 @@
 //!
 //! A scan under plain LRU never hits if the graph is larger than the buffer. A scan here keeps a fixed share of the
 //! frames resident and streams the other pages through the rest. Cached pages are visited first, so every page that the
-//! last scan left is a hit, and the hit rate is B / (S + L), as GTS reports (Kim et al., SIGMOD 2016, §7.6).
+//! last scan left is a hit. The hit rate is the number of frames over the number of pages, B / (S + L) in GTS (Kim et
+//! al., SIGMOD 2016, §7.6).
 
 use crate::pages::fetch::PageRef;
 use lru::LruCache;
@@ -99,7 +100,7 @@ impl<F> PageCache<F> {
         self.take(page)
     }
 
-    /// Returns a frame that holds a page.
+    /// Puts back a frame that holds a page.
     pub fn put_back(&mut self, page: PageRef, frame: F, policy: Policy) {
         if policy == Policy::Lru || self.resident.len() < self.resident_max {
             self.resident.put(page, frame);
@@ -108,7 +109,7 @@ impl<F> PageCache<F> {
         }
     }
 
-    /// Returns a frame that holds no page.
+    /// Puts back a frame that holds no page.
     pub fn release(&mut self, frame: F) {
         self.free.push(frame);
     }
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn traversals_keep_what_was_used_last() {
+    fn traversals_keep_the_pages_used_last() {
         let mut cache = PageCache::new(vec![0, 1, 2], 1);
         for p in [10, 11, 12, 10, 13] {
             let frame = cache.take(page(p)).or_else(|| cache.frame(Policy::Lru)).unwrap();
@@ -224,13 +225,13 @@ mod tests {
 
     /// A scan of another topology replaces the resident pages.
     #[test]
-    fn residents_of_another_topology_give_way() {
+    fn resident_pages_of_another_topology_are_replaced() {
         let mut cache = PageCache::new((0..10).collect(), 2);
         scan(&mut cache, 10, Policy::Scan, 2);
         let incoming = |number| PageRef { direction: Direction::In, page: PageId(number) };
         cache.begin(Policy::Scan, |page| page.direction == Direction::In);
         for p in 0..8 {
-            let frame = cache.frame(Policy::Scan).expect("unwanted residents are transient now");
+            let frame = cache.frame(Policy::Scan).expect("unwanted resident pages are transient now");
             cache.put_back(incoming(p), frame, Policy::Scan);
         }
         assert!((0..8).all(|p| cache.contains(incoming(p))));

@@ -23,7 +23,7 @@ pub struct MemoryPlan {
     pub degrees_bytes: u64,
     /// The page directories and the tables derived from them.
     pub directory_bytes: u64,
-    /// Code, stacks, channels, and what the algorithm itself holds.
+    /// Code, stacks, channels, and the algorithm's own data.
     pub program_bytes: u64,
     /// What several devices need in main memory: the exchange memory, and the attributes of CPU devices.
     pub sharing_bytes: u64,
@@ -43,9 +43,8 @@ pub const FRAMES_MIN: u32 = 4;
 const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 impl MemoryPlan {
-    /// Divides `memory_bytes`: the algorithm's own memory and `sharing_bytes` (what several devices need besides) come
-    /// first, the page buffer takes the rest. The page buffer is no larger than the graph fills, and exactly
-    /// `buffer_bytes` at most if given.
+    /// Divides `memory_bytes`. The algorithm's own memory and `sharing_bytes` (the additional needs of several devices)
+    /// come first. The page buffer gets `buffer_bytes` if given, otherwise the rest; no more than the graph can fill.
     ///
     /// # Errors
     /// [`Error::Memory`] with the size of every part if they do not fit.

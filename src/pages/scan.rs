@@ -9,7 +9,7 @@ use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
 use topostream_formats::{PageId, Store, Topology};
 
-/// Pages per thread in one batch. Errors are looked for after each batch, so a defect is found early.
+/// Pages per thread in one batch. Errors are checked after each batch, so a defect ends the scan early.
 const PAGES_A_THREAD: usize = 8;
 
 /// Receives a list, or the part of it on one page: the vertex and its neighbours in stored order.

@@ -97,7 +97,7 @@ impl<'a> Environment<'a> {
         let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes);
         let trace_bytes = options.trace_bytes;
         let within = plan(options.memory_bytes.saturating_sub(trace_bytes), options.buffer_bytes);
-        // If the budget is too small, the needs of an unlimited one are of interest.
+        // If the budget is too small, the needs under an unlimited budget are reported.
         let main_fits = within.is_ok();
         let plan = within.or_else(|_| plan(1 << 60, None));
         let (main, buffer) =

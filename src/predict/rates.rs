@@ -47,8 +47,8 @@ pub struct DeviceRates {
     pub kernels: Vec<KernelRates>,
     /// The rates of transfers from main memory; `None` for a CPU.
     pub bus: Option<BusRates>,
-    /// Bytes per second of fresh pages that the worker threads check and have read, instead of computing; `None` if
-    /// other threads do that.
+    /// Bytes of pages from disk per second of the additional time that they cost the worker threads, mostly for checks;
+    /// `None` if other threads check pages.
     pub check_bytes_per_s: Option<f64>,
     /// Bytes per second that it writes for other devices, or reads of theirs and merges.
     pub merge_bytes_per_s: f64,

@@ -70,9 +70,9 @@ pub enum Hits {
 }
 
 /// The work of an algorithm without a fixed number of supersteps, in multiples of all pages, edges and vertices.
-/// Measured on R-MAT graphs of scales 18 and 20, edge factor 16, pages of 64 KiB and 1 MiB, from vertices of the large
-/// component. These graphs have small diameters; on a grid or a road network, the number of supersteps is the graph's
-/// diameter.
+/// Measured on R-MAT graphs of scales 18 and 20, edge factor 16, pages of 64 KiB and 1 MiB, from vertices of the
+/// largest component. These graphs have small diameters; on a grid or a road network, the number of supersteps is the
+/// graph's diameter.
 struct Pattern {
     supersteps: f64,
     passes: f64,

@@ -59,7 +59,7 @@ impl PageMap {
             let meets = |part: &Part| part.own.start < vertices.end && vertices.start < part.own.end;
             (0..).zip(parts).filter(|(_, part)| meets(part)).fold(0u32, |set, (device, _)| set | 1 << device)
         };
-        let everybody = owners(0..store.vertices().max(1));
+        let all_devices = owners(0..store.vertices().max(1));
         let map = |direction| {
             let Some(topology) = store.topology(direction) else { return Vec::new() };
             let devices = |(entry, destinations): (&DirectoryEntry, Range<u64>)| {
@@ -69,7 +69,7 @@ impl PageMap {
                     Ends::Neighbour => owners(destinations),
                     Ends::List => lists(),
                     Ends::Both => lists() | owners(destinations),
-                    Ends::Any => everybody,
+                    Ends::Any => all_devices,
                 }
             };
             topology.directory().entries().iter().zip(destinations(topology)).map(devices).collect()
@@ -304,7 +304,7 @@ mod tests {
         }
 
         #[test]
-        fn turns_follow_shares(pages in 0usize..300, shares in prop::collection::vec(0.1f64..4.0, 1..6)) {
+        fn modulo_follows_shares(pages in 0usize..300, shares in prop::collection::vec(0.1f64..4.0, 1..6)) {
             let total: f64 = shares.iter().sum();
             let devices = modulo(pages, &shares);
             for (device, share) in shares.iter().enumerate() {

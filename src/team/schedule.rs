@@ -11,9 +11,9 @@
 //!
 //! Each value crosses the bus of each device once. That is the minimum for a reduce-scatter and an all-gather, and less
 //! than in a tree, whose inner nodes receive whole arrays. The reduction is pipelined: a round puts one group of pieces
-//! while the group of the round before is merged. So the buses are busy both ways, and the exchange memory holds two
-//! groups. A gather has no round of its own: values are put with the vertex phase, and taken at the start of the next
-//! superstep.
+//! while the group of the round before is merged. So the buses are busy in both directions, and the exchange memory
+//! holds two groups. A gather has no round of its own: values are put with the vertex phase, and taken at the start of
+//! the next superstep.
 //!
 //! In a traversal, devices send messages about the vertices that they have activated: written in one round and read in
 //! the next.
@@ -45,7 +45,7 @@ pub struct Schedule {
     pub pieces: u64,
 }
 
-/// Every device sends the values of its own vertices, then every device receives those of the others.
+/// A gather: every device sends the values of its own vertices, then every device receives those of the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gather {
     /// The moves that send.

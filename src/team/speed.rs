@@ -7,7 +7,7 @@ use crate::device::PageWork;
 #[derive(Debug)]
 pub struct Speeds {
     lanes: Vec<u32>,
-    /// Work of the present superstep, by device.
+    /// Work of the current superstep, by device.
     now: Vec<PageWork>,
     /// Edges per nanosecond, by device, once measured.
     known: Vec<Option<f64>>,
@@ -28,7 +28,7 @@ impl Speeds {
         Self { lanes, now: vec![PageWork::default(); devices], known: vec![None; devices], used: None }
     }
 
-    /// Adds work of the present superstep.
+    /// Adds work of the current superstep.
     pub fn add(&mut self, device: usize, work: &PageWork) {
         self.now[device] += *work;
     }
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_follow_what_was_measured() {
+    fn speeds_change_with_measurements() {
         let mut speeds = Speeds::new(vec![1, 2]);
         assert_eq!(speeds.changed(), None, "nothing is known");
         speeds.add(0, &work(1_000_000, 1000));
@@ -76,9 +76,9 @@ mod tests {
         speeds.add(1, &work(1_000_000, 4000));
         assert_eq!(speeds.changed(), Some(vec![1000.0, 500.0]));
         speeds.add(0, &work(1_000_000, 1020));
-        assert_eq!(speeds.changed(), None, "hardly a change");
+        assert_eq!(speeds.changed(), None, "the change is too small");
         speeds.add(0, &work(10, 1000));
-        assert_eq!(speeds.changed(), None, "too little to tell");
+        assert_eq!(speeds.changed(), None, "too few edges to measure");
         speeds.add(1, &work(4_000_000, 4000));
         assert!(speeds.changed().unwrap()[1] > 1000.0);
     }

@@ -1,5 +1,5 @@
-//! Generators from outside: pinned edges, independence of threads, the statistics that each model promises, and
-//! parameters that must be refused.
+//! Generators, by their public interface: golden edges, independence of the number of threads, the statistics of each
+//! model, and invalid parameters.
 
 use std::collections::HashSet;
 
@@ -42,7 +42,7 @@ fn quadrant(edge: &Edge, scale: u32, level: u32) -> usize {
     (2 * ((edge.source >> bit) & 1) + ((edge.dest >> bit) & 1)) as usize
 }
 
-/// Asserts that `count` of `total` is within five standard deviations of what `probability` lets expect.
+/// Asserts that `count` of `total` is within five standard deviations of the expectation under `probability`.
 fn assert_binomial(count: u64, total: usize, probability: f64, what: &str) {
     let expected = total as f64 * probability;
     let sigma = (expected * (1.0 - probability)).sqrt();
@@ -58,7 +58,7 @@ fn chi_square(counts: &[u64]) -> (f64, f64) {
     (statistic, freedom + 5.0 * (2.0 * freedom).sqrt())
 }
 
-// ---- What never changes ----------------------------------------------------------------------------------------
+// ---- Golden edges ----------------------------------------------------------------------------------------------
 
 #[test]
 fn golden_rmat() {
@@ -147,7 +147,7 @@ fn golden_whole_graphs() {
 }
 
 #[test]
-fn threads_change_nothing() {
+fn edges_do_not_depend_on_the_number_of_threads() {
     let weights = Some(RandomWeights::U32 { min: 0, max: 9 });
     let make = |threads| {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
@@ -162,7 +162,7 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn info_says_what_the_graph_is() {
+fn info_describes_the_graph() {
     let weights = Some(RandomWeights::F32 { min: 0.5, max: 2.0 });
     let source = Rmat { weights, ..Rmat::new(20, 16, 1) }.generate().unwrap();
     let name = "rmat scale 20, edge factor 16, seed 1, a 0.57 b 0.19 c 0.19, scrambled ids, f32 weights 0.5 to 2";
@@ -311,7 +311,7 @@ fn grid_diagonals_have_their_probability_and_both_directions() {
 }
 
 #[test]
-fn grid_counts_its_edges_where_it_can() {
+fn grid_reports_its_number_of_edges_if_it_is_fixed() {
     for (width, height, probability, edges) in [
         (4, 3, 0.0, Some(17)),
         (4, 3, 1.0, Some(23)),
@@ -330,7 +330,7 @@ fn grid_counts_its_edges_where_it_can() {
     }
 }
 
-/// The representative of a vertex's component, halving the way there.
+/// Returns the representative of a vertex's component, and halves its path.
 fn find(parents: &mut [usize], mut vertex: usize) -> usize {
     while parents[vertex] != vertex {
         parents[vertex] = parents[parents[vertex]];
@@ -402,7 +402,7 @@ proptest! {
 // ---- Weights ---------------------------------------------------------------------------------------------------
 
 #[test]
-fn whole_weights_are_uniform_to_both_ends() {
+fn integer_weights_are_uniform_and_reach_both_ends() {
     let weights = Some(RandomWeights::U32 { min: 5, max: 68 });
     let mut counts = [0; 64];
     for edge in all_edges(Rmat { weights, ..Rmat::new(14, 16, 2) }.generate().unwrap()) {
@@ -414,7 +414,7 @@ fn whole_weights_are_uniform_to_both_ends() {
 }
 
 #[test]
-fn real_weights_are_uniform_to_both_ends() {
+fn float_weights_are_uniform_and_reach_both_ends() {
     let make = |min, max| {
         let weights = Some(RandomWeights::F32 { min, max });
         let edges = all_edges(Uniform { weights, ..Uniform::new(10, 1 << 18, 2) }.generate().unwrap());
@@ -430,7 +430,7 @@ fn real_weights_are_uniform_to_both_ends() {
 }
 
 #[test]
-fn weights_do_not_follow_the_edges() {
+fn weights_are_independent_of_the_edges() {
     let weights = Some(RandomWeights::U32 { min: 0, max: 7 });
     let (mut by_source, mut by_dest) = ([0; 64], [0; 64]);
     for edge in all_edges(Uniform { weights, ..Uniform::new(8, 1 << 18, 2) }.generate().unwrap()) {
@@ -461,7 +461,7 @@ fn bad_probabilities_are_refused() {
     }
     let error = refusal(Rmat { a: 0.7, ..rmat }.generate());
     assert!(error.to_string().contains("may not exceed 1"), "{error}");
-    assert!(Rmat { a: 0.7, b: 0.2, c: 0.1, ..rmat }.generate().is_ok(), "rounding is forgiven");
+    assert!(Rmat { a: 0.7, b: 0.2, c: 0.1, ..rmat }.generate().is_ok(), "rounding is tolerated");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Graphalytics' data sets: their files, wherever they lie, their parameters and their reference outputs.
+//! Graphalytics data sets: their files in various folders, their parameters and their reference outputs.
 
 use super::{Sample, assert_fails, read};
 use crate::packed::{gzip, zstandard};
@@ -48,7 +48,7 @@ fn parameters_and_references() {
     assert_fails(GraphalyticsData::find(&folder.join("e")), &["a properties file"]);
 }
 
-/// The weight is what shortest paths are to take, wherever its column stands.
+/// The weight is the property that the parameters of shortest paths name, in whichever column it is.
 #[test]
 fn the_weight_is_the_property_that_is_named() {
     let properties = PROPERTIES.replace("graph.c.vertex-file = c.v\n", "");
@@ -64,7 +64,7 @@ fn the_weight_is_the_property_that_is_named() {
     assert_fails(Sample::new("c.properties", other).and("c.e", "").read(), &["weight-property length", "time, weight"]);
 }
 
-/// Properties from a stranger open no files elsewhere.
+/// An untrusted properties file cannot open files in other folders.
 #[test]
 fn files_elsewhere_are_refused() {
     let sample = Sample::new("c.properties", PROPERTIES).and("c.e", "7 8 1 0.5\n").and("c.v", "7\n8\n");

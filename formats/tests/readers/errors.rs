@@ -1,10 +1,10 @@
-//! What is wrong with a file is said by file, line, text and what was expected.
+//! Errors of readers name the file, the line, its text and what was expected.
 
 use topostream_formats::readers::{self, Kind, Options};
 
 use super::{CANONICAL, Sample, assert_fails, gap_binary, lists};
 
-/// Each is a file name, its contents, and parts of the message.
+/// A file name, its contents, and parts of the message.
 type Case<'a> = (&'a str, &'a str, &'a [&'a str]);
 
 #[track_caller]

@@ -1,4 +1,4 @@
-//! Whatever bytes a file holds, a reader ends with edges or with an error.
+//! A reader of any bytes ends with edges or with an error.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use topostream_formats::readers::{Kind, Options, WeightsOption};
 
 use super::{CANONICAL, Sample, gap_binary, lists, read};
 
-/// Reads `bytes` as every kind and under every option; what comes of it does not matter.
+/// Reads `bytes` as every kind and with every option; the results do not matter.
 fn read_as_everything(bytes: &[u8]) {
     let sample = Sample::new("a", bytes).and("a.v", "1\n");
     for kind in [None].into_iter().chain(Kind::ALL.map(Some)) {
@@ -37,7 +37,7 @@ fn valid() -> Vec<Vec<u8>> {
     files
 }
 
-/// Beginnings that lead a reader beyond its first test.
+/// Beginnings that pass a reader's first check.
 const BEGINNINGS: [&[u8]; 12] = [
     b"",
     b"%%MatrixMarket matrix coordinate integer symmetric\n",
@@ -86,7 +86,7 @@ proptest! {
 }
 
 #[test]
-fn valid_files_are_valid() {
+fn valid_files_without_changes() {
     for bytes in valid() {
         read_as_everything(&bytes);
     }

@@ -28,7 +28,7 @@ fn text_as_snap_writes_it() {
 }
 
 #[test]
-fn text_separated_by_commas_and_begun_by_a_mark() {
+fn text_with_commas_and_a_byte_order_mark() {
     let text = format!("\u{feff}{}", TRIPLES.replace(' ', ","));
     let graph = Sample::new("canonical.csv", text).read().unwrap();
     assert_eq!(graph.triples(), CANONICAL);
@@ -36,7 +36,7 @@ fn text_separated_by_commas_and_begun_by_a_mark() {
 }
 
 #[test]
-fn text_without_an_extension_is_known_by_its_numbers() {
+fn text_without_an_extension_is_recognised_by_its_numbers() {
     let sample = Sample::new("canonical", format!("# comment\n{PAIRS}"));
     assert_eq!(recognise(&sample.path).unwrap(), Kind::Text);
     assert_eq!(sample.read().unwrap().pairs(), unweighted());
@@ -105,7 +105,7 @@ fn metis() {
 }
 
 #[test]
-fn metis_with_weights_of_all_sorts() {
+fn metis_with_all_kinds_of_weights() {
     let plain = [(1, 2, 7), (2, 1, 7), (2, 3, 4), (3, 2, 4)];
     for (header, lines) in [
         ("3 2 1", ["2 7", "1 7 3 4", "2 4"]),

@@ -25,10 +25,10 @@ use topostream_formats::{Edge, Error, SourceInfo};
 /// The canonical graph: source, dest, weight.
 const CANONICAL: [(u64, u64, u32); 6] = [(0, 1, 5), (0, 2, 3), (1, 2, 9), (2, 0, 7), (2, 3, 1), (4, 4, 2)];
 
-/// What decompressors may hold beyond the memory of a reader that opens its file three times.
+/// The maximum memory of decompressors, besides that of a reader that opens its file three times.
 const UNPACKING_BYTES_MAX: u64 = 3 * (130 << 20);
 
-/// Everything that a source gives.
+/// Everything that a source returns.
 #[derive(Debug)]
 struct Graph {
     info: SourceInfo,
@@ -74,17 +74,17 @@ impl Sample {
         read(&self.path, &Options { kind: Some(kind), ..Options::default() })
     }
 
-    fn weighing(&self, weights: WeightsOption) -> Result<Graph, Error> {
+    fn read_with_weights(&self, weights: WeightsOption) -> Result<Graph, Error> {
         read(&self.path, &Options { weights, ..Options::default() })
     }
 
-    /// With the smallest blocks there are.
+    /// Reads with the smallest possible blocks.
     fn in_small_blocks(&self) -> Result<Graph, Error> {
         read(&self.path, &Options { memory_bytes: 0, ..Options::default() })
     }
 }
 
-/// Reads a file to its end and checks what every source promises.
+/// Reads a file to its end and checks the guarantees of every source.
 fn read(path: &Path, options: &Options) -> Result<Graph, Error> {
     let mut source = readers::open(path, options)?;
     let mut graph = Graph { info: source.info().clone(), edges: Vec::new(), extra: Vec::new() };
@@ -114,7 +114,7 @@ fn assert_fails<T>(result: Result<T, Error>, parts: &[&str]) {
     }
 }
 
-/// A GAP serialized graph of lists of (neighbour, weight); directed ones have empty in-edges, which readers pass over.
+/// A GAP serialized graph of lists of (neighbour, weight); directed ones have in-edges too, which readers skip.
 fn gap_binary(directed: bool, lists: &[Vec<(i32, i32)>], weighted: bool) -> Vec<u8> {
     let edges: i64 = lists.iter().map(|list| list.len() as i64).sum();
     let mut bytes = vec![u8::from(directed)];

@@ -1,4 +1,4 @@
-//! Parallel parsing shows in nothing: not in the order of edges, not in line numbers, not in which error is reported.
+//! Parallel parsing does not affect the order of edges, line numbers, or which error is reported.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Compressed files, by content and not by name.
+//! Compressed files, which are recognised by content and not by name.
 
 use std::io::Write;
 

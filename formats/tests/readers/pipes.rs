@@ -1,4 +1,4 @@
-//! Input that cannot be read twice: whatever comes through a pipe is what a file of the same bytes holds.
+//! Input that cannot be read twice: a pipe gives the same graph as a file with the same bytes.
 #![cfg(unix)]
 
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ fn fifo(path: &Path) {
     mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR).unwrap();
 }
 
-/// All that a source gives.
+/// Returns the edges and vertices of a source.
 fn all(mut source: Box<dyn EdgeSource>) -> Result<(Vec<Edge>, Vec<u64>), Error> {
     let (mut edges, mut chunk, mut extra) = (Vec::new(), vec![Edge::default()], Vec::new());
     while !chunk.is_empty() {
@@ -33,7 +33,7 @@ fn all(mut source: Box<dyn EdgeSource>) -> Result<(Vec<Edge>, Vec<u64>), Error> 
     Ok((edges, extra))
 }
 
-/// Reads a file of these bytes, and a pipe of the same name through which they come in pieces of a few lengths.
+/// Asserts that a file with these bytes and a pipe of the same name, written in pieces, give the same graph.
 fn assert_same(name: &str, bytes: &[u8], options: &Options) {
     let sample = Sample::new(name, bytes);
     let expected = all(readers::open(&sample.path, options).unwrap()).unwrap();
@@ -55,7 +55,7 @@ fn assert_same(name: &str, bytes: &[u8], options: &Options) {
     }
 }
 
-/// More lines than a pipe holds, and than recognition looks at.
+/// More lines than a pipe buffers, and than the recognition of formats reads.
 fn text(edges: u64) -> String {
     (0..edges).map(|edge| format!("{} {}\n", 100 + edge % 9000, 100 + edge * 7 % 9000)).collect()
 }
@@ -114,7 +114,7 @@ fn graphalytics_through_pipes() {
     thread::scope(|scope| {
         scope.spawn(|| write(&edges, "1 2\n2 7\n"));
         scope.spawn(|| write(&vertices, "1\n2\n7\n9\n"));
-        // The files are found by their names, which pipes have, too; only the properties have to be a regular file.
+        // Files are found by name, and pipes have names too; only the properties file must be a regular file.
         let file = InputFile::new(folder.path().join("g.properties"));
         let mut source = readers::open_file(&file, &Options::default()).unwrap();
         let mut ids = Vec::new();
@@ -147,7 +147,7 @@ fn a_pipe_is_not_opened_twice() {
 }
 
 #[test]
-fn waiting_for_a_writer_ends() {
+fn waiting_for_a_writer_can_be_cancelled() {
     let sample = Sample::new("other", "");
     let path = sample.folder.path().join("t.txt");
     fifo(&path);
@@ -168,7 +168,7 @@ fn waiting_for_a_writer_ends() {
     }
 }
 
-/// A file that others write to is not the same graph the second time, nor a whole one the first time.
+/// A file that is changed between or during two readings is an error: it would give two different graphs.
 #[test]
 fn a_file_that_changes_is_an_error() {
     for kind in [Kind::Text, Kind::RawU64, Kind::GapText] {
@@ -177,14 +177,14 @@ fn a_file_that_changes_is_an_error() {
         let file = InputFile::new(&sample.path);
         assert!(all(readers::open_file(&file, &options).unwrap()).is_ok());
         let begun = readers::open_file(&file, &options).unwrap();
-        // The time of modification stays; the length tells.
+        // The modification time is restored, but the length has changed.
         let before = fs::metadata(&sample.path).unwrap().modified().unwrap();
         let mut writer = File::options().append(true).open(&sample.path).unwrap();
         writer.write_all(&[b'1', b' ', b'2', b'\n'].repeat(4)).unwrap();
         writer.set_modified(before).unwrap();
         assert_fails(all(begun), &["/a: read: the file has changed while it was being read"]);
         assert_fails(readers::open_file(&file, &options).map(|_| ()), &["/a: read: the file has changed"]);
-        // Here the length stays.
+        // The length is restored, but the modification time has changed.
         writer.set_len(400_000).unwrap();
         writer.set_modified(before + Duration::from_secs(5)).unwrap();
         assert_fails(readers::open_file(&file, &options).map(|_| ()), &["/a: read: the file has changed"]);

@@ -1,6 +1,6 @@
-//! Graphs as others published them. Small ones lie in `tests/data` of the repository. The others are looked for in the
-//! folder that `TOPOSTREAM_TEST_DATA` names: one that is missing there fails its test, and where no folder is named,
-//! that is said on stderr and they are skipped.
+//! Published graphs. Small ones are in `tests/data` of the repository, the others in the folder that
+//! `TOPOSTREAM_TEST_DATA` names. A graph that is missing in that folder fails its test. If the variable is not set, the
+//! test is skipped with a message on stderr.
 
 use std::collections::HashSet;
 use std::env;
@@ -12,19 +12,19 @@ use topostream_formats::{IdSpace, WeightType};
 
 use super::{Graph, assert_fails, read};
 
-/// The file at `relative` among the published graphs, unless it is skipped.
+/// Returns the path of a published file; `None` if its test is skipped.
 fn file(relative: &str) -> Option<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(relative);
     if here.exists() {
         return Some(here);
     }
     let Some(folder) = env::var_os("TOPOSTREAM_TEST_DATA") else {
-        let why = "is not part of this repository, and TOPOSTREAM_TEST_DATA names no folder that has it";
+        let why = "is not part of this repository, and TOPOSTREAM_TEST_DATA is not set";
         let _ = writeln!(std::io::stderr(), "skipped: {relative} {why}");
         return None;
     };
     let path = PathBuf::from(folder).join(relative);
-    assert!(path.exists(), "TOPOSTREAM_TEST_DATA: {} is not there", path.display());
+    assert!(path.exists(), "TOPOSTREAM_TEST_DATA: {} does not exist", path.display());
     Some(path)
 }
 
@@ -110,7 +110,7 @@ fn canonical_files() {
 }
 
 #[test]
-fn files_that_are_not_what_they_are_called() {
+fn files_whose_contents_do_not_match_their_names() {
     if let Some(path) = file("luxembourg_osm/luxembourg_osm.mtx") {
         assert_fails(read(&path, &Options::default()), &["luxembourg_osm.mtx:1: ", "--kind text", "\"2 1\""]);
         let text = Options { kind: Some(Kind::Text), ..Options::default() };

@@ -1,4 +1,4 @@
-//! Random graphs, written here and read back equal.
+//! Random graphs are written here and read back unchanged.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Which weights are read, and as what.
+//! Which weights are read, and as which type.
 
 use topostream_formats::WeightType;
 use topostream_formats::readers::WeightsOption::{self, Auto, F32, Ignore, U32};
@@ -6,7 +6,7 @@ use topostream_formats::readers::WeightsOption::{self, Auto, F32, Ignore, U32};
 use super::{CANONICAL, Sample, assert_fails, gap_binary, lists};
 
 #[test]
-fn text_weights_are_what_the_first_lines_say() {
+fn the_first_lines_decide_the_type_of_text_weights() {
     let weights = |text: &str| Sample::new("a.txt", text).read().unwrap().info.weights;
     assert_eq!(weights("0 1 5\n0 2 6\n"), Some(WeightType::U32));
     assert_eq!(weights("0 1 5\n0 2 6.5\n"), Some(WeightType::F32));
@@ -19,7 +19,7 @@ fn a_later_line_that_contradicts_is_an_error_with_advice() {
     let text: String = (0..20_000).map(|line| format!("{line} 1 7\n")).collect();
     let sample = Sample::new("a.txt", text + "5 5 0.5\n");
     assert_fails(sample.read(), &["a.txt:20001: ", "--weight-type f32", "\"5 5 0.5\""]);
-    let graph = sample.weighing(F32).unwrap();
+    let graph = sample.read_with_weights(F32).unwrap();
     assert_eq!(graph.info.weights, Some(WeightType::F32));
     assert_eq!(graph.edges.last().unwrap().weight, 0.5f32.to_bits());
     assert_eq!(graph.edges[0].weight, 7f32.to_bits());
@@ -29,13 +29,13 @@ fn a_later_line_that_contradicts_is_an_error_with_advice() {
 
 #[test]
 fn ignoring_weights_ignores_all_further_columns() {
-    let graph = Sample::new("a.txt", "0 1 x\n1 2\n2 3 4 5\n").weighing(Ignore).unwrap();
+    let graph = Sample::new("a.txt", "0 1 x\n1 2\n2 3 4 5\n").read_with_weights(Ignore).unwrap();
     assert_eq!((graph.triples(), graph.info.weights), (vec![(0, 1, 0), (1, 2, 0), (2, 3, 0)], None));
-    assert_fails(Sample::new("a.txt", "0 1\n1\n").weighing(Ignore), &["a.txt:2: ", "2 columns at least"]);
+    assert_fails(Sample::new("a.txt", "0 1\n1\n").read_with_weights(Ignore), &["a.txt:2: ", "2 columns at least"]);
 }
 
 #[test]
-fn weights_that_are_asked_for_must_be_there() {
+fn requested_weights_must_exist() {
     let matrix = "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n";
     for weights in [U32, F32] {
         for (name, text) in [
@@ -45,16 +45,16 @@ fn weights_that_are_asked_for_must_be_there() {
             ("a.adj", "AdjacencyGraph 1 0 0"),
             ("a.u32", ""),
         ] {
-            assert_fails(Sample::new(name, text).weighing(weights), &[name, "weight"]);
+            assert_fails(Sample::new(name, text).read_with_weights(weights), &[name, "weight"]);
         }
     }
     let properties = "graph.a.edge-file = a.e\ngraph.a.directed = true\n";
     let sample = Sample::new("a.properties", properties).and("a.e", "0 1\n");
-    assert_fails(sample.weighing(U32), &["an edge property for the weights"]);
+    assert_fails(sample.read_with_weights(U32), &["an edge property for the weights"]);
 }
 
 #[test]
-fn every_weighted_format_obeys() {
+fn every_weighted_format_follows_the_option() {
     let binary = gap_binary(false, &lists(6, &CANONICAL), true);
     let samples = [
         Sample::new("a.wel", "0 1 5\n"),
@@ -67,7 +67,7 @@ fn every_weighted_format_obeys() {
     ];
     for sample in samples {
         let first = |weights: WeightsOption| {
-            let graph = sample.weighing(weights).unwrap();
+            let graph = sample.read_with_weights(weights).unwrap();
             (graph.info.weights, graph.edges[0].weight)
         };
         assert_eq!(first(U32), (Some(WeightType::U32), 5), "{:?}", sample.path);

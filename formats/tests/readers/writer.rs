@@ -60,7 +60,7 @@ fn an_unfinished_file_leaves_nothing() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_at_once() {
+fn unsupported_output_is_an_immediate_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.u32");
     let message = |result: Result<EdgeListWriter, Error>| result.err().unwrap().to_string();

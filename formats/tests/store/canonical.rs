@@ -10,10 +10,10 @@ pub const VERTICES: u64 = 12;
 /// - no edges at all: vertices 0 (the first) and 11 (the last)
 /// - the longest list: vertex 1, to everything from 1 to 10
 /// - self-loops: 1 and 5
-/// - edges given twice: 2 → 3 (other weight), 8 → 9 (same weight)
+/// - duplicate edges: 2 → 3 (other weight), 8 → 9 (same weight)
 /// - cycle: 2 → 4 → 6 → 2
-/// - both ways: 9 ⇄ 10
-/// - no out-edges, but in-edges: 7; no in-edges but from the hub: 8
+/// - an edge in both directions: 9 ⇄ 10
+/// - no out-edges, but in-edges: 7; no in-edges except from the hub: 8
 /// - weights: the smallest, the largest, equal ones
 pub const EDGES: [Triple; 22] = [
     (1, 1, 0),
@@ -45,7 +45,7 @@ pub fn unweighted(edges: &[Triple]) -> Vec<Triple> {
     edges.iter().map(|&(u, v, _)| (u, v, 0)).collect()
 }
 
-/// Edges whose weights are bits of f32: zero of both signs, the infinities, a subnormal, fractions.
+/// Edges whose weights are the bits of an f32: zero of both signs, the infinities, a subnormal, fractions.
 pub fn with_float_weights(edges: &[Triple]) -> Vec<Triple> {
     let values = [f32::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-40, 0.25, 3.0e38, f32::INFINITY];
     edges.iter().enumerate().map(|(i, &(u, v, _))| (u, v, values[i % values.len()].to_bits())).collect()
@@ -54,14 +54,14 @@ pub fn with_float_weights(edges: &[Triple]) -> Vec<Triple> {
 /// Vertices of the graph with a hub.
 pub const HUB_VERTICES: u64 = 1003;
 
-/// Vertex 1 has a list of 9000 neighbours, nine times everything below 1000: under an encoding of 8 bytes more than a
-/// page of 64 KiB holds. Vertices 2 and 1002 point back at it, 0 is isolated, and so are most others.
+/// Vertex 1 has a list of 9000 neighbours, nine times every vertex below 1000. With an encoding of 8 bytes, that is
+/// more than a page of 64 KiB holds. Vertices 2 and 1002 have edges to it. Vertices 1000 and 1001 are isolated.
 pub fn hub() -> Vec<Triple> {
     let list = (0..9000).map(|i| (1, i / 9, i as u32));
     list.chain([(2, 1, 70_000), (2, 1002, 1), (1002, 1, 2)]).collect()
 }
 
-/// The edges reversed and in the order of in-lists: by destination, source, weight.
+/// The edges in the order of in-lists: by destination, source, weight.
 pub fn by_destination(edges: &[Triple]) -> Vec<Triple> {
     let mut sorted = edges.to_vec();
     sorted.sort_by_key(|&(u, v, w)| (v, u, w));

@@ -1,4 +1,4 @@
-//! The fuzz targets' corpus, and the golden stores cut up as their targets want them, replayed.
+//! Replays the corpora of the fuzz targets, and files of golden stores as input of the same targets.
 
 #[path = "../../fuzz/fuzz_targets/shared.rs"]
 mod shared;
@@ -70,7 +70,7 @@ proptest! {
         shared::manifest(&data);
     }
 
-    /// A good page with a few words changed and the checksum made right again: an error or another sound page.
+    /// A good page with a few words changed and the checksum recomputed: an error or another sound page.
     #[test]
     fn any_forged_page_is_a_page_or_an_error(
         words in prop::collection::vec((0usize..40, prop_oneof![0u32..70, any::<u32>()]), 1..4),
@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn any_forged_directory_is_one_or_an_error(
+    fn any_forged_directory_is_a_directory_or_an_error(
         changes in prop::collection::vec((0usize..160, prop_oneof![0u32..12, any::<u32>()]), 1..4),
     ) {
         let head = [0x44, 0, 0xEB, 3, 0, 0, 0, 0, 0x2B, 0x23, 0, 0, 0, 0];

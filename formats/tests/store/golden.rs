@@ -1,4 +1,4 @@
-//! Stores of every version, as they were written then: today's readers must read them, and golden files only grow.
+//! Stores of every version, written when it was current. Today's readers must read them. Golden files are only added.
 //!
 //! `TOPOSTREAM_WRITE_GOLDEN=1 cargo test -p topostream-formats golden` writes stores that are missing and never changes
 //! one.
@@ -54,7 +54,7 @@ fn stores() -> Vec<Golden> {
         Golden { ids: Some(sparse), ..plain("ids", Encoding::VertexId) },
         hub_store("large-pages"),
         Golden { stripes: &[".", "second"], ..hub_store("two-stripes") },
-        // The hub's list fills two pages of the first shard and goes on in the third; the second is empty.
+        // The hub's list fills two pages of the first shard and continues in the third; the second is empty.
         Golden { shard_ends: &[960, 960, HUB_VERTICES], ..hub_store("shards") },
     ]
 }
@@ -77,12 +77,12 @@ impl Golden {
         library::write(path, &plan).unwrap();
     }
 
-    /// Where it lies.
+    /// The folder of the golden store.
     fn path(&self) -> PathBuf {
         folders()[usize::from(!self.shard_ends.is_empty())].join(self.name)
     }
 
-    /// One line an edge: source, destination (original ids), the weight's bits.
+    /// One line for each edge: source, destination (original ids), the weight's bits.
     fn text(&self) -> String {
         let id = |vertex: u64| self.ids.as_ref().map_or(vertex, |ids| ids[vertex as usize]);
         let mut sorted = self.edges.clone();
@@ -91,7 +91,7 @@ impl Golden {
     }
 }
 
-/// The edges in a text beside a store.
+/// Parses the list of edges beside a store.
 fn expected(text: &str) -> Vec<Triple> {
     let edge = |line: &str| {
         let fields: Vec<&str> = line.split(' ').collect();
@@ -115,7 +115,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Writes golden stores that are missing, where that is asked for.
+/// Writes golden stores that are missing, if that is requested.
 fn write_missing() {
     if std::env::var_os("TOPOSTREAM_WRITE_GOLDEN").is_none() {
         return;
@@ -173,7 +173,7 @@ fn todays_writer_writes_the_golden_bytes() {
 }
 
 #[test]
-fn the_golden_stores_show_what_they_are_for() {
+fn golden_stores_have_the_intended_pages() {
     write_missing();
     let pages = |name: &str| spec_reader::read(&folder().join(name)).unwrap().pages;
     assert_eq!(pages("vertex-id"), (1, 0));
@@ -186,16 +186,16 @@ fn the_golden_stores_show_what_they_are_for() {
     assert_eq!(bytes("weights-u32/weights.0"), 65_536);
 }
 
-/// The tables of the specification's example: lines of "| at | `bytes` | meaning |" behind a line that names the file.
+/// The tables of the specification's example: lines of "| at | `bytes` | meaning |" after a line that names the file.
 #[test]
-fn the_example_in_the_specification_is_true() {
+fn the_example_in_the_specification_is_correct() {
     write_missing();
     let spec = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("SPEC.md")).unwrap();
     let (_, example) = spec.split_once("## 14. An example").unwrap();
     let (mut file, mut checked) = (Vec::new(), 0);
     for line in example.lines() {
         if let Some(name) = line.strip_prefix('`').and_then(|rest| rest.split('`').next()) {
-            // Other lines that begin with a quotation name no file.
+            // Other lines that begin with a backtick name no file.
             file = fs::read(folder().join("vertex-id").join(name)).unwrap_or(file);
         }
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();

@@ -1,4 +1,4 @@
-//! One writer a folder, a user's files, and what killed writers leave: made by hand here, as SPEC.md describes it.
+//! One writer for each folder, a user's files, and leftovers of killed writers, made here as SPEC.md describes them.
 
 use super::library;
 use super::writing::{names, small_pages, write};
@@ -20,7 +20,7 @@ fn plain() -> Layout {
 }
 
 #[test]
-fn a_second_writer_is_refused_and_harms_nobody() {
+fn a_second_writer_is_refused_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let [store, other, ssd] = ["store", "other", "ssd"].map(|name| folder.path().join(name));
     let mut first = StoreWriter::create(&store, small_pages(&[Path::new("."), &ssd]), 1).unwrap();
@@ -38,7 +38,7 @@ fn a_second_writer_is_refused_and_harms_nobody() {
     write(&store, plain()).unwrap();
 }
 
-/// Writers of many threads into one folder: one store, which is whole.
+/// Of several threads that write to one folder, exactly one succeeds, and its store is complete.
 #[test]
 fn one_of_many_writers_wins() {
     let folder = tempfile::tempdir().unwrap();
@@ -79,7 +79,7 @@ fn a_folder_with_other_files_is_refused() {
     assert!(error(&folder.path().join("file"), plain()).contains("expected a folder"));
     fs::write(folder.path().join("graph.json"), "{}").unwrap();
     assert!(error(folder.path(), plain()).contains("remove it"));
-    // Of a user's own, and no store: a folder in it may be used.
+    // The folder is the user's and no store, so a new folder in it may be used.
     write(&folder.path().join("new/store"), plain()).unwrap();
 }
 
@@ -106,7 +106,7 @@ fn nothing_is_made_within_a_store() {
 
 #[cfg(unix)]
 #[test]
-fn links_lead_nowhere_else() {
+fn links_to_other_folders_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let [store, ssd, away] = ["store", "ssd", "away"].map(|name| folder.path().join(name));
     fs::create_dir_all(&away).unwrap();
@@ -125,8 +125,8 @@ fn links_lead_nowhere_else() {
     assert_eq!(fs::read(away.join("file")).unwrap(), b"precious");
 }
 
-/// Stores over two folders: one that is whole, and one as a writer leaves it that is killed while it moves its files.
-/// The first `moved` of them are in their places.
+/// A store over two folders, as left by a writer that was killed while it moved files into place. `files` are the moved
+/// ones.
 struct Killed {
     folder: tempfile::TempDir,
     files: Vec<(&'static str, &'static str)>,
@@ -203,9 +203,9 @@ fn the_same_command_replaces_what_was_left() {
     }
 }
 
-/// A user's file that has taken the place of a file of the unfinished store is not touched.
+/// A user's file that has replaced a file of the unfinished store is not touched.
 #[test]
-fn what_was_changed_since_is_a_users() {
+fn files_changed_since_belong_to_the_user() {
     // A stripe's mark belongs to the program, whichever process wrote it.
     for (of, file) in FILES.into_iter().filter(|(_, file)| !file.starts_with('.')) {
         let killed = Killed::after(FILES.len());
@@ -238,7 +238,7 @@ fn cleaning_removes_an_unfinished_store_and_nothing_else() {
     }
 }
 
-/// From a stripe: what is in the stripe. The store's own folder is not named, and stays as it is.
+/// Cleaning a stripe removes leftovers in the stripe only. The store's own folder is unchanged.
 #[test]
 fn cleaning_a_stripe_cleans_the_stripe() {
     let killed = Killed::after(FILES.len());
@@ -248,9 +248,9 @@ fn cleaning_a_stripe_cleans_the_stripe() {
     write(&killed.path("store"), Killed::layout(killed.folder.path())).unwrap();
 }
 
-/// Killed behind the manifest's rename: the store is whole, and only the staging folders go.
+/// A writer was killed after it had renamed the manifest: the store is complete, and only staging folders are removed.
 #[test]
-fn cleaning_leaves_a_whole_store() {
+fn cleaning_keeps_a_complete_store() {
     let killed = Killed::after(FILES.len());
     let store = killed.path("store");
     fs::rename(store.join(STAGING).join("graph.json"), store.join("graph.json")).unwrap();
@@ -264,7 +264,7 @@ fn cleaning_leaves_a_whole_store() {
     assert!(!names(killed.folder.path()).iter().any(|name| name.contains(STAGING)));
 }
 
-/// Killed between the last two removals: a staging folder without a mark.
+/// A writer killed between the last two removals leaves a staging folder without a mark.
 #[test]
 fn a_folder_without_a_mark_is_a_leftover() {
     let folder = tempfile::tempdir().unwrap();
@@ -282,12 +282,12 @@ fn a_folder_without_a_mark_is_a_leftover() {
     assert!(!store.join(STAGING).exists());
 }
 
-/// A stranger's journal cannot have files of other folders removed.
+/// A forged journal cannot cause files in other folders to be removed.
 #[test]
 fn a_forged_journal_reaches_no_other_folder() {
     let killed = Killed::after(FILES.len());
     let before = names(&killed.path("ssd"));
-    // The stripe does not say that it belongs to the store.
+    // The stripe's mark is not one of the store.
     fs::write(
         killed.path("ssd").join(STAGING).join("mark"),
         r#"{"topostream":"0","process":1,"tag":"2-b","home":"/","stripes":[]}"#,

@@ -12,17 +12,17 @@ use topostream_formats::{Direction, Encoding, PageId, Result, Store, Topology, V
 /// A store to be written.
 pub struct Plan<'a> {
     pub vertices: u64,
-    /// In any order; weights are dropped where the layout has none.
+    /// In any order; weights are dropped if the layout has none.
     pub edges: &'a [Triple],
     pub layout: Layout,
     pub in_lists: bool,
-    /// Where the shards end that out-lists are grouped for; none where they are not grouped.
+    /// The ends of the shards by which out-lists are grouped; empty if they are not grouped.
     pub shard_ends: &'a [u64],
-    /// Original ids, where they are not the vertices themselves.
+    /// Original ids, if they differ from the vertex numbers.
     pub ids: Option<&'a [u64]>,
 }
 
-/// Writes a store; what it says of its maker does not depend on the version of the crate.
+/// Writes a store. Its `created_by` does not depend on the version of the crate.
 pub fn write(path: &Path, plan: &Plan<'_>) -> Result<Manifest> {
     const TAG: u32 = 0x7451_5057;
     let mut writer = StoreWriter::create(path, plan.layout.clone(), TAG)?;
@@ -127,7 +127,7 @@ fn lists(store: &Store, topology: &Topology) -> Result<Vec<Triple>> {
             }
         }
     }
-    // The parts of each list one behind the other.
+    // Join the parts of each list.
     edges.sort_by_key(|edge| edge.0);
     let degrees = topology.degrees(store.vertices())?;
     let mut counted = vec![0u32; store.vertices() as usize];

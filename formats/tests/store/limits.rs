@@ -15,7 +15,7 @@ fn layout(page_bytes: u32, encoding: Encoding) -> Layout {
 }
 
 #[test]
-fn what_each_encoding_addresses() {
+fn limits_of_each_encoding() {
     let limits = |encoding: Encoding| (encoding.width_bytes(), encoding.pages_max(), encoding.slots_max());
     let all_pages = u64::from(u32::MAX);
     assert_eq!(limits(Encoding::VertexId), (4, all_pages, 1 << 32));
@@ -31,7 +31,7 @@ fn what_each_encoding_addresses() {
 }
 
 #[test]
-fn what_fits_to_the_byte() {
+fn capacity_is_exact_to_the_byte() {
     for (encoding, page_bytes) in
         [(Encoding::VertexId, 1 << 16), (record(3, 3), 1 << 20), (record(1, 2), PAGE_BYTES_MAX)]
     {
@@ -77,7 +77,7 @@ fn a_list_as_long_as_a_page_is_small_and_one_longer_is_large() {
     }
 }
 
-/// Each vertex fills a page; the 257th needs one more than a byte can name.
+/// Each vertex fills a page. The number of the 257th page does not fit in a byte.
 #[test]
 fn pages_run_out() {
     let layout = layout(1 << 16, record(1, 4));
@@ -116,7 +116,7 @@ fn slots_run_out() {
     }
 }
 
-/// p = q = 1: 65,536 vertices are all that can be addressed.
+/// With p = q = 1, at most 65,536 vertices can be addressed.
 #[test]
 fn vertices_run_out_of_addresses() {
     let layout_of = |vertices: u64| TopologyWriter::layout_only(layout(1 << 16, record(1, 1))).finish(vertices);

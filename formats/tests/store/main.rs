@@ -1,4 +1,4 @@
-//! The store as `SPEC.md` has it: written by the crate, read by the crate and by a second reader.
+//! The store as `SPEC.md` specifies it: written by the crate, read by the crate and by a second reader.
 
 mod canonical;
 mod corpus;

@@ -1,4 +1,4 @@
-//! Files of results: whole or absent, and what killed processes leave beside them.
+//! Result files are complete or absent. Leftovers of killed processes are removed.
 
 use super::writing::names;
 use std::fs;
@@ -23,7 +23,7 @@ fn a_file_appears_when_it_is_complete() {
     drop(dropped);
     assert_eq!(fs::read(&path).unwrap(), b"new");
     assert_eq!(names(folder.path()), ["r.txt"]);
-    // As any new file, and not as a secret one.
+    // It has the permissions of any new file, not those of a private temporary file.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -33,7 +33,7 @@ fn a_file_appears_when_it_is_complete() {
     }
 }
 
-/// The temporary file of a process that is dead goes; those of living ones, of other targets and of users stay.
+/// The temporary file of a dead process is removed. Those of living processes, of other targets and of users are kept.
 #[test]
 fn leftovers_of_the_same_target_are_replaced() {
     let folder = tempfile::tempdir().unwrap();
@@ -42,7 +42,7 @@ fn leftovers_of_the_same_target_are_replaced() {
     let other = OutputFile::create(path("other.txt")).unwrap();
     let [of_other, of_live] = <[String; 2]>::try_from(names(folder.path())).unwrap();
     assert!(of_live.starts_with(".r.txt.") && of_other.starts_with(".other.txt."), "{of_live}, {of_other}");
-    // The same name but for the tag, and nobody who locks it.
+    // The same name except for the tag, and no process that locks it.
     let dead = |name: &str| {
         let (begin, _) = name.split_once('-').unwrap();
         let dead = format!("{begin}-1-0123456789abcdef.topostream");
@@ -67,7 +67,7 @@ fn leftovers_of_the_same_target_are_replaced() {
 }
 
 #[test]
-fn temporary_folders_of_the_dead_are_cleaned() {
+fn temporary_folders_of_dead_processes_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let live = TemporaryFolder::create(folder.path(), "demo").unwrap();
     fs::create_dir_all(live.path().join("store/in")).unwrap();

@@ -1,4 +1,4 @@
-//! Any graph, any layout: what is written is what is read, by the crate and by the second reader.
+//! Any graph in any layout is read as it was written, by the crate and by the second reader.
 
 use super::canonical::by_destination;
 use super::library::{self, Plan};
@@ -39,7 +39,7 @@ pub fn layouts() -> impl Strategy<Value = Layout> {
     })
 }
 
-/// Where shards end that are cut at some words: behind none of the vertices, or behind all, as it happens.
+/// The ends of shards that are cut at multiples of 64 vertices. Shards may be empty, or contain all vertices.
 fn shard_ends(cuts: &[u64], vertices: u64) -> Vec<u64> {
     let mut ends: Vec<u64> = cuts.iter().map(|word| (64 * word).min(vertices)).collect();
     ends.sort_unstable();
@@ -52,7 +52,7 @@ fn shard_ends(cuts: &[u64], vertices: u64) -> Vec<u64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
-    fn what_is_written_is_read(
+    fn graphs_are_read_as_written(
         (vertices, mut edges) in graphs(),
         layout in layouts(),
         in_lists: bool,

@@ -1,6 +1,6 @@
-//! As much of JSON as a manifest needs, for the second reader of stores.
+//! The subset of JSON that manifests use, for the second reader of stores.
 
-/// As much of JSON as a manifest needs.
+/// A value of the subset of JSON that manifests use.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     Object(Vec<(String, Json)>),
@@ -11,7 +11,7 @@ pub enum Json {
     Word(String),
 }
 
-/// Where a member of the outermost object stands: name, first byte, byte behind the last.
+/// The position of a member of the outermost object: name, first byte, end.
 pub type Span = (String, usize, usize);
 
 impl Json {
@@ -19,7 +19,7 @@ impl Json {
         Self::Word("null".into())
     }
 
-    /// Parses an object, and says where its members stand in the text.
+    /// Parses an object. Returns it and the positions of its members in the text.
     pub fn parse(text: &str) -> Option<(Self, Vec<Span>)> {
         let mut parser = Parser { text: text.as_bytes(), at: 0, depth: 0, spans: Vec::new() };
         let value = parser.value()?;
@@ -76,7 +76,7 @@ impl Parser<'_> {
         String::from_utf8_lossy(&self.text[from..self.at]).into_owned()
     }
 
-    /// Steps over `byte`, if it is next behind white space.
+    /// Skips white space, and `byte` if it is next. Returns whether it was.
     fn next_is(&mut self, byte: u8) -> bool {
         self.space();
         let is = self.text.get(self.at) == Some(&byte);
@@ -135,7 +135,7 @@ impl Parser<'_> {
         Some(Json::Array(items))
     }
 
-    /// A text behind its opening quote; no escapes but of the next byte, which is all that the tests write.
+    /// Parses a string after its opening quote. A backslash escapes the next byte; the tests write no other escapes.
     fn text(&mut self) -> Option<String> {
         let mut text = Vec::new();
         loop {

@@ -1,6 +1,6 @@
 //! A second reader of stores, written from `SPEC.md` alone: it shares no code with the crate, not even the checksum.
 //!
-//! It checks what section 12 of the specification asks of a reader, and what it leaves to a verifier.
+//! It makes the checks that section 12 of the specification requires of readers, and most of those left to verifiers.
 
 #[path = "spec_json.rs"]
 mod json;
@@ -13,7 +13,7 @@ use std::path::Path;
 /// A directed edge and its weight's bits.
 pub type Triple = (u64, u64, u32);
 
-/// What a store holds. Edges are (source, destination, weight), in the order of the lists.
+/// The contents of a store. Edges are (source, destination, weight), in the order of the lists.
 #[derive(Debug, PartialEq)]
 pub struct Graph {
     pub vertices: u64,
@@ -74,11 +74,11 @@ struct Manifest {
     /// p and q, or none for vertex ids.
     record_id: Option<(usize, usize)>,
     stripes: Vec<String>,
-    /// Where each shard of the out-lists ends, and how many pages it has; none in version 1.
+    /// The end and the number of pages of each shard of the out-lists; empty in version 1.
     shards: Vec<(u64, usize)>,
 }
 
-/// Where the shards of `out` end, and how many pages they have.
+/// Returns the end and the number of pages of each shard of `out`.
 fn shards(out: &Json, wanted: bool) -> Result<Vec<(u64, usize)>, String> {
     let shard = |shard: &Json| {
         let (end, pages) = (shard.member("end").number()?, shard.member("pages").number()?);
@@ -248,7 +248,7 @@ impl Manifest {
             let ascend = part.windows(2).all(|pair: &[Triple]| (pair[0].0, pair[0].1) <= (pair[1].0, pair[1].1));
             ensure(ascend, &directory, "lists that do not ascend")?;
         }
-        // The parts of each list one behind the other.
+        // Join the parts of each list.
         edges.sort_by_key(|edge| edge.0);
         let file = name("degrees.bin");
         let degrees = checked(store, &file, 4 * self.vertices, summary.member("degrees_crc").number())?;
@@ -379,7 +379,7 @@ impl Manifest {
         let stripes = self.stripes.len();
         let path = self.stripe_path(store, folder, kind, (page % stripes) as u64);
         let file = path.display().to_string();
-        // The page alone: files of many pages would be read as often as they have pages.
+        // Only the page is read: reading the whole file for each page would take quadratic time.
         let mut content = vec![0; bytes as usize];
         let read = |mut opened: fs::File| -> std::io::Result<()> {
             opened.seek(SeekFrom::Start((page / stripes) as u64 * bytes))?;

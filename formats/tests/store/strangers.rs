@@ -1,4 +1,4 @@
-//! Stores from strangers: what they may lead to, and what that may cost.
+//! Untrusted stores: which files they may refer to, and how much memory they may use.
 
 use super::library::{Plan, write};
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use topostream_formats::write::Layout;
 use topostream_formats::{Error, Manifest, OpenOptions, Store};
 
-/// A store in `s` of a folder, with stripe 1 where a path says.
+/// A store in the subfolder `s` of a folder, with stripe 1 at a given path.
 struct Striped {
     folder: tempfile::TempDir,
     manifest: Manifest,
@@ -33,7 +33,7 @@ impl Striped {
         self.folder.path().join(name)
     }
 
-    /// The manifest with a deliberate change: its checksum is right.
+    /// Writes the manifest with a change and a correct checksum.
     fn forge(&self, change: impl FnOnce(&mut Manifest)) {
         let mut manifest = self.manifest.clone();
         change(&mut manifest);
@@ -45,10 +45,10 @@ impl Striped {
         Store::open_with(self.store(), options).unwrap();
     }
 
-    /// Is refused, with all of these words.
+    /// Asserts that the store is refused with all of these words.
     #[track_caller]
     fn is_refused(&self, options: &OpenOptions, words: &[&str]) {
-        let error = Store::open_with(self.store(), options).expect_err("it leads elsewhere").to_string();
+        let error = Store::open_with(self.store(), options).expect_err("the store is refused").to_string();
         assert!(words.iter().all(|word| error.contains(word)), "{words:?}: {error}");
     }
 }
@@ -57,20 +57,20 @@ fn allow(folder: PathBuf) -> OpenOptions {
     OpenOptions::default().allow_stripe(folder)
 }
 
-/// As the formatter makes them, stripes are found wherever they are.
+/// Stripes as the formatter makes them are found in any folder.
 #[test]
-fn stripes_with_their_store_s_mark_need_no_permission() {
+fn stripes_with_the_mark_of_their_store_need_no_permission() {
     for stripe in [|folder: &Path| folder.join("x"), |_: &Path| "../x".into(), |_: &Path| "within".into()] {
         let made = Striped::new(stripe);
         made.opens(&OpenOptions::default());
         assert_eq!(made.path("x/.topostream-stripe.1").exists(), made.path("x").exists());
-        assert!(!made.path("s/within/.topostream-stripe.1").exists(), "what is within needs no mark");
+        assert!(!made.path("s/within/.topostream-stripe.1").exists(), "a stripe within the store needs no mark");
     }
 }
 
-/// A store of an older version has none; a stranger's has none that fits.
+/// A store of an older version has no marks; an untrusted one has no matching mark.
 #[test]
-fn stripes_without_it_are_shown_and_need_permission() {
+fn stripes_without_their_mark_are_named_and_need_permission() {
     for stripe in [|folder: &Path| folder.join("x"), |_: &Path| "../x".into()] {
         let made = Striped::new(stripe);
         let mark = made.path("x/.topostream-stripe.1");
@@ -93,15 +93,15 @@ fn stripes_without_it_are_shown_and_need_permission() {
     }
 }
 
-/// A manifest cannot claim a folder of this machine, and learns nothing of files in it.
+/// A manifest cannot refer to other folders of the machine, and reveals nothing about files in them.
 #[test]
-fn a_manifest_that_leads_elsewhere_is_refused() {
+fn a_manifest_that_refers_to_other_folders_is_refused() {
     let made = Striped::new(|_| "within".into());
     for stripe in ["/etc", "/proc/self", "..", "../../../../../../../../etc", "within/../../.."] {
         made.forge(|manifest| manifest.stripes[1] = stripe.into());
         made.is_refused(&OpenOptions::default(), &["graph.json", "--allow-stripe"]);
     }
-    // Whatever its path says, what is in the store's own folder is its own.
+    // A path of any form is accepted if it leads to the store's own folder.
     let own = made.store();
     for stripe in [own.join("within"), "../s/within".into(), "./within/".into()] {
         made.forge(|manifest| manifest.stripes[1] = stripe);
@@ -111,7 +111,7 @@ fn a_manifest_that_leads_elsewhere_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_to_where_they_lead() {
+fn links_are_checked_by_their_targets() {
     use std::os::unix::fs::symlink;
     let files = ["pages.0", "directory.bin", "degrees.bin", "in/pages.0", "in/directory.bin", "graph.json"];
     for name in files {
@@ -121,13 +121,13 @@ fn links_are_followed_to_where_they_lead() {
         symlink(&away, &file).unwrap();
         made.is_refused(&OpenOptions::default(), &[name, "leads to", "away", "--allow-stripe"]);
         made.opens(&allow(made.path("")));
-        // Within the store links may go where they like.
+        // Links to files within the store are allowed.
         std::fs::remove_file(&file).unwrap();
         std::fs::rename(&away, made.store().join("moved")).unwrap();
         symlink(made.store().join("moved"), &file).unwrap();
         made.opens(&OpenOptions::default());
     }
-    // A stripe's folder on another disk, with a link in the store: made through it, it has its mark.
+    // A stripe's folder on another disk, with a link in the store: written through the link, it has its mark.
     let made = Striped::new(|folder| {
         std::fs::create_dir_all(folder.join("disk")).unwrap();
         std::fs::create_dir_all(folder.join("s")).unwrap();
@@ -139,34 +139,34 @@ fn links_are_followed_to_where_they_lead() {
     made.is_refused(&OpenOptions::default(), &["s/link", "--allow-stripe"]);
 }
 
-/// What would be waited for, or read without end, is not opened.
+/// Files that would block the reader, or have no end, are not opened.
 #[cfg(unix)]
 #[test]
-fn files_that_are_no_ordinary_ones_are_refused() {
+fn files_that_are_not_regular_are_refused() {
     for name in ["graph.json", "directory.bin", "in/directory.bin", "degrees.bin", "pages.0", "within/pages.1"] {
         let made = Striped::new(|_| "within".into());
         let file = made.store().join(name);
         std::fs::remove_file(&file).unwrap();
         let made_one = std::process::Command::new("mkfifo").arg(&file).status().unwrap();
         assert!(made_one.success());
-        let (said, hears) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let store = made.store();
-        std::thread::spawn(move || said.send(Store::open(store).map(|_| ()).map_err(|error| error.to_string())));
-        let outcome = hears.recv_timeout(Duration::from_secs(20)).expect("a pipe is not waited for");
+        std::thread::spawn(move || sender.send(Store::open(store).map(|_| ()).map_err(|error| error.to_string())));
+        let outcome = receiver.recv_timeout(Duration::from_secs(20)).expect("a pipe is not waited for");
         let file_name = file.file_name().unwrap().to_str().unwrap();
         assert!(outcome.as_ref().is_err_and(|text| text.contains(file_name)), "{name}: {outcome:?}");
     }
 }
 
 #[test]
-fn lengths_and_budgets_are_looked_at_before_anything_is_allocated() {
+fn lengths_and_budgets_are_checked_before_allocations() {
     let made = Striped::new(|_| "within".into());
-    // Counts that no file bears out.
+    // Numbers of pages that do not match the length of the file.
     for pages in [1 << 20, (1 << 32) - 1] {
         made.forge(|manifest| manifest.out.pages = pages);
         made.is_refused(&OpenOptions::default(), &["directory.bin", &pages.to_string()]);
     }
-    // A file that does, by holes: 8 GiB that take no room on the disk.
+    // A sparse file of the right length: 8 GiB that take no space on disk.
     let pages: u64 = 1 << 28;
     made.forge(|manifest| manifest.out.pages = pages);
     let directory = made.store().join("directory.bin");
@@ -179,7 +179,7 @@ fn lengths_and_budgets_are_looked_at_before_anything_is_allocated() {
         }
         other => panic!("{other:?}"),
     }
-    // A manifest that has no end.
+    // A manifest of 64 GiB.
     made.forge(|_| {});
     File::options().write(true).open(made.store().join("graph.json")).unwrap().set_len(1 << 36).unwrap();
     made.is_refused(&OpenOptions::default(), &["graph.json", "at most"]);

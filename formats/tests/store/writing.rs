@@ -1,4 +1,4 @@
-//! What a writer promises about the directory it writes to, and a reader about the store it opens.
+//! Guarantees of writers about the folder that they write to, and of readers about the store that they open.
 
 use super::canonical::{EDGES, HUB_VERTICES, VERTICES, hub, unweighted};
 use super::library::{self, Plan};
@@ -20,7 +20,7 @@ pub fn write(path: &Path, layout: Layout) -> topostream_formats::Result<Manifest
     )
 }
 
-/// Everything below a folder, by its path from there.
+/// All files and folders below a folder, by relative path.
 pub fn names(folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -96,7 +96,7 @@ fn a_stripe_that_json_cannot_name_is_refused() {
 }
 
 #[test]
-fn layouts_that_cannot_be_are_refused() {
+fn invalid_layouts_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let page = |page_bytes| Layout { page_bytes, ..Layout::default() };
     let encoding = Encoding::RecordId { page_bytes: 5, slot_bytes: 4 };
@@ -109,9 +109,9 @@ fn layouts_that_cannot_be_are_refused() {
     }
 }
 
-/// With 64-bit offsets: pages near 2^32 of 64 MiB lie 2^58 bytes deep.
+/// Offsets have 64 bits: pages of 64 MiB with numbers near 2^32 are at offsets near 2^58.
 #[test]
-fn pages_lie_beyond_four_gigabytes() {
+fn offsets_of_pages_exceed_32_bits() {
     let folder = tempfile::tempdir().unwrap();
     for stripes in [vec![Path::new(".")], vec![Path::new("."), Path::new("b"), Path::new("c")]] {
         let store = folder.path().join(stripes.len().to_string());
@@ -150,7 +150,7 @@ fn manifest() -> Manifest {
     }
 }
 
-/// Whatever numbers stand in a manifest with a good checksum: an error that names the file, or a sound manifest.
+/// Absurd numbers in a manifest with a correct checksum are an error that names the file.
 #[test]
 fn absurd_manifests_are_refused_by_name() {
     let path = Path::new("somewhere/graph.json");
@@ -177,7 +177,7 @@ fn absurd_manifests_are_refused_by_name() {
     refused(&|m| (m.directed, m.in_lists) = (false, Some(m.out.clone())));
 }
 
-/// A manifest of 300 vertices in five pages of three shards, and what they may not be.
+/// A manifest of 300 vertices on five pages in three shards, and invalid shards for it.
 #[test]
 fn absurd_shards_are_refused_by_name() {
     let path = Path::new("somewhere/graph.json");
@@ -204,7 +204,7 @@ fn absurd_shards_are_refused_by_name() {
     refused(shards(&[(128, u64::MAX), (300, 6)]), "all 300 vertices and all 5 pages");
     let in_lists = Some(good.out.clone());
     refused(Manifest { in_lists, ..good.clone() }, "in-lists that are not grouped");
-    // The version and what is new in it go together.
+    // Shards require version 2, and version 2 requires shards.
     for (text, version) in [(good.encode(), 2), (manifest().encode(), 1)] {
         let (was, other) = (format!("\"topostream\": {version}"), format!("\"topostream\": {}", 3 - version));
         let error = Manifest::decode(text.replace(&was, &other).as_bytes(), path).unwrap_err().to_string();
@@ -212,7 +212,7 @@ fn absurd_shards_are_refused_by_name() {
     }
 }
 
-/// Shards that pass the manifest's own checks are held against the directory.
+/// Shards that pass the manifest's own checks are checked against the directory.
 #[test]
 fn absurd_shards_do_not_open() {
     let folder = tempfile::tempdir().unwrap();
@@ -243,7 +243,7 @@ fn absurd_shards_do_not_open() {
     assert!(library::read(folder.path()).is_ok());
 }
 
-/// Numbers that pass the manifest's own checks are held against the files.
+/// Numbers that pass the manifest's own checks are checked against the files.
 #[test]
 fn absurd_manifests_do_not_open() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! Graph500's validation of searches: checks levels or distances without a second answer to compare with.
 //!
 //! ```text
-//!  rule                                                             what is read
+//!  rule                                                             input
 //!  1 parents form a tree with the source as its root                parents
 //!  2 values grow along tree edges by the edge's length              parents; for distances, pages too
 //!  3 values grow along edges by at most the edge's length           pages

@@ -12,7 +12,7 @@ use topostream_formats::page::{Neighbours, Page};
 use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
 
-/// Pages per thread in one batch. Errors are looked for after each batch, so a defect is found early.
+/// Pages per thread in one batch. Errors are checked after each batch, so a defect ends the check early.
 const PAGES_A_THREAD: u32 = 8;
 
 /// An edge of a reached vertex.
@@ -70,8 +70,8 @@ impl Search<'_> {
         loop {
             let found = AtomicBool::new(false);
             self.scan(checked, &|edge| {
-                let vouches = edge.from < edge.to || (edge.from == edge.to && right.contains(edge.source));
-                if vouches && self.is_exact(&edge) && right.insert(edge.dest) {
+                let proves = edge.from < edge.to || (edge.from == edge.to && right.contains(edge.source));
+                if proves && self.is_exact(&edge) && right.insert(edge.dest) {
                     found.store(true, Relaxed);
                 }
             })?;
@@ -89,7 +89,7 @@ impl Search<'_> {
 
     /// Returns whether the destination's value is the sum along the edge.
     fn is_exact(&self, edge: &ReachedEdge) -> bool {
-        self.leads_somewhere(edge.sum) && (edge.to - edge.sum).abs() <= self.lengths.tolerance() * edge.sum
+        self.is_representable(edge.sum) && (edge.to - edge.sum).abs() <= self.lengths.tolerance() * edge.sum
     }
 
     /// Reads all out-lists, checks rules 3 and 4 on every edge of a reached vertex, and passes each of these edges to
@@ -174,7 +174,7 @@ impl Search<'_> {
                 return Err(Broken { rule: Rule::EveryEdge, vertex: source, other: Some(dest), reason, page: None });
             };
             let edge = ReachedEdge { source, dest, from, to: self.value.get(dest), sum: from + length };
-            if edge.to > edge.sum * (1.0 + self.lengths.tolerance()) && self.leads_somewhere(edge.sum) {
+            if edge.to > edge.sum * (1.0 + self.lengths.tolerance()) && self.is_representable(edge.sum) {
                 return Err(self.too_far(&edge, length));
             }
             take(edge);
@@ -183,7 +183,7 @@ impl Search<'_> {
     }
 
     /// Returns whether a distance can be represented: `f32` distances must be finite.
-    fn leads_somewhere(&self, sum: f64) -> bool {
+    fn is_representable(&self, sum: f64) -> bool {
         match self.lengths {
             Lengths::Float { .. } => (sum as f32).is_finite(),
             _ => true,

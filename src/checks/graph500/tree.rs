@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::model::bits::Bits;
 
 /// The number of vertices between two checks for cancellation.
-const VERTICES_A_LOOK: u64 = 1 << 20;
+const CANCEL_CHECK_VERTICES: u64 = 1 << 20;
 
 impl Search<'_> {
     /// Checks every vertex by itself: values are not negative, the source is the root, and every reached vertex has a
@@ -13,7 +13,7 @@ impl Search<'_> {
     pub(super) fn check_vertices(&self) -> Result<u64> {
         let mut reached = 0;
         for vertex in 0..self.store.vertices() {
-            if vertex.is_multiple_of(VERTICES_A_LOOK) {
+            if vertex.is_multiple_of(CANCEL_CHECK_VERTICES) {
                 self.check_cancel()?;
             }
             let vertex = vertex as u32;
@@ -62,7 +62,7 @@ impl Search<'_> {
         safe.insert(self.source);
         let above = |vertex| Self::above(parent, vertex).expect("a reached vertex has a parent");
         for start in self.others().filter(|&vertex| self.is_reached(vertex)) {
-            if u64::from(start).is_multiple_of(VERTICES_A_LOOK) {
+            if u64::from(start).is_multiple_of(CANCEL_CHECK_VERTICES) {
                 self.check_cancel()?;
             }
             let mut vertex = start;

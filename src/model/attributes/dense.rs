@@ -117,7 +117,7 @@ impl Attributes {
         });
     }
 
-    /// Sets the values of some vertices from the memory of a device that has its own: the words of a `Move::Put`.
+    /// Sets the values of some vertices from words of a device's own memory, in the layout of a `Move::Put`.
     #[doc(hidden)]
     pub fn set_words(&self, place: usize, vertices: &Range<u64>, words: &[u32]) {
         let words: Vec<AtomicU32> = words.iter().map(|&word| AtomicU32::new(word)).collect();
@@ -143,7 +143,7 @@ impl Attributes {
     fn words(&self, place: usize) -> &Cells<AtomicU32> {
         match &self.0[place] {
             Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => cells,
-            other => panic!("attribute {place} is not of one word: {}", other.name()),
+            other => panic!("attribute {place} does not have one word for each vertex: {}", other.name()),
         }
     }
 }

@@ -253,7 +253,7 @@ impl Attributes {
     pub fn u32(&self, place: usize) -> &U32Column {
         match &self.0[place] {
             Column::U32(column) => column,
-            other => panic!("attribute {place} is declared otherwise: {}", other.name()),
+            other => panic!("attribute {place} has another type: {}", other.name()),
         }
     }
 
@@ -261,7 +261,7 @@ impl Attributes {
     pub fn f32(&self, place: usize) -> &F32Column {
         match &self.0[place] {
             Column::F32(column) => column,
-            other => panic!("attribute {place} is declared otherwise: {}", other.name()),
+            other => panic!("attribute {place} has another type: {}", other.name()),
         }
     }
 
@@ -269,7 +269,7 @@ impl Attributes {
     pub fn fixed63(&self, place: usize) -> &Fixed63Column {
         match &self.0[place] {
             Column::Fixed63(column) => column,
-            other => panic!("attribute {place} is declared otherwise: {}", other.name()),
+            other => panic!("attribute {place} has another type: {}", other.name()),
         }
     }
 
@@ -277,7 +277,7 @@ impl Attributes {
     pub fn u64(&self, place: usize) -> &U64Column {
         match &self.0[place] {
             Column::U64(column) => column,
-            other => panic!("attribute {place} is declared otherwise: {}", other.name()),
+            other => panic!("attribute {place} has another type: {}", other.name()),
         }
     }
 
@@ -285,7 +285,7 @@ impl Attributes {
     pub fn bits(&self, place: usize) -> &Bits {
         match &self.0[place] {
             Column::Bit(column) => column,
-            other => panic!("attribute {place} is declared otherwise: {}", other.name()),
+            other => panic!("attribute {place} has another type: {}", other.name()),
         }
     }
 }
@@ -342,7 +342,7 @@ mod tests {
 
     /// The values of a range end where those of the next one begin, even if they share words.
     #[test]
-    fn sizes_go_together() {
+    fn sizes_and_word_ranges_agree() {
         use AttributeType::{Bit, F32, Fixed63, U32, U64};
         for (of, bits) in [(U32, 32), (F32, 32), (Fixed63, 64), (U64, 64), (Bit, 1)] {
             assert_eq!((of.bits(), of.is_wide()), (bits, bits == 64));

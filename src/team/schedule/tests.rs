@@ -68,7 +68,7 @@ proptest! {
     /// After the reduction, owners have merged the values of all devices. After the gather, every device has the
     /// owners' values of gathered attributes.
     #[test]
-    fn everything_arrives_once(
+    fn every_value_arrives_once(
         vertices in 0u64..9000,
         cuts in prop::collection::vec(any::<u64>(), 0..5),
         seed: u64,
@@ -165,7 +165,7 @@ proptest! {
 }
 
 #[test]
-fn pull_over_ones_own_lists_gathers_shares_only() {
+fn aligned_pull_exchanges_gathered_values_only() {
     let declared = [
         attribute(AttributeType::F32, Role::Gathered, Merge::Max),
         attribute(AttributeType::Fixed63, Role::Own, Merge::Add),

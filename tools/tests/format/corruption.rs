@@ -1,4 +1,4 @@
-//! One wrong byte anywhere, a file too short, too long or missing: an error that names the file.
+//! One wrong byte anywhere, and a file that is too short, too long or missing, are errors that name the file.
 
 use super::canonical::{HUB_VERTICES, hub};
 use super::feed::{Feed, draws, open_and_verify, run, small_pages};
@@ -41,7 +41,7 @@ fn store_with_everything(seed: u32) -> TempDir {
     folder
 }
 
-/// All of the first and last bytes, and some between.
+/// The first and last bytes, and some between; all bytes of small files.
 fn positions(bytes: u64, draw: &mut impl FnMut(u64) -> u64) -> Vec<u64> {
     if bytes <= 2000 {
         return (0..bytes).collect();
@@ -83,7 +83,7 @@ fn every_flipped_byte_is_found() {
 }
 
 #[test]
-fn every_other_length_is_found() {
+fn every_wrong_length_is_found() {
     let folder = store_with_everything(0);
     for file in FILES {
         let path = folder.path().join(file);
@@ -122,7 +122,7 @@ fn files_of_another_store_are_found() {
 }
 
 #[test]
-fn pages_in_each_others_place_are_found() {
+fn swapped_pages_are_found() {
     let folder = store_with_everything(0);
     for file in ["pages.0", "second/pages.1", "weights.0"] {
         let bytes = fs::read(folder.path().join(file)).unwrap();
@@ -134,7 +134,7 @@ fn pages_in_each_others_place_are_found() {
 }
 
 #[test]
-fn a_newer_version_is_named_with_ours() {
+fn an_unknown_version_is_named_with_the_supported_ones() {
     let folder = store_with_everything(0);
     let manifest = folder.path().join("graph.json");
     let text = fs::read_to_string(&manifest).unwrap();

@@ -1,4 +1,4 @@
-//! A bad input, a stop, a full disk: nothing that opens is left, and nothing else either.
+//! After invalid input, cancellation or a full disk, neither a store nor any other file is left.
 
 use super::canonical::{EDGES, VERTICES, unweighted};
 use super::feed::{Feed, draws, open_and_verify, run, run_watched, small_pages};
@@ -13,14 +13,14 @@ fn canonical() -> Feed {
     Feed::new(IdSpace::Range { first: 0, count: VERTICES }, Some(WeightType::U32), EDGES.to_vec())
 }
 
-/// More edges than the least budget sorts at once.
+/// More edges than the minimum budget sorts at once.
 fn large() -> Feed {
     let mut draw = draws(3);
     let edges = (0..700_000).map(|_| (draw(5000) * 2, draw(5000) * 2, draw(9) as u32)).collect();
     Feed::new(IdSpace::Named, Some(WeightType::U32), edges)
 }
 
-/// Everything that writes something: ids, in-lists, weights, stripes, spilled runs.
+/// Options under which all kinds of files are written: ids, in-lists, weights, stripes, spilled runs.
 fn everything() -> FormatOptions {
     let mut options = FormatOptions { in_edges: true, order: VertexOrder::Degree, ..small_pages() };
     options.layout.encoding = Encoding::record_id(3, 3).unwrap();
@@ -63,7 +63,7 @@ fn ids_out_of_range_leave_nothing() {
     }
 }
 
-/// Asks for a stop when a stage begins.
+/// Cancels when a stage begins.
 struct StopAt {
     stage: &'static str,
     cancel: Cancel,
@@ -80,7 +80,7 @@ impl Progress for StopAt {
 }
 
 #[test]
-fn a_stop_at_any_stage_leaves_nothing() {
+fn cancellation_at_any_stage_leaves_nothing() {
     let feeds = [canonical(), large()];
     for stage in [
         "read edges",
@@ -103,7 +103,7 @@ fn a_stop_at_any_stage_leaves_nothing() {
 }
 
 #[test]
-fn a_stop_while_shards_are_made_leaves_nothing() {
+fn cancellation_while_shards_are_made_leaves_nothing() {
     for stage in
         ["count destinations", "group by destination", "lay out pages", "write shard 1 of 3", "write shard 3 of 3"]
     {
@@ -118,7 +118,7 @@ fn a_stop_while_shards_are_made_leaves_nothing() {
     }
 }
 
-/// A folder where one of the files should be made stands in for a disk that fails.
+/// A folder in the place of a file simulates a failing disk.
 #[test]
 fn a_file_that_cannot_be_made_leaves_nothing() {
     for (file, options) in [("pages.0", in_shards()), ("degrees.bin", in_shards()), ("directory.bin", in_shards())] {
@@ -143,7 +143,7 @@ fn a_file_that_cannot_be_made_leaves_nothing() {
     }
 }
 
-/// Puts a folder in the way of a file when the writer has begun.
+/// Creates a folder in the place of a file once the writer has begun.
 struct Blocked {
     path: PathBuf,
 }
@@ -158,7 +158,7 @@ impl Progress for Blocked {
     fn end(&self) {}
 }
 
-/// An error that names the file, and nothing left.
+/// Expects an error that names the file, and no files left.
 fn expect_failure(file: &str, options: &FormatOptions) {
     let folder = tempfile::tempdir().unwrap();
     let (stripe, name) = file.strip_prefix("second/").map_or(("", file), |name| ("second", name));
@@ -169,7 +169,7 @@ fn expect_failure(file: &str, options: &FormatOptions) {
     expect_nothing_left(folder.path());
 }
 
-/// A file-size limit stands in for a disk that fills up while runs are sorted. The limit holds for a process, so the
+/// A file-size limit simulates a disk that fills up while runs are sorted. The limit applies to a process, so the
 /// test runs itself again under a shell that sets it.
 #[cfg(target_os = "linux")]
 #[test]
@@ -177,12 +177,12 @@ fn no_room_for_sorted_runs_leaves_nothing() {
     const UNDER_LIMIT: &str = "TOPOSTREAM_TEST_UNDER_LIMIT";
     if std::env::var_os(UNDER_LIMIT).is_some() {
         let folder = tempfile::tempdir().unwrap();
-        // The least budget spills runs of 4 MiB; pages are written later.
+        // The minimum budget spills runs of 4 MiB; pages are written later.
         let feed = large();
         let Err(Error::Memory { needed_bytes, .. }) =
             run(&feed, folder.path(), &FormatOptions { memory_bytes: 0, ..small_pages() })
         else {
-            panic!("a budget of nothing suffices");
+            panic!("a budget of 0 suffices");
         };
         let options = FormatOptions { memory_bytes: needed_bytes, ..small_pages() };
         let error = run(&feed, folder.path(), &options).unwrap_err().to_string();
@@ -202,7 +202,7 @@ fn no_room_for_sorted_runs_leaves_nothing() {
 }
 
 #[test]
-fn a_store_that_is_there_is_not_touched() {
+fn an_existing_store_is_not_touched() {
     let folder = tempfile::tempdir().unwrap();
     run(&canonical(), folder.path(), &small_pages()).unwrap();
     let before = spec_reader::read(folder.path()).unwrap();
@@ -213,7 +213,7 @@ fn a_store_that_is_there_is_not_touched() {
 }
 
 #[test]
-fn a_budget_that_is_too_small_is_said_in_figures() {
+fn the_error_for_a_small_budget_has_figures() {
     let folder = tempfile::tempdir().unwrap();
     let error =
         run(&canonical(), folder.path(), &FormatOptions { memory_bytes: 1 << 20, ..small_pages() }).unwrap_err();

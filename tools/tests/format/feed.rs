@@ -1,4 +1,4 @@
-//! A source for tests: it holds little memory, and fails or stops where it is told to.
+//! A source of edges for tests: it needs little memory, and can fail at a given edge.
 
 use super::spec_reader::Triple;
 use std::path::Path;
@@ -9,18 +9,18 @@ use topostream_tools::format::{FormatOptions, FormatReport, format};
 use topostream_tools::progress::{Cancel, Progress, Quiet};
 use topostream_tools::verify::verify;
 
-/// Edges that can be read as often as the formatter likes.
+/// Edges in memory, which can be read any number of times.
 #[derive(Clone)]
 pub struct Feed {
     pub info: SourceInfo,
     pub edges: Arc<Vec<Triple>>,
     pub extra: Vec<u64>,
-    /// Fails once this many edges have been given.
+    /// Fails after this number of edges.
     pub fails_at: Option<usize>,
     pub at: usize,
-    /// As a pipe is: opened once, or it fails.
+    /// Whether it can be opened only once, like a pipe.
     pub read_once: bool,
-    /// All vertices, where the source has a list of them.
+    /// All vertices, if the source has a list of them.
     pub declared: Option<Vec<u64>>,
 }
 
@@ -67,7 +67,7 @@ impl EdgeSource for Feed {
     }
 
     fn place_of(&self, index: usize, _edge: &Edge) -> String {
-        // Chunks are full but for the last.
+        // All chunks except the last are full.
         format!("input.txt:{}", 1 + (self.at - 1) / CHUNK_EDGES * CHUNK_EDGES + index)
     }
 
@@ -116,7 +116,7 @@ pub fn open_and_verify(path: &Path) -> Result<()> {
     verify(&Store::open(path)?, 1 << 30, &Quiet, &Cancel::default()).map(|_| ())
 }
 
-/// Numbers that look random, the same in every run.
+/// Pseudo-random numbers, the same in every run.
 pub fn draws(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |below| {

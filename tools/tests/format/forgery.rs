@@ -1,4 +1,4 @@
-//! Stores whose checksums are all right and whose contents are not: an error that says so, and never a panic.
+//! Stores with correct checksums and wrong contents are errors that name the defect, and never cause a panic.
 
 use super::canonical::{EDGES, VERTICES};
 use super::feed::{Feed, open_and_verify, run, small_pages};
@@ -8,7 +8,7 @@ use topostream_formats::checksum::crc32c;
 use topostream_formats::directory::{DirectoryEntry, encode};
 use topostream_formats::{Encoding, IdSpace, Manifest, Store, WeightType};
 
-/// What a forger works on: the store has one page.
+/// The parts of a store that are forged. The store has one page.
 struct Forgery {
     page: Vec<u8>,
     weights: Vec<u8>,
@@ -27,7 +27,7 @@ impl Forgery {
         self.set(at, value);
     }
 
-    /// Reads the parts, and writes them with checksums that are right again.
+    /// Reads the parts, changes them, and writes them with correct checksums.
     fn forge(store: &Path, change: &dyn Fn(&mut Self)) {
         let opened = Store::open(store).unwrap();
         let entry = opened.topologies().next().unwrap().directory().entries()[0];
@@ -58,7 +58,7 @@ fn refused(encoding: Encoding, in_edges: bool, words: &[&str], change: &dyn Fn(&
     let space = IdSpace::Range { first: 0, count: VERTICES };
     run(&Feed::new(space, Some(WeightType::U32), EDGES.to_vec()), folder.path(), &options).unwrap();
     Forgery::forge(folder.path(), &|_| {});
-    open_and_verify(folder.path()).expect("checksums that are made right are right");
+    open_and_verify(folder.path()).expect("an unchanged store with recomputed checksums is valid");
     Forgery::forge(folder.path(), change);
     let error = open_and_verify(folder.path()).expect_err(&format!("{words:?}")).to_string();
     assert!(words.iter().all(|word| error.contains(word)), "{words:?}: {error}");
@@ -67,7 +67,7 @@ fn refused(encoding: Encoding, in_edges: bool, words: &[&str], change: &dyn Fn(&
 const IDS: Encoding = Encoding::VertexId;
 
 #[test]
-fn headers_are_held_against_the_directory() {
+fn headers_are_checked_against_the_directory() {
     let wrong = |at: usize, what: &str| refused(IDS, false, &["pages.0: page 0", what], &|f| f.set(at, 0x0101));
     wrong(0, "page id 0");
     wrong(4, "store tag");
@@ -104,7 +104,7 @@ fn neighbours_that_do_not_exist_are_refused() {
 }
 
 #[test]
-fn what_verify_alone_notices() {
+fn defects_that_only_verify_finds() {
     refused(IDS, false, &["pages.0: page 0", "vertex 1 in ascending order"], &|f| f.set(32, 5));
     refused(IDS, false, &["vertex 2 with degree 4 as in degrees.bin"], &|f| f.degrees[8] = 4);
     refused(IDS, true, &["in-lists with the edges of the out-lists"], &|f| f.set(32 + 4 * 9, 11));
@@ -129,7 +129,7 @@ fn directories_that_do_not_add_up_are_refused() {
 }
 
 #[test]
-fn weights_are_held_against_the_directory() {
+fn weights_are_checked_against_the_directory() {
     let wrong = |at: usize| refused(IDS, false, &["weights.0: page 0"], &|f| f.weights[at] ^= 1);
     [0, 4, 8, 12].into_iter().for_each(wrong);
 }

@@ -1,4 +1,4 @@
-//! Ids at the edges of what 32 and 64 bits hold.
+//! Ids near the limits of 32 and 64 bits.
 
 use super::feed::{Feed, open_and_verify, run, small_pages};
 use super::spec_reader;
@@ -6,7 +6,7 @@ use topostream_formats::{Error, IdSpace, Store, VertexId};
 use topostream_tools::format::{FormatOptions, IdPolicy};
 
 #[test]
-fn the_largest_ids_there_are() {
+fn the_largest_ids_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let largest = u64::MAX;
     let edges = vec![(largest, 0, 0), (1 << 32, (1 << 32) - 1, 0), (0, largest, 0)];
@@ -20,7 +20,7 @@ fn the_largest_ids_there_are() {
     assert_eq!(ids.vertex(17), None);
 }
 
-/// Scattered ids take memory by their number, not by the largest of them.
+/// The memory for scattered ids depends on their number, not on the largest id.
 #[test]
 fn scattered_ids_need_no_memory_for_the_gaps() {
     for step in [1u64 << 20, 0xFFFF_FFF1, 1 << 40] {
@@ -34,9 +34,9 @@ fn scattered_ids_need_no_memory_for_the_gaps() {
     }
 }
 
-/// A pipe whose ids pass 32 bits after more edges than memory holds: they are in sorted runs by then.
+/// A pipe whose ids exceed 32 bits after more edges than memory holds: those are already in sorted runs.
 #[test]
-fn wide_ids_behind_many_edges_of_a_pipe() {
+fn wide_ids_after_many_edges_of_a_pipe() {
     let narrow = 700_000u64;
     let mut edges: Vec<_> = (0..narrow).map(|i| (i % 5000, i * 7919 % 5003, 0)).collect();
     edges.extend([(1 << 40, 3, 0), (3, 1 << 40, 0), (1 << 40, 1 << 40, 0)]);
@@ -56,7 +56,7 @@ fn wide_ids_behind_many_edges_of_a_pipe() {
     assert_eq!(once.2.len() as u64 + once.0, edges.len() as u64);
 }
 
-/// An undirected list of more edges than memory holds, one of which lacks its reverse; by a pipe its line is not known.
+/// An undirected list of more edges than memory holds, one of them without its reverse. In a pipe, its line is unknown.
 #[test]
 fn a_missing_reverse_among_many() {
     let edges: Vec<_> =
@@ -84,7 +84,7 @@ fn a_missing_reverse_among_many() {
 }
 
 #[test]
-fn more_vertices_than_32_bits_is_a_limit() {
+fn more_vertices_than_32_bits_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let format = |ids, policy, edges| {
         run(&Feed::new(ids, None, edges), folder.path(), &FormatOptions { ids: policy, ..small_pages() })

@@ -1,4 +1,4 @@
-//! The corpora of the fuzz targets, formatted: what is accepted is sound, what is refused names its file.
+//! Formats the corpora of the fuzz targets: accepted files become sound stores, and errors name the file.
 
 #[path = "../../../formats/fuzz/fuzz_targets/format_shared.rs"]
 mod format_shared;
@@ -33,17 +33,17 @@ fn corpus_of_the_formatter() {
     }
 }
 
-/// Files of every kind with a few changes, formatted in ways that are drawn as well.
+/// Files of every kind with a few changes, formatted with random options.
 #[test]
 fn changed_files_become_sound_stores_or_errors() {
     let (mut draws, mut accepted) = (Draws(SEED), 0);
     for (number, kind) in Kind::ALL.into_iter().enumerate().filter(|&(_, kind)| kind != Kind::Graphalytics) {
         for (_, data) in corpus(&kind.name().replace('-', "_")) {
             for _ in 0..3 {
-                // Half of them without a wish, so that more is accepted.
+                // Half of the option bytes are 0, so that more files are accepted.
                 let mut byte = || (draws.below(2) * draws.below(256)) as u8;
                 let [flags, more] = [byte(), byte()];
-                // In place of the byte that says how the file is read, there are three.
+                // The first byte of the corpus file, which selects how it is read, is replaced by three bytes.
                 let data = [&[number as u8, flags, more], &data[1..]].concat();
                 let changed = mutated(&data, 3, &mut draws);
                 accepted += u32::from(formatted(if draws.below(2) == 0 { &data } else { &changed }));

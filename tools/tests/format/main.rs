@@ -1,4 +1,4 @@
-//! The formatter and `verify`: any edges become a store that holds exactly them; nothing else becomes one.
+//! The formatter and `verify`: any edges become a store with exactly these edges; invalid input never becomes a store.
 
 #[path = "../../../formats/tests/store/canonical.rs"]
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! Any edges under any options, against an oracle that sorts in memory.
+//! Any edges with any options, compared with an oracle that sorts in memory.
 
 use super::feed::{Feed, draws, open_and_verify, run, small_pages};
 use super::scratch;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use topostream_formats::{Encoding, Error, IdSpace, VertexOrder, WeightType};
 use topostream_tools::format::{FormatOptions, IdPolicy};
 
-/// What the store must hold, in original ids.
+/// The expected contents of a store, in original ids.
 #[derive(Debug, PartialEq)]
 struct Expected {
     vertices: BTreeSet<u64>,
@@ -62,7 +62,7 @@ fn oracle(feed: &Feed, options: &FormatOptions) -> Expected {
     Expected { vertices, edges, directed: feed.info.directed && !options.symmetrize, self_loops, duplicates }
 }
 
-/// The edges of a store in original ids, sorted as the oracle's.
+/// The edges of a store in original ids, sorted like the oracle's.
 fn in_original_ids(graph: &Graph, edges: &[Triple], of: WeightType) -> Vec<Triple> {
     let id = |vertex: u64| graph.ids[vertex as usize];
     let mut edges: Vec<Triple> = edges.iter().map(|&(u, v, w)| (id(u), id(v), w)).collect();
@@ -70,7 +70,7 @@ fn in_original_ids(graph: &Graph, edges: &[Triple], of: WeightType) -> Vec<Tripl
     edges
 }
 
-/// Formats, verifies and holds the store against the oracle. The budget is the least that the formatter asks for.
+/// Formats edges, verifies the store and compares it with the oracle. The budget is the formatter's minimum.
 fn check(feed: &Feed, options: &FormatOptions) -> Result<(), TestCaseError> {
     let folder = scratch::in_memory();
     let mut options = FormatOptions { memory_bytes: 0, ..options.clone() };
@@ -78,7 +78,7 @@ fn check(feed: &Feed, options: &FormatOptions) -> Result<(), TestCaseError> {
         match run(feed, folder.path(), &options) {
             Err(Error::Memory { needed_bytes, .. }) => {
                 prop_assert!(needed_bytes < 1 << 30, "{needed_bytes} bytes");
-                prop_assert!(options.memory_bytes == 0, "{} bytes did not do", options.memory_bytes);
+                prop_assert!(options.memory_bytes == 0, "{} bytes do not suffice", options.memory_bytes);
                 options.memory_bytes = needed_bytes;
             }
             other => break other.unwrap(),
@@ -106,7 +106,7 @@ fn check(feed: &Feed, options: &FormatOptions) -> Result<(), TestCaseError> {
     check_order(&graph, &expected, options.order)
 }
 
-/// Each vertex's key must not descend in the order that was asked for.
+/// Checks that the vertices are sorted by the keys of the requested order.
 fn check_order(graph: &Graph, expected: &Expected, order: VertexOrder) -> Result<(), TestCaseError> {
     let (mut out, mut all) = (BTreeMap::new(), BTreeMap::new());
     for &(u, v, _) in &expected.edges {
@@ -155,7 +155,7 @@ fn all_options() -> impl Strategy<Value = FormatOptions> {
     )
 }
 
-/// How ids are spread: a source's id space, a policy, and the id of the i-th of 40 vertices.
+/// A distribution of ids: a source's id space, a policy, and the id of the i-th of 40 vertices.
 #[derive(Clone, Copy, Debug)]
 enum Ids {
     Range(u64),
@@ -209,7 +209,7 @@ fn weight(draw: u64, of: Option<WeightType>) -> u32 {
     }
 }
 
-/// The number of cases: `usual`, or `all` where every case is tested.
+/// The number of cases: `usual`, or `all` if every case is tested.
 fn cases(usual: u32, all: u32) -> u32 {
     if thorough() { all } else { usual }
 }
@@ -246,7 +246,7 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(2, 7)))]
-    /// More edges than the least memory holds: sorting goes through files, more than once.
+    /// More edges than the minimum memory holds: they are sorted through several files.
     #[test]
     fn sorting_in_runs_changes_nothing(
         seed: u64,

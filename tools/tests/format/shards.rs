@@ -1,4 +1,4 @@
-//! Shards: where they end, and stores whose checksums are right and whose shards are not.
+//! Shards: their sizes, and stores with correct checksums and wrong shards.
 
 use super::canonical::{HUB_VERTICES, hub};
 use super::feed::{Feed, open_and_verify, run, small_pages};
@@ -13,11 +13,11 @@ use topostream_tools::generate::Rmat;
 use topostream_tools::info::summarise;
 use topostream_tools::progress::{Cancel, Quiet};
 
-// ---- Where shards end -----------------------------------------------------------------------------------------------
+// ---- Sizes of shards ------------------------------------------------------------------------------------------------
 
-/// Skewed graphs, in natural order and with all hubs in front: no shard has much more than twice its share.
+/// Skewed graphs, in natural order and with all hubs first: no shard has much more than twice its share.
 #[test]
-fn shards_are_of_like_size() {
+fn shards_have_similar_sizes() {
     for (order, shards) in
         [(VertexOrder::Natural, 2), (VertexOrder::Degree, 3), (VertexOrder::Natural, 7), (VertexOrder::Degree, 8)]
     {
@@ -70,7 +70,7 @@ fn other_numbers_of_shards_are_refused() {
     }
 }
 
-// ---- Shards that are not what they should be ------------------------------------------------------------------------
+// ---- Wrong shards ---------------------------------------------------------------------------------------------------
 
 /// The out-lists of a store of one stripe.
 struct Forgery {
@@ -94,7 +94,7 @@ impl Forgery {
         u32::from_le_bytes(self.pages[at..at + 4].try_into().unwrap())
     }
 
-    /// Reads the parts, and writes them with checksums that are right again.
+    /// Reads the parts, changes them, and writes them with correct checksums.
     fn forge(store: &Path, change: &dyn Fn(&mut Self)) {
         let opened = Store::open(store).unwrap();
         let entries = opened.topology(Direction::Out).unwrap().directory().entries().to_vec();
@@ -128,7 +128,7 @@ fn refused(encoding: Encoding, in_edges: bool, words: &[&str], change: &dyn Fn(&
         let ends: Vec<u64> = forgery.manifest.out.shards.as_ref().unwrap().iter().map(|shard| shard.end).collect();
         assert_eq!((ends, forgery.entries.len()), (vec![64, 128, 200], 3));
     });
-    open_and_verify(folder.path()).expect("checksums that are made right are right");
+    open_and_verify(folder.path()).expect("an unchanged store with recomputed checksums is valid");
     Forgery::forge(folder.path(), change);
     let error = open_and_verify(folder.path()).expect_err(&format!("{words:?}")).to_string();
     assert!(words.iter().all(|word| error.contains(word)), "{words:?}: {error}");
@@ -159,21 +159,21 @@ fn record_ids_name_records_of_the_first_shard() {
 }
 
 #[test]
-fn what_verify_alone_notices() {
+fn defects_that_only_verify_finds() {
     let last = |f: &Forgery, page: usize| f.entries[page].edge_count as usize - 1;
     refused(IDS, false, &["pages.0: page 2", "vertex 199 in ascending order"], &|f| f.aim(2, last(f, 2), 128));
     refused(IDS, true, &["in-lists with the edges of the out-lists"], &|f| f.aim(1, 0, 65));
     refused(IDS, false, &["degrees.bin", "vertex 3 with degree"], &|f| f.degrees[12] += 1);
-    // One more here, one less there: the lists of two vertices, in shards of their own.
+    // The sum of the degrees is right, but those of two vertices are not.
     refused(IDS, false, &["degrees.bin", "vertex 0 with degree"], &|f| {
         (f.degrees[0], f.degrees[4]) = (f.degrees[0] - 1, f.degrees[4] + 1)
     });
     refused(IDS, false, &["every edge both ways"], &|f| f.manifest.directed = false);
 }
 
-/// A directory whose pages go on where those of the shard before end, as if lists were not grouped.
+/// A directory in which a shard's pages continue after those of the previous shard, as if lists were not grouped.
 #[test]
-fn directories_begin_anew_with_each_shard() {
+fn directories_start_over_in_each_shard() {
     refused(IDS, false, &["directory.bin", "page 1 with first vertex 0", "200"], &|f| f.entries[1].start_vertex = 200);
     refused(IDS, false, &["directory.bin", "page 2 with first edge", "0"], &|f| f.entries[2].first_edge = 0);
     refused(IDS, false, &["directory.bin", "(200,", "at page 2", "(199,"], &|f| f.entries[1].slot_count = 199);

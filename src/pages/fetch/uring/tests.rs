@@ -1,4 +1,4 @@
-//! Tests of a ring that the kernel refuses, transiently and for good.
+//! Tests of a ring whose requests the kernel refuses, transiently or permanently.
 
 use super::*;
 use std::fs::File;
