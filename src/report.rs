@@ -72,6 +72,7 @@ impl RunReport {
             initialise_ns: self.initialise_ns + next.initialise_ns,
             retries: self.retries + next.retries,
             planned_bytes: self.planned_bytes.max(next.planned_bytes),
+            bound: self.total.bound(),
             total: self.total,
             stripes: self.stripes,
             steps: self.steps,

@@ -7,6 +7,11 @@ pub fn crc32c(bytes: &[u8]) -> u32 {
     crc_fast::checksum(Crc32Iscsi, bytes) as u32
 }
 
+/// The CRC-32C of bytes whose two parts have these checksums; the second part has `second_bytes` bytes.
+pub fn combine(first: u32, second: u32, second_bytes: u64) -> u32 {
+    crc_fast::checksum_combine(Crc32Iscsi, first.into(), second.into(), second_bytes) as u32
+}
+
 /// A CRC-32C of bytes that arrive in pieces.
 #[derive(Debug)]
 pub struct Crc32c(crc_fast::Digest);
@@ -51,5 +56,9 @@ mod tests {
             pieces.update(piece);
         }
         assert_eq!(pieces.value(), crc32c(&bytes));
+        for at in [0, 1, 777, 9_999, 10_000] {
+            let (first, second) = bytes.split_at(at);
+            assert_eq!(combine(crc32c(first), crc32c(second), second.len() as u64), crc32c(&bytes), "{at}");
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! count it.
 
 use crate::buffer::AlignedBuffer;
-use crate::checksum::Crc32c;
+use crate::checksum::{Crc32c, combine, crc32c};
 use crate::error::{Error, Result};
 use crate::store::read_exact_at;
 use std::fs::File;
@@ -15,6 +15,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Bytes that are read and checked at a time: few enough to be in the processor's cache for the checksum.
 const BLOCK: usize = 1 << 20;
+/// Minimum bytes of a part that is read by a thread of its own.
+const PART_MIN: usize = 8 << 20;
+/// Maximum number of threads that read a file. More do not read it faster.
+const READERS_MAX: usize = 8;
 
 /// A file that is an array of `T` after a header of `header_bytes`. Clones share the memory.
 #[derive(Clone, Debug)]
@@ -43,13 +47,8 @@ impl<T: bytemuck::Pod> StoredValues<T> {
             ));
         }
         let mut bytes = AlignedBuffer::try_new(&path.display().to_string(), found)?;
-        let (mut checksum, mut offset) = (Crc32c::default(), 0);
-        for block in bytes.chunks_mut(BLOCK) {
-            read_exact_at(&file, block, offset).map_err(Error::io(path, "read"))?;
-            checksum.update(block);
-            offset += block.len() as u64;
-        }
-        let found = checksum.value();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(READERS_MAX);
+        let found = read_parts(&file, &mut bytes, threads).map_err(Error::io(path, "read"))?;
         if found != crc {
             return Err(Error::file(path, format!("checksum {crc:08x}"), format!("{found:08x}")));
         }
@@ -68,6 +67,45 @@ impl<T: bytemuck::Pod> StoredValues<T> {
     }
 }
 
+/// Reads a file in as many parts as threads, if it is long enough; returns its checksum. Where the system refuses
+/// threads, those that there are read all parts.
+fn read_parts(file: &File, bytes: &mut [u8], threads: usize) -> std::io::Result<u32> {
+    let part_bytes = bytes.len().div_ceil(threads).next_multiple_of(BLOCK).max(PART_MIN);
+    let count = bytes.len().div_ceil(part_bytes);
+    let parts = Mutex::new(bytes.chunks_mut(part_bytes).enumerate());
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let read = || {
+        let mut read = Vec::new();
+        while let Some((number, part)) = next() {
+            let bytes = part.len() as u64;
+            read.push((number, bytes, read_part(file, part, number as u64 * part_bytes as u64)?));
+        }
+        std::io::Result::Ok(read)
+    };
+    let mut all = std::thread::scope(|scope| {
+        let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, read).ok();
+        let others: Vec<_> = (1..count).map_while(spawn).collect();
+        let mut all = read()?;
+        for other in others {
+            all.extend(other.join().expect("a reader does not panic")?);
+        }
+        std::io::Result::Ok(all)
+    })?;
+    all.sort_unstable_by_key(|&(number, ..)| number);
+    Ok(all.into_iter().fold(crc32c(&[]), |before, (_, bytes, of_part)| combine(before, of_part, bytes)))
+}
+
+/// Reads a part of a file that begins at `offset`; returns its checksum.
+fn read_part(file: &File, part: &mut [u8], mut offset: u64) -> std::io::Result<u32> {
+    let mut checksum = Crc32c::default();
+    for block in part.chunks_mut(BLOCK) {
+        read_exact_at(file, block, offset)?;
+        checksum.update(block);
+        offset += block.len() as u64;
+    }
+    Ok(checksum.value())
+}
+
 /// Values used in several places: one copy in memory, while it is in use.
 #[derive(Debug, Default)]
 pub(crate) struct SharedValues(Mutex<Weak<AlignedBuffer>>);
@@ -83,5 +121,37 @@ impl SharedValues {
         debug_assert_eq!(values.header_bytes, 0);
         *held = Arc::downgrade(&values.bytes);
         Ok(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn parts_are_the_whole_file() {
+        for count in [0, 1, PART_MIN as u32 / 4, PART_MIN as u32 / 2 + 3, PART_MIN as u32 / 4 * 5 + 1] {
+            let values: Vec<u32> = (0..count).map(|value| value.wrapping_mul(0x9E37_79B9)).collect();
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(bytemuck::cast_slice(&values)).unwrap();
+            let crc = crc32c(bytemuck::cast_slice(&values));
+            let found = StoredValues::<u32>::open(file.path(), 0, count.into(), crc).unwrap();
+            assert!(found.values() == values, "{count} values");
+            for threads in [1, 2, 3, READERS_MAX] {
+                let mut bytes = vec![0; 4 * values.len()];
+                assert_eq!(read_parts(file.as_file(), &mut bytes, threads).unwrap(), crc, "{count}, {threads} threads");
+                assert!(bytes == bytemuck::cast_slice::<u32, u8>(&values));
+            }
+            assert!(StoredValues::<u32>::open(file.path(), 0, count.into(), !crc).is_err());
+        }
+    }
+
+    #[test]
+    fn a_file_that_ends_early_is_an_error() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(3 * PART_MIN as u64 - 5).unwrap();
+        let mut bytes = vec![0; 3 * PART_MIN];
+        assert!(read_parts(file.as_file(), &mut bytes, 3).is_err());
     }
 }

@@ -63,7 +63,7 @@ impl Engine {
         }
         declared::check_shared(algorithm, self.store.topology(Direction::In).is_some())?;
         let rates = options.rates.as_deref();
-        let profiles = self.roster.described(options.threads, &options.gpu);
+        let profiles = self.roster.described(algorithm.shader().is_some(), options.threads, &options.gpu);
         let strategy = choose(rates, algorithm, &self.store, &options.cost_options(), &profiles);
         let work = Workload::of(algorithm, &self.store, SUPERSTEPS_DEFAULT);
         let shares = rates.and_then(|rates| shares(rates, &work, &profiles));

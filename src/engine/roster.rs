@@ -17,12 +17,23 @@ use topostream_formats::Store;
 
 /// The devices of an engine.
 pub struct Roster {
-    devices: Mutex<Vec<OpenDevice>>,
+    devices: Mutex<Opened>,
+    /// Whether `auto` is among the choices.
+    has_auto: bool,
     /// The exchange memory of the last run. Pinning a new one takes longer than a short search.
     exchange: Mutex<Option<Arc<ExchangeMemory>>>,
     /// GPUs that outlive the engine.
     #[cfg(feature = "gpu")]
     open_gpus: Option<super::OpenGpus>,
+}
+
+/// Open devices. `auto` is another device for algorithms without a shader, so each kind of algorithm has its own list.
+#[derive(Default)]
+struct Opened {
+    /// Empty until the first algorithm with a shader runs.
+    with_shader: Vec<OpenDevice>,
+    /// Empty until an algorithm without a shader runs on `auto`.
+    without_shader: Vec<OpenDevice>,
 }
 
 /// A device of the engine.
@@ -89,25 +100,26 @@ impl Kinds {
 
 impl Roster {
     /// Creates a roster without devices: [`open`](Self::open) opens them.
-    #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "only GPUs outlive an engine"))]
     pub fn new(options: &super::EngineOptions) -> Self {
         Self {
             devices: Mutex::default(),
+            has_auto: options.devices.contains(&DeviceChoice::Auto),
             exchange: Mutex::default(),
             #[cfg(feature = "gpu")]
             open_gpus: options.open_gpus.clone(),
         }
     }
 
-    /// Opens the chosen devices, unless that was done before. Without a shader, `auto` is the CPU.
+    /// Opens the chosen devices for a run, unless that was done before. Without a shader, `auto` is the CPU.
     ///
     /// # Errors
     /// [`Error::NoDevice`] if a device does not exist; errors of the driver.
     pub fn open(&self, choices: &[DeviceChoice], has_shader: bool, settings: &GpuSettings) -> Result<Kinds> {
-        let mut devices = self.devices();
+        let mut opened = self.devices.lock().expect("nothing panics while it is held");
         if choices.is_empty() {
             return Err(Error::NoDevice("the list of devices is empty: a run needs at least one".into()));
         }
+        let devices = self.of(has_shader, &mut opened);
         if devices.is_empty() {
             *devices = self.open_all(choices, has_shader, settings)?;
         }
@@ -120,8 +132,8 @@ impl Roster {
 
     /// Describes the open devices for the cost model.
     #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "only GPUs have settings"))]
-    pub fn described(&self, threads: usize, settings: &GpuSettings) -> Vec<predict::DeviceProfile> {
-        let devices = self.devices();
+    pub fn described(&self, has_shader: bool, threads: usize, settings: &GpuSettings) -> Vec<predict::DeviceProfile> {
+        let devices = self.devices(has_shader);
         let cpus = devices.iter().filter(|device| matches!(device, OpenDevice::Cpu)).count();
         let described = |device: &OpenDevice| match device {
             OpenDevice::Cpu => predict::DeviceProfile::cpu((threads / cpus.max(1)).max(1)),
@@ -134,8 +146,14 @@ impl Roster {
         devices.iter().map(|device| predict::DeviceProfile { share: 1.0 / count, ..described(device) }).collect()
     }
 
-    fn devices(&self) -> std::sync::MutexGuard<'_, Vec<OpenDevice>> {
-        self.devices.lock().expect("nothing panics while it is held")
+    /// The list of devices for algorithms with or without a shader.
+    fn of<'a>(&self, has_shader: bool, opened: &'a mut Opened) -> &'a mut Vec<OpenDevice> {
+        if has_shader || !self.has_auto { &mut opened.with_shader } else { &mut opened.without_shader }
+    }
+
+    /// The open devices for algorithms with or without a shader.
+    fn devices(&self, has_shader: bool) -> Vec<OpenDevice> {
+        self.of(has_shader, &mut self.devices.lock().expect("nothing panics while it is held")).clone()
     }
 
     #[cfg(feature = "gpu")]
@@ -174,7 +192,7 @@ impl Roster {
     /// # Errors
     /// The errors of the devices.
     pub fn device(&self, setup: &DeviceSetup<'_>, plan: Option<TeamPlan>) -> Result<Box<dyn Device>> {
-        let devices = self.devices().clone();
+        let devices = self.devices(setup.algorithm.shader().is_some());
         let workers = Arc::new(Workers::new(setup.threads)?);
         let mut kept = self.exchange.lock().expect("nothing panics while it is held");
         let Some(plan) = plan else {
@@ -198,7 +216,7 @@ impl Roster {
     /// Calls `look` with the first device's adapter, if it is a GPU that is kept from the last run. For tests.
     #[cfg(feature = "gpu")]
     pub fn with_gpu<T>(&self, look: impl FnOnce(&gpu::Gpu) -> T) -> Option<T> {
-        match self.devices().first()? {
+        match self.devices(true).first()? {
             OpenDevice::Gpu { home, .. } => {
                 home.lock().expect("nothing panics while it is held").as_ref().map(|home| look(home.gpu()))
             }
@@ -212,7 +230,7 @@ impl Roster {
 impl Drop for Roster {
     fn drop(&mut self) {
         let devices = self.devices.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let homes = devices.iter().filter_map(|device| match device {
+        let homes = devices.with_shader.iter().chain(&devices.without_shader).filter_map(|device| match device {
             OpenDevice::Gpu { home, .. } => home.lock().ok()?.take(),
             OpenDevice::Cpu => None,
         });

@@ -269,6 +269,12 @@ gpu_test! {
         let engine = store.engine(options.with_device(DeviceChoice::Auto));
         let run = engine.run(WeightedSum { direction: Direction::Out, shader: None }).unwrap();
         assert!(run.report.device.starts_with("cpu"), "{}", run.report.device);
+        // That choice is for this algorithm only: others run on hardware if there is any.
+        let run = engine.run(WeightedSum { direction: Direction::Out, shader: Some(sound()) }).unwrap();
+        let is_software = adapter::report().kind.to_string() == "software";
+        assert_eq!(run.report.device.starts_with("cpu"), is_software, "{}", run.report.device);
+        let run = engine.run(WeightedSum { direction: Direction::Out, shader: None }).unwrap();
+        assert!(run.report.device.starts_with("cpu"), "{}", run.report.device);
     }
 }
 
