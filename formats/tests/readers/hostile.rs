@@ -6,15 +6,16 @@ use topostream_formats::readers::{Kind, Options, WeightsOption};
 
 use super::{CANONICAL, Sample, gap_binary, lists, read};
 
-/// Reads `bytes` as every kind and with every option; the results do not matter.
-fn read_as_everything(bytes: &[u8]) {
+/// Reads `bytes` as every kind and with every option; returns how often that succeeds.
+fn read_as_everything(bytes: &[u8]) -> usize {
     let sample = Sample::new("a", bytes).and("a.v", "1\n");
+    let mut accepted = 0;
     for kind in [None].into_iter().chain(Kind::ALL.map(Some)) {
         for weights in WeightsOption::ALL {
-            let _ = read(&sample.path, &Options { kind, weights, memory_bytes: 0 });
+            accepted += usize::from(read(&sample.path, &Options { kind, weights, memory_bytes: 0 }).is_ok());
         }
     }
-    let _ = Sample::new("a.properties", bytes).read();
+    accepted + usize::from(Sample::new("a.properties", bytes).and("a.v", "1\n").and("a.e", "1 1 0.5\n").read().is_ok())
 }
 
 /// A valid file of every kind, plain and compressed.
@@ -27,7 +28,7 @@ fn valid() -> Vec<Vec<u8>> {
         text("c x\np sp 3 2\na 1 2 3\na 2 3 4\n"),
         text("3 2 111 2\n1 9 8 2 7\n1 9 8 1 7 3 4\n1 9 8 2 4\n"),
         text("WeightedAdjacencyGraph\n3\n3\n0\n1\n2\n1\n2\n0\n5\n6\n7\n"),
-        text("graph.a.edge-file = a.v\ngraph.a.directed = true\ngraph.a.edge-properties.types = real\n"),
+        text("graph.a.edge-file = a.e\ngraph.a.directed = true\ngraph.a.edge-properties.types = real\n"),
         gap_binary(true, &lists, false),
         gap_binary(false, &lists, true),
         vec![0; 32],
@@ -87,7 +88,8 @@ proptest! {
 
 #[test]
 fn valid_files_without_changes() {
-    for bytes in valid() {
-        read_as_everything(&bytes);
+    // Properties and binary pairs are not read from compressed files.
+    for (number, bytes) in valid().iter().enumerate().filter(|(number, _)| ![9 + 5, 9 + 8].contains(number)) {
+        assert!(read_as_everything(bytes) > 0, "file {number} is accepted as something");
     }
 }

@@ -305,9 +305,9 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
 fn every_edge_is_processed_once() {
     let Some(gpu) = gpu() else { return };
     let encodings = [record_id(2, 2), record_id(3, 3), record_id(4, 4), record_id(1, 2), record_id(3, 4)];
-    for (number, encoding) in [Encoding::VertexId].into_iter().chain(encodings).enumerate() {
+    for (number, encoding) in some([Encoding::VertexId].into_iter().chain(encodings).enumerate(), 2) {
         // By default, one of the two.
-        for weights in [false, true].into_iter().filter(|&one| thorough() || one == number.is_multiple_of(2)) {
+        for weights in [false, true].into_iter().filter(|&one| thorough() || one == (number / 2).is_multiple_of(2)) {
             let graph = Graph::new(encoding, weights);
             edges_are_told(gpu, &graph, Direction::Out, Visit::All, 32, false);
             edges_are_told(gpu, &graph, Direction::In, Visit::Frontier, 12, true);
