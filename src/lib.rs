@@ -193,3 +193,7 @@ pub use engine::{DeviceChoice, Engine, EngineOptions, Run};
 pub use error::Error;
 pub use model::vertex_set::VertexSet;
 pub use store::{Direction, PageId, Store, StoreBuilder, VertexId};
+
+/// The commit that a release build was made from; of other builds, why it is not known.
+#[doc(hidden)]
+pub const COMMIT: &str = env!("TOPOSTREAM_COMMIT");

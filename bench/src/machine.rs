@@ -56,12 +56,16 @@ fn kib(value: &str) -> u64 {
     value.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// The version set at build time; otherwise git's description of the sources; otherwise the package's.
+/// The version set at build time; otherwise the commit that was built; otherwise git's description of the sources, or
+/// the package's version.
 fn version() -> String {
     if let Some(version) = option_env!("TOPOSTREAM_VERSION") {
         return version.into();
     }
     let package = concat!("topostream ", env!("CARGO_PKG_VERSION"));
+    if topostream::COMMIT.starts_with(|first: char| first.is_ascii_hexdigit()) && topostream::COMMIT.len() >= 40 {
+        return format!("{package}, git {}", topostream::COMMIT);
+    }
     let mut git = Command::new("git");
     git.args(["describe", "--always", "--dirty"]).current_dir(env!("CARGO_MANIFEST_DIR"));
     match git.output() {

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use self::gpu::{Buffers, Gpu};
 use self::graph::{Batch, Chance, Graph, PAGE_BYTES, VERTICES, edges};
-use crate::common::{skipped, thorough};
+use crate::common::{skipped, some, thorough};
 use topostream::Direction;
 use topostream::device::gpu::compose::layout::{CensusTotal, Counters, EDGE_COUNTS, Fill, HubHeader, Step, grid};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
