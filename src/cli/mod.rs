@@ -8,6 +8,7 @@ mod clean;
 mod completions;
 mod demo;
 mod devices;
+mod end;
 mod extract;
 mod format;
 mod generate;
@@ -230,7 +231,7 @@ fn listen(cancel: &Cancel) {
     let handler = move || {
         if cancel.is_cancelled() {
             durable::abandon();
-            std::process::exit(INTERRUPTED.into());
+            end::at_once(INTERRUPTED.into());
         }
         cancel.cancel();
     };

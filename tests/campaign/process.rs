@@ -97,8 +97,9 @@ pub fn end_at(mut command: Command, patience: Duration, kill: Option<Duration>) 
     let copy = |file: &File| Stdio::from(file.try_clone().expect("a second handle"));
     command.stdout(copy(&out)).stderr(copy(&err)).process_group(0);
     let started = Instant::now();
-    let own = resident_peak(std::process::id());
     let child = command.spawn().unwrap_or_else(|error| panic!("{}: {error}", line[0]));
+    // Afterwards: other tests of this process may have needed memory just before.
+    let own = resident_peak(std::process::id());
     let mut watch = Watch { pid: child.id() as i32, started, patience, kill, sampled: 0 };
     let (status, hung) = watch.wait();
     let took = started.elapsed();

@@ -16,6 +16,28 @@ pub struct Health {
     error: Mutex<Option<GpuError>>,
 }
 
+/// Drivers open about a hundred files and report anything when they may not.
+const OPEN_FILES_MIN: u64 = 256;
+
+impl GpuError {
+    /// Adds the process's limit on open files, from the text of `/proc/self/limits`, if it may be the cause of this
+    /// failure to open a device.
+    pub(in crate::device::gpu) fn with_open_files(self, limits: Option<String>) -> Self {
+        let line = limits.as_deref().and_then(|text| text.lines().find_map(|line| line.strip_prefix("Max open files")));
+        let most = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        let Some(most) = most.filter(|&most: &u64| most < OPEN_FILES_MIN) else { return self };
+        let told = |message: String| {
+            format!("{message}; this process may open only {most} files, and drivers need about a hundred (ulimit -n)")
+        };
+        match self {
+            Self::OutOfMemory { device, what, message } => Self::OutOfMemory { device, what, message: told(message) },
+            Self::Unavailable { device, what, message } => Self::Unavailable { device, what, message: told(message) },
+            Self::Fault { device, what, message } => Self::Fault { device, what, message: told(message) },
+            error @ Self::Lost { .. } => error,
+        }
+    }
+}
+
 impl Health {
     /// The health of a device without errors.
     pub fn new(device: &str) -> Self {
@@ -106,6 +128,21 @@ pub fn is_guarded() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_low_limit_on_open_files_is_named() {
+        let health = Health::new("card");
+        let limits =
+            |most: &str| Some(format!("Max processes  1  1  processes\nMax open files  {most}  4096  files\n"));
+        let error = health.unavailable("the device", "Out of memory");
+        for error in [error.clone(), health.out_of_memory("a queue", "none"), health.fault("opening", "none")] {
+            let told = error.clone().with_open_files(limits("24")).to_string();
+            assert!(told.contains("only 24 files") && told.contains("ulimit -n"), "{told}");
+        }
+        for others in [limits("1024"), limits("unlimited"), Some(String::new()), None] {
+            assert_eq!(error.clone().with_open_files(others), error);
+        }
+    }
 
     #[test]
     fn the_first_error_is_the_one_that_counts() {

@@ -13,7 +13,7 @@ use crate::device::gpu::adapter::open::{Gpu, GpuOptions};
 use crate::device::gpu::adapter::transfer::TransferQueue;
 use crate::device::gpu::kernels::Kernels;
 use crate::device::settings::GpuSettings;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::Graph;
 use crate::model::attributes::Role;
@@ -47,6 +47,13 @@ impl Home {
     /// # Errors
     /// Device errors.
     pub fn open(adapter: &Adapter, settings: &GpuSettings) -> Result<Self> {
+        Self::open_unless_refused(adapter, settings).map_err(|error| match error {
+            Error::Gpu(error) => error.with_open_files(std::fs::read_to_string("/proc/self/limits").ok()).into(),
+            error => error,
+        })
+    }
+
+    fn open_unless_refused(adapter: &Adapter, settings: &GpuSettings) -> Result<Self> {
         let gpu = Arc::new(Gpu::open(adapter, &options(settings))?);
         let transfer = match settings.copies_on_compute_queue {
             true => Some(TransferQueue::beside_wgpu(&gpu)?),
