@@ -47,8 +47,10 @@ impl Home {
     /// # Errors
     /// Device errors.
     pub fn open(adapter: &Adapter, settings: &GpuSettings) -> Result<Self> {
+        // Read before the driver has opened all files that the process may open.
+        let limits = std::fs::read_to_string("/proc/self/limits").ok();
         Self::open_unless_refused(adapter, settings).map_err(|error| match error {
-            Error::Gpu(error) => error.with_open_files(std::fs::read_to_string("/proc/self/limits").ok()).into(),
+            Error::Gpu(error) => error.with_open_files(limits).into(),
             error => error,
         })
     }
