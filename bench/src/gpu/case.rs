@@ -218,7 +218,11 @@ fn ranks<A: Algorithm>(run: &Run<A>, vertices: u64) -> impl Iterator<Item = f32>
 
 /// Levels or labels.
 fn integers<A: Algorithm>(run: &Run<A>, vertices: u64) -> impl Iterator<Item = u32> + Clone {
-    let AnswerValues::Integer(value) = run.answers().swap_remove(0).values else { panic!("they are whole numbers") };
+    let value: Box<dyn Fn(u32) -> Option<u32> + '_> = match run.answers().swap_remove(0).values {
+        AnswerValues::Integer(value) => Box::new(move |vertex| value.get(vertex).map(|value| value as u32)),
+        AnswerValues::Vertex(value) => Box::new(move |vertex| value.get(vertex).map(|vertex| vertex.0)),
+        _ => panic!("levels and labels are whole numbers"),
+    };
     let value = std::rc::Rc::new(value);
-    (0..vertices).map(move |vertex| value.get(vertex as u32).map_or(NOTHING, |value| value as u32))
+    (0..vertices).map(move |vertex| value(vertex as u32).unwrap_or(NOTHING))
 }
