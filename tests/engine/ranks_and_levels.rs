@@ -214,7 +214,7 @@ fn hubs_in_shards() {
     edges.extend((0..40_000).map(|number| (n / 2, number % 500)));
     edges.extend((0..n).map(|vertex| (vertex, n - 2)));
     let graph = EdgeList::new(n, edges);
-    for (number, encoding) in some(ENCODINGS.into_iter().take(5).enumerate(), 4) {
+    for (number, encoding) in some(ENCODINGS.into_iter().take(5).enumerate(), 5) {
         let shards = [2, 3, 5][number % 3];
         let store = check_shards("hubs", &graph, encoding, shards, number).open();
         let out = store.topology(topostream::Direction::Out).unwrap();

@@ -156,8 +156,8 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
     cases
 }
 
-/// All modules, each text once. By default every thirteenth case: each kernel of each algorithm, with changing devices and
-/// stores.
+/// All modules, each text once. By default every thirteenth case: each kernel of each algorithm, with changing devices
+/// and stores.
 fn composed() -> Vec<Module> {
     let mut seen = HashSet::new();
     let cases: Vec<_> = some(cases(), 13).collect();
