@@ -19,18 +19,7 @@ const EXPECTATION: &str = "every page goes over a bus and each device has its ow
 /// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("devices-replicate", EXPECTATION);
-    let columns = [
-        "work",
-        "sums",
-        "devices",
-        "ms",
-        "G edges/s (searches: GTEPS)",
-        "speed of one device's",
-        "told MB a superstep",
-        "telling ms a superstep",
-        "kernels ms",
-        "largest share of edges",
-    ];
+    let columns = [&["work", "sums", "devices"][..], &sides::FIGURES, &["largest share of edges"]].concat();
     let case = bench.plain()?;
     let mut table = Table::new(format!("{}, replicate, device cache off", case.name), &columns);
     for (works, sums) in all_work(bench, &case) {
@@ -66,18 +55,10 @@ fn all_work(bench: &Bench, case: &Case) -> [(Vec<Work>, Sums); 5] {
 }
 
 fn row(work: Work, sums: Sums, count: usize, ran: &[Ran], one: &[Ran]) -> Vec<Cell> {
-    vec![
-        work.name().into(),
-        if work.is_search() { "".into() } else { sums.name().into() },
-        count.to_string().into(),
-        over(ran, Ran::ms),
-        over(ran, Ran::gedges_per_s),
-        speed(ran, one).into(),
-        over(ran, Ran::merged_mb),
-        over(ran, Ran::merge_ms),
-        over(ran, Ran::compute_ms),
-        over(ran, Ran::largest_share),
-    ]
+    let sums = if work.is_search() { "" } else { sums.name() };
+    let names = [work.name().into(), sums.into(), count.to_string().into()];
+    let figures = sides::figures(ran, speed(ran, one));
+    names.into_iter().chain(figures).chain([over(ran, Ran::largest_share)]).collect()
 }
 
 fn claim(outcome: &mut Outcome, work: Work, sums: Sums, count: usize, ran: &[Ran], one: &[Ran]) {

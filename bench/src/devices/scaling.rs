@@ -1,7 +1,7 @@
 //! Strong and weak scaling, as Gunrock's tables have them: every page is in the memory of the device that needs it, and
 //! only values go over the buses.
 
-use super::sides::{self, Ran, Side, over, speed};
+use super::sides::{self, Ran, Side, speed};
 use super::{Bench, Case};
 use crate::Result;
 use crate::gpu::api::{DeviceChoice, Setup, Strategy, Work};
@@ -17,19 +17,6 @@ const EXPECTATION: &str = "kernels take half as long on two devices, and values 
 const RANKS_TARGET: f64 = 1.85;
 const OTHERS_TARGET: f64 = 1.6;
 
-const COLUMNS: [&str; 10] = [
-    "work",
-    "scale",
-    "devices",
-    "strategy",
-    "ms",
-    "G edges/s (searches: GTEPS)",
-    "speed of one device's",
-    "told MB a superstep",
-    "telling ms a superstep",
-    "kernels ms",
-];
-
 /// Measures.
 ///
 /// # Errors
@@ -38,7 +25,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("devices-scaling", EXPECTATION);
     let scale = bench.options.scale;
     let case = bench.plain()?;
-    let mut strong = Table::new(format!("{}, strong scaling, pages in device memory", case.name), &COLUMNS);
+    let mut strong = Table::new(format!("{}, strong scaling, pages in device memory", case.name), &columns());
     for works in all_works(bench, &case) {
         let mut ways = vec![(1, Strategy::Auto)];
         for count in bench.counts().into_iter().filter(|&count| count > 1) {
@@ -64,23 +51,38 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// One device at half the scale's graph, and so on: the edges of each device stay the same.
+/// Twice the edges on twice the devices, up to the graph of the strong scaling on all of them.
 fn weak(bench: &Bench, case: &Rc<Case>) -> Result<Table> {
-    let scale = bench.options.scale;
-    let mut table = Table::new(String::from("Weak scaling, pages in device memory"), &COLUMNS);
-    let half = scale - 1;
-    let small = bench.case(&bench.store_of(&bench.wanted(), half)?, format!("R-MAT {half}"))?;
-    for (small_works, works) in all_works(bench, &small).into_iter().zip(all_works(bench, case)) {
-        let mut one = [side(bench, &small, small_works[0], 1, Strategy::Auto)?];
-        let one = sides::rounds(bench, "scaling", &small_works, &mut one)?.swap_remove(0);
-        let mut two = [side(bench, case, works[0], 2, Strategy::Auto)?];
-        let two = sides::rounds(bench, "scaling", &works, &mut two)?.swap_remove(0);
-        let pairs: Vec<_> = two.iter().zip(&one).collect();
-        let gained = Spread::over(&pairs, |(two, one)| ratio(two.gedges_per_s(), one.gedges_per_s()));
-        table.row(row(small_works[0], half, (1, Strategy::Auto), &one, speed(&one, &one)));
-        table.row(row(works[0], scale, (2, Strategy::Auto), &two, gained));
+    let mut table =
+        Table::new(String::from("Weak scaling, pages in device memory, speed in edges a second"), &columns());
+    let counts: Vec<usize> = bench.counts().into_iter().filter(|count| count.is_power_of_two()).collect();
+    let most = counts.last().copied().unwrap_or(1);
+    let mut cases = Vec::new();
+    for &count in &counts {
+        let scale = bench.options.scale - (most / count).ilog2();
+        let of_count = match count == most {
+            true => Rc::clone(case),
+            false => bench.case(&bench.store_of(&bench.wanted(), scale)?, format!("R-MAT {scale}"))?,
+        };
+        cases.push((count, scale, of_count));
+    }
+    for kind in 0..all_works(bench, case).len() {
+        let mut one = None;
+        for (count, scale, case) in &cases {
+            let works = all_works(bench, case).into_iter().nth(kind).expect("as many for each graph");
+            let mut side = [side(bench, case, works[0], *count, Strategy::Auto)?];
+            let ran = sides::rounds(bench, "scaling", &works, &mut side)?.swap_remove(0);
+            let one = one.get_or_insert_with(|| ran.iter().map(Ran::gedges_per_s).collect::<Vec<_>>());
+            let pairs: Vec<_> = ran.iter().zip(&*one).collect();
+            let gained = Spread::over(&pairs, |(ran, one)| ratio(ran.gedges_per_s(), **one));
+            table.row(row(works[0], *scale, (*count, Strategy::Auto), &ran, gained));
+        }
     }
     Ok(table)
+}
+
+fn columns() -> Vec<&'static str> {
+    [&["work", "scale", "devices", "strategy"][..], &sides::FIGURES].concat()
 }
 
 fn side(bench: &Bench, case: &Rc<Case>, work: Work, count: usize, strategy: Strategy) -> Result<Side> {
@@ -105,16 +107,7 @@ fn all_works(bench: &Bench, case: &Case) -> [Vec<Work>; 5] {
 }
 
 fn row(work: Work, scale: u32, (count, strategy): (usize, Strategy), ran: &[Ran], speed: Spread) -> Vec<Cell> {
-    vec![
-        work.name().into(),
-        scale.to_string().into(),
-        count.to_string().into(),
-        if count == 1 { "".into() } else { strategy.to_string().into() },
-        over(ran, Ran::ms),
-        over(ran, Ran::gedges_per_s),
-        speed.into(),
-        over(ran, Ran::merged_mb),
-        over(ran, Ran::merge_ms),
-        over(ran, Ran::compute_ms),
-    ]
+    let strategy = if count == 1 { String::new() } else { strategy.to_string() };
+    let names = [work.name().into(), scale.to_string().into(), count.to_string().into(), strategy.into()];
+    names.into_iter().chain(sides::figures(ran, speed)).collect()
 }

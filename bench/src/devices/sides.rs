@@ -58,6 +58,28 @@ pub fn speed(of: &[Ran], than: &[Ran]) -> Spread {
     Spread::over(&pairs, |(of, than)| ratio(than.measured.ns, of.measured.ns))
 }
 
+/// Columns of [`figures`].
+pub const FIGURES: [&str; 6] = [
+    "ms",
+    "G edges/s (searches: GTEPS)",
+    "speed of one device's",
+    "told MB a superstep",
+    "telling ms a superstep",
+    "kernels ms",
+];
+
+/// What runs on several devices take, `speed` being that of one device's.
+pub fn figures(ran: &[Ran], speed: Spread) -> [Cell; 6] {
+    [
+        over(ran, Ran::ms),
+        over(ran, Ran::gedges_per_s),
+        speed.into(),
+        over(ran, Ran::merged_mb),
+        over(ran, Ran::merge_ms),
+        over(ran, Ran::compute_ms),
+    ]
+}
+
 /// The spread of a figure.
 pub fn over(ran: &[Ran], of: impl Fn(&Ran) -> f64) -> Cell {
     Spread::over(ran, of).into()
