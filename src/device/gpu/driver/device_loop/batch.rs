@@ -35,7 +35,7 @@ const COURSE_BYTES: u64 = size_of::<Course>() as u64;
 const TIMES_BYTES: u64 = 2 * 8 * STEPS_MAX as u64;
 
 /// A dispatch that is part of every superstep.
-struct Part {
+struct BoundDispatch {
     kernel: Arc<Kernel>,
     /// Byte offset of its indirect arguments; none for a direct dispatch of one workgroup.
     arguments: Option<u64>,
@@ -57,7 +57,7 @@ pub(super) struct Control {
     dispatches: wgpu::Buffer,
     /// What is in it.
     table: Vec<Dispatch>,
-    parts: Vec<Part>,
+    parts: Vec<BoundDispatch>,
     /// Workgroups of the census.
     totals: u32,
     visits: u32,
@@ -124,7 +124,7 @@ impl Control {
             let arguments = dispatch.map(|_| 12 * indirect);
             indirect += u64::from(dispatch.is_some());
             let (kernel, bound) = bind(context, name, visit, pages, control)?;
-            parts.push(Part { kernel, arguments, bound });
+            parts.push(BoundDispatch { kernel, arguments, bound });
         }
         let totals = superstep::groups(context);
         let mut control = Self {
@@ -260,7 +260,7 @@ impl Control {
 
     /// Encodes the dispatches of one superstep.
     fn encode_step(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32) {
-        for Part { kernel, arguments, bound } in &self.parts {
+        for BoundDispatch { kernel, arguments, bound } in &self.parts {
             let arguments = arguments.map(|offset| (&self.arguments, offset));
             kernel.dispatch_in(pass, &bound[(superstep % 2) as usize], arguments);
         }
