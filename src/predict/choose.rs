@@ -2,8 +2,8 @@
 
 use super::{DeviceProfile, Environment, Rates, SUPERSTEPS_DEFAULT, UserOptions, Workload, predict};
 use crate::model::algorithm::Algorithm;
-use crate::team::Strategy;
 use crate::team::assignment::fractions;
+use crate::team::{ExchangeRules, Strategy};
 use topostream_formats::Store;
 
 /// `shard` is chosen only if its predicted time is below this fraction of the time of `replicate`, since predictions
@@ -12,7 +12,7 @@ const MARGIN: f64 = 0.9;
 
 /// Returns the strategy of a run. An algorithm may require `shard`; otherwise it is the user's choice. `auto` is
 /// `replicate`, unless that does not fit in memory or `shard` is predicted to be faster. Without rates of all devices,
-/// only memory counts.
+/// `shard` is faster [where it saves more than it costs](saves_merges).
 pub fn choose(
     rates: Option<&Rates>,
     algorithm: &dyn Algorithm,
@@ -38,9 +38,23 @@ pub fn choose(
         (false, _) => Strategy::Shard,
         (true, true) => match (predict(&work, &replicate), predict(&work, &shard)) {
             (Some(replicate), Some(shard)) if shard.total_ns < MARGIN * replicate.total_ns => Strategy::Shard,
+            (None, _) | (_, None) if saves_merges(&work, &replicate, &shard) => Strategy::Shard,
             _ => Strategy::Replicate,
         },
     }
+}
+
+/// Whether values of all vertices would be merged under `replicate`, while under `shard` every device is a GPU that
+/// keeps all pages that it sees: it then reads more pages, but from its own memory, and merges nothing.
+fn saves_merges(work: &Workload, replicate: &Environment<'_>, shard: &Environment<'_>) -> bool {
+    let rules = ExchangeRules { sharded: false, aligned: replicate.aligned };
+    let merges = !work.traversal && work.attributes.iter().any(|attribute| rules.is_reduced(attribute));
+    let needs = super::Needs::of(work, shard).devices.into_iter().zip(0..);
+    let kept = needs.map(|(needs, device)| {
+        let seen = work.pages * shard.seen(work, device) * work.page_bytes;
+        needs.budget_bytes.is_some() && needs.cache_bytes >= seen as u64
+    });
+    merges && kept.fold(true, |all, one| all & one)
 }
 
 /// Returns the share of the edges for each device, so that all finish at the same time: in proportion to the device's

@@ -3,7 +3,7 @@
 
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::packs;
-use crate::device::exchange::{DENSE_BYTES_MAX, ExchangeMemory, PIECE_BYTES_MAX};
+use crate::device::exchange::{DENSE_BYTES_MAX, DENSE_BYTES_MIN, DENSE_PIECES, ExchangeMemory, PIECE_BYTES_MAX};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::activations::Activations;
@@ -158,7 +158,7 @@ impl TeamPlan {
     /// # Errors
     /// If the memory cannot be allocated.
     pub fn exchange(&self, kept: Option<Arc<ExchangeMemory>>) -> Result<Arc<ExchangeMemory>> {
-        match kept.filter(|kept| kept.is_of(self.schedule.pieces, self.piece_bytes)) {
+        match kept.filter(|kept| kept.is_of(self.schedule.pieces, self.piece_bytes) && !kept.is_abandoned()) {
             Some(kept) => Ok(kept),
             None => Ok(Arc::new(ExchangeMemory::new(self.schedule.pieces, self.piece_bytes)?)),
         }
@@ -184,7 +184,8 @@ fn piece_bytes(declared: &[Attribute], traversal: bool, parts: &[Part], binding_
     let longest = |of: fn(&Part) -> u64| parts.iter().map(of).max().unwrap_or(0);
     if !traversal {
         let bytes = 8 * longest(|part| part.own.end - part.own.start);
-        return Ok(bytes.next_power_of_two().clamp(4096, most.min(DENSE_BYTES_MAX)));
+        let piece = (bytes / DENSE_PIECES).max(DENSE_BYTES_MIN.min(bytes)).next_power_of_two();
+        return Ok(piece.clamp(4096, most.min(DENSE_BYTES_MAX)));
     }
     let layout = MessageLayout::new(declared, parts.iter().any(|part| part.sharded));
     let least = (4 * layout.words_max(&(0..BLOCK_VERTICES))).next_power_of_two().max(4096);

@@ -5,7 +5,13 @@ use crate::common::*;
 use crate::reference::*;
 use crate::sharing::*;
 use topostream::EngineOptions;
+use topostream::VertexId;
+use topostream::algorithms::{Bfs, Traffic};
 use topostream::device::DeviceChoice;
+use topostream::device::settings::GpuSettings;
+use topostream::model::algorithm::Algorithm;
+use topostream::predict::{DeviceProfile, UserOptions, choose};
+use topostream::team::{Assignment, Strategy};
 use topostream_formats::Encoding;
 use topostream_tools::generate::Rmat;
 
@@ -29,6 +35,34 @@ const fn shape(directed: bool, float: bool, encoding: Encoding, shards: u32) -> 
 fn rmat_graphs() {
     let graph = generated(&mut Rmat::new(13, 8, 5).generate().unwrap());
     check("rmat", &graph, &[shape(true, false, Encoding::VertexId, 1), shape(false, true, ENCODINGS[2], 1)]);
+}
+
+/// Without rates, `auto` shards what GPUs would have to merge, if all of them keep their pages.
+#[test]
+fn the_strategy_of_unmeasured_devices() {
+    let graph = generated(&mut Rmat::new(12, 8, 4).generate().unwrap());
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId)).open();
+    let chosen = |algorithm: &dyn Algorithm, profile: DeviceProfile| {
+        let options = UserOptions {
+            memory_bytes: 1 << 30,
+            trace_bytes: 0,
+            buffer_bytes: None,
+            strategy: Strategy::Auto,
+            assignment: Assignment::Auto,
+        };
+        choose(None, algorithm, &store, &options, &[profile.clone(), profile])
+    };
+    let gpu =
+        |cache_bytes| DeviceProfile::gpu("gpu", Some(8 << 30), &GpuSettings { cache_bytes, ..GpuSettings::default() });
+    let push = pagerank(5, Dangling::Spread, Traffic::Push);
+    let all = store.topologies().map(|topology| u64::from(topology.page_count()) << 16).sum::<u64>();
+    assert_eq!(chosen(&push, gpu(None)), Strategy::Shard);
+    assert_eq!(chosen(&push, gpu(Some(all))), Strategy::Shard);
+    assert_eq!(chosen(&push, gpu(Some(1 << 16))), Strategy::Replicate, "pages would cross both buses");
+    assert_eq!(chosen(&push, DeviceProfile::cpu(4)), Strategy::Replicate);
+    assert_eq!(chosen(&Bfs::from(VertexId(0)), gpu(None)), Strategy::Replicate, "messages");
+    let pull = pagerank(5, Dangling::Spread, Traffic::Pull);
+    assert_eq!(chosen(&pull, gpu(None)), Strategy::Replicate, "every list is on the device that owns its vertex");
 }
 
 /// As many shards as devices, more, fewer, and a prime number of them.

@@ -196,7 +196,11 @@ impl<A: Algorithm> Team<A> {
         } else if !self.parts[0].sharded {
             self.add_up()?;
         }
-        self.members.iter_mut().try_for_each(|member| member.begin_end(step, Vec::new()))?;
+        // Values are told in every second superstep by a gather, otherwise by rounds.
+        let gathers = !self.algorithm.is_traversal() && step.superstep % 2 == 1;
+        let [put, take] = if gathers { self.gather() } else { [Vec::new(), Vec::new()] };
+        let put = put.into_iter().chain(std::iter::repeat_with(Vec::new));
+        self.members.iter_mut().zip(put).try_for_each(|(member, put)| member.begin_end(step, put))?;
         let mut all = Summary::default();
         for member in &mut self.members {
             let Summary { totals, activated, activated_edges } = member.end(step)?.summary;
@@ -204,7 +208,10 @@ impl<A: Algorithm> Team<A> {
             all.activated += activated;
             all.activated_edges += activated_edges;
         }
-        self.tell_values()?;
+        match gathers {
+            true => self.members.iter_mut().zip(take).try_for_each(|(member, take)| member.receive(take))?,
+            false => self.tell_values()?,
+        }
         // Between supersteps no device holds a page.
         assert!(self.frames.values().all(|frame| Arc::strong_count(frame) == 1), "a frame is still held");
         Ok(all)
@@ -327,7 +334,7 @@ impl<A: Algorithm> Team<A> {
         if self.algorithm.is_traversal() {
             return Ok(());
         }
-        for attribute in self.places(|role| !role.is_written() || role == Role::Writable) {
+        for attribute in self.places(is_told) {
             let mut rounds = Rounds::new(self.members.len());
             self.at = 0;
             for number in 0..self.members.len() {
@@ -345,6 +352,25 @@ impl<A: Algorithm> Team<A> {
         Ok(())
     }
 
+    /// The same as a gather: what each device puts and takes. It has the second half of the exchange memory to itself,
+    /// since nobody waits for its end.
+    fn gather(&mut self) -> [Vec<Vec<Move>>; 2] {
+        let [mut put, mut take] = [vec![Vec::new(); self.members.len()], vec![Vec::new(); self.members.len()]];
+        self.at = PIECES / 2 * self.exchange.piece_bytes();
+        for attribute in self.places(is_told) {
+            for (number, part) in self.parts.clone().into_iter().enumerate() {
+                for vertices in self.ranges(attribute, part.own) {
+                    let at = self.room(words(&self.attributes[attribute], &vertices));
+                    for other in self.others(number) {
+                        take[other].push(Move::Take { attribute, vertices: vertices.clone(), at });
+                    }
+                    put[number].push(Move::Put { attribute, vertices, at });
+                }
+            }
+        }
+        [put, take]
+    }
+
     fn places(&self, wanted: impl Fn(Role) -> bool) -> Vec<usize> {
         let places = 0..self.attributes.len();
         places.filter(|&place| wanted(self.attributes[place].role)).collect()
@@ -359,6 +385,11 @@ impl<A: Algorithm> Team<A> {
         let starts = vertices.clone().step_by(size as usize);
         starts.map(|start| start..(start + size).min(vertices.end)).collect()
     }
+}
+
+/// Whether owners send their values to all others.
+fn is_told(role: Role) -> bool {
+    !role.is_written() || role == Role::Writable
 }
 
 /// Moves by round and device.

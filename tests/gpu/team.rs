@@ -74,6 +74,18 @@ gpu_test! {
 }
 
 gpu_test! {
+    /// Values are sent by copies beside kernels, packed by pull, and received in parts.
+    fn sent_by_the_copy_engine() {
+        let graph = generated(&mut Rmat::new(12, 8, 3).generate().unwrap());
+        let copying = |devices, draw| {
+            let copies_on_compute_queue = adapter::has("host memory import");
+            gpus(devices, draw).with_gpu(GpuSettings { copies_on_compute_queue, ..GpuSettings::default() })
+        };
+        Shared::new("rmat", &graph, shape(true, false, Encoding::VertexId, 1)).check(&[2], copying);
+    }
+}
+
+gpu_test! {
     /// Attributes in many buffers, and exchange memory that devices cannot import.
     fn without_fast_paths() {
         let graph = generated(&mut Rmat::new(12, 8, 9).generate().unwrap());

@@ -11,9 +11,15 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// How long to sleep before looking again for the values of another device.
+const LOOK: Duration = Duration::from_micros(30);
 
 impl<A: Algorithm> Member for CpuDevice<A> {
     fn begin_round(&mut self, moves: Vec<Move>) -> Result<()> {
+        let memory = self.exchange.as_ref().expect("moves need exchange memory");
+        moves.iter().for_each(|one| self.received.take(memory, one));
         self.install(|| moves.iter().for_each(|one| self.make(one)))
     }
 
@@ -22,7 +28,14 @@ impl<A: Algorithm> Member for CpuDevice<A> {
     }
 
     fn receive(&mut self, moves: Vec<Move>) -> Result<()> {
-        self.begin_round(moves)
+        for one in moves {
+            if !self.wait_for(&one) {
+                // The run ends with the error of the device that has failed.
+                return Ok(());
+            }
+            self.install(|| self.make(&one))?;
+        }
+        Ok(())
     }
 
     fn begin_end(&mut self, _step: &Step, told: Vec<Move>) -> Result<()> {
@@ -50,6 +63,19 @@ impl<A: Algorithm> Member for CpuDevice<A> {
 }
 
 impl<A: Algorithm> CpuDevice<A> {
+    /// Waits until the values that a move takes are there. False if another device has failed.
+    fn wait_for(&mut self, one: &Move) -> bool {
+        let memory = self.exchange.as_ref().expect("moves need exchange memory");
+        while !self.received.arrives(memory, one) {
+            if memory.is_abandoned() {
+                return false;
+            }
+            std::thread::sleep(LOOK);
+        }
+        true
+    }
+
+    /// Makes a move, and announces what it has written.
     pub(super) fn make(&self, one: &Move) {
         let memory = self.exchange.as_ref().expect("moves need exchange memory");
         let attributes = &self.shared.state.attributes;
@@ -78,6 +104,7 @@ impl<A: Algorithm> CpuDevice<A> {
             Move::Collect { vertices, at } => self.message(memory, vertices, *at).collect(),
             Move::Apply { vertices, at } => self.message(memory, vertices, *at).apply(),
         }
+        memory.announce(one);
     }
 
     /// The vertices of a range that have out-edges.

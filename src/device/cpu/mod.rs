@@ -21,7 +21,7 @@ mod pages;
 use super::workers::{Workers, panic_message};
 use super::{Device, PageDone, PageTask, StepEnd};
 use crate::device::exchange::message::MessageLayout;
-use crate::device::exchange::{ExchangeMemory, Move};
+use crate::device::exchange::{ExchangeMemory, Move, Received};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph, Scalars, State, Step, Summary, Visit};
@@ -52,6 +52,7 @@ pub struct CpuDevice<A: Algorithm> {
     /// The layout of messages to other devices, in a traversal.
     layout: Option<MessageLayout>,
     exchange: Option<Arc<ExchangeMemory>>,
+    received: Received,
     /// Moves to execute after the vertex phase.
     after_phase: Vec<Move>,
     step: Arc<Step>,
@@ -96,7 +97,20 @@ impl<A: Algorithm> CpuDevice<A> {
         let step = Arc::new(Step::new(0, Direction::Out, Visit::All));
         let (running, ended) = bounded(0);
         let (running, after_phase) = (Some(running), Vec::new());
-        Self { shared, declared, layout, exchange, after_phase, step, lanes: lanes.max(1), done, running, ended }
+        let received = exchange.as_deref().map_or_else(Received::default, Received::new);
+        Self {
+            shared,
+            declared,
+            layout,
+            exchange,
+            received,
+            after_phase,
+            step,
+            lanes: lanes.max(1),
+            done,
+            running,
+            ended,
+        }
     }
 
     /// Runs work on the worker threads; turns a panic of the algorithm into an error.

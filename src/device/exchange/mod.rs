@@ -6,6 +6,9 @@
 //!           Collect ─▶ └──────────────────┘ ──▶ Take, Apply           wrote in an earlier round
 //! ```
 //!
+//! A gather has no rounds: each device announces the parts that it has put, and takes those of others as they are
+//! announced. While a GPU's copy engine puts, its kernels take: the bus is busy in both directions.
+//!
 //! There is no portable way to copy directly between devices. Two adapters of one host read and write main memory at
 //! full speed at the same time (docs/benchmarks.md), so nothing is lost by going through it. The team's schedule
 //! decides which moves are made when; a device only executes them.
@@ -14,8 +17,10 @@ pub mod message;
 
 use crate::model::algorithm::Visit;
 use crate::model::attributes::{Attribute, AttributeType, Role};
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use topostream_formats::buffer::SharedMemory;
 use topostream_formats::{Direction, Result};
 
@@ -24,6 +29,11 @@ pub const PIECE_BYTES_MAX: u64 = 64 << 20;
 /// The maximum size of a piece of consecutive values, in bytes: small compared with the memory of any device, large
 /// enough to keep a bus busy.
 pub const DENSE_BYTES_MAX: u64 = 8 << 20;
+/// Pieces are not divided further below this size: a move costs some ten microseconds besides its bytes.
+pub const DENSE_BYTES_MIN: u64 = 512 << 10;
+/// The number of pieces that a device's values of 8 bytes are divided into, between these sizes: others receive one
+/// while the next is being sent.
+pub const DENSE_PIECES: u64 = 16;
 
 /// One operation of a device in a round. Offsets (`at`) are in bytes from the start of the exchange memory, and
 /// multiples of 16.
@@ -104,10 +114,44 @@ pub enum Move {
 }
 
 /// Main memory that all devices of a run read and write.
+///
+/// In a round, devices wait for each other. In a gather they do not: a device [announces](Self::announce) each part as
+/// soon as it has been written, and others [wait](Received) for the parts that they take, so that sending and receiving
+/// overlap.
 #[derive(Debug)]
 pub struct ExchangeMemory {
     memory: SharedMemory,
     piece_bytes: u64,
+    /// The number of times that the values at each offset have been announced.
+    announced: Mutex<HashMap<u64, u64>>,
+    abandoned: AtomicBool,
+}
+
+/// What a device has received: for each offset in the exchange memory, how many of the announcements.
+#[derive(Debug, Default)]
+pub struct Received(HashMap<u64, u64>);
+
+impl Received {
+    /// Nothing of what will be announced from now on.
+    pub fn new(memory: &ExchangeMemory) -> Self {
+        Self(memory.announcements().clone())
+    }
+
+    /// Whether the values of a move are there: of a take, whether they have been announced once more than this device
+    /// has taken them. Counts them as taken if they are.
+    pub fn arrives(&mut self, memory: &ExchangeMemory, one: &Move) -> bool {
+        let (Move::Take { at, .. } | Move::Unpack { at, .. }) = one else { return true };
+        let announced = memory.announcements().get(at).copied().unwrap_or(0);
+        let taken = self.0.entry(*at).or_insert(0);
+        let arrives = announced > *taken;
+        *taken += u64::from(arrives);
+        arrives
+    }
+
+    /// Counts the values of a move in a round as taken: they are there.
+    pub fn take(&mut self, memory: &ExchangeMemory, one: &Move) {
+        while self.arrives(memory, one) && matches!(one, Move::Take { .. } | Move::Unpack { .. }) {}
+    }
 }
 
 impl ExchangeMemory {
@@ -120,12 +164,34 @@ impl ExchangeMemory {
         let sound = piece_bytes.is_power_of_two() && (4096..=PIECE_BYTES_MAX).contains(&piece_bytes);
         assert!(sound, "pieces of {piece_bytes} bytes");
         let memory = SharedMemory::new("the exchange memory", pieces.max(1).saturating_mul(piece_bytes))?;
-        Ok(Self { memory, piece_bytes })
+        let (announced, abandoned) = (Mutex::default(), AtomicBool::new(false));
+        Ok(Self { memory, piece_bytes, announced, abandoned })
     }
 
     /// Returns whether it has `pieces` pieces of `piece_bytes` each.
     pub fn is_of(&self, pieces: u64, piece_bytes: u64) -> bool {
         (self.memory.len() as u64, self.piece_bytes) == (pieces.max(1) * piece_bytes, piece_bytes)
+    }
+
+    /// Announces the values that a move has written: others may read them now.
+    pub fn announce(&self, one: &Move) {
+        if let Move::Put { at, .. } | Move::Pack { at, .. } = one {
+            *self.announcements().entry(*at).or_insert(0) += 1;
+        }
+    }
+
+    fn announcements(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
+        self.announced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the other devices that a device has failed: values that they wait for may never be announced.
+    pub fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a device has failed. The memory is of no use then.
+    pub fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
     }
 
     /// The memory by address, for devices that import it. This program accesses it as atomic words only.
@@ -178,6 +244,30 @@ mod tests {
         memory.words(16, 2)[1].store(7, Relaxed);
         assert_eq!(memory.words(0, 16)[5].load(Relaxed), 7);
         assert!(memory.is_of(1, 4096) && memory.memory().len() == 4096);
+    }
+
+    #[test]
+    fn values_arrive_once_for_each_announcement() {
+        let memory = ExchangeMemory::new(2, 4096).unwrap();
+        let put = |at| Move::Put { attribute: 0, vertices: 0..8, at };
+        let take = |at| Move::Take { attribute: 0, vertices: 0..8, at };
+        memory.announce(&put(4096));
+        let [mut early, mut late] = [Received(HashMap::new()), Received::new(&memory)];
+        assert!(!early.arrives(&memory, &take(0)), "never announced");
+        assert!(early.arrives(&memory, &take(4096)));
+        assert!(!late.arrives(&memory, &take(4096)), "announced before its run");
+        assert!(!early.arrives(&memory, &take(4096)), "announced once");
+        memory.announce(&put(4096));
+        assert!(early.arrives(&memory, &take(4096)) && late.arrives(&memory, &take(4096)));
+        memory.announce(&put(4096));
+        early.take(&memory, &take(4096));
+        assert!(!early.arrives(&memory, &take(4096)) && late.arrives(&memory, &take(4096)), "taken in a round");
+        let clear = Move::Clear { attribute: 0, vertices: 0..8 };
+        memory.announce(&clear);
+        assert!(early.arrives(&memory, &clear), "it reads nothing of others");
+        assert!(!memory.is_abandoned());
+        memory.abandon();
+        assert!(memory.is_abandoned());
     }
 
     #[test]

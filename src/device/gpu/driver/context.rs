@@ -14,7 +14,7 @@ use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource}
 use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_vertices};
 use crate::device::gpu::memory::home::Home;
-use crate::device::gpu::memory::plan::{DevicePlan, Request, exchange_bytes};
+use crate::device::gpu::memory::plan::{DevicePlan, Request, exchange_bytes, packed_bytes};
 use crate::device::gpu::memory::pool_import::PoolImport;
 use crate::error::{Error, Result};
 use crate::model::Part;
@@ -286,12 +286,14 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         Some(_) if packs(&declared.attributes, &visits) => graph.outgoing().len() as u64,
         _ => 0,
     };
+    let outgoing_bytes = if 4 * listed <= caps.binding_bytes_max { 4 * listed } else { 0 };
+    let packed = if home.copies_beside() { packed_bytes(&declared, part, outgoing_bytes) } else { 0 };
     let request = Request {
-        outgoing_bytes: if 4 * listed <= caps.binding_bytes_max { 4 * listed } else { 0 },
+        outgoing_bytes,
         device: home.gpu.name(),
         algorithm: name,
         part,
-        exchange_bytes: exchange.as_ref().map_or(0, |memory| exchange_bytes(caps, memory, &declared, part)),
+        exchange_bytes: exchange.as_ref().map_or(0, |memory| exchange_bytes(caps, memory, &declared, part, packed)),
         attributes: &declared.attributes,
         tables: &algorithm.tables(),
         traversal: declared.traversal,

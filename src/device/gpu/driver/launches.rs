@@ -121,6 +121,11 @@ impl Launches {
         !self.under_way.is_empty()
     }
 
+    /// Counts work on pages that were not launched here.
+    pub fn count(&mut self, tally: Tally) {
+        self.tally.add(tally);
+    }
+
     /// Returns and resets the superstep's work so far.
     pub fn take_tally(&mut self) -> Tally {
         std::mem::take(&mut self.tally)

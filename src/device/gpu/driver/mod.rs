@@ -56,6 +56,8 @@ use crate::device::workers::panic_message;
 use crate::error::{Error, Result};
 use crate::model::activations::Activations;
 use crate::model::algorithm::Summary;
+use crate::pages::cache::Policy;
+use crate::pages::fetch::PageRef;
 use context::Context;
 use crossbeam_channel::{RecvTimeoutError, Sender, TryRecvError};
 use device_loop::DeviceLoop;
@@ -206,9 +208,7 @@ impl Driver {
                 drop(reply.send(pages));
             }
             DriverMessage::Resident(pages, policy, reply) => {
-                let (ready, others) = self.intake.start_resident(&self.context, pages, policy);
-                ready.into_iter().for_each(|job| self.launches.add(&self.context, job));
-                drop(reply.send(others));
+                drop(reply.send(self.start_resident(pages, policy)));
             }
             DriverMessage::Page(task) => {
                 let has_row = self.launches.has_row(&task);
@@ -282,6 +282,26 @@ impl Driver {
 
     // ---- Pages ------------------------------------------------------------------------------------------------------
 
+    /// Starts processing the pages that are in the arena; returns the others.
+    fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
+        let buffers = (self.intake.arena(), self.launches.rows(), self.launches.hubs());
+        match self.device_loop.submit_pages(&mut self.context, buffers, &pages) {
+            Ok(Some(visited)) => {
+                self.launches.count(visited.into());
+                return Vec::new();
+            }
+            Ok(None) => {}
+            // The superstep's end is answered with the error.
+            Err(error) => {
+                self.fail(error);
+                return Vec::new();
+            }
+        }
+        let (ready, others) = self.intake.start_resident(&self.context, pages, policy);
+        ready.into_iter().for_each(|job| self.launches.add(&self.context, job));
+        others
+    }
+
     /// Passes on a page from intake.
     fn hand_on(&mut self, taken: Taken) {
         match taken {
@@ -306,13 +326,17 @@ impl Driver {
     /// Makes progress without waiting.
     fn advance(&mut self) -> Result<()> {
         self.context.gpu().poll()?;
+        if let Some(exchange) = &mut self.exchange {
+            exchange.announce_sent(&mut self.context)?;
+        }
         let arrived = self.intake.advance(&mut self.context)?;
         self.hand_on_all(arrived);
         self.launches.launch(&mut self.context)
     }
 
     fn is_idle(&self) -> bool {
-        !self.launches.is_running() && !self.intake.is_copying()
+        let sends = self.exchange.as_ref().is_some_and(Exchange::is_sending);
+        !self.launches.is_running() && !self.intake.is_copying() && !sends
     }
 
     /// Handles messages until all pages of this superstep are launched. Later submissions run after them.
@@ -347,12 +371,12 @@ impl Driver {
 
     /// Executes the moves of a round in order. When this returns, other devices can read what the moves wrote.
     fn round(&mut self, moves: &[Move]) -> Result<()> {
-        shared(&self.exchange, &self.context)?.round(&mut self.context, moves)
+        shared(&mut self.exchange, &self.context)?.round(&mut self.context, moves)
     }
 
     /// Executes moves that do not write to the exchange memory, without waiting for them.
     fn receive(&mut self, moves: &[Move]) -> Result<()> {
-        shared(&self.exchange, &self.context)?.receive(&mut self.context, moves)
+        shared(&mut self.exchange, &self.context)?.receive(&mut self.context, moves)
     }
 
     // ---- Errors and the end -----------------------------------------------------------------------------------------
@@ -372,6 +396,7 @@ impl Driver {
         if !std::mem::replace(&mut self.failed, true) {
             self.failure = Some(self.context.gpu().explained(error));
             self.done.send(None).ok();
+            self.exchange.iter().for_each(Exchange::abandon);
         }
     }
 
@@ -407,8 +432,8 @@ impl Driver {
 }
 
 /// The exchange of a run on several devices.
-fn shared<'a>(exchange: &'a Option<Exchange>, context: &Context) -> Result<&'a Exchange> {
-    exchange.as_ref().ok_or_else(|| {
+fn shared<'a>(exchange: &'a mut Option<Exchange>, context: &Context) -> Result<&'a mut Exchange> {
+    exchange.as_mut().ok_or_else(|| {
         let message = "a round without memory that is shared with other devices";
         context.gpu().health().fault("exchange", message).into()
     })

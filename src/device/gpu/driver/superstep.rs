@@ -35,7 +35,8 @@ const WORKGROUP: u64 = layout::WORKGROUP as u64;
 const PAGES_A_GROUP: u32 = 8;
 
 /// Kernels over pages: their time counts as computing.
-const OVER_PAGES: [&str; 3] = [KernelName::Lists.name(), KernelName::Segments.name(), KernelName::Hubs.name()];
+const OVER_PAGES: [&str; 4] =
+    [KernelName::Lists.name(), KernelName::Segments.name(), KernelName::Hubs.name(), KernelName::Binned.name()];
 
 /// The readback at the end of a superstep.
 pub(super) struct Superstep {

@@ -110,14 +110,14 @@ impl Driver {
     pub(super) fn end(&mut self, phase: Option<KernelName>, told: &[Move]) -> Ended {
         let mut ending = self.superstep.encode(&mut self.context, phase)?;
         if !told.is_empty() {
-            shared(&self.exchange, &self.context)?.encode(&mut self.context, &mut ending.encoder, told)?;
+            shared(&mut self.exchange, &self.context)?.encode(&mut self.context, &mut ending.encoder, told)?;
         }
         let mut tally = self.intake.take_tally();
         tally.add(self.launches.take_tally());
         self.device_loop.pages_unknown = false;
         let found = self.superstep.finish(&mut self.context, ending, tally)?;
         if !told.is_empty() {
-            shared(&self.exchange, &self.context)?.bring_out(&self.context, told)?;
+            shared(&mut self.exchange, &self.context)?.send(&mut self.context, told)?;
         }
         self.make_room_for_hubs(found.hubs_wanted);
         self.found = found.end.summary;

@@ -165,6 +165,11 @@ impl Home {
         Ok(())
     }
 
+    /// Whether copies between device memory and imported main memory overlap kernels.
+    pub(in crate::device::gpu) fn copies_beside(&self) -> bool {
+        self.transfer.is_some() && self.gpu.caps().host_import
+    }
+
     /// Whether the device shares no run with others.
     pub(in crate::device::gpu) fn is_alone(&self) -> bool {
         self.exchange.is_none()

@@ -1,7 +1,7 @@
 //! The plan of device memory before a run: attributes first, the rest for the page arena.
 
-use crate::device::exchange::ExchangeMemory;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
+use crate::device::exchange::{ExchangeMemory, is_packed};
 use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::Declared;
 use crate::device::gpu::compose::layout::{
@@ -29,6 +29,8 @@ const STREAM_BYTES: u64 = 256 << 20;
 const QUEUE_VERTICES: Range<u64> = 1 << 12..1 << 20;
 /// Range of a queue's capacity in edges; by default an eighth of the graph's.
 const QUEUE_EDGES: Range<u64> = 1 << 16..1 << 28;
+/// Maximum size of packed values that wait for the copy engine; kernels send the rest.
+const PACKED_BYTES_MAX: u64 = 256 << 20;
 /// Minimum number of slots if pages must be copied.
 const SLOTS_MIN: u64 = 4;
 /// Initial entries of the hub queue; it grows after a superstep that needed more.
@@ -411,10 +413,19 @@ pub fn message_layout(declared: &Declared, part: &Part) -> Option<MessageLayout>
     declared.traversal.then(|| MessageLayout::new(&declared.attributes, part.sharded))
 }
 
-/// Device memory for exchange, in bytes: scratch memory, and a mirror of the exchange memory if it cannot be imported.
-pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared, part: &Part) -> u64 {
+/// Device memory for exchange, in bytes: scratch memory, packed values, and a mirror of the exchange memory if it cannot
+/// be imported. `packed`: those of [`packed_bytes`].
+pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared, part: &Part, packed: u64) -> u64 {
     let mirror = if caps.host_import { 0 } else { memory.memory().len() as u64 };
-    mirror + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)
+    mirror + packed + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)
+}
+
+/// Bytes of packed values that wait for the copy engine, up to [`PACKED_BYTES_MAX`]; kernels send the rest.
+/// `outgoing`: bytes of the list of vertices with out-edges.
+pub fn packed_bytes(declared: &Declared, part: &Part, outgoing: u64) -> u64 {
+    let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute)).count() as u64;
+    let values = 4 * (part.own.end - part.own.start);
+    (attributes * values.min(outgoing)).next_multiple_of(4096).min(PACKED_BYTES_MAX)
 }
 
 /// Bytes of scratch memory: the larger of a piece of the exchange memory and the longest collected message.

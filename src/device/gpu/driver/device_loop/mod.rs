@@ -22,11 +22,12 @@
 
 mod batch;
 mod bins;
+mod member;
 mod paced;
 mod resident;
 
 use super::context::Context;
-use super::timing::Timing;
+use super::tally::Tally;
 use super::writes::Writes;
 use super::{TURN, initial, superstep};
 use crate::device::gpu::adapter::rounds;
@@ -35,6 +36,7 @@ use crate::device::gpu::memory::arena::Arena;
 use crate::device::{Ahead, PageWork, RunAhead, StepEnd, Transfer};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Scalars, Step, Summary, Visit};
+use crate::pages::fetch::PageRef;
 use batch::{BATCHES, Batch, Control};
 use paced::Paced;
 use resident::Resident;
@@ -61,6 +63,8 @@ pub(super) struct DeviceLoop {
     paced: Paced,
     /// The arena's version before the last superstep.
     seen: Option<u64>,
+    /// The pages that the tables were last used for, in a run that the device shares with others.
+    visited: Vec<PageRef>,
     /// Whether the engine lets the device run ahead.
     asked: bool,
     /// The beginning of a run, encoded before it.
@@ -84,6 +88,7 @@ impl DeviceLoop {
             control: None,
             paced: Paced::default(),
             seen: None,
+            visited: Vec::new(),
             asked,
             start: None,
             pages_unknown: false,
@@ -208,7 +213,7 @@ impl DeviceLoop {
         if !self.describe(context, arena, &visits)? {
             return Ok(None);
         }
-        self.sort(context, &visits)?;
+        self.sort(context, &visits, false)?;
         let Some(resident) = &self.resident else { return Ok(None) };
         if self.control.is_none() {
             self.control = Some(Control::new(context, (resident, rows), &visits)?);
@@ -264,6 +269,11 @@ impl DeviceLoop {
         if !context.plan.keeps_pages() || !unchanged && arena.pages() != resident::pages(context, visits) {
             return Ok(false);
         }
+        self.describe_now(context, arena, visits)
+    }
+
+    /// Describes the pages in the arena, which is not being filled. Returns whether there are any.
+    fn describe_now(&mut self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Result<bool> {
         if let Some(resident) = &mut self.resident
             && resident.update(context, arena, visits)
         {
@@ -277,14 +287,15 @@ impl DeviceLoop {
         Ok(self.resident.is_some())
     }
 
-    /// Sorts in-lists by length, if supersteps visit all of them.
-    fn sort(&mut self, context: &mut Context, visits: &[(Direction, Visit)]) -> Result<()> {
+    /// Sorts the in-lists in the tables by length, if supersteps visit all of them: if no page is missing, or for
+    /// supersteps that visit `only` these pages.
+    fn sort(&mut self, context: &mut Context, visits: &[(Direction, Visit)], only: bool) -> Result<()> {
         let Some(resident) = &mut self.resident else { return Ok(()) };
         if context.plan.bins_bytes == 0 || !visits.contains(&(Direction::In, Visit::All)) {
             return Ok(());
         }
         let read = context.topology(Direction::In).direction();
-        if !resident.is_complete(read) {
+        if !only && !resident.is_complete(read) {
             return Ok(());
         }
         for place in resident.places.iter_mut().filter(|place| place.direction == read && place.bins.is_none()) {
@@ -318,7 +329,7 @@ impl DeviceLoop {
         if !self.describe(context, arena, &visits(context))? {
             return Ok(None);
         }
-        self.sort(context, &[(step.direction, step.visit)])?;
+        self.sort(context, &[(step.direction, step.visit)], false)?;
         let direction = context.topology(step.direction).direction();
         let Some(resident) = self.resident.as_ref().filter(|resident| resident.is_complete(direction)) else {
             return Ok(None);
@@ -329,13 +340,7 @@ impl DeviceLoop {
             Some(self.paced.run(context, over, step)?)
         } else {
             superstep::begin(context, step);
-            let (mut encoder, visit) = (context.encoder(), (step.direction, step.visit));
-            let none = Timing::new(context.gpu());
-            let mut timing = std::mem::replace(&mut context.timing, none);
-            let encoded = self.paced.encode_lists(context, over, visit, (&mut encoder, &mut timing));
-            context.timing = timing;
-            encoded?;
-            context.gpu().queue().submit([encoder.finish()]);
+            self.paced.submit_lists(context, over, (step.direction, step.visit))?;
             None
         };
         if step.visit == Visit::None {
@@ -359,6 +364,14 @@ pub(super) struct Visited {
     pub launches: u64,
     /// The end of the superstep, if it is complete, and the maximum number of parts of long lists in a launch.
     pub done: Option<(StepEnd, u32)>,
+}
+
+impl From<Visited> for Tally {
+    fn from(visited: Visited) -> Self {
+        let work = PageWork { edges: visited.edges, ..PageWork::default() };
+        let Visited { pages: resident_pages, launches: batches, .. } = visited;
+        Self { work, transfer: Transfer { resident_pages, batches, ..Transfer::default() }, copies: Vec::new() }
+    }
 }
 
 /// Whether the device shares neither the graph nor the run with others, and lists are not grouped for shards.

@@ -132,8 +132,23 @@ impl Paced {
         Ok(Encoded { visit, ring, commands: encoder.finish(), bytes })
     }
 
+    /// Submits the kernels over the lists of each place; the end of the superstep reads their times.
+    ///
+    /// # Errors
+    /// Shader and device errors.
+    pub fn submit_lists(&mut self, context: &mut Context, over: Over<'_>, visit: (Direction, Visit)) -> Result<()> {
+        let mut encoder = context.encoder();
+        let none = Timing::new(context.gpu());
+        let mut timing = std::mem::replace(&mut context.timing, none);
+        let encoded = self.encode_lists(context, over, visit, (&mut encoder, &mut timing));
+        context.timing = timing;
+        encoded?;
+        context.gpu().queue().submit([encoder.finish()]);
+        Ok(())
+    }
+
     /// Encodes the kernels over the lists of each place: lists and hubs of in-lists, segments of out-lists.
-    pub fn encode_lists(
+    fn encode_lists(
         &mut self,
         context: &mut Context,
         (resident, rows, hubs): Over<'_>,

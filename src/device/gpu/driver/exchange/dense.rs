@@ -146,14 +146,15 @@ impl Exchange {
         queue && round.iter().any(reads) && !round.iter().any(changed)
     }
 
-    /// Starts copies on the transfer queue.
-    pub(super) fn put_beside<'m>(
+    /// Starts the copies of dense puts on the transfer queue. What they read must have been written. None if there is
+    /// nothing to copy.
+    pub(super) fn copy_beside<'m>(
         &self,
         context: &mut Context,
-        puts: impl Iterator<Item = (&'m Move, &'m bool)>,
+        puts: impl Iterator<Item = &'m Move>,
     ) -> Result<Option<TransferTicket>> {
         let mut copies = Vec::new();
-        for (one, _) in puts {
+        for one in puts {
             let Move::Put { attribute, vertices, at } = one else { continue };
             let declared = &context.declared.attributes[*attribute];
             let spans = context.buffers.spans(*attribute, vertices, context.plan.chunk_vertices_log2);
@@ -166,12 +167,23 @@ impl Exchange {
             }));
         }
         let Some(transfer) = context.home.transfer.as_mut().filter(|_| !copies.is_empty()) else { return Ok(None) };
-        // Kernels that write what the copies read may still be running.
+        Ok(Some(transfer.submit(&copies)?))
+    }
+
+    /// The same in a round, after kernels that write what the copies read and may still be running.
+    pub(super) fn put_beside<'m>(
+        &self,
+        context: &mut Context,
+        puts: impl Iterator<Item = &'m Move> + Clone,
+    ) -> Result<Option<TransferTicket>> {
+        if puts.clone().next().is_none() || context.home.transfer.is_none() {
+            return Ok(None);
+        }
         let gpu = &context.home.gpu;
         if !gpu.wait(gpu.queue().submit([]), PATIENCE)? {
             return Err(gpu.health().lost("kernels before a round of exchange did not end").into());
         }
-        Ok(Some(transfer.submit(&copies)?))
+        self.copy_beside(context, puts)
     }
 
     pub(super) fn await_copies(&self, context: &mut Context, ticket: TransferTicket) -> Result<()> {
@@ -179,13 +191,19 @@ impl Exchange {
         if !transfer.wait(ticket, PATIENCE)? {
             return Err(context.home.gpu.health().lost("copies of a round of exchange did not end").into());
         }
+        self.tell_copies(context);
+        Ok(())
+    }
+
+    /// Records the times of completed copies in the timeline.
+    pub(super) fn tell_copies(&self, context: &mut Context) {
+        let Some(transfer) = context.home.transfer.as_mut() else { return };
         let span =
             |time: TransferTime| DeviceSpan { name: "put", begin_ns: time.begin_ns as f64, end_ns: time.end_ns as f64 };
         let spans: Vec<DeviceSpan> = transfer.finished().into_iter().map(span).collect();
         if let Some(timeline) = &context.trace {
             context.timing.tell(timeline, Lane::Copies, &spans);
         }
-        Ok(())
     }
 }
 

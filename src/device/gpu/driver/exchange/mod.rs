@@ -12,27 +12,31 @@
 //! | `dense` | values of ranges of vertices: sent, received, merged |
 //! | `pack` | values of vertices that have out-edges |
 //! | `messages` | activated vertices of a traversal |
+//! | `gather` | sends by the copy engine, while the kernels receive |
 //!
 //! Owns the import of the exchange memory (or its mirror) and the scratch memory of messages. Called by the driver; it
 //! executes the moves that it is given and knows neither their schedule nor other devices.
 
 mod dense;
+mod gather;
 mod messages;
 mod pack;
 
 use super::context::Context;
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout};
-use crate::device::exchange::{ExchangeMemory, Move};
+use crate::device::exchange::{ExchangeMemory, Move, Received};
 use crate::device::gpu::adapter::import::{SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK, read_buffer};
+use crate::device::gpu::adapter::transfer::TransferTicket;
 use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout;
-use crate::device::gpu::memory::plan::{message_layout, scratch_bytes};
+use crate::device::gpu::memory::plan::{message_layout, packed_bytes, scratch_bytes};
 use crate::error::{Error, Result};
 use crate::model::algorithm::Visit;
 use crate::model::attributes::Merge;
 use dense::{is_bits, move_words};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use topostream_formats::Direction;
@@ -52,6 +56,11 @@ pub(super) struct Exchange {
     layout: Option<MessageLayout>,
     /// Holds messages while they are collected, and aligned copies of unaligned words.
     scratch: SharedBuffer,
+    /// Holds packed values until they have been copied to the exchange memory.
+    packed: Option<SharedBuffer>,
+    received: Received,
+    /// Moves of a gather that are being copied.
+    sending: VecDeque<(TransferTicket, Move)>,
 }
 
 impl Exchange {
@@ -82,7 +91,16 @@ impl Exchange {
             }
         };
         let scratch = device_buffer(&home.gpu, "exchange scratch", scratch)?;
-        Ok(Self { memory, chunks, chunk_bytes, mirrored: !caps.host_import, layout, scratch })
+        let packed = packed_bytes(&context.declared, &context.part, context.plan.outgoing_bytes);
+        let packed = (packed > 0 && home.copies_beside()).then(|| device_buffer(&home.gpu, "packed values", packed));
+        let packed = packed.transpose()?;
+        let (mirrored, received, sending) = (!caps.host_import, Received::new(&memory), VecDeque::new());
+        Ok(Self { memory, chunks, chunk_bytes, mirrored, layout, scratch, packed, received, sending })
+    }
+
+    /// Tells the other devices that this one has failed.
+    pub fn abandon(&self) {
+        self.memory.abandon();
     }
 
     /// The chunk that contains an offset, and the offset in it.
@@ -123,41 +141,22 @@ impl Exchange {
 }
 
 impl Exchange {
-    /// Executes moves that do not write to the exchange memory, without waiting for them.
-    ///
-    /// # Errors
-    /// Device errors.
-    pub fn receive(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
+    /// Copies the results of completed moves from the mirror, if there is one, to the exchange memory, and announces
+    /// them.
+    fn bring_out(&self, context: &Context, moves: &[Move]) -> Result<()> {
         if self.mirrored {
-            self.mirror_in(context, moves);
+            self.mirror_out(context, moves)?;
         }
-        let mut encoder = context.encoder();
-        self.encode(context, &mut encoder, moves)?;
-        context.gpu().queue().submit([encoder.finish()]);
+        moves.iter().for_each(|one| self.memory.announce(one));
         Ok(())
-    }
-
-    /// Encodes moves that write to the exchange memory. Call [`bring_out`](Self::bring_out) when they have completed.
-    ///
-    /// # Errors
-    /// Device errors.
-    pub fn encode(&self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, moves: &[Move]) -> Result<()> {
-        moves.iter().try_for_each(|one| self.encode_move(context, encoder, one))
-    }
-
-    /// Copies the results of completed moves from the mirror, if there is one, to the exchange memory.
-    ///
-    /// # Errors
-    /// Device errors.
-    pub fn bring_out(&self, context: &Context, moves: &[Move]) -> Result<()> {
-        if self.mirrored { self.mirror_out(context, moves) } else { Ok(()) }
     }
 
     /// Executes the moves of a round in order, and waits for them.
     ///
     /// # Errors
     /// Device errors.
-    pub fn round(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
+    pub fn round(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
+        moves.iter().for_each(|one| self.received.take(&self.memory, one));
         if self.mirrored {
             self.mirror_in(context, moves);
         }
@@ -166,7 +165,8 @@ impl Exchange {
         for (one, _) in moves.iter().zip(&beside).filter(|(_, beside)| !**beside) {
             self.encode_move(context, &mut encoder, one)?;
         }
-        let ticket = self.put_beside(context, moves.iter().zip(&beside).filter(|(_, beside)| **beside))?;
+        let puts = moves.iter().zip(&beside).filter(|(_, beside)| **beside).map(|(one, _)| one);
+        let ticket = self.put_beside(context, puts)?;
         let gpu = context.gpu();
         if !gpu.wait(gpu.queue().submit([encoder.finish()]), PATIENCE)? {
             return Err(gpu.health().lost("a round of exchange did not end").into());
@@ -196,10 +196,12 @@ impl Exchange {
             }
             Move::Take { attribute, vertices, at } => self.take(context, encoder, *attribute, vertices, *at),
             Move::Pack { attribute, vertices, at } => {
-                return self.pack(context, encoder, KernelName::Pack, *attribute, vertices, *at);
+                let place = self.locate(*at);
+                return pack::pack(context, encoder, KernelName::Pack, (*attribute, vertices), place);
             }
             Move::Unpack { attribute, vertices, at } => {
-                return self.pack(context, encoder, KernelName::Unpack, *attribute, vertices, *at);
+                let place = self.locate(*at);
+                return pack::pack(context, encoder, KernelName::Unpack, (*attribute, vertices), place);
             }
             Move::Clear { attribute, vertices } if is_bits(context, *attribute) => {
                 return self.merge(context, encoder, layout::MERGE_CLEAR, *attribute, vertices, 0);

@@ -1,0 +1,169 @@
+//! Gathers: values sent after a vertex phase by the copy engine, in parts, while kernels receive those of other devices.
+//!
+//! ```text
+//!  vertex phase ─▶ pack ─▶ │ put │ put │ put │ …      transfer queue, each part announced when it is there
+//!                          │     │ unpack │ unpack │ …  compute queue, as others announce theirs
+//! ```
+//!
+//! Without a transfer queue the kernels put, and everything is announced at once.
+
+use super::{Exchange, pack};
+use crate::device::exchange::Move;
+use crate::device::gpu::adapter::readback::PATIENCE;
+use crate::device::gpu::adapter::transfer::Copy;
+use crate::device::gpu::compose::KernelName;
+use crate::device::gpu::driver::LOOK;
+use crate::device::gpu::driver::context::Context;
+use crate::error::Result;
+use std::time::Instant;
+
+/// How a move of a gather is sent.
+enum Way {
+    /// By kernels and copies of the compute queue.
+    Kernels,
+    /// By a copy on the transfer queue.
+    Copy,
+    /// The same, after the kernel has packed the values at this offset of the buffer for packed values.
+    Packed(u64),
+}
+
+impl Exchange {
+    fn ways(&self, context: &Context, moves: &[Move]) -> Vec<Way> {
+        let mut used = 0;
+        let room = self.packed.as_ref().map_or(0, |packed| packed.size());
+        let beside = context.home.copies_beside();
+        let mut way = |one: &Move| match one {
+            Move::Put { .. } if beside => Way::Copy,
+            Move::Pack { vertices, .. } if beside => {
+                let bytes = packed_len(context, vertices);
+                let at = used;
+                used += bytes.next_multiple_of(16);
+                if bytes > 0 && at + bytes <= room { Way::Packed(at) } else { Way::Kernels }
+            }
+            _ => Way::Kernels,
+        };
+        moves.iter().map(&mut way).collect()
+    }
+
+    /// Encodes what the kernels have to do for moves that write to the exchange memory. Call [`send`](Self::send) when
+    /// that has completed.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn encode(&self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, moves: &[Move]) -> Result<()> {
+        for (one, way) in moves.iter().zip(self.ways(context, moves)) {
+            match (one, way) {
+                (_, Way::Kernels) => self.encode_move(context, encoder, one)?,
+                (Move::Pack { attribute, vertices, .. }, Way::Packed(at)) => {
+                    let packed = self.packed.as_ref().expect("it has room");
+                    pack::pack(context, encoder, KernelName::Pack, (*attribute, vertices), (packed, at))?;
+                }
+                (_, Way::Copy | Way::Packed(_)) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what has been [encoded](Self::encode), once the kernels have completed. Copies may still be in flight:
+    /// [`announce_sent`](Self::announce_sent) announces them.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn send(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
+        let ways = self.ways(context, moves);
+        let by_kernels = moves.iter().zip(&ways).filter(|(_, way)| matches!(way, Way::Kernels));
+        let by_kernels: Vec<Move> = by_kernels.map(|(one, _)| one.clone()).collect();
+        self.bring_out(context, &by_kernels)?;
+        for (one, way) in moves.iter().zip(&ways) {
+            match (one, way) {
+                (_, Way::Copy) => {
+                    if let Some(ticket) = self.copy_beside(context, std::iter::once(one))? {
+                        self.sending.push_back((ticket, one.clone()));
+                    }
+                }
+                (Move::Pack { vertices, at, .. }, Way::Packed(from)) => {
+                    let (source, bytes) = (self.packed.as_ref().expect("it has room"), packed_len(context, vertices));
+                    let (dest, dest_offset) = self.locate(*at);
+                    let copy = Copy { source, source_offset: *from, dest, dest_offset, bytes };
+                    let transfer = context.home.transfer.as_mut().expect("it sends beside kernels");
+                    self.sending.push_back((transfer.submit(&[copy])?, one.clone()));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether copies are in flight.
+    pub fn is_sending(&self) -> bool {
+        !self.sending.is_empty()
+    }
+
+    /// Announces the moves whose copies have completed.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn announce_sent(&mut self, context: &mut Context) -> Result<()> {
+        let Some(transfer) = context.home.transfer.as_mut().filter(|_| !self.sending.is_empty()) else {
+            return Ok(());
+        };
+        while let Some((ticket, one)) = self.sending.front()
+            && transfer.poll(*ticket)?
+        {
+            self.memory.announce(one);
+            self.sending.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Executes moves that do not write to the exchange memory as soon as what they read is there, without waiting for
+    /// them; and completes the device's own sends.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn receive(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
+        let poll = context.gpu().poll_time(PATIENCE) > LOOK;
+        let mut since = Instant::now();
+        let mut left = moves;
+        while !(left.is_empty() && self.sending.is_empty()) {
+            let before = self.sending.len();
+            self.announce_sent(context)?;
+            let memory = &self.memory;
+            let count = left.iter().take_while(|one| self.received.arrives(memory, one)).count();
+            let (ready, later) = left.split_at(count);
+            left = later;
+            if !ready.is_empty() {
+                self.receive_now(context, ready)?;
+            }
+            if !ready.is_empty() || self.sending.len() < before {
+                since = Instant::now();
+            } else if self.memory.is_abandoned() {
+                // The run ends with the error of the device that has failed.
+                break;
+            } else if since.elapsed() > PATIENCE {
+                return Err(context.gpu().health().lost("values of another device did not arrive").into());
+            } else if poll {
+                std::hint::spin_loop();
+            } else {
+                std::thread::sleep(LOOK);
+            }
+        }
+        self.tell_copies(context);
+        Ok(())
+    }
+
+    fn receive_now(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
+        if self.mirrored {
+            self.mirror_in(context, moves);
+        }
+        let mut encoder = context.encoder();
+        moves.iter().try_for_each(|one| self.encode_move(context, &mut encoder, one))?;
+        context.gpu().queue().submit([encoder.finish()]);
+        Ok(())
+    }
+}
+
+/// Bytes of the packed values of a range of vertices.
+fn packed_len(context: &Context, vertices: &std::ops::Range<u64>) -> u64 {
+    4 * context.graph.outgoing_among(vertices).len() as u64
+}
