@@ -23,7 +23,7 @@ pub use choice::DeviceChoice;
 pub use cpu::{CpuDevice, CpuSetup};
 pub use workers::Workers;
 
-use crate::device::exchange::Move;
+use crate::device::exchange::{Gather, Move};
 use crate::error::Result;
 use crate::model::algorithm::{Scalars, State, Step, Summary};
 use crate::pages::PagePlan;
@@ -284,8 +284,8 @@ pub trait Device: Send {
 ///
 /// ```text
 ///  traversals:  begin_round(Collect …) · end_round ─▶ receive(Apply …) ─▶ begin_end · end (census)
-///  others:      rounds of Put and Merge, the last merges by receive ─▶ begin_end(Put …) · end (vertex phase)
-///               ─▶ receive(Take …)
+///  others:      rounds of Put and Merge, the last merges by receive ─▶ begin_end(Gather) · end (vertex phase)
+///               ─▶ end_gather
 /// ```
 ///
 /// `begin_` methods do not block for long, so that all devices work concurrently. The vertex phase and the census cover
@@ -312,12 +312,19 @@ pub trait Member: Device {
     /// Those of [`begin_round`](Self::begin_round).
     fn receive(&mut self, moves: Vec<Move>) -> Result<()>;
 
-    /// Begins the work of [`Device::end`], with moves after the vertex phase. All devices can read what they wrote to
-    /// the exchange memory once [`Device::end`] has returned.
+    /// Begins the work of [`Device::end`], and a gather after the vertex phase: values are sent in parts, and those of
+    /// other devices received as they [announce](exchange::ExchangeMemory::announce) them.
     ///
     /// # Errors
     /// Those of [`begin_round`](Self::begin_round).
-    fn begin_end(&mut self, step: &Step, told: Vec<Move>) -> Result<()>;
+    fn begin_end(&mut self, step: &Step, gather: Gather) -> Result<()>;
+
+    /// Makes sure that the device will receive what the gather sends, before any later request. Called after all
+    /// devices have ended the superstep.
+    ///
+    /// # Errors
+    /// Those of [`begin_round`](Self::begin_round).
+    fn end_gather(&mut self) -> Result<()>;
 
     /// Writes the values of its own vertices to the state of the whole run.
     ///

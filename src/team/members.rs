@@ -9,11 +9,11 @@
 //! A page that several devices need is read once: they share its frame.
 
 use super::assignment::PageMap;
-use super::schedule::{Gather, Round};
+use super::schedule::{self, Round};
 use super::speed::Speeds;
 use super::{Strategy, TeamPlan};
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout};
-use crate::device::exchange::{ExchangeMemory, Move};
+use crate::device::exchange::{ExchangeMemory, Gather, Move};
 use crate::device::{Device, DeviceReport, ExchangeWork, Member, PageDone, PageTask, PageWork, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::Part;
@@ -162,7 +162,7 @@ impl Team {
     /// receive them.
     fn gathering(&mut self) -> (Round, Round) {
         self.turn = !self.turn;
-        let Gather { put, take } = self.plan.schedule.gather[usize::from(self.turn)].clone();
+        let schedule::Gather { put, take } = self.plan.schedule.gather[usize::from(self.turn)].clone();
         if put.is_empty() { (vec![Vec::new(); self.members.len()], Vec::new()) } else { (put, take) }
     }
 
@@ -417,12 +417,14 @@ impl Device for Team {
         }
         let (put, take) = self.gathering();
         exchange.bytes += self.bytes(&put) + self.bytes(&take);
-        let mut moves = put.into_iter();
-        self.each(|member| member.begin_end(step, moves.next().expect("a list of moves for each device")))?;
-        let ends = self.each(|member| member.end(step))?;
-        if !take.is_empty() {
-            self.start_round(&take)?;
-        }
+        let take = if take.is_empty() { vec![Vec::new(); self.members.len()] } else { take };
+        let mut gathers = put.into_iter().zip(take).map(|(put, take)| Gather { put, take });
+        self.each(|member| member.begin_end(step, gathers.next().expect("one for each device")))?;
+        let ends = self.each(|member| member.end(step)).inspect_err(|_| {
+            // Others may be waiting for values of a device that has failed.
+            self.exchange.abandon();
+        })?;
+        self.each(|member| member.end_gather())?;
         Ok(StepEnd { exchange, ..self.sum(ends) })
     }
 

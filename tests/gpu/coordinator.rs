@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use topostream::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
-use topostream::device::exchange::{ExchangeMemory, Move};
+use topostream::device::exchange::{ExchangeMemory, Gather, Move};
 use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
 use topostream::device::settings::GpuSettings;
 use topostream::device::{CpuDevice, CpuSetup, Member, PageTask, Workers};
@@ -197,10 +197,10 @@ impl<A: Algorithm> Team<A> {
             self.add_up()?;
         }
         // Values are told in every second superstep by a gather, otherwise by rounds.
-        let gathers = !self.algorithm.is_traversal() && step.superstep % 2 == 1;
-        let [put, take] = if gathers { self.gather() } else { [Vec::new(), Vec::new()] };
-        let put = put.into_iter().chain(std::iter::repeat_with(Vec::new));
-        self.members.iter_mut().zip(put).try_for_each(|(member, put)| member.begin_end(step, put))?;
+        let is_gather = !self.algorithm.is_traversal() && step.superstep % 2 == 1;
+        let [put, take] = if is_gather { self.gather() } else { [Vec::new(), Vec::new()] };
+        let mut gathers = put.into_iter().zip(take).map(|(put, take)| Gather { put, take });
+        self.members.iter_mut().try_for_each(|member| member.begin_end(step, gathers.next().unwrap_or_default()))?;
         let mut all = Summary::default();
         for member in &mut self.members {
             let Summary { totals, activated, activated_edges } = member.end(step)?.summary;
@@ -208,9 +208,9 @@ impl<A: Algorithm> Team<A> {
             all.activated += activated;
             all.activated_edges += activated_edges;
         }
-        match gathers {
-            true => self.members.iter_mut().zip(take).try_for_each(|(member, take)| member.receive(take))?,
-            false => self.tell_values()?,
+        self.members.iter_mut().try_for_each(|member| member.end_gather())?;
+        if !is_gather {
+            self.tell_values()?;
         }
         // Between supersteps no device holds a page.
         assert!(self.frames.values().all(|frame| Arc::strong_count(frame) == 1), "a frame is still held");
@@ -259,7 +259,7 @@ impl<A: Algorithm> Team<A> {
             for page in member.start_resident(pages, Policy::Lru) {
                 member.submit(PageTask { page, frame: Arc::clone(&self.frames[&page]), fresh: true });
             }
-            member.begin_end(step, Vec::new())?;
+            member.begin_end(step, Gather::default())?;
         }
         Ok(())
     }

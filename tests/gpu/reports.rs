@@ -157,6 +157,8 @@ gpu_test! {
         let (fixed, lru) = (run(CachePolicy::Fixed), run(CachePolicy::Lru));
         let in_place = adapter::has("host memory import");
         assert!(if in_place { lru > 2 * fixed } else { lru == fixed }, "{lru} bytes and {fixed} bytes were copied");
+        // Of both topologies, and in all runs.
+        assert!(!in_place || fixed <= 8 * PAGE, "{fixed} bytes were copied to 8 slots that keep their pages");
     }
 }
 

@@ -3,7 +3,7 @@
 use super::CpuDevice;
 use crate::device::Member;
 use crate::device::exchange::message::{BLOCK_VERTICES, DENSE, MessageLayout, SPARSE, blocks_of, words_of};
-use crate::device::exchange::{ExchangeMemory, Move};
+use crate::device::exchange::{ExchangeMemory, Gather, Move};
 use crate::error::Result;
 use crate::model::algorithm::{Algorithm, State, Step};
 use crate::model::attributes::Attribute;
@@ -38,9 +38,14 @@ impl<A: Algorithm> Member for CpuDevice<A> {
         Ok(())
     }
 
-    fn begin_end(&mut self, _step: &Step, told: Vec<Move>) -> Result<()> {
-        self.after_phase = told;
+    fn begin_end(&mut self, _step: &Step, gather: Gather) -> Result<()> {
+        self.gather = gather;
         Ok(())
+    }
+
+    fn end_gather(&mut self) -> Result<()> {
+        let take = std::mem::take(&mut self.gather.take);
+        self.receive(take)
     }
 
     fn contribute(&mut self, state: &State) -> Result<()> {

@@ -21,7 +21,7 @@ mod pages;
 use super::workers::{Workers, panic_message};
 use super::{Device, PageDone, PageTask, StepEnd};
 use crate::device::exchange::message::MessageLayout;
-use crate::device::exchange::{ExchangeMemory, Move, Received};
+use crate::device::exchange::{ExchangeMemory, Gather, Received};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph, Scalars, State, Step, Summary, Visit};
@@ -54,7 +54,7 @@ pub struct CpuDevice<A: Algorithm> {
     exchange: Option<Arc<ExchangeMemory>>,
     received: Received,
     /// Moves to execute after the vertex phase.
-    after_phase: Vec<Move>,
+    gather: Gather,
     step: Arc<Step>,
     lanes: usize,
     done: mpsc::UnboundedReceiver<Report>,
@@ -96,21 +96,9 @@ impl<A: Algorithm> CpuDevice<A> {
         let shared = Arc::new(Shared { algorithm, state, store, weights, trace, workers, report, abandoned });
         let step = Arc::new(Step::new(0, Direction::Out, Visit::All));
         let (running, ended) = bounded(0);
-        let (running, after_phase) = (Some(running), Vec::new());
+        let (running, gather) = (Some(running), Gather::default());
         let received = exchange.as_deref().map_or_else(Received::default, Received::new);
-        Self {
-            shared,
-            declared,
-            layout,
-            exchange,
-            received,
-            after_phase,
-            step,
-            lanes: lanes.max(1),
-            done,
-            running,
-            ended,
-        }
+        Self { shared, declared, layout, exchange, received, gather, step, lanes: lanes.max(1), done, running, ended }
     }
 
     /// Runs work on the worker threads; turns a panic of the algorithm into an error.
@@ -231,9 +219,9 @@ impl<A: Algorithm> Device for CpuDevice<A> {
             let phase = |vertices| algorithm.vertex_phase(state, step, vertices);
             Summary { totals: self.over_vertices(phase)?, ..Summary::default() }
         };
-        let after_phase = std::mem::take(&mut self.after_phase);
-        if !after_phase.is_empty() {
-            self.install(|| after_phase.iter().for_each(|one| self.make(one)))?;
+        let put = std::mem::take(&mut self.gather.put);
+        if !put.is_empty() {
+            self.install(|| put.iter().for_each(|one| self.make(one)))?;
         }
         Ok(StepEnd { summary, vertex_ns: begun.elapsed().as_nanos() as u64, ..StepEnd::default() })
     }

@@ -113,6 +113,15 @@ pub enum Move {
     },
 }
 
+/// What a device sends and receives in a gather.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gather {
+    /// The moves that send.
+    pub put: Vec<Move>,
+    /// The moves that receive what others put.
+    pub take: Vec<Move>,
+}
+
 /// Main memory that all devices of a run read and write.
 ///
 /// In a round, devices wait for each other. In a gather they do not: a device [announces](Self::announce) each part as

@@ -2,7 +2,7 @@
 
 use super::driver::{self, Driver, DriverMessage, Ended, NextPages, RunSetup, ValueChunk};
 use super::memory::home::Home;
-use crate::device::exchange::Move;
+use crate::device::exchange::{Gather, Move};
 use crate::device::{Device, Member, PageDone, PageTask, RunAhead, StepEnd};
 use crate::error::{Error, GpuError, Result};
 use crate::model::Part;
@@ -266,7 +266,7 @@ impl Device for GpuDevice {
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
         if self.ending.is_none() {
-            self.begin_end(step, Vec::new())?;
+            self.begin_end(step, Gather::default())?;
         }
         let answer = self.ending.take().expect("just begun");
         let (end, next_pages) = self.wait(&answer)??;
@@ -310,8 +310,13 @@ impl Member for GpuDevice {
         self.messages.send(DriverMessage::Receive(moves)).map_err(|_| self.gone())
     }
 
-    fn begin_end(&mut self, _step: &Step, told: Vec<Move>) -> Result<()> {
-        self.ending = Some(self.begin_asking(1, |reply| DriverMessage::End(told, reply))?);
+    fn begin_end(&mut self, _step: &Step, gather: Gather) -> Result<()> {
+        self.ending = Some(self.begin_asking(1, |reply| DriverMessage::End(gather, reply))?);
+        Ok(())
+    }
+
+    fn end_gather(&mut self) -> Result<()> {
+        // The driver receives before it handles another message.
         Ok(())
     }
 

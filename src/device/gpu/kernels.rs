@@ -203,6 +203,13 @@ impl Kernel {
         }
     }
 
+    /// Encodes one dispatch of this many workgroups in an open pass.
+    pub fn dispatch_groups_in(&self, pass: &mut wgpu::ComputePass<'_>, bound: &[wgpu::BindGroup], groups: u32) {
+        pass.set_pipeline(&self.pipeline);
+        bound.iter().enumerate().for_each(|(group, bound)| pass.set_bind_group(group as u32, bound, &[]));
+        pass.dispatch_workgroups(groups, 1, 1);
+    }
+
     /// The resources of a bind group.
     pub fn resources(&self, group: u32) -> impl Iterator<Item = Resource> {
         self.bindings.iter().filter(move |binding| binding.group == group).map(|binding| binding.resource)

@@ -102,7 +102,9 @@ impl Intake {
         let fixed = context.plan.in_place && context.home.settings.cache_policy == CachePolicy::Fixed;
         self.policy = if fixed { Policy::Scan } else { policy };
         let direction = pages.first().map(|page| page.direction);
-        self.arena.begin(self.policy, |page| Some(page.direction) == direction);
+        // Searches read both topologies in turn.
+        let stays = fixed && policy == Policy::Lru;
+        self.arena.begin(self.policy, |page| stays || Some(page.direction) == direction);
         let (mut ready, mut others) = (Vec::new(), Vec::new());
         // Without a cache, pages leave the arena after use.
         let cache = context.plan.keeps_pages();

@@ -2,7 +2,7 @@
 
 use super::batch::Job;
 use super::values::ValueChunk;
-use crate::device::exchange::Move;
+use crate::device::exchange::{Gather, Move};
 use crate::device::{PageTask, RunAhead, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Scalars, State, Step, Visit};
@@ -50,8 +50,8 @@ pub enum DriverMessage {
     Round(Vec<Move>, Sender<Result<()>>),
     /// Makes moves that write nothing to the exchange memory.
     Receive(Vec<Move>),
-    /// Ends a superstep, with moves after its vertex phase.
-    End(Vec<Move>, Sender<Ended>),
+    /// Ends a superstep, with a gather after its vertex phase.
+    End(Gather, Sender<Ended>),
     /// Requests the values of the device's own vertices at the end of a run; the last reply is `None`.
     Download(Sender<Result<Option<ValueChunk>>>),
     /// Like `Download`, between supersteps.

@@ -51,7 +51,7 @@ pub(super) use values::ValueChunk;
 use super::compose::KernelName;
 use super::memory::home::Home;
 use crate::device::PageDone;
-use crate::device::exchange::Move;
+use crate::device::exchange::{Gather, Move};
 use crate::device::workers::panic_message;
 use crate::error::{Error, Result};
 use crate::model::activations::Activations;
@@ -235,12 +235,7 @@ impl Driver {
                     self.fail(error);
                 }
             }
-            DriverMessage::End(told, reply) => {
-                let result = self.launch_all(take).and_then(|()| self.end(Some(KernelName::VertexPhase), &told));
-                self.failed |= result.is_err();
-                self.collect(take);
-                drop(reply.send(self.explained(result)));
-            }
+            DriverMessage::End(gather, reply) => self.end_superstep(&gather, &reply, take),
             DriverMessage::Why(reply) => drop(reply.send(self.failure())),
             DriverMessage::Stop => self.stopped = true,
             DriverMessage::Download(_)
@@ -327,7 +322,7 @@ impl Driver {
     fn advance(&mut self) -> Result<()> {
         self.context.gpu().poll()?;
         if let Some(exchange) = &mut self.exchange {
-            exchange.announce_sent(&mut self.context)?;
+            exchange.go_on_sending(&mut self.context)?;
         }
         let arrived = self.intake.advance(&mut self.context)?;
         self.hand_on_all(arrived);
@@ -367,11 +362,33 @@ impl Driver {
         }
     }
 
+    /// Ends a superstep. The engine goes on while values are still being sent and received.
+    fn end_superstep(&mut self, gather: &Gather, reply: &Sender<Ended>, take: &Messages) {
+        let result = self.launch_all(take).and_then(|()| self.end(Some(KernelName::VertexPhase), &gather.put));
+        self.failed |= result.is_err();
+        let sends = result.is_ok() && !(gather.put.is_empty() && gather.take.is_empty());
+        let sent = if sends { self.send(&gather.put) } else { Ok(()) };
+        self.collect(take);
+        drop(reply.send(self.explained(result)));
+        let gathered = if sends { sent.and_then(|()| self.receive(&gather.take)) } else { sent };
+        if let Err(error) = gathered {
+            self.fail(error);
+        }
+        if self.failed {
+            self.exchange.iter().for_each(Exchange::abandon);
+        }
+    }
+
     // ---- Moves ------------------------------------------------------------------------------------------------------
 
     /// Executes the moves of a round in order. When this returns, other devices can read what the moves wrote.
     fn round(&mut self, moves: &[Move]) -> Result<()> {
         shared(&mut self.exchange, &self.context)?.round(&mut self.context, moves)
+    }
+
+    /// Sends what the end of the superstep has prepared.
+    fn send(&mut self, moves: &[Move]) -> Result<()> {
+        shared(&mut self.exchange, &self.context)?.send(&mut self.context, moves)
     }
 
     /// Executes moves that do not write to the exchange memory, without waiting for them.

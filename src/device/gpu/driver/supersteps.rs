@@ -116,9 +116,6 @@ impl Driver {
         tally.add(self.launches.take_tally());
         self.device_loop.pages_unknown = false;
         let found = self.superstep.finish(&mut self.context, ending, tally)?;
-        if !told.is_empty() {
-            shared(&mut self.exchange, &self.context)?.send(&mut self.context, told)?;
-        }
         self.make_room_for_hubs(found.hubs_wanted);
         self.found = found.end.summary;
         Ok((found.end, found.next_pages))

@@ -7,18 +7,22 @@
 //!
 //! Without a transfer queue the kernels put, and everything is announced at once.
 
-use super::{Exchange, pack};
+use super::Exchange;
+use super::pack::Packed;
 use crate::device::exchange::Move;
 use crate::device::gpu::adapter::readback::PATIENCE;
-use crate::device::gpu::adapter::transfer::Copy;
+use crate::device::gpu::adapter::transfer::{Copy, TransferTicket};
 use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::driver::LOOK;
 use crate::device::gpu::driver::context::Context;
 use crate::error::Result;
 use std::time::Instant;
 
+/// Maximum number of copies in flight: enough to keep the queue busy.
+const COPIES_MAX: usize = 4;
+
 /// How a move of a gather is sent.
-enum Way {
+pub(super) enum Way {
     /// By kernels and copies of the compute queue.
     Kernels,
     /// By a copy on the transfer queue.
@@ -50,22 +54,23 @@ impl Exchange {
     ///
     /// # Errors
     /// Device errors.
-    pub fn encode(&self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, moves: &[Move]) -> Result<()> {
-        for (one, way) in moves.iter().zip(self.ways(context, moves)) {
-            match (one, way) {
-                (_, Way::Kernels) => self.encode_move(context, encoder, one)?,
-                (Move::Pack { attribute, vertices, .. }, Way::Packed(at)) => {
-                    let packed = self.packed.as_ref().expect("it has room");
-                    pack::pack(context, encoder, KernelName::Pack, (*attribute, vertices), (packed, at))?;
-                }
-                (_, Way::Copy | Way::Packed(_)) => {}
+    pub fn encode(&mut self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, moves: &[Move]) -> Result<()> {
+        let ways = self.ways(context, moves);
+        let by_kernels = moves.iter().zip(&ways).filter(|(_, way)| matches!(way, Way::Kernels));
+        by_kernels.map(|(one, _)| one).try_for_each(|one| self.encode_move(context, encoder, one))?;
+        let Self { packed, packing, .. } = self;
+        let beside = moves.iter().zip(&ways).filter_map(|(one, way)| match (one, way) {
+            (Move::Pack { attribute, vertices, .. }, Way::Packed(at)) => {
+                let (name, attribute, vertices, at) = (KernelName::Pack, *attribute, vertices.clone(), *at);
+                Some((Packed { name, attribute, vertices, chunk: None, at }, packed.as_ref()?))
             }
-        }
-        Ok(())
+            _ => None,
+        });
+        packing.encode(context, encoder, beside)
     }
 
-    /// Sends what has been [encoded](Self::encode), once the kernels have completed. Copies may still be in flight:
-    /// [`announce_sent`](Self::announce_sent) announces them.
+    /// Sends what has been [encoded](Self::encode), once the kernels have completed.
+    /// [`go_on_sending`](Self::go_on_sending) starts the copies.
     ///
     /// # Errors
     /// Device errors.
@@ -74,46 +79,51 @@ impl Exchange {
         let by_kernels = moves.iter().zip(&ways).filter(|(_, way)| matches!(way, Way::Kernels));
         let by_kernels: Vec<Move> = by_kernels.map(|(one, _)| one.clone()).collect();
         self.bring_out(context, &by_kernels)?;
-        for (one, way) in moves.iter().zip(&ways) {
-            match (one, way) {
-                (_, Way::Copy) => {
-                    if let Some(ticket) = self.copy_beside(context, std::iter::once(one))? {
-                        self.sending.push_back((ticket, one.clone()));
-                    }
-                }
-                (Move::Pack { vertices, at, .. }, Way::Packed(from)) => {
-                    let (source, bytes) = (self.packed.as_ref().expect("it has room"), packed_len(context, vertices));
-                    let (dest, dest_offset) = self.locate(*at);
-                    let copy = Copy { source, source_offset: *from, dest, dest_offset, bytes };
-                    let transfer = context.home.transfer.as_mut().expect("it sends beside kernels");
-                    self.sending.push_back((transfer.submit(&[copy])?, one.clone()));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        let copied = moves.iter().zip(ways).filter(|(_, way)| !matches!(way, Way::Kernels));
+        self.to_send.extend(copied.map(|(one, way)| (one.clone(), way)));
+        self.go_on_sending(context)
     }
 
-    /// Whether copies are in flight.
+    /// Whether not everything has been sent.
     pub fn is_sending(&self) -> bool {
-        !self.sending.is_empty()
+        !(self.to_send.is_empty() && self.sending.is_empty())
     }
 
-    /// Announces the moves whose copies have completed.
+    /// Announces the moves whose copies have completed, and starts the next copies.
     ///
     /// # Errors
     /// Device errors.
-    pub fn announce_sent(&mut self, context: &mut Context) -> Result<()> {
-        let Some(transfer) = context.home.transfer.as_mut().filter(|_| !self.sending.is_empty()) else {
-            return Ok(());
-        };
+    pub fn go_on_sending(&mut self, context: &mut Context) -> Result<()> {
+        let Some(transfer) = context.home.transfer.as_mut() else { return Ok(()) };
         while let Some((ticket, one)) = self.sending.front()
             && transfer.poll(*ticket)?
         {
             self.memory.announce(one);
             self.sending.pop_front();
         }
+        while self.sending.len() < COPIES_MAX
+            && let Some((one, way)) = self.to_send.pop_front()
+        {
+            let ticket = match way {
+                Way::Packed(from) => self.copy_packed(context, &one, from)?,
+                _ => self.copy_beside(context, std::iter::once(&one))?,
+            };
+            match ticket {
+                Some(ticket) => self.sending.push_back((ticket, one)),
+                None => self.memory.announce(&one),
+            }
+        }
         Ok(())
+    }
+
+    /// Starts the copy of packed values.
+    fn copy_packed(&self, context: &mut Context, one: &Move, from: u64) -> Result<Option<TransferTicket>> {
+        let Move::Pack { vertices, at, .. } = one else { return Ok(None) };
+        let (source, bytes) = (self.packed.as_ref().expect("it has room"), packed_len(context, vertices));
+        let (dest, dest_offset) = self.locate(*at);
+        let copy = Copy { source, source_offset: from, dest, dest_offset, bytes };
+        let transfer = context.home.transfer.as_mut().expect("it sends beside kernels");
+        Ok(Some(transfer.submit(&[copy])?))
     }
 
     /// Executes moves that do not write to the exchange memory as soon as what they read is there, without waiting for
@@ -125,9 +135,9 @@ impl Exchange {
         let poll = context.gpu().poll_time(PATIENCE) > LOOK;
         let mut since = Instant::now();
         let mut left = moves;
-        while !(left.is_empty() && self.sending.is_empty()) {
-            let before = self.sending.len();
-            self.announce_sent(context)?;
+        while !left.is_empty() || self.is_sending() {
+            let before = self.to_send.len() + self.sending.len();
+            self.go_on_sending(context)?;
             let memory = &self.memory;
             let count = left.iter().take_while(|one| self.received.arrives(memory, one)).count();
             let (ready, later) = left.split_at(count);
@@ -135,7 +145,7 @@ impl Exchange {
             if !ready.is_empty() {
                 self.receive_now(context, ready)?;
             }
-            if !ready.is_empty() || self.sending.len() < before {
+            if !ready.is_empty() || self.to_send.len() + self.sending.len() < before {
                 since = Instant::now();
             } else if self.memory.is_abandoned() {
                 // The run ends with the error of the device that has failed.
@@ -152,12 +162,15 @@ impl Exchange {
         Ok(())
     }
 
-    fn receive_now(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
+    fn receive_now(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
         if self.mirrored {
             self.mirror_in(context, moves);
         }
         let mut encoder = context.encoder();
-        moves.iter().try_for_each(|one| self.encode_move(context, &mut encoder, one))?;
+        let is_packed = |one: &&Move| matches!(one, Move::Unpack { .. });
+        let others = moves.iter().filter(|one| !is_packed(one));
+        others.into_iter().try_for_each(|one| self.encode_move(context, &mut encoder, one))?;
+        self.encode_packed(context, &mut encoder, moves)?;
         context.gpu().queue().submit([encoder.finish()]);
         Ok(())
     }

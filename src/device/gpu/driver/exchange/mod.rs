@@ -36,7 +36,10 @@ use crate::error::{Error, Result};
 use crate::model::algorithm::Visit;
 use crate::model::attributes::Merge;
 use dense::{is_bits, move_words};
+use gather::Way;
+use pack::{Packed, Packing};
 use std::collections::VecDeque;
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use topostream_formats::Direction;
@@ -58,8 +61,10 @@ pub(super) struct Exchange {
     scratch: SharedBuffer,
     /// Holds packed values until they have been copied to the exchange memory.
     packed: Option<SharedBuffer>,
+    packing: Packing,
     received: Received,
-    /// Moves of a gather that are being copied.
+    /// Moves of a gather that will be copied, and those that are being copied.
+    to_send: VecDeque<(Move, Way)>,
     sending: VecDeque<(TransferTicket, Move)>,
 }
 
@@ -94,8 +99,10 @@ impl Exchange {
         let packed = packed_bytes(&context.declared, &context.part, context.plan.outgoing_bytes);
         let packed = (packed > 0 && home.copies_beside()).then(|| device_buffer(&home.gpu, "packed values", packed));
         let packed = packed.transpose()?;
-        let (mirrored, received, sending) = (!caps.host_import, Received::new(&memory), VecDeque::new());
-        Ok(Self { memory, chunks, chunk_bytes, mirrored, layout, scratch, packed, received, sending })
+        let (mirrored, received) = (!caps.host_import, Received::new(&memory));
+        let (to_send, sending) = (VecDeque::new(), VecDeque::new());
+        let packing = Packing::default();
+        Ok(Self { memory, chunks, chunk_bytes, mirrored, layout, scratch, packed, packing, received, to_send, sending })
     }
 
     /// Tells the other devices that this one has failed.
@@ -179,7 +186,7 @@ impl Exchange {
 
     // ---- One move ---------------------------------------------------------------------------------------------------
 
-    fn encode_move(&self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, one: &Move) -> Result<()> {
+    fn encode_move(&mut self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, one: &Move) -> Result<()> {
         match one {
             Move::Put { attribute, vertices, at } => self.put(context, encoder, *attribute, vertices, *at),
             Move::Merge { attribute, vertices, at } => {
@@ -191,17 +198,13 @@ impl Exchange {
                 };
                 return self.merge(context, encoder, operation, *attribute, vertices, *at);
             }
-            Move::Take { attribute, vertices, at } if is_bits(context, *attribute) => {
+            // Copies on this queue would wait for those that send beside it.
+            Move::Take { attribute, vertices, at } if is_bits(context, *attribute) || context.home.copies_beside() => {
                 return self.merge(context, encoder, layout::MERGE_REPLACE, *attribute, vertices, *at);
             }
             Move::Take { attribute, vertices, at } => self.take(context, encoder, *attribute, vertices, *at),
-            Move::Pack { attribute, vertices, at } => {
-                let place = self.locate(*at);
-                return pack::pack(context, encoder, KernelName::Pack, (*attribute, vertices), place);
-            }
-            Move::Unpack { attribute, vertices, at } => {
-                let place = self.locate(*at);
-                return pack::pack(context, encoder, KernelName::Unpack, (*attribute, vertices), place);
+            Move::Pack { .. } | Move::Unpack { .. } => {
+                return self.encode_packed(context, encoder, slice::from_ref(one));
             }
             Move::Clear { attribute, vertices } if is_bits(context, *attribute) => {
                 return self.merge(context, encoder, layout::MERGE_CLEAR, *attribute, vertices, 0);
@@ -211,6 +214,26 @@ impl Exchange {
             Move::Apply { vertices, at } => return self.apply_message(context, encoder, vertices, *at),
         }
         Ok(())
+    }
+
+    /// Encodes packed moves, between attributes and the exchange memory, in one pass for each chunk of it.
+    fn encode_packed(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        moves: &[Move],
+    ) -> Result<()> {
+        let (chunks, chunk_bytes) = (&self.chunks, self.chunk_bytes);
+        let packed = moves.iter().filter_map(|one| {
+            let (name, attribute, vertices, at) = match one {
+                Move::Pack { attribute, vertices, at } => (KernelName::Pack, *attribute, vertices.clone(), *at),
+                Move::Unpack { attribute, vertices, at } => (KernelName::Unpack, *attribute, vertices.clone(), *at),
+                _ => return None,
+            };
+            let chunk = &chunks[(at / chunk_bytes) as usize];
+            Some((Packed { name, attribute, vertices, at: at % chunk_bytes, chunk: Some(at / chunk_bytes) }, chunk))
+        });
+        self.packing.encode(context, encoder, packed)
     }
 
     // ---- Without import ---------------------------------------------------------------------------------------------

@@ -5,33 +5,89 @@ use crate::device::gpu::adapter::readback::uniform;
 use crate::device::gpu::compose::layout::{self, Pack as PackLayout};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::driver::context::Context;
+use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::buffers::Span;
 use crate::error::Result;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// One move by the `pack` or the `unpack` kernel, from or to an offset of a buffer: a pass for each buffer that the
-/// vertices lie in.
-///
-/// # Errors
-/// Device errors.
-pub(super) fn pack(
-    context: &mut Context,
-    encoder: &mut wgpu::CommandEncoder,
-    name: KernelName,
-    (attribute, vertices): (usize, &Range<u64>),
-    (packed, offset): (&SharedBuffer, u64),
-) -> Result<()> {
+/// A dispatch of `pack` or `unpack`, with its bind groups and number of workgroups.
+struct Dispatch {
+    kernel: Arc<Kernel>,
+    bound: Vec<wgpu::BindGroup>,
+    groups: u32,
+}
+
+/// The dispatches of packed moves: superstep after superstep they are the same.
+#[derive(Default)]
+pub(super) struct Packing(HashMap<Packed, Vec<Dispatch>>);
+
+/// A packed move.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Packed {
+    /// `pack` or `unpack`.
+    pub name: KernelName,
+    /// The attribute, by its place in the declaration.
+    pub attribute: usize,
+    /// The range of vertices.
+    pub vertices: Range<u64>,
+    /// The chunk of the exchange memory that the values are packed in; none for the buffer of packed values.
+    pub chunk: Option<u64>,
+    /// The byte offset in it.
+    pub at: u64,
+}
+
+impl Packing {
+    /// Encodes moves by the `pack` or the `unpack` kernel, in one pass, between attributes and these buffers.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn encode<'b>(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        moves: impl Iterator<Item = (Packed, &'b SharedBuffer)>,
+    ) -> Result<()> {
+        let mut keys = Vec::new();
+        for (one, buffer) in moves {
+            if let Entry::Vacant(vacant) = self.0.entry(one.clone()) {
+                vacant.insert(dispatches(context, &one, buffer)?);
+            }
+            keys.push(one);
+        }
+        let Some(name) = keys.first().map(|first| first.name.name()) else { return Ok(()) };
+        let stamps = context.timing.next(&context.home.gpu, name);
+        let timestamp_writes = stamps.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
+            query_set,
+            beginning_of_pass_write_index: Some(begin),
+            end_of_pass_write_index: Some(end),
+        });
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
+        for Dispatch { kernel, bound, groups } in keys.iter().flat_map(|key| &self.0[key]) {
+            kernel.dispatch_groups_in(&mut pass, bound, *groups);
+        }
+        Ok(())
+    }
+}
+
+/// The dispatches of a move: one for each buffer that the vertices lie in.
+fn dispatches(context: &mut Context, one: &Packed, packed: &SharedBuffer) -> Result<Vec<Dispatch>> {
+    let Packed { name, attribute, vertices, at, .. } = one;
     let first = context.graph.outgoing_among(vertices).start;
     // Graphs without edges have no list of such vertices, and nothing to send.
     let Some(outgoing) = context.graph_buffers().outgoing().cloned() else {
-        return Ok(());
+        return Ok(Vec::new());
     };
-    let declared = context.declared.attributes[attribute];
+    let declared = context.declared.attributes[*attribute];
     let part = |span: Span<'_>| {
         let base = span.vertices.start - span.words(&declared).start;
         (span.buffer.clone(), base, span.vertices)
     };
-    let parts: Vec<_> = context.spans(attribute, vertices).into_iter().map(part).collect();
+    let parts: Vec<_> = context.spans(*attribute, vertices).into_iter().map(part).collect();
+    let kernel = context.kernel(*name, super::VISIT.0, super::VISIT.1, false)?;
+    let mut dispatches = Vec::new();
     for (buffer, base, vertices) in parts {
         let listed = context.graph.outgoing_among(&vertices);
         if listed.is_empty() {
@@ -40,17 +96,19 @@ pub(super) fn pack(
         let layout = PackLayout {
             first: listed.start as u32,
             count: listed.len() as u32,
-            begin: (offset / 4) as u32 + (listed.start - first) as u32,
+            begin: (at / 4) as u32 + (listed.start - first) as u32,
             base: base as u32,
         };
-        let told = uniform(&context.home.gpu, bytemuck::bytes_of(&layout))?;
-        context.pass(encoder, name, super::VISIT, layout::pack_groups(layout.count), |resource| match resource {
-            Resource::Pack => Some(&told),
-            Resource::Merged => Some(&buffer),
-            Resource::Outgoing => Some(&outgoing),
-            Resource::Sent | Resource::Received => Some(packed),
-            _ => None,
-        })?;
+        let told = uniform(context.gpu(), bytemuck::bytes_of(&layout))?;
+        let find = |resource: &Resource| match resource {
+            Resource::Pack => &told,
+            Resource::Merged => &buffer,
+            Resource::Outgoing => &outgoing,
+            Resource::Sent | Resource::Received => packed.buffer(),
+            other => context.buffers.find(context.graph_buffers(), 0, super::VISIT.0, other),
+        };
+        let bound = (0..kernel.groups()).map(|group| kernel.bind(context.gpu(), group, find)).collect();
+        dispatches.push(Dispatch { kernel: Arc::clone(&kernel), bound, groups: layout::pack_groups(layout.count) });
     }
-    Ok(())
+    Ok(dispatches)
 }
