@@ -25,6 +25,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("devices-scaling", EXPECTATION);
     let scale = bench.options.scale;
     let case = bench.plain()?;
+    let mut on_all = Vec::new();
     let mut strong = Table::new(format!("{}, strong scaling, pages in device memory", case.name), &columns());
     for works in all_works(bench, &case) {
         let mut ways = vec![(1, Strategy::Auto)];
@@ -35,7 +36,9 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         let mut all_sides = ways.iter().map(side).collect::<Result<Vec<_>>>()?;
         let all = sides::rounds(bench, "scaling", &works, &mut all_sides)?;
         for (&(count, strategy), ran) in ways.iter().zip(&all) {
-            strong.row(row(works[0], scale, (count, strategy), ran, speed(ran, &all[0])));
+            let gained = speed(ran, &all[0]);
+            eprintln!("{}, {count} devices, {strategy}: {:.2} of one's speed", works[0].name(), gained.median);
+            strong.row(row(works[0], scale, (count, strategy), ran, gained));
             if (count, strategy) == (2, Strategy::Auto) {
                 let target = if works[0].is_scan() { RANKS_TARGET } else { OTHERS_TARGET };
                 let what = format!("{}: speed on two devices, of one's", works[0].name());
@@ -45,37 +48,42 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
                 outcome.report(format!("{}, {count} devices, {strategy}", works[0].name()), &last.report);
             }
         }
+        let most = ways.iter().zip(all).filter(|((_, strategy), _)| *strategy == Strategy::Auto).last();
+        on_all.push(most.map(|(_, ran)| ran).unwrap_or_default());
     }
     outcome.tables.push(strong);
-    outcome.tables.push(weak(bench, &case)?);
+    outcome.tables.push(weak(bench, on_all)?);
     Ok(outcome)
 }
 
-/// Twice the edges on twice the devices, up to the graph of the strong scaling on all of them.
-fn weak(bench: &Bench, case: &Rc<Case>) -> Result<Table> {
+/// Twice the edges on twice the devices, up to the graph of the strong scaling on all of them: `on_all` has its runs by
+/// kind of work.
+fn weak(bench: &Bench, on_all: Vec<Vec<Ran>>) -> Result<Table> {
     let mut table =
         Table::new(String::from("Weak scaling, pages in device memory, speed in edges a second"), &columns());
     let counts: Vec<usize> = bench.counts().into_iter().filter(|count| count.is_power_of_two()).collect();
     let most = counts.last().copied().unwrap_or(1);
     let mut cases = Vec::new();
-    for &count in &counts {
+    for &count in counts.iter().filter(|&&count| count < most) {
         let scale = bench.options.scale - (most / count).ilog2();
-        let of_count = match count == most {
-            true => Rc::clone(case),
-            false => bench.case(&bench.store_of(&bench.wanted(), scale)?, format!("R-MAT {scale}"))?,
-        };
-        cases.push((count, scale, of_count));
+        cases.push((count, scale, bench.case(&bench.store_of(&bench.wanted(), scale)?, format!("R-MAT {scale}"))?));
     }
-    for kind in 0..all_works(bench, case).len() {
-        let mut one = None;
+    for (kind, on_all) in on_all.into_iter().enumerate() {
+        let mut by_count = Vec::new();
         for (count, scale, case) in &cases {
             let works = all_works(bench, case).into_iter().nth(kind).expect("as many for each graph");
             let mut side = [side(bench, case, works[0], *count, Strategy::Auto)?];
             let ran = sides::rounds(bench, "scaling", &works, &mut side)?.swap_remove(0);
-            let one = one.get_or_insert_with(|| ran.iter().map(Ran::gedges_per_s).collect::<Vec<_>>());
-            let pairs: Vec<_> = ran.iter().zip(&*one).collect();
+            by_count.push((works[0], *count, *scale, ran));
+        }
+        if let Some(&(work, ..)) = by_count.first() {
+            by_count.push((work, most, bench.options.scale, on_all));
+        }
+        let one: Vec<f64> = by_count.first().iter().flat_map(|(.., ran)| ran).map(Ran::gedges_per_s).collect();
+        for (work, count, scale, ran) in by_count {
+            let pairs: Vec<_> = ran.iter().zip(&one).collect();
             let gained = Spread::over(&pairs, |(ran, one)| ratio(ran.gedges_per_s(), **one));
-            table.row(row(works[0], *scale, (*count, Strategy::Auto), &ran, gained));
+            table.row(row(work, scale, (count, Strategy::Auto), &ran, gained));
         }
     }
     Ok(table)
