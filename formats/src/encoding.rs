@@ -69,7 +69,9 @@ impl Encoding {
             && !parameters.is_valid()
         {
             let found = parameters.edges_max;
-            return Err(Error::Invalid(format!("{found} edges of a packed page: must be a multiple of 1024 below 2^28")));
+            return Err(Error::Invalid(format!(
+                "{found} edges of a packed page: must be a multiple of 1024 below 2^28"
+            )));
         }
         match self {
             Self::RecordId { page_bytes: p, slot_bytes: q } if p == 0 || q == 0 || p > 7 || q > 7 || p + q > 8 => {

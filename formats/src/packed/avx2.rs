@@ -3,7 +3,7 @@
 //! Eight numbers of `width` bits have `width` bytes, so that the same byte shuffle and the same shifts unpack every
 //! eight of a block. A shuffle works within 16 bytes: the lower four numbers and the upper four are loaded separately.
 
-use super::kernels::{self, Lists, Sums};
+use super::kernels::{self, Lists, Sums, Values};
 use super::{BLOCK, UNIT, bits};
 use std::arch::x86_64::*;
 
@@ -115,9 +115,9 @@ fn scan_avx2(sums: &mut Sums, blocks: usize, step: u32) {
 
 /// Values from prefix sums. To be called only if [`is_there`].
 #[inline(always)]
-pub(super) fn rebase(sums: &Sums, lists: Lists<'_>, out: &mut [u32; UNIT]) -> (usize, usize) {
+pub(super) fn rebase(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
     #[target_feature(enable = "avx2")]
-    fn compiled(sums: &Sums, lists: Lists<'_>, out: &mut [u32; UNIT]) -> (usize, usize) {
+    fn compiled(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
         kernels::rebase_any(sums, lists, out)
     }
     #[allow(unsafe_code)]
@@ -129,14 +129,14 @@ pub(super) fn rebase(sums: &Sums, lists: Lists<'_>, out: &mut [u32; UNIT]) -> (u
 
 /// Adds the origin; the largest value. To be called only if [`is_there`].
 #[inline(always)]
-pub(super) fn finish(values: &mut [u32], origin: u32) -> u32 {
+pub(super) fn finish(values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
     #[target_feature(enable = "avx2")]
-    fn compiled(values: &mut [u32], origin: u32) -> u32 {
-        kernels::finish_any(values, origin)
+    fn compiled(values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
+        kernels::finish_any(values, origin, out)
     }
     #[allow(unsafe_code)]
     // SAFETY: the processor has AVX2.
     unsafe {
-        compiled(values, origin)
+        compiled(values, origin, out)
     }
 }

@@ -112,11 +112,19 @@ impl Shape {
         })
     }
 
-    /// Adds the high parts of the exceptions to unpacked gaps. Any words are safe.
+    /// Adds the high parts of the exceptions to unpacked gaps. Any words are safe, also too few.
     #[inline(always)]
     pub(super) fn patch(self, exceptions: &[u32], gaps: &mut [u32; BLOCK]) {
-        for (position, high) in self.exceptions_of(exceptions) {
-            gaps[position as usize % BLOCK] |= high.wrapping_shl(self.width);
+        let bytes: &[u8] = bytemuck::cast_slice(exceptions);
+        let (count, mask) = (self.exceptions as usize, (1u64 << self.high) - 1);
+        let (positions, highs) = bytes.split_at(count.min(bytes.len()));
+        for (number, &position) in positions.iter().enumerate() {
+            let bit = number * self.high as usize;
+            let high = match highs.get(bit / 8..bit / 8 + 8) {
+                Some(word) => u64::from_le_bytes(word.try_into().expect("8 bytes")) >> (bit % 8) & mask,
+                None => bits::read(exceptions, self.high_at(number), self.high).into(),
+            };
+            gaps[usize::from(position) % BLOCK] |= (high as u32).wrapping_shl(self.width);
         }
     }
 }
@@ -136,7 +144,8 @@ mod tests {
         let largest = gaps.iter().map(|&gap| bits::bits_of(gap)).max().unwrap();
         let words = |width: u32| {
             let exceptions = gaps.iter().filter(|&&gap| bits::bits_of(gap) > width).count();
-            (exceptions < BLOCK).then(|| 4 * width as usize + (exceptions * (7 + (largest - width) as usize)).div_ceil(32))
+            let high = POSITION_BITS + largest - width;
+            (exceptions < BLOCK).then(|| 4 * width as usize + (exceptions * high as usize).div_ceil(32))
         };
         (0..largest).filter_map(words).chain([4 * largest as usize]).min().unwrap()
     }

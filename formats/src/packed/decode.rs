@@ -1,7 +1,7 @@
 //! Decoding: a unit of 1,024 neighbours from anywhere, or the whole page to its plain image.
 
 use super::degrees::DegreeCursor;
-use super::kernels::{self, Lists, Sums, block_of};
+use super::kernels::{self, Lists, Sums, Values, block_of};
 use super::{BLOCK, PackedPage, UNIT, UNIT_BLOCKS};
 use crate::page::{HEADER_BYTES, PageDefect};
 
@@ -10,6 +10,7 @@ use crate::page::{HEADER_BYTES, PageDefect};
 pub struct UnitDecoder<'a> {
     page: PackedPage<'a>,
     sums: Sums,
+    values: Values,
     degrees: DegreeCursor,
     /// The unit that the state is for, and its neighbours that continue a list of the unit before.
     next: u32,
@@ -19,8 +20,8 @@ pub struct UnitDecoder<'a> {
 impl<'a> UnitDecoder<'a> {
     /// A decoder for a page.
     pub fn new(page: &PackedPage<'a>) -> Self {
-        let sums = [0; size_of::<Sums>() / size_of::<u32>()];
-        Self { page: *page, sums, degrees: DegreeCursor::default(), next: u32::MAX, left: 0 }
+        let (sums, values) = ([0; size_of::<Sums>() / 4], [0; size_of::<Values>() / 4]);
+        Self { page: *page, sums, values, degrees: DegreeCursor::default(), next: u32::MAX, left: 0 }
     }
 
     /// Decodes a unit, which must exist, to vertex numbers; returns how many there are: 1,024, or fewer in the last
@@ -45,7 +46,7 @@ impl<'a> UnitDecoder<'a> {
         let mut at = 0;
         if self.left > 0 {
             at = self.left.min(UNIT as u64) as usize;
-            kernels::subtract(&self.sums, page.block(first).0.wrapping_neg(), 0, at, out);
+            kernels::subtract(&self.sums, page.block(first).0.wrapping_neg(), 0, at, &mut self.values);
             self.left -= at as u64;
         }
         // The value of slot 0's own vertex.
@@ -55,12 +56,12 @@ impl<'a> UnitDecoder<'a> {
             let own = page.parameters.own.then(|| start.wrapping_add(self.degrees.slot() as u32));
             let lists = Lists { degrees: self.degrees.rest(), at, own, step };
             let used;
-            (used, at) = kernels::rebase(page.fast, &self.sums, lists, out);
+            (used, at) = kernels::rebase(page.fast, &self.sums, lists, &mut self.values);
             self.degrees.advance(used);
         }
         self.left += at.saturating_sub(UNIT) as u64;
         self.next = unit + 1;
-        page.check_range(kernels::finish(page.fast, &mut out[..count], page.packed.origin))?;
+        page.check_range(kernels::finish(page.fast, &self.values[..count], page.packed.origin, out))?;
         Ok(count)
     }
 
@@ -130,7 +131,7 @@ impl PackedPage<'_> {
         }
         kernels::unpack(self.fast, words, shape.width, out);
         if shape.exceptions > 0 {
-            shape.patch(&words[shape.packed_words()..shape.words()], out);
+            shape.patch(&words[shape.packed_words()..], out);
         }
         Ok(())
     }

@@ -120,6 +120,10 @@ impl PackedPage<'_> {
             }
         }
         let total = self.header.edge_count;
-        PageDefect::unless_with(sum == u64::from(total), || format!("degrees with a sum of {total}"), || sum.to_string())
+        PageDefect::unless_with(
+            sum == u64::from(total),
+            || format!("degrees with a sum of {total}"),
+            || sum.to_string(),
+        )
     }
 }

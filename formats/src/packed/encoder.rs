@@ -197,8 +197,8 @@ impl PageEncoder {
             + self.degree_words
             + block_words(self.open.degree_bits) as u64;
         self.open.is_bounded = others + block_words(self.open.bits) as u64 <= self.page_words;
-        let fits = self.open.is_bounded
-            || others + Shape::smallest(&self.open.histogram).words() as u64 <= self.page_words;
+        let fits =
+            self.open.is_bounded || others + Shape::smallest(&self.open.histogram).words() as u64 <= self.page_words;
         fits && image <= self.parameters.image_bytes()
     }
 

@@ -2,11 +2,16 @@
 
 use super::{BLOCK, UNIT, bits, unzigzag};
 
-/// Values before and behind the unit in a [`Sums`]: vectors of eight may be read across both ends.
-const MARGIN: usize = 8;
+/// Numbers of a list that are written at once: most lists are shorter, which saves a branch that predicts badly.
+const STRIDE: usize = 16;
+/// Values before and behind the unit in a [`Sums`], so that a stride may be read across its end.
+const MARGIN: usize = STRIDE;
 
 /// Gaps of a unit, then their prefix sums; zeros in front.
 pub(super) type Sums = [u32; MARGIN + UNIT + MARGIN];
+
+/// The values of a unit, and some that are overwritten.
+pub(super) type Values = [u32; UNIT + STRIDE];
 
 /// The gaps of a block of the unit.
 #[inline(always)]
@@ -60,7 +65,7 @@ pub(super) fn scan(fast: bool, sums: &mut Sums, blocks: usize, step: u32) {
 /// The values of lists from prefix sums; returns the number of lists and where the next one begins. Stops at the end of
 /// the unit, with a list that may go on behind it: its degree is counted in full.
 #[inline(always)]
-pub(super) fn rebase(fast: bool, sums: &Sums, lists: Lists<'_>, out: &mut [u32; UNIT]) -> (usize, usize) {
+pub(super) fn rebase(fast: bool, sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
     #[cfg(target_arch = "x86_64")]
     if fast {
         return super::avx2::rebase(sums, lists, out);
@@ -69,15 +74,15 @@ pub(super) fn rebase(fast: bool, sums: &Sums, lists: Lists<'_>, out: &mut [u32; 
     rebase_any(sums, lists, out)
 }
 
-/// Adds `origin` to values; returns the largest value.
+/// Writes the vertices of values, which begin at `origin`; returns the largest value.
 #[inline(always)]
-pub(super) fn finish(fast: bool, values: &mut [u32], origin: u32) -> u32 {
+pub(super) fn finish(fast: bool, values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if fast {
-        return super::avx2::finish(values, origin);
+        return super::avx2::finish(values, origin, out);
     }
     let _ = fast;
-    finish_any(values, origin)
+    finish_any(values, origin, out)
 }
 
 /// Four at a time, so that each depends on the ones before by one addition only.
@@ -93,21 +98,18 @@ fn scan_portable(sums: &mut Sums, blocks: usize, step: u32) {
     }
 }
 
-/// The values of one list, or a part of it: sums less a number. Writes up to seven values behind `end`, which the lists
+/// The values of one list, or a part of it: sums less a number. Writes up to 15 values behind `end`, which the lists
 /// after it overwrite.
 #[inline(always)]
-pub(super) fn subtract(sums: &Sums, less: u32, at: usize, end: usize, out: &mut [u32; UNIT]) {
+pub(super) fn subtract(sums: &Sums, less: u32, at: usize, end: usize, out: &mut Values) {
     let mut at = at;
     loop {
-        let from: &[u32; 8] = sums[MARGIN + at..].first_chunk().expect("a margin behind the unit");
-        match out[at..].first_chunk_mut::<8>() {
-            Some(out) => *out = from.map(|sum| sum.wrapping_sub(less)),
-            None => {
-                let rest = &mut out[at..];
-                rest.iter_mut().zip(from).for_each(|(out, sum)| *out = sum.wrapping_sub(less));
-            }
-        }
-        at += 8;
+        // Always below; the compiler then knows that a stride is within both arrays.
+        let first = at % UNIT;
+        let from: &[u32; STRIDE] = sums[MARGIN + first..].first_chunk().expect("a margin behind the unit");
+        let out: &mut [u32; STRIDE] = out[first..].first_chunk_mut().expect("a margin behind the unit");
+        *out = from.map(|sum| sum.wrapping_sub(less));
+        at += STRIDE;
         if at >= end {
             return;
         }
@@ -115,18 +117,18 @@ pub(super) fn subtract(sums: &Sums, less: u32, at: usize, end: usize, out: &mut 
 }
 
 #[inline(always)]
-pub(super) fn rebase_any(sums: &Sums, lists: Lists<'_>, out: &mut [u32; UNIT]) -> (usize, usize) {
+pub(super) fn rebase_any(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
     let Lists { degrees, mut at, own, step } = lists;
     for (number, &degree) in degrees.iter().enumerate() {
         if at >= UNIT {
             return (number, at);
         }
         // The value of the first neighbour is its gap, so that the sum before it is subtracted.
-        let before = sums[MARGIN + at - 1];
+        let before = sums[MARGIN - 1 + at % UNIT];
         let less = match own {
             None => before.wrapping_add(step),
             Some(own) => {
-                let sum = sums[MARGIN + at];
+                let sum = sums[MARGIN + at % UNIT];
                 let gap = sum.wrapping_sub(before).wrapping_sub(step);
                 sum.wrapping_sub(own.wrapping_add(number as u32).wrapping_add(unzigzag(gap)))
             }
@@ -139,10 +141,11 @@ pub(super) fn rebase_any(sums: &Sums, lists: Lists<'_>, out: &mut [u32; UNIT]) -
 }
 
 #[inline(always)]
-pub(super) fn finish_any(values: &mut [u32], origin: u32) -> u32 {
-    let largest = values.iter().fold(0, |largest: u32, &value| largest.max(value));
-    if origin != 0 {
-        values.iter_mut().for_each(|value| *value = value.wrapping_add(origin));
+pub(super) fn finish_any(values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
+    let mut largest = 0;
+    for (&value, out) in values.iter().zip(out) {
+        largest = largest.max(value);
+        *out = value.wrapping_add(origin);
     }
     largest
 }

@@ -47,7 +47,7 @@ pub const UNIT: usize = 1024;
 /// Blocks of a unit.
 const UNIT_BLOCKS: usize = UNIT / BLOCK;
 /// Bits of an exception's position in its block.
-const POSITION_BITS: u32 = 7;
+const POSITION_BITS: u32 = 8;
 /// Words before the tables.
 const HEADER_WORDS: usize = (HEADER_BYTES + size_of::<PackedHeader>()) / 4;
 /// Bytes of a plain image beyond its neighbours: header and slots. A memory page, so that images and pages of weights
