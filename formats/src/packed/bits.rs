@@ -30,7 +30,9 @@ pub(super) fn read(words: &[u32], at: usize, width: u32) -> u32 {
 #[inline(always)]
 pub(super) fn write(words: &mut [u32], at: usize, width: u32, value: u32) {
     let both = (u64::from(value) & ((1 << width) - 1)) << (at % 32);
-    words[at / 32] |= both as u32;
+    if both as u32 != 0 {
+        words[at / 32] |= both as u32;
+    }
     if both >> 32 != 0 {
         words[at / 32 + 1] |= (both >> 32) as u32;
     }

@@ -62,7 +62,7 @@ impl PackedPage<'_> {
             let slot = image.first_slot_from(edge as u32);
             let begins = image.header().slot_count > slot && image.record(slot).start == edge;
             let expected = match edge.checked_sub(1) {
-                Some(before) if !begins => neighbours[before].wrapping_sub(self.packed.origin),
+                Some(before) if !begins => neighbours[before].wrapping_sub(self.first_dest),
                 // The value before is in the run's page before this one.
                 None if self.header.list_offset > 0 => continue,
                 _ => 0,

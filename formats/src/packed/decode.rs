@@ -50,7 +50,7 @@ impl<'a> UnitDecoder<'a> {
             self.left -= at as u64;
         }
         // The value of slot 0's own vertex.
-        let start = page.header.start_vertex.wrapping_sub(page.packed.origin);
+        let start = page.header.start_vertex.wrapping_sub(page.first_dest);
         while at < count {
             self.degrees.fill(&page)?;
             let own = page.parameters.own.then(|| start.wrapping_add(self.degrees.slot() as u32));
@@ -61,7 +61,7 @@ impl<'a> UnitDecoder<'a> {
         }
         self.left += at.saturating_sub(UNIT) as u64;
         self.next = unit + 1;
-        page.check_range(kernels::finish(page.fast, &self.values[..count], page.packed.origin, out))?;
+        page.check_range(kernels::finish(page.fast, &self.values[..count], page.first_dest, out))?;
         Ok(count)
     }
 
@@ -143,6 +143,6 @@ impl PackedPage<'_> {
             return Ok(());
         }
         let destinations = u64::from(self.first_dest)..u64::from(self.first_dest) + self.dest_count;
-        Err(crate::page::outside(&destinations, u64::from(self.packed.origin) + u64::from(largest)))
+        Err(crate::page::outside(&destinations, u64::from(self.first_dest) + u64::from(largest)))
     }
 }

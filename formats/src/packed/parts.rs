@@ -21,6 +21,13 @@ pub struct PackedParts {
     pub exceptions: u64,
 }
 
+impl PackedParts {
+    /// Bytes of whole pages.
+    pub fn sum_bytes(&self) -> u64 {
+        self.gap_bytes + self.exception_bytes + self.degree_bytes + self.header_bytes + self.unused_bytes
+    }
+}
+
 impl AddAssign for PackedParts {
     fn add_assign(&mut self, other: Self) {
         self.gap_bytes += other.gap_bytes;
