@@ -9,9 +9,10 @@ use std::path::Path;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::checksum::crc32c;
 use topostream_formats::directory::{Directory, DirectoryContext, DirectoryEntry};
-use topostream_formats::packed::{PackedPage, UNIT};
+use topostream_formats::packed::{PackedPage, PackedParameters, PageEncoder, UNIT};
 use topostream_formats::page::{
-    Capacity, Neighbours, Page, PageContext, RecordIds, VertexIds, check_page, check_weights, read_le, weights,
+    Capacity, Neighbours, Page, PageContext, PageHeader, RecordIds, VertexIds, check_page, check_weights, read_le,
+    weights,
 };
 use topostream_formats::{Encoding, Manifest, PageId, Shard, VertexId};
 
@@ -78,6 +79,57 @@ pub fn page(mut data: &[u8]) -> bool {
         }
     }
     true
+}
+
+/// Lists behind a byte of switches, encoded and decoded: the upper half of each byte is an action, and the bits that it
+/// takes from the bytes behind it are a gap, or a number of empty lists. Whether there were any neighbours.
+pub fn packed_lists(mut data: &[u8]) -> bool {
+    let switches = take(&mut data, 1);
+    let encoding = Encoding::Packed { edges_max: 63 << 10, step: switches & 1 == 1, own: switches & 2 == 2 };
+    let parameters = PackedParameters::of(encoding).expect("packed");
+    let (mut encoder, mut neighbours, mut slots) = (PageEncoder::new(1 << 16, parameters), Vec::new(), 0u32);
+    encoder.clear(0);
+    let mut last = 0u32;
+    while !data.is_empty() {
+        let action = take(&mut data, 1) as u32;
+        let number = take(&mut data, (action >> 4) as usize % 5) as u32;
+        // Some lists are empty, and the first neighbour of one comes behind it.
+        let lists = if slots == 0 { 1 } else { [0, 0, 0, 1, number % 300][(action & 15) as usize % 5] };
+        if !(0..lists).all(|_| encoder.open_list(take_one(&mut slots), None)) {
+            slots -= 1;
+            break;
+        }
+        last = last.wrapping_add(number);
+        let count = if action & 15 == 15 { 1000 } else { 1 };
+        if !(0..count).all(|_| {
+            encoder.push(last) && {
+                neighbours.push(last);
+                true
+            }
+        }) {
+            break;
+        }
+    }
+    if slots == 0 {
+        return false;
+    }
+    let header = PageHeader { slot_count: slots, edge_count: encoder.edge_count(), ..PageHeader::default() };
+    let mut bytes = AlignedBuffer::new(1 << 16);
+    encoder.write(&header, &mut bytes);
+    let page = PackedPage::open(&bytes, encoding, &(0..1 << 32)).expect("a page that was written");
+    page.check().expect("a page that was written");
+    let mut image = AlignedBuffer::new(page.image_bytes());
+    page.inflate(&mut image).expect("a page that was written");
+    let plain = Page::open(&image, encoding.plain()).expect("an image");
+    page.check_details(&plain).expect("a page that was written");
+    assert_eq!(VertexIds::new(&plain).vertices(0..neighbours.len()).collect::<Vec<u32>>(), neighbours);
+    !neighbours.is_empty()
+}
+
+/// The number, which is then one larger.
+fn take_one(number: &mut u32) -> u32 {
+    *number += 1;
+    *number - 1
 }
 
 /// Any bytes are decoded to neighbours among the destinations, or an error; all decoders agree. Whether a page with

@@ -37,6 +37,11 @@ fn corpus_of_pages() {
 }
 
 #[test]
+fn corpus_of_packed_lists() {
+    replay("packed", shared::packed_lists);
+}
+
+#[test]
 fn corpus_of_directories() {
     replay("directory", shared::directory);
 }
@@ -68,6 +73,7 @@ proptest! {
     #[test]
     fn any_bytes_are_a_page_or_an_error(data in prop::collection::vec(any::<u8>(), 0..300)) {
         shared::page(&data);
+        shared::packed_lists(&data);
         shared::directory(&data);
         shared::manifest(&data);
     }

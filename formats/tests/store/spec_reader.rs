@@ -5,7 +5,7 @@
 #[path = "spec_json.rs"]
 mod json;
 #[path = "spec_packed.rs"]
-mod packed;
+pub mod packed;
 
 use json::Json;
 use packed::Packed;
@@ -77,7 +77,6 @@ struct Manifest {
     /// p and q, or none for vertex ids.
     record_id: Option<(usize, usize)>,
     packed: Option<Packed>,
-    version: u64,
     stripes: Vec<String>,
     /// The end and the number of pages of each shard of the out-lists; empty if they are not grouped.
     shards: Vec<(u64, usize)>,
@@ -161,7 +160,6 @@ impl Manifest {
         let version = version.unwrap_or(0);
         ensure(packed.is_some() == (version == 3), FILE, "packed pages of another version")?;
         let manifest = Self {
-            version,
             packed,
             tag: number("tag")?,
             vertices: number("vertices")?,
