@@ -137,6 +137,7 @@ impl<'a> PackedPage<'a> {
         let words: &[u32] = bytemuck::cast_slice(bytes);
         let header: PageHeader = bytemuck::pod_read_unaligned(&bytes[..HEADER_BYTES]);
         let packed: PackedHeader = bytemuck::pod_read_unaligned(&bytes[HEADER_BYTES..4 * HEADER_WORDS]);
+        PageDefect::unless(header.slot_count > 0, "at least one slot", "none")?;
         let need = table_words(header.slot_count.into(), header.edge_count.into()) + u64::from(packed.payload_words);
         let room = || format!("at most {} words of tables and payload", words.len());
         PageDefect::unless_with(need <= words.len() as u64, room, || need.to_string())?;
@@ -171,6 +172,13 @@ impl<'a> PackedPage<'a> {
     /// Bytes of this page's plain image: a multiple of 4, and at most [`Encoding::plain_bytes`].
     pub fn image_bytes(&self) -> usize {
         image_bytes(&self.header) as usize
+    }
+
+    /// The vertex that the page's first gap is relative to, if the page continues a list: the last neighbour of the page
+    /// before.
+    pub fn continued_from(&self) -> Option<u32> {
+        let continues = self.header.list_offset > 0 && self.header.edge_count > 0;
+        continues.then(|| self.block(0).0.wrapping_add(self.first_dest))
     }
 
     fn block_count(&self) -> usize {
