@@ -103,6 +103,13 @@ impl AlignedBuffer {
     }
 }
 
+impl Default for AlignedBuffer {
+    /// No bytes.
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 impl Deref for AlignedBuffer {
     type Target = [u8];
 

@@ -85,8 +85,8 @@ impl Directory {
     /// [`Error::Io`]; [`Error::File`] naming the first wrong entry.
     pub fn open(path: &Path, context: &DirectoryContext<'_>) -> Result<Self> {
         let entries = StoredValues::open(path, size_of::<DirectoryHeader>(), context.pages, context.crc)?;
-        let grouped = context.shards.len() > 1;
-        let expected = header(context.pages, context.tag, context.capacity.page_bytes, grouped);
+        let version = version_of(context.capacity.is_packed(), context.shards.len() > 1);
+        let expected = header(context.pages, context.tag, context.capacity.page_bytes, version);
         let found: DirectoryHeader = bytemuck::pod_read_unaligned(&entries.bytes()[..size_of::<DirectoryHeader>()]);
         if found != expected {
             return Err(Error::file(path, format!("{expected:?}"), format!("{found:?}")));
@@ -150,18 +150,18 @@ pub fn memory_bytes(pages: u64) -> u64 {
     HEADER_BYTES + pages.saturating_mul((size_of::<DirectoryEntry>() + size_of::<u32>()) as u64)
 }
 
-/// Returns the bytes of a directory file and their checksum; `grouped` if its lists are grouped by shard.
-pub fn encode(entries: &[DirectoryEntry], tag: u32, page_bytes: u32, grouped: bool) -> (Vec<u8>, u32) {
+/// Returns the bytes of a directory file of a version of the format, and their checksum.
+pub fn encode(entries: &[DirectoryEntry], tag: u32, page_bytes: u32, version: u32) -> (Vec<u8>, u32) {
     let mut bytes = Vec::with_capacity(size_of::<DirectoryHeader>() + size_of_val(entries));
-    bytes.extend_from_slice(bytemuck::bytes_of(&header(entries.len() as u64, tag, page_bytes, grouped)));
+    bytes.extend_from_slice(bytemuck::bytes_of(&header(entries.len() as u64, tag, page_bytes, version)));
     bytes.extend_from_slice(bytemuck::cast_slice(entries));
     let crc = crc32c(&bytes);
     (bytes, crc)
 }
 
-fn header(pages: u64, tag: u32, page_bytes: u32, grouped: bool) -> DirectoryHeader {
+fn header(pages: u64, tag: u32, page_bytes: u32, version: u32) -> DirectoryHeader {
     let entry_bytes = size_of::<DirectoryEntry>() as u32;
-    DirectoryHeader { magic: MAGIC, version: version_of(grouped), entry_bytes, pages, tag, page_bytes }
+    DirectoryHeader { magic: MAGIC, version, entry_bytes, pages, tag, page_bytes }
 }
 
 /// Checks shard by shard; the count of edges continues from one to the next.

@@ -1,12 +1,14 @@
 //! How a neighbour is written in a page.
 
 use crate::error::{Error, Result};
+use crate::packed::{self, PackedParameters};
 use serde::{Deserialize, Serialize};
 
 /// How a neighbour is written in a page: a property of the store that no algorithm sees.
 ///
-/// A later version will add an encoding of variable width; readers must therefore ask
-/// [`width_bytes`](Self::width_bytes) and not assume a constant.
+/// Packed pages hold no array of neighbours: [`PackedPage`](crate::packed::PackedPage) decodes them, to their *plain
+/// image* if they are to be read like other pages. [`plain`](Self::plain) is the encoding of the image, and
+/// [`plain_bytes`](Self::plain_bytes) its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Encoding {
@@ -19,6 +21,16 @@ pub enum Encoding {
         page_bytes: u8,
         /// Bytes of the slot number: 1 to 7.
         slot_bytes: u8,
+    },
+    /// Gaps between neighbours, bit-packed in blocks of 128 ([`packed`](crate::packed)).
+    Packed {
+        /// The maximum number of neighbours of a page: a multiple of 1,024.
+        edges_max: u32,
+        /// Whether gaps are stored less one: smaller where no edge is repeated.
+        step: bool,
+        /// Whether a list's first neighbour is relative to the list's own vertex: smaller where neighbours have close
+        /// numbers.
+        own: bool,
     },
 }
 
@@ -33,11 +45,34 @@ impl Encoding {
         Ok(encoding)
     }
 
-    /// Checks the widths.
+    /// The packed encoding for pages of `page_bytes` whose plain images have `plain_pages` times as many bytes. Pages
+    /// with less than 4 / `plain_pages` bytes an edge are not filled.
     ///
     /// # Errors
-    /// [`Error::Invalid`] unless both widths are at least 1 and their sum at most 8.
+    /// [`Error::Invalid`] if such images are too large or too small.
+    pub fn packed(page_bytes: u32, plain_pages: u32) -> Result<Self> {
+        // Header and slots take the rest of the image.
+        let edges_max = page_bytes.saturating_mul(plain_pages) / 4;
+        let edges_max = edges_max.saturating_sub(packed::UNIT as u32);
+        let encoding = Self::Packed { edges_max, step: false, own: false };
+        encoding.validate()?;
+        Ok(encoding)
+    }
+
+    /// Checks the widths, or the maximum number of edges.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] unless both widths are at least 1 and their sum at most 8, or the maximum number of edges is a
+    /// multiple of 1,024 below 2^28.
     pub fn validate(self) -> Result<()> {
+        if let Some(parameters) = PackedParameters::of(self)
+            && !parameters.is_valid()
+        {
+            let found = parameters.edges_max;
+            return Err(Error::Invalid(format!(
+                "{found} edges of a packed page: must be a multiple of 1024 below 2^28"
+            )));
+        }
         match self {
             Self::RecordId { page_bytes: p, slot_bytes: q } if p == 0 || q == 0 || p > 7 || q > 7 || p + q > 8 => {
                 Err(Error::Invalid(format!("id widths {p},{q}: each must be at least 1 byte and their sum at most 8")))
@@ -46,10 +81,29 @@ impl Encoding {
         }
     }
 
-    /// Bytes of a neighbour: 2 to 8.
+    /// Whether pages are packed.
+    pub const fn is_packed(self) -> bool {
+        matches!(self, Self::Packed { .. })
+    }
+
+    /// The encoding of the plain images of packed pages; of other pages, which are their own images, their own.
+    #[must_use]
+    pub const fn plain(self) -> Self {
+        match self {
+            Self::Packed { .. } => Self::VertexId,
+            other => other,
+        }
+    }
+
+    /// Bytes of the plain image of any page of `page_bytes`: more than a page if pages are packed, otherwise the same.
+    pub fn plain_bytes(self, page_bytes: u32) -> u64 {
+        PackedParameters::of(self).map_or(page_bytes.into(), PackedParameters::image_bytes)
+    }
+
+    /// Bytes of a neighbour, 2 to 8; in packed pages those in the plain image.
     pub const fn width_bytes(self) -> usize {
         match self {
-            Self::VertexId => 4,
+            Self::VertexId | Self::Packed { .. } => 4,
             Self::RecordId { page_bytes, slot_bytes } => page_bytes as usize + slot_bytes as usize,
         }
     }
@@ -58,14 +112,14 @@ impl Encoding {
     pub const fn pages_max(self) -> u64 {
         match self {
             Self::RecordId { page_bytes, .. } if page_bytes < 4 => 1 << (8 * page_bytes),
-            Self::VertexId | Self::RecordId { .. } => u32::MAX as u64,
+            Self::VertexId | Self::RecordId { .. } | Self::Packed { .. } => u32::MAX as u64,
         }
     }
 
     /// The number of slots of a page that can be addressed: at most 2^32.
     pub const fn slots_max(self) -> u64 {
         match self {
-            Self::VertexId => 1 << 32,
+            Self::VertexId | Self::Packed { .. } => 1 << 32,
             Self::RecordId { slot_bytes, .. } => 1 << (8 * if slot_bytes < 4 { slot_bytes } else { 4 }),
         }
     }
@@ -76,6 +130,10 @@ impl std::fmt::Display for Encoding {
         match self {
             Self::VertexId => f.write_str("vertex-id"),
             Self::RecordId { page_bytes, slot_bytes } => write!(f, "record-id ({page_bytes},{slot_bytes})"),
+            Self::Packed { edges_max, step, own } => {
+                let (step, own) = (if *step { ", step" } else { "" }, if *own { ", own" } else { "" });
+                write!(f, "packed ({edges_max} edges a page{step}{own})")
+            }
         }
     }
 }

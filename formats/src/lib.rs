@@ -22,6 +22,7 @@ pub mod ids;
 pub mod manifest;
 pub mod memory;
 pub mod open;
+pub mod packed;
 pub mod page;
 pub mod patience;
 pub mod random;

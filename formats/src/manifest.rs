@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The file's name in a store's directory.
 pub const MANIFEST: &str = "graph.json";
 /// The newest version of the format. Stores that use nothing new in it are written as version 1.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// The description of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -166,16 +166,17 @@ impl Manifest {
         manifest.validate(path)?;
         let expected = manifest.version();
         if expected != version.topostream {
-            let expected =
-                format!("version {expected}, whose stores {} shards", ["have no", "have"][expected as usize - 1]);
+            let what = ["have no shards", "have shards", "have packed pages"][expected as usize - 1];
+            let expected = format!("version {expected}, whose stores {what}");
             return Err(Error::file(path, expected, version.topostream.to_string()));
         }
         Ok(manifest)
     }
 
-    /// The store's version of the format: 2 if its lists are grouped by shard, otherwise 1.
+    /// The store's version of the format: 3 if its pages are packed, otherwise 2 if its lists are grouped by shard,
+    /// otherwise 1.
     pub fn version(&self) -> u32 {
-        version_of(self.out.shards.is_some())
+        version_of(self.encoding.is_packed(), self.out.shards.is_some())
     }
 
     /// The capacity of this store's pages.
@@ -248,7 +249,11 @@ impl Manifest {
     }
 }
 
-/// The version of a format with or without grouped lists.
-pub(crate) fn version_of(grouped: bool) -> u32 {
-    if grouped { 2 } else { 1 }
+/// The version of a format with or without packed pages and grouped lists.
+pub(crate) fn version_of(packed: bool, grouped: bool) -> u32 {
+    match (packed, grouped) {
+        (true, _) => 3,
+        (false, true) => 2,
+        (false, false) => 1,
+    }
 }

@@ -18,6 +18,7 @@
 use crate::checksum::Crc32c;
 use crate::directory::DirectoryEntry;
 use crate::encoding::Encoding;
+use crate::packed::{self, PackedPage, PackedParameters};
 use crate::shard::Shard;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
@@ -74,33 +75,54 @@ pub struct WeightsHeader {
 pub struct Capacity {
     /// Bytes of a page of topology.
     pub page_bytes: u32,
-    /// Bytes of one neighbour.
+    /// Bytes of one neighbour, in a packed page's plain image.
     pub width_bytes: u32,
     /// The number of slots that can be addressed in a page.
     pub slots_max: u64,
+    /// If pages are packed, their maximum number of neighbours and the bytes of their plain images.
+    packed: Option<PackedParameters>,
 }
 
 impl Capacity {
     /// Returns the capacity of pages of `page_bytes` under an encoding.
     pub fn new(page_bytes: u32, encoding: Encoding) -> Self {
-        Self { page_bytes, width_bytes: encoding.width_bytes() as u32, slots_max: encoding.slots_max() }
+        let (width_bytes, packed) = (encoding.width_bytes() as u32, PackedParameters::of(encoding));
+        Self { page_bytes, width_bytes, slots_max: encoding.slots_max(), packed }
     }
 
-    /// Whether `slots` records with `edges` neighbours in total fit in a page.
+    /// Whether `slots` records with `edges` neighbours in total fit in a page. Packed, they may still have too many
+    /// bits.
     pub fn fits(&self, slots: u64, edges: u64) -> bool {
         let bytes =
             (slots + 1).saturating_mul(SLOT_BYTES as u64).saturating_add(edges.saturating_mul(self.width_bytes.into()));
-        slots <= self.slots_max && bytes <= u64::from(self.page_bytes) - HEADER_BYTES as u64
+        let image_bytes = self.packed.map_or(self.page_bytes.into(), PackedParameters::image_bytes);
+        let fits = slots <= self.slots_max && bytes <= image_bytes - HEADER_BYTES as u64;
+        fits && self.packed.is_none_or(|parameters| {
+            edges <= parameters.edges_max.into() && 4 * packed::table_words(slots, edges) <= self.page_bytes.into()
+        })
     }
 
-    /// The longest list that fits in a page: also the number of neighbours of a full large page.
+    /// Whether pages are packed.
+    pub fn is_packed(&self) -> bool {
+        self.packed.is_some()
+    }
+
+    /// The largest number of neighbours of a page: the longest list that fits, and the number of neighbours of a full
+    /// large page. Packed, such a list may have too many bits.
     pub fn list_max(&self) -> u64 {
-        (u64::from(self.page_bytes) - HEADER_BYTES as u64 - 2 * SLOT_BYTES as u64) / u64::from(self.width_bytes)
+        let image_bytes = self.packed.map_or(self.page_bytes.into(), PackedParameters::image_bytes);
+        let list = (image_bytes - HEADER_BYTES as u64 - 2 * SLOT_BYTES as u64) / u64::from(self.width_bytes);
+        self.packed.map_or(list, |parameters| list.min(parameters.edges_max.into()))
     }
 
-    /// Bytes of a page of weights: the page size, or twice that if neighbours take less than 4 bytes.
+    /// Bytes of a page of weights: the page size, or twice that if neighbours take less than 4 bytes. Of packed pages,
+    /// the size of a plain image.
     pub fn weight_page_bytes(&self) -> u32 {
-        if self.width_bytes < 4 { 2 * self.page_bytes } else { self.page_bytes }
+        match self.packed {
+            Some(parameters) => parameters.image_bytes() as u32,
+            None if self.width_bytes < 4 => 2 * self.page_bytes,
+            None => self.page_bytes,
+        }
     }
 }
 
@@ -114,8 +136,22 @@ pub struct PageDefect {
 }
 
 impl PageDefect {
-    fn unless(holds: bool, expected: impl Into<String>, found: impl Into<String>) -> Result<(), Self> {
-        if holds { Ok(()) } else { Err(Self { expected: expected.into(), found: found.into() }) }
+    pub(crate) fn new(expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self { expected: expected.into(), found: found.into() }
+    }
+
+    pub(crate) fn unless(holds: bool, expected: impl Into<String>, found: impl Into<String>) -> Result<(), Self> {
+        if holds { Ok(()) } else { Err(Self::new(expected, found)) }
+    }
+
+    /// The same without the cost of messages for sound pages.
+    #[inline(always)]
+    pub(crate) fn unless_with<E: Into<String>>(
+        holds: bool,
+        expected: impl FnOnce() -> E,
+        found: impl FnOnce() -> String,
+    ) -> Result<(), Self> {
+        if holds { Ok(()) } else { Err(Self::new(expected(), found())) }
     }
 }
 
@@ -133,6 +169,11 @@ pub struct PageContext<'a> {
 }
 
 impl PageContext<'_> {
+    /// The vertices that may be neighbours in a page: the destinations of its shard.
+    pub fn destinations(&self, page: u32) -> &Range<u64> {
+        &self.shard(page).destinations
+    }
+
     /// The shard of a page.
     fn shard(&self, page: u32) -> &Shard {
         &self.shards[Shard::with_page(self.shards, page)]
@@ -150,9 +191,13 @@ pub struct Page<'a> {
 impl<'a> Page<'a> {
     /// Interprets bytes that have passed [`check_page`] before. Repeats only the checks that memory safety needs.
     ///
+    /// Packed pages are interpreted by [`PackedPage`]; their plain images are opened here, in the encoding
+    /// [`plain`](Encoding::plain).
+    ///
     /// # Errors
-    /// A defect, if header and slots do not describe a page of this size.
+    /// A defect, if header and slots do not describe a page of this size, or pages are packed.
     pub fn open(bytes: &'a [u8], encoding: Encoding) -> Result<Self, PageDefect> {
+        PageDefect::unless(!encoding.is_packed(), "a page that is not packed, or a plain image", "a packed page")?;
         let whole = bytes.len() >= HEADER_BYTES + 2 * SLOT_BYTES && bytes.len().is_multiple_of(SLOT_BYTES);
         PageDefect::unless(whole, "a page", format!("{} bytes", bytes.len()))?;
         let aligned = bytes.as_ptr().align_offset(align_of::<u32>()) == 0;
@@ -215,13 +260,17 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Checks everything about a page that has been read: checksum, identity, slots, and the range of every neighbour.
+/// Checks everything about a page that has been read: checksum, identity, slots, and the range of every neighbour. The
+/// neighbours of a packed page are not decoded: their range is checked when they are.
 ///
 /// The checksum and the range of vertex ids are computed in one pass over chunks that stay in the first-level cache.
 ///
 /// # Errors
 /// The first defect.
 pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
+    if context.encoding.is_packed() {
+        return check_packed(bytes, page, context);
+    }
     let (entry, destinations) = (&context.entries[page as usize], &context.shard(page).destinations);
     let sound = Page::open(bytes, context.encoding);
     // If the checksum is wrong, the contents are not examined.
@@ -239,11 +288,21 @@ pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<
         Encoding::RecordId { page_bytes, slot_bytes } => {
             check_record_ids(&sound, page_bytes, slot_bytes, destinations, context)
         }
+        Encoding::Packed { .. } => unreachable!("checked above"),
     }
 }
 
+/// Checks everything about a packed page but its neighbours.
+fn check_packed(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
+    let (crc, entry) = (crate::checksum::crc32c(bytes), &context.entries[page as usize]);
+    PageDefect::unless_with(crc == entry.crc, || format!("checksum {:08x}", entry.crc), || format!("{crc:08x}"))?;
+    let packed = PackedPage::open(bytes, context.encoding, context.destinations(page))?;
+    check_header(packed.header(), page, context)?;
+    packed.check()
+}
+
 /// A neighbour that is not among its shard's destinations.
-fn outside(destinations: &Range<u64>, found: u64) -> PageDefect {
+pub(crate) fn outside(destinations: &Range<u64>, found: u64) -> PageDefect {
     let expected = match destinations.start {
         0 => format!("neighbours below {}", destinations.end),
         from => format!("neighbours from {from} on and below {}", destinations.end),
@@ -257,7 +316,7 @@ fn checksum_and_largest(bytes: &[u8], edge_count: u32, from: u32, encoding: Enco
     const PIECE_BYTES: usize = 16 << 10;
     let ids_end = match encoding {
         Encoding::VertexId => bytes.len().min(HEADER_BYTES + edge_count as usize * 4),
-        Encoding::RecordId { .. } => HEADER_BYTES,
+        Encoding::RecordId { .. } | Encoding::Packed { .. } => HEADER_BYTES,
     };
     let mut crc = Crc32c::default();
     let mut largest = 0;
@@ -389,7 +448,8 @@ macro_rules! with_neighbours {
         use $crate::page::{RecordIds, RecordIdsOf, VertexIds};
         let (page, starts) = ($page, $starts);
         match $encoding {
-            $crate::Encoding::VertexId => {
+            // Packed pages are read as their plain images.
+            $crate::Encoding::VertexId | $crate::Encoding::Packed { .. } => {
                 let $neighbours = VertexIds::new(page);
                 $body
             }

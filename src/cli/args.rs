@@ -83,13 +83,19 @@ pub enum EncodingName {
     VertexId,
     /// GTS's physical addresses: page id and slot
     RecordId,
+    /// Compressed: bit-packed gaps, about half the bytes
+    Packed,
 }
 
+/// Bytes of a decoded page as a multiple of those of a packed one: pages with less than a byte an edge are not filled.
+const PLAIN_PAGES: u32 = 4;
+
 impl EncodingName {
-    /// The encoding, with its widths.
-    pub fn with(self, widths: Option<(u8, u8)>) -> Result<Encoding, Failure> {
+    /// The encoding, with its widths, for pages of this size.
+    pub fn with(self, widths: Option<(u8, u8)>, page_bytes: u32) -> Result<Encoding, Failure> {
         match (self, widths) {
-            (Self::VertexId, Some(_)) => Err(Failure::Usage("--id-widths: goes with --encoding record-id".into())),
+            (Self::Packed, None) => Ok(Encoding::packed(page_bytes, PLAIN_PAGES)?),
+            (Self::VertexId | Self::Packed, Some(_)) => Err(Failure::Usage("--id-widths: goes with --encoding record-id".into())),
             (Self::VertexId, None) => Ok(Encoding::VertexId),
             (Self::RecordId, widths) => {
                 let (p, q) = widths.unwrap_or((2, 2));
@@ -132,8 +138,8 @@ fn ids(text: &str) -> Result<IdPolicy, String> {
 impl StoreArgs {
     /// The formatter's options.
     pub fn options(&self, keep_weights: bool) -> Result<FormatOptions, Failure> {
-        let encoding = self.encoding.with(self.id_widths)?;
         let page_bytes = self.page_size.unwrap_or(PAGE_BYTES_DEFAULT);
+        let encoding = self.encoding.with(self.id_widths, page_bytes)?;
         let mut stripes = vec![PathBuf::from(".")];
         for stripe in &self.stripes {
             stripes.push(std::path::absolute(stripe).map_err(|error| Failure::Other(format!("--stripe: {error}")))?);

@@ -176,7 +176,7 @@ impl PrintShader {
         let visit = visits.iter().rfind(|visit| visit.0 == direction);
         let unread = || Failure::Usage(format!("--in-lists: {} reads out-lists only", algorithm.name()));
         let options = ModuleOptions {
-            encoding: self.encoding.with(self.id_widths)?,
+            encoding: self.encoding.with(self.id_widths, PAGE_BYTES_DEFAULT)?,
             page_bytes: self.page_size,
             weights: self.weights || algorithm.needs_weights(),
             direction,

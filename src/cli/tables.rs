@@ -146,6 +146,18 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
     for (name, value) in rows {
         writeln!(text, "{name:15} {value}").ok();
     }
+    if let Some(packed) = &summary.packed {
+        let of = format!("{} of {}", count(packed.pages), count(manifest.out.pages));
+        let parts = [
+            ("gaps", packed.gaps),
+            ("exceptions", packed.exceptions),
+            ("degrees", packed.degrees),
+            ("headers", packed.headers),
+            ("unused", packed.unused),
+        ];
+        let parts = parts.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
+        writeln!(text, "{:15} {parts} (in {of} pages)", "bits per edge").ok();
+    }
     for degrees in &summary.degrees {
         let direction = format!("{:?}", degrees.direction).to_lowercase();
         writeln!(

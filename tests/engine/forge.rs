@@ -78,7 +78,7 @@ impl Forgery {
         for (entry, page) in self.entries.iter_mut().zip(&self.pages) {
             entry.crc = crc32c(page);
         }
-        let (bytes, crc) = directory::encode(&self.entries, self.manifest.tag, self.manifest.page_bytes, false);
+        let (bytes, crc) = directory::encode(&self.entries, self.manifest.tag, self.manifest.page_bytes, 1);
         self.manifest.out.directory_crc = crc;
         std::fs::write(self.folder.join("pages.0"), self.pages.concat()).unwrap();
         std::fs::write(self.folder.join("directory.bin"), bytes).unwrap();

@@ -1,7 +1,12 @@
 //! A summary of a store for people: its contents, and the distribution of degrees.
+//!
+//! What the bytes of packed pages are used for is in the pages only: some of them are read.
 
 use serde::Serialize;
-use topostream_formats::{Direction, Manifest, Result, Shard, Store, Topology};
+use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::packed::{PackedPage, PackedParts};
+use topostream_formats::store::PageReader;
+use topostream_formats::{Direction, Manifest, PageId, Result, Shard, Store, Topology};
 
 /// The summary of a store.
 #[derive(Clone, Debug, Serialize)]
@@ -12,12 +17,32 @@ pub struct Summary {
     pub disk_bytes: u64,
     /// Bytes of the pages of out-lists, per edge.
     pub bytes_per_edge: f64,
-    /// How full the pages are: bytes of headers, neighbours and slots over bytes of pages.
+    /// How full the pages are: bytes of headers, neighbours and slots over bytes of pages. Of packed pages, as far as
+    /// they have been read.
     pub fill: f64,
+    /// What the bytes of the pages of out-lists are used for, if they are packed.
+    pub packed: Option<PackedSummary>,
     /// The shards, if the out-lists are grouped.
     pub shards: Option<ShardSummary>,
     /// Out-degrees, and in-degrees if there are in-lists.
     pub degrees: Vec<DegreeSummary>,
+}
+
+/// What the bytes of packed pages are used for: bits per edge, over some pages that are spread evenly.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PackedSummary {
+    /// The number of pages that were read.
+    pub pages: u64,
+    /// Packed gaps.
+    pub gaps: f64,
+    /// Exceptions: gaps with more bits than others of their block.
+    pub exceptions: f64,
+    /// Packed degrees, with the entries of their blocks.
+    pub degrees: f64,
+    /// Headers, and the entries of blocks and units.
+    pub headers: f64,
+    /// Unused bytes at the end of pages.
+    pub unused: f64,
 }
 
 /// How evenly a graph is divided into shards, and the cost of that.
@@ -52,16 +77,24 @@ pub struct DegreeSummary {
     pub histogram: Vec<u64>,
 }
 
-/// Summarises a store; reads `degrees.bin` but no page.
+/// The maximum number of packed pages that are read.
+const PAGES_READ_MAX: u32 = 64;
+
+/// Summarises a store; reads `degrees.bin`, and some pages if they are packed.
 ///
 /// # Errors
-/// The errors of [`Topology::degrees`](topostream_formats::Topology::degrees).
+/// The errors of [`Topology::degrees`](topostream_formats::Topology::degrees); those of reading and checking a page.
 pub fn summarise(store: &Store) -> Result<Summary> {
     let manifest = store.manifest().clone();
     let out = store.topology(Direction::Out).expect("every store has out-lists");
     let page_bytes = out.summary().pages * u64::from(manifest.page_bytes);
     let width = manifest.encoding.width_bytes() as u64;
     let used: u64 = out.directory().entries().iter().map(|entry| used_bytes(entry, width)).sum();
+    let packed = if manifest.encoding.is_packed() { packed_parts(store, out)? } else { None };
+    let fill = match &packed {
+        Some((parts, _)) => ratio(parts.sum_bytes() - parts.unused_bytes, parts.sum_bytes()),
+        None => ratio(used, page_bytes),
+    };
     let degrees = store.topologies().map(|topology| {
         let degrees = topology.degrees(manifest.vertices)?;
         Ok(degree_summary(topology.direction(), degrees.values()))
@@ -69,11 +102,39 @@ pub fn summarise(store: &Store) -> Result<Summary> {
     Ok(Summary {
         disk_bytes: store.disk_bytes(),
         bytes_per_edge: ratio(page_bytes, manifest.edges),
-        fill: ratio(used, page_bytes),
+        fill,
+        packed: packed.map(|(_, summary)| summary),
         shards: out.is_grouped().then(|| shard_summary(out, &manifest)),
         degrees: degrees.collect::<Result<_>>()?,
         manifest,
     })
+}
+
+/// What the bytes of some packed pages are used for, of all if there are few; none if there are no pages.
+fn packed_parts(store: &Store, out: &Topology) -> Result<Option<(PackedParts, PackedSummary)>> {
+    let (context, reader) = (store.page_context(out), PageReader::open(out)?);
+    let mut bytes = AlignedBuffer::try_new("a page to examine", out.page_bytes().into())?;
+    let (mut parts, mut edges) = (PackedParts::default(), 0u64);
+    let pages = out.page_count().min(PAGES_READ_MAX);
+    for number in 0..pages {
+        let number = PageId((u64::from(number) * u64::from(out.page_count()) / u64::from(pages)) as u32);
+        reader.read(number, &mut bytes, &mut [])?;
+        out.check(number, &bytes, None, &context)?;
+        let page = PackedPage::open(&bytes, context.encoding, context.destinations(number.0));
+        let page = page.map_err(|defect| out.page_error(number, false, defect))?;
+        parts += page.parts();
+        edges += u64::from(page.header().edge_count);
+    }
+    let bits = |bytes: u64| ratio(8 * bytes, edges);
+    let summary = PackedSummary {
+        pages: pages.into(),
+        gaps: bits(parts.gap_bytes),
+        exceptions: bits(parts.exception_bytes),
+        degrees: bits(parts.degree_bytes),
+        headers: bits(parts.header_bytes),
+        unused: bits(parts.unused_bytes),
+    };
+    Ok((pages > 0).then_some((parts, summary)))
 }
 
 fn shard_summary(out: &Topology, manifest: &Manifest) -> ShardSummary {
@@ -88,7 +149,8 @@ fn shard_summary(out: &Topology, manifest: &Manifest) -> ShardSummary {
         count,
         vertices_share_max: ratio(out.shards().iter().map(vertices).max().unwrap_or(0), manifest.vertices),
         edges_share_max: ratio(out.shards().iter().map(edges).max().unwrap_or(0), manifest.edges),
-        extra_slot_bytes: 4 * manifest.vertices * (count - 1),
+        // Packed degrees of empty records take next to nothing.
+        extra_slot_bytes: if manifest.encoding.is_packed() { 0 } else { 4 * manifest.vertices * (count - 1) },
     }
 }
 

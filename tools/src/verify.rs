@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::manifest::Ids;
-use topostream_formats::page::{Neighbours, Page, PageDefect, weights};
+use topostream_formats::packed::PackedPage;
+use topostream_formats::page::{Neighbours, Page, PageContext, PageDefect, weights};
 use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
 use topostream_formats::{Direction, Error, PageId, Result, Store, Topology, VertexId, memory, threads};
@@ -27,6 +28,8 @@ struct Checked {
     sums: Sums,
     first: u32,
     last: u32,
+    /// The neighbour before the first, as far as the page says so.
+    before: Option<u32>,
 }
 
 /// The sums over pages. Sums of hashes do not depend on the order of edges, so in-lists can be compared with out-lists
@@ -45,8 +48,8 @@ enum Lengths<'a> {
     Parts(Vec<AtomicU32>),
 }
 
-/// Reads every page of a store and checks: checksums, ids, slots, neighbours (within the range of their shard and in
-/// ascending order), degrees as in `degrees.bin`, and that in-lists (or the out-lists themselves, in an undirected
+/// Reads every page of a store and checks: checksums, ids, slots, neighbours (all of them decoded, within the range of
+/// their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or the out-lists themselves, in an undirected
 /// graph) contain the reversed edges. Opening the store has already checked the manifest, the directories and the
 /// lengths of files.
 ///
@@ -92,7 +95,8 @@ const PAGE_BYTES: u64 = 36 + size_of::<Result<Checked>>() as u64;
 /// not ascend.
 fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     let topology = store.topologies().next().expect("every store has out-lists");
-    let a_thread = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());
+    let a_thread =
+        u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes()) + image_bytes(store, topology);
     let parts = if topology.is_grouped() { 4 * store.vertices() } else { 0 };
     let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
     let (degrees, found) = (4 * store.vertices() + parts, PAGE_BYTES * pages);
@@ -113,6 +117,32 @@ fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     Err(Error::Memory { what: "verifying".into(), needed_bytes, budget_bytes: memory_bytes, parts })
 }
 
+/// Bytes of the plain image of a page, if it is not the page itself.
+fn image_bytes(store: &Store, topology: &Topology) -> u64 {
+    let encoding = store.manifest().encoding;
+    if encoding.is_packed() { encoding.plain_bytes(topology.page_bytes()) } else { 0 }
+}
+
+/// What a thread reads and decodes a page into. Allocated with the first page, so that a refusal by the system is an
+/// error.
+#[derive(Default)]
+struct Buffers {
+    page: AlignedBuffer,
+    weights: AlignedBuffer,
+    image: AlignedBuffer,
+}
+
+impl Buffers {
+    fn allocate(&mut self, store: &Store, topology: &Topology) -> Result<()> {
+        if self.page.is_empty() {
+            self.page = AlignedBuffer::try_new("a page to verify", topology.page_bytes().into())?;
+            self.weights = AlignedBuffer::try_new("a page of weights to verify", topology.weight_page_bytes().into())?;
+            self.image = AlignedBuffer::try_new("a decoded page to verify", image_bytes(store, topology))?;
+        }
+        Ok(())
+    }
+}
+
 fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, cancel: &Cancel) -> Result<Sums> {
     let reader = PageReader::open(topology)?;
     let degrees = topology.degrees(store.vertices())?;
@@ -121,16 +151,12 @@ fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, 
         false => Lengths::Whole(degrees.values()),
     };
     let done = AtomicU64::new(0);
-    // Allocated with the first page, so that a refusal by the system is an error.
-    let buffers = || (AlignedBuffer::new(0), AlignedBuffer::new(0));
-    let one_page = |(page, weights): &mut (AlignedBuffer, AlignedBuffer), number: u32| -> Result<Checked> {
+    let buffers = Buffers::default;
+    let one_page = |buffers: &mut Buffers, number: u32| -> Result<Checked> {
         cancel.check()?;
-        if page.is_empty() {
-            *page = AlignedBuffer::try_new("a page to verify", topology.page_bytes().into())?;
-            *weights = AlignedBuffer::try_new("a page of weights to verify", topology.weight_page_bytes().into())?;
-        }
-        reader.read(PageId(number), page, weights)?;
-        let checked = verify_page(store, topology, PageId(number), page, weights, &lengths)?;
+        buffers.allocate(store, topology)?;
+        reader.read(PageId(number), &mut buffers.page, &mut buffers.weights)?;
+        let checked = verify_page(store, topology, PageId(number), buffers, &lengths)?;
         progress.position(1 + done.fetch_add(1, Ordering::Relaxed));
         Ok(checked)
     };
@@ -152,10 +178,10 @@ fn add_up(topology: &Topology, results: Vec<Result<Checked>>) -> Result<Sums> {
         let checked = result?;
         if let Some((vertex, last)) = before
             && vertex == entry.start_vertex
-            && checked.first < last
+            && (checked.first < last || checked.before.is_some_and(|before| before != last))
         {
-            let (expected, found) =
-                (format!("the list of vertex {vertex} to go on from {last}"), checked.first.to_string());
+            let found = checked.before.unwrap_or(checked.first).to_string();
+            let expected = format!("the list of vertex {vertex} to go on from {last}");
             return Err(topology.page_error(PageId(number as u32), false, PageDefect { expected, found }));
         }
         before = (entry.run > 1).then_some((entry.start_vertex, checked.last));
@@ -226,14 +252,18 @@ fn verify_page(
     store: &Store,
     topology: &Topology,
     number: PageId,
-    bytes: &[u8],
-    weight_bytes: &[u8],
+    buffers: &mut Buffers,
     lengths: &Lengths<'_>,
 ) -> Result<Checked> {
+    let Buffers { page: bytes, weights: weight_bytes, image } = buffers;
     let context = store.page_context(topology);
-    let weighted = (!weight_bytes.is_empty()).then_some(weight_bytes);
+    let weighted = (!weight_bytes.is_empty()).then_some(&weight_bytes[..]);
     topology.check(number, bytes, weighted, &context)?;
-    let page = Page::open(bytes, context.encoding).map_err(|defect| topology.page_error(number, false, defect))?;
+    let opened = match context.encoding.is_packed() {
+        false => Page::open(bytes, context.encoding).map(|page| (page, None)),
+        true => decode(bytes, image, number, &context),
+    };
+    let (page, before) = opened.map_err(|defect| topology.page_error(number, false, defect))?;
     let weights = weighted.map_or(&[][..], |bytes| weights(bytes, page.header().edge_count));
     let starts = topology.directory().starts();
     let sums = with_neighbours!(&page, context.encoding, starts, |neighbours| page_sums(&page, neighbours, weights));
@@ -260,7 +290,22 @@ fn verify_page(
             return Err(wrong(format!("vertex {vertex} with degree {expected} as in degrees.bin"), found.to_string()));
         }
     }
-    Ok(sums)
+    Ok(Checked { before, ..sums })
+}
+
+/// Decodes a packed page and checks what decoding ignores. Also returns the neighbour before the first, if the page
+/// continues a list.
+fn decode<'a>(
+    bytes: &[u8],
+    image: &'a mut [u8],
+    number: PageId,
+    context: &PageContext<'_>,
+) -> Result<(Page<'a>, Option<u32>), PageDefect> {
+    let packed = PackedPage::open(bytes, context.encoding, context.destinations(number.0))?;
+    packed.inflate(image)?;
+    let page = Page::open(image, context.encoding.plain())?;
+    packed.check_details(&page)?;
+    Ok((page, packed.continued_from()))
 }
 
 /// Adds up the page's edges; `Err` names a vertex whose list does not ascend.
@@ -282,7 +327,7 @@ fn page_sums(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32]) -> R
             sums.against = sums.against.wrapping_add(hash(neighbour, vertex, weight));
         }
     }
-    Ok(Checked { sums, first: ends.0, last: ends.1 })
+    Ok(Checked { sums, first: ends.0, last: ends.1, before: None })
 }
 
 /// A hash of an edge; sums of it identify multisets of edges.

@@ -4,17 +4,25 @@
 
 #![allow(dead_code)]
 
+use std::ops::Range;
 use std::path::Path;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::checksum::crc32c;
 use topostream_formats::directory::{Directory, DirectoryContext, DirectoryEntry};
+use topostream_formats::packed::{PackedPage, PackedParameters, PageEncoder, UNIT};
 use topostream_formats::page::{
-    Capacity, Neighbours, Page, PageContext, RecordIds, VertexIds, check_page, check_weights, read_le, weights,
+    Capacity, Neighbours, Page, PageContext, PageHeader, RecordIds, VertexIds, check_page, check_weights, read_le,
+    weights,
 };
 use topostream_formats::{Encoding, Manifest, PageId, Shard, VertexId};
 
-/// Vertex ids, or record ids of any widths that are allowed.
+/// Vertex ids, or record ids of any widths that are allowed; packed if the upper half of the byte is 15, with the lowest
+/// bits as switches and a maximum number of edges from the others.
 fn encoding(byte: u8) -> Encoding {
+    if byte >> 4 == 15 {
+        let edges_max = [1024, 63 << 10][usize::from(byte >> 2 & 1)];
+        return Encoding::Packed { edges_max, step: byte & 1 == 1, own: byte & 2 == 2 };
+    }
     Encoding::record_id(byte >> 4, byte & 15).unwrap_or(Encoding::VertexId)
 }
 
@@ -52,13 +60,17 @@ pub fn page(mut data: &[u8]) -> bool {
     if check_weights(&bytes, 0, &context).is_ok() {
         assert_eq!(weights(&bytes, entry.edge_count).len(), entry.edge_count as usize);
     }
-    if check_page(&bytes, 0, &context).is_err() {
+    let sound = check_page(&bytes, 0, &context).is_ok();
+    if encoding.is_packed() {
+        return packed(&bytes, encoding, &shards[0].destinations, sound);
+    }
+    if !sound {
         return false;
     }
     let page = Page::open(&bytes, encoding).expect("checked");
     let starts = [entry.start_vertex];
     match encoding {
-        Encoding::VertexId => {
+        Encoding::VertexId | Encoding::Packed { .. } => {
             let destinations = &shards[0].destinations;
             each_edge(&page, VertexIds::new(&page), |v| assert!(destinations.contains(&v.into())));
         }
@@ -67,6 +79,91 @@ pub fn page(mut data: &[u8]) -> bool {
         }
     }
     true
+}
+
+/// Lists behind a byte of switches, encoded and decoded: the upper half of each byte is an action, and the bits that it
+/// takes from the bytes behind it are a gap, or a number of empty lists. Whether there were any neighbours.
+pub fn packed_lists(mut data: &[u8]) -> bool {
+    let switches = take(&mut data, 1);
+    let encoding = Encoding::Packed { edges_max: 63 << 10, step: switches & 1 == 1, own: switches & 2 == 2 };
+    let parameters = PackedParameters::of(encoding).expect("packed");
+    let (mut encoder, mut neighbours, mut slots) = (PageEncoder::new(1 << 16, parameters), Vec::new(), 0u32);
+    encoder.clear(0);
+    let mut last = 0u32;
+    while !data.is_empty() {
+        let action = take(&mut data, 1) as u32;
+        let number = take(&mut data, (action >> 4) as usize % 5) as u32;
+        // Some lists are empty, and the first neighbour of one comes behind it.
+        let lists = if slots == 0 { 1 } else { [0, 0, 0, 1, number % 300][(action & 15) as usize % 5] };
+        if !(0..lists).all(|_| encoder.open_list(take_one(&mut slots), None)) {
+            slots -= 1;
+            break;
+        }
+        last = last.wrapping_add(number);
+        let count = if action & 15 == 15 { 1000 } else { 1 };
+        if !(0..count).all(|_| {
+            encoder.push(last) && {
+                neighbours.push(last);
+                true
+            }
+        }) {
+            break;
+        }
+    }
+    if slots == 0 {
+        return false;
+    }
+    let header = PageHeader { slot_count: slots, edge_count: encoder.edge_count(), ..PageHeader::default() };
+    let mut bytes = AlignedBuffer::new(1 << 16);
+    encoder.write(&header, &mut bytes);
+    let page = PackedPage::open(&bytes, encoding, &(0..1 << 32)).expect("a page that was written");
+    page.check().expect("a page that was written");
+    let mut image = AlignedBuffer::new(page.image_bytes());
+    page.inflate(&mut image).expect("a page that was written");
+    let plain = Page::open(&image, encoding.plain()).expect("an image");
+    page.check_details(&plain).expect("a page that was written");
+    assert_eq!(VertexIds::new(&plain).vertices(0..neighbours.len()).collect::<Vec<u32>>(), neighbours);
+    !neighbours.is_empty()
+}
+
+/// The number, which is then one larger.
+fn take_one(number: &mut u32) -> u32 {
+    *number += 1;
+    *number - 1
+}
+
+/// Any bytes are decoded to neighbours among the destinations, or an error; all decoders agree. Whether a page with
+/// sound tables is decoded.
+fn packed(bytes: &[u8], encoding: Encoding, destinations: &Range<u64>, sound: bool) -> bool {
+    let Ok(page) = PackedPage::open(bytes, encoding, destinations) else {
+        assert!(!sound);
+        return false;
+    };
+    let mut units = vec![[0; UNIT]; page.unit_count() as usize];
+    let mut decoded = true;
+    for (number, unit) in (0..).zip(&mut units) {
+        let mut portable = [0; UNIT];
+        let found = page.decode_unit(number, unit);
+        assert_eq!(page.portable().decode_unit(number, &mut portable).is_ok(), found.is_ok());
+        let Ok(count) = found else {
+            decoded = false;
+            continue;
+        };
+        assert_eq!(unit[..count], portable[..count]);
+        assert!(unit[..count].iter().all(|&vertex| destinations.contains(&vertex.into())));
+    }
+    let mut image = AlignedBuffer::new(page.image_bytes());
+    if page.inflate(&mut image).is_err() {
+        return false;
+    }
+    let plain = Page::open(&image, encoding.plain()).expect("an image is a page");
+    each_edge(&plain, VertexIds::new(&plain), |vertex| assert!(destinations.contains(&vertex.into())));
+    // Bases of blocks that no list runs into are ignored: a single unit may differ only if the details are wrong.
+    if page.check().is_ok() && page.check_details(&plain).is_ok() {
+        let neighbours = plain.neighbour_bytes().as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
+        assert!(decoded && neighbours.eq(units.concat().into_iter().take(plain.header().edge_count as usize)));
+    }
+    sound && decoded
 }
 
 /// A sound page gives every neighbour once, in order, to the slot that its binary search finds.
@@ -122,9 +219,10 @@ pub fn manifest(data: &[u8]) -> bool {
         let envelope = format!("{{\"topostream\": {version}, \"crc32c\": {}, \"graph\": ", crc32c(data));
         Manifest::decode(&[envelope.as_bytes(), data, b"}"].concat(), path)
     };
-    let found = Manifest::decode(data, path).or_else(|_| wrapped(1)).or_else(|_| wrapped(2));
+    let found = Manifest::decode(data, path).or_else(|_| wrapped(1)).or_else(|_| wrapped(2)).or_else(|_| wrapped(3));
     let Ok(manifest) = found else { return false };
-    assert_eq!(manifest.version() == 2, manifest.out.shards.is_some());
+    assert_eq!(manifest.version() == 3, manifest.encoding.is_packed());
+    assert_eq!(manifest.version() > 1, manifest.encoding.is_packed() || manifest.out.shards.is_some());
     Shard::of(&manifest.out, manifest.vertices);
     let again = Manifest::decode(manifest.encode().as_bytes(), path).expect("a manifest that was read can be written");
     assert_eq!(manifest, again);

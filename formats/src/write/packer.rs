@@ -1,12 +1,15 @@
 //! Packs lists into pages, one edge at a time: no list has to fit in memory.
 
+mod packed;
+
 use super::degrees::DegreesFile;
 use super::sink::{PageBuffers, Sink};
 use super::{Layout, Targets};
 use crate::directory::{self, DirectoryEntry};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
-use crate::manifest::{ShardManifest, TopologyManifest};
+use crate::manifest::{ShardManifest, TopologyManifest, version_of};
+use crate::packed::{PackedParameters, PageEncoder};
 use crate::page::{Capacity, HEADER_BYTES, PageHeader, WeightsHeader};
 use std::fs::File;
 use std::io::Write;
@@ -27,6 +30,8 @@ pub struct TopologyWriter {
     shards: Vec<ShardManifest>,
     shard_first: usize,
     page: OpenPage,
+    /// The neighbours of the page, if pages are packed.
+    encoder: Option<PageEncoder>,
     buffers: PageBuffers,
     edges: u64,
     degree_max: u32,
@@ -75,16 +80,29 @@ impl TopologyWriter {
 
     fn with_buffers(layout: Layout, tag: u32, buffers: PageBuffers) -> Self {
         let capacity = layout.capacity();
-        let (output, targets, page) = (None, None, OpenPage::default());
-        let (entries, shards) = (Vec::new(), Vec::new());
-        let (shard_first, edges, degree_max) = (0, 0, 0);
-        Self { layout, capacity, tag, output, targets, entries, shards, shard_first, page, buffers, edges, degree_max }
+        let encoder = PackedParameters::of(layout.encoding);
+        Self {
+            capacity,
+            tag,
+            output: None,
+            targets: None,
+            entries: Vec::new(),
+            shards: Vec::new(),
+            shard_first: 0,
+            page: OpenPage::default(),
+            encoder: encoder.map(|parameters| PageEncoder::new(layout.page_bytes, parameters)),
+            layout,
+            buffers,
+            edges: 0,
+            degree_max: 0,
+        }
     }
 
     /// Main memory of a writer of this layout, in bytes, without its page directory (32 bytes a page).
     pub fn memory_bytes(layout: &Layout) -> u64 {
         let weights = if layout.weights.is_some() { layout.capacity().weight_page_bytes() } else { 0 };
-        super::sink::BUFFERS as u64 * u64::from(layout.page_bytes + weights)
+        let encoder = PackedParameters::of(layout.encoding).map_or(0, PageEncoder::memory_bytes);
+        super::sink::BUFFERS as u64 * (u64::from(layout.page_bytes) + u64::from(weights)) + encoder
     }
 
     /// Appends an edge. Sources must not descend within a shard; destinations of a source should ascend.
@@ -95,6 +113,9 @@ impl TopologyWriter {
     pub fn push(&mut self, source: u32, dest: u32, weight: u32) -> Result<()> {
         if self.page.slots.is_empty() || source != self.open_vertex() {
             self.open_record(u64::from(source))?;
+        }
+        if self.encoder.is_some() {
+            return self.push_packed(dest, weight);
         }
         if self.page.edge_count == self.page.edges_max {
             self.make_room()?;
@@ -116,6 +137,7 @@ impl TopologyWriter {
         let pages = (self.entries.len() - self.shard_first) as u64;
         self.shards.push(ShardManifest { end, pages });
         self.shard_first = self.entries.len();
+        self.clear_encoder();
         Ok(())
     }
 
@@ -153,7 +175,8 @@ impl TopologyWriter {
             for (entry, crcs) in self.entries.iter_mut().zip(output.sink.finish()?) {
                 (entry.crc, entry.weights_crc) = crcs;
             }
-            let (bytes, crc) = directory::encode(&self.entries, self.tag, self.layout.page_bytes, grouped);
+            let version = version_of(self.layout.encoding.is_packed(), grouped);
+            let (bytes, crc) = directory::encode(&self.entries, self.tag, self.layout.page_bytes, version);
             let (path, mut file) = output.directory;
             file.write_all(&bytes).map_err(Error::io(&path, "write"))?;
             file.sync_all().map_err(Error::io(&path, "sync"))?;
@@ -173,9 +196,9 @@ impl TopologyWriter {
         assert!(next <= vertex + 1, "sources must not descend");
         while next <= vertex {
             self.close_record()?;
-            let slots = self.page.slots.len() as u64 + 1;
-            if !self.capacity.fits(slots, self.page.edge_count.into()) {
+            if !self.has_room_for_slot(next as u32) {
                 self.emit(false)?;
+                assert!(self.has_room_for_slot(next as u32), "an empty page has room for a slot");
             }
             if self.page.slots.is_empty() {
                 self.page.start_vertex = next as u32;
@@ -185,6 +208,14 @@ impl TopologyWriter {
             next += 1;
         }
         Ok(())
+    }
+
+    /// Whether a further slot fits in the page; if pages are packed, it is added to the encoder's.
+    fn has_room_for_slot(&mut self, vertex: u32) -> bool {
+        match &mut self.encoder {
+            Some(encoder) => encoder.open_list(vertex, None),
+            None => self.capacity.fits(self.page.slots.len() as u64 + 1, self.page.edge_count.into()),
+        }
     }
 
     /// The vertex after the last one with a record.
@@ -197,6 +228,10 @@ impl TopologyWriter {
     }
 
     fn edges_max(&self, slots: usize) -> u32 {
+        if self.encoder.is_some() {
+            // Depends on the neighbours.
+            return u32::MAX;
+        }
         let slot_bytes = 4 * (slots as u32 + 1);
         (self.capacity.page_bytes - HEADER_BYTES as u32 - slot_bytes) / self.capacity.width_bytes
     }
@@ -286,6 +321,12 @@ impl TopologyWriter {
             }
             _ => self.buffers.page[at..at + 4].copy_from_slice(&dest.to_le_bytes()),
         }
+        self.put_weight(edge, weight);
+    }
+
+    /// Writes the weight of a neighbour, if there are weights.
+    #[inline]
+    fn put_weight(&mut self, edge: usize, weight: u32) {
         if !self.buffers.weights.is_empty() {
             let at = size_of::<WeightsHeader>() + edge * 4;
             self.buffers.weights[at..at + 4].copy_from_slice(&weight.to_le_bytes());
@@ -320,6 +361,7 @@ impl TopologyWriter {
         self.write_out(&header)?;
         self.page = OpenPage { slots: std::mem::take(&mut self.page.slots), ..OpenPage::default() };
         self.page.slots.clear();
+        self.clear_encoder();
         Ok(())
     }
 
@@ -327,10 +369,14 @@ impl TopologyWriter {
     fn write_out(&mut self, header: &PageHeader) -> Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
         let page = &mut self.buffers.page;
-        page[..HEADER_BYTES].copy_from_slice(bytemuck::bytes_of(header));
-        let slots = self.page.slots.iter().chain([&self.page.edge_count]);
-        for (place, slot) in page.rchunks_exact_mut(4).zip(slots) {
-            place.copy_from_slice(&slot.to_le_bytes());
+        if let Some(encoder) = &self.encoder {
+            encoder.write(header, page);
+        } else {
+            page[..HEADER_BYTES].copy_from_slice(bytemuck::bytes_of(header));
+            let slots = self.page.slots.iter().chain([&self.page.edge_count]);
+            for (place, slot) in page.rchunks_exact_mut(4).zip(slots) {
+                place.copy_from_slice(&slot.to_le_bytes());
+            }
         }
         if !self.buffers.weights.is_empty() {
             let head = WeightsHeader { page: header.page, tag: header.tag, edge_count: header.edge_count, reserved: 0 };

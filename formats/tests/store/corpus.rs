@@ -37,6 +37,11 @@ fn corpus_of_pages() {
 }
 
 #[test]
+fn corpus_of_packed_lists() {
+    replay("packed", shared::packed_lists);
+}
+
+#[test]
 fn corpus_of_directories() {
     replay("directory", shared::directory);
 }
@@ -58,6 +63,8 @@ fn golden_files_are_accepted() {
     assert!(shared::directory(&[&head, &golden("v1/large-pages/directory.bin")[..]].concat()));
     assert!(shared::manifest(&golden("v1/in-edges/graph.json")));
     assert!(shared::manifest(&golden("v2/shards/graph.json")));
+    assert!(shared::manifest(&golden("v3/packed-shards/graph.json")));
+    assert!(shared::page(&[&[0xF4, 12, 0, 0, 0, 0], &golden("v3/packed/pages.0")[..]].concat()));
 }
 
 proptest! {
@@ -66,6 +73,7 @@ proptest! {
     #[test]
     fn any_bytes_are_a_page_or_an_error(data in prop::collection::vec(any::<u8>(), 0..300)) {
         shared::page(&data);
+        shared::packed_lists(&data);
         shared::directory(&data);
         shared::manifest(&data);
     }
@@ -81,6 +89,23 @@ proptest! {
         for (word, value) in words {
             // The header and the neighbours, or the slots at the end.
             let at = if word < 25 { 6 + 4 * word } else { data.len() - 4 * (word - 24) };
+            data[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        shared::page(&data);
+    }
+
+    /// The same with a packed page: its tables, its payload, and other switches than those that it was written with.
+    #[test]
+    fn any_forged_packed_page_is_a_page_or_an_error(
+        words in prop::collection::vec((0usize..90, prop_oneof![0u32..70, any::<u32>()]), 1..6),
+        switches in 0u8..4,
+        large: bool,
+    ) {
+        let file = ["v3/packed/pages.0", "v3/packed-large-pages/pages.0"][usize::from(large)];
+        let head = [0xF4 | switches, if large { 63 } else { 12 }, 0, 0, 0, 0];
+        let mut data = [&head, &golden(file)[..65_536]].concat();
+        for (word, value) in words {
+            let at = 6 + 4 * word;
             data[at..at + 4].copy_from_slice(&value.to_le_bytes());
         }
         shared::page(&data);

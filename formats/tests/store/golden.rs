@@ -38,6 +38,10 @@ fn stores() -> Vec<Golden> {
         shard_ends: &[],
     };
     let hub_store = |name| Golden { vertices: HUB_VERTICES, edges: unweighted(&hub()), ..plain(name, record(4, 4)) };
+    let packed = |edges_max, step, own| Encoding::Packed { edges_max, step, own };
+    let packed_hub = |name| Golden { encoding: packed(4096, false, false), ..hub_store(name) };
+    let mut strict = unweighted(&EDGES);
+    strict.dedup();
     let sparse = (0..VERTICES).map(|v| v * v * v * 3_000_000_019 + 5).collect();
     vec![
         plain("vertex-id", Encoding::VertexId),
@@ -56,12 +60,22 @@ fn stores() -> Vec<Golden> {
         Golden { stripes: &[".", "second"], ..hub_store("two-stripes") },
         // The hub's list fills two pages of the first shard and continues in the third; the second is empty.
         Golden { shard_ends: &[960, 960, HUB_VERTICES], ..hub_store("shards") },
+        plain("packed", packed(63 << 10, false, false)),
+        Golden {
+            edges: EDGES.to_vec(),
+            weights: Some(WeightType::U32),
+            ..plain("packed-weights", packed(1024, false, false))
+        },
+        Golden { edges: strict, in_lists: true, ..plain("packed-step-own", packed(1024, true, true)) },
+        // Pages hold at most 4096 neighbours, so that the hub's list takes three.
+        Golden { stripes: &[".", "second"], ..packed_hub("packed-large-pages") },
+        Golden { shard_ends: &[960, 960, HUB_VERTICES], ..packed_hub("packed-shards") },
     ]
 }
 
 /// The folders of golden stores, one for each version.
-fn folders() -> [PathBuf; 2] {
-    ["v1", "v2"].map(|version| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(version))
+fn folders() -> [PathBuf; 3] {
+    ["v1", "v2", "v3"].map(|version| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(version))
 }
 
 fn folder() -> PathBuf {
@@ -79,7 +93,8 @@ impl Golden {
 
     /// The folder of the golden store.
     fn path(&self) -> PathBuf {
-        folders()[usize::from(!self.shard_ends.is_empty())].join(self.name)
+        let version = if self.encoding.is_packed() { 3 } else { 1 + usize::from(!self.shard_ends.is_empty()) };
+        folders()[version - 1].join(self.name)
     }
 
     /// One line for each edge: source, destination (original ids), the weight's bits.
@@ -125,6 +140,7 @@ fn write_missing() {
         for golden in stores() {
             let path = golden.path();
             if !path.exists() {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
                 golden.write(&path);
                 fs::write(path.with_extension("edges.txt"), golden.text()).unwrap();
             }
@@ -180,10 +196,14 @@ fn golden_stores_have_the_intended_pages() {
     assert_eq!(pages("large-pages"), (4, 2));
     assert_eq!(pages("two-stripes"), (4, 2));
     assert_eq!(pages("../v2/shards"), (6, 2));
+    assert_eq!(pages("../v3/packed"), (1, 0));
+    assert_eq!(pages("../v3/packed-large-pages"), (5, 3));
+    assert_eq!(pages("../v3/packed-shards"), (7, 3));
     let bytes = |file: &str| fs::metadata(folder().join(file)).unwrap().len();
     assert_eq!(bytes("two-stripes/second/pages.1"), 2 * 65_536);
     assert_eq!(bytes("weights-f32-record-id-2-1/weights.0"), 2 * 65_536, "narrow neighbours: twice the page");
     assert_eq!(bytes("weights-u32/weights.0"), 65_536);
+    assert_eq!(bytes("../v3/packed-weights/weights.0"), 2 * 4096, "as large as a plain image");
 }
 
 /// The tables of the specification's example: lines of "| at | `bytes` | meaning |" after a line that names the file.

@@ -4,7 +4,8 @@ use super::spec_reader::{Graph, Triple};
 use std::path::Path;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::manifest::{Ids, Manifest, TopologyManifest};
-use topostream_formats::page::{Neighbours, Page, RecordIds, VertexIds, weights};
+use topostream_formats::packed::{PackedPage, UNIT, UnitDecoder};
+use topostream_formats::page::{Neighbours, Page, PageContext, RecordIds, VertexIds, weights};
 use topostream_formats::store::PageReader;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
 use topostream_formats::{Direction, Encoding, PageId, Result, Store, Topology, VertexId, VertexOrder};
@@ -117,10 +118,11 @@ fn lists(store: &Store, topology: &Topology) -> Result<Vec<Triple>> {
         reader.read(number, &mut bytes, &mut weight_bytes)?;
         let weighted = (!weight_bytes.is_empty()).then_some(&weight_bytes[..]);
         topology.check(number, &bytes, weighted, &context)?;
-        let page = Page::open(&bytes, context.encoding).expect("checked");
+        let image = plain_image(number, &bytes, &context);
+        let page = Page::open(image.as_deref().unwrap_or(&bytes), context.encoding.plain()).expect("checked");
         let weights = weighted.map_or(&[][..], |bytes| weights(bytes, page.header().edge_count));
         match context.encoding {
-            Encoding::VertexId => collect(&page, VertexIds::new(&page), weights, &mut edges),
+            Encoding::VertexId | Encoding::Packed { .. } => collect(&page, VertexIds::new(&page), weights, &mut edges),
             Encoding::RecordId { page_bytes, slot_bytes } => {
                 let starts = topology.directory().starts();
                 collect(&page, RecordIds::new(&page, starts, page_bytes, slot_bytes), weights, &mut edges);
@@ -135,6 +137,35 @@ fn lists(store: &Store, topology: &Topology) -> Result<Vec<Triple>> {
     assert_eq!(degrees.values(), counted);
     assert_eq!(topology.summary().degree_max, counted.iter().max().copied().unwrap_or(0));
     Ok(edges)
+}
+
+/// The plain image of a packed page, decoded in every way.
+fn plain_image(number: PageId, bytes: &[u8], context: &PageContext<'_>) -> Option<AlignedBuffer> {
+    let encoding = context.encoding;
+    let page_bytes = bytes.len() as u32;
+    if !encoding.is_packed() {
+        assert_eq!(encoding.plain_bytes(page_bytes), u64::from(page_bytes));
+        return None;
+    }
+    let page = PackedPage::open(bytes, encoding, context.destinations(number.0)).expect("checked");
+    let mut image = AlignedBuffer::new(encoding.plain_bytes(page_bytes) as usize);
+    page.inflate(&mut image).unwrap();
+    let plain = Page::open(&image, encoding.plain()).unwrap();
+    page.check_details(&plain).unwrap();
+    assert_eq!(page.parts().sum_bytes(), u64::from(page_bytes));
+    let mut portable = AlignedBuffer::new(page.image_bytes());
+    page.portable().inflate(&mut portable).unwrap();
+    assert_eq!(Page::open(&portable, encoding.plain()).unwrap().neighbour_bytes(), plain.neighbour_bytes());
+    let neighbours: &[u32] = bytemuck::cast_slice(plain.neighbour_bytes());
+    let mut decoder = UnitDecoder::new(&page);
+    for unit in (0..page.unit_count()).rev().chain(0..page.unit_count()) {
+        let mut out = [0; UNIT];
+        let count = page.decode_unit(unit, &mut out).unwrap();
+        assert_eq!(out[..count], neighbours[unit as usize * UNIT..][..count]);
+        assert_eq!(decoder.decode(unit, &mut out).unwrap(), count);
+        assert_eq!(out[..count], neighbours[unit as usize * UNIT..][..count]);
+    }
+    Some(image)
 }
 
 fn collect(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32], edges: &mut Vec<Triple>) {

@@ -53,6 +53,54 @@ fn capacity_is_exact_to_the_byte() {
     }
 }
 
+/// The plain image of any page, and the weights of any page, have as many bytes; a page is full when either is.
+#[test]
+fn packed_pages_are_limited_by_their_plain_images() {
+    let encoding = Encoding::packed(1 << 20, 4).unwrap();
+    assert_eq!(encoding, Encoding::Packed { edges_max: (1 << 20) - 1024, step: false, own: false });
+    assert_eq!(encoding.plain_bytes(1 << 20), 4 << 20);
+    assert_eq!((encoding.plain(), encoding.pages_max()), (Encoding::VertexId, u64::from(u32::MAX)));
+    let capacity = Capacity::new(1 << 20, encoding);
+    assert_eq!((capacity.list_max(), capacity.weight_page_bytes()), ((1 << 20) - 1024, 4 << 20));
+    assert!(capacity.fits(1, capacity.list_max()) && !capacity.fits(1, capacity.list_max() + 1));
+    let slots = (1 << 20) - 9;
+    assert!(capacity.fits(slots, 0) && !capacity.fits(slots + 1, 0) && !capacity.fits(slots, 1));
+    assert!(!capacity.fits(u64::MAX - 1, 0) && !capacity.fits(1, u64::MAX), "no overflow");
+    // Tables alone take 68 bytes for each 1,024 neighbours.
+    let wide = Capacity::new(1 << 16, Encoding::Packed { edges_max: 1 << 20, step: true, own: false });
+    assert!(wide.fits(1, 962 << 10) && !wide.fits(1, 963 << 10));
+    for edges_max in [0, 1, 1023, 1025, 1 << 28, u32::MAX] {
+        let encoding = Encoding::Packed { edges_max, step: false, own: false };
+        assert!(matches!(encoding.validate(), Err(Error::Invalid(_))), "{edges_max}");
+    }
+    assert!(Encoding::packed(1 << 16, 0).is_err() && Encoding::packed(PAGE_BYTES_MAX, 64).is_err());
+}
+
+/// Lists that step by one have no bits, so that only the number of edges limits a page.
+#[test]
+fn packed_lists_go_to_runs_of_whole_units() {
+    let encoding = Encoding::Packed { edges_max: 4096, step: true, own: false };
+    for (length, runs, edges) in [
+        (4096u32, vec![0], vec![4096]),
+        (4097, vec![2, 1], vec![4096, 1]),
+        (9000, vec![3, 2, 1], vec![4096, 4096, 808]),
+    ] {
+        let mut writer = TopologyWriter::layout_only(layout(1 << 16, encoding));
+        (0..length).for_each(|dest| writer.push(0, dest, 0).unwrap());
+        let (_, entries) = writer.finish(1).unwrap();
+        assert_eq!(entries.iter().map(|entry| entry.run).collect::<Vec<_>>(), runs, "{length}");
+        assert_eq!(entries.iter().map(|entry| entry.edge_count).collect::<Vec<_>>(), edges, "{length}");
+    }
+    // Bits limit a page too: 65,536 bytes hold some 16,000 numbers of 32 bits.
+    let mut writer = TopologyWriter::layout_only(layout(1 << 16, Encoding::packed(1 << 16, 4).unwrap()));
+    (0..40_000u32).for_each(|i| writer.push(0, i.wrapping_mul(0x9E37_79B9), 0).unwrap());
+    let (_, entries) = writer.finish(1).unwrap();
+    assert_eq!(
+        entries.iter().map(|entry| entry.edge_count).collect::<Vec<_>>(),
+        [15 << 10, 15 << 10, 40_000 - (30 << 10)]
+    );
+}
+
 #[test]
 fn weights_fit_their_page_whenever_neighbours_fit_theirs() {
     for width in 2..=8u8 {

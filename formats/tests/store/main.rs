@@ -7,6 +7,7 @@ mod leftovers;
 mod library;
 mod limits;
 mod outputs;
+mod packed;
 mod properties;
 #[path = "../../../tests/scratch/mod.rs"]
 mod scratch;

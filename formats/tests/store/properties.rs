@@ -31,7 +31,14 @@ fn graphs() -> impl Strategy<Value = (u64, Vec<Triple>)> {
 pub fn layouts() -> impl Strategy<Value = Layout> {
     let widths = vec![(1, 1), (2, 1), (1, 2), (2, 2), (3, 3), (4, 2), (2, 6), (4, 4), (7, 1)];
     let record = prop::sample::select(widths).prop_map(|(p, q)| Encoding::record_id(p, q).unwrap());
-    let encoding = prop_oneof![2 => Just(Encoding::VertexId), 5 => record];
+    // From the smallest pages to ones that their bytes fill first.
+    let edges_max = prop::sample::select(vec![1024, 2048, 15 * 1024, 63 * 1024, 1 << 20]);
+    let packed = (edges_max, any::<bool>(), any::<bool>()).prop_map(|(edges_max, step, own)| Encoding::Packed {
+        edges_max,
+        step,
+        own,
+    });
+    let encoding = prop_oneof![2 => Just(Encoding::VertexId), 5 => record, 7 => packed];
     let weights = prop::sample::select(vec![None, Some(WeightType::U32), Some(WeightType::F32)]);
     (encoding, weights, 1usize..=3, 16u32..=17).prop_map(|(encoding, weights, stripes, page)| {
         let stripes = [".", "second", "further/third"][..stripes].iter().map(PathBuf::from).collect();
@@ -62,11 +69,12 @@ proptest! {
             edges.iter_mut().for_each(|edge| edge.2 = 0);
         }
         let folder = scratch::in_memory();
+        let packed = layout.encoding.is_packed();
         let shard_ends = shard_ends(&cuts, vertices);
         let plan = Plan { vertices, edges: &edges, layout, in_lists, shard_ends: &shard_ends, ids: None };
         library::write(folder.path(), &plan).unwrap();
         let version = Store::open(folder.path()).unwrap().manifest().version();
-        prop_assert_eq!(version, 1 + u32::from(!cuts.is_empty()));
+        prop_assert_eq!(version, if packed { 3 } else { 1 + u32::from(!cuts.is_empty()) });
         let by_spec = spec_reader::read(folder.path()).map_err(TestCaseError::fail)?;
         prop_assert_eq!(&library::read(folder.path()).unwrap(), &by_spec);
         edges.sort_unstable();

@@ -4,8 +4,11 @@
 
 #[path = "spec_json.rs"]
 mod json;
+#[path = "spec_packed.rs"]
+pub mod packed;
 
 use json::Json;
+use packed::Packed;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -73,20 +76,23 @@ struct Manifest {
     page_bytes: u64,
     /// p and q, or none for vertex ids.
     record_id: Option<(usize, usize)>,
+    packed: Option<Packed>,
     stripes: Vec<String>,
-    /// The end and the number of pages of each shard of the out-lists; empty in version 1.
+    /// The end and the number of pages of each shard of the out-lists; empty if they are not grouped.
     shards: Vec<(u64, usize)>,
 }
 
 /// Returns the end and the number of pages of each shard of `out`.
-fn shards(out: &Json, wanted: bool) -> Result<Vec<(u64, usize)>, String> {
+fn shards(out: &Json, wanted: Option<bool>) -> Result<Vec<(u64, usize)>, String> {
     let shard = |shard: &Json| {
         let (end, pages) = (shard.member("end").number()?, shard.member("pages").number()?);
         (shard.names() == ["end", "pages"]).then_some((end, pages as usize))
     };
     let shards: Option<Vec<_>> = out.member("shards").items().iter().map(shard).collect();
     let shards = shards.ok_or("graph.json: other members in a shard")?;
-    ensure(wanted == (shards.len() > 1) && (wanted || shards.is_empty()), "graph.json", "shards of another version")?;
+    let grouped = *out.member("shards") != Json::Word(String::new());
+    let expected = grouped == (shards.len() > 1) && wanted.is_none_or(|wanted| wanted == grouped);
+    ensure(expected, "graph.json", "shards of another version")?;
     Ok(shards)
 }
 
@@ -124,7 +130,7 @@ impl Manifest {
         let text = fs::read_to_string(store.join(FILE)).map_err(|e| format!("{FILE}: {e}"))?;
         let (envelope, spans) = Json::parse(&text).ok_or(format!("{FILE}: not JSON"))?;
         let version = envelope.member("topostream").number();
-        ensure(version == Some(1) || version == Some(2), FILE, "another version")?;
+        ensure(version.is_some_and(|version| (1..=3).contains(&version)), FILE, "another version")?;
         ensure(envelope.names() == ["crc32c", "graph", "topostream"], FILE, "other members")?;
         let (from, to) = spans.into_iter().find(|(name, ..)| name == "graph").map(|(_, from, to)| (from, to)).unwrap();
         let crc = u64::from(crc32c(&text.as_bytes()[from..to]));
@@ -137,11 +143,24 @@ impl Manifest {
         let encoding = graph.member("encoding");
         let width = |name: &str| encoding.member(name).number().map(|bytes| bytes as usize);
         let record_id = match encoding.member("kind").text() {
-            Some("vertex-id") => None,
+            Some("vertex-id" | "packed") => None,
             Some("record-id") => width("page_bytes").zip(width("slot_bytes")),
             _ => return Err(format!("{FILE}: encoding")),
         };
+        let packed = (encoding.member("kind").text() == Some("packed")).then(|| {
+            let is = |name: &str| *encoding.member(name) == Json::Word("true".into());
+            let edges_max = encoding.member("edges_max").number().unwrap_or(0);
+            Packed { edges_max, step: is("step"), own: is("own") }
+        });
+        if let Some(packed) = packed {
+            let members = encoding.names() == ["edges_max", "kind", "own", "step"];
+            let sound = packed.edges_max % 1024 == 0 && (1024..1 << 28).contains(&packed.edges_max);
+            ensure(members && sound, FILE, "members of a packed encoding")?;
+        }
+        let version = version.unwrap_or(0);
+        ensure(packed.is_some() == (version == 3), FILE, "packed pages of another version")?;
         let manifest = Self {
+            packed,
             tag: number("tag")?,
             vertices: number("vertices")?,
             edges: number("edges")?,
@@ -149,7 +168,7 @@ impl Manifest {
             weighted: graph.member("weights").text().is_some_and(|of| of == "u32" || of == "f32"),
             page_bytes: number("page_bytes")?,
             record_id,
-            shards: shards(graph.member("out"), version == Some(2))?,
+            shards: shards(graph.member("out"), (version < 3).then_some(version == 2))?,
             stripes: graph.member("stripes").items().iter().filter_map(|s| s.text().map(str::to_owned)).collect(),
             graph,
         };
@@ -192,6 +211,9 @@ impl Manifest {
     }
 
     fn weight_page_bytes(&self) -> u64 {
+        if let Some(packed) = self.packed {
+            return packed.image_bytes();
+        }
         if self.width() < 4 { 2 * self.page_bytes } else { self.page_bytes }
     }
 
@@ -271,7 +293,8 @@ impl Manifest {
     }
 
     fn entries(&self, file: &str, bytes: &[u8], shards: Vec<Shard>) -> Result<Directory, String> {
-        let (pages, version) = (shards[shards.len() - 1].pages.end as u64, 1 + u64::from(shards.len() > 1));
+        let pages = shards[shards.len() - 1].pages.end as u64;
+        let version = if self.packed.is_some() { 3 } else { 1 + u64::from(shards.len() > 1) };
         ensure(&bytes[..8] == b"TSPAGES\0", file, "magic")?;
         let header = [word(bytes, 8), word(bytes, 12), number(&bytes[16..24]), word(bytes, 24), word(bytes, 28)];
         ensure(header == [version, 32, pages, self.tag, self.page_bytes], file, "header")?;
@@ -293,7 +316,11 @@ impl Manifest {
                 weights_crc: word(bytes, at + 28),
             };
             let used = 32 + entry.edges * self.width() + 4 * (entry.slots + 1);
-            let fits = (1..=self.slots_max()).contains(&entry.slots) && used <= self.page_bytes;
+            let room = match self.packed {
+                Some(packed) => packed.fits(entry.slots, entry.edges),
+                None => used <= self.page_bytes,
+            };
+            let fits = (1..=self.slots_max()).contains(&entry.slots) && room;
             let continues = to_come == 0 || entry.run == to_come;
             let sound = fits && continues && (entry.run == 0 || entry.slots == 1);
             ensure(sound && entry.start == vertex && entry.first_edge == edge, file, format!("entry {page}"))?;
@@ -328,6 +355,17 @@ impl Manifest {
         let expected = [page as u64, self.tag, entry.start, entry.slots, entry.edges, u64::from(entry.run > 0)];
         ensure(header == expected, &file, format!("page {page}: header"))?;
         ensure(number(&bytes[24..32]) == list_offset, &file, format!("page {page}: list offset"))?;
+        if let Some(packed) = self.packed {
+            let before = (list_offset > 0).then(|| edges[edges.len() - 1].1);
+            let (start, slots, destinations) = (entry.start, entry.slots, shard.destinations.clone());
+            ensure(entry.run < 2 || entry.edges % 1024 == 0, &file, format!("page {page}: edges of a page of a run"))?;
+            let page_of =
+                packed::Page { bytes: &bytes, packed, start, slots, edges: entry.edges, destinations, before };
+            let found = packed::edges(&page_of).map_err(|what| format!("{file}: page {page}: {what}"))?;
+            let weights = self.weights(store, folder, page, entry)?.into_iter().chain(std::iter::repeat(0));
+            edges.extend(found.into_iter().zip(weights).map(|((source, dest), weight)| (source, dest, weight)));
+            return Ok(());
+        }
         let slot = |i: u64| word(&bytes, bytes.len() - 4 * (i as usize + 1));
         let ascend =
             slot(0) == 0 && (0..entry.slots).all(|i| slot(i) <= slot(i + 1)) && slot(entry.slots) == entry.edges;

@@ -26,7 +26,7 @@ const FILES: [&str; 13] = [
 ];
 
 /// A store with everything that a store can have: weights, in-lists, ids, stripes, large pages.
-fn store_with_everything(seed: u32) -> TempDir {
+fn store_with_everything(seed: u32, encoding: Encoding) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let edges = hub().into_iter().map(|(u, v, w)| (5 * u + 1, 5 * v + 1, w ^ seed)).collect();
     let mut feed = Feed::new(IdSpace::Named, Some(WeightType::U32), edges);
@@ -34,11 +34,16 @@ fn store_with_everything(seed: u32) -> TempDir {
     let mut options = small_pages();
     options.in_edges = true;
     options.ids = IdPolicy::Compact;
-    options.layout.encoding = Encoding::record_id(4, 4).unwrap();
+    options.layout.encoding = encoding;
     options.layout.stripes = vec![PathBuf::from("."), PathBuf::from("second")];
     run(&feed, folder.path(), &options).unwrap();
     open_and_verify(folder.path()).unwrap();
     folder
+}
+
+/// Encodings under which the hub's list takes several pages.
+fn encodings() -> [Encoding; 2] {
+    [Encoding::record_id(4, 4).unwrap(), Encoding::Packed { edges_max: 4096, step: false, own: false }]
 }
 
 /// The first and last bytes, and some between; all bytes of small files.
@@ -60,7 +65,11 @@ fn expect_named(store: &Path, file: &str, what: &str) {
 
 #[test]
 fn every_flipped_byte_is_found() {
-    let folder = store_with_everything(0);
+    encodings().into_iter().for_each(every_flipped_byte_of_a_store_is_found);
+}
+
+fn every_flipped_byte_of_a_store_is_found(encoding: Encoding) {
+    let folder = store_with_everything(0, encoding);
     let mut draw = draws(42);
     for file in FILES {
         let path = folder.path().join(file);
@@ -84,7 +93,7 @@ fn every_flipped_byte_is_found() {
 
 #[test]
 fn every_wrong_length_is_found() {
-    let folder = store_with_everything(0);
+    let folder = store_with_everything(0, encodings()[0]);
     for file in FILES {
         let path = folder.path().join(file);
         let bytes = fs::read(&path).unwrap();
@@ -106,7 +115,7 @@ fn every_wrong_length_is_found() {
 
 #[test]
 fn files_of_another_store_are_found() {
-    let (folder, other) = (store_with_everything(0), store_with_everything(1));
+    let (folder, other) = (store_with_everything(0, encodings()[0]), store_with_everything(1, encodings()[0]));
     for file in ["directory.bin", "weights.0", "second/weights.1", "second/in/weights.1"] {
         let bytes = fs::read(folder.path().join(file)).unwrap();
         let others = fs::read(other.path().join(file)).unwrap();
@@ -123,7 +132,7 @@ fn files_of_another_store_are_found() {
 
 #[test]
 fn swapped_pages_are_found() {
-    let folder = store_with_everything(0);
+    let folder = store_with_everything(0, encodings()[0]);
     for file in ["pages.0", "second/pages.1", "weights.0"] {
         let bytes = fs::read(folder.path().join(file)).unwrap();
         let (first, second) = bytes.split_at(64 << 10);
@@ -135,14 +144,14 @@ fn swapped_pages_are_found() {
 
 #[test]
 fn an_unknown_version_is_named_with_the_supported_ones() {
-    let folder = store_with_everything(0);
+    let folder = store_with_everything(0, encodings()[0]);
     let manifest = folder.path().join("graph.json");
     let text = fs::read_to_string(&manifest).unwrap();
-    for (version, rest) in [("3", "\"crc32c\": 7, \"other\": []}"), ("0", "\"graph\": null}")] {
+    for (version, rest) in [("4", "\"crc32c\": 7, \"other\": []}"), ("0", "\"graph\": null}")] {
         fs::write(&manifest, format!("{{\"topostream\": {version}, {rest}")).unwrap();
         let error = open_and_verify(folder.path()).unwrap_err().to_string();
         assert!(
-            error.ends_with(&format!("graph.json: format version {version}; this program reads versions 1 to 2")),
+            error.ends_with(&format!("graph.json: format version {version}; this program reads versions 1 to 3")),
             "{error}"
         );
     }

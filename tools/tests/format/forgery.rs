@@ -38,7 +38,8 @@ impl Forgery {
         change(&mut forged);
         forged.entry.crc = crc32c(&forged.page);
         forged.entry.weights_crc = crc32c(&forged.weights);
-        let (directory, crc) = encode(&[forged.entry], forged.manifest.tag, forged.manifest.page_bytes, false);
+        let (directory, crc) =
+            encode(&[forged.entry], forged.manifest.tag, forged.manifest.page_bytes, forged.manifest.version());
         forged.manifest.out.directory_crc = crc;
         forged.manifest.out.degrees_crc = crc32c(&forged.degrees);
         fs::write(store.join("pages.0"), forged.page).unwrap();

@@ -124,7 +124,7 @@ fn check_order(graph: &Graph, expected: &Expected, order: VertexOrder) -> Result
 }
 
 fn all_options() -> impl Strategy<Value = FormatOptions> {
-    let encodings = ["vertex", "22", "33", "42", "21"];
+    let encodings = ["vertex", "22", "33", "42", "21", "packed", "packed, own", "packed, few"];
     let orders = vec![VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst];
     let flags = prop::array::uniform5(any::<bool>());
     let shards = prop_oneof![8 => Just(1u32), 8 => 2u32..7, 1 => Just(40)];
@@ -146,7 +146,11 @@ fn all_options() -> impl Strategy<Value = FormatOptions> {
                 shards,
                 ..small_pages()
             };
-            if let &[p, q] = encoding.as_bytes() {
+            if encoding.starts_with("packed") {
+                let edges_max = if encoding.ends_with("few") { 1024 } else { 63 << 10 };
+                let (step, own) = (remove_duplicates, encoding.ends_with("own"));
+                options.layout.encoding = Encoding::Packed { edges_max, step, own };
+            } else if let &[p, q] = encoding.as_bytes() {
                 options.layout.encoding = Encoding::record_id(p - b'0', q - b'0').unwrap();
             }
             options.layout.stripes = [".", "second", "third"][..stripes].iter().map(PathBuf::from).collect();

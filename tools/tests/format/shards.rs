@@ -106,7 +106,7 @@ impl Forgery {
         for (entry, page) in forged.entries.iter_mut().zip(forged.pages.chunks(Self::PAGE)) {
             entry.crc = crc32c(page);
         }
-        let (directory, crc) = encode(&forged.entries, forged.manifest.tag, forged.manifest.page_bytes, true);
+        let (directory, crc) = encode(&forged.entries, forged.manifest.tag, forged.manifest.page_bytes, 2);
         forged.manifest.out.directory_crc = crc;
         forged.manifest.out.degrees_crc = crc32c(&forged.degrees);
         fs::write(store.join("pages.0"), forged.pages).unwrap();

@@ -1,0 +1,142 @@
+//! The kernels for processors with AVX2: eight numbers at a time.
+//!
+//! Eight numbers of `width` bits have `width` bytes, so that the same byte shuffle and the same shifts unpack every
+//! eight of a block. A shuffle works within 16 bytes: the lower four numbers and the upper four are loaded separately.
+
+use super::kernels::{self, Lists, Sums, Values};
+use super::{BLOCK, UNIT, bits};
+use std::arch::x86_64::*;
+
+/// The widest numbers that lie in four bytes wherever they begin.
+const WIDTH_MAX: usize = 25;
+
+/// For each width, the bytes of each of eight numbers, and the bits before it in them.
+static SHUFFLES: [([u8; 32], [u32; 8]); WIDTH_MAX + 1] = shuffles();
+
+const fn shuffles() -> [([u8; 32], [u32; 8]); WIDTH_MAX + 1] {
+    let mut all = [([0; 32], [0; 8]); WIDTH_MAX + 1];
+    let mut width = 0;
+    while width <= WIDTH_MAX {
+        let mut number = 0;
+        while number < 8 {
+            // The upper four begin at the byte with their first bit.
+            let first = if number < 4 { 0 } else { 4 * width / 8 * 8 };
+            let bit = number * width - first;
+            let mut byte = 0;
+            while byte < 4 {
+                all[width].0[4 * number + byte] = (bit / 8 + byte) as u8;
+                byte += 1;
+            }
+            all[width].1[number] = (bit % 8) as u32;
+            number += 1;
+        }
+        width += 1;
+    }
+    all
+}
+
+/// Whether the processor has AVX2.
+pub(super) fn is_there() -> bool {
+    is_x86_feature_detected!("avx2")
+}
+
+/// Unpacks a block, if its width and the words behind it allow. To be called only if [`is_there`].
+#[inline(always)]
+pub(super) fn unpack(words: &[u32], width: u32, out: &mut [u32; BLOCK]) -> bool {
+    // The last load is of 16 bytes and begins within the block.
+    if width as usize > WIDTH_MAX || words.len() < bits::block_words(width) + 4 {
+        return false;
+    }
+    #[allow(unsafe_code)]
+    // SAFETY: the processor has AVX2.
+    unsafe {
+        unpack_avx2(words, width as usize, out);
+    }
+    true
+}
+
+#[target_feature(enable = "avx2")]
+fn unpack_avx2(words: &[u32], width: usize, out: &mut [u32; BLOCK]) {
+    assert!(width <= WIDTH_MAX && words.len() >= 4 * width + 4);
+    let (shuffle, shift) = &SHUFFLES[width];
+    let (bytes, upper) = (words.as_ptr().cast::<u8>(), 4 * width / 8);
+    let mask = _mm256_set1_epi32(((1u64 << width) - 1) as i32);
+    #[allow(unsafe_code)]
+    // SAFETY: both arrays have 32 bytes. The last load begins at byte 15 × width + width / 2, less than the 16 × width
+    // of the block, and 16 bytes are behind the block. Stores are of eight of the 128 numbers each.
+    unsafe {
+        let shuffle = _mm256_loadu_si256(shuffle.as_ptr().cast());
+        let shift = _mm256_loadu_si256(shift.as_ptr().cast());
+        for group in 0..BLOCK / 8 {
+            let from = bytes.add(group * width);
+            let lower = _mm256_castsi128_si256(_mm_loadu_si128(from.cast()));
+            let both = _mm256_inserti128_si256::<1>(lower, _mm_loadu_si128(from.add(upper).cast()));
+            let numbers = _mm256_srlv_epi32(_mm256_shuffle_epi8(both, shuffle), shift);
+            _mm256_storeu_si256(out.as_mut_ptr().add(8 * group).cast(), _mm256_and_si256(numbers, mask));
+        }
+    }
+}
+
+/// Prefix sums. To be called only if [`is_there`].
+#[inline(always)]
+pub(super) fn scan(sums: &mut Sums, blocks: usize, step: u32) {
+    #[allow(unsafe_code)]
+    // SAFETY: the processor has AVX2.
+    unsafe {
+        scan_avx2(sums, blocks, step);
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn scan_avx2(sums: &mut Sums, blocks: usize, step: u32) {
+    let step = _mm256_set1_epi32(step as i32);
+    let mut before = _mm256_setzero_si256();
+    let last = _mm256_set1_epi32(7);
+    let margin = (sums.len() - UNIT) / 2;
+    for eight in sums[margin..margin + blocks * BLOCK].as_chunks_mut::<8>().0 {
+        #[allow(unsafe_code)]
+        // SAFETY: a load of eight numbers from eight numbers.
+        let gaps = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
+        let one = _mm256_add_epi32(gaps, step);
+        let two = _mm256_add_epi32(one, _mm256_slli_si256::<4>(one));
+        let four = _mm256_add_epi32(two, _mm256_slli_si256::<8>(two));
+        // The sum of the lower four goes to each of the upper four.
+        let lower = _mm256_permute2x128_si256::<0x08>(four, four);
+        let eight_sums = _mm256_add_epi32(four, _mm256_shuffle_epi32::<0xFF>(lower));
+        let out = _mm256_add_epi32(eight_sums, before);
+        #[allow(unsafe_code)]
+        // SAFETY: a store of eight numbers to eight numbers.
+        unsafe {
+            _mm256_storeu_si256(eight.as_mut_ptr().cast(), out);
+        }
+        before = _mm256_add_epi32(before, _mm256_permutevar8x32_epi32(eight_sums, last));
+    }
+}
+
+/// Values from prefix sums. To be called only if [`is_there`].
+#[inline(always)]
+pub(super) fn rebase(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
+    #[target_feature(enable = "avx2")]
+    fn compiled(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
+        kernels::rebase_any(sums, lists, out)
+    }
+    #[allow(unsafe_code)]
+    // SAFETY: the processor has AVX2.
+    unsafe {
+        compiled(sums, lists, out)
+    }
+}
+
+/// Adds the origin; the largest value. To be called only if [`is_there`].
+#[inline(always)]
+pub(super) fn finish(values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
+    #[target_feature(enable = "avx2")]
+    fn compiled(values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
+        kernels::finish_any(values, origin, out)
+    }
+    #[allow(unsafe_code)]
+    // SAFETY: the processor has AVX2.
+    unsafe {
+        compiled(values, origin, out)
+    }
+}

@@ -1,0 +1,148 @@
+//! Decoding: a unit of 1,024 neighbours from anywhere, or the whole page to its plain image.
+
+use super::degrees::DegreeCursor;
+use super::kernels::{self, Lists, Sums, Values, block_of};
+use super::{BLOCK, PackedPage, UNIT, UNIT_BLOCKS};
+use crate::page::{HEADER_BYTES, PageDefect};
+
+/// Decodes units of a page. Units in ascending order need no search for their first list.
+#[derive(Debug)]
+pub struct UnitDecoder<'a> {
+    page: PackedPage<'a>,
+    sums: Sums,
+    values: Values,
+    degrees: DegreeCursor,
+    /// The unit that the state is for, and its neighbours that continue a list of the unit before.
+    next: u32,
+    left: u64,
+}
+
+impl<'a> UnitDecoder<'a> {
+    /// A decoder for a page.
+    pub fn new(page: &PackedPage<'a>) -> Self {
+        let (sums, values) = ([0; size_of::<Sums>() / 4], [0; size_of::<Values>() / 4]);
+        Self { page: *page, sums, values, degrees: DegreeCursor::default(), next: u32::MAX, left: 0 }
+    }
+
+    /// Decodes a unit, which must exist, to vertex numbers; returns how many there are: 1,024, or fewer in the last
+    /// unit. What is behind them is undefined.
+    ///
+    /// # Errors
+    /// A defect, if the bytes are none of a valid page, or a neighbour is not among the page's destinations.
+    pub fn decode(&mut self, unit: u32, out: &mut [u32; UNIT]) -> Result<usize, PageDefect> {
+        assert!(unit < self.page.unit_count(), "unit {unit} of {}", self.page.unit_count());
+        if unit != self.next {
+            self.seek(unit)?;
+        }
+        self.next = u32::MAX;
+        let page = self.page;
+        let count = UNIT.min(page.header.edge_count as usize - unit as usize * UNIT);
+        let first = unit as usize * UNIT_BLOCKS;
+        for block in 0..count.div_ceil(BLOCK) {
+            page.unpack_block(unit, first + block, block_of(&mut self.sums, block))?;
+        }
+        let step = u32::from(page.parameters.step);
+        kernels::scan(page.fast, &mut self.sums, count.div_ceil(BLOCK), step);
+        let mut at = 0;
+        if self.left > 0 {
+            at = self.left.min(UNIT as u64) as usize;
+            kernels::subtract(&self.sums, page.block(first).0.wrapping_neg(), 0, at, &mut self.values);
+            self.left -= at as u64;
+        }
+        // The value of slot 0's own vertex.
+        let start = page.header.start_vertex.wrapping_sub(page.first_dest);
+        while at < count {
+            self.degrees.fill(&page)?;
+            let own = page.parameters.own.then(|| start.wrapping_add(self.degrees.slot() as u32));
+            let lists = Lists { degrees: self.degrees.rest(), at, own, step };
+            let used;
+            (used, at) = kernels::rebase(page.fast, &self.sums, lists, &mut self.values);
+            self.degrees.advance(used);
+        }
+        self.left += at.saturating_sub(UNIT) as u64;
+        self.next = unit + 1;
+        page.check_range(kernels::finish(page.fast, &self.values[..count], page.first_dest, out))?;
+        Ok(count)
+    }
+
+    /// Finds the list that a unit begins in or with.
+    fn seek(&mut self, unit: u32) -> Result<(), PageDefect> {
+        let edge = unit * UNIT as u32;
+        let (start, end) = self.degrees.seek(&self.page, edge)?;
+        // The list of a later page of a run began in an earlier page.
+        let continued = start < edge.into() || (self.page.header.list_offset > 0 && self.degrees.slot() == 0);
+        self.left = 0;
+        if continued {
+            self.left = end - u64::from(edge);
+            self.degrees.advance(1);
+        }
+        Ok(())
+    }
+}
+
+impl PackedPage<'_> {
+    /// Decodes a unit, which must exist, like [`UnitDecoder::decode`]. For several units a decoder is faster.
+    ///
+    /// # Errors
+    /// Those of [`UnitDecoder::decode`].
+    pub fn decode_unit(&self, unit: u32, out: &mut [u32; UNIT]) -> Result<usize, PageDefect> {
+        UnitDecoder::new(self).decode(unit, out)
+    }
+
+    /// Writes the plain image of the page: the same page in the vertex-id encoding, for
+    /// [`Page::open`](crate::page::Page::open) with [`Encoding::plain`](crate::Encoding::plain). Slots begin at the end
+    /// of `out`; bytes between neighbours and slots stay as they are.
+    ///
+    /// `out` must be aligned to 4 bytes, a multiple of 4 bytes, and at least [`image_bytes`](Self::image_bytes) long.
+    ///
+    /// # Errors
+    /// A defect, if the bytes are none of a valid page, or a neighbour is not among the page's destinations.
+    pub fn inflate(&self, out: &mut [u8]) -> Result<(), PageDefect> {
+        assert!(out.len() >= self.image_bytes(), "{} bytes for an image of {}", out.len(), self.image_bytes());
+        out[..HEADER_BYTES].copy_from_slice(bytemuck::bytes_of(&self.header));
+        let words: &mut [u32] = bytemuck::cast_slice_mut(&mut out[HEADER_BYTES..]);
+        let (edges, slots) = words.split_at_mut(self.header.edge_count as usize);
+        let last = slots.len() - 1;
+        self.each_slot(|slot, first| slots[last - slot] = first)?;
+        slots[last - self.header.slot_count as usize] = self.header.edge_count;
+        let mut decoder = UnitDecoder::new(self);
+        let (units, rest) = edges.as_chunks_mut::<UNIT>();
+        let mut number = 0;
+        for unit in units {
+            decoder.decode(number, unit)?;
+            number += 1;
+        }
+        if !rest.is_empty() {
+            let mut unit = [0; UNIT];
+            decoder.decode(number, &mut unit)?;
+            rest.copy_from_slice(&unit[..rest.len()]);
+        }
+        Ok(())
+    }
+
+    /// The gaps of a block, which must exist.
+    #[inline(always)]
+    pub(super) fn unpack_block(&self, unit: u32, block: usize, out: &mut [u32; BLOCK]) -> Result<(), PageDefect> {
+        let (_, shape) = self.block(block);
+        let words = self.payload_from(self.unit_at(unit as usize) + shape.offset as usize);
+        if !shape.is_valid() || words.len() < shape.words() {
+            let found = format!("{} words for {shape:?}", words.len());
+            return Err(PageDefect::new(format!("block {block} within the page"), found));
+        }
+        kernels::unpack(self.fast, words, shape.width, out);
+        if shape.exceptions > 0 {
+            shape.patch(&words[shape.packed_words()..], out);
+        }
+        Ok(())
+    }
+
+    /// Checks the largest of some values.
+    #[inline(always)]
+    fn check_range(&self, largest: u32) -> Result<(), PageDefect> {
+        if u64::from(largest) < self.dest_count {
+            return Ok(());
+        }
+        let destinations = u64::from(self.first_dest)..u64::from(self.first_dest) + self.dest_count;
+        Err(crate::page::outside(&destinations, u64::from(self.first_dest) + u64::from(largest)))
+    }
+}

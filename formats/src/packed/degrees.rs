@@ -1,0 +1,129 @@
+//! Packed degrees: how many neighbours of the page each slot has.
+
+use super::bits::{self, block_words};
+use super::{BLOCK, PackedPage};
+use crate::page::PageDefect;
+
+/// The degrees of one degree block, of which some have been used.
+#[derive(Clone, Debug)]
+pub(super) struct DegreeCursor {
+    /// The block after the one in `degrees`.
+    next: usize,
+    degrees: [u32; BLOCK],
+    /// The block's slots: the used ones, and all.
+    used: usize,
+    count: usize,
+}
+
+impl Default for DegreeCursor {
+    fn default() -> Self {
+        Self { next: 0, degrees: [0; BLOCK], used: 0, count: 0 }
+    }
+}
+
+impl DegreeCursor {
+    /// The degrees of the block that have not been used.
+    #[inline(always)]
+    pub(super) fn rest(&self) -> &[u32] {
+        &self.degrees[self.used..self.count]
+    }
+
+    /// Loads the next block if all degrees of this one have been used.
+    ///
+    /// # Errors
+    /// A defect if there are no more.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, page: &PackedPage<'_>) -> Result<(), PageDefect> {
+        while self.used == self.count {
+            // Blocks without neighbours are passed over without being unpacked.
+            match page.degree_block_count() {
+                blocks if self.next >= blocks => return Err(too_few()),
+                _ if page.degree_block(self.next).2 == 0 => self.next += 1,
+                _ => self.load(page, self.next)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Uses some of the rest.
+    #[inline(always)]
+    pub(super) fn advance(&mut self, slots: usize) {
+        self.used += slots;
+    }
+
+    /// The slot of the first degree that has not been used.
+    #[inline(always)]
+    pub(super) fn slot(&self) -> usize {
+        self.next.wrapping_sub(1).wrapping_mul(BLOCK).wrapping_add(self.used)
+    }
+
+    fn load(&mut self, page: &PackedPage<'_>, block: usize) -> Result<(), PageDefect> {
+        page.unpack_degrees(block, &mut self.degrees)?;
+        (self.next, self.used, self.count) = (block + 1, 0, page.slots_of(block));
+        Ok(())
+    }
+
+    /// Moves to the list that contains neighbour `edge` of the page; returns where it begins and ends.
+    pub(super) fn seek(&mut self, page: &PackedPage<'_>, edge: u32) -> Result<(u64, u64), PageDefect> {
+        let (mut low, mut high) = (0, page.degree_block_count());
+        while low < high {
+            let middle = (low + high) / 2;
+            if page.degree_block(middle).0 <= edge { low = middle + 1 } else { high = middle }
+        }
+        let block = low.checked_sub(1).ok_or_else(too_few)?;
+        self.load(page, block)?;
+        let mut start = u64::from(page.degree_block(block).0);
+        while self.used < self.count {
+            let end = start + u64::from(self.degrees[self.used]);
+            if end > edge.into() {
+                return Ok((start, end));
+            }
+            (start, self.used) = (end, self.used + 1);
+        }
+        Err(too_few())
+    }
+}
+
+fn too_few() -> PageDefect {
+    PageDefect::new("degrees of all neighbours", "too few of them")
+}
+
+impl PackedPage<'_> {
+    /// The number of slots of a degree block, which must exist.
+    pub(super) fn slots_of(&self, block: usize) -> usize {
+        (self.header.slot_count as usize - block * BLOCK).min(BLOCK)
+    }
+
+    /// The degrees of a degree block, which must exist.
+    pub(super) fn unpack_degrees(&self, block: usize, out: &mut [u32; BLOCK]) -> Result<(), PageDefect> {
+        let (_, offset, width) = self.degree_block(block);
+        let words = self.payload_from(self.packed.degrees_at as usize + offset);
+        let expected = || format!("degree block {block} within the page");
+        let sound = width <= 32 && words.len() >= block_words(width);
+        PageDefect::unless_with(sound, expected, || format!("{} words for a width of {width}", words.len()))?;
+        bits::unpack(words, width, out);
+        Ok(())
+    }
+
+    /// Passes the first neighbour of each slot, in order. Checks that the blocks' first words are the sums of the
+    /// degrees before, and that all degrees add up to the number of neighbours.
+    pub(super) fn each_slot(&self, mut take: impl FnMut(usize, u32)) -> Result<(), PageDefect> {
+        let (mut sum, mut degrees) = (0u64, [0; BLOCK]);
+        for block in 0..self.degree_block_count() {
+            let first = self.degree_block(block).0;
+            let expected = || format!("degree block {block} with {sum} neighbours before it");
+            PageDefect::unless_with(u64::from(first) == sum, expected, || first.to_string())?;
+            self.unpack_degrees(block, &mut degrees)?;
+            for (slot, &degree) in degrees[..self.slots_of(block)].iter().enumerate() {
+                take(block * BLOCK + slot, sum as u32);
+                sum += u64::from(degree);
+            }
+        }
+        let total = self.header.edge_count;
+        PageDefect::unless_with(
+            sum == u64::from(total),
+            || format!("degrees with a sum of {total}"),
+            || sum.to_string(),
+        )
+    }
+}
