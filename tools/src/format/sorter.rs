@@ -9,11 +9,12 @@
 //!
 //! Edges that will be sorted under other numbers are only collected: runs are then in input order.
 
+use super::partition::Pieces;
 use super::record::Record;
 use crate::progress::Cancel;
 use rdst::RadixSort;
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use topostream_formats::store::read_exact_at;
 use topostream_formats::{Error, Result};
@@ -24,8 +25,8 @@ pub const RECORDS_MIN: usize = 1 << 16;
 const BLOCK_RECORDS_MIN: usize = 1 << 7;
 /// The largest block that is passed on from memory.
 const BLOCK_RECORDS_MAX: usize = 1 << 18;
-/// Records that are written at a time.
-const WRITE_RECORDS: usize = 1 << 20;
+/// The buffer through which pieces are written.
+const WRITE_BYTES: usize = 1 << 18;
 
 /// Collects records and sorts them, through temporary files in `folder` where they do not fit in memory.
 pub struct Sorter<R> {
@@ -51,6 +52,8 @@ struct DiskRun {
 pub enum Collected<R> {
     /// All of them in memory.
     Memory(Vec<R>),
+    /// All of them in memory, in pieces.
+    Pieces(Pieces<R>),
     /// In several runs on disk.
     Runs(DiskRuns),
 }
@@ -198,6 +201,7 @@ impl<R: Record> Collected<R> {
     pub fn memory_bytes(&self) -> u64 {
         match self {
             Self::Memory(records) => size_of_val(&records[..]) as u64,
+            Self::Pieces(pieces) => pieces.memory_bytes(),
             Self::Runs(runs) => (2 * runs.runs.len() * runs.block_records * size_of::<R>()) as u64,
         }
     }
@@ -212,14 +216,16 @@ impl<R: Record> Collected<R> {
         }
         let mut runs = match self {
             Self::Runs(runs) => runs,
-            Self::Memory(records) => {
-                let mut file = tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
-                let pieces = records.chunks(WRITE_RECORDS);
-                pieces.into_iter().try_for_each(|some| {
+            memory => {
+                let file = tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
+                let mut file = BufWriter::with_capacity(WRITE_BYTES, file);
+                memory.for_each(|some| {
                     cancel.check()?;
                     file.write_all(bytemuck::cast_slice(some)).map_err(Error::io(folder, "write a sorted run in"))
                 })?;
-                let run = DiskRun { start: 0, records: records.len() as u64 };
+                let file = file.into_inner().map_err(|error| error.into_error());
+                let file = file.map_err(Error::io(folder, "write a sorted run in"))?;
+                let run = DiskRun { start: 0, records: memory.records() };
                 DiskRuns { folder: folder.to_owned(), file, runs: vec![run], block_records: 0, cancel: cancel.clone() }
             }
         };
@@ -231,6 +237,7 @@ impl<R: Record> Collected<R> {
     pub fn records(&self) -> u64 {
         match self {
             Self::Memory(records) => records.len() as u64,
+            Self::Pieces(pieces) => pieces.records(),
             Self::Runs(runs) => runs.runs.iter().map(|run| run.records).sum(),
         }
     }
@@ -242,6 +249,7 @@ impl<R: Record> Collected<R> {
     pub fn for_each_unordered(&self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
         match self {
             Self::Memory(records) => records.chunks(BLOCK_RECORDS_MAX).try_for_each(take),
+            Self::Pieces(pieces) => pieces.for_each(take),
             Self::Runs(runs) => runs.read(&mut take),
         }
     }
@@ -253,6 +261,7 @@ impl<R: Record> Collected<R> {
     pub fn for_each(&self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
         match self {
             Self::Memory(records) => records.chunks(BLOCK_RECORDS_MAX).try_for_each(take),
+            Self::Pieces(pieces) => pieces.for_each(take),
             Self::Runs(runs) => runs.merge(&mut take),
         }
     }
