@@ -16,6 +16,7 @@ mod memory;
 mod order;
 mod partition;
 mod record;
+mod reorder;
 mod reverses;
 mod shards;
 mod sorter;

@@ -1,34 +1,16 @@
-//! Renumbering vertices by degree.
-//!
-//! ```text
-//!  edges, unsorted ─▶ count degrees ─▶ numbers: vertices sorted by degree ─▶ edges renumbered ─▶ sorted, once
-//! ```
-//!
-//! Degrees count distinct edges if duplicates are removed; such edges are sorted twice. Edges in memory are renumbered
-//! where they are; others are read from their file twice.
+//! New numbers for vertices, by degree.
 
+use super::FormatOptions;
 use super::id_map::IdMap;
 use super::ingest::Naming;
-use super::partition::{self, Buckets};
-use super::record::Record;
-use super::sorter::{Collected, Sorter, sort};
-use super::{FormatOptions, Formatter};
-use crate::progress::Unit;
+use super::partition::Buckets;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
-use topostream_formats::{Result, VertexOrder};
+use topostream_formats::VertexOrder;
 
-/// Records that a thread processes at a time.
-const RECORDS_PER_TASK: usize = 1 << 14;
-/// Records between two reports of progress.
-const RECORDS_PER_STEP: usize = 1 << 17;
 /// The maximum number of tables of counts. They are added up before the numberings are made.
 const TABLES_MAX: usize = 4;
 /// Degrees below this are sorted by counting.
 const COUNTED_DEGREES: usize = 1 << 16;
-/// The memory of blocks of edges that are read from unsorted runs.
-const READ_BYTES: u64 = 8 << 20;
-
 /// The bytes of a count in a table, and of a sum.
 const TABLE_BYTES: u64 = 2;
 const SUM_BYTES: u64 = 4;
@@ -47,7 +29,7 @@ pub fn is_before_sorting(options: &FormatOptions) -> bool {
 
 /// How the ids of edges index tables.
 #[derive(Clone, Copy)]
-enum Slots<'a> {
+pub enum Slots<'a> {
     /// By the vertices that they name.
     Vertices(&'a Naming),
     /// Directly, which saves looking up the vertex: those that occur are listed in this map.
@@ -55,7 +37,7 @@ enum Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    fn new(naming: &'a Naming) -> Self {
+    pub fn new(naming: &'a Naming) -> Self {
         let fits = |span: u64| span <= naming.vertices() / 2 * 5;
         match naming.untranslated() {
             Some(map) if map.span().is_some_and(fits) => Self::Ids(map),
@@ -64,7 +46,7 @@ impl<'a> Slots<'a> {
     }
 
     /// The length of tables.
-    fn count(self) -> u64 {
+    pub fn count(self) -> u64 {
         match self {
             Self::Vertices(naming) => naming.vertices(),
             Self::Ids(map) => map.span().unwrap_or(0),
@@ -72,7 +54,7 @@ impl<'a> Slots<'a> {
     }
 
     /// Whether ids are slots.
-    fn is_direct(self) -> bool {
+    pub fn is_direct(self) -> bool {
         match self {
             Self::Vertices(naming) => naming.is_translated(),
             Self::Ids(_) => true,
@@ -80,7 +62,7 @@ impl<'a> Slots<'a> {
     }
 
     #[inline]
-    fn slot(self, id: u32) -> u32 {
+    pub fn slot(self, id: u32) -> u32 {
         match self {
             Self::Vertices(naming) => naming.vertex(id),
             Self::Ids(_) => id,
@@ -97,7 +79,7 @@ impl<'a> Slots<'a> {
 }
 
 /// Counts of a thread by slot: 16 bits each, so that more of them are in its cache.
-struct Table {
+pub struct Table {
     counts: Vec<u16>,
     /// A slot for each time that its count has reached 2^16 and started again.
     carries: Vec<u32>,
@@ -115,15 +97,15 @@ impl Table {
 }
 
 /// The degree of every vertex that an order sorts by.
-struct Degrees {
+pub struct Degrees {
     /// A table for each thread that counts: atomic additions take several times as long.
-    tables: Vec<Table>,
+    pub tables: Vec<Table>,
     order: VertexOrder,
 }
 
 impl Degrees {
     /// Tables for as many threads as `memory_bytes` allow: see [`memory_bytes`].
-    fn new(slots: u64, order: VertexOrder, memory_bytes: u64) -> Self {
+    pub fn new(slots: u64, order: VertexOrder, memory_bytes: u64) -> Self {
         let fitting = (memory_bytes / slots.max(1)).saturating_sub(SUM_BYTES) / TABLE_BYTES;
         let tables = rayon::current_num_threads().min(TABLES_MAX).min(fitting as usize).max(1);
         let table = |_| Table { counts: vec![0; slots as usize], carries: Vec::new() };
@@ -132,7 +114,7 @@ impl Degrees {
 
     /// Counts an edge in a table.
     #[inline]
-    fn count(table: &mut Table, order: VertexOrder, source: u32, dest: u32) {
+    pub fn count(table: &mut Table, order: VertexOrder, source: u32, dest: u32) {
         table.add(source);
         if order == VertexOrder::Degree {
             table.add(dest);
@@ -150,7 +132,7 @@ impl Degrees {
     }
 
     /// Numbers the vertices by a counting sort. Those of larger degrees are few, and are sorted by comparison.
-    fn finish(self, slots: Slots<'_>) -> Numbering {
+    pub fn finish(self, slots: Slots<'_>) -> Numbering {
         let (kind, counts) = (self.order, Self::sum(self.tables));
         let is_large = |count: u32| kind == VertexOrder::Degree && count as usize >= COUNTED_DEGREES;
         let class = |count: u32| match kind {
@@ -189,196 +171,20 @@ impl Degrees {
 }
 
 /// New numbers for all vertices.
-struct Numbering {
+pub struct Numbering {
     /// `order[new]` is the vertex's slot.
-    order: Vec<u32>,
+    pub order: Vec<u32>,
     /// `numbers[slot]` is its new number; unspecified for slots without a vertex.
-    numbers: Vec<u32>,
+    pub numbers: Vec<u32>,
     /// `counts[slot]` is its degree.
-    counts: Vec<u32>,
+    pub counts: Vec<u32>,
 }
 
 impl Numbering {
-    /// Divides so many edges by their new sources.
-    fn buckets(&self, records: usize) -> Buckets {
+    /// Ranges of new sources that divide so many edges, taken from all of them.
+    pub fn buckets(&self, records: usize) -> Buckets {
         let degrees = self.order.iter().zip(0u32..).map(|(&slot, new)| (new, self.counts[slot as usize]));
-        Buckets::new(self.order.len() as u64, records as u64, degrees)
-    }
-}
-
-/// The vertices in their new order.
-pub(super) struct Order {
-    /// By old number, or by original id.
-    pub vertices: Vec<u32>,
-    pub by_id: bool,
-}
-
-/// Returns an edge under other numbers.
-#[inline]
-fn renamed<R: Record>(record: R, name: impl Fn(u32) -> u32) -> R {
-    let (source, dest, weight) = record.parts();
-    R::new(name(source), name(dest), weight)
-}
-
-/// Whether two edges have the same ends.
-#[inline]
-fn is_duplicate<R: Record>(a: R, b: R) -> bool {
-    let (a, b) = (a.parts(), b.parts());
-    (a.0, a.1) == (b.0, b.1)
-}
-
-impl<R: Record> Formatter<'_, R> {
-    /// Sorts the edges under new vertex numbers.
-    pub(super) fn reorder(&mut self) -> Result<Order> {
-        let left = self.budget.left(self.naming.memory_bytes() + self.tables_bytes());
-        if let Some(beside_bytes) = left.checked_sub(self.edges.memory_bytes())
-            && let Collected::Memory(records) = &mut self.edges
-        {
-            let records = std::mem::take(records);
-            return self.reorder_in_memory(records, beside_bytes);
-        }
-        if self.options.remove_duplicates {
-            let sort_bytes = self.sort_beside(self.tables_bytes())?;
-            return self.reorder_through_files(sort_bytes);
-        }
-        self.shrink_edges(READ_BYTES.min(left / 2))?;
-        self.reorder_through_files(left.saturating_sub(self.edges.memory_bytes()))
-    }
-
-    /// The memory of all tables.
-    fn tables_bytes(&self) -> u64 {
-        memory_bytes(self.naming.vertices(), self.naming.first().is_none())
-    }
-
-    /// Renumbers and sorts edges in the memory that they take, and, if that suffices, in another `beside_bytes`.
-    fn reorder_in_memory(&mut self, mut records: Vec<R>, beside_bytes: u64) -> Result<Order> {
-        if self.options.remove_duplicates {
-            let before = records.len();
-            records.dedup_by(|later, first| is_duplicate(*later, *first));
-            self.duplicates_removed = (before - records.len()) as u64;
-        }
-        let slots = Slots::new(&self.naming);
-        let numbering = self.count_in_memory(&mut records, slots)?;
-        let (count, buckets) = (records.len(), numbering.buckets(records.len()));
-        let by_id = matches!(slots, Slots::Ids(_));
-        let Numbering { order, numbers, counts } = numbering;
-        drop(counts);
-        let rename = |record| renamed(record, |slot| numbers[slot as usize]);
-        self.edges = match buckets.threads::<R>(count, beside_bytes) {
-            0 => {
-                let mut threads = vec![(); rayon::current_num_threads()];
-                self.each_part("sort by new numbers", &mut records, &mut threads, |record, ()| {
-                    *record = rename(*record);
-                })?;
-                self.cancel.check()?;
-                sort(&mut records);
-                Collected::Memory(records)
-            }
-            threads => {
-                // Each record is renumbered first, then sorted.
-                self.progress.begin("sort by new numbers", Some(2 * count as u64), Unit::Edges);
-                let passed = AtomicU64::new(0);
-                let sorted = partition::sort(records, &buckets, threads, rename, |records| {
-                    let before = passed.fetch_add(records as u64, Ordering::Relaxed);
-                    self.progress.position(before + records as u64);
-                    self.cancel.check()
-                })?;
-                self.progress.end();
-                Collected::Pieces(sorted)
-            }
-        };
-        Ok(Order { vertices: order, by_id })
-    }
-
-    /// Counts degrees. Returns the new numbers; ids of records are slots then.
-    fn count_in_memory(&self, records: &mut [R], slots: Slots<'_>) -> Result<Numbering> {
-        let kind = self.options.order;
-        let mut degrees = Degrees::new(slots.count(), kind, self.tables_bytes());
-        self.each_part("count degrees", records, &mut degrees.tables, |record, table| {
-            if !slots.is_direct() {
-                *record = renamed(*record, |id| slots.slot(id));
-            }
-            let (source, dest, _) = record.parts();
-            Degrees::count(table, kind, source, dest);
-        })?;
-        Ok(degrees.finish(slots))
-    }
-
-    /// Processes all records in parallel, with one element of `own` for each thread.
-    fn each_part<T: Send>(
-        &self,
-        stage: &str,
-        records: &mut [R],
-        own: &mut [T],
-        each: impl Fn(&mut R, &mut T) + Sync,
-    ) -> Result<()> {
-        self.progress.begin(stage, Some(records.len() as u64), Unit::Edges);
-        let mut passed = 0;
-        for step in records.chunks_mut(RECORDS_PER_STEP * own.len()) {
-            self.cancel.check()?;
-            passed += step.len() as u64;
-            let parts = step.par_chunks_mut(step.len().div_ceil(own.len())).zip(&mut *own);
-            parts.for_each(|(part, own)| part.iter_mut().for_each(|record| each(record, own)));
-            self.progress.position(passed);
-        }
-        self.progress.end();
-        Ok(())
-    }
-
-    fn reorder_through_files(&mut self, sort_bytes: u64) -> Result<Order> {
-        let (slots, kind) = (Slots::new(&self.naming), self.options.order);
-        let mut degrees = Degrees::new(slots.count(), kind, self.tables_bytes());
-        self.each_step("count degrees", |records| {
-            let parts = records.par_chunks(records.len().div_ceil(degrees.tables.len()).max(1));
-            parts.zip(&mut degrees.tables).for_each(|(part, table)| {
-                for record in part {
-                    let (source, dest, _) = record.parts();
-                    Degrees::count(table, kind, slots.slot(source), slots.slot(dest));
-                }
-            });
-            Ok(())
-        })?;
-        let Numbering { order, numbers, counts } = degrees.finish(slots);
-        drop(counts);
-        let mut sorter = Sorter::new(&self.folder, sort_bytes, self.cancel.clone());
-        let mut renumbered = Vec::new();
-        let dropped = self.each_step("sort by new numbers", |records| {
-            let number = |&record: &R| renamed(record, |id| numbers[slots.slot(id) as usize]);
-            records.par_iter().with_min_len(RECORDS_PER_TASK).map(number).collect_into_vec(&mut renumbered);
-            sorter.extend(&renumbered)
-        })?;
-        let by_id = matches!(slots, Slots::Ids(_));
-        self.duplicates_removed = dropped;
-        self.edges = sorter.finish()?;
-        Ok(Order { vertices: order, by_id })
-    }
-
-    /// Passes all records, some at a time, without duplicates if those are removed. Returns the number of duplicates.
-    fn each_step(&self, stage: &str, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<u64> {
-        self.progress.begin(stage, Some(self.edges.records()), Unit::Edges);
-        let (mut passed, mut dropped, mut last, mut kept) = (0, 0, None, Vec::new());
-        let mut step = |records: &[R]| {
-            self.cancel.check()?;
-            passed += records.len() as u64;
-            if self.options.remove_duplicates {
-                let is_first = |record: &R| !last.replace(*record).is_some_and(|last| is_duplicate(last, *record));
-                kept.clear();
-                kept.extend(records.iter().copied().filter(is_first));
-                dropped += (records.len() - kept.len()) as u64;
-                take(&kept)?;
-            } else {
-                take(records)?;
-            }
-            self.progress.position(passed);
-            Ok(())
-        };
-        let steps = |records: &[R]| records.chunks(RECORDS_PER_STEP).try_for_each(&mut step);
-        match self.options.remove_duplicates {
-            true => self.edges.for_each(steps)?,
-            false => self.edges.for_each_unordered(steps)?,
-        }
-        self.progress.end();
-        Ok(dropped)
+        Buckets::new(self.order.len() as u64, records, degrees)
     }
 }
 

@@ -7,9 +7,10 @@
 //!
 //! A bucket is a range of new sources. Once the degrees are known, so are ranges with about equal numbers of edges, so
 //! every bucket fits in a cache unless a single vertex has too many edges. A general radix sort knows neither the
-//! ranges nor how many bits of an edge are in use.
+//! ranges nor how many bits of an edge are in use: it is what is left if there is no memory for buckets.
 
 use super::record::Record;
+use super::sorter;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -20,7 +21,7 @@ const BLOCK_RECORDS: usize = 1 << 8;
 /// The maximum number of buckets: their buffers stay in a second-level cache.
 const BUCKETS_MAX: usize = 1 << 9;
 /// Buckets of fewer records are not worth their buffers.
-const BUCKET_RECORDS_MIN: u64 = 1 << 14;
+const BUCKET_RECORDS_MIN: usize = 1 << 14;
 /// Buckets end at multiples of 1/2^this of a power of two: finely among the first vertices, which have most edges in
 /// the order by degree.
 const STEPS_LOG2: u32 = 8;
@@ -50,6 +51,12 @@ impl<R: Record> Pieces<R> {
         self.records.len() as u64
     }
 
+    /// The allocation, empty.
+    pub fn into_memory(mut self) -> Vec<R> {
+        self.records.clear();
+        self.records
+    }
+
     /// Passes all records in ascending order.
     pub fn for_each(&self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
         self.pieces.iter().try_for_each(|piece| take(&self.records[piece.clone()]))
@@ -63,8 +70,8 @@ pub struct Buckets {
     /// The first source of each bucket.
     firsts: Vec<u32>,
     vertices: u64,
-    /// The maximum number of records of a bucket.
-    records_max: u64,
+    /// The number of records of a bucket for which a thread has memory.
+    records_max: usize,
 }
 
 /// The step of a vertex: steps are single vertices at first, and as many for each power of two from there on.
@@ -82,25 +89,28 @@ fn first_of(step: usize) -> u32 {
 }
 
 impl Buckets {
-    /// Creates buckets for `records` edges. `degrees` has every vertex that edges leave, with a number that is not
-    /// below its out-degree.
-    pub fn new(vertices: u64, records: u64, degrees: impl Iterator<Item = (u32, u32)>) -> Self {
+    /// Creates buckets for `records` edges at a time. `degrees` has a number for every vertex that edges leave, about in
+    /// proportion to its out-degree.
+    pub fn new(vertices: u64, records: usize, degrees: impl Iterator<Item = (u32, u32)>) -> Self {
         let steps = vertices.checked_sub(1).map_or(0, |last| step(last as u32) + 1);
         let mut weights = vec![0u64; steps];
         degrees.for_each(|(vertex, degree)| weights[step(vertex)] += u64::from(degree));
-        let count = (records / BUCKET_RECORDS_MIN).clamp(1, BUCKETS_MAX as u64);
-        let share = weights.iter().sum::<u64>().div_ceil(count).max(1);
-        let (mut of_step, mut firsts, mut weight, mut records_max) = (Vec::with_capacity(steps), Vec::new(), 0, 0);
+        let count = (records / BUCKET_RECORDS_MIN).clamp(1, BUCKETS_MAX);
+        let total = weights.iter().sum::<u64>().max(1);
+        let share = total.div_ceil(count as u64);
+        let (mut of_step, mut firsts, mut weight, mut largest) = (Vec::with_capacity(steps), Vec::new(), 0, 0);
         for (step, &more) in weights.iter().enumerate() {
-            if firsts.is_empty() || weight + more > share && firsts.len() < 2 * count as usize {
+            if firsts.is_empty() || weight + more > share && firsts.len() < 2 * count {
                 firsts.push(first_of(step));
                 weight = 0;
             }
             of_step.push(firsts.len() as u16 - 1);
             weight += more;
-            records_max = weight.max(records_max);
+            largest = weight.max(largest);
         }
-        Self { of_step, firsts, vertices, records_max: records_max.min(records) }
+        // All edges of a vertex may leave it, or half of them; some records may have more of a bucket than others.
+        let records_max = 2 * (largest as u128 * records as u128).div_ceil(total.into());
+        Self { of_step, firsts, vertices, records_max: records_max.min(records as u128) as usize }
     }
 
     #[inline]
@@ -113,10 +123,10 @@ impl Buckets {
     }
 
     /// The number of threads that can sort so many records in `memory_bytes` beside them; 0 if there is too little.
-    pub fn threads<R>(&self, records: usize, memory_bytes: u64) -> usize {
+    fn threads<R>(&self, records: usize, memory_bytes: u64) -> usize {
         let pieces = |threads: usize| records / BLOCK_RECORDS + threads * self.count();
         let buffers_bytes = self.count() * BLOCK_RECORDS * size_of::<R>();
-        let scratch_bytes = 2 * self.records_max as usize * size_of::<R>() + (size_of::<usize>() << DIGIT_BITS_MAX);
+        let scratch_bytes = 2 * self.records_max * size_of::<R>() + (size_of::<usize>() << DIGIT_BITS_MAX);
         let needed_bytes = |threads| pieces(threads) * PIECE_BYTES + threads * buffers_bytes.max(scratch_bytes);
         let fits = |&threads: &usize| needed_bytes(threads) as u64 <= memory_bytes;
         (1..=rayon::current_num_threads()).rev().find(fits).unwrap_or(0)
@@ -130,29 +140,66 @@ struct Piece {
     records: usize,
 }
 
-/// Renumbers the records by `rename` and sorts them with this many threads. `advance` is told how many records are
-/// renumbered or sorted: each twice.
+/// Renumbers the records by `rename` and sorts them, with at most `beside_bytes` beside them. `advance` is told how many
+/// records are renumbered or sorted: each twice.
 ///
 /// # Errors
 /// Those of `advance`.
 pub fn sort<R: Record>(
     mut records: Vec<R>,
     buckets: &Buckets,
-    threads: usize,
+    beside_bytes: u64,
     rename: impl Fn(R) -> R + Sync,
     advance: impl Fn(usize) -> Result<()> + Sync,
 ) -> Result<Pieces<R>> {
+    let threads = buckets.threads::<R>(records.len(), beside_bytes);
+    if threads == 0 {
+        records.par_chunks_mut(RECORDS_PER_CHECK).try_for_each(|some| {
+            some.iter_mut().for_each(|record| *record = rename(*record));
+            advance(some.len())
+        })?;
+        return sort_whole(records, &advance);
+    }
     let part_records = records.len().div_ceil(threads).max(1);
     let parts = records.par_chunks_mut(part_records).enumerate();
     let parts = parts.map(|(at, part)| partition(part, at * part_records, buckets, &rename, &advance));
     let mut pieces: Vec<Piece> = parts.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+    if !sort_buckets(&mut records, buckets, &pieces, threads, &advance)? {
+        return sort_whole(records, &advance);
+    }
+    pieces.sort_by_key(|piece| piece.bucket);
+    let pieces = pieces.into_iter().map(|piece| piece.start..piece.start + piece.records).collect();
+    Ok(Pieces { records, pieces })
+}
+
+/// Sorts renumbered records without more memory.
+fn sort_whole<R: Record>(mut records: Vec<R>, advance: &impl Fn(usize) -> Result<()>) -> Result<Pieces<R>> {
+    advance(0)?;
+    sorter::sort(&mut records);
+    advance(records.len())?;
+    let whole = 0..records.len();
+    Ok(Pieces { records, pieces: vec![whole] })
+}
+
+/// Sorts each bucket in its pieces, unless one is larger than there is memory for: then returns false.
+fn sort_buckets<R: Record>(
+    mut records: &mut [R],
+    buckets: &Buckets,
+    pieces: &[Piece],
+    threads: usize,
+    advance: &(impl Fn(usize) -> Result<()> + Sync),
+) -> Result<bool> {
+    let mut sizes = vec![0; buckets.count()];
+    pieces.iter().for_each(|piece| sizes[piece.bucket] += piece.records);
+    if sizes.iter().any(|&size| size > buckets.records_max) {
+        return Ok(false);
+    }
     let mut slices: Vec<Vec<&mut [R]>> = Vec::new();
     slices.resize_with(buckets.count(), Vec::new);
-    let mut rest = &mut records[..];
-    for piece in &pieces {
-        let (slice, after) = rest.split_at_mut(piece.records);
+    for piece in pieces {
+        let (slice, rest) = records.split_at_mut(piece.records);
         slices[piece.bucket].push(slice);
-        rest = after;
+        records = rest;
     }
     // Each thread has its own memory, and takes one bucket after another.
     let work = Mutex::new(slices.into_iter().enumerate());
@@ -164,9 +211,7 @@ pub fn sort<R: Record>(
         }
         Ok(())
     })?;
-    pieces.sort_by_key(|piece| piece.bucket);
-    let pieces = pieces.into_iter().map(|piece| piece.start..piece.start + piece.records).collect();
-    Ok(Pieces { records, pieces })
+    Ok(true)
 }
 
 /// Renumbers the records of a part, and orders them by bucket in blocks. Returns the pieces by position; `offset` is
@@ -295,8 +340,18 @@ mod tests {
     use proptest::prelude::*;
     use topostream_formats::random::hash;
 
+    fn all<R: Record>(sorted: &Pieces<R>) -> Vec<R> {
+        let mut all = Vec::new();
+        let collected = sorted.for_each(|some| {
+            all.extend_from_slice(some);
+            Ok(())
+        });
+        collected.unwrap();
+        all
+    }
+
     /// Compares with a comparison sort, under numbers that are those of vertices in reverse.
-    fn check<R: Record + std::fmt::Debug>(vertices: u32, edges: &[(u32, u32, u32)], threads: usize) {
+    fn check<R: Record>(vertices: u32, edges: &[(u32, u32, u32)], beside_bytes: u64) {
         let rename = |record: R| {
             let (source, dest, weight) = record.parts();
             R::new(vertices - 1 - source, vertices - 1 - dest, weight)
@@ -305,16 +360,15 @@ mod tests {
         let mut expected: Vec<R> = records.iter().map(|&record| rename(record)).collect();
         let mut degrees = std::collections::BTreeMap::new();
         expected.iter().for_each(|record| *degrees.entry(record.parts().0).or_insert(0u32) += 1);
-        let buckets = Buckets::new(vertices.into(), records.len() as u64, degrees.into_iter());
+        let buckets = Buckets::new(vertices.into(), records.len(), degrees.into_iter());
         let passed = Mutex::new(0);
-        let sorted = sort(records, &buckets, threads, rename, |records| {
+        let sorted = sort(records, &buckets, beside_bytes, rename, |records| {
             *passed.lock().unwrap() += records;
             Ok(())
         });
-        let (sorted, mut all) = (sorted.unwrap(), Vec::new());
-        sorted.for_each(|some| Ok(all.extend_from_slice(some))).unwrap();
+        let sorted = sorted.unwrap();
         expected.sort_unstable();
-        assert!(all == expected, "{} edges, {} buckets, {threads} threads", edges.len(), buckets.count());
+        assert!(all(&sorted) == expected, "{} edges, {} buckets, {beside_bytes} bytes", edges.len(), buckets.count());
         assert_eq!((sorted.records(), passed.into_inner().unwrap()), (edges.len() as u64, 2 * edges.len()));
     }
 
@@ -326,15 +380,15 @@ mod tests {
             vertices in prop_oneof![1u32..40, 1u32..100_000, Just(u32::MAX)],
             edges in 0usize..2000,
             weights in prop_oneof![Just(1u64), Just(9), Just(1 << 32)],
-            threads in 1usize..4,
+            beside_bytes in prop_oneof![Just(0), Just(1 << 17), Just(1 << 30)],
         ) {
             let draw = |at: usize, range: u64| (u128::from(hash(at as u64)) * u128::from(range) >> 64) as u32;
             let edge = |at: usize| {
                 (draw(3 * at, vertices.into()), draw(3 * at + 1, vertices.into()), draw(3 * at + 2, weights))
             };
             let edges: Vec<_> = (0..edges).map(edge).collect();
-            check::<Plain>(vertices, &edges, threads);
-            check::<Weighted>(vertices, &edges, threads);
+            check::<Plain>(vertices, &edges, beside_bytes);
+            check::<Weighted>(vertices, &edges, beside_bytes);
         }
     }
 
@@ -345,9 +399,9 @@ mod tests {
         let vertices = 1 << 17;
         let end = |at: u64| (vertices - 1 - (hash(at) >> (47 + hash(at + 1) % 17))) as u32;
         let edges: Vec<_> = (0..200_000u64).map(|at| (end(4 * at), end(4 * at + 2), at as u32)).collect();
-        for threads in 1..4 {
-            check::<Plain>(vertices as u32, &edges, threads);
-            check::<Weighted>(vertices as u32, &edges, threads);
+        for beside_bytes in [0, 1 << 20, 1 << 30] {
+            check::<Plain>(vertices as u32, &edges, beside_bytes);
+            check::<Weighted>(vertices as u32, &edges, beside_bytes);
         }
     }
 
@@ -362,18 +416,30 @@ mod tests {
         assert!((0..1 << STEPS_LOG2).all(|vertex| step(vertex) == vertex as usize));
     }
 
-    /// Buckets bound their edges; threads need memory.
+    /// One vertex has a larger part of these edges than its degree says.
+    #[test]
+    fn sorts_buckets_that_are_too_large() {
+        let records: Vec<Plain> = (0..50_000).map(|at| Plain::new(7, hash(at) as u32, 0)).collect();
+        let buckets = Buckets::new(1 << 10, records.len(), (0..1 << 10).map(|vertex| (vertex, 16)));
+        let mut expected = records.clone();
+        expected.sort_unstable();
+        let sorted = sort(records, &buckets, 1 << 30, |record| record, |_| Ok(())).unwrap();
+        assert!(buckets.count() > 1 && all(&sorted) == expected);
+    }
+
+    /// Buckets share the edges; threads need memory.
     #[test]
     fn buckets_share_the_edges() {
         let degrees = |vertex: u32| (vertex, 1_000_000 / (vertex + 1) + 8);
-        let buckets = Buckets::new(1 << 18, 16 << 18, (0..1 << 18).map(degrees));
-        let mut records = vec![0u64; buckets.count()];
-        (0..1 << 18).map(degrees).for_each(|(vertex, degree)| records[buckets.of(vertex)] += u64::from(degree));
-        assert!(buckets.count() > 64 && records.iter().all(|&records| records <= buckets.records_max), "{records:?}");
-        assert_eq!(buckets.records_max, records[0], "the first vertex has a bucket of its own");
+        let total: usize = (0..1 << 18).map(|vertex| degrees(vertex).1 as usize).sum();
+        let buckets = Buckets::new(1 << 18, total, (0..1 << 18).map(degrees));
+        let mut records = vec![0; buckets.count()];
+        (0..1 << 18).map(degrees).for_each(|(vertex, degree)| records[buckets.of(vertex)] += degree as usize);
+        assert_eq!(buckets.records_max, 2 * records[0], "the first vertex has a bucket of its own");
+        assert!(buckets.count() > 64 && records.iter().all(|&size| size <= records[0]), "{records:?}");
         let first_of_bucket = |bucket: usize| buckets.of(buckets.firsts[bucket]) == bucket;
         assert!((0..buckets.count()).all(first_of_bucket));
-        let threads = |memory_bytes: u64| buckets.threads::<Plain>(16 << 18, memory_bytes);
-        assert_eq!((threads(0), threads(1 << 30)), (0, rayon::current_num_threads()));
+        let threads = |memory_bytes: u64| buckets.threads::<Plain>(total, memory_bytes);
+        assert_eq!((threads(0), threads(1 << 40)), (0, rayon::current_num_threads()));
     }
 }

@@ -110,22 +110,6 @@ impl<R: Record> Sorter<R> {
         Ok(())
     }
 
-    /// Adds records.
-    ///
-    /// # Errors
-    /// As for [`push`](Self::push).
-    pub fn extend(&mut self, mut records: &[R]) -> Result<()> {
-        while !records.is_empty() {
-            if self.buffer.len() == self.buffer.capacity() {
-                self.grow()?;
-            }
-            let (some, rest) = records.split_at(records.len().min(self.buffer.capacity() - self.buffer.len()));
-            self.buffer.extend_from_slice(some);
-            records = rest;
-        }
-        Ok(())
-    }
-
     /// Sorts the buffer, unless records are only collected.
     fn sort(&mut self) {
         if self.sorts {
@@ -151,17 +135,48 @@ impl<R: Record> Sorter<R> {
         }
         self.cancel.check()?;
         self.sort();
+        let buffer = std::mem::take(&mut self.buffer);
+        self.write_run(full as u64, |take| take(&buffer))?;
+        self.buffer = buffer;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Writes a run: the records that `each` passes on.
+    fn write_run(&mut self, records: u64, each: impl FnOnce(&mut Take<'_, R>) -> Result<()>) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(
                 tempfile::tempfile_in(&self.folder).map_err(Error::io(&self.folder, "make a temporary file in"))?,
             ),
         };
-        file.write_all(bytemuck::cast_slice(&self.buffer)).map_err(Error::io(&self.folder, "write a sorted run in"))?;
+        append(file, &self.folder, each)?;
         let start = self.runs.last().map_or(0, |last| last.start + last.records * size_of::<R>() as u64);
-        self.runs.push(DiskRun { start, records: full as u64 });
-        self.buffer.clear();
+        self.runs.push(DiskRun { start, records });
         Ok(())
+    }
+
+    /// Adds sorted records as a run of their own.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be written.
+    pub fn push_run(&mut self, run: &Pieces<R>) -> Result<()> {
+        self.write_run(run.records(), |take| run.for_each(take))
+    }
+
+    /// The runs so far and a last one, which stays in memory if it is the only one.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be written.
+    pub fn finish_runs(mut self, last: Pieces<R>) -> Result<Collected<R>> {
+        if self.runs.is_empty() {
+            return Ok(Collected::Pieces(last));
+        }
+        if last.records() > 0 {
+            self.push_run(&last)?;
+        }
+        let memory_bytes = self.records_max * size_of::<R>();
+        Ok(self.into_collected(memory_bytes))
     }
 
     /// Sorts the remaining records.
@@ -174,15 +189,30 @@ impl<R: Record> Sorter<R> {
         if !self.runs.is_empty() && self.records_max > 0 {
             self.grow()?;
         }
-        let Some(file) = self.file else {
+        if self.file.is_none() {
             self.sort();
             return Ok(Collected::Memory(self.buffer));
-        };
-        let bytes = self.buffer.capacity() * size_of::<R>();
-        drop(std::mem::take(&mut self.buffer));
-        let block_records = block_records::<R>(bytes as u64, self.runs.len());
-        Ok(Collected::Runs(DiskRuns { folder: self.folder, file, runs: self.runs, block_records, cancel: self.cancel }))
+        }
+        let memory_bytes = self.buffer.capacity() * size_of::<R>();
+        Ok(self.into_collected(memory_bytes))
     }
+
+    /// The runs in the file, if there is one.
+    fn into_collected(self, memory_bytes: usize) -> Collected<R> {
+        let Some(file) = self.file else { return Collected::Memory(self.buffer) };
+        let block_records = block_records::<R>(memory_bytes as u64, self.runs.len());
+        Collected::Runs(DiskRuns { folder: self.folder, file, runs: self.runs, block_records, cancel: self.cancel })
+    }
+}
+
+/// What takes the records of a run, some at a time.
+type Take<'a, R> = dyn FnMut(&[R]) -> Result<()> + 'a;
+
+/// Writes the records that `each` passes on.
+fn append<R: Record>(file: &File, folder: &Path, each: impl FnOnce(&mut Take<'_, R>) -> Result<()>) -> Result<()> {
+    let mut file = BufWriter::with_capacity(WRITE_BYTES, file);
+    each(&mut |some| file.write_all(bytemuck::cast_slice(some)).map_err(Error::io(folder, "write a sorted run in")))?;
+    file.flush().map_err(Error::io(folder, "write a sorted run in"))
 }
 
 /// Sorts records in place, on all cores.
@@ -218,13 +248,12 @@ impl<R: Record> Collected<R> {
             Self::Runs(runs) => runs,
             memory => {
                 let file = tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
-                let mut file = BufWriter::with_capacity(WRITE_BYTES, file);
-                memory.for_each(|some| {
-                    cancel.check()?;
-                    file.write_all(bytemuck::cast_slice(some)).map_err(Error::io(folder, "write a sorted run in"))
+                append(&file, folder, |take| {
+                    memory.for_each(|some| {
+                        cancel.check()?;
+                        take(some)
+                    })
                 })?;
-                let file = file.into_inner().map_err(|error| error.into_error());
-                let file = file.map_err(Error::io(folder, "write a sorted run in"))?;
                 let run = DiskRun { start: 0, records: memory.records() };
                 DiskRuns { folder: folder.to_owned(), file, runs: vec![run], block_records: 0, cancel: cancel.clone() }
             }
@@ -392,7 +421,7 @@ mod tests {
         for records_max in [700, 5000, 6000] {
             let mut sorter = Sorter::new(folder.path(), 0, Cancel::default()).unsorted();
             sorter.records_max = records_max;
-            records.chunks(999).for_each(|some| sorter.extend(some).unwrap());
+            records.iter().for_each(|&record| sorter.push(record).unwrap());
             let (collected, mut all) = (sorter.finish().unwrap(), Vec::new());
             collected
                 .for_each_unordered(|some| {
