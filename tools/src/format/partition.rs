@@ -382,7 +382,7 @@ mod tests {
             weights in prop_oneof![Just(1u64), Just(9), Just(1 << 32)],
             beside_bytes in prop_oneof![Just(0), Just(1 << 17), Just(1 << 30)],
         ) {
-            let draw = |at: usize, range: u64| (u128::from(hash(at as u64)) * u128::from(range) >> 64) as u32;
+            let draw = |at: usize, range: u64| ((u128::from(hash(at as u64)) * u128::from(range)) >> 64) as u32;
             let edge = |at: usize| {
                 (draw(3 * at, vertices.into()), draw(3 * at + 1, vertices.into()), draw(3 * at + 2, weights))
             };
