@@ -183,6 +183,12 @@ impl IdMap {
         self.low_count + self.high.len() as u64
     }
 
+    /// A number that all ids are below, if they are all in the bit set.
+    pub fn span(&self) -> Option<u64> {
+        let words = self.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+        self.high.is_empty().then_some(64 * words as u64)
+    }
+
     /// Returns the vertex of an id that was inserted.
     #[inline]
     pub fn vertex(&self, id: u64) -> u64 {

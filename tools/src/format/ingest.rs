@@ -70,6 +70,16 @@ impl Naming {
         self.map.is_none().then_some(self.first)
     }
 
+    /// The map of ids, if sorted ids are still to be looked up in it.
+    pub fn untranslated(&self) -> Option<&IdMap> {
+        self.map.as_ref().filter(|_| !self.translated)
+    }
+
+    /// Whether sorted ids are vertex numbers.
+    pub fn is_translated(&self) -> bool {
+        self.translated
+    }
+
     /// Returns the original ids in vertex order.
     pub fn originals(&self) -> Box<dyn Iterator<Item = u64> + '_> {
         match &self.map {

@@ -14,7 +14,9 @@ mod id_map;
 mod ingest;
 mod memory;
 mod order;
+mod partition;
 mod record;
+mod reorder;
 mod reverses;
 mod shards;
 mod sorter;
@@ -244,14 +246,15 @@ impl<'a, R: Record> Formatter<'a, R> {
         }
         let order = self.reorder()?;
         let originals: Vec<u64> = match self.naming.first() {
-            Some(_) => Vec::new(),
-            None => self.naming.originals().collect(),
+            None if !order.by_id => self.naming.originals().collect(),
+            _ => Vec::new(),
         };
         let original = |&vertex: &u32| match self.naming.first() {
+            _ if order.by_id => u64::from(vertex),
             Some(first) => first + u64::from(vertex),
             None => originals[vertex as usize],
         };
-        let crc = self.writer.write_values("ids.bin", order.iter().map(original))?;
+        let crc = self.writer.write_values("ids.bin", order.vertices.iter().map(original))?;
         // From here on the edges carry vertex numbers.
         self.naming = Naming::vertices_below(self.naming.vertices());
         Ok(Ids::File { crc, ascending: false })

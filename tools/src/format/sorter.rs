@@ -9,11 +9,12 @@
 //!
 //! Edges that will be sorted under other numbers are only collected: runs are then in input order.
 
+use super::partition::Pieces;
 use super::record::Record;
 use crate::progress::Cancel;
 use rdst::RadixSort;
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use topostream_formats::store::read_exact_at;
 use topostream_formats::{Error, Result};
@@ -24,8 +25,8 @@ pub const RECORDS_MIN: usize = 1 << 16;
 const BLOCK_RECORDS_MIN: usize = 1 << 7;
 /// The largest block that is passed on from memory.
 const BLOCK_RECORDS_MAX: usize = 1 << 18;
-/// Records that are written at a time.
-const WRITE_RECORDS: usize = 1 << 20;
+/// The buffer through which pieces are written.
+const WRITE_BYTES: usize = 1 << 18;
 
 /// Collects records and sorts them, through temporary files in `folder` where they do not fit in memory.
 pub struct Sorter<R> {
@@ -51,6 +52,8 @@ struct DiskRun {
 pub enum Collected<R> {
     /// All of them in memory.
     Memory(Vec<R>),
+    /// All of them in memory, in pieces.
+    Pieces(Pieces<R>),
     /// In several runs on disk.
     Runs(DiskRuns),
 }
@@ -107,22 +110,6 @@ impl<R: Record> Sorter<R> {
         Ok(())
     }
 
-    /// Adds records.
-    ///
-    /// # Errors
-    /// As for [`push`](Self::push).
-    pub fn extend(&mut self, mut records: &[R]) -> Result<()> {
-        while !records.is_empty() {
-            if self.buffer.len() == self.buffer.capacity() {
-                self.grow()?;
-            }
-            let (some, rest) = records.split_at(records.len().min(self.buffer.capacity() - self.buffer.len()));
-            self.buffer.extend_from_slice(some);
-            records = rest;
-        }
-        Ok(())
-    }
-
     /// Sorts the buffer, unless records are only collected.
     fn sort(&mut self) {
         if self.sorts {
@@ -148,17 +135,48 @@ impl<R: Record> Sorter<R> {
         }
         self.cancel.check()?;
         self.sort();
+        let buffer = std::mem::take(&mut self.buffer);
+        self.write_run(full as u64, |take| take(&buffer))?;
+        self.buffer = buffer;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Writes a run: the records that `each` passes on.
+    fn write_run(&mut self, records: u64, each: impl FnOnce(&mut Take<'_, R>) -> Result<()>) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(
                 tempfile::tempfile_in(&self.folder).map_err(Error::io(&self.folder, "make a temporary file in"))?,
             ),
         };
-        file.write_all(bytemuck::cast_slice(&self.buffer)).map_err(Error::io(&self.folder, "write a sorted run in"))?;
+        append(file, &self.folder, each)?;
         let start = self.runs.last().map_or(0, |last| last.start + last.records * size_of::<R>() as u64);
-        self.runs.push(DiskRun { start, records: full as u64 });
-        self.buffer.clear();
+        self.runs.push(DiskRun { start, records });
         Ok(())
+    }
+
+    /// Adds sorted records as a run of their own.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be written.
+    pub fn push_run(&mut self, run: &Pieces<R>) -> Result<()> {
+        self.write_run(run.records(), |take| run.for_each(take))
+    }
+
+    /// The runs so far and a last one, which stays in memory if it is the only one.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be written.
+    pub fn finish_runs(mut self, last: Pieces<R>) -> Result<Collected<R>> {
+        if self.runs.is_empty() {
+            return Ok(Collected::Pieces(last));
+        }
+        if last.records() > 0 {
+            self.push_run(&last)?;
+        }
+        let memory_bytes = self.records_max * size_of::<R>();
+        Ok(self.into_collected(memory_bytes))
     }
 
     /// Sorts the remaining records.
@@ -171,15 +189,30 @@ impl<R: Record> Sorter<R> {
         if !self.runs.is_empty() && self.records_max > 0 {
             self.grow()?;
         }
-        let Some(file) = self.file else {
+        if self.file.is_none() {
             self.sort();
             return Ok(Collected::Memory(self.buffer));
-        };
-        let bytes = self.buffer.capacity() * size_of::<R>();
-        drop(std::mem::take(&mut self.buffer));
-        let block_records = block_records::<R>(bytes as u64, self.runs.len());
-        Ok(Collected::Runs(DiskRuns { folder: self.folder, file, runs: self.runs, block_records, cancel: self.cancel }))
+        }
+        let memory_bytes = self.buffer.capacity() * size_of::<R>();
+        Ok(self.into_collected(memory_bytes))
     }
+
+    /// The runs in the file, if there is one.
+    fn into_collected(self, memory_bytes: usize) -> Collected<R> {
+        let Some(file) = self.file else { return Collected::Memory(self.buffer) };
+        let block_records = block_records::<R>(memory_bytes as u64, self.runs.len());
+        Collected::Runs(DiskRuns { folder: self.folder, file, runs: self.runs, block_records, cancel: self.cancel })
+    }
+}
+
+/// What takes the records of a run, some at a time.
+type Take<'a, R> = dyn FnMut(&[R]) -> Result<()> + 'a;
+
+/// Writes the records that `each` passes on.
+fn append<R: Record>(file: &File, folder: &Path, each: impl FnOnce(&mut Take<'_, R>) -> Result<()>) -> Result<()> {
+    let mut file = BufWriter::with_capacity(WRITE_BYTES, file);
+    each(&mut |some| file.write_all(bytemuck::cast_slice(some)).map_err(Error::io(folder, "write a sorted run in")))?;
+    file.flush().map_err(Error::io(folder, "write a sorted run in"))
 }
 
 /// Sorts records in place, on all cores.
@@ -198,6 +231,7 @@ impl<R: Record> Collected<R> {
     pub fn memory_bytes(&self) -> u64 {
         match self {
             Self::Memory(records) => size_of_val(&records[..]) as u64,
+            Self::Pieces(pieces) => pieces.memory_bytes(),
             Self::Runs(runs) => (2 * runs.runs.len() * runs.block_records * size_of::<R>()) as u64,
         }
     }
@@ -212,14 +246,15 @@ impl<R: Record> Collected<R> {
         }
         let mut runs = match self {
             Self::Runs(runs) => runs,
-            Self::Memory(records) => {
-                let mut file = tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
-                let pieces = records.chunks(WRITE_RECORDS);
-                pieces.into_iter().try_for_each(|some| {
-                    cancel.check()?;
-                    file.write_all(bytemuck::cast_slice(some)).map_err(Error::io(folder, "write a sorted run in"))
+            memory => {
+                let file = tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
+                append(&file, folder, |take| {
+                    memory.for_each(|some| {
+                        cancel.check()?;
+                        take(some)
+                    })
                 })?;
-                let run = DiskRun { start: 0, records: records.len() as u64 };
+                let run = DiskRun { start: 0, records: memory.records() };
                 DiskRuns { folder: folder.to_owned(), file, runs: vec![run], block_records: 0, cancel: cancel.clone() }
             }
         };
@@ -231,6 +266,7 @@ impl<R: Record> Collected<R> {
     pub fn records(&self) -> u64 {
         match self {
             Self::Memory(records) => records.len() as u64,
+            Self::Pieces(pieces) => pieces.records(),
             Self::Runs(runs) => runs.runs.iter().map(|run| run.records).sum(),
         }
     }
@@ -242,6 +278,7 @@ impl<R: Record> Collected<R> {
     pub fn for_each_unordered(&self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
         match self {
             Self::Memory(records) => records.chunks(BLOCK_RECORDS_MAX).try_for_each(take),
+            Self::Pieces(pieces) => pieces.for_each(take),
             Self::Runs(runs) => runs.read(&mut take),
         }
     }
@@ -253,6 +290,7 @@ impl<R: Record> Collected<R> {
     pub fn for_each(&self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
         match self {
             Self::Memory(records) => records.chunks(BLOCK_RECORDS_MAX).try_for_each(take),
+            Self::Pieces(pieces) => pieces.for_each(take),
             Self::Runs(runs) => runs.merge(&mut take),
         }
     }
@@ -383,7 +421,7 @@ mod tests {
         for records_max in [700, 5000, 6000] {
             let mut sorter = Sorter::new(folder.path(), 0, Cancel::default()).unsorted();
             sorter.records_max = records_max;
-            records.chunks(999).for_each(|some| sorter.extend(some).unwrap());
+            records.iter().for_each(|&record| sorter.push(record).unwrap());
             let (collected, mut all) = (sorter.finish().unwrap(), Vec::new());
             collected
                 .for_each_unordered(|some| {

@@ -1,0 +1,200 @@
+//! Renumbering and sorting edges for an order of vertices.
+//!
+//! ```text
+//!  edges, unsorted ─▶ count degrees ─▶ numbers: vertices sorted by degree ─▶ edges renumbered and sorted, once
+//! ```
+//!
+//! Degrees count distinct edges if duplicates are removed; such edges are sorted twice. Edges in memory are renumbered
+//! where they are; others are read from their file twice.
+
+use super::Formatter;
+use super::order::{Degrees, Numbering, Slots, memory_bytes};
+use super::partition;
+use super::record::Record;
+use super::sorter::{Collected, RECORDS_MIN, Sorter};
+use crate::progress::Unit;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+use topostream_formats::Result;
+
+/// Records between two reports of progress.
+const RECORDS_PER_STEP: usize = 1 << 17;
+/// The memory of blocks of edges that are read from unsorted runs.
+const READ_BYTES: u64 = 8 << 20;
+/// The part of the memory of a sorted run that is for sorting it.
+const BESIDE_RUN: u64 = 8;
+
+/// The vertices in their new order.
+pub struct Order {
+    /// By old number, or by original id.
+    pub vertices: Vec<u32>,
+    pub by_id: bool,
+}
+
+/// Returns an edge under other numbers.
+#[inline]
+fn renamed<R: Record>(record: R, name: impl Fn(u32) -> u32) -> R {
+    let (source, dest, weight) = record.parts();
+    R::new(name(source), name(dest), weight)
+}
+
+/// Whether two edges have the same ends.
+#[inline]
+fn is_duplicate<R: Record>(a: R, b: R) -> bool {
+    let (a, b) = (a.parts(), b.parts());
+    (a.0, a.1) == (b.0, b.1)
+}
+
+impl<R: Record> Formatter<'_, R> {
+    /// Sorts the edges under new vertex numbers.
+    pub(super) fn reorder(&mut self) -> Result<Order> {
+        let left = self.budget.left(self.naming.memory_bytes() + self.tables_bytes());
+        if let Some(beside_bytes) = left.checked_sub(self.edges.memory_bytes())
+            && let Collected::Memory(records) = &mut self.edges
+        {
+            let records = std::mem::take(records);
+            return self.reorder_in_memory(records, beside_bytes);
+        }
+        if self.options.remove_duplicates {
+            let sort_bytes = self.sort_beside(self.tables_bytes())?;
+            return self.reorder_through_files(sort_bytes);
+        }
+        self.shrink_edges(READ_BYTES.min(left / 2))?;
+        self.reorder_through_files(left.saturating_sub(self.edges.memory_bytes()))
+    }
+
+    /// The memory of all tables.
+    fn tables_bytes(&self) -> u64 {
+        memory_bytes(self.naming.vertices(), self.naming.first().is_none())
+    }
+
+    /// Renumbers and sorts edges where they are, with `beside_bytes` for the sort.
+    fn reorder_in_memory(&mut self, mut records: Vec<R>, beside_bytes: u64) -> Result<Order> {
+        if self.options.remove_duplicates {
+            let before = records.len();
+            records.dedup_by(|later, first| is_duplicate(*later, *first));
+            self.duplicates_removed = (before - records.len()) as u64;
+        }
+        let (slots, kind) = (Slots::new(&self.naming), self.options.order);
+        let by_id = matches!(slots, Slots::Ids(_));
+        let mut degrees = Degrees::new(slots.count(), kind, self.tables_bytes());
+        // From here on ids are slots.
+        self.each_part("count degrees", &mut records, &mut degrees.tables, |record, table| {
+            if !slots.is_direct() {
+                *record = renamed(*record, |id| slots.slot(id));
+            }
+            let (source, dest, _) = record.parts();
+            Degrees::count(table, kind, source, dest);
+        })?;
+        let numbering = degrees.finish(slots);
+        let buckets = numbering.buckets(records.len());
+        let Numbering { order, numbers, counts } = numbering;
+        drop(counts);
+        // Each record is renumbered first, then sorted.
+        self.progress.begin("sort by new numbers", Some(2 * records.len() as u64), Unit::Edges);
+        let passed = AtomicU64::new(0);
+        let rename = |record| renamed(record, |slot| numbers[slot as usize]);
+        let sorted = partition::sort(records, &buckets, beside_bytes, rename, |records| {
+            let before = passed.fetch_add(records as u64, Ordering::Relaxed);
+            self.progress.position(before + records as u64);
+            self.cancel.check()
+        })?;
+        self.progress.end();
+        self.edges = Collected::Pieces(sorted);
+        Ok(Order { vertices: order, by_id })
+    }
+
+    /// Processes all records in parallel, with one element of `own` for each thread.
+    fn each_part<T: Send>(
+        &self,
+        stage: &str,
+        records: &mut [R],
+        own: &mut [T],
+        each: impl Fn(&mut R, &mut T) + Sync,
+    ) -> Result<()> {
+        self.progress.begin(stage, Some(records.len() as u64), Unit::Edges);
+        let mut passed = 0;
+        for step in records.chunks_mut(RECORDS_PER_STEP * own.len()) {
+            self.cancel.check()?;
+            passed += step.len() as u64;
+            let parts = step.par_chunks_mut(step.len().div_ceil(own.len())).zip(&mut *own);
+            parts.for_each(|(part, own)| part.iter_mut().for_each(|record| each(record, own)));
+            self.progress.position(passed);
+        }
+        self.progress.end();
+        Ok(())
+    }
+
+    /// Renumbers and sorts edges that are not in memory, in runs of `sort_bytes` with what their sort takes.
+    fn reorder_through_files(&mut self, sort_bytes: u64) -> Result<Order> {
+        let (slots, kind) = (Slots::new(&self.naming), self.options.order);
+        let by_id = matches!(slots, Slots::Ids(_));
+        let mut degrees = Degrees::new(slots.count(), kind, self.tables_bytes());
+        self.each_step("count degrees", |records| {
+            let parts = records.par_chunks(records.len().div_ceil(degrees.tables.len()).max(1));
+            parts.zip(&mut degrees.tables).for_each(|(part, table)| {
+                for record in part {
+                    let (source, dest, _) = record.parts();
+                    Degrees::count(table, kind, slots.slot(source), slots.slot(dest));
+                }
+            });
+            Ok(())
+        })?;
+        let numbering = degrees.finish(slots);
+        let beside_bytes = sort_bytes / BESIDE_RUN;
+        let run_records = ((sort_bytes - beside_bytes) as usize / size_of::<R>()).max(RECORDS_MIN);
+        let run_records = run_records.min(self.edges.records() as usize);
+        let buckets = numbering.buckets(run_records);
+        let Numbering { order, numbers, counts } = numbering;
+        drop(counts);
+        let rename = |record: R| renamed(record, |id| numbers[slots.slot(id) as usize]);
+        let sort = |run| partition::sort(run, &buckets, beside_bytes, rename, |_| self.cancel.check());
+        let mut sorter = Sorter::new(&self.folder, sort_bytes, self.cancel.clone());
+        let mut run = Vec::with_capacity(run_records);
+        let dropped = self.each_step("sort by new numbers", |mut records| {
+            while !records.is_empty() {
+                let (some, rest) = records.split_at(records.len().min(run_records - run.len()));
+                run.extend_from_slice(some);
+                records = rest;
+                if run.len() == run_records {
+                    let sorted = sort(std::mem::take(&mut run))?;
+                    sorter.push_run(&sorted)?;
+                    run = sorted.into_memory();
+                }
+            }
+            Ok(())
+        })?;
+        let last = sort(run)?;
+        self.edges = sorter.finish_runs(last)?;
+        self.duplicates_removed = dropped;
+        Ok(Order { vertices: order, by_id })
+    }
+
+    /// Passes all records, some at a time, without duplicates if those are removed. Returns the number of duplicates.
+    fn each_step(&self, stage: &str, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<u64> {
+        self.progress.begin(stage, Some(self.edges.records()), Unit::Edges);
+        let (mut passed, mut dropped, mut last, mut kept) = (0, 0, None, Vec::new());
+        let mut step = |records: &[R]| {
+            self.cancel.check()?;
+            passed += records.len() as u64;
+            if self.options.remove_duplicates {
+                let is_first = |record: &R| !last.replace(*record).is_some_and(|last| is_duplicate(last, *record));
+                kept.clear();
+                kept.extend(records.iter().copied().filter(is_first));
+                dropped += (records.len() - kept.len()) as u64;
+                take(&kept)?;
+            } else {
+                take(records)?;
+            }
+            self.progress.position(passed);
+            Ok(())
+        };
+        let steps = |records: &[R]| records.chunks(RECORDS_PER_STEP).try_for_each(&mut step);
+        match self.options.remove_duplicates {
+            true => self.edges.for_each(steps)?,
+            false => self.edges.for_each_unordered(steps)?,
+        }
+        self.progress.end();
+        Ok(dropped)
+    }
+}
