@@ -231,6 +231,8 @@ fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
                 let vertex = read_le(bytes);
                 (vertex < store.vertices()).then(|| directory.page_of(&topology.shards()[0], VertexId(vertex as u32)).0)
             }
+            // Packed bytes are none of neighbours: such pages are only balanced.
+            Encoding::Packed { .. } => None,
             Encoding::RecordId { page_bytes, .. } => u32::try_from(read_le(&bytes[..page_bytes as usize])).ok(),
         }
     };
