@@ -42,6 +42,17 @@ pub struct Setting {
     pub copy_queue: bool,
 }
 
+/// Pages whose images have at most 16,384 neighbours.
+const fn packed(step: bool, own: bool) -> Encoding {
+    Encoding::Packed { edges_max: 16 << 10, step, own }
+}
+
+/// The encodings of [`ENCODINGS`], and packed ones.
+pub const ALL_ENCODINGS: [Encoding; 8] = {
+    let [a, b, c, d, e, f] = ENCODINGS;
+    [a, b, c, d, e, f, packed(false, false), packed(true, true)]
+};
+
 impl Default for Setting {
     fn default() -> Self {
         Self {
@@ -112,6 +123,7 @@ impl Setting {
             && matches!(self.distribution, Distribution::Auto | Distribution::Segments);
         let FastPaths { host_import, transfer_queue, .. } = self.fast_paths;
         let copy_queue = host_import && transfer_queue && adapter::has("host memory import");
+        let in_place = in_place && !self.encoding.is_packed();
         (self.transfer != PageTransfer::InPlace || in_place) && (!self.copy_queue || copy_queue)
     }
 
