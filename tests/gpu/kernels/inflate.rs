@@ -133,7 +133,8 @@ fn speed_of_inflation() {
     let encoding = Encoding::packed(page_bytes, 4).unwrap();
     let mut options = small_pages(encoding);
     (options.layout.page_bytes, options.in_edges, options.memory_bytes) = (page_bytes, false, 8 << 30);
-    let store = TestStore::from_source(|| Box::new(Rmat::new(scale, 16, 1).generate().unwrap()), &options).open();
+    let folder = TestStore::from_source(|| Box::new(Rmat::new(scale, 16, 1).generate().unwrap()), &options);
+    let store = folder.open();
     let image_bytes = encoding.plain_bytes(page_bytes);
     let (frames, mut table) = packed_pages(store.topology(Direction::Out).unwrap(), image_bytes as usize / 4);
     // As many as have room.

@@ -18,6 +18,7 @@ use crate::device::gpu::memory::arena::Slot;
 use crate::device::gpu::memory::plan::inflate_table_bytes;
 use crate::error::Result;
 use crate::pages::fetch::{Frame, PageRef};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU64;
 use topostream_formats::PageId;
@@ -51,7 +52,7 @@ impl Inflation {
     }
 
     /// Encodes the decoding of packed pages, and the copies of their weights, from their frames to their slots in a
-    /// buffer of the arena; returns the bytes that were read.
+    /// buffer of the arena; returns the bytes that cross the bus.
     ///
     /// # Errors
     /// Shader and device errors; without imported frames those of a page.
@@ -63,14 +64,15 @@ impl Inflation {
         ring: usize,
     ) -> Result<u64> {
         let mut by_buffers: BTreeMap<(u32, u32), Vec<InflatePage>> = BTreeMap::new();
-        let mut pages = 0;
+        let mut bytes = 0;
         for job in jobs {
             let (Some(frame), Some(slot)) = (&job.frame, &job.slot) else { continue };
-            pages += 1;
             if context.home.import.is_none() {
                 self.inflate_on_host(context, job.page, frame, slot)?;
+                bytes += context.plan.slot_bytes;
                 continue;
             }
+            bytes += context.plan.frame_bytes;
             copy_weights(context, encoder, frame, slot)?;
             let frames = context.frame_place(frame.index()).0;
             by_buffers.entry((slot.buffer, frames)).or_default().push(entry(context, job.page, frame, slot));
@@ -78,7 +80,7 @@ impl Inflation {
         for ((arena, frames), table) in by_buffers {
             self.encode_kernels(context, encoder, Between { arena, frames, ring }, &table)?;
         }
-        Ok(pages * context.plan.frame_bytes)
+        Ok(bytes)
     }
 
     /// Encodes the kernels over pages between two buffers.
@@ -90,11 +92,14 @@ impl Inflation {
         table: &[InflatePage],
     ) -> Result<()> {
         let key = (between.ring, between.frames);
-        if !self.tables.contains_key(&key) {
-            let bytes = inflate_table_bytes(context.home.settings.batch_pages);
-            self.tables.insert(key, context.gpu().buffer("packed pages", bytes, Usage::STORAGE | Usage::COPY_DST)?);
-        }
-        context.gpu().queue().write_buffer(&self.tables[&key], 0, bytemuck::cast_slice(table));
+        let buffer = match self.tables.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let bytes = inflate_table_bytes(context.home.settings.batch_pages);
+                place.insert(context.gpu().buffer("packed pages", bytes, Usage::STORAGE | Usage::COPY_DST)?)
+            }
+        };
+        context.gpu().queue().write_buffer(buffer, 0, bytemuck::cast_slice(table));
         let most = |count: fn(&InflatePage) -> u32| table.iter().map(count).max().unwrap_or(0);
         let slots = most(|page| page.slot_count.div_ceil(WORKGROUP));
         let units = most(|page| page.edge_count.div_ceil(UNIT as u32));
