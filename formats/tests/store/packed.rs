@@ -58,6 +58,9 @@ fn check_lists(lists: &[Vec<u32>], start_vertex: u32, origin: u32, before: Optio
         let mut begin = 0;
         for (slot, list) in (0..).zip(lists) {
             assert_eq!(plain.record(slot), begin..begin + list.len());
+            for edge in [begin, begin + list.len() / 2].into_iter().filter(|_| !list.is_empty()) {
+                assert_eq!(page.slot_of(edge as u32).unwrap(), slot);
+            }
             begin += list.len();
         }
         let mut decoder = UnitDecoder::new(&page);
@@ -191,6 +194,7 @@ fn decodes(bytes: &[u8], sound: bool) -> bool {
         let mut out = [0; UNIT];
         let count = page.decode_unit(unit, &mut out).unwrap_or(0);
         assert!(out[..count].iter().all(|&vertex| vertex < 20_000));
+        assert!(page.slot_of(unit * UNIT as u32).is_ok_and(|slot| slot < page.header().slot_count) || !sound);
     }
     let mut image = AlignedBuffer::new(page.image_bytes());
     if page.inflate(&mut image).is_err() {

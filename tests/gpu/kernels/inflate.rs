@@ -7,7 +7,7 @@ use crate::common::{TestStore, small_pages};
 use topostream::Direction;
 use topostream::device::gpu::compose::layout::{Counters, InflatePage, WORKGROUP};
 use topostream::device::gpu::compose::{KernelName, ModuleOptions, Resource, compose};
-use topostream_formats::packed::UNIT;
+use topostream_formats::packed::{PackedParameters, PageEncoder, UNIT};
 use topostream_formats::page::PageHeader;
 use topostream_formats::store::PageReader;
 use topostream_formats::{Encoding, PageId, Topology};
@@ -97,6 +97,78 @@ fn images_have_the_edges_of_the_graph() {
             assert!(edges_of(&images, &table) == expected, "{step} {own} {shards} {direction:?}");
             assert_eq!(defect, 0);
         }
+    }
+}
+
+/// A list whose gaps have `width` bits, but for some with 32; sums wrap.
+fn list_of(width: u32, count: usize, wide: impl Fn(usize) -> bool) -> Vec<u32> {
+    let gap = |i: usize| if wide(i) { u32::MAX - i as u32 } else { ((1u64 << width) - 1) as u32 };
+    let sum = |sum: &mut u32, gap: u32| {
+        *sum = sum.wrapping_add(gap);
+        Some(*sum)
+    };
+    (0..count).map(gap).scan(0, sum).collect()
+}
+
+/// Encodes the lists of consecutive vertices as a page behind others; the first one may continue a list.
+fn append_page(lists: &[Vec<u32>], before: Option<u32>, encoding: Encoding, pages: &mut (Vec<u32>, Vec<InflatePage>)) {
+    let (frames, table) = pages;
+    let (number, start_vertex) = (table.len() as u32, 5 + 1000 * table.len() as u32);
+    let mut encoder = PageEncoder::new(PAGE_BYTES, PackedParameters::of(encoding).unwrap());
+    encoder.clear(0);
+    for (slot, list) in (0..).zip(lists) {
+        assert!(encoder.open_list(start_vertex + slot, before.filter(|_| slot == 0)));
+        list.iter().for_each(|&neighbour| assert!(encoder.push(neighbour)));
+    }
+    let (slot_count, edge_count, continues) = (lists.len() as u32, encoder.edge_count(), u32::from(before.is_some()));
+    let list_offset = u64::from(1024 * continues);
+    let header =
+        PageHeader { page: number, start_vertex, slot_count, edge_count, large: continues, list_offset, tag: 0 };
+    let mut page = vec![0u32; PAGE_BYTES as usize / 4];
+    encoder.write(&header, bytemuck::cast_slice_mut(&mut page));
+    let (packed, image) = (frames.len() as u32, number * IMAGE_WORDS as u32);
+    let (origin, value_max) = (0, u32::MAX);
+    frames.extend(page);
+    table.push(InflatePage {
+        packed,
+        image,
+        number,
+        start_vertex,
+        slot_count,
+        edge_count,
+        continues,
+        origin,
+        value_max,
+    });
+}
+
+/// Gaps of every width, with exceptions at all kinds of places, and empty lists around blocks and units.
+#[test]
+fn every_width_is_decoded() {
+    let Some(gpu) = gpu() else { return };
+    let graph = Graph::new(Encoding::VertexId, false);
+    for (step, own) in [(false, false), (true, true)] {
+        let encoding = Encoding::Packed { edges_max: EDGES_MAX, step, own };
+        let (mut pages, mut expected) = ((Vec::new(), Vec::new()), Vec::new());
+        for width in 0..=32 {
+            let mut lists = vec![list_of(width, 1024, |_| false), Vec::new(), list_of(width, 140, |at| at == 7)];
+            lists.extend((0..300).map(|number| list_of(width, number % 41 / 38, |_| false)));
+            lists.push(list_of(width, 900, |at| at % 7 == width as usize % 7));
+            lists.extend((0..5).map(|number| list_of(width, number, |at| at == 1)));
+            lists.push(Vec::new());
+            let before = (width % 3 == 1).then_some(77 << width % 20);
+            lists.truncate(if before.is_some() { 1 } else { lists.len() });
+            append_page(&lists, before, encoding, &mut pages);
+            let first = pages.1.last().unwrap().start_vertex;
+            expected
+                .extend((first..).zip(lists).flat_map(|(vertex, list)| list.into_iter().map(move |to| (vertex, to))));
+        }
+        let mut rig = Rig::new(gpu, &graph, tally(), 32, false);
+        rig.options.encoding = encoding;
+        let (images, defect) = inflate(&mut rig, &pages.0, &pages.1);
+        expected.sort_unstable();
+        assert!(edges_of(&images, &pages.1) == expected, "step {step}, own {own}");
+        assert_eq!(defect, 0);
     }
 }
 
