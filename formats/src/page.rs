@@ -174,6 +174,20 @@ impl PageContext<'_> {
         &self.shard(page).destinations
     }
 
+    /// Opens a page that has passed [`check_page`] before: itself or, if pages are packed, the plain image that is
+    /// decoded into `image`, a buffer of [`Encoding::plain_bytes`]. Read it with the encoding
+    /// [`plain`](Encoding::plain).
+    ///
+    /// # Errors
+    /// Those of [`Page::open`] and [`PackedPage::inflate`].
+    pub fn open_plain<'b>(&self, bytes: &'b [u8], page: u32, image: &'b mut [u8]) -> Result<Page<'b>, PageDefect> {
+        if !self.encoding.is_packed() {
+            return Page::open(bytes, self.encoding);
+        }
+        PackedPage::open(bytes, self.encoding, self.destinations(page))?.inflate(image)?;
+        Page::open(image, self.encoding.plain())
+    }
+
     /// The shard of a page.
     fn shard(&self, page: u32) -> &Shard {
         &self.shards[Shard::with_page(self.shards, page)]

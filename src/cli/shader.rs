@@ -10,6 +10,7 @@ use topostream::algorithms::CATALOGUE;
 use topostream::algorithms::command::{Entry, ON, Switch, Variation, find};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream_formats::edge::WeightType;
+use topostream_formats::page::PAGE_BYTES_DEFAULT;
 
 /// Print the validated WGSL module of one kernel of one algorithm. shaders/README.md explains it.
 #[derive(Args)]

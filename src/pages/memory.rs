@@ -27,6 +27,8 @@ pub struct MemoryPlan {
     pub program_bytes: u64,
     /// What several devices need in main memory: the exchange memory, and the attributes of CPU devices.
     pub sharing_bytes: u64,
+    /// Plain images of packed pages: one for each thread that decodes.
+    pub images_bytes: u64,
     /// Frames of the page buffer.
     pub frames: u32,
     /// Bytes of one frame.
@@ -44,7 +46,8 @@ const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 impl MemoryPlan {
     /// Divides `memory_bytes`. The algorithm's own memory and `sharing_bytes` (the additional needs of several devices)
-    /// come first. The page buffer gets `buffer_bytes` if given, otherwise the rest; no more than the graph can fill.
+    /// come first, and what `decoders` threads decode packed pages into. The page buffer gets `buffer_bytes` if given,
+    /// otherwise the rest; no more than the graph can fill.
     ///
     /// # Errors
     /// [`Error::Memory`] with the size of every part if they do not fit.
@@ -54,6 +57,7 @@ impl MemoryPlan {
         memory_bytes: u64,
         buffer_bytes: Option<u64>,
         sharing_bytes: u64,
+        decoders: usize,
     ) -> Result<Self> {
         let vertices = store.vertices();
         let out = store.topology(Direction::Out).expect("every store has out-lists");
@@ -69,6 +73,7 @@ impl MemoryPlan {
             directory_bytes: directory_bytes(store),
             program_bytes: PROGRAM_BYTES + algorithm.held_bytes(),
             sharing_bytes,
+            images_bytes: decoders as u64 * out.image_bytes(),
             frames: 0,
             frame_bytes: u64::from(out.page_bytes()) + u64::from(weights),
             stripes: store.stripe_count() as u32,
@@ -91,6 +96,7 @@ impl MemoryPlan {
             + self.directory_bytes
             + self.program_bytes
             + self.sharing_bytes
+            + self.images_bytes
             + self.buffer_bytes()
     }
 
@@ -125,9 +131,13 @@ impl MemoryPlan {
             0 => String::new(),
             bytes => format!("shared with other devices {bytes}, "),
         };
+        let images = match self.images_bytes {
+            0 => String::new(),
+            bytes => format!("decoded pages {bytes}, "),
+        };
         let parts = format!(
             "attributes {}, activations {}, tables {}, frontiers {}, degrees {}, page directory {}, program {}, \
-             {sharing}page buffer {} of at least {FRAMES_MIN} pages",
+             {sharing}{images}page buffer {} of at least {FRAMES_MIN} pages",
             self.attributes_bytes,
             self.activations_bytes,
             self.tables_bytes,

@@ -1,5 +1,6 @@
 //! The environment of a run: devices, memory and disks, and how they share it.
 
+use super::rates::cpu_threads;
 use super::{Rates, Workload};
 use crate::device::settings::GpuSettings;
 use crate::model::algorithm::Algorithm;
@@ -94,7 +95,8 @@ impl<'a> Environment<'a> {
         strategy: Strategy,
     ) -> Self {
         let sharing_bytes = sharing_bytes(algorithm, store, options.assignment, &profiles, strategy);
-        let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes);
+        let decoders = profiles.iter().filter_map(|profile| cpu_threads(&profile.name)).max().unwrap_or(0);
+        let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes, decoders as usize);
         let trace_bytes = options.trace_bytes;
         let within = plan(options.memory_bytes.saturating_sub(trace_bytes), options.buffer_bytes);
         // If the budget is too small, the needs under an unlimited budget are reported.
