@@ -95,7 +95,9 @@ impl EncodingName {
     pub fn with(self, widths: Option<(u8, u8)>, page_bytes: u32) -> Result<Encoding, Failure> {
         match (self, widths) {
             (Self::Packed, None) => Ok(Encoding::packed(page_bytes, PLAIN_PAGES)?),
-            (Self::VertexId | Self::Packed, Some(_)) => Err(Failure::Usage("--id-widths: goes with --encoding record-id".into())),
+            (Self::VertexId | Self::Packed, Some(_)) => {
+                Err(Failure::Usage("--id-widths: goes with --encoding record-id".into()))
+            }
             (Self::VertexId, None) => Ok(Encoding::VertexId),
             (Self::RecordId, widths) => {
                 let (p, q) = widths.unwrap_or((2, 2));

@@ -9,6 +9,7 @@ use topostream::Direction;
 use topostream::algorithms::CATALOGUE;
 use topostream::algorithms::command::{Entry, ON, Switch, Variation, find};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
+use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;
 
 /// Print the validated WGSL module of one kernel of one algorithm. shaders/README.md explains it.
@@ -167,6 +168,16 @@ impl PrintShader {
         }
     }
 
+    /// The encoding of pages for which there are shaders.
+    fn plain_encoding(&self) -> Result<Encoding, Failure> {
+        match self.encoding.with(self.id_widths, self.page_size)? {
+            Encoding::Packed { .. } => {
+                Err(Failure::Usage("--encoding packed: this version has no shaders for it".into()))
+            }
+            encoding => Ok(encoding),
+        }
+    }
+
     pub fn run(self) -> Outcome {
         let algorithm = (self.named.entry.shader)(&self.variation());
         let direction = if self.in_lists { Direction::In } else { Direction::Out };
@@ -176,7 +187,7 @@ impl PrintShader {
         let visit = visits.iter().rfind(|visit| visit.0 == direction);
         let unread = || Failure::Usage(format!("--in-lists: {} reads out-lists only", algorithm.name()));
         let options = ModuleOptions {
-            encoding: self.encoding.with(self.id_widths, PAGE_BYTES_DEFAULT)?,
+            encoding: self.plain_encoding()?,
             page_bytes: self.page_size,
             weights: self.weights || algorithm.needs_weights(),
             direction,

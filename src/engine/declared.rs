@@ -12,8 +12,14 @@ const SETS_MAX: usize = 32;
 /// Checks visits, attributes and tables, from which plans are made.
 ///
 /// # Errors
-/// [`Error::Parameter`] that says what is inconsistent.
+/// [`Error::Parameter`] that says what is inconsistent, or that the store's pages are packed.
 pub fn check(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
+    if store.manifest().encoding.is_packed() {
+        let path = store.path().display();
+        return Err(Error::Parameter(format!(
+            "{path}: this version cannot yet run over packed pages; format the graph with --encoding vertex-id"
+        )));
+    }
     let has_in_lists = store.topology(Direction::In).is_some();
     let declared = algorithm.attributes(has_in_lists);
     let found = defect(algorithm, has_in_lists, store, &declared);

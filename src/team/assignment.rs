@@ -232,6 +232,8 @@ fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
                 (vertex < store.vertices()).then(|| directory.page_of(&topology.shards()[0], VertexId(vertex as u32)).0)
             }
             Encoding::RecordId { page_bytes, .. } => u32::try_from(read_le(&bytes[..page_bytes as usize])).ok(),
+            // Runs over packed pages are refused before.
+            Encoding::Packed { .. } => None,
         }
     };
     let sample = |(page, entry): (usize, &DirectoryEntry)| -> Result<Vec<u32>> {

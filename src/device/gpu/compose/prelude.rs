@@ -89,7 +89,8 @@ fn visited(algorithm: &Declared, options: &ModuleOptions) -> [String; 3] {
 fn numbers(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> Vec<(&'static str, u32)> {
     let mask = |bytes: u8| if bytes >= 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
     let (page_bytes, slot_bytes) = match options.encoding {
-        Encoding::VertexId => (4, 4),
+        // Runs over packed pages are refused before.
+        Encoding::VertexId | Encoding::Packed { .. } => (4, 4),
         Encoding::RecordId { page_bytes, slot_bytes } => (page_bytes, slot_bytes),
     };
     let (sets, values) = messages::counts(algorithm, kernel, options);
