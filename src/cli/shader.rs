@@ -10,7 +10,6 @@ use topostream::algorithms::CATALOGUE;
 use topostream::algorithms::command::{Entry, ON, Switch, Variation, find};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream_formats::edge::WeightType;
-use topostream_formats::page::PAGE_BYTES_DEFAULT;
 
 /// Print the validated WGSL module of one kernel of one algorithm. shaders/README.md explains it.
 #[derive(Args)]
@@ -177,7 +176,7 @@ impl PrintShader {
         let visit = visits.iter().rfind(|visit| visit.0 == direction);
         let unread = || Failure::Usage(format!("--in-lists: {} reads out-lists only", algorithm.name()));
         let options = ModuleOptions {
-            encoding: self.encoding.with(self.id_widths, PAGE_BYTES_DEFAULT)?,
+            encoding: self.encoding.with(self.id_widths, self.page_size)?.plain(),
             page_bytes: self.page_size,
             weights: self.weights || algorithm.needs_weights(),
             direction,

@@ -46,7 +46,7 @@ impl<'a> UnitDecoder<'a> {
         let mut at = 0;
         if self.left > 0 {
             at = self.left.min(UNIT as u64) as usize;
-            kernels::subtract(&self.sums, page.block(first).0.wrapping_neg(), 0, at, &mut self.values);
+            kernels::continue_list(&self.sums, page.block(first).0, at, &mut self.values);
             self.left -= at as u64;
         }
         // The value of slot 0's own vertex.
@@ -54,7 +54,7 @@ impl<'a> UnitDecoder<'a> {
         while at < count {
             self.degrees.fill(&page)?;
             let own = page.parameters.own.then(|| start.wrapping_add(self.degrees.slot() as u32));
-            let lists = Lists { degrees: self.degrees.rest(), at, own, step };
+            let lists = Lists { degrees: self.degrees.rest(), at, own, step, are_short: self.degrees.are_short() };
             let used;
             (used, at) = kernels::rebase(page.fast, &self.sums, lists, &mut self.values);
             self.degrees.advance(used);
@@ -151,7 +151,7 @@ impl PackedPage<'_> {
         }
         kernels::unpack(self.fast, words, shape.width, out);
         if shape.exceptions > 0 {
-            shape.patch(&words[shape.packed_words()..], out);
+            kernels::patch(self.fast, &words[shape.packed_words()..], shape, out);
         }
         Ok(())
     }

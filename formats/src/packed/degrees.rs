@@ -1,7 +1,7 @@
 //! Packed degrees: how many neighbours of the page each slot has.
 
 use super::bits::{self, block_words};
-use super::{BLOCK, PackedPage};
+use super::{BLOCK, PackedPage, kernels};
 use crate::page::PageDefect;
 
 /// The degrees of one degree block, of which some have been used.
@@ -13,11 +13,13 @@ pub(super) struct DegreeCursor {
     /// The block's slots: the used ones, and all.
     used: usize,
     count: usize,
+    /// Whether the lists of the block are short on average.
+    are_short: bool,
 }
 
 impl Default for DegreeCursor {
     fn default() -> Self {
-        Self { next: 0, degrees: [0; BLOCK], used: 0, count: 0 }
+        Self { next: 0, degrees: [0; BLOCK], used: 0, count: 0, are_short: false }
     }
 }
 
@@ -45,6 +47,12 @@ impl DegreeCursor {
         Ok(())
     }
 
+    /// Whether the lists of the block are short on average.
+    #[inline(always)]
+    pub(super) fn are_short(&self) -> bool {
+        self.are_short
+    }
+
     /// Uses some of the rest.
     #[inline(always)]
     pub(super) fn advance(&mut self, slots: usize) {
@@ -60,6 +68,10 @@ impl DegreeCursor {
     fn load(&mut self, page: &PackedPage<'_>, block: usize) -> Result<(), PageDefect> {
         page.unpack_degrees(block, &mut self.degrees)?;
         (self.next, self.used, self.count) = (block + 1, 0, page.slots_of(block));
+        let end =
+            if self.next < page.degree_block_count() { page.degree_block(self.next).0 } else { page.header.edge_count };
+        let neighbours = end.saturating_sub(page.degree_block(block).0);
+        self.are_short = kernels::are_short(self.count, neighbours.into());
         Ok(())
     }
 
