@@ -5,7 +5,8 @@
 //!                  └─ which ids occur ─▶ IdMap                              └─▶ reversed, sorted ─▶ in-lists
 //! ```
 //!
-//! With another order than the natural one the sorter only collects; edges are sorted once vertices are renumbered.
+//! With another order than the natural one the sorter only collects; edges are sorted as vertices are renumbered
+//! (`reorder`).
 //!
 //! Every stage uses all cores; stages run one after another, so each has the whole budget.
 
