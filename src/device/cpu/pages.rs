@@ -6,7 +6,8 @@
 //!                          └ many: segment 0, 1, 2 … on all worker threads ─▶ PageDone, by the last one
 //! ```
 //!
-//! Of a packed page, each thread decodes what it visits into a buffer of its own, the plain image.
+//! Of a packed page, each thread decodes what it visits into a buffer of its own, the plain image. If frames have room
+//! for plain images, a page is decoded once, in its frame.
 //!
 //! Called by the CPU device only. Jobs report to the device by a channel, including panics.
 
@@ -104,9 +105,9 @@ impl<A: Algorithm> Shared<A> {
     }
 
     /// Checks a page, and processes it or its first segment; the other segments become jobs.
-    fn begin_page(self: &Arc<Self>, running: &Running, task: PageTask, step: Arc<Step>) {
+    fn begin_page(self: &Arc<Self>, running: &Running, mut task: PageTask, step: Arc<Step>) {
         let started = Instant::now();
-        match catch_unwind(AssertUnwindSafe(|| self.check(&task))) {
+        match catch_unwind(AssertUnwindSafe(|| self.check(&mut task))) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 let done = PageDone { page: task.page, frame: task.frame, kept: false, result: Err(error) };
@@ -116,7 +117,8 @@ impl<A: Algorithm> Shared<A> {
         }
         let check_ns = elapsed_ns(started);
         if task.fresh {
-            let bytes = task.frame.page().len() + if self.weights { task.frame.weights().len() } else { 0 };
+            let bytes =
+                self.topology(&task).page_bytes() as usize + if self.weights { task.frame.weights().len() } else { 0 };
             self.span(Lane::Checks, "check", started, Detail::page(task.page, bytes as u64));
         }
         let edges = self.entry(&task).edge_count;
@@ -176,20 +178,44 @@ impl<A: Algorithm> Shared<A> {
         &self.topology(task).directory().entries()[task.page.page.index()]
     }
 
-    fn check(&self, task: &PageTask) -> Result<()> {
+    /// Checks a page that has just been read, and decodes it in its frame if that keeps plain images.
+    fn check(&self, task: &mut PageTask) -> Result<()> {
         if !task.fresh {
             return Ok(());
         }
         let topology = self.topology(task);
         let weights = self.weights.then(|| task.frame.weights());
-        topology.check(task.page.page, task.frame.page(), weights, &self.store.page_context(topology))
+        topology.check(task.page.page, self.packed(task), weights, &self.store.page_context(topology))?;
+        if !self.keeps_images(task) {
+            return Ok(());
+        }
+        let context = self.store.page_context(topology);
+        let mut packed = self.images.take(topology.image_bytes())?;
+        packed[..self.packed(task).len()].copy_from_slice(self.packed(task));
+        let number = task.page.page;
+        let frame = Arc::get_mut(&mut task.frame).expect("a device that keeps images shares its frames with nobody");
+        let bytes = &packed[..topology.page_bytes() as usize];
+        let image = &mut frame.bytes_mut()[..topology.image_bytes() as usize];
+        let decoded = context.open_plain(bytes, number.0, image).map(drop);
+        self.images.give(packed);
+        decoded.map_err(|defect| topology.page_error(number, false, defect))
+    }
+
+    /// Whether frames have room for plain images, which then replace packed pages.
+    fn keeps_images(&self, task: &PageTask) -> bool {
+        task.frame.page().len() > self.topology(task).page_bytes() as usize
+    }
+
+    /// The bytes of a page as it was read.
+    fn packed<'a>(&self, task: &'a PageTask) -> &'a [u8] {
+        &task.frame.page()[..self.topology(task).page_bytes() as usize]
     }
 
     /// Runs the step's edge function over a page, or over the edges of a segment.
     fn run(&self, task: &PageTask, step: &Step, segment: Option<Range<u32>>) -> Result<u64> {
         let topology = self.topology(task);
-        if topology.image_bytes() == 0 {
-            let page = Page::open(task.frame.page(), self.store.manifest().encoding);
+        if topology.image_bytes() == 0 || self.keeps_images(task) {
+            let page = Page::open(task.frame.page(), self.store.manifest().encoding.plain());
             let page = page.map_err(|defect| topology.page_error(task.page.page, false, defect))?;
             return Ok(self.run_lists(task, step, page, segment));
         }
@@ -212,7 +238,7 @@ impl<A: Algorithm> Shared<A> {
     ) -> Result<(), PageDefect> {
         let context = self.store.page_context(self.topology(task));
         let destinations = context.destinations(task.page.page.0);
-        let packed = PackedPage::open(task.frame.page(), context.encoding, destinations)?;
+        let packed = PackedPage::open(self.packed(task), context.encoding, destinations)?;
         packed.inflate_slots(image)?;
         let page = Page::open(image, context.encoding.plain())?;
         let units = visited_units(&page, self.selection(step), segment);
