@@ -113,7 +113,7 @@ pub(super) fn finish(fast: bool, values: &[u32], (origin, last): (u32, u32), out
     finish_any(values, (origin, last), out)
 }
 
-/// Four at a time, so that each depends on the ones before by one addition only.
+/// Prefix sums, four at a time.
 fn scan_portable(sums: &mut Sums, blocks: usize, step: u32) {
     let mut before = 0u32;
     for four in sums[MARGIN..MARGIN + blocks * BLOCK].as_chunks_mut::<4>().0 {
