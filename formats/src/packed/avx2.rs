@@ -174,16 +174,16 @@ pub(super) fn rebase(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize,
     }
 }
 
-/// Adds the origin; the largest value. To be called only if [`is_there`].
+/// Adds the origin, and checks the range. To be called only if [`is_there`].
 #[inline(always)]
-pub(super) fn finish(values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
+pub(super) fn finish(values: &[u32], range: (u32, u32), out: &mut [u32]) -> bool {
     #[target_feature(enable = "avx2")]
-    fn compiled(values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
-        kernels::finish_any(values, origin, out)
+    fn compiled(values: &[u32], range: (u32, u32), out: &mut [u32]) -> bool {
+        kernels::finish_any(values, range, out)
     }
     #[allow(unsafe_code)]
     // SAFETY: the processor has AVX2.
     unsafe {
-        compiled(values, origin, out)
+        compiled(values, range, out)
     }
 }

@@ -61,8 +61,10 @@ impl<'a> UnitDecoder<'a> {
         }
         self.left += at.saturating_sub(UNIT) as u64;
         self.next = unit + 1;
-        page.check_range(kernels::finish(page.fast, &self.values[..count], page.first_dest, out))?;
-        Ok(count)
+        // A shard without destinations has no neighbours either.
+        let last = page.dest_count.saturating_sub(1) as u32;
+        let sound = kernels::finish(page.fast, &self.values[..count], (page.first_dest, last), out);
+        if sound && page.dest_count > 0 { Ok(count) } else { Err(page.out_of_range(&self.values[..count])) }
     }
 
     /// Finds the list that a unit begins in or with.
@@ -156,13 +158,10 @@ impl PackedPage<'_> {
         Ok(())
     }
 
-    /// Checks the largest of some values.
-    #[inline(always)]
-    fn check_range(&self, largest: u32) -> Result<(), PageDefect> {
-        if u64::from(largest) < self.dest_count {
-            return Ok(());
-        }
-        let destinations = u64::from(self.first_dest)..u64::from(self.first_dest) + self.dest_count;
-        Err(crate::page::outside(&destinations, u64::from(self.first_dest) + u64::from(largest)))
+    /// The defect of values of which one is out of range: the largest.
+    #[cold]
+    fn out_of_range(&self, values: &[u32]) -> PageDefect {
+        let (first, largest) = (u64::from(self.first_dest), values.iter().copied().max().unwrap_or(0));
+        crate::page::outside(&(first..first + self.dest_count), first + u64::from(largest))
     }
 }

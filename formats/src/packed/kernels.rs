@@ -102,18 +102,18 @@ pub(super) fn rebase(fast: bool, sums: &Sums, lists: Lists<'_>, out: &mut Values
     rebase_any(sums, lists, out)
 }
 
-/// Writes the vertices of values, which begin at `origin`; returns the largest value.
+/// Writes the vertices of values, which begin at `origin`; returns whether all values are at most `last`.
 #[inline(always)]
-pub(super) fn finish(fast: bool, values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
+pub(super) fn finish(fast: bool, values: &[u32], (origin, last): (u32, u32), out: &mut [u32]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if fast {
-        return super::avx2::finish(values, origin, out);
+        return super::avx2::finish(values, (origin, last), out);
     }
     let _ = fast;
-    finish_any(values, origin, out)
+    finish_any(values, (origin, last), out)
 }
 
-/// Four at a time, so that each depends on the ones before by one addition only.
+/// Prefix sums, four at a time.
 fn scan_portable(sums: &mut Sums, blocks: usize, step: u32) {
     let mut before = 0u32;
     for four in sums[MARGIN..MARGIN + blocks * BLOCK].as_chunks_mut::<4>().0 {
@@ -177,11 +177,13 @@ fn rebase_by<const STRIDE: usize>(sums: &Sums, lists: Lists<'_>, out: &mut Value
 }
 
 #[inline(always)]
-pub(super) fn finish_any(values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
-    let mut largest = 0;
+pub(super) fn finish_any(values: &[u32], (origin, last): (u32, u32), out: &mut [u32]) -> bool {
+    // Below 2^31, a value is too large if it or its distance to the last one has the highest bit. That takes fewer
+    // instructions than comparisons of unsigned numbers where vectors have none.
+    let mut signs = 0;
     for (&value, out) in values.iter().zip(out) {
-        largest = largest.max(value);
+        signs |= value | last.wrapping_sub(value);
         *out = value.wrapping_add(origin);
     }
-    largest
+    if last >> 31 == 0 { signs >> 31 == 0 } else { values.iter().all(|&value| value <= last) }
 }
