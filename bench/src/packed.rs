@@ -88,7 +88,8 @@ pub fn run(options: &Options) -> Result<Outcome> {
     let mut times = Table::new("Time", &columns);
     for &scale in &options.scale {
         let [plain, packed] = cases(options, scale)?;
-        let bytes = [&plain, &packed].map(|case| Ok::<_, topostream_formats::Error>(an_edge(&Store::open(&case.path)?)));
+        let bytes =
+            [&plain, &packed].map(|case| Ok::<_, topostream_formats::Error>(an_edge(&Store::open(&case.path)?)));
         let [of_plain, of_packed] = bytes;
         sizes.row(vec![plain.name.as_str().into(), of_plain?.into(), of_packed?.into()]);
         let on_gpu = options.device != DeviceChoice::Cpu;
