@@ -32,6 +32,18 @@ struct Batch {
     pages: array<BatchPage>,
 }
 
+struct InflatePage {
+    packed: u32,
+    image: u32,
+    number: u32,
+    start_vertex: u32,
+    slot_count: u32,
+    edge_count: u32,
+    continues: u32,
+    origin: u32,
+    value_max: u32,
+}
+
 struct HubEntry {
     page: u32,
     first_edge: u32,
@@ -72,6 +84,8 @@ struct HubQueue {
 struct Counters {
     hub_wanted: atomic<u32>,
     loops_cut: atomic<u32>,
+    defect: atomic<u32>,
+    spare: u32,
     edges: array<EdgeCount, EDGE_COUNTS>,
 }
 

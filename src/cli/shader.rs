@@ -17,8 +17,8 @@ use topostream_formats::edge::WeightType;
 pub struct PrintShader {
     #[command(flatten)]
     named: Named,
-    /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages, defer, fill, merge, collect,
-    /// ship or apply
+    /// The kernel: lists, segments, hubs, inflate-slots, inflate, initialise, vertex-phase, census, next-pages, defer,
+    /// fill, merge, collect, ship or apply
     kernel: KernelName,
     /// How neighbours are written
     #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
@@ -176,7 +176,7 @@ impl PrintShader {
         let visit = visits.iter().rfind(|visit| visit.0 == direction);
         let unread = || Failure::Usage(format!("--in-lists: {} reads out-lists only", algorithm.name()));
         let options = ModuleOptions {
-            encoding: self.encoding.with(self.id_widths, self.page_size)?.plain(),
+            encoding: self.encoding.with(self.id_widths, self.page_size)?,
             page_bytes: self.page_size,
             weights: self.weights || algorithm.needs_weights(),
             direction,

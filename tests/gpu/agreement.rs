@@ -49,11 +49,11 @@ const TRANSFERS: [PageTransfer; 3] = [PageTransfer::Auto, PageTransfer::InPlace,
 
 /// Numbers of values: graphs, algorithms, encodings, page sizes, caches, buffers, distributions, batches, transfers,
 /// fast paths, whether copies have a queue.
-const COUNTS: [usize; 11] = [4, WORKS.len(), ENCODINGS.len(), 2, 3, 3, DISTRIBUTIONS.len(), 3, 3, 7, 2];
+const COUNTS: [usize; 11] = [4, WORKS.len(), ALL_ENCODINGS.len(), 2, 3, 3, DISTRIBUTIONS.len(), 3, 3, 7, 2];
 
 fn setting(row: &[usize]) -> Setting {
     Setting {
-        encoding: ENCODINGS[row[2]],
+        encoding: ALL_ENCODINGS[row[2]],
         page_bytes: PAGE_BYTES[row[3]],
         cache: CACHES[row[4]],
         buffer: BUFFERS[row[5]],

@@ -32,6 +32,7 @@ mod members;
 mod memory;
 mod open;
 mod own;
+mod packed;
 mod real;
 mod reports;
 mod setting;

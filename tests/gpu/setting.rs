@@ -42,6 +42,12 @@ pub struct Setting {
     pub copy_queue: bool,
 }
 
+/// The encodings of [`ENCODINGS`], and packed pages whose images are larger than the pages.
+pub const ALL_ENCODINGS: [Encoding; 8] = {
+    let [a, b, c, d, e, f, g] = ENCODINGS;
+    [a, b, c, d, e, f, g, Encoding::Packed { edges_max: 16 << 10, step: true, own: true }]
+};
+
 impl Default for Setting {
     fn default() -> Self {
         Self {
@@ -112,6 +118,7 @@ impl Setting {
             && matches!(self.distribution, Distribution::Auto | Distribution::Segments);
         let FastPaths { host_import, transfer_queue, .. } = self.fast_paths;
         let copy_queue = host_import && transfer_queue && adapter::has("host memory import");
+        let in_place = in_place && !self.encoding.is_packed();
         (self.transfer != PageTransfer::InPlace || in_place) && (!self.copy_queue || copy_queue)
     }
 

@@ -28,7 +28,11 @@ const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
     Encoding::RecordId { page_bytes, slot_bytes }
 }
 
-const ENCODINGS: [Encoding; 8] = [
+const fn packed(step: bool, own: bool) -> Encoding {
+    Encoding::Packed { edges_max: 63 << 10, step, own }
+}
+
+const ENCODINGS: [Encoding; 10] = [
     Encoding::VertexId,
     record_id(2, 2),
     record_id(3, 3),
@@ -37,6 +41,8 @@ const ENCODINGS: [Encoding; 8] = [
     record_id(1, 2),
     record_id(3, 4),
     record_id(1, 7),
+    packed(false, false),
+    packed(true, true),
 ];
 
 /// The catalogue's algorithms in every variation, with the visits of their supersteps.
@@ -369,8 +375,12 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         &module,
         BatchPage { word, first_unit, start_vertex, slot_count, edge_count, degree, row, lanes_log2 }
     );
+    assert_same_layout!(
+        &module,
+        InflatePage { packed, image, number, start_vertex, slot_count, edge_count, continues, origin, value_max }
+    );
     assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, length });
-    assert_same_layout!(&module, Counters { hub_wanted, loops_cut, edges });
+    assert_same_layout!(&module, Counters { hub_wanted, loops_cut, defect, spare, edges });
     assert_same_layout!(&module, BinsHeader as Bins { counts, begins, fills, spare_0, spare_1, spare_2 });
     assert_same_layout!(&module, BinsHeader as Binning { counts, begins, fills, spare_0, spare_1, spare_2 });
     assert_same_layout!(&module, EdgeCount { low, high });

@@ -165,6 +165,16 @@ impl PackedPage<'_> {
         low
     }
 
+    /// The slot whose record contains neighbour `edge` of the page, which must exist.
+    ///
+    /// # Errors
+    /// A defect, if the degrees are none of a valid page.
+    pub fn slot_of(&self, edge: u32) -> Result<u32, PageDefect> {
+        let mut cursor = DegreeCursor::default();
+        cursor.seek(self, edge)?;
+        Ok(cursor.slot() as u32)
+    }
+
     /// Passes the first neighbour of each slot, in order. Checks that the blocks' first words are the sums of the
     /// degrees before, and that all degrees add up to the number of neighbours.
     pub(super) fn each_slot(&self, mut take: impl FnMut(usize, u32)) -> Result<(), PageDefect> {

@@ -176,6 +176,17 @@ impl Kernel {
         (x, y): (u32, u32),
         stamps: Option<(&wgpu::QuerySet, u32, u32)>,
     ) {
+        self.dispatch_grid(encoder, bound, [x, y, 1], stamps);
+    }
+
+    /// The same, in three dimensions.
+    pub fn dispatch_grid(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bound: &[&wgpu::BindGroup],
+        [x, y, z]: [u32; 3],
+        stamps: Option<(&wgpu::QuerySet, u32, u32)>,
+    ) {
         let timestamp_writes = stamps.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
             query_set,
             beginning_of_pass_write_index: Some(begin),
@@ -184,7 +195,7 @@ impl Kernel {
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
         pass.set_pipeline(&self.pipeline);
         bound.iter().enumerate().for_each(|(group, bound)| pass.set_bind_group(group as u32, *bound, &[]));
-        pass.dispatch_workgroups(x, y, 1);
+        pass.dispatch_workgroups(x, y, z);
     }
 
     /// Encodes one dispatch in an open pass: indirect, with arguments at a byte offset of a buffer, or of one

@@ -92,7 +92,7 @@ impl Graph {
         Self { store: Store::open(&path).unwrap(), _folder: folder, encoding, weights }
     }
 
-    fn topology(&self, direction: Direction) -> &Topology {
+    pub fn topology(&self, direction: Direction) -> &Topology {
         self.store.topology(direction).unwrap()
     }
 

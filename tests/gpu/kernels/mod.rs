@@ -3,6 +3,7 @@
 mod algorithms;
 mod gpu;
 mod graph;
+mod inflate;
 mod merges;
 mod messages;
 mod parts;
@@ -15,7 +16,7 @@ use self::gpu::{Buffers, Gpu};
 use self::graph::{Batch, Chance, Graph, PAGE_BYTES, VERTICES, edges};
 use crate::common::{skipped, some, thorough};
 use topostream::Direction;
-use topostream::device::gpu::compose::layout::{CensusTotal, Counters, EDGE_COUNTS, Fill, HubHeader, Step, grid};
+use topostream::device::gpu::compose::layout::{CensusTotal, Counters, Fill, HubHeader, Step, grid};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
 use topostream::model::algorithm::{Shader, Visit};
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
@@ -90,7 +91,7 @@ impl<'a> Rig<'a> {
         for frontier in [Resource::Frontier, Resource::NextFrontier] {
             rig.put_column(frontier, 0, &vec![0; VERTICES.div_ceil(32) as usize]);
         }
-        rig.put(Resource::Counters, &[0; 2 + 2 * EDGE_COUNTS]);
+        rig.put(Resource::Counters, &[0; size_of::<Counters>() / 4]);
         rig.put(Resource::Totals, &[0; 4 * 64]);
         rig.step(Step::default());
         rig
@@ -138,7 +139,7 @@ impl<'a> Rig<'a> {
         (self.options.direction, self.options.visit) = (direction, visit);
         self.options.grouped = self.graph.is_grouped(direction);
         self.put(Resource::Starts, &self.graph.starts(direction));
-        self.put(Resource::Counters, &[0; 2 + 2 * EDGE_COUNTS]);
+        self.put(Resource::Counters, &[0; size_of::<Counters>() / 4]);
         let mut chance = Chance(3);
         let batch: Batch = match sharing {
             WorkSplit::Segments => self.graph.batch(direction, true, || 0),

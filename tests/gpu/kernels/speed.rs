@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
 use topostream::device::gpu::compose::layout::{
-    BatchHeader, BatchPage, EDGE_COUNTS, Fill, HubHeader, Step, WORKGROUP, edges_per_unit, grid,
+    BatchHeader, BatchPage, Counters, Fill, HubHeader, Step, WORKGROUP, edges_per_unit, grid,
 };
 use topostream::device::gpu::compose::units::list_units;
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
@@ -153,7 +153,7 @@ fn buffers(gpu: &Gpu, pages: &Pages, declared: &Declared) -> Buffers {
     buffers.insert(Resource::Frontier(0), gpu.buffer(&vec![u32::MAX; vertices / 32]));
     buffers.insert(Resource::NextFrontier(0), gpu.buffer(&vec![0; vertices / 32]));
     buffers.insert(Resource::OutDegrees(0), gpu.buffer(&pages.degrees));
-    buffers.insert(Resource::Counters, gpu.buffer(&[0; 2 + 2 * EDGE_COUNTS]));
+    buffers.insert(Resource::Counters, gpu.buffer(&[0; size_of::<Counters>() / 4]));
     buffers.insert(Resource::Totals, gpu.buffer(&vec![0; 4 << 14]));
     buffers.insert(Resource::Pages, gpu.buffer(&pages.words));
     buffers.insert(Resource::Rows, gpu.buffer(&pages.rows));

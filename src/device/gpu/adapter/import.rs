@@ -246,9 +246,10 @@ pub(in crate::device::gpu) fn shader_module(
     }
     #[allow(unsafe_code)]
     // SAFETY: kernels index with values from pages, which have passed their checks (header, slots, every neighbour in
-    // range) before a kernel reads them; these values also bound the loops. Hooks are trusted: the program's own use
-    // such vertices only, and `Shader::unchecked` requires the same of others. In addition, Vulkan devices are opened
-    // with robust access, so that a wrong index stays within its buffer.
+    // range) before a kernel reads them; these values also bound the loops. Neighbours of packed pages are checked by
+    // the kernel that decodes them, which replaces those out of range and bounds its own indices, whatever the bytes
+    // are. Hooks are trusted: the program's own use such vertices only, and `Shader::unchecked` requires the same of
+    // others. In addition, Vulkan devices are opened with robust access, so that a wrong index stays within its buffer.
     unsafe {
         gpu.device().create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
     }

@@ -91,6 +91,12 @@ pub enum Resource {
     Sent,
     /// Exchange memory for input.
     Received,
+    /// Packed pages in their frames.
+    Frames,
+    /// The pages to inflate: an [`InflatePage`](super::layout::InflatePage) each.
+    Inflation,
+    /// Slots for their plain images.
+    Inflated,
 }
 
 /// A module's access to a buffer.
@@ -133,6 +139,8 @@ impl Buffer {
         let totals = if kernel == KernelName::Census { "array<vec4<u32>>" } else { "array<vec4<f32>>" };
         // `merge` reads four words at a time; words of messages are not aligned for that.
         let received = if kernel == KernelName::Merge { "array<vec4<u32>>" } else { "array<u32>" };
+        // Neighbours are written four at a time.
+        let inflated = if kernel == KernelName::Inflate { "array<vec4<u32>>" } else { "array<u32>" };
         let (resource, access, of) = match name {
             "step" => (Resource::Step, Access::Uniform, "Step"),
             "starts" => (Resource::Starts, Access::Read, "array<u32>"),
@@ -157,6 +165,9 @@ impl Buffer {
             "collected" => (Resource::Collected, Access::ReadWrite, "Collected"),
             "sent" => (Resource::Sent, Access::ReadWrite, "array<u32>"),
             "received" => (Resource::Received, Access::Read, received),
+            "frames" => (Resource::Frames, Access::Read, "array<u32>"),
+            "inflation" => (Resource::Inflation, Access::Read, "array<InflatePage>"),
+            "inflated" => (Resource::Inflated, Access::ReadWrite, inflated),
             "filled" => (Resource::Filled, Access::ReadWrite, "array<u32>"),
             "pages" => (Resource::Pages, Access::Read, "array<u32>"),
             "batch" => (Resource::Batch, Access::Read, "Batch"),

@@ -117,6 +117,30 @@ pub struct BatchPage {
     pub lanes_log2: u32,
 }
 
+/// A packed page to inflate.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct InflatePage {
+    /// The packed page's offset in the bound frames, in words.
+    pub packed: u32,
+    /// The offset of its plain image in the bound slots, in words: a multiple of 32.
+    pub image: u32,
+    /// Its number in its topology.
+    pub number: u32,
+    /// Its first vertex.
+    pub start_vertex: u32,
+    /// Vertices with a slot here.
+    pub slot_count: u32,
+    /// Neighbours on the page.
+    pub edge_count: u32,
+    /// 1 if its first neighbour continues the list of the page before, otherwise 0.
+    pub continues: u32,
+    /// The vertex of the value 0: the first that may be a neighbour.
+    pub origin: u32,
+    /// The value of the last vertex that may be a neighbour.
+    pub value_max: u32,
+}
+
 /// The header of the hub queue; its entries follow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
@@ -155,6 +179,10 @@ pub struct Counters {
     pub hub_wanted: u32,
     /// Whether a driver has ended a loop early; only set if loops are limited.
     pub loops_cut: u32,
+    /// 1 + the number of a packed page with a neighbour that is not among its destinations; 0 if there is none.
+    pub defect: u32,
+    /// Zero.
+    pub spare: u32,
     /// Neighbours in opened lists, in several counters to reduce contention between workgroups.
     pub edges: [EdgeCount; EDGE_COUNTS],
 }

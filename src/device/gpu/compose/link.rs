@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 16] = [
+const LIBRARY: [(&str, &str); 17] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
     ("shaders/lib/step.wgsl", include_str!("../../../../shaders/lib/step.wgsl")),
@@ -18,6 +18,7 @@ const LIBRARY: [(&str, &str); 16] = [
     ("shaders/lib/weights.wgsl", include_str!("../../../../shaders/lib/weights.wgsl")),
     ("shaders/lib/hash.wgsl", include_str!("../../../../shaders/lib/hash.wgsl")),
     ("shaders/lib/page.wgsl", include_str!("../../../../shaders/lib/page.wgsl")),
+    ("shaders/lib/packed.wgsl", include_str!("../../../../shaders/lib/packed.wgsl")),
     ("shaders/lib/take.wgsl", include_str!("../../../../shaders/lib/take.wgsl")),
     ("shaders/lib/loops.wgsl", include_str!("../../../../shaders/lib/loops.wgsl")),
     ("shaders/lib/count.wgsl", include_str!("../../../../shaders/lib/count.wgsl")),
@@ -33,6 +34,12 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
         KernelName::Lists => ("shaders/kernels/lists.wgsl", include_str!("../../../../shaders/kernels/lists.wgsl")),
         KernelName::Segments => {
             ("shaders/kernels/segments.wgsl", include_str!("../../../../shaders/kernels/segments.wgsl"))
+        }
+        KernelName::InflateSlots => {
+            ("shaders/kernels/inflate_slots.wgsl", include_str!("../../../../shaders/kernels/inflate_slots.wgsl"))
+        }
+        KernelName::Inflate => {
+            ("shaders/kernels/inflate.wgsl", include_str!("../../../../shaders/kernels/inflate.wgsl"))
         }
         KernelName::Hubs => ("shaders/kernels/hubs.wgsl", include_str!("../../../../shaders/kernels/hubs.wgsl")),
         KernelName::Bin => ("shaders/kernels/bin.wgsl", include_str!("../../../../shaders/kernels/bin.wgsl")),

@@ -37,6 +37,10 @@ pub enum KernelName {
     Lists,
     /// Edges, by equal shares of them.
     Segments,
+    /// Writes the slots of plain images of packed pages.
+    InflateSlots,
+    /// Decodes the neighbours of packed pages to their plain images.
+    Inflate,
     /// Edges of long lists that `lists` has deferred.
     Hubs,
     /// Sorts all lists into bins by length, for [`Binned`](Self::Binned).
@@ -85,9 +89,11 @@ pub enum KernelName {
 
 impl KernelName {
     /// All kernels.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::Lists,
         Self::Segments,
+        Self::InflateSlots,
+        Self::Inflate,
         Self::Hubs,
         Self::Bin,
         Self::Binned,
@@ -117,6 +123,8 @@ impl KernelName {
         match self {
             Self::Lists => "lists",
             Self::Segments => "segments",
+            Self::InflateSlots => "inflate-slots",
+            Self::Inflate => "inflate",
             Self::Hubs => "hubs",
             Self::Bin => "bin",
             Self::Binned => "binned",
@@ -150,6 +158,11 @@ impl KernelName {
     /// Whether the kernel looks up the pages of units, for which there may be a table.
     pub fn has_units(self) -> bool {
         self.is_over_pages() || matches!(self, Self::Select | Self::Bin)
+    }
+
+    /// Whether it makes plain images of packed pages.
+    pub fn inflates(self) -> bool {
+        matches!(self, Self::InflateSlots | Self::Inflate)
     }
 
     /// Whether it runs a function of the algorithm on every vertex.
@@ -200,9 +213,10 @@ impl FromStr for KernelName {
 /// The options of a module: the store, the superstep, the size of the graph, and features of the device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ModuleOptions {
-    /// The encoding of neighbours.
+    /// The store's encoding of neighbours. Kernels over packed pages read their plain images, which the kernels of
+    /// [`inflates`](KernelName::inflates) make.
     pub encoding: Encoding,
-    /// Bytes of a page.
+    /// Bytes of a page of the store.
     pub page_bytes: u32,
     /// Whether the algorithm reads weights.
     pub weights: bool,
@@ -266,6 +280,11 @@ impl Default for ModuleOptions {
 }
 
 impl ModuleOptions {
+    /// Bytes of a page as kernels read it: of its plain image.
+    pub fn plain_bytes(&self) -> u32 {
+        u32::try_from(self.encoding.plain_bytes(self.page_bytes)).unwrap_or(u32::MAX)
+    }
+
     /// Number of buffers of an attribute of all vertices.
     pub fn chunks(&self) -> u32 {
         self.chunks_of(self.vertices)
@@ -284,6 +303,10 @@ impl ModuleOptions {
     /// The same for all options that make the same module of a kernel, as far as that can be told without composing it:
     /// numbers of vertices count by the buffers that they take.
     pub fn canonical(&self, kernel: KernelName) -> Self {
+        if kernel.inflates() {
+            // They only know pages.
+            return Self { encoding: self.encoding, page_bytes: self.page_bytes, ..Self::default() };
+        }
         let all_of = |chunks: u32| u64::from(chunks) << self.attribute_chunk_vertices_log2;
         // What `select` and `sweep` share is laid out by the number itself.
         let laid_out = matches!(kernel, KernelName::Select | KernelName::Sweep);

@@ -5,6 +5,7 @@ use super::{Declared, KernelName, ModuleOptions, layout, messages, text};
 use crate::model::algorithm::Visit;
 use crate::model::numbers::{MURMUR_FACTORS, TOO_FAR};
 use std::collections::HashMap;
+use topostream_formats::packed::PackedParameters;
 use topostream_formats::{Direction, Encoding};
 
 /// The file name of generated text in messages.
@@ -28,10 +29,12 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("JOINED", pull && options.subgroups && declares(algorithm, &["list_join", "list_shuffle"])),
         // Whether to check for loops that the driver has ended early.
         ("LOOPS_LIMITED", options.loops_limited && kernel.has_hooks()),
-        ("RECORD_IDS", options.encoding != Encoding::VertexId),
+        ("RECORD_IDS", options.encoding.plain() != Encoding::VertexId),
         // Whether a neighbour is one word. Otherwise it may span two words or, if it has 7 bytes, three.
         ("ALIGNED", aligned),
         ("THREE_WORDS", width == 7),
+        // In packed pages, whether the first neighbour of a list is relative to its vertex.
+        ("GAPS_OWN", PackedParameters::of(options.encoding).is_some_and(|parameters| parameters.own)),
         // Whether `segments` loads neighbours to workgroup memory.
         ("STAGED", staged),
         // Whether it skips lines of memory without visited lists.
@@ -88,17 +91,17 @@ fn visited(algorithm: &Declared, options: &ModuleOptions) -> [String; 3] {
 /// Constants that shaders and the host share.
 fn numbers(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> Vec<(&'static str, u32)> {
     let mask = |bytes: u8| if bytes >= 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
-    let (page_bytes, slot_bytes) = match options.encoding {
-        // Kernels read the plain images of packed pages.
+    let (page_bytes, slot_bytes) = match options.encoding.plain() {
         Encoding::VertexId | Encoding::Packed { .. } => (4, 4),
         Encoding::RecordId { page_bytes, slot_bytes } => (page_bytes, slot_bytes),
     };
     let (sets, values) = messages::counts(algorithm, kernel, options);
+    let parameters = PackedParameters::of(options.encoding);
     vec![
         ("WORKGROUP", WORKGROUP),
         ("HUB_EDGES", HUB_EDGES),
         ("LARGE_CHUNK", LARGE_CHUNK),
-        ("PAGE_LANES", layout::page_lanes(options.page_bytes)),
+        ("PAGE_LANES", layout::page_lanes(options.plain_bytes())),
         ("SHORT_EDGES", layout::SHORT_EDGES),
         ("SHORT_LANES", layout::SHORT_LANES),
         ("MIDDLE_EDGES", layout::MIDDLE_EDGES),
@@ -117,7 +120,9 @@ fn numbers(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) ->
         ("SLOTS_CACHED", SLOTS_CACHED),
         ("EDGES_PER_THREAD", edges_per_thread(options.weights)),
         ("EDGES_PER_UNIT", edges_per_unit(options.weights)),
-        ("PAGE_WORDS", options.page_bytes / 4),
+        ("PAGE_WORDS", options.plain_bytes() / 4),
+        ("PACKED_WORDS", options.page_bytes / 4),
+        ("GAP_STEP", parameters.is_some_and(|parameters| parameters.step).into()),
         ("WIDTH", options.encoding.width_bytes() as u32),
         ("PAGE_ID_MASK", mask(page_bytes)),
         ("SLOT_SHIFT", 8 * u32::from(page_bytes)),

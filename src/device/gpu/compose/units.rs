@@ -1,7 +1,8 @@
 //! The division of pages into units, the shares of workgroups.
 
 use super::layout::{BatchPage, LARGE_CHUNK, WORKGROUP, edges_per_unit};
-use topostream_formats::page::Page;
+use topostream_formats::packed::PackedPage;
+use topostream_formats::page::{Page, PageDefect};
 
 /// Units of a page under the `lists` kernel.
 pub fn list_units(page: &BatchPage) -> u32 {
@@ -26,4 +27,17 @@ pub fn append_rows(page: &Page<'_>, weights: bool, rows: &mut Vec<u32>) {
         rows.push(page.first_slot_from(unit * per_unit + 1) - 1);
     }
     rows.push(header.slot_count);
+}
+
+/// The same for a packed page, of which no neighbour is decoded.
+///
+/// # Errors
+/// A defect of the packed degrees.
+pub fn append_packed_rows(page: &PackedPage<'_>, weights: bool, rows: &mut Vec<u32>) -> Result<(), PageDefect> {
+    let header = page.header();
+    for unit in 0..segment_units(header.edge_count, weights) {
+        rows.push(page.slot_of(unit * edges_per_unit(weights))?);
+    }
+    rows.push(header.slot_count);
+    Ok(())
 }

@@ -133,13 +133,18 @@ impl Context {
 
     /// The buffer of the import that holds a frame, and the frame's byte offset in it.
     pub fn frame_place(&self, frame: u32) -> (u32, u64) {
-        let (chunk, offset) = self.import().locate(u64::from(frame) * self.plan.slot_bytes);
+        let (chunk, offset) = self.import().locate(u64::from(frame) * self.plan.frame_bytes);
         (chunk as u32, offset)
     }
 
     /// The topology of a page.
     pub fn topology(&self, direction: Direction) -> &Topology {
         self.store.topology(direction).expect("pages of topologies that exist")
+    }
+
+    /// Whether pages are packed: their plain images are made in slots.
+    pub fn is_packed(&self) -> bool {
+        self.store.manifest().encoding.is_packed()
     }
 
     /// Neighbours in a page if the superstep visits all lists; otherwise 0: the kernels count them.
@@ -304,7 +309,7 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         weights: algorithm.needs_weights(),
         directions: &directions,
         store,
-        slot_bytes: pool.frame_bytes() as u64,
+        frame_bytes: pool.frame_bytes() as u64,
         frames: *frames,
         host_import: caps.host_import,
     };

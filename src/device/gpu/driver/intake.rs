@@ -30,8 +30,9 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
-use topostream_formats::page::Page;
-use topostream_formats::{Error as StoreError, Store};
+use topostream_formats::packed::PackedPage;
+use topostream_formats::page::{Page, PageContext, PageDefect};
+use topostream_formats::{Error as StoreError, PageId, Store};
 
 /// Bytes of one submission to the transfer queue: enough to keep it busy, but few, so that kernels can begin early.
 const COPY_BYTES: u64 = 32 << 20;
@@ -215,8 +216,8 @@ impl Intake {
                 }
             }
         }
-        if context.home.transfer.is_none() || context.home.import.is_none() {
-            // The launch copies them itself.
+        if context.home.transfer.is_none() || context.home.import.is_none() || context.is_packed() {
+            // The launch copies them itself, or inflates them.
             let ready = std::mem::take(&mut self.to_copy).into();
             return Ok(Arrived { ready, ..Arrived::default() });
         }
@@ -327,11 +328,20 @@ fn examine(store: &Store, job: &mut Job, weights: bool, fresh: bool, row_wanted:
         topology.check(job.page.page, frame.page(), weights, &store.page_context(topology))?;
     }
     if row_wanted {
-        let page = Page::open(frame.page(), store.manifest().encoding)
-            .map_err(|defect| topology.page_error(job.page.page, false, defect))?;
-        let mut row = Vec::new();
-        units::append_rows(&page, weights, &mut row);
-        job.row = Some(row);
+        let row = unit_row(frame.page(), &store.page_context(topology), job.page.page, weights);
+        job.row = Some(row.map_err(|defect| topology.page_error(job.page.page, false, defect))?);
     }
     Ok(())
+}
+
+/// The unit row of a page.
+fn unit_row(bytes: &[u8], context: &PageContext<'_>, page: PageId, weights: bool) -> Result<Vec<u32>, PageDefect> {
+    let mut row = Vec::new();
+    if context.encoding.is_packed() {
+        let page = PackedPage::open(bytes, context.encoding, context.destinations(page.0))?;
+        units::append_packed_rows(&page, weights, &mut row)?;
+    } else {
+        units::append_rows(&Page::open(bytes, context.encoding)?, weights, &mut row);
+    }
+    Ok(row)
 }

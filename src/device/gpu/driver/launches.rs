@@ -9,11 +9,12 @@
 
 use super::batch::{BatchTable, Job, Place};
 use super::context::Context;
+use super::inflation::Inflation;
 use super::message::DriverMessage;
 use super::tally::Tally;
 use crate::device::PageTask;
 use crate::device::gpu::adapter::open::Gpu;
-use crate::device::gpu::compose::layout::HubHeader;
+use crate::device::gpu::compose::layout::{GRID_ROW_MAX, HubHeader};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::plan::{BATCHES_MAX, batch_bytes, hub_bytes};
@@ -52,6 +53,7 @@ pub(super) struct Launches {
     free_rings: Vec<usize>,
     /// The bind groups of this superstep.
     groups: HashMap<(KernelName, u32, Place, usize), wgpu::BindGroup>,
+    inflation: Inflation,
     hubs: Hubs,
     rows: UnitRows,
     messages: Sender<DriverMessage>,
@@ -73,6 +75,7 @@ impl Launches {
             batch_buffers: (0..BATCHES_MAX).map(buffer).collect::<Result<_>>()?,
             free_rings: (0..BATCHES_MAX).collect(),
             groups: HashMap::new(),
+            inflation: Inflation::default(),
             hubs: Hubs::new(gpu, context.plan.hub_entries)?,
             rows,
             messages,
@@ -140,7 +143,8 @@ impl Launches {
             // The buffer with the most pages goes first.
             let Some((&place, _)) = self.ready.iter().max_by_key(|(_, jobs)| jobs.len()) else { return Ok(()) };
             let jobs = self.ready.get_mut(&place).expect("just seen");
-            let count = jobs.len().min(context.home.settings.batch_pages as usize);
+            // Packed pages are a dimension of a grid.
+            let count = jobs.len().min(context.home.settings.batch_pages.min(GRID_ROW_MAX) as usize);
             let batch: Vec<Job> = jobs.drain(..count).collect();
             if jobs.is_empty() {
                 self.ready.remove(&place);
@@ -155,7 +159,11 @@ impl Launches {
         context.home.rest();
         let table = self.table(context, place, &mut jobs);
         let mut encoder = context.encoder();
-        self.encode_copies(context, &mut encoder, &jobs)?;
+        if context.is_packed() {
+            self.tally.transfer.copied_bytes += self.inflation.encode(context, &mut encoder, &jobs, ring)?;
+        } else {
+            self.encode_copies(context, &mut encoder, &jobs)?;
+        }
         context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes(0));
         let (x, y) = table.groups();
         if x > 0 {
@@ -198,7 +206,7 @@ impl Launches {
                 self.rows.write(context.gpu().queue(), place, &words, frame);
             }
             if job.slot.is_none() {
-                self.tally.transfer.in_place_bytes += plan.slot_bytes;
+                self.tally.transfer.in_place_bytes += plan.frame_bytes;
             }
             table.add(&entry, offset, self.rows.begin(place), degree);
         }
@@ -285,6 +293,7 @@ impl Launches {
     /// Begins a superstep. Drops bind groups: buffers may differ from the last superstep's.
     pub fn begin(&mut self) {
         self.groups.clear();
+        self.inflation.begin();
     }
 
     /// Just-enough allocation: grows the queue to as many parts of long lists as the superstep had. Lists that did not

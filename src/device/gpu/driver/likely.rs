@@ -33,6 +33,10 @@ pub(super) fn kernels(context: &Context) -> Vec<Likely> {
     }
     let pages: u64 = context.store.topologies().map(|topology| u64::from(topology.page_count())).sum();
     for &(direction, visit) in visits.iter().filter(|(_, visit)| *visit != Visit::None) {
+        if context.is_packed() {
+            let kernels = [KernelName::InflateSlots, KernelName::Inflate];
+            likely.extend(kernels.map(|name| (name, direction, visit, false)));
+        }
         if context.plan.slots > 0 {
             likely.extend(in_arena(context, direction, visit).iter().map(|&name| (name, direction, visit, false)));
         }

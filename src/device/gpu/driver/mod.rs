@@ -11,7 +11,7 @@
 //! | module | what it owns |
 //! | --- | --- |
 //! | `intake` | the page arena; pages that are being checked, wait for a slot, or are being copied |
-//! | `launches` | ready pages, launches in flight, the buffers that describe them |
+//! | `launches` | ready pages, launches in flight, the buffers that describe them; `inflation`: packed ones |
 //! | `superstep` | the readback at a superstep's end, and the record of activation levels |
 //! | `exchange` | the memory shared with other devices, and the moves |
 //! | `device_loop` | tables of resident pages, and the buffers for supersteps that the device runs without the host |
@@ -30,6 +30,7 @@ mod batch;
 mod context;
 mod device_loop;
 mod exchange;
+mod inflation;
 mod initial;
 mod intake;
 mod launches;

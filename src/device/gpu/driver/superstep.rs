@@ -8,6 +8,7 @@
 //! neither the moves nor the pages.
 
 use super::context::Context;
+use super::inflation;
 use super::message::NextPages;
 use super::notes::Notes;
 use super::tally::Tally;
@@ -35,8 +36,14 @@ const WORKGROUP: u64 = layout::WORKGROUP as u64;
 const PAGES_A_GROUP: u32 = 8;
 
 /// Kernels over pages: their time counts as computing.
-const OVER_PAGES: [&str; 4] =
-    [KernelName::Lists.name(), KernelName::Segments.name(), KernelName::Hubs.name(), KernelName::Binned.name()];
+const OVER_PAGES: [&str; 6] = [
+    KernelName::Lists.name(),
+    KernelName::Segments.name(),
+    KernelName::Hubs.name(),
+    KernelName::Binned.name(),
+    KernelName::InflateSlots.name(),
+    KernelName::Inflate.name(),
+];
 
 /// The readback at the end of a superstep.
 pub(super) struct Superstep {
@@ -257,6 +264,7 @@ impl Superstep {
         if counters.loops_cut != 0 {
             return Err(rounds::cut(context.gpu(), context.algorithm.name()).into());
         }
+        inflation::check(context, &counters)?;
         let summary = summary(totals, context.declared.traversal);
         rest = self.note_activated(context, rest, summary.activated);
         let mut next_pages = NextPages::new();

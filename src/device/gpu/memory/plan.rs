@@ -1,11 +1,12 @@
 //! The plan of device memory before a run: attributes first, the rest for the page arena.
 
+use super::pool_import::import_chunks;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::{ExchangeMemory, is_packed};
 use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::Declared;
 use crate::device::gpu::compose::layout::{
-    self, BatchHeader, BatchPage, BinsHeader, HUB_EDGES, HubEntry, HubHeader, MIDDLE_EDGES, edges_per_unit,
+    self, BatchHeader, BatchPage, BinsHeader, HUB_EDGES, HubEntry, HubHeader, InflatePage, MIDDLE_EDGES, edges_per_unit,
 };
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
@@ -72,7 +73,9 @@ pub struct DevicePlan {
     pub slots: u32,
     /// The streaming slots among them.
     pub stream_slots: u32,
-    /// Bytes of a slot.
+    /// Bytes of a frame.
+    pub frame_bytes: u64,
+    /// Bytes of a slot: more than a frame if pages are packed, since slots hold their plain images.
     pub slot_bytes: u64,
     /// Attributes are split into chunks of 2^this vertices, to stay within the binding limit.
     pub chunk_vertices_log2: u32,
@@ -118,12 +121,24 @@ pub struct Request<'a> {
     pub directions: &'a [Direction],
     /// The graph.
     pub store: &'a Store,
-    /// Bytes of a frame, and so of a slot.
-    pub slot_bytes: u64,
+    /// Bytes of a frame.
+    pub frame_bytes: u64,
     /// Frames of the page buffer.
     pub frames: u32,
     /// Whether kernels can read the page buffer in place.
     pub host_import: bool,
+}
+
+impl Request<'_> {
+    /// Bytes of a page as kernels read it.
+    fn plain_bytes(&self) -> u64 {
+        self.store.manifest().encoding.plain_bytes(page_bytes(self.store))
+    }
+
+    /// Bytes of a slot: of a page as kernels read it, and its page of weights.
+    fn slot_bytes(&self) -> u64 {
+        self.plain_bytes() + self.frame_bytes - u64::from(page_bytes(self.store))
+    }
 }
 
 impl DevicePlan {
@@ -169,7 +184,7 @@ impl DevicePlan {
 
     /// Plans everything except the arena.
     fn fixed(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> Result<Self> {
-        let (vertices, slot_bytes) = (request.store.vertices(), request.slot_bytes);
+        let (vertices, slot_bytes) = (request.store.vertices(), request.slot_bytes());
         if slot_bytes > caps.binding_bytes_max {
             let most = caps.binding_bytes_max;
             let message = format!("the device binds at most {most} bytes at once, and a page takes {slot_bytes}");
@@ -189,14 +204,19 @@ impl DevicePlan {
         let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);
         let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();
         let row_words = if segments { row_words(edges_max, edges_per_unit(request.weights)) } else { 0 };
-        let in_place = request.host_import && segments && settings.transfer != PageTransfer::Copy;
+        let packed = request.store.manifest().encoding.is_packed();
+        let in_place = request.host_import && segments && !packed && settings.transfer != PageTransfer::Copy;
         if settings.transfer == PageTransfer::InPlace && !in_place {
-            let why =
-                if segments { "the device cannot read the page buffer" } else { "only segments are read in place" };
+            let why = match (packed, segments) {
+                (true, _) => "the store's pages are packed, and kernels read their plain images",
+                (false, true) => "the device cannot read the page buffer",
+                (false, false) => "only segments are read in place",
+            };
             return Err(Error::Parameter(format!("in-place transfer: {why}; use copies")));
         }
         let directories = request.store.topologies().map(|topology| 16 * u64::from(topology.page_count())).sum::<u64>();
-        let batch = batch_bytes(settings.batch_pages);
+        let inflation = if packed { inflation_bytes(request, settings, caps) } else { 0 };
+        let batch = batch_bytes(settings.batch_pages) + inflation;
         let rows = 4 * row_words * u64::from(request.frames);
         let hub_entries = first_hubs(request.store, caps);
         let hubs = hub_bytes(hub_entries);
@@ -217,6 +237,7 @@ impl DevicePlan {
             exchange_bytes: request.exchange_bytes,
             slots: 0,
             stream_slots: 0,
+            frame_bytes: request.frame_bytes,
             slot_bytes,
             chunk_vertices_log2,
             row_words,
@@ -348,7 +369,7 @@ fn bins_bytes(store: &Store) -> u64 {
 fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
     let store = request.store;
     let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
-    let buffers = (pages * u64::from(page_bytes(store))).div_ceil(caps.binding_bytes_max) + 1;
+    let buffers = (pages * request.plain_bytes()).div_ceil(caps.binding_bytes_max) + 1;
     // Two tables, by edges and by slots, for each topology.
     let edges = store.edges().div_ceil(edges_per_unit(true).into());
     let units = 2 * (2 * pages + edges + store.vertices().div_ceil(layout::WORKGROUP.into()));
@@ -363,6 +384,18 @@ fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
 /// Bytes of a batch of this many pages.
 pub fn batch_bytes(pages: u32) -> u64 {
     size_of::<BatchHeader>() as u64 + size_of::<BatchPage>() as u64 * u64::from(pages)
+}
+
+/// Bytes of the tables of packed pages of a launch: one for each buffer that frames may be in.
+fn inflation_bytes(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> u64 {
+    let pool_bytes = request.frame_bytes * u64::from(request.frames);
+    let chunks = if request.host_import { import_chunks(caps, pool_bytes, request.frame_bytes) } else { 0 };
+    chunks * inflate_table_bytes(settings.batch_pages)
+}
+
+/// Bytes of a table of this many pages to inflate.
+pub fn inflate_table_bytes(pages: u32) -> u64 {
+    size_of::<InflatePage>() as u64 * u64::from(pages.max(1))
 }
 
 /// Bytes of a hub queue.

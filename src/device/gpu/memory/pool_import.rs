@@ -5,7 +5,7 @@
 //! that needs a chunk earlier waits for it.
 
 use crate::device::gpu::adapter::import::{HostImport, HostMemory, SharedBuffer};
-use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::adapter::open::{Caps, Gpu};
 use crate::device::workers::panic_message;
 use crate::error::{GpuError, Result};
 use crate::pages::fetch::PagePool;
@@ -37,9 +37,7 @@ impl PoolImport {
     /// cannot start.
     pub fn begin(gpu: &Arc<Gpu>, pool: &Arc<PagePool>) -> Result<Self> {
         let (frame_bytes, pool_bytes) = (pool.frame_bytes() as u64, pool.memory().len() as u64);
-        let most = gpu.caps().binding_bytes_max.min(gpu.caps().buffer_bytes_max);
-        let frames = (most.min(CHUNK_BYTES_MAX) / frame_bytes).max((most / frame_bytes).min(1));
-        let chunk_bytes = (frames * frame_bytes).min(pool_bytes);
+        let chunk_bytes = chunk_bytes(gpu.caps(), pool_bytes, frame_bytes);
         HostImport::check(gpu, &**pool, chunk_bytes)?;
         pool.fault_in_all();
         let chunks: Arc<[Chunk]> = (0..pool_bytes.div_ceil(chunk_bytes)).map(|_| OnceLock::new()).collect();
@@ -76,6 +74,18 @@ impl PoolImport {
     pub fn chunk(&self, number: usize) -> Result<&SharedBuffer, GpuError> {
         self.chunks[number].wait().as_ref().map_err(Clone::clone)
     }
+}
+
+/// Bytes of a chunk of a pool with frames of this size.
+fn chunk_bytes(caps: &Caps, pool_bytes: u64, frame_bytes: u64) -> u64 {
+    let most = caps.binding_bytes_max.min(caps.buffer_bytes_max);
+    let frames = (most.min(CHUNK_BYTES_MAX) / frame_bytes).max((most / frame_bytes).min(1));
+    (frames * frame_bytes).min(pool_bytes)
+}
+
+/// The number of chunks of a pool.
+pub fn import_chunks(caps: &Caps, pool_bytes: u64, frame_bytes: u64) -> u64 {
+    pool_bytes.div_ceil(chunk_bytes(caps, pool_bytes, frame_bytes).max(1))
 }
 
 /// Imports one chunk. A panic becomes an error: launches wait for the chunk.

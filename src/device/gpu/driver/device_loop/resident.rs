@@ -268,7 +268,9 @@ impl Table {
     /// Creates a table with the capacity for `most`.
     fn new(context: &Context, table: &BatchTable, most: &BatchTable, queue: u32) -> Result<Self> {
         let storage = Usage::STORAGE | Usage::COPY_DST;
-        let pages_a_group = WORKGROUP / page_lanes(context.store.manifest().page_bytes);
+        let manifest = context.store.manifest();
+        let plain_bytes = manifest.encoding.plain_bytes(manifest.page_bytes);
+        let pages_a_group = WORKGROUP / page_lanes(u32::try_from(plain_bytes).unwrap_or(u32::MAX));
         let buffer = context.gpu().buffer("resident pages", most.bytes_len(), storage)?;
         let units = context.gpu().buffer("units of resident pages", (4 * u64::from(most.units())).max(16), storage)?;
         let mut new =

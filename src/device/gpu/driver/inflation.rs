@@ -1,0 +1,215 @@
+//! Packed pages of a launch: each is decoded to its plain image in its slot, before the kernels of the launch.
+//!
+//! ```text
+//!   frame (main memory)                       slot (device memory)
+//!   packed page ──── inflate_slots, inflate ────▶ plain image
+//!   page of weights ────────── copy ────────────▶ page of weights
+//! ```
+//!
+//! So packed bytes cross the bus, and all other kernels read plain pages. Without imported frames the host decodes.
+//!
+//! Owns the tables of pages that the two kernels read, and their bind groups.
+
+use super::batch::Job;
+use super::context::Context;
+use crate::device::gpu::compose::layout::{Counters, GRID_ROW_MAX, InflatePage, WORKGROUP};
+use crate::device::gpu::compose::{KernelName, Resource};
+use crate::device::gpu::memory::arena::Slot;
+use crate::device::gpu::memory::plan::inflate_table_bytes;
+use crate::error::Result;
+use crate::pages::fetch::{Frame, PageRef};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU64;
+use topostream_formats::PageId;
+use topostream_formats::packed::{PackedPage, UNIT};
+use topostream_formats::page::PageDefect;
+use wgpu::BufferUsages as Usage;
+
+/// The buffers of a dispatch: of the arena and of frames, by index, and the launch's ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Between {
+    arena: u32,
+    frames: u32,
+    ring: usize,
+}
+
+/// What inflating packed pages needs.
+#[derive(Default)]
+pub(super) struct Inflation {
+    /// Tables of pages, by the launch's ring and the buffer of frames.
+    tables: HashMap<(usize, u32), wgpu::Buffer>,
+    /// The bind groups of this superstep.
+    groups: HashMap<(KernelName, u32, Between), wgpu::BindGroup>,
+    /// A plain image that the host has made.
+    image: Vec<u32>,
+}
+
+impl Inflation {
+    /// Begins a superstep. Drops bind groups: buffers may differ from the last superstep's.
+    pub fn begin(&mut self) {
+        self.groups.clear();
+    }
+
+    /// Encodes the decoding of packed pages, and the copies of their weights, from their frames to their slots in a
+    /// buffer of the arena; returns the bytes that cross the bus.
+    ///
+    /// # Errors
+    /// Shader and device errors; without imported frames those of a page.
+    pub fn encode(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        jobs: &[Job],
+        ring: usize,
+    ) -> Result<u64> {
+        let mut by_buffers: BTreeMap<(u32, u32), Vec<InflatePage>> = BTreeMap::new();
+        let mut bytes = 0;
+        for job in jobs {
+            let (Some(frame), Some(slot)) = (&job.frame, &job.slot) else { continue };
+            if context.home.import.is_none() {
+                self.inflate_on_host(context, job.page, frame, slot)?;
+                bytes += context.plan.slot_bytes;
+                continue;
+            }
+            bytes += context.plan.frame_bytes;
+            copy_weights(context, encoder, frame, slot)?;
+            let frames = context.frame_place(frame.index()).0;
+            by_buffers.entry((slot.buffer, frames)).or_default().push(entry(context, job.page, frame, slot));
+        }
+        for ((arena, frames), table) in by_buffers {
+            self.encode_kernels(context, encoder, Between { arena, frames, ring }, &table)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Encodes the kernels over pages between two buffers.
+    fn encode_kernels(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        between: Between,
+        table: &[InflatePage],
+    ) -> Result<()> {
+        let key = (between.ring, between.frames);
+        let buffer = match self.tables.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let bytes = inflate_table_bytes(context.home.settings.batch_pages);
+                place.insert(context.gpu().buffer("packed pages", bytes, Usage::STORAGE | Usage::COPY_DST)?)
+            }
+        };
+        context.gpu().queue().write_buffer(buffer, 0, bytemuck::cast_slice(table));
+        let most = |count: fn(&InflatePage) -> u32| table.iter().map(count).max().unwrap_or(0);
+        let slots = most(|page| page.slot_count.div_ceil(WORKGROUP));
+        let units = most(|page| page.edge_count.div_ceil(UNIT as u32));
+        for (name, groups) in [(KernelName::InflateSlots, slots), (KernelName::Inflate, units)] {
+            if groups > 0 {
+                let x = groups.min(GRID_ROW_MAX);
+                self.dispatch(context, encoder, name, between, [x, table.len() as u32, groups.div_ceil(x)])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn dispatch(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        name: KernelName,
+        between: Between,
+        groups: [u32; 3],
+    ) -> Result<()> {
+        let kernel = context.kernel(name, context.step.direction, context.step.visit, false)?;
+        let frames = context.import().chunk(between.frames as usize)?;
+        let table = &self.tables[&(between.ring, between.frames)];
+        for group in 0..kernel.groups() {
+            self.groups.entry((name, group, between)).or_insert_with(|| {
+                kernel.bind(context.gpu(), group, |resource| match resource {
+                    Resource::Frames => frames,
+                    Resource::Inflation => table,
+                    Resource::Inflated => &context.arena_buffers[between.arena as usize],
+                    Resource::Counters => &context.buffers.counters,
+                    other => unreachable!("{other:?} is no buffer of inflation"),
+                })
+            });
+        }
+        let bound: Vec<_> = (0..kernel.groups()).map(|group| &self.groups[&(name, group, between)]).collect();
+        let stamps = context.timing.next(&context.home.gpu, name.name());
+        kernel.dispatch_grid(encoder, &bound, groups, stamps);
+        Ok(())
+    }
+
+    /// Decodes a page on this thread, and uploads its plain image and its weights.
+    fn inflate_on_host(&mut self, context: &Context, page: PageRef, frame: &Frame, slot: &Slot) -> Result<()> {
+        let (store, topology) = (&context.store, context.topology(page.direction));
+        let about = store.page_context(topology);
+        let weights = frame.weights();
+        let image_bytes = context.plan.slot_bytes as usize - weights.len();
+        self.image.resize(image_bytes / 4, 0);
+        let image: &mut [u8] = bytemuck::cast_slice_mut(&mut self.image);
+        let inflated = PackedPage::open(frame.page(), about.encoding, about.destinations(page.page.0))
+            .and_then(|packed| packed.inflate(image));
+        inflated.map_err(|defect| topology.page_error(page.page, false, defect))?;
+        let (dest, to) = place(context, slot);
+        let size = NonZeroU64::new(context.plan.slot_bytes).expect("pages have bytes");
+        if let Some(mut view) = context.gpu().queue().write_buffer_with(dest, to, size) {
+            view.slice(..image_bytes).copy_from_slice(image);
+            view.slice(image_bytes..).copy_from_slice(weights);
+        }
+        Ok(())
+    }
+}
+
+/// The buffer of a slot, and the slot's byte offset in it.
+fn place<'a>(context: &'a Context, slot: &Slot) -> (&'a wgpu::Buffer, u64) {
+    (&context.arena_buffers[slot.buffer as usize], u64::from(slot.index) * context.plan.slot_bytes)
+}
+
+/// Copies a page of weights, which is not packed, behind the plain image.
+fn copy_weights(context: &Context, encoder: &mut wgpu::CommandEncoder, frame: &Frame, slot: &Slot) -> Result<()> {
+    let (page_bytes, bytes) = (frame.page().len() as u64, frame.weights().len() as u64);
+    if bytes > 0 {
+        let (chunk, from) = context.frame_place(frame.index());
+        let (dest, to) = place(context, slot);
+        let (source, image_bytes) = (context.import().chunk(chunk as usize)?, context.plan.slot_bytes - bytes);
+        encoder.copy_buffer_to_buffer(source, from + page_bytes, dest, to + image_bytes, bytes);
+    }
+    Ok(())
+}
+
+/// A page as the kernels find it.
+fn entry(context: &Context, page: PageRef, frame: &Frame, slot: &Slot) -> InflatePage {
+    let topology = context.topology(page.direction);
+    let (at, entries) = (page.page.index(), topology.directory().entries());
+    let entry = entries[at];
+    // A page that is not the last of its run is followed by the next one.
+    let continues = at.checked_sub(1).is_some_and(|before| entries[before].run > 1);
+    let about = context.store.page_context(topology);
+    let destinations = about.destinations(page.page.0);
+    InflatePage {
+        packed: (context.frame_place(frame.index()).1 / 4) as u32,
+        image: (place(context, slot).1 / 4) as u32,
+        number: page.page.0,
+        start_vertex: entry.start_vertex,
+        slot_count: entry.slot_count,
+        edge_count: entry.edge_count,
+        continues: continues.into(),
+        origin: destinations.start as u32,
+        value_max: (destinations.end - destinations.start).saturating_sub(1) as u32,
+    }
+}
+
+/// Whether all pages that have been inflated in a superstep were sound.
+///
+/// # Errors
+/// That of a page, if one of its neighbours was not among its destinations.
+pub(super) fn check(context: &Context, counters: &Counters) -> Result<()> {
+    let Some(page) = counters.defect.checked_sub(1).map(PageId) else { return Ok(()) };
+    let topology = context.topology(context.step.direction);
+    let about = context.store.page_context(topology);
+    let (first, end) = (about.destinations(page.0).start, about.destinations(page.0).end);
+    let expected = format!("neighbours from {first} on and below {end}");
+    let defect = PageDefect { expected, found: "another vertex".into() };
+    Err(topology.page_error(page, false, defect).into())
+}

@@ -1,0 +1,162 @@
+//! Packed stores: kernels decode pages to their plain images, or the host does where frames are not imported.
+
+use crate::adapter;
+use crate::common::*;
+use crate::gpu_test;
+use crate::graphs;
+use crate::reference::*;
+use crate::setting::*;
+use crate::shapes::check_all;
+use crate::sharing::{Shape, Shared};
+use std::sync::Arc;
+use topostream::algorithms::Traffic;
+use topostream::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
+use topostream::{Direction, Error};
+use topostream_formats::checksum::crc32c;
+use topostream_formats::{Encoding, directory};
+use topostream_tools::format::FormatOptions;
+
+/// Pages of few edges, so that small graphs have many; lists of more have runs of large pages.
+const fn packed(step: bool, own: bool) -> Encoding {
+    Encoding::Packed { edges_max: 4096, step, own }
+}
+
+/// Pages that are full before their plain images are, as those of most graphs.
+const FULL: Encoding = Encoding::Packed { edges_max: 63 << 10, step: false, own: false };
+
+const WITHOUT_IMPORT: FastPaths = FastPaths { host_import: false, ..TRIED };
+const TRIED: FastPaths = FastPaths {
+    host_import: true,
+    transfer_queue: true,
+    float_atomics: true,
+    wide_integers: true,
+    subgroups: true,
+    device_loop: true,
+};
+
+gpu_test! {
+    /// Searches and ranks, with pages that stay in device memory or are streamed, under each kind of kernel.
+    fn the_answers_are_those_of_plain_loops() {
+        let setting = Setting { encoding: packed(false, false), ..Setting::default() };
+        let settings = [
+            setting.clone(),
+            Setting { encoding: packed(true, true), cache: Cache::Off, buffer: Some(6), ..setting.clone() },
+            Setting { encoding: packed(true, false), distribution: Distribution::Hybrid, ..by_host(&setting) },
+            Setting { encoding: packed(false, true), cache: Cache::Few, batch_pages: 3, ..setting.clone() },
+            Setting { encoding: packed(true, true), fast_paths: WITHOUT_IMPORT, ..setting.clone() },
+            Setting { fast_paths: SLOW, cache: Cache::Off, buffer: Some(4), ..setting.clone() },
+            Setting { encoding: FULL, distribution: Distribution::Vertex, cache: Cache::Off, ..setting.clone() },
+            Setting { copy_queue: true, transfer: PageTransfer::Copy, ..setting },
+        ];
+        let graphs = [graphs::dense().edges, graphs::sparse().edges, graphs::hubs().edges];
+        for (number, setting) in settings.into_iter().enumerate() {
+            // By default, half of the last ones.
+            if !setting.is_possible() || (!thorough() && number > 2 && number % 2 == 0) {
+                continue;
+            }
+            let graph = &graphs[if number == 1 { 2 } else { number % 2 }];
+            let store = TestStore::new(graph, &setting.store_options());
+            let engine = setting.engine(&store, |engine| search(engine, 0, true, false));
+            check_all(&engine, graph, &format!("{setting:?}"));
+        }
+    }
+}
+
+gpu_test! {
+    /// Weights are not packed: they stay with their edges.
+    fn weighted_and_on_several_devices() {
+        let graph = EdgeList::new(3000, random_edges(0..3000, 40_000, 5));
+        let gpus = |devices, draw: usize| {
+            engine_options(Some(12), 1 + draw % 2, FETCHERS[draw % 2]).with_devices(vec![adapter::device(); devices])
+        };
+        let shape = |encoding, directed, shards| Shape { directed, float: false, encoding, shards };
+        Shared::new("packed", &graph, shape(packed(true, false), true, 1)).check(&[2], gpus);
+        let by_host = |devices, draw| {
+            gpus(devices, draw).with_gpu(GpuSettings { fast_paths: WITHOUT_IMPORT, ..GpuSettings::default() })
+        };
+        Shared::new("packed", &graph, shape(packed(false, true), false, 3)).check(&[1], by_host);
+    }
+}
+
+gpu_test! {
+    /// Values of a page's neighbours are relative to its shard's first destination.
+    fn grouped_for_shards() {
+        let graph = graphs::dense().edges;
+        for (shards, own, cache) in [(2, true, Cache::Off), (5, false, Cache::All)] {
+            let setting = Setting { encoding: packed(false, own), cache, ..Setting::default() };
+            let store = TestStore::new(&graph, &FormatOptions { shards, ..setting.store_options() });
+            assert_eq!(store.open().topology(Direction::Out).unwrap().shards().len(), shards as usize);
+            check_all(&store.engine(setting.options()), &graph, &format!("{shards} shards, {setting:?}"));
+        }
+    }
+}
+
+gpu_test! {
+    fn tiny_graphs() {
+        let setting = Setting { encoding: packed(true, true), cache: Cache::Off, ..Setting::default() };
+        for (n, edges) in [(0, vec![]), (1, vec![]), (1, vec![(0, 0)]), (300, vec![]), (2, vec![(0, 1); 5000])] {
+            let graph = EdgeList::new(n, edges);
+            let store = TestStore::new(&graph, &setting.store_options());
+            check_all(&store.engine(setting.options()), &graph, &format!("{n} vertices"));
+        }
+    }
+}
+
+gpu_test! {
+    fn packed_pages_cannot_be_read_in_place() {
+        let store = TestStore::new(&graphs::dense().edges, &small_pages(FULL));
+        let (transfer, distribution) = (PageTransfer::InPlace, Distribution::Segments);
+        let setting = Setting { transfer, distribution, ..Setting::default() };
+        let error = search(&store.engine(setting.options()), 0, false, false).map(|_| ()).unwrap_err();
+        assert!(matches!(&error, Error::Parameter(message) if message.contains("packed")), "{error}");
+    }
+}
+
+/// Writes a store's out-lists again, with other bits in the first gaps of a page and correct checksums.
+fn corrupt(store: &TestStore, page: usize) {
+    let opened = store.open();
+    let (mut manifest, topology) = (opened.manifest().clone(), opened.topology(Direction::Out).unwrap());
+    let mut bytes = std::fs::read(&topology.page_files()[0]).unwrap();
+    let mut entries = topology.directory().entries().to_vec();
+    let entry = &mut entries[page];
+    let (edges, slots) = (entry.edge_count as usize, entry.slot_count as usize);
+    let payload = 12 + 2 * edges.div_ceil(128) + 2 * slots.div_ceil(128) + edges.div_ceil(1024);
+    let of_page = &mut bytes[page * PAGE as usize..][..PAGE as usize];
+    of_page[4 * payload..4 * payload + 32].fill(0xFF);
+    entry.crc = crc32c(of_page);
+    let version = manifest.version();
+    let (directory, crc) = directory::encode(&entries, manifest.tag, manifest.page_bytes, version);
+    manifest.out.directory_crc = crc;
+    std::fs::write(&topology.page_files()[0], bytes).unwrap();
+    std::fs::write(store.path().join("directory.bin"), directory).unwrap();
+    std::fs::write(store.path().join("graph.json"), manifest.encode()).unwrap();
+}
+
+gpu_test! {
+    /// Checks of a page do not decode it. A neighbour that does not exist is found where it is decoded; the error names
+    /// the page, and the device works afterwards.
+    fn a_neighbour_that_does_not_exist_ends_the_run() {
+        let graph = EdgeList::new(5000, random_edges(0..5000, 60_000, 9));
+        let sound = TestStore::new(&graph, &small_pages(packed(false, false)));
+        let store = TestStore::new(&graph, &small_pages(packed(false, false)));
+        corrupt(&store, 7);
+        for fast_paths in [FastPaths::default(), WITHOUT_IMPORT] {
+            for cache in [Cache::All, Cache::Off] {
+                let setting = Setting { fast_paths, cache, buffer: Some(6), ..Setting::default() };
+                let engine = Arc::new(store.engine(setting.options()));
+                for traffic in [Traffic::Push, Traffic::Push] {
+                    let runner = Arc::clone(&engine);
+                    let run = move || ranks(&runner, pagerank(2, Dangling::Lost, traffic)).map(|_| ());
+                    let error = within(60, &format!("{setting:?}"), run).expect_err("a page is corrupt").to_string();
+                    assert!(error.contains("pages.0") && error.contains("page 7"), "{setting:?}: {error}");
+                }
+                // In-lists are sound, and other stores are.
+                let found = ranks(&engine, pagerank(2, Dangling::Lost, Traffic::Pull)).unwrap().dense();
+                let expected = rank_iterations(&graph, 0.85, Dangling::Lost, 2);
+                assert!(relative_error(&found, &expected) <= 1e-5, "{setting:?}");
+                let found = ranks(&sound.engine(setting.options()), pagerank(2, Dangling::Lost, Traffic::Push));
+                assert!(relative_error(&found.unwrap().dense(), &expected) <= 1e-5, "{setting:?}");
+            }
+        }
+    }
+}
