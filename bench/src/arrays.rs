@@ -98,7 +98,7 @@ fn each_weighted_page(
         topology.check(number, &bytes, weights.as_deref(), &context)?;
         let page = Page::open(&bytes, context.encoding).map_err(|defect| topology.page_error(number, false, defect))?;
         let neighbours = match context.encoding {
-            Encoding::VertexId => AnyNeighbours::Vertex(VertexIds::new(&page)),
+            Encoding::VertexId | Encoding::Packed { .. } => AnyNeighbours::Vertex(VertexIds::new(&page)),
             Encoding::RecordId { page_bytes, slot_bytes } => {
                 let starts = topology.directory().starts();
                 AnyNeighbours::Record(RecordIds::new(&page, starts, page_bytes, slot_bytes))

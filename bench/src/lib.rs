@@ -30,6 +30,7 @@ mod machine;
 mod measure;
 mod outcome;
 mod overlap;
+mod packed;
 mod peers;
 mod raw;
 mod resources;
@@ -89,6 +90,7 @@ impl Common {
 #[derive(Debug, Subcommand)]
 enum Bench {
     Overlap(overlap::Options),
+    Packed(packed::Options),
     Format(format::Options),
     Billion(billion::Options),
     Peers(peers::Options),
@@ -127,6 +129,7 @@ fn run(bench: Bench) -> Result<()> {
     let publish = |outcome: Result<Outcome>, common: &Common| outcome?.publish(common.json.as_deref());
     match bench {
         Bench::Overlap(options) => publish(overlap::run(&options), &options.common),
+        Bench::Packed(options) => publish(packed::run(&options), &options.common),
         Bench::Format(options) => publish(format::run(&options), &options.common),
         Bench::Billion(options) => publish(billion::run(&options), &options.common),
         Bench::Peers(options) => publish(peers::run(&options), &options.common),

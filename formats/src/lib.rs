@@ -21,6 +21,7 @@ pub mod error;
 pub mod ids;
 pub mod manifest;
 pub mod memory;
+mod neighbours;
 pub mod open;
 pub mod packed;
 pub mod page;

@@ -54,6 +54,7 @@ pub struct Topology {
     weight_files: Vec<PathBuf>,
     page_bytes: u32,
     weight_page_bytes: u32,
+    image_bytes: u64,
 }
 
 /// The location of a page: its stripe, and its offset in the stripe's file.
@@ -212,6 +213,8 @@ impl Topology {
         places.check_directory(&path, directory::memory_bytes(summary.pages))?;
         let directory = Directory::open(&path, &context)?;
         let weight_page_bytes = if manifest.weights.is_some() { capacity.weight_page_bytes() } else { 0 };
+        let encoding = manifest.encoding;
+        let image_bytes = if encoding.is_packed() { encoding.plain_bytes(manifest.page_bytes) } else { 0 };
         let files = |name| stripe_files(store, &manifest.stripes, direction, name);
         let topology = Self {
             direction,
@@ -222,6 +225,7 @@ impl Topology {
             weight_files: if weight_page_bytes > 0 { files("weights") } else { Vec::new() },
             page_bytes: manifest.page_bytes,
             weight_page_bytes,
+            image_bytes,
             folder,
         };
         topology.page_files.iter().chain(&topology.weight_files).try_for_each(|file| places.check(file))?;
@@ -285,6 +289,11 @@ impl Topology {
     /// Bytes of a page of weights, 0 without weights.
     pub fn weight_page_bytes(&self) -> u32 {
         self.weight_page_bytes
+    }
+
+    /// Bytes of the buffer that a packed page is decoded into; 0 if pages are read as they are.
+    pub fn image_bytes(&self) -> u64 {
+        self.image_bytes
     }
 
     /// The page files, one a stripe.

@@ -109,8 +109,6 @@ fn encode(graph: &Graph, encoding: Encoding) -> (Vec<AlignedBuffer>, f64) {
         }
         slots += 1;
         while at < graph.edges.len() && graph.edges[at].0 == vertex {
-            let first = encoder.edge_count();
-            let _ = first;
             if !encoder.push(graph.edges[at].1) {
                 let begin = graph.edges[..at].partition_point(|edge| edge.0 < vertex);
                 let moved = encoder.take_from(encoder.edge_count() - (at - begin) as u32);

@@ -141,7 +141,11 @@ impl StoreArgs {
     /// The formatter's options.
     pub fn options(&self, keep_weights: bool) -> Result<FormatOptions, Failure> {
         let page_bytes = self.page_size.unwrap_or(PAGE_BYTES_DEFAULT);
-        let encoding = self.encoding.with(self.id_widths, page_bytes)?;
+        let mut encoding = self.encoding.with(self.id_widths, page_bytes)?;
+        if let Encoding::Packed { step, .. } = &mut encoding {
+            // Without repeated edges, lists ascend strictly.
+            *step = self.remove_duplicates;
+        }
         let mut stripes = vec![PathBuf::from(".")];
         for stripe in &self.stripes {
             stripes.push(std::path::absolute(stripe).map_err(|error| Failure::Other(format!("--stripe: {error}")))?);

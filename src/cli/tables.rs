@@ -12,7 +12,7 @@ use topostream::predict::Prediction;
 use topostream::report::{CheckpointReport, RunReport, StepReport, Waits};
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_tools::format::FormatReport;
-use topostream_tools::info::{ShardSummary, Summary};
+use topostream_tools::info::{PackedSummary, ShardSummary, Summary};
 use topostream_tools::verify::VerifyReport;
 
 /// A number with thousands separated.
@@ -147,16 +147,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         writeln!(text, "{name:15} {value}").ok();
     }
     if let Some(packed) = &summary.packed {
-        let of = format!("{} of {}", count(packed.pages), count(manifest.out.pages));
-        let parts = [
-            ("gaps", packed.gaps),
-            ("exceptions", packed.exceptions),
-            ("degrees", packed.degrees),
-            ("headers", packed.headers),
-            ("unused", packed.unused),
-        ];
-        let parts = parts.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
-        writeln!(text, "{:15} {parts} (in {of} pages)", "bits per edge").ok();
+        writeln!(text, "{:15} {}", "bits per edge", packed_parts(packed, manifest.out.pages)).ok();
     }
     for degrees in &summary.degrees {
         let direction = format!("{:?}", degrees.direction).to_lowercase();
@@ -173,6 +164,19 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         .ok();
     }
     text + &histogram(summary)
+}
+
+/// What the bits of packed pages are used for.
+fn packed_parts(packed: &PackedSummary, pages: u64) -> String {
+    let parts = [
+        ("gaps", packed.gaps),
+        ("exceptions", packed.exceptions),
+        ("degrees", packed.degrees),
+        ("headers", packed.headers),
+        ("unused", packed.unused),
+    ];
+    let parts = parts.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
+    format!("{parts} (in {} of {} pages)", count(packed.pages), count(pages))
 }
 
 /// A histogram of out-degrees, in powers of two.

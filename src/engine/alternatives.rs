@@ -45,7 +45,7 @@ pub(super) struct RatesSoFar {
 
 impl RatesSoFar {
     /// Creates the initial rates of a run on a device with this name and number of lanes.
-    pub fn new(store: &Store, options: &EngineOptions, frame_bytes: u64, (device, lanes): (&str, u32)) -> Self {
+    pub fn new(store: &Store, options: &EngineOptions, read_bytes: u64, (device, lanes): (&str, u32)) -> Self {
         let measured = options.rates.as_deref();
         let disk = measured.map_or(DISK_BYTES_PER_S, |rates| rates.disk_bytes_per_s * disks(store));
         let assumed = match device.starts_with("cpu, ") {
@@ -55,7 +55,7 @@ impl RatesSoFar {
         let device = measured.and_then(|rates| rates.device(device));
         let edges = device.map_or(assumed, |of| of.at(store.vertices() as f64, |of| of.edges_per_s(Kernel::TopDown)));
         Self {
-            page_bytes: frame_bytes as f64,
+            page_bytes: read_bytes as f64,
             disk_bytes_per_ns: disk / 1e9,
             disk_measured: false,
             edges: edges / 1e9 * ASSUMED_NS,

@@ -15,6 +15,7 @@ struct PageBuffer {
     cache: PageCache<Frame>,
     frames: u32,
     frame_bytes: u64,
+    place_bytes: u64,
 }
 
 impl KeptBuffer {
@@ -37,13 +38,14 @@ impl KeptBuffer {
     ///
     /// # Errors
     /// [`Error::Store`](crate::Error::Store) if the memory cannot be allocated.
-    pub fn take(&self, plan: &MemoryPlan, page_bytes: u32) -> Result<PageCache<Frame>> {
+    pub fn take(&self, plan: &MemoryPlan) -> Result<PageCache<Frame>> {
         let kept = self.lock().take();
-        let (frames, frame_bytes) = (plan.frames, plan.frame_bytes);
-        match kept.filter(|kept| (kept.frames, kept.frame_bytes) == (frames, frame_bytes)) {
+        let shape = (plan.frames, plan.frame_bytes, plan.place_bytes);
+        match kept.filter(|kept| (kept.frames, kept.frame_bytes, kept.place_bytes) == shape) {
             Some(kept) => Ok(kept.cache),
             None => {
-                let mut frames = PagePool::frames(frames, page_bytes, frame_bytes as u32 - page_bytes)?;
+                let weight_bytes = plan.frame_bytes - plan.place_bytes;
+                let mut frames = PagePool::frames(plan.frames, plan.place_bytes as u32, weight_bytes as u32)?;
                 // The cache takes free frames from the back: the first ones in memory are used first.
                 frames.reverse();
                 Ok(PageCache::new(frames, plan.stream_frames()))
@@ -53,6 +55,7 @@ impl KeptBuffer {
 
     /// Keeps the buffer of a finished run for the next one.
     pub fn keep(&self, cache: PageCache<Frame>, plan: &MemoryPlan) {
-        *self.lock() = Some(PageBuffer { cache, frames: plan.frames, frame_bytes: plan.frame_bytes });
+        let MemoryPlan { frames, frame_bytes, place_bytes, .. } = *plan;
+        *self.lock() = Some(PageBuffer { cache, frames, frame_bytes, place_bytes });
     }
 }

@@ -4,7 +4,7 @@ use super::roster::Kinds;
 use super::{Engine, THREADS_MAX, declared};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Graph};
-use crate::pages::memory::MemoryPlan;
+use crate::pages::memory::{Decoders, MemoryPlan};
 use crate::predict::{SUPERSTEPS_DEFAULT, Workload, choose, shares};
 use crate::team::{TeamPlan, TeamRequest};
 use std::sync::OnceLock;
@@ -89,7 +89,10 @@ impl Engine {
         let beside = [("trace", self.options.trace_bytes()), ("checkpoints", self.options.checkpoint_bytes())];
         let left_bytes = memory_bytes.saturating_sub(beside.iter().map(|(_, bytes)| bytes).sum());
         let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
-        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, self.options.buffer_bytes, sharing_bytes);
+        let threads = if kinds.cpu.contains(&true) { self.options.threads } else { 0 };
+        let decoders = Decoders { threads, alone: kinds.cpu == [true] };
+        let buffer_bytes = self.options.buffer_bytes;
+        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, buffer_bytes, sharing_bytes, decoders);
         plan.map_err(|error| with_beside(error, left_bytes, memory_bytes, &beside))
     }
 

@@ -52,7 +52,7 @@ impl<'a> Session<'a> {
         let (store, options) = (&engine.store, &engine.options);
         let weights = algorithm.needs_weights();
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
-        let cache = engine.buffer.take(plan, topology.page_bytes())?;
+        let cache = engine.buffer.take(plan)?;
         let pool = cache.any().expect("a page buffer has frames").pool();
         let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
         let setup = DeviceSetup {
@@ -74,7 +74,7 @@ impl<'a> Session<'a> {
         let entries = topology.directory().entries();
         let scheduler =
             options.asynchronous.then(|| PageScheduler::new(entries, graph.out_degrees.values(), plan.frames as usize));
-        let rates = RatesSoFar::new(store, options, plan.frame_bytes, (&device.name(), device.lanes()));
+        let rates = RatesSoFar::new(store, options, plan.read_bytes, (&device.name(), device.lanes()));
         let planned = None;
         Ok(Self {
             store,

@@ -29,7 +29,7 @@ pub(super) struct PageStream {
     cache: PageCache<Frame>,
     ahead: ReadAhead,
     fetcher: Box<dyn Fetcher>,
-    frame_bytes: u64,
+    read_bytes: u64,
     stripes: usize,
     in_flight_max: usize,
     stripe_in_flight_max: usize,
@@ -75,7 +75,7 @@ impl PageStream {
             cache,
             ahead: ReadAhead::default(),
             fetcher,
-            frame_bytes: plan.frame_bytes,
+            read_bytes: plan.read_bytes,
             stripes: plan.stripes as usize,
             in_flight_max: plan.in_flight_max(),
             stripe_in_flight_max: plan.stripe_in_flight_max(),
@@ -108,7 +108,7 @@ impl PageStream {
 
     /// Returns the bytes that were read ahead since the last superstep began.
     pub fn unvisited_bytes(&mut self) -> u64 {
-        self.ahead.take_reads() * self.frame_bytes
+        self.ahead.take_reads() * self.read_bytes
     }
 
     /// Waits for reads in flight that no superstep has asked for, at most for [`SHUT_DOWN_TIMEOUT`].
@@ -184,7 +184,7 @@ impl<'a> Visit<'a> {
             report.pages_cached += u64::from(!fresh);
             device.submit(PageTask { page, frame: Arc::new(frame), fresh });
         }
-        report.disk_bytes += ahead.take_reads() * stream.frame_bytes;
+        report.disk_bytes += ahead.take_reads() * stream.read_bytes;
         let missing = missing.into_iter().filter(|&page| !ahead.adopt(page)).collect();
         let mut backlog = Backlog::new(missing, stream.stripes, stream.in_flight_max, stream.stripe_in_flight_max);
         reading.into_iter().for_each(|page| backlog.adopt(page));
@@ -237,11 +237,11 @@ impl<'a> Visit<'a> {
                 self.upcoming.begin(page);
                 self.stream.ahead.begin(page);
             } else {
-                self.report.disk_bytes += self.stream.frame_bytes;
+                self.report.disk_bytes += self.stream.read_bytes;
             }
             self.backlog.begin(page);
-            self.stream.meters.read_begins(page, self.stream.frame_bytes);
-            self.intervals.requested_bytes += self.stream.frame_bytes;
+            self.stream.meters.read_begins(page, self.stream.read_bytes);
+            self.intervals.requested_bytes += self.stream.read_bytes;
             self.spans.read_begins(page);
             self.stream.fetcher.submit(PageRead { page, frame });
         }
@@ -295,7 +295,7 @@ impl<'a> Visit<'a> {
     fn on_filled(&mut self, PageFilled { page, frame, result }: PageFilled) -> Result<()> {
         self.backlog.end(page);
         self.stream.meters.read_ends(page);
-        self.spans.read_ends(page, self.stream.frame_bytes, result.is_ok());
+        self.spans.read_ends(page, self.stream.read_bytes, result.is_ok());
         let ahead = self.stream.ahead.adopt(page);
         match result {
             Ok(()) if ahead => {

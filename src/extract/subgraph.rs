@@ -88,7 +88,7 @@ impl Subgraph {
             }
         }
         let topology = out_lists(&store);
-        let page_bytes = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());
+        let page_bytes = PageBuffers::memory_bytes(topology, true);
         let fixed_bytes = fixed_bytes(&store, &wanted);
         let threads = rayon::current_num_threads() as u64;
         let at_once = (options.memory_bytes.saturating_sub(fixed_bytes) / page_bytes).min(threads);
@@ -110,7 +110,7 @@ impl Subgraph {
             directed: !undirected,
             weights: manifest.weights,
             edges: None,
-            bytes: Some(pages.len() as u64 * page_bytes),
+            bytes: Some(pages.len() as u64 * (page_bytes - topology.image_bytes())),
         };
         let buffers = (0..at_once.min(pages.len() as u64)).map(|_| PageBuffers::new(topology, true)).collect();
         Ok(Self {
@@ -238,8 +238,7 @@ fn out_lists(store: &Store) -> &Topology {
 /// Returns the minimum memory budget of [`induced`](super::induced) for a set of `vertices` vertices, in bytes.
 pub fn induced_needs(store: &Store, vertices: u64) -> u64 {
     let topology = out_lists(store);
-    let page_bytes = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());
-    among_bytes(store, vertices) + rest_bytes(store) + page_bytes
+    among_bytes(store, vertices) + rest_bytes(store) + PageBuffers::memory_bytes(topology, true)
 }
 
 /// Returns the main memory besides pages, in bytes.

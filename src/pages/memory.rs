@@ -27,12 +27,27 @@ pub struct MemoryPlan {
     pub program_bytes: u64,
     /// What several devices need in main memory: the exchange memory, and the attributes of CPU devices.
     pub sharing_bytes: u64,
+    /// What threads decode packed pages into or from: a buffer for each.
+    pub decoding_bytes: u64,
     /// Frames of the page buffer.
     pub frames: u32,
     /// Bytes of one frame.
     pub frame_bytes: u64,
+    /// Of them, the bytes for the page; weights are behind it. More than a page has if frames keep plain images.
+    pub place_bytes: u64,
+    /// Bytes that are read to fill a frame.
+    pub read_bytes: u64,
     /// Stripes that are read at the same time.
     pub stripes: u32,
+}
+
+/// The threads that decode packed pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Decoders {
+    /// Their number; 0 if devices with their own memory decode.
+    pub threads: usize,
+    /// Whether they belong to one device, which nobody shares frames with: it can decode pages in their frames.
+    pub alone: bool,
 }
 
 /// Bytes of code, stacks and channels: the part of a run's memory that does not depend on the graph.
@@ -44,7 +59,9 @@ const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 impl MemoryPlan {
     /// Divides `memory_bytes`. The algorithm's own memory and `sharing_bytes` (the additional needs of several devices)
-    /// come first. The page buffer gets `buffer_bytes` if given, otherwise the rest; no more than the graph can fill.
+    /// come first, and what threads decode packed pages into. The page buffer gets `buffer_bytes` if given, otherwise
+    /// the rest; no more than the graph can fill. If it has room for the plain images of all packed pages, frames keep
+    /// images, so that each page is decoded once.
     ///
     /// # Errors
     /// [`Error::Memory`] with the size of every part if they do not fit.
@@ -54,6 +71,7 @@ impl MemoryPlan {
         memory_bytes: u64,
         buffer_bytes: Option<u64>,
         sharing_bytes: u64,
+        decoders: Decoders,
     ) -> Result<Self> {
         let vertices = store.vertices();
         let out = store.topology(Direction::Out).expect("every store has out-lists");
@@ -69,12 +87,20 @@ impl MemoryPlan {
             directory_bytes: directory_bytes(store),
             program_bytes: PROGRAM_BYTES + algorithm.held_bytes(),
             sharing_bytes,
+            decoding_bytes: decoders.threads as u64 * out.image_bytes(),
             frames: 0,
             frame_bytes: u64::from(out.page_bytes()) + u64::from(weights),
+            place_bytes: out.page_bytes().into(),
+            read_bytes: u64::from(out.page_bytes()) + u64::from(weights),
             stripes: store.stripe_count() as u32,
         };
         let left = memory_bytes.saturating_sub(plan.total_bytes());
-        let frames = buffer_bytes.unwrap_or(left).min(left) / plan.frame_bytes;
+        let image_frame_bytes = out.image_bytes() + u64::from(weights);
+        let room = buffer_bytes.unwrap_or(left).min(left);
+        if out.image_bytes() > plan.place_bytes && decoders.alone && room / image_frame_bytes >= pages {
+            (plan.place_bytes, plan.frame_bytes) = (out.image_bytes(), image_frame_bytes);
+        }
+        let frames = room / plan.frame_bytes;
         if frames < FRAMES_MIN.into() || buffer_bytes.is_some_and(|buffer| buffer > left) {
             let buffer = buffer_bytes.unwrap_or(0).max(u64::from(FRAMES_MIN) * plan.frame_bytes);
             return Err(plan.too_small(algorithm.name(), memory_bytes, buffer_bytes, buffer));
@@ -91,6 +117,7 @@ impl MemoryPlan {
             + self.directory_bytes
             + self.program_bytes
             + self.sharing_bytes
+            + self.decoding_bytes
             + self.buffer_bytes()
     }
 
@@ -106,7 +133,7 @@ impl MemoryPlan {
 
     /// The maximum number of reads in flight on one stripe.
     pub fn stripe_in_flight_max(&self) -> usize {
-        ((IN_FLIGHT_BYTES / self.frame_bytes) as usize).clamp(2, IN_FLIGHT_MAX)
+        ((IN_FLIGHT_BYTES / self.read_bytes) as usize).clamp(2, IN_FLIGHT_MAX)
     }
 
     /// The number of frames that a scan streams pages through: half of them, but no more than can be in flight or
@@ -125,9 +152,13 @@ impl MemoryPlan {
             0 => String::new(),
             bytes => format!("shared with other devices {bytes}, "),
         };
+        let images = match self.decoding_bytes {
+            0 => String::new(),
+            bytes => format!("decoded pages {bytes}, "),
+        };
         let parts = format!(
             "attributes {}, activations {}, tables {}, frontiers {}, degrees {}, page directory {}, program {}, \
-             {sharing}page buffer {} of at least {FRAMES_MIN} pages",
+             {sharing}{images}page buffer {} of at least {FRAMES_MIN} pages",
             self.attributes_bytes,
             self.activations_bytes,
             self.tables_bytes,

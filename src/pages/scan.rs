@@ -42,7 +42,9 @@ pub fn lists(
 /// that doubles when it grows, and the page numbers.
 pub fn memory_bytes(topology: &Topology) -> u64 {
     let threads = rayon::current_num_threads() as u64;
-    3 * threads * u64::from(topology.page_bytes()) + 4 * u64::from(topology.page_count())
+    let page_bytes = PageBuffers::memory_bytes(topology, false);
+    let list_bytes = 2 * topology.image_bytes().max(topology.page_bytes().into());
+    threads * (page_bytes + list_bytes) + 4 * u64::from(topology.page_count())
 }
 
 /// Returns the pages that contain lists of vertices in a range, in file order.

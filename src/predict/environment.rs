@@ -1,9 +1,10 @@
 //! The environment of a run: devices, memory and disks, and how they share it.
 
+use super::rates::cpu_threads;
 use super::{Rates, Workload};
 use crate::device::settings::GpuSettings;
 use crate::model::algorithm::Algorithm;
-use crate::pages::memory::MemoryPlan;
+use crate::pages::memory::{Decoders, MemoryPlan};
 use crate::team::{Assignment, Strategy, TeamPlan, TeamRequest};
 use std::path::PathBuf;
 use topostream_formats::{Direction, Store};
@@ -94,7 +95,9 @@ impl<'a> Environment<'a> {
         strategy: Strategy,
     ) -> Self {
         let sharing_bytes = sharing_bytes(algorithm, store, options.assignment, &profiles, strategy);
-        let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes);
+        let threads = profiles.iter().filter_map(|profile| cpu_threads(&profile.name)).max().unwrap_or(0) as usize;
+        let decoders = Decoders { threads, alone: threads > 0 && profiles.len() == 1 };
+        let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes, decoders);
         let trace_bytes = options.trace_bytes;
         let within = plan(options.memory_bytes.saturating_sub(trace_bytes), options.buffer_bytes);
         // If the budget is too small, the needs under an unlimited budget are reported.

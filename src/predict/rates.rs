@@ -309,7 +309,7 @@ impl DeviceRates {
 }
 
 /// Returns the number of threads in the CPU device's name.
-fn cpu_threads(name: &str) -> Option<u32> {
+pub(super) fn cpu_threads(name: &str) -> Option<u32> {
     name.strip_prefix("cpu, ")?.split(' ').next()?.parse().ok()
 }
 

@@ -7,10 +7,12 @@ use crate::model::algorithm::Ends;
 use rayon::prelude::*;
 use std::fs::File;
 use std::ops::Range;
+use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::directory::DirectoryEntry;
+use topostream_formats::packed::{PackedPage, UNIT};
 use topostream_formats::page::read_le;
 use topostream_formats::random;
-use topostream_formats::store::read_exact_at;
+use topostream_formats::store::{PageReader, read_exact_at};
 use topostream_formats::{Direction, Encoding, Error as StoreError, PageId, Shard, Store, Topology, VertexId};
 
 /// The maximum number of devices in a run. A set of devices is the bits of one word.
@@ -192,6 +194,8 @@ fn contiguous(entries: &[DirectoryEntry], shares: &[f64]) -> Vec<usize> {
 
 /// Bytes that are read of each page to sample its neighbours.
 const SAMPLE_BYTES: u64 = 4096;
+/// Neighbours of a packed page that are sampled.
+const SAMPLED: usize = 256;
 /// The maximum load of a device relative to its share of the edges.
 const SLACK: f64 = 1.05;
 
@@ -220,6 +224,9 @@ fn biased(store: &Store, topology: &Topology, shares: &[f64]) -> Result<Vec<usiz
 /// Returns for each page the pages that hold the lists of some of its neighbours. The bytes read here are not checked:
 /// a wrong sample can only cost time, since the page is checked before it is used.
 fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
+    if store.manifest().encoding.is_packed() {
+        return packed_samples(store, topology);
+    }
     let open = |path: &std::path::PathBuf| File::open(path).map_err(StoreError::io(path, "open"));
     let files = topology.page_files().iter().map(open).collect::<Result<Vec<File>, StoreError>>()?;
     let directory = topology.directory();
@@ -231,9 +238,8 @@ fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
                 let vertex = read_le(bytes);
                 (vertex < store.vertices()).then(|| directory.page_of(&topology.shards()[0], VertexId(vertex as u32)).0)
             }
-            // Packed bytes are none of neighbours: such pages are only balanced.
-            Encoding::Packed { .. } => None,
             Encoding::RecordId { page_bytes, .. } => u32::try_from(read_le(&bytes[..page_bytes as usize])).ok(),
+            Encoding::Packed { .. } => unreachable!("sampled above"),
         }
     };
     let sample = |(page, entry): (usize, &DirectoryEntry)| -> Result<Vec<u32>> {
@@ -249,6 +255,26 @@ fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
         Ok(bytes[begin..].chunks_exact(width as usize).take(left).filter_map(page_of).collect())
     };
     directory.entries().par_iter().enumerate().map(sample).collect()
+}
+
+/// The same for packed pages, which are read whole: the neighbours of a unit.
+fn packed_samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
+    let reader = PageReader::open(topology)?;
+    let context = store.page_context(topology);
+    let sample = |bytes: &mut AlignedBuffer, page: u32| -> Result<Vec<u32>> {
+        reader.read(PageId(page), bytes, &mut AlignedBuffer::new(0))?;
+        let mut unit = [0; UNIT];
+        let packed = PackedPage::open(bytes, context.encoding, context.destinations(page));
+        let decoded = packed.and_then(|packed| match packed.unit_count() {
+            0 => Ok(0),
+            units => packed.decode_unit(units / 2, &mut unit),
+        });
+        let sampled = unit[..decoded.unwrap_or(0)].iter().step_by(UNIT / SAMPLED);
+        let page_of = |&vertex: &u32| topology.directory().page_of(&topology.shards()[0], VertexId(vertex)).0;
+        Ok(sampled.map(page_of).collect())
+    };
+    let pages = (0..topology.page_count()).into_par_iter();
+    pages.map_init(|| AlignedBuffer::new(topology.page_bytes() as usize), sample).collect()
 }
 
 #[cfg(test)]

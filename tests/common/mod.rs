@@ -31,8 +31,11 @@ use crate::reference::{Dangling, EdgeList, Weighted};
 pub const PAGE: u64 = 64 << 10;
 
 /// All neighbour encodings with specialised code, and one without.
-pub const ENCODINGS: [Encoding; 6] =
-    [Encoding::VertexId, record_id(2, 2), record_id(3, 3), record_id(4, 2), record_id(4, 4), record_id(1, 2)];
+pub const ENCODINGS: [Encoding; 7] =
+    [Encoding::VertexId, record_id(2, 2), record_id(3, 3), record_id(4, 2), record_id(4, 4), record_id(1, 2), PACKED];
+
+/// Packed pages of the smallest size, whose plain images are no larger: lists of many pages, in the same buffers.
+pub const PACKED: Encoding = Encoding::Packed { edges_max: 15 * 1024, step: false, own: false };
 
 /// Fetchers: two real ones, and the simulated one.
 pub const FETCHERS: [FetcherKind; 3] = [FetcherKind::Auto, FetcherKind::Threads, FetcherKind::Simulated(CALM)];

@@ -305,7 +305,8 @@ fn files_truncated_during_a_run_do_not_crash_it() {
 /// Pages with correct checksums and wrong contents never cause accesses out of bounds.
 #[test]
 fn forged_pages_are_refused() {
-    for encoding in ENCODINGS {
+    // The formats crate forges packed pages.
+    for encoding in ENCODINGS.into_iter().filter(|encoding| !encoding.is_packed()) {
         let mut edges = random_edges(0..3000, 60_000, 13);
         edges.extend((0..40_000).map(|number| (17, number % 3000)));
         let graph = EdgeList::new(3000, edges);

@@ -63,6 +63,7 @@ impl Forgery {
                 put(HEADER_BYTES, page_bytes, first);
                 put(HEADER_BYTES + usize::from(page_bytes), slot_bytes, slot);
             }
+            Encoding::Packed { .. } => unreachable!("forged pages are not packed"),
         }
     }
 

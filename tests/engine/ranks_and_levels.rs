@@ -106,6 +106,31 @@ fn check_encodings(name: &str, graph: &EdgeList) {
 
 // ---- Shapes -------------------------------------------------------------------------------------------------------
 
+/// With room for the plain images of all packed pages, each page is decoded once, when it has been read, and kept in its
+/// frame; with less, it is decoded whenever it is visited. A run with weights has other frames.
+#[test]
+fn packed_pages_are_decoded_in_their_frames_if_images_fit() {
+    let graph = EdgeList::new(4000, random_edges(0..4000, 600_000, 5));
+    let weighted = Weighted::by_chance(graph, false, 9);
+    let encoding = Encoding::Packed { edges_max: 63 * 1024, step: false, own: false };
+    let store = TestStore::weighted(&weighted, true, &small_pages(encoding));
+    let pages: u64 = store.open().topologies().map(|topology| u64::from(topology.page_count())).sum();
+    for buffer in [24, 4 * pages + 8] {
+        let engine = store.engine(engine_options(Some(buffer), 2, FETCHERS[0]));
+        for round in 0..2 {
+            let found = ranks(&engine, pagerank(3, Dangling::Spread, Traffic::Push)).unwrap();
+            let expected = rank_iterations(&weighted.graph, 0.85, Dangling::Spread, 3);
+            assert!(relative_error(&found.dense(), &expected) < 1e-6, "{buffer}, round {round}");
+            let read: u64 = found.report.steps.iter().map(|step| step.disk_bytes).sum();
+            let all_fit = buffer > 4 * pages;
+            assert!(!all_fit || read == if round == 0 { found.report.steps[0].pages * PAGE } else { 0 }, "{read}");
+            let levels_found = search(&engine, 3, true, true).unwrap().levels.dense();
+            assert_eq!(levels_found, levels(&weighted.graph, 3), "{buffer}, round {round}");
+        }
+        assert_eq!(distances(&engine, 3).unwrap().dense(), weighted.distances(3), "{buffer}");
+    }
+}
+
 #[test]
 fn a_graph_without_vertices() {
     check_encodings("empty", &EdgeList::new(0, Vec::new()));

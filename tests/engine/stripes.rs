@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use topostream::algorithms::Traffic;
 use topostream::pages::fetch::{self, Faults, FetcherKind, PagePool, PageRead, PageRef};
-use topostream::pages::memory::{FRAMES_MIN, MemoryPlan};
+use topostream::pages::memory::{Decoders, FRAMES_MIN, MemoryPlan};
 use topostream::report::RunReport;
 use topostream::{Engine, Error};
 use topostream_formats::store::PageReader;
@@ -212,7 +212,8 @@ fn every_stripe_has_its_own_queue() {
     let of = |stripes, buffer_pages: u64| {
         let store = Striped::new(&graph, stripes).open().unwrap();
         let algorithm = pagerank(1, Dangling::Spread, Traffic::Push);
-        let plan = MemoryPlan::new(&algorithm, &store, 1 << 30, Some(buffer_pages * PAGE), 0).unwrap();
+        let plan =
+            MemoryPlan::new(&algorithm, &store, 1 << 30, Some(buffer_pages * PAGE), 0, Decoders::default()).unwrap();
         // More frames than the small graph needs.
         let plan = MemoryPlan { frames: buffer_pages as u32, ..plan };
         (plan.in_flight_max(), plan.stripe_in_flight_max())

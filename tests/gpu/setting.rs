@@ -42,15 +42,10 @@ pub struct Setting {
     pub copy_queue: bool,
 }
 
-/// Pages whose images have at most 16,384 neighbours.
-const fn packed(step: bool, own: bool) -> Encoding {
-    Encoding::Packed { edges_max: 16 << 10, step, own }
-}
-
-/// The encodings of [`ENCODINGS`], and packed ones.
+/// The encodings of [`ENCODINGS`], and packed pages whose images are larger than the pages.
 pub const ALL_ENCODINGS: [Encoding; 8] = {
-    let [a, b, c, d, e, f] = ENCODINGS;
-    [a, b, c, d, e, f, packed(false, false), packed(true, true)]
+    let [a, b, c, d, e, f, g] = ENCODINGS;
+    [a, b, c, d, e, f, g, Encoding::Packed { edges_max: 16 << 10, step: true, own: true }]
 };
 
 impl Default for Setting {

@@ -48,7 +48,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
                 outcome.report(format!("{}, {count} devices, {strategy}", works[0].name()), &last.report);
             }
         }
-        let most = ways.iter().zip(all).filter(|((_, strategy), _)| *strategy == Strategy::Auto).last();
+        let most = ways.iter().zip(all).rfind(|((_, strategy), _)| *strategy == Strategy::Auto);
         on_all.push(most.map(|(_, ran)| ran).unwrap_or_default());
     }
     outcome.tables.push(strong);

@@ -3,6 +3,7 @@
 //! Eight numbers of `width` bits have `width` bytes, so that the same byte shuffle and the same shifts unpack every
 //! eight of a block. A shuffle works within 16 bytes: the lower four numbers and the upper four are loaded separately.
 
+use super::block::Shape;
 use super::kernels::{self, Lists, Sums, Values};
 use super::{BLOCK, UNIT, bits};
 use std::arch::x86_64::*;
@@ -87,6 +88,52 @@ pub(super) fn scan(sums: &mut Sums, blocks: usize, step: u32) {
     }
 }
 
+/// Adds the high parts of exceptions, which begin at the first byte behind the positions, to gaps, if their width and
+/// the words behind them allow. To be called only if [`is_there`].
+#[inline(always)]
+pub(super) fn patch(exceptions: &[u32], shape: Shape, gaps: &mut [u32; BLOCK]) -> bool {
+    let bytes = shape.exceptions as usize + (shape.exceptions * shape.high).div_ceil(8) as usize;
+    // Eight are unpacked at a time, and the last load begins among the bytes of the last eight.
+    if shape.high as usize > WIDTH_MAX || 4 * exceptions.len() < bytes + shape.high as usize + 16 {
+        return false;
+    }
+    #[allow(unsafe_code)]
+    // SAFETY: the processor has AVX2.
+    unsafe {
+        patch_avx2(exceptions, shape, gaps);
+    }
+    true
+}
+
+#[target_feature(enable = "avx2")]
+fn patch_avx2(exceptions: &[u32], shape: Shape, gaps: &mut [u32; BLOCK]) {
+    let (count, width) = (shape.exceptions as usize, shape.high as usize);
+    let bytes: &[u8] = bytemuck::cast_slice(exceptions);
+    let (positions, highs) = bytes.split_at(count);
+    let groups = count.div_ceil(8);
+    assert!(width <= WIDTH_MAX && highs.len() >= groups * width + 16 && groups <= BLOCK / 8);
+    let (shuffle, shift) = &SHUFFLES[width];
+    let (mask, left) = (_mm256_set1_epi32(((1u64 << width) - 1) as i32), _mm_cvtsi32_si128(shape.width as i32));
+    for (group, positions) in positions.chunks(8).enumerate() {
+        let mut numbers = [0u32; 8];
+        #[allow(unsafe_code)]
+        // SAFETY: both arrays have 32 bytes. Loads begin within the first groups × width bytes, behind which there are
+        // 16. The store is of eight numbers.
+        unsafe {
+            let shuffle = _mm256_loadu_si256(shuffle.as_ptr().cast());
+            let shift = _mm256_loadu_si256(shift.as_ptr().cast());
+            let from = highs.as_ptr().add(group * width);
+            let lower = _mm256_castsi128_si256(_mm_loadu_si128(from.cast()));
+            let both = _mm256_inserti128_si256::<1>(lower, _mm_loadu_si128(from.add(4 * width / 8).cast()));
+            let unpacked = _mm256_and_si256(_mm256_srlv_epi32(_mm256_shuffle_epi8(both, shuffle), shift), mask);
+            _mm256_storeu_si256(numbers.as_mut_ptr().cast(), _mm256_sll_epi32(unpacked, left));
+        }
+        for (&position, number) in positions.iter().zip(numbers) {
+            gaps[usize::from(position) % BLOCK] |= number;
+        }
+    }
+}
+
 #[target_feature(enable = "avx2")]
 fn scan_avx2(sums: &mut Sums, blocks: usize, step: u32) {
     let step = _mm256_set1_epi32(step as i32);
@@ -127,16 +174,16 @@ pub(super) fn rebase(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize,
     }
 }
 
-/// Adds the origin; the largest value. To be called only if [`is_there`].
+/// Adds the origin, and checks the range. To be called only if [`is_there`].
 #[inline(always)]
-pub(super) fn finish(values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
+pub(super) fn finish(values: &[u32], range: (u32, u32), out: &mut [u32]) -> bool {
     #[target_feature(enable = "avx2")]
-    fn compiled(values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
-        kernels::finish_any(values, origin, out)
+    fn compiled(values: &[u32], range: (u32, u32), out: &mut [u32]) -> bool {
+        kernels::finish_any(values, range, out)
     }
     #[allow(unsafe_code)]
     // SAFETY: the processor has AVX2.
     unsafe {
-        compiled(values, origin, out)
+        compiled(values, range, out)
     }
 }

@@ -46,7 +46,7 @@ impl<'a> UnitDecoder<'a> {
         let mut at = 0;
         if self.left > 0 {
             at = self.left.min(UNIT as u64) as usize;
-            kernels::subtract(&self.sums, page.block(first).0.wrapping_neg(), 0, at, &mut self.values);
+            kernels::continue_list(&self.sums, page.block(first).0, at, &mut self.values);
             self.left -= at as u64;
         }
         // The value of slot 0's own vertex.
@@ -54,15 +54,17 @@ impl<'a> UnitDecoder<'a> {
         while at < count {
             self.degrees.fill(&page)?;
             let own = page.parameters.own.then(|| start.wrapping_add(self.degrees.slot() as u32));
-            let lists = Lists { degrees: self.degrees.rest(), at, own, step };
+            let lists = Lists { degrees: self.degrees.rest(), at, own, step, are_short: self.degrees.are_short() };
             let used;
             (used, at) = kernels::rebase(page.fast, &self.sums, lists, &mut self.values);
             self.degrees.advance(used);
         }
         self.left += at.saturating_sub(UNIT) as u64;
         self.next = unit + 1;
-        page.check_range(kernels::finish(page.fast, &self.values[..count], page.first_dest, out))?;
-        Ok(count)
+        // A shard without destinations has no neighbours either.
+        let last = page.dest_count.saturating_sub(1) as u32;
+        let sound = kernels::finish(page.fast, &self.values[..count], (page.first_dest, last), out);
+        if sound && page.dest_count > 0 { Ok(count) } else { Err(page.out_of_range(&self.values[..count])) }
     }
 
     /// Finds the list that a unit begins in or with.
@@ -98,24 +100,44 @@ impl PackedPage<'_> {
     /// # Errors
     /// A defect, if the bytes are none of a valid page, or a neighbour is not among the page's destinations.
     pub fn inflate(&self, out: &mut [u8]) -> Result<(), PageDefect> {
+        self.inflate_slots(out)?;
+        self.inflate_units(out, 0..self.unit_count())
+    }
+
+    /// Writes the header and the slots of the plain image only, as [`inflate`](Self::inflate) does.
+    ///
+    /// # Errors
+    /// A defect, if the bytes are none of a valid page.
+    pub fn inflate_slots(&self, out: &mut [u8]) -> Result<(), PageDefect> {
         assert!(out.len() >= self.image_bytes(), "{} bytes for an image of {}", out.len(), self.image_bytes());
         out[..HEADER_BYTES].copy_from_slice(bytemuck::bytes_of(&self.header));
         let words: &mut [u32] = bytemuck::cast_slice_mut(&mut out[HEADER_BYTES..]);
-        let (edges, slots) = words.split_at_mut(self.header.edge_count as usize);
+        let slots = &mut words[self.header.edge_count as usize..];
         let last = slots.len() - 1;
         self.each_slot(|slot, first| slots[last - slot] = first)?;
         slots[last - self.header.slot_count as usize] = self.header.edge_count;
+        Ok(())
+    }
+
+    /// Writes the neighbours of some units of the plain image only, as [`inflate`](Self::inflate) does. Consecutive
+    /// units are decoded faster.
+    ///
+    /// # Errors
+    /// Those of [`inflate`](Self::inflate).
+    pub fn inflate_units(&self, out: &mut [u8], units: impl IntoIterator<Item = u32>) -> Result<(), PageDefect> {
+        assert!(out.len() >= self.image_bytes(), "{} bytes for an image of {}", out.len(), self.image_bytes());
+        let words: &mut [u32] = bytemuck::cast_slice_mut(&mut out[HEADER_BYTES..]);
+        let (whole, rest) = words[..self.header.edge_count as usize].as_chunks_mut::<UNIT>();
         let mut decoder = UnitDecoder::new(self);
-        let (units, rest) = edges.as_chunks_mut::<UNIT>();
-        let mut number = 0;
-        for unit in units {
-            decoder.decode(number, unit)?;
-            number += 1;
-        }
-        if !rest.is_empty() {
-            let mut unit = [0; UNIT];
-            decoder.decode(number, &mut unit)?;
-            rest.copy_from_slice(&unit[..rest.len()]);
+        for number in units {
+            match whole.get_mut(number as usize) {
+                Some(unit) => _ = decoder.decode(number, unit)?,
+                None => {
+                    let mut unit = [0; UNIT];
+                    decoder.decode(number, &mut unit)?;
+                    rest.copy_from_slice(&unit[..rest.len()]);
+                }
+            }
         }
         Ok(())
     }
@@ -131,18 +153,15 @@ impl PackedPage<'_> {
         }
         kernels::unpack(self.fast, words, shape.width, out);
         if shape.exceptions > 0 {
-            shape.patch(&words[shape.packed_words()..], out);
+            kernels::patch(self.fast, &words[shape.packed_words()..], shape, out);
         }
         Ok(())
     }
 
-    /// Checks the largest of some values.
-    #[inline(always)]
-    fn check_range(&self, largest: u32) -> Result<(), PageDefect> {
-        if u64::from(largest) < self.dest_count {
-            return Ok(());
-        }
-        let destinations = u64::from(self.first_dest)..u64::from(self.first_dest) + self.dest_count;
-        Err(crate::page::outside(&destinations, u64::from(self.first_dest) + u64::from(largest)))
+    /// The defect of values of which one is out of range: the largest.
+    #[cold]
+    fn out_of_range(&self, values: &[u32]) -> PageDefect {
+        let (first, largest) = (u64::from(self.first_dest), values.iter().copied().max().unwrap_or(0));
+        crate::page::outside(&(first..first + self.dest_count), first + u64::from(largest))
     }
 }

@@ -1,8 +1,9 @@
 //! Packed degrees: how many neighbours of the page each slot has.
 
 use super::bits::{self, block_words};
-use super::{BLOCK, PackedPage};
+use super::{BLOCK, PackedPage, kernels};
 use crate::page::PageDefect;
+use std::ops::Range;
 
 /// The degrees of one degree block, of which some have been used.
 #[derive(Clone, Debug)]
@@ -13,11 +14,13 @@ pub(super) struct DegreeCursor {
     /// The block's slots: the used ones, and all.
     used: usize,
     count: usize,
+    /// Whether the lists of the block are short on average.
+    are_short: bool,
 }
 
 impl Default for DegreeCursor {
     fn default() -> Self {
-        Self { next: 0, degrees: [0; BLOCK], used: 0, count: 0 }
+        Self { next: 0, degrees: [0; BLOCK], used: 0, count: 0, are_short: false }
     }
 }
 
@@ -45,6 +48,12 @@ impl DegreeCursor {
         Ok(())
     }
 
+    /// Whether the lists of the block are short on average.
+    #[inline(always)]
+    pub(super) fn are_short(&self) -> bool {
+        self.are_short
+    }
+
     /// Uses some of the rest.
     #[inline(always)]
     pub(super) fn advance(&mut self, slots: usize) {
@@ -60,17 +69,16 @@ impl DegreeCursor {
     fn load(&mut self, page: &PackedPage<'_>, block: usize) -> Result<(), PageDefect> {
         page.unpack_degrees(block, &mut self.degrees)?;
         (self.next, self.used, self.count) = (block + 1, 0, page.slots_of(block));
+        let end =
+            if self.next < page.degree_block_count() { page.degree_block(self.next).0 } else { page.header.edge_count };
+        let neighbours = end.saturating_sub(page.degree_block(block).0);
+        self.are_short = kernels::are_short(self.count, neighbours.into());
         Ok(())
     }
 
     /// Moves to the list that contains neighbour `edge` of the page; returns where it begins and ends.
     pub(super) fn seek(&mut self, page: &PackedPage<'_>, edge: u32) -> Result<(u64, u64), PageDefect> {
-        let (mut low, mut high) = (0, page.degree_block_count());
-        while low < high {
-            let middle = (low + high) / 2;
-            if page.degree_block(middle).0 <= edge { low = middle + 1 } else { high = middle }
-        }
-        let block = low.checked_sub(1).ok_or_else(too_few)?;
+        let block = page.degree_blocks_until(|first| first <= edge).checked_sub(1).ok_or_else(too_few)?;
         self.load(page, block)?;
         let mut start = u64::from(page.degree_block(block).0);
         while self.used < self.count {
@@ -103,6 +111,58 @@ impl PackedPage<'_> {
         PageDefect::unless_with(sound, expected, || format!("{} words for a width of {width}", words.len()))?;
         bits::unpack(words, width, out);
         Ok(())
+    }
+
+    /// The neighbours of a slot, as a range within the page; empty for a slot that does not exist. Unpacks the degrees of
+    /// one degree block.
+    ///
+    /// # Errors
+    /// A defect, if the bytes are none of a valid page.
+    pub fn record(&self, slot: u32) -> Result<Range<usize>, PageDefect> {
+        if slot >= self.header.slot_count {
+            return Ok(0..0);
+        }
+        let (block, number) = (slot as usize / BLOCK, slot as usize % BLOCK);
+        let mut degrees = [0; BLOCK];
+        self.unpack_degrees(block, &mut degrees)?;
+        let before = degrees[..number].iter().map(|&degree| u64::from(degree)).sum::<u64>();
+        let begin = u64::from(self.degree_block(block).0) + before;
+        let end = begin + u64::from(degrees[number]);
+        let edges = self.header.edge_count;
+        let room = || format!("at most {edges} neighbours before slot {}", slot + 1);
+        PageDefect::unless_with(end <= edges.into(), room, || end.to_string())?;
+        Ok(begin as usize..end as usize)
+    }
+
+    /// The first slot whose record begins at neighbour `edge` or later, by binary search; the slot count if there is
+    /// none. Used to cut equal shares of edges.
+    ///
+    /// # Errors
+    /// A defect, if the bytes are none of a valid page.
+    pub fn first_slot_from(&self, edge: u32) -> Result<u32, PageDefect> {
+        let after = self.degree_blocks_until(|first| first < edge);
+        let Some(block) = after.checked_sub(1) else { return Ok(0) };
+        let mut degrees = [0; BLOCK];
+        self.unpack_degrees(block, &mut degrees)?;
+        let mut first = u64::from(self.degree_block(block).0);
+        for (slot, &degree) in degrees[..self.slots_of(block)].iter().enumerate() {
+            if first >= edge.into() {
+                return Ok((block * BLOCK + slot) as u32);
+            }
+            first += u64::from(degree);
+        }
+        Ok(self.header.slot_count.min((after * BLOCK) as u32))
+    }
+
+    /// The number of degree blocks, from the first on, whose numbers of neighbours before them satisfy a condition that
+    /// holds up to some number.
+    fn degree_blocks_until(&self, holds: impl Fn(u32) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.degree_block_count());
+        while low < high {
+            let middle = (low + high) / 2;
+            if holds(self.degree_block(middle).0) { low = middle + 1 } else { high = middle }
+        }
+        low
     }
 
     /// The slot whose record contains neighbour `edge` of the page, which must exist.

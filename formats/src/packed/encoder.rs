@@ -151,8 +151,9 @@ impl PageEncoder {
             return false;
         }
         let degree = (edges - self.list.at) as u32 + 1;
-        let unchanged = self.open.is_bounded && bits <= self.open.bits && bits_of(degree) <= self.open.degree_bits;
-        if !(unchanged && !edges.is_multiple_of(BLOCK)) && !self.admit(gap, degree) {
+        let open = &self.open;
+        let fits = open.is_bounded && bits <= open.bits && bits_of(degree) <= open.degree_bits;
+        if (!fits || edges.is_multiple_of(BLOCK)) && !self.admit(gap, degree) {
             return false;
         }
         self.open.histogram[bits as usize] += 1;

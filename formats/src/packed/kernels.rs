@@ -1,9 +1,14 @@
 //! The inner loops of decoding, portable; `avx2` has the same ones for processors with AVX2.
 
+use super::block::Shape;
 use super::{BLOCK, UNIT, bits, unzigzag};
 
 /// Numbers of a list that are written at once: most lists are shorter, which saves a branch that predicts badly.
 const STRIDE: usize = 16;
+/// The same where lists are short on average.
+const SHORT_STRIDE: usize = 8;
+/// The mean number of neighbours up to which lists are short.
+const SHORT_MAX: usize = 5;
 /// Values before and behind the unit in a [`Sums`], so that a stride may be read across its end.
 const MARGIN: usize = STRIDE;
 
@@ -30,6 +35,18 @@ pub(super) struct Lists<'a> {
     pub(super) own: Option<u32>,
     /// 1 if gaps are stored less one, otherwise 0.
     pub(super) step: u32,
+    /// Whether most of them are short.
+    pub(super) are_short: bool,
+}
+
+/// Whether lists with as many neighbours are short.
+pub(super) fn are_short(lists: usize, neighbours: u64) -> bool {
+    neighbours <= (SHORT_MAX * lists) as u64
+}
+
+/// The values of the part of a list that continues from the unit before: sums and the unit's base.
+pub(super) fn continue_list(sums: &Sums, base: u32, end: usize, out: &mut Values) {
+    subtract::<STRIDE>(sums, base.wrapping_neg(), 0, end, out);
 }
 
 /// Whether this processor has the faster kernels.
@@ -49,6 +66,17 @@ pub(super) fn unpack(fast: bool, words: &[u32], width: u32, out: &mut [u32; BLOC
     }
     let _ = fast;
     bits::unpack(words, width, out);
+}
+
+/// Adds the high parts of a block's exceptions. `words` are at least those of the exceptions, or the page is damaged.
+#[inline(always)]
+pub(super) fn patch(fast: bool, words: &[u32], shape: Shape, gaps: &mut [u32; BLOCK]) {
+    #[cfg(target_arch = "x86_64")]
+    if fast && super::avx2::patch(words, shape, gaps) {
+        return;
+    }
+    let _ = fast;
+    shape.patch(words, gaps);
 }
 
 /// Replaces the first `blocks` blocks of gaps by their prefix sums, adding `step` to each gap.
@@ -74,18 +102,18 @@ pub(super) fn rebase(fast: bool, sums: &Sums, lists: Lists<'_>, out: &mut Values
     rebase_any(sums, lists, out)
 }
 
-/// Writes the vertices of values, which begin at `origin`; returns the largest value.
+/// Writes the vertices of values, which begin at `origin`; returns whether all values are at most `last`.
 #[inline(always)]
-pub(super) fn finish(fast: bool, values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
+pub(super) fn finish(fast: bool, values: &[u32], (origin, last): (u32, u32), out: &mut [u32]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if fast {
-        return super::avx2::finish(values, origin, out);
+        return super::avx2::finish(values, (origin, last), out);
     }
     let _ = fast;
-    finish_any(values, origin, out)
+    finish_any(values, (origin, last), out)
 }
 
-/// Four at a time, so that each depends on the ones before by one addition only.
+/// Prefix sums, four at a time.
 fn scan_portable(sums: &mut Sums, blocks: usize, step: u32) {
     let mut before = 0u32;
     for four in sums[MARGIN..MARGIN + blocks * BLOCK].as_chunks_mut::<4>().0 {
@@ -98,10 +126,10 @@ fn scan_portable(sums: &mut Sums, blocks: usize, step: u32) {
     }
 }
 
-/// The values of one list, or a part of it: sums less a number. Writes up to 15 values behind `end`, which the lists
-/// after it overwrite.
+/// The values of one list, or a part of it: sums less a number. Writes up to a stride less one behind `end`, which the
+/// lists after it overwrite.
 #[inline(always)]
-pub(super) fn subtract(sums: &Sums, less: u32, at: usize, end: usize, out: &mut Values) {
+fn subtract<const STRIDE: usize>(sums: &Sums, less: u32, at: usize, end: usize, out: &mut Values) {
     let mut at = at;
     loop {
         // Always below; the compiler then knows that a stride is within both arrays.
@@ -118,7 +146,15 @@ pub(super) fn subtract(sums: &Sums, less: u32, at: usize, end: usize, out: &mut 
 
 #[inline(always)]
 pub(super) fn rebase_any(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
-    let Lists { degrees, mut at, own, step } = lists;
+    match lists.are_short {
+        true => rebase_by::<SHORT_STRIDE>(sums, lists, out),
+        false => rebase_by::<STRIDE>(sums, lists, out),
+    }
+}
+
+#[inline(always)]
+fn rebase_by<const STRIDE: usize>(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
+    let Lists { degrees, mut at, own, step, .. } = lists;
     for (number, &degree) in degrees.iter().enumerate() {
         if at >= UNIT {
             return (number, at);
@@ -134,18 +170,20 @@ pub(super) fn rebase_any(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (us
             }
         };
         let end = at + degree as usize;
-        subtract(sums, less, at, end.min(UNIT), out);
+        subtract::<STRIDE>(sums, less, at, end.min(UNIT), out);
         at = end;
     }
     (degrees.len(), at)
 }
 
 #[inline(always)]
-pub(super) fn finish_any(values: &[u32], origin: u32, out: &mut [u32]) -> u32 {
-    let mut largest = 0;
+pub(super) fn finish_any(values: &[u32], (origin, last): (u32, u32), out: &mut [u32]) -> bool {
+    // Below 2^31, a value is too large if it or its distance to the last one has the highest bit. That takes fewer
+    // instructions than comparisons of unsigned numbers where vectors have none.
+    let mut signs = 0;
     for (&value, out) in values.iter().zip(out) {
-        largest = largest.max(value);
+        signs |= value | last.wrapping_sub(value);
         *out = value.wrapping_add(origin);
     }
-    largest
+    if last >> 31 == 0 { signs >> 31 == 0 } else { values.iter().all(|&value| value <= last) }
 }

@@ -157,6 +157,12 @@ fn plain_image(number: PageId, bytes: &[u8], context: &PageContext<'_>) -> Optio
     page.portable().inflate(&mut portable).unwrap();
     assert_eq!(Page::open(&portable, encoding.plain()).unwrap().neighbour_bytes(), plain.neighbour_bytes());
     let neighbours: &[u32] = bytemuck::cast_slice(plain.neighbour_bytes());
+    for slot in 0..plain.header().slot_count.min(600) + 1 {
+        assert_eq!(page.record(slot).unwrap(), plain.record(slot), "slot {slot}");
+    }
+    for edge in (0..neighbours.len() + 2).step_by(1 + neighbours.len() / 500) {
+        assert_eq!(page.first_slot_from(edge as u32).unwrap(), plain.first_slot_from(edge as u32), "edge {edge}");
+    }
     let mut decoder = UnitDecoder::new(&page);
     for unit in (0..page.unit_count()).rev().chain(0..page.unit_count()) {
         let mut out = [0; UNIT];

@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 pub use crate::error::{Rule, Violation};
 use crate::model::algorithm::Values;
 use crate::model::bits::Bits;
+use crate::pages::buffers::PageBuffers;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topostream_formats::edge::WeightType;
@@ -112,8 +113,7 @@ pub fn check_sssp(
 /// Returns the main memory that a check needs besides the answer, in bytes.
 pub fn memory_bytes(store: &Store, weights: bool) -> u64 {
     let topology = out_lists(store);
-    let weight_page_bytes = if weights { topology.weight_page_bytes() } else { 0 };
-    let a_thread = u64::from(topology.page_bytes()) + u64::from(weight_page_bytes);
+    let a_thread = PageBuffers::memory_bytes(topology, weights);
     let directory = 36 * u64::from(topology.page_count());
     rayon::current_num_threads() as u64 * a_thread + 2 * Bits::memory_bytes(store.vertices()) + directory
 }

@@ -6,6 +6,7 @@ use crate::model::algorithm::{Graph, Kernel, List};
 use crate::model::bits::Bits;
 use crate::model::prefetch::EDGES_AHEAD;
 use std::ops::Range;
+use topostream_formats::packed::UNIT;
 use topostream_formats::page::{Neighbours, Page};
 
 /// The lists of a page to visit.
@@ -14,6 +15,76 @@ pub(super) enum Selection<'a> {
     All,
     In(&'a Bits),
     NotIn(&'a Bits),
+}
+
+impl Selection<'_> {
+    fn visits(self, vertex: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::In(bits) => bits.contains(vertex),
+            Self::NotIn(bits) => !bits.contains(vertex),
+        }
+    }
+}
+
+/// The slots of a page, or those whose lists begin in a segment.
+fn slots(page: &Page<'_>, segment: Option<&Range<u32>>) -> Range<u32> {
+    match segment {
+        Some(edges) => page.first_slot_from(edges.start)..page.first_slot_from(edges.end),
+        None => 0..page.header().slot_count,
+    }
+}
+
+/// The neighbours of a large page, or those in a segment.
+fn part_of_large(page: &Page<'_>, segment: Option<&Range<u32>>) -> Range<usize> {
+    let all = page.header().edge_count;
+    segment.map_or(0..all as usize, |edges| edges.start as usize..edges.end.min(all) as usize)
+}
+
+/// Calls `visit` for each selected vertex of some slots.
+#[inline(always)]
+fn each_visited(selection: Selection<'_>, start: u32, slots: Range<u32>, mut visit: impl FnMut(u32)) {
+    if slots.is_empty() {
+        return;
+    }
+    let vertices = start + slots.start..=start + (slots.end - 1);
+    match selection {
+        Selection::All => vertices.for_each(visit),
+        Selection::In(bits) => bits.for_each_in(vertices, false, &mut visit),
+        Selection::NotIn(bits) => bits.for_each_in(vertices, true, &mut visit),
+    }
+}
+
+/// The units of a packed page that the visited lists are in, as ascending ranges, from the slots of its plain image.
+pub(super) fn visited_units(
+    page: &Page<'_>,
+    selection: Selection<'_>,
+    segment: Option<&Range<u32>>,
+) -> Vec<Range<u32>> {
+    let unit = UNIT as u32;
+    let mut units: Vec<Range<u32>> = Vec::new();
+    let mut add = |edges: Range<usize>| {
+        let (first, end) = (edges.start as u32 / unit, (edges.end as u32).div_ceil(unit));
+        match units.last_mut() {
+            _ if edges.is_empty() => {}
+            Some(last) if first <= last.end => last.end = last.end.max(end),
+            _ => units.push(first..end),
+        }
+    };
+    let start = page.header().start_vertex;
+    if page.header().large == 1 {
+        if selection.visits(start) {
+            add(part_of_large(page, segment));
+        }
+        return units;
+    }
+    let slots = slots(page, segment);
+    if let (Selection::All, false) = (selection, slots.is_empty()) {
+        add(page.record(slots.start).start..page.record(slots.end - 1).end);
+    } else {
+        each_visited(selection, start, slots, |vertex| add(page.record(vertex - start)));
+    }
+    units
 }
 
 /// The lengths of lists with records on a page.
@@ -53,54 +124,43 @@ impl PageLists<'_> {
         if header.large == 1 {
             return self.run_large(kernel, neighbours);
         }
-        let slots = match &self.segment {
-            Some(edges) => self.page.first_slot_from(edges.start)..self.page.first_slot_from(edges.end),
-            None => 0..header.slot_count,
-        };
         let mut edges = 0;
+        let slots = slots(&self.page, self.segment.as_ref());
+        // The following record is read next only if all lists are visited.
+        let known = match self.selection {
+            Selection::All if !slots.is_empty() => Some(self.page.record(slots.end - 1).end),
+            _ => None,
+        };
         let start = header.start_vertex;
-        let mut visit = |vertex: u32| {
+        each_visited(self.selection, start, slots, |vertex: u32| {
             let record = self.page.record(vertex - start);
             let list = self.lengths.list(vertex, record.len());
-            edges += self.run_list(kernel, neighbours, list, record);
-        };
-        if slots.is_empty() {
-            return 0;
-        }
-        let vertices = start + slots.start..=start + (slots.end - 1);
-        match self.selection {
-            Selection::All => vertices.for_each(visit),
-            Selection::In(bits) => bits.for_each_in(vertices, false, &mut visit),
-            Selection::NotIn(bits) => bits.for_each_in(vertices, true, &mut visit),
-        }
+            edges += self.run_list(kernel, neighbours, list, record, known);
+        });
         edges
     }
 
     fn run_large<K: Kernel, N: Neighbours>(&self, kernel: &K, neighbours: N) -> u64 {
         let header = self.page.header();
-        let visited = match self.selection {
-            Selection::All => true,
-            Selection::In(bits) => bits.contains(header.start_vertex),
-            Selection::NotIn(bits) => !bits.contains(header.start_vertex),
-        };
-        if !visited {
+        if !self.selection.visits(header.start_vertex) {
             return 0;
         }
-        let all = 0..header.edge_count;
-        let edges = self.segment.clone().map_or(all.clone(), |edges| edges.start..edges.end.min(all.end));
-        let list = self.lengths.list(header.start_vertex, all.len());
-        self.run_list(kernel, neighbours, list, edges.start as usize..edges.end as usize)
+        let list = self.lengths.list(header.start_vertex, header.edge_count as usize);
+        self.run_list(kernel, neighbours, list, part_of_large(&self.page, self.segment.as_ref()), None)
     }
 
     #[inline(always)]
-    fn run_list<K: Kernel, N: Neighbours>(&self, kernel: &K, neighbours: N, list: List, edges: Range<usize>) -> u64 {
+    fn run_list<K: Kernel, N: Neighbours>(
+        &self,
+        kernel: &K,
+        neighbours: N,
+        list: List,
+        edges: Range<usize>,
+        known: Option<usize>,
+    ) -> u64 {
         let Some(mut record) = kernel.open(list) else { return 0 };
         let count = edges.len() as u64;
-        // The following record is read next only if all lists are visited.
-        let known = match self.selection {
-            Selection::All => self.page.header().edge_count as usize,
-            _ => edges.end,
-        };
+        let known = known.unwrap_or(edges.end);
         if self.weights.is_empty() {
             for (edge, neighbour) in edges.clone().zip(neighbours.vertices(edges)) {
                 if edge + EDGES_AHEAD < known {

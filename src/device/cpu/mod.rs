@@ -30,7 +30,7 @@ use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
 use crate::trace::Timeline;
 use crossbeam_channel::{Receiver, bounded};
-use pages::{Report, Running, Shared};
+use pages::{Images, Report, Running, Shared};
 use rayon::prelude::*;
 use std::convert::Infallible;
 use std::ops::Range;
@@ -93,7 +93,8 @@ impl<A: Algorithm> CpuDevice<A> {
         let state = state.with_activations(algorithm.keeps_activations());
         let (report, done) = mpsc::unbounded_channel();
         let (weights, abandoned) = (algorithm.needs_weights(), AtomicBool::new(false));
-        let shared = Arc::new(Shared { algorithm, state, store, weights, trace, workers, report, abandoned });
+        let images = Images::default();
+        let shared = Arc::new(Shared { algorithm, state, store, weights, trace, workers, report, images, abandoned });
         let step = Arc::new(Step::new(0, Direction::Out, Visit::All));
         let (running, ended) = bounded(0);
         let (running, gather) = (Some(running), Gather::default());

@@ -6,9 +6,12 @@
 //!                          └ many: segment 0, 1, 2 … on all worker threads ─▶ PageDone, by the last one
 //! ```
 //!
+//! Of a packed page, each thread decodes what it visits into a buffer of its own, the plain image. If frames have room
+//! for plain images, a page is decoded once, in its frame.
+//!
 //! Called by the CPU device only. Jobs report to the device by a channel, including panics.
 
-use super::lists::{Lengths, PageLists, Selection};
+use super::lists::{Lengths, PageLists, Selection, visited_units};
 use crate::device::workers::{Workers, panic_message};
 use crate::device::{PageDone, PageTask, PageWork};
 use crate::model::algorithm::{Algorithm, State, Step, Visit};
@@ -17,14 +20,16 @@ use crossbeam_channel::Sender;
 use std::convert::Infallible;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 use tokio::sync::mpsc;
+use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::directory::DirectoryEntry;
-use topostream_formats::page::{Page, weights};
+use topostream_formats::packed::PackedPage;
+use topostream_formats::page::{Page, PageDefect, weights};
 use topostream_formats::with_neighbours;
-use topostream_formats::{Result, Store, Topology};
+use topostream_formats::{Error, Result, Store, Topology};
 
 /// Edges of a segment; pages with more than twice as many are split.
 const SEGMENT_EDGES: u32 = 1 << 18;
@@ -38,8 +43,24 @@ pub(super) struct Shared<A> {
     pub trace: Option<Arc<Timeline>>,
     pub workers: Arc<Workers>,
     pub report: mpsc::UnboundedSender<Report>,
+    pub images: Images,
     /// Set when the device is dropped: pending jobs do nothing.
     pub abandoned: AtomicBool,
+}
+
+/// Buffers for plain images of packed pages: one for each thread that decodes.
+#[derive(Debug, Default)]
+pub(super) struct Images(Mutex<Vec<AlignedBuffer>>);
+
+impl Images {
+    fn take(&self, bytes: u64) -> Result<AlignedBuffer> {
+        let free = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        free.map_or_else(|| AlignedBuffer::try_new("a decoded page", bytes), Ok)
+    }
+
+    fn give(&self, image: AlignedBuffer) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(image);
+    }
 }
 
 /// The report of a job to the device.
@@ -60,6 +81,8 @@ struct SharedPage {
     edges: AtomicU64,
     compute_ns: AtomicU64,
     check_ns: u64,
+    /// Why a segment could not be decoded.
+    defect: OnceLock<Error>,
 }
 
 impl<A: Algorithm> Shared<A> {
@@ -82,9 +105,9 @@ impl<A: Algorithm> Shared<A> {
     }
 
     /// Checks a page, and processes it or its first segment; the other segments become jobs.
-    fn begin_page(self: &Arc<Self>, running: &Running, task: PageTask, step: Arc<Step>) {
+    fn begin_page(self: &Arc<Self>, running: &Running, mut task: PageTask, step: Arc<Step>) {
         let started = Instant::now();
-        match catch_unwind(AssertUnwindSafe(|| self.check(&task))) {
+        match catch_unwind(AssertUnwindSafe(|| self.check(&mut task))) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 let done = PageDone { page: task.page, frame: task.frame, kept: false, result: Err(error) };
@@ -94,13 +117,14 @@ impl<A: Algorithm> Shared<A> {
         }
         let check_ns = elapsed_ns(started);
         if task.fresh {
-            let bytes = task.frame.page().len() + if self.weights { task.frame.weights().len() } else { 0 };
+            let bytes =
+                self.topology(&task).page_bytes() as usize + if self.weights { task.frame.weights().len() } else { 0 };
             self.span(Lane::Checks, "check", started, Detail::page(task.page, bytes as u64));
         }
         let edges = self.entry(&task).edge_count;
         let segments = if edges > 2 * SEGMENT_EDGES { edges.div_ceil(SEGMENT_EDGES) } else { 1 };
-        let (edges, compute_ns) = (AtomicU64::new(0), AtomicU64::new(0));
-        let page = Arc::new(SharedPage { task, step, segments, edges, compute_ns, check_ns });
+        let (edges, compute_ns, defect) = (AtomicU64::new(0), AtomicU64::new(0), OnceLock::new());
+        let page = Arc::new(SharedPage { task, step, segments, edges, compute_ns, check_ns, defect });
         for number in 1..segments {
             let page = Arc::clone(&page);
             self.spawn(running, move |shared| shared.work_segment(page, number));
@@ -114,15 +138,20 @@ impl<A: Algorithm> Shared<A> {
             // Before the page is dropped, so that the device receives the panic first.
             self.tell(Report::Panicked(panic_message(&*panic)));
         }
-        let Some(SharedPage { task, edges, compute_ns, check_ns, .. }) = Arc::into_inner(page) else { return };
+        let Some(SharedPage { task, edges, compute_ns, check_ns, defect, .. }) = Arc::into_inner(page) else { return };
         let work = PageWork { edges: edges.into_inner(), compute_ns: compute_ns.into_inner(), check_ns };
-        self.tell(Report::Done(PageDone { page: task.page, frame: task.frame, kept: false, result: Ok(work) }));
+        let result = defect.into_inner().map_or(Ok(work), Err);
+        self.tell(Report::Done(PageDone { page: task.page, frame: task.frame, kept: false, result }));
     }
 
     fn run_segment(&self, page: &SharedPage, number: u32) {
         let started = Instant::now();
         let result = self.run(&page.task, &page.step, (page.segments > 1).then(|| segment(number, page.segments)));
-        let edges = result.unwrap_or_else(|error| panic!("a checked page is valid: {error}"));
+        let edges = result.unwrap_or_else(|error| {
+            // Neighbours of packed pages are checked when they are decoded. The first defect is reported.
+            page.defect.set(error).ok();
+            0
+        });
         page.edges.fetch_add(edges, Ordering::Relaxed);
         let detail = Detail { page: Some(page.task.page), edges, ..Detail::default() };
         self.span(Lane::HostKernels, self.algorithm.name(), started, detail);
@@ -149,21 +178,77 @@ impl<A: Algorithm> Shared<A> {
         &self.topology(task).directory().entries()[task.page.page.index()]
     }
 
-    fn check(&self, task: &PageTask) -> Result<()> {
+    /// Checks a page that has just been read, and decodes it in its frame if that keeps plain images.
+    fn check(&self, task: &mut PageTask) -> Result<()> {
         if !task.fresh {
             return Ok(());
         }
         let topology = self.topology(task);
         let weights = self.weights.then(|| task.frame.weights());
-        topology.check(task.page.page, task.frame.page(), weights, &self.store.page_context(topology))
+        topology.check(task.page.page, self.packed(task), weights, &self.store.page_context(topology))?;
+        if !self.keeps_images(task) {
+            return Ok(());
+        }
+        let context = self.store.page_context(topology);
+        let mut packed = self.images.take(topology.image_bytes())?;
+        packed[..self.packed(task).len()].copy_from_slice(self.packed(task));
+        let number = task.page.page;
+        let frame = Arc::get_mut(&mut task.frame).expect("a device that keeps images shares its frames with nobody");
+        let bytes = &packed[..topology.page_bytes() as usize];
+        let image = &mut frame.bytes_mut()[..topology.image_bytes() as usize];
+        let decoded = context.open_plain(bytes, number.0, image).map(drop);
+        self.images.give(packed);
+        decoded.map_err(|defect| topology.page_error(number, false, defect))
+    }
+
+    /// Whether frames have room for plain images, which then replace packed pages.
+    fn keeps_images(&self, task: &PageTask) -> bool {
+        task.frame.page().len() > self.topology(task).page_bytes() as usize
+    }
+
+    /// The bytes of a page as it was read.
+    fn packed<'a>(&self, task: &'a PageTask) -> &'a [u8] {
+        &task.frame.page()[..self.topology(task).page_bytes() as usize]
     }
 
     /// Runs the step's edge function over a page, or over the edges of a segment.
     fn run(&self, task: &PageTask, step: &Step, segment: Option<Range<u32>>) -> Result<u64> {
         let topology = self.topology(task);
+        if topology.image_bytes() == 0 || self.keeps_images(task) {
+            let page = Page::open(task.frame.page(), self.store.manifest().encoding.plain());
+            let page = page.map_err(|defect| topology.page_error(task.page.page, false, defect))?;
+            return Ok(self.run_lists(task, step, page, segment));
+        }
+        let mut image = self.images.take(topology.image_bytes())?;
+        let edges = self.decode(task, step, segment.as_ref(), &mut image).and_then(|()| {
+            let page = Page::open(&image, self.store.manifest().encoding.plain())?;
+            Ok(self.run_lists(task, step, page, segment))
+        });
+        self.images.give(image);
+        edges.map_err(|defect| topology.page_error(task.page.page, false, defect))
+    }
+
+    /// Decodes the slots of a packed page, and the neighbours of the lists that the step visits.
+    fn decode(
+        &self,
+        task: &PageTask,
+        step: &Step,
+        segment: Option<&Range<u32>>,
+        image: &mut AlignedBuffer,
+    ) -> Result<(), PageDefect> {
+        let context = self.store.page_context(self.topology(task));
+        let destinations = context.destinations(task.page.page.0);
+        let packed = PackedPage::open(self.packed(task), context.encoding, destinations)?;
+        packed.inflate_slots(image)?;
+        let page = Page::open(image, context.encoding.plain())?;
+        let units = visited_units(&page, self.selection(step), segment);
+        packed.inflate_units(image, units.into_iter().flatten())
+    }
+
+    /// Runs the step's edge function over the lists of an open page.
+    fn run_lists(&self, task: &PageTask, step: &Step, page: Page<'_>, segment: Option<Range<u32>>) -> u64 {
+        let topology = self.topology(task);
         let encoding = self.store.manifest().encoding;
-        let page = Page::open(task.frame.page(), encoding)
-            .map_err(|defect| topology.page_error(task.page.page, false, defect))?;
         let header = *page.header();
         let lengths = match (topology.is_grouped(), header.large) {
             (true, _) => Lengths::Elsewhere(&self.state.graph),
@@ -174,7 +259,7 @@ impl<A: Algorithm> Shared<A> {
         let lists = PageLists { page, weights, lengths, selection: self.selection(step), segment };
         let kernel = self.algorithm.kernel(&self.state, step);
         let starts = topology.directory().starts();
-        Ok(with_neighbours!(&page, encoding, starts, |neighbours| lists.run(&kernel, neighbours)))
+        with_neighbours!(&page, encoding, starts, |neighbours| lists.run(&kernel, neighbours))
     }
 
     fn selection(&self, step: &Step) -> Selection<'_> {

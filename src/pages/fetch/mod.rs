@@ -127,7 +127,7 @@ pub const SHUT_DOWN_TIMEOUT: Duration = Duration::from_secs(5);
 /// started.
 pub fn open(kind: FetcherKind, store: &Store, pool: &Arc<PagePool>, weights: bool) -> Result<Box<dyn Fetcher>> {
     let all = |open: &dyn Fn(PageFiles) -> Result<Box<dyn Fetcher>>| {
-        let stripe = |stripe| open(PageFiles::open(store, stripe, weights)?);
+        let stripe = |stripe| open(PageFiles::open(store, stripe, weights, pool.place_bytes())?);
         (0..store.stripe_count()).map(stripe).collect::<Result<Vec<_>>>()
     };
     let threads = |files| -> Result<Box<dyn Fetcher>> { Ok(Box::new(ThreadsFetcher::new(files)?)) };

@@ -40,23 +40,26 @@ struct TopologyFiles {
     weight_page_bytes: usize,
     page_file: usize,
     weight_file: usize,
+    /// Where weights begin in a frame.
+    weights_at: usize,
 }
 
 impl PageFiles {
-    /// Opens a stripe's page files of all topologies, and its weight files if `weights` is set.
+    /// Opens a stripe's page files of all topologies, and its weight files if `weights` is set, for frames in which
+    /// weights begin at `weights_at`.
     ///
     /// # Errors
     /// [`Error::Io`] that names the file.
-    pub fn open(store: &Store, stripe: usize, weights: bool) -> Result<Self> {
+    pub fn open(store: &Store, stripe: usize, weights: bool, weights_at: usize) -> Result<Self> {
         let stripes = store.stripe_count();
         let mut files = Self { files: Vec::new(), topologies: Vec::new(), stripe, stripes, direct: true };
         for topology in store.topologies() {
-            files.add(topology, weights)?;
+            files.add(topology, weights, weights_at)?;
         }
         Ok(files)
     }
 
-    fn add(&mut self, topology: &Topology, weights: bool) -> Result<()> {
+    fn add(&mut self, topology: &Topology, weights: bool, weights_at: usize) -> Result<()> {
         let page_file = self.files.len();
         self.add_file(&topology.page_files()[self.stripe])?;
         let weight_file = self.files.len();
@@ -69,6 +72,7 @@ impl PageFiles {
             weight_page_bytes: if weights { topology.weight_page_bytes() as usize } else { 0 },
             page_file,
             weight_file,
+            weights_at,
         });
         Ok(())
     }
@@ -99,9 +103,10 @@ impl PageFiles {
     pub(super) fn ranges(&self, page: PageRef) -> impl Iterator<Item = FileRange> {
         let of = self.topologies.iter().find(|files| files.direction == page.direction).expect("pages of this store");
         debug_assert_eq!(page.stripe(self.stripes), self.stripe);
-        let (row, at) = ((page.page.index() / self.stripes) as u64, of.page_bytes);
+        let row = (page.page.index() / self.stripes) as u64;
         let range = |file, at, bytes: usize| FileRange { file, offset: row * bytes as u64, at, bytes };
-        let (topology, weights) = (range(of.page_file, 0, at), range(of.weight_file, at, of.weight_page_bytes));
+        let topology = range(of.page_file, 0, of.page_bytes);
+        let weights = range(of.weight_file, of.weights_at, of.weight_page_bytes);
         let bytes = weights.bytes;
         std::iter::once(topology).chain((bytes > 0).then_some(weights))
     }

@@ -54,6 +54,11 @@ impl PagePool {
         &self.memory
     }
 
+    /// The size of a frame's place for the page, in bytes; weights are behind it.
+    pub fn place_bytes(&self) -> usize {
+        self.page_bytes
+    }
+
     /// The size of a frame, in bytes.
     pub fn frame_bytes(&self) -> usize {
         self.frame_bytes

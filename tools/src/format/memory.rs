@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  ingest      program · reading · ids that occur (a third) · the sort
-//!  renumber    program · ids · degrees, numbers · edges · the sort by new numbers, where edges are not sorted in place
+//!  renumber    program · ids · degrees, numbers · edges, or a run of them · buckets, by which they are sorted in place
 //!  shards      program · ids · sorted edges · the edges of each shard · pages, directory
 //!  out-lists   program · ids · sorted edges · pages, directory
 //!  in-lists    program · ids · sorted edges · the sort of reversed edges; then pages, directory

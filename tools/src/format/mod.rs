@@ -5,7 +5,8 @@
 //!                  └─ which ids occur ─▶ IdMap                              └─▶ reversed, sorted ─▶ in-lists
 //! ```
 //!
-//! With another order than the natural one the sorter only collects; edges are sorted once vertices are renumbered.
+//! With another order than the natural one the sorter only collects; edges are sorted as vertices are renumbered
+//! (`reorder`).
 //!
 //! Every stage uses all cores; stages run one after another, so each has the whole budget.
 
@@ -30,6 +31,7 @@ use sorter::{Collected, Sorter};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
+use topostream_formats::packed::UNIT;
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
 use topostream_formats::{
@@ -54,7 +56,8 @@ pub enum IdPolicy {
 /// The options of a store to be made.
 #[derive(Clone, Debug)]
 pub struct FormatOptions {
-    /// Pages, encoding, stripes. `layout.weights` is set from the source.
+    /// Pages, encoding, stripes. `layout.weights` is set from the source; with weights, packed pages have at most half
+    /// as many neighbours as bytes, since pages of weights have a fixed size.
     pub layout: Layout,
     /// Whether to keep the source's weights.
     pub keep_weights: bool,
@@ -165,6 +168,9 @@ fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     let mut options = options.clone();
     options.layout.weights = info.weights.filter(|_| options.keep_weights);
     options.in_edges &= info.directed && !options.symmetrize;
+    if let (Some(_), Encoding::Packed { edges_max, .. }) = (options.layout.weights, &mut options.layout.encoding) {
+        *edges_max = (*edges_max).min(options.layout.page_bytes / 2 - UNIT as u32);
+    }
     options
 }
 

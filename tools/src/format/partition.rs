@@ -177,8 +177,9 @@ fn sort_whole<R: Record>(mut records: Vec<R>, advance: &impl Fn(usize) -> Result
     advance(0)?;
     sorter::sort(&mut records);
     advance(records.len())?;
-    let whole = 0..records.len();
-    Ok(Pieces { records, pieces: vec![whole] })
+    let pieces = (0..records.len()).step_by(RECORDS_PER_CHECK);
+    let pieces = pieces.map(|start| start..records.len().min(start + RECORDS_PER_CHECK)).collect();
+    Ok(Pieces { records, pieces })
 }
 
 /// Sorts each bucket in its pieces, unless one is larger than there is memory for: then returns false.

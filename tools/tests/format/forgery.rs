@@ -67,6 +67,24 @@ fn refused(encoding: Encoding, in_edges: bool, words: &[&str], change: &dyn Fn(&
 
 const IDS: Encoding = Encoding::VertexId;
 
+/// What decoding ignores is found by `verify`, and what decoding needs is an error when it is decoded.
+#[test]
+fn packed_pages_are_verified_in_every_detail() {
+    let packed = Encoding::packed(64 << 10, 1).unwrap();
+    let refused = |words: &[&str], change: &dyn Fn(&mut Forgery)| {
+        refused(packed, false, &[&["pages.0: page 0"], words].concat(), change);
+    };
+    refused(&["block 0 with the base 0"], &|forged| forged.set(48, 5));
+    refused(&["zeros behind"], &|forged| forged.set(65_532, 1));
+    refused(&["values relative to vertex 0"], &|forged| forged.set(32, 64));
+    refused(&["degree block 0 with 0 neighbours"], &|forged| forged.set(56, 1));
+    refused(&["block 0 at payload word 0"], &|forged| forged.set(64, 1));
+    // The pack of gaps of a bit each: all ones, also behind the last one.
+    refused(&["zeros behind"], &|forged| forged.set(72, u32::MAX));
+    // The first exception has the second one's position.
+    refused(&["ascending exceptions"], &|forged| forged.page[84] = forged.page[85]);
+}
+
 #[test]
 fn headers_are_checked_against_the_directory() {
     let wrong = |at: usize, what: &str| refused(IDS, false, &["pages.0: page 0", what], &|f| f.set(at, 0x0101));

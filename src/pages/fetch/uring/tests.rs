@@ -30,7 +30,7 @@ impl Rig {
         format(&mut source, &path, &options, &Quiet, &Cancel::default()).unwrap();
         let store = Store::open(&path).unwrap();
         let frames = PagePool::frames(PAGES, 64 << 10, 0).unwrap();
-        let files = PageFiles::open(&store, 0, false).unwrap();
+        let files = PageFiles::open(&store, 0, false, 0).unwrap();
         let Ok(mut fetcher) = UringFetcher::new(files, frames[0].pool()) else {
             eprintln!("skipped: io_uring is not available");
             return None;

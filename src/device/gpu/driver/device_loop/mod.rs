@@ -22,12 +22,11 @@
 
 mod batch;
 mod bins;
-mod member;
 mod paced;
 mod resident;
+mod scans;
 
 use super::context::Context;
-use super::tally::Tally;
 use super::writes::Writes;
 use super::{TURN, initial, superstep};
 use crate::device::gpu::adapter::rounds;
@@ -305,72 +304,6 @@ impl DeviceLoop {
             bins::sort(context, place)?;
         }
         Ok(())
-    }
-
-    /// Submits the edge kernels of a superstep that visits all lists, or none, of an algorithm with a vertex phase.
-    /// None if any of its pages are not in device memory.
-    ///
-    /// # Errors
-    /// Shader and device errors.
-    pub fn submit(
-        &mut self,
-        context: &mut Context,
-        (arena, rows, hubs): (&Arena, &wgpu::Buffer, &wgpu::Buffer),
-        step: &Step,
-    ) -> Result<Option<Visited>> {
-        let all = matches!(step.visit, Visit::All | Visit::None);
-        if !self.asked || context.declared.traversal || !all || !is_alone(context) || context.plan.loop_bytes == 0 {
-            return Ok(None);
-        }
-        if step.visit == Visit::None && !superstep::partial(context).is_empty() {
-            superstep::begin(context, step);
-            return Ok(Some(Visited::default()));
-        }
-        if !self.describe(context, arena, &visits(context))? {
-            return Ok(None);
-        }
-        self.sort(context, &[(step.direction, step.visit)], false)?;
-        let direction = context.topology(step.direction).direction();
-        let Some(resident) = self.resident.as_ref().filter(|resident| resident.is_complete(direction)) else {
-            return Ok(None);
-        };
-        let over = (resident, rows, hubs);
-        // Which pages a visit of a set needs is known at the end of the superstep.
-        let done = if superstep::partial(context).is_empty() {
-            Some(self.paced.run(context, over, step)?)
-        } else {
-            superstep::begin(context, step);
-            self.paced.submit_lists(context, over, (step.direction, step.visit))?;
-            None
-        };
-        if step.visit == Visit::None {
-            return Ok(Some(Visited { done, ..Visited::default() }));
-        }
-        let entries = context.topology(step.direction).directory().entries();
-        let edges = entries.iter().map(|entry| u64::from(entry.edge_count)).sum();
-        let launches = resident.places.iter().filter(|place| place.direction == direction).count() as u64;
-        Ok(Some(Visited { pages: entries.len() as u64, edges, launches, done }))
-    }
-}
-
-/// The pages of a superstep.
-#[derive(Default)]
-pub(super) struct Visited {
-    /// Number of pages.
-    pub pages: u64,
-    /// Number of neighbours in them.
-    pub edges: u64,
-    /// Number of buffers that hold them: one launch each.
-    pub launches: u64,
-    /// The end of the superstep, if it is complete, and the maximum number of parts of long lists in a launch.
-    pub done: Option<(StepEnd, u32)>,
-}
-
-impl From<Visited> for Tally {
-    fn from(visited: Visited) -> Self {
-        let work = PageWork { edges: visited.edges, ..PageWork::default() };
-        let Visited { pages: resident_pages, launches: batches, .. } = visited;
-        Self { work, transfer: Transfer { resident_pages, batches, ..Transfer::default() }, copies: Vec::new() }
     }
 }
 

@@ -1,0 +1,163 @@
+//! Packed pages beside plain ones: the same graph in both encodings, from the SSD, from main memory and, on a GPU, from
+//! its own memory.
+
+use crate::gpu::api::{DeviceChoice, Measured, Rig, Setup, Share, Work};
+use crate::gpu::case::{CHECK, Case};
+use crate::measure::{Spread, ratio};
+use crate::outcome::{Cell, Goal, Outcome, Table};
+use crate::{Common, Result, graph};
+use topostream_formats::{Encoding, Store};
+
+const EXPECTATION: &str = "packed pages have about half the bytes, so that work that waits for the SSD takes at most \
+    0.55 of plain pages' time; with every page in memory it takes at most 1.05 of it, since each page is decoded once";
+/// Of plain pages' time, where plain pages wait for the SSD.
+const FROM_DISK: f64 = 0.55;
+/// Of plain pages' time, with all pages in memory.
+const IN_MEMORY: f64 = 1.05;
+/// The page buffer, as a part of the plain pages that the work reads.
+const KEPT: f64 = 1.0 / 16.0;
+/// Bytes of a decoded page as a multiple of a packed one's, as the program has it.
+const PLAIN_PAGES: u32 = 4;
+
+/// Packed pages compared with plain ones
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// The scales of R-MAT graphs of edge factor 16
+    #[arg(long, value_delimiter = ',', default_values_t = [22])]
+    pub scale: Vec<u32>,
+    /// The device, as for `topostream run --device`
+    #[arg(long, default_value = "cpu")]
+    pub device: DeviceChoice,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Where pages are.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Ssd,
+    MainMemory,
+    DeviceMemory,
+}
+
+impl Place {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ssd => "SSD, 1/16 buffered",
+            Self::MainMemory => "main memory",
+            Self::DeviceMemory => "device memory",
+        }
+    }
+
+    /// The resources of work that reads `bytes` of pages, `plain_bytes` if they are plain.
+    fn setup(self, options: &Options, (bytes, plain_bytes): (u64, u64)) -> Setup {
+        let setup = Setup::new(options.device.clone(), options.common.threads());
+        let part = Share::Part(KEPT * ratio(plain_bytes as f64, bytes as f64));
+        match self {
+            Self::Ssd => Setup { buffer: part, cache: Share::Nothing, ..setup },
+            Self::MainMemory => Setup { buffer: Share::All, cache: Share::Nothing, ..setup },
+            Self::DeviceMemory => setup,
+        }
+    }
+}
+
+/// The runs of a kind of work on both kinds of pages, one after the other.
+struct Runs {
+    plain: Vec<Measured>,
+    packed: Vec<Measured>,
+}
+
+impl Runs {
+    /// The time on packed pages, of that on plain ones, round by round.
+    fn ratio(&self) -> Spread {
+        let pairs: Vec<_> = self.packed.iter().zip(&self.plain).collect();
+        Spread::over(&pairs, |(packed, plain)| ratio(packed.ns, plain.ns))
+    }
+}
+
+/// Measures.
+///
+/// # Errors
+/// Any failure, including a wrong answer.
+pub fn run(options: &Options) -> Result<Outcome> {
+    let mut outcome = Outcome::new("packed", EXPECTATION);
+    outcome.verified(CHECK);
+    outcome.notes.push(format!("{} threads; device: {:?}", options.common.threads(), options.device));
+    let mut sizes = Table::new("Bytes of pages", &["graph", "plain bytes an edge", "packed bytes an edge"]);
+    let columns = ["graph", "pages", "work", "plain ms", "packed ms", "of plain's", "plain MB read", "packed MB read"];
+    let mut times = Table::new("Time", &columns);
+    for &scale in &options.scale {
+        let [plain, packed] = cases(options, scale)?;
+        let bytes =
+            [&plain, &packed].map(|case| Ok::<_, topostream_formats::Error>(an_edge(&Store::open(&case.path)?)));
+        let [of_plain, of_packed] = bytes;
+        sizes.row(vec![plain.name.as_str().into(), of_plain?.into(), of_packed?.into()]);
+        let on_gpu = options.device != DeviceChoice::Cpu;
+        for place in [Place::Ssd, Place::MainMemory, Place::DeviceMemory].into_iter().take(2 + usize::from(on_gpu)) {
+            for work in [Work::Pull, Work::TopDown(plain.hub), Work::Components] {
+                let runs = runs(options, (&plain, &packed), place, work)?;
+                let target = if place == Place::Ssd { FROM_DISK } else { IN_MEMORY };
+                let what = format!("{}, {}, {}: packed, of plain's time", plain.name, place.name(), work.name());
+                outcome.claim(what, Goal::AtMost, target, runs.ratio());
+                times.row(row(&plain.name, place, work, &runs));
+            }
+        }
+    }
+    outcome.tables.extend([sizes, times]);
+    Ok(outcome)
+}
+
+/// A graph in plain and in packed pages.
+fn cases(options: &Options, scale: u32) -> Result<[Case; 2]> {
+    let wanted = options.common.wanted();
+    let packed = Encoding::packed(wanted.page_bytes, PLAIN_PAGES)?;
+    let case = |encoding| {
+        let store = graph::Wanted { encoding, ..wanted.clone() }.rmat(&options.common.dir, scale)?;
+        Case::new(&store, format!("R-MAT {scale}"), 0, options.common.threads())
+    };
+    Ok([case(Encoding::VertexId)?, case(packed)?])
+}
+
+/// Bytes of page files for each stored edge.
+fn an_edge(store: &Store) -> f64 {
+    let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
+    let edges = store.edges() * store.topologies().count() as u64;
+    ratio(pages as f64 * f64::from(store.manifest().page_bytes), edges as f64)
+}
+
+fn runs(options: &Options, (plain, packed): (&Case, &Case), place: Place, work: Work) -> Result<Runs> {
+    let plain_bytes = work.page_bytes(&Store::open(&plain.path)?);
+    let rig = |case: &Case| -> Result<(Setup, Rig)> {
+        let setup = place.setup(options, (work.page_bytes(&Store::open(&case.path)?), plain_bytes));
+        let rig = setup.rig(&case.path, work)?;
+        // The first run fills buffers.
+        case.run(&rig)?;
+        Ok((setup, rig))
+    };
+    let [of_plain, of_packed] = [rig(plain)?, rig(packed)?];
+    let run = |case: &Case, (setup, rig): &(Setup, Rig)| match place {
+        Place::DeviceMemory => case.run_awake(setup, rig),
+        Place::Ssd | Place::MainMemory => case.run(rig),
+    };
+    let mut runs = Runs { plain: Vec::new(), packed: Vec::new() };
+    for _ in 0..options.common.runs {
+        runs.plain.push(run(plain, &of_plain)?);
+        runs.packed.push(run(packed, &of_packed)?);
+    }
+    Ok(runs)
+}
+
+fn row(graph: &str, place: Place, work: Work, runs: &Runs) -> Vec<Cell> {
+    let over = |runs: &[Measured], of: fn(&Measured) -> f64| Cell::from(Spread::over(runs, of));
+    let (ms, read_mb) = (|run: &Measured| run.ns / 1e6, |run: &Measured| run.disk_bytes / 1e6);
+    vec![
+        graph.into(),
+        place.name().into(),
+        work.name().into(),
+        over(&runs.plain, ms),
+        over(&runs.packed, ms),
+        runs.ratio().into(),
+        over(&runs.plain, read_mb),
+        over(&runs.packed, read_mb),
+    ]
+}

@@ -1,0 +1,125 @@
+//! Supersteps over all lists, which the host chooses: the driver, if the device is alone, or else the engine, which plans
+//! supersteps of devices that exchange values. They read pages by the tables of resident pages.
+
+use super::super::context::Context;
+use super::super::superstep;
+use super::super::tally::Tally;
+use super::resident::Resident;
+use super::{DeviceLoop, is_alone, visits};
+use crate::device::gpu::memory::arena::Arena;
+use crate::device::{PageWork, StepEnd, Transfer};
+use crate::error::Result;
+use crate::model::algorithm::{Step, Visit};
+use crate::pages::fetch::PageRef;
+
+/// The pages of a superstep.
+#[derive(Default)]
+pub(in crate::device::gpu::driver) struct Visited {
+    /// Number of pages.
+    pub pages: u64,
+    /// Number of neighbours in them.
+    pub edges: u64,
+    /// Number of buffers that hold them: one launch each.
+    pub launches: u64,
+    /// The end of the superstep, if it is complete, and the maximum number of parts of long lists in a launch.
+    pub done: Option<(StepEnd, u32)>,
+}
+
+impl From<Visited> for Tally {
+    fn from(visited: Visited) -> Self {
+        let work = PageWork { edges: visited.edges, ..PageWork::default() };
+        let Visited { pages: resident_pages, launches: batches, .. } = visited;
+        Self { work, transfer: Transfer { resident_pages, batches, ..Transfer::default() }, copies: Vec::new() }
+    }
+}
+
+impl DeviceLoop {
+    /// Submits the edge kernels of a superstep that visits all lists, or none, of an algorithm with a vertex phase.
+    /// None if any of its pages are not in device memory.
+    ///
+    /// # Errors
+    /// Shader and device errors.
+    pub fn submit(
+        &mut self,
+        context: &mut Context,
+        (arena, rows, hubs): (&Arena, &wgpu::Buffer, &wgpu::Buffer),
+        step: &Step,
+    ) -> Result<Option<Visited>> {
+        let all = matches!(step.visit, Visit::All | Visit::None);
+        if !self.asked || context.declared.traversal || !all || !is_alone(context) || context.plan.loop_bytes == 0 {
+            return Ok(None);
+        }
+        if step.visit == Visit::None && !superstep::partial(context).is_empty() {
+            superstep::begin(context, step);
+            return Ok(Some(Visited::default()));
+        }
+        if !self.describe(context, arena, &visits(context))? {
+            return Ok(None);
+        }
+        self.sort(context, &[(step.direction, step.visit)], false)?;
+        let direction = context.topology(step.direction).direction();
+        let Some(resident) = self.resident.as_ref().filter(|resident| resident.is_complete(direction)) else {
+            return Ok(None);
+        };
+        let over = (resident, rows, hubs);
+        // Which pages a visit of a set needs is known at the end of the superstep.
+        let done = if superstep::partial(context).is_empty() {
+            Some(self.paced.run(context, over, step)?)
+        } else {
+            superstep::begin(context, step);
+            self.paced.submit_lists(context, over, (step.direction, step.visit))?;
+            None
+        };
+        if step.visit == Visit::None {
+            return Ok(Some(Visited { done, ..Visited::default() }));
+        }
+        let entries = context.topology(step.direction).directory().entries();
+        let edges = entries.iter().map(|entry| u64::from(entry.edge_count)).sum();
+        let launches = resident.places.iter().filter(|place| place.direction == direction).count() as u64;
+        Ok(Some(Visited { pages: entries.len() as u64, edges, launches, done }))
+    }
+
+    /// Submits the edge kernels of the superstep that has begun, if it visits all lists of these pages, and if the arena
+    /// has these pages of their topology and no others. Returns `None` if not.
+    ///
+    /// # Errors
+    /// Shader and device errors.
+    pub fn submit_pages(
+        &mut self,
+        context: &mut Context,
+        (arena, rows, hubs): (&Arena, &wgpu::Buffer, &wgpu::Buffer),
+        pages: &[PageRef],
+    ) -> Result<Option<Visited>> {
+        let visit = (context.step.direction, context.step.visit);
+        let Some(direction) = pages.first().map(|page| page.direction) else { return Ok(None) };
+        let scan = !context.declared.traversal && visit.1 == Visit::All;
+        let grouped = context.topology(direction).is_grouped();
+        if !scan || grouped || context.plan.loop_bytes == 0 || !context.plan.keeps_pages() {
+            return Ok(None);
+        }
+        let visits = visits(context);
+        let serves = self.resident.as_ref().is_some_and(|resident| resident.serves(context, arena, &visits));
+        if !(serves && self.visited == pages) {
+            self.visited.clear();
+            if !pages.iter().all(|&page| arena.slot_of(page).is_some())
+                || !(serves || self.describe_now(context, arena, &visits)?)
+            {
+                return Ok(None);
+            }
+            let of_topology = |resident: &Resident| -> usize {
+                let places = resident.places.iter().filter(|place| place.direction == direction);
+                places.map(|place| place.walked.pages as usize).sum()
+            };
+            if self.resident.as_ref().map(of_topology) != Some(pages.len()) {
+                return Ok(None);
+            }
+            self.visited.extend_from_slice(pages);
+        }
+        self.sort(context, &[visit], true)?;
+        let Some(resident) = &self.resident else { return Ok(None) };
+        self.paced.submit_lists(context, (resident, rows, hubs), visit)?;
+        let launches = resident.places.iter().filter(|place| place.direction == direction).count() as u64;
+        let edges = pages.iter().map(|&page| context.edges(page)).sum();
+        Ok(Some(Visited { pages: pages.len() as u64, edges, launches, done: None }))
+    }
+}
