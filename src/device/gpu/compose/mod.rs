@@ -92,8 +92,6 @@ impl KernelName {
     pub const ALL: [Self; 26] = [
         Self::Lists,
         Self::Segments,
-        Self::InflateSlots,
-        Self::Inflate,
         Self::Hubs,
         Self::Bin,
         Self::Binned,
@@ -109,6 +107,8 @@ impl KernelName {
         Self::Census,
         Self::NextPages,
         Self::Defer,
+        Self::InflateSlots,
+        Self::Inflate,
         Self::Fill,
         Self::Merge,
         Self::Pack,
