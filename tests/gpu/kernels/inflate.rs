@@ -156,7 +156,7 @@ fn every_width_is_decoded() {
             lists.push(list_of(width, 900, |at| at % 7 == width as usize % 7));
             lists.extend((0..5).map(|number| list_of(width, number, |at| at == 1)));
             lists.push(Vec::new());
-            let before = (width % 3 == 1).then_some(77 << width % 20);
+            let before = (width % 3 == 1).then_some(77 << (width % 20));
             lists.truncate(if before.is_some() { 1 } else { lists.len() });
             append_page(&lists, before, encoding, &mut pages);
             let first = pages.1.last().unwrap().start_vertex;
