@@ -112,6 +112,8 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         VertexOrder::Natural => "natural (by original id)",
         VertexOrder::Degree => "by descending degree",
         VertexOrder::OutFirst => "vertices with out-edges first",
+        VertexOrder::DegreeGroups => "by descending power of two of the degree",
+        VertexOrder::Listed => "as in a file",
     };
     let weights = manifest.weights.map_or("none".into(), |of| format!("{of:?}").to_lowercase());
     let rows = [

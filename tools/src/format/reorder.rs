@@ -7,15 +7,17 @@
 //! Degrees count distinct edges if duplicates are removed; such edges are sorted twice. Edges in memory are renumbered
 //! where they are; others are read from their file twice.
 
-use super::Formatter;
+use super::ingest::Naming;
 use super::order::{Degrees, Numbering, Slots, memory_bytes};
 use super::partition;
 use super::record::Record;
 use super::sorter::{Collected, RECORDS_MIN, Sorter};
-use crate::progress::Unit;
+use super::{Formatter, listed};
+use crate::progress::{Cancel, Unit};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
-use topostream_formats::Result;
+use topostream_formats::readers::VertexList;
+use topostream_formats::{Result, VertexOrder};
 
 /// Records between two reports of progress.
 const RECORDS_PER_STEP: usize = 1 << 17;
@@ -43,6 +45,20 @@ fn renamed<R: Record>(record: R, name: impl Fn(u32) -> u32) -> R {
 fn is_duplicate<R: Record>(a: R, b: R) -> bool {
     let (a, b) = (a.parts(), b.parts());
     (a.0, a.1) == (b.0, b.1)
+}
+
+/// Numbers the vertices in the order of a list, if there is one, or by their degrees.
+fn number(
+    kind: VertexOrder,
+    list: Option<VertexList>,
+    slots: Slots<'_>,
+    degrees: Degrees,
+    (naming, cancel): (&Naming, &Cancel),
+) -> Result<Numbering> {
+    match list {
+        Some(mut list) => listed::number(&mut list, naming, slots, degrees.sum(), cancel),
+        None => Ok(Numbering::sorted(kind, slots, degrees.sum())),
+    }
 }
 
 impl<R: Record> Formatter<'_, R> {
@@ -75,9 +91,10 @@ impl<R: Record> Formatter<'_, R> {
             records.dedup_by(|later, first| is_duplicate(*later, *first));
             self.duplicates_removed = (before - records.len()) as u64;
         }
+        let list = self.list.take();
         let (slots, kind) = (Slots::new(&self.naming), self.options.order);
         let by_id = matches!(slots, Slots::Ids(_));
-        let mut degrees = Degrees::new(slots.count(), kind, self.tables_bytes());
+        let mut degrees = Degrees::new(slots.count(), self.tables_bytes());
         // From here on ids are slots.
         self.each_part("count degrees", &mut records, &mut degrees.tables, |record, table| {
             if !slots.is_direct() {
@@ -86,7 +103,7 @@ impl<R: Record> Formatter<'_, R> {
             let (source, dest, _) = record.parts();
             Degrees::count(table, kind, source, dest);
         })?;
-        let numbering = degrees.finish(slots);
+        let numbering = number(kind, list, slots, degrees, (&self.naming, self.cancel))?;
         let buckets = numbering.buckets(records.len());
         let Numbering { order, numbers, counts } = numbering;
         drop(counts);
@@ -127,9 +144,10 @@ impl<R: Record> Formatter<'_, R> {
 
     /// Renumbers and sorts edges that are not in memory, in runs of `sort_bytes` with what their sort takes.
     fn reorder_through_files(&mut self, sort_bytes: u64) -> Result<Order> {
+        let list = self.list.take();
         let (slots, kind) = (Slots::new(&self.naming), self.options.order);
         let by_id = matches!(slots, Slots::Ids(_));
-        let mut degrees = Degrees::new(slots.count(), kind, self.tables_bytes());
+        let mut degrees = Degrees::new(slots.count(), self.tables_bytes());
         self.each_step("count degrees", |records| {
             let parts = records.par_chunks(records.len().div_ceil(degrees.tables.len()).max(1));
             parts.zip(&mut degrees.tables).for_each(|(part, table)| {
@@ -140,7 +158,7 @@ impl<R: Record> Formatter<'_, R> {
             });
             Ok(())
         })?;
-        let numbering = degrees.finish(slots);
+        let numbering = number(kind, list, slots, degrees, (&self.naming, self.cancel))?;
         let beside_bytes = sort_bytes / BESIDE_RUN;
         let run_records = ((sort_bytes - beside_bytes) as usize / size_of::<R>()).max(RECORDS_MIN);
         let run_records = run_records.min(self.edges.records() as usize);
