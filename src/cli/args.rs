@@ -113,6 +113,8 @@ impl EncodingName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OrderName {
+    /// By degree-groups if a sample of lists shows that it makes a packed store smaller, otherwise natural
+    Auto,
     /// By original id
     Natural,
     /// By descending degree
@@ -163,12 +165,16 @@ impl StoreArgs {
             remove_self_loops: self.remove_self_loops,
             in_edges: self.in_edges,
             order: match self.order {
-                OrderName::Natural => VertexOrder::Natural,
+                OrderName::Auto | OrderName::Natural => VertexOrder::Natural,
                 OrderName::Degree => VertexOrder::Degree,
                 OrderName::DegreeGroups => VertexOrder::DegreeGroups,
                 OrderName::OutFirst => VertexOrder::OutFirst,
             },
-            order_from: self.order_file.clone().map(OrderFrom::File),
+            order_from: match (&self.order_file, self.order) {
+                (Some(file), _) => Some(OrderFrom::File(file.clone())),
+                (None, OrderName::Auto) => Some(OrderFrom::Sample),
+                (None, _) => None,
+            },
             shards: self.shards,
             ids: self.ids,
             memory_bytes: memory_bytes(self.memory),

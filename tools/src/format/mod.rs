@@ -20,6 +20,7 @@ mod partition;
 mod record;
 mod reorder;
 mod reverses;
+mod sample;
 mod shards;
 mod sorter;
 mod spool;
@@ -28,6 +29,7 @@ use crate::progress::{Cancel, Progress, Unit};
 use ingest::{Ingested, Naming, ingest};
 use memory::{Budget, Known};
 use record::{Plain, Record, Weighted, unsortable};
+use reorder::Order;
 use sorter::{Collected, Sorter};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
@@ -60,6 +62,9 @@ pub enum OrderFrom {
     /// A file of original ids in the new order, as [`VertexList`] reads it. Vertices that it does not list follow in
     /// natural order.
     File(PathBuf),
+    /// The size of some lists: [`VertexOrder::DegreeGroups`] if they make a packed store smaller, otherwise
+    /// [`VertexOrder::Natural`]. Stores that are not packed have the same size in any order, and keep the natural one.
+    Sample,
 }
 
 /// The options of a store to be made.
@@ -147,7 +152,7 @@ pub fn format(
     let list = open_list(options)?;
     let source = open()?;
     let options = adapted(options, source.info());
-    let reserved_bytes = list.as_ref().map_or(0, VertexList::memory_bytes);
+    let reserved_bytes = list.as_ref().map_or(reserved_bytes(&options), VertexList::memory_bytes);
     let options = FormatOptions { memory_bytes: options.memory_bytes.saturating_sub(reserved_bytes), ..options };
     let report = match options.layout.weights {
         Some(_) => Formatter::<Weighted>::run(source, open, list, path, &options, progress, cancel),
@@ -163,14 +168,16 @@ fn open_list(options: &FormatOptions) -> Result<Option<VertexList>> {
         None if options.order == VertexOrder::Listed => {
             Err(Error::Invalid("the order `listed` needs a file that lists the vertices".into()))
         }
-        None => Ok(None),
+        Some(OrderFrom::Sample) | None => Ok(None),
     }
 }
 
-/// Memory beside that of the stages, in bytes: for reading the order, which may need more if it is compressed.
+/// Memory beside that of the stages, in bytes: for a sample, or for reading the order, which may need more if it is
+/// compressed.
 fn reserved_bytes(options: &FormatOptions) -> u64 {
     match options.order_from {
         Some(OrderFrom::File(_)) => listed::READING_BYTES,
+        Some(OrderFrom::Sample) => sample::MEMORY_BYTES,
         None => 0,
     }
 }
@@ -194,8 +201,8 @@ fn with_reserved(error: Error, reserved_bytes: u64) -> Error {
 /// # Errors
 /// [`Error::Memory`].
 pub fn check_memory(source: &mut dyn EdgeSource, options: &FormatOptions) -> Result<()> {
-    let reserved_bytes = reserved_bytes(options);
     let mut options = adapted(options, source.info());
+    let reserved_bytes = reserved_bytes(&options);
     options.memory_bytes = options.memory_bytes.saturating_sub(reserved_bytes);
     Budget::new(source, &options).map(drop).map_err(|error| with_reserved(error, reserved_bytes))
 }
@@ -209,8 +216,9 @@ pub fn needed_bytes(
     largest: u64,
     options: &FormatOptions,
 ) -> u64 {
-    let needed_bytes = Budget::needed_bytes(info, reading_bytes, (vertices, largest), &adapted(options, info));
-    needed_bytes.saturating_add(reserved_bytes(options))
+    let options = adapted(options, info);
+    let needed_bytes = Budget::needed_bytes(info, reading_bytes, (vertices, largest), &options);
+    needed_bytes.saturating_add(reserved_bytes(&options))
 }
 
 /// Resolves options against the source: weights only if it has them, in-lists only if they differ from the out-lists;
@@ -219,8 +227,11 @@ fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     let mut options = options.clone();
     options.layout.weights = info.weights.filter(|_| options.keep_weights);
     options.in_edges &= info.directed && !options.symmetrize;
-    if let Some(OrderFrom::File(_)) = options.order_from {
-        options.order = VertexOrder::Listed;
+    match options.order_from {
+        Some(OrderFrom::File(_)) => options.order = VertexOrder::Listed,
+        Some(OrderFrom::Sample) if options.layout.encoding.is_packed() => options.order = VertexOrder::DegreeGroups,
+        Some(OrderFrom::Sample) => (options.order, options.order_from) = (VertexOrder::Natural, None),
+        None => {}
     }
     options
 }
@@ -266,7 +277,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         let mut formatter =
             Self { options, writer, folder, progress, cancel, budget, edges, naming, list, duplicates_removed: 0 };
         formatter.budget.check(&formatter.known())?;
-        let ids = formatter.number_vertices()?;
+        let (order, ids) = formatter.number_vertices()?;
         let (out, edges) =
             if options.shards > 1 { formatter.write_shards()? } else { formatter.write_lists(Direction::Out)? };
         let duplicates_removed = formatter.duplicates_removed;
@@ -282,7 +293,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             weights: options.layout.weights,
             encoding: options.layout.encoding,
             page_bytes: options.layout.page_bytes,
-            order: options.order,
+            order,
             ids,
             stripes: options.layout.stripes.clone(),
             out,
@@ -294,17 +305,28 @@ impl<'a, R: Record> Formatter<'a, R> {
     }
 
     /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed.
-    fn number_vertices(&mut self) -> Result<Ids> {
+    fn number_vertices(&mut self) -> Result<(VertexOrder, Ids)> {
         if self.options.order == VertexOrder::Natural {
-            return match self.naming.first() {
-                Some(first) => Ok(Ids::Range { first }),
-                None => {
-                    let crc = self.writer.write_values("ids.bin", self.naming.originals())?;
-                    Ok(Ids::File { crc, ascending: true })
-                }
-            };
+            return Ok((VertexOrder::Natural, self.natural_ids()?));
         }
         let order = self.reorder()?;
+        let ids = if order.kind == VertexOrder::Natural { self.natural_ids()? } else { self.ids_in(&order)? };
+        // From here on the edges carry vertex numbers.
+        self.naming = Naming::vertices_below(self.naming.vertices());
+        Ok((order.kind, ids))
+    }
+
+    fn natural_ids(&mut self) -> Result<Ids> {
+        match self.naming.first() {
+            Some(first) => Ok(Ids::Range { first }),
+            None => {
+                let crc = self.writer.write_values("ids.bin", self.naming.originals())?;
+                Ok(Ids::File { crc, ascending: true })
+            }
+        }
+    }
+
+    fn ids_in(&mut self, order: &Order) -> Result<Ids> {
         let originals: Vec<u64> = match self.naming.first() {
             None if !order.by_id => self.naming.originals().collect(),
             _ => Vec::new(),
@@ -315,8 +337,6 @@ impl<'a, R: Record> Formatter<'a, R> {
             None => originals[vertex as usize],
         };
         let crc = self.writer.write_values("ids.bin", order.vertices.iter().map(original))?;
-        // From here on the edges carry vertex numbers.
-        self.naming = Naming::vertices_below(self.naming.vertices());
         Ok(Ids::File { crc, ascending: false })
     }
 

@@ -74,6 +74,14 @@ impl<'a> Slots<'a> {
         }
     }
 
+    /// The number of a slot's vertex in natural order.
+    pub fn natural(self, slot: u32) -> u32 {
+        match self {
+            Self::Vertices(_) => slot,
+            Self::Ids(map) => map.vertex(slot.into()) as u32,
+        }
+    }
+
     /// The slot of the vertex with an original id, if there is one.
     pub fn of_original(self, id: u64) -> Option<u32> {
         match self {

@@ -7,15 +7,16 @@
 //! Degrees count distinct edges if duplicates are removed; such edges are sorted twice. Edges in memory are renumbered
 //! where they are; others are read from their file twice.
 
-use super::ingest::Naming;
 use super::order::{Degrees, Numbering, Slots, memory_bytes};
 use super::partition;
 use super::record::Record;
+use super::sample::Sample;
 use super::sorter::{Collected, RECORDS_MIN, Sorter};
-use super::{Formatter, listed};
-use crate::progress::{Cancel, Unit};
+use super::{Formatter, OrderFrom, listed};
+use crate::progress::Unit;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
+use topostream_formats::packed::PackedParameters;
 use topostream_formats::readers::VertexList;
 use topostream_formats::{Result, VertexOrder};
 
@@ -28,6 +29,8 @@ const BESIDE_RUN: u64 = 8;
 
 /// The vertices in their new order.
 pub struct Order {
+    /// Natural, if a sample has shown that nothing would be gained.
+    pub kind: VertexOrder,
     /// By old number, or by original id.
     pub vertices: Vec<u32>,
     pub by_id: bool,
@@ -45,20 +48,6 @@ fn renamed<R: Record>(record: R, name: impl Fn(u32) -> u32) -> R {
 fn is_duplicate<R: Record>(a: R, b: R) -> bool {
     let (a, b) = (a.parts(), b.parts());
     (a.0, a.1) == (b.0, b.1)
-}
-
-/// Numbers the vertices in the order of a list, if there is one, or by their degrees.
-fn number(
-    kind: VertexOrder,
-    list: Option<VertexList>,
-    slots: Slots<'_>,
-    degrees: Degrees,
-    (naming, cancel): (&Naming, &Cancel),
-) -> Result<Numbering> {
-    match list {
-        Some(mut list) => listed::number(&mut list, naming, slots, degrees.sum(), cancel),
-        None => Ok(Numbering::sorted(kind, slots, degrees.sum())),
-    }
 }
 
 impl<R: Record> Formatter<'_, R> {
@@ -84,6 +73,32 @@ impl<R: Record> Formatter<'_, R> {
         memory_bytes(self.naming.vertices(), self.naming.first().is_none())
     }
 
+    /// Numbers the vertices. `each` passes the slots of all edges once; they are read if a sample decides.
+    fn number(
+        &self,
+        list: Option<VertexList>,
+        slots: Slots<'_>,
+        degrees: Degrees,
+        each: impl FnOnce(&mut dyn FnMut(u32, u32)) -> Result<()>,
+    ) -> Result<(VertexOrder, Numbering)> {
+        let (kind, counts) = (self.options.order, degrees.sum());
+        if let Some(mut list) = list {
+            return Ok((kind, listed::number(&mut list, &self.naming, slots, counts, self.cancel)?));
+        }
+        let parameters = PackedParameters::of(self.options.layout.encoding);
+        let (Some(OrderFrom::Sample), Some(parameters)) = (&self.options.order_from, parameters) else {
+            return Ok((kind, Numbering::sorted(kind, slots, counts)));
+        };
+        let mut sample = Sample::new(&counts);
+        each(&mut |source, dest| sample.add(source, dest))?;
+        let numbering = Numbering::sorted(kind, slots, counts);
+        if sample.prefers(&numbering, slots, parameters) {
+            return Ok((kind, numbering));
+        }
+        let Numbering { counts, .. } = numbering;
+        Ok((VertexOrder::Natural, Numbering::sorted(VertexOrder::Natural, slots, counts)))
+    }
+
     /// Renumbers and sorts edges where they are, with `beside_bytes` for the sort.
     fn reorder_in_memory(&mut self, mut records: Vec<R>, beside_bytes: u64) -> Result<Order> {
         if self.options.remove_duplicates {
@@ -103,7 +118,13 @@ impl<R: Record> Formatter<'_, R> {
             let (source, dest, _) = record.parts();
             Degrees::count(table, kind, source, dest);
         })?;
-        let numbering = number(kind, list, slots, degrees, (&self.naming, self.cancel))?;
+        let (kind, numbering) = self.number(list, slots, degrees, |take| {
+            records.chunks(RECORDS_PER_STEP).try_for_each(|records| {
+                self.cancel.check()?;
+                records.iter().map(|record| record.parts()).for_each(|(source, dest, _)| take(source, dest));
+                Ok(())
+            })
+        })?;
         let buckets = numbering.buckets(records.len());
         let Numbering { order, numbers, counts } = numbering;
         drop(counts);
@@ -118,7 +139,7 @@ impl<R: Record> Formatter<'_, R> {
         })?;
         self.progress.end();
         self.edges = Collected::Pieces(sorted);
-        Ok(Order { vertices: order, by_id })
+        Ok(Order { kind, vertices: order, by_id })
     }
 
     /// Processes all records in parallel, with one element of `own` for each thread.
@@ -158,7 +179,14 @@ impl<R: Record> Formatter<'_, R> {
             });
             Ok(())
         })?;
-        let numbering = number(kind, list, slots, degrees, (&self.naming, self.cancel))?;
+        let (kind, numbering) = self.number(list, slots, degrees, |take| {
+            let sampled = self.each_step("sample lists", |records| {
+                let ends = records.iter().map(|record| record.parts());
+                ends.for_each(|(source, dest, _)| take(slots.slot(source), slots.slot(dest)));
+                Ok(())
+            });
+            sampled.map(drop)
+        })?;
         let beside_bytes = sort_bytes / BESIDE_RUN;
         let run_records = ((sort_bytes - beside_bytes) as usize / size_of::<R>()).max(RECORDS_MIN);
         let run_records = run_records.min(self.edges.records() as usize);
@@ -185,7 +213,7 @@ impl<R: Record> Formatter<'_, R> {
         let last = sort(run)?;
         self.edges = sorter.finish_runs(last)?;
         self.duplicates_removed = dropped;
-        Ok(Order { vertices: order, by_id })
+        Ok(Order { kind, vertices: order, by_id })
     }
 
     /// Passes all records, some at a time, without duplicates if those are removed. Returns the number of duplicates.

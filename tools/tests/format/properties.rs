@@ -105,7 +105,11 @@ fn check(feed: &Feed, options: &FormatOptions) -> Result<(), TestCaseError> {
     prop_assert!(in_lists.is_none_or(|edges| edges == expected.edges));
     match &options.order_from {
         Some(OrderFrom::File(path)) => check_list(&graph, &expected, path),
-        _ => check_order(&graph, &expected, options.order),
+        Some(OrderFrom::Sample) => check_order(&graph, &expected, report.manifest.order),
+        None => {
+            prop_assert_eq!(report.manifest.order, options.order);
+            check_order(&graph, &expected, options.order)
+        }
     }
 }
 
@@ -124,6 +128,14 @@ fn check_list(graph: &Graph, expected: &Expected, path: &Path) -> Result<(), Tes
     ids.extend(expected.vertices.difference(&listed));
     prop_assert_eq!(&graph.ids, &ids);
     Ok(())
+}
+
+/// By turns a file of some vertices and a sample.
+fn order_from(folder: &Path, vertices: &BTreeSet<u64>, seed: Option<u64>) -> Option<OrderFrom> {
+    match seed? {
+        seed if seed.is_multiple_of(3) => Some(OrderFrom::Sample),
+        seed => Some(OrderFrom::File(write_list(folder, vertices, seed / 3))),
+    }
 }
 
 /// Writes some of the vertices in a random order, as text or raw ids.
@@ -289,10 +301,7 @@ proptest! {
         }
         options.ids = ids.policy();
         let folder = tempfile::tempdir().unwrap();
-        if let Some(seed) = listed {
-            let list = write_list(folder.path(), &oracle(&feed, &options).vertices, seed);
-            options.order_from = Some(OrderFrom::File(list));
-        }
+        options.order_from = order_from(folder.path(), &oracle(&feed, &options).vertices, listed);
         check(&feed, &options)?;
     }
 }
@@ -320,10 +329,7 @@ proptest! {
         };
         let feed = Feed::new(space, weights, (0..count).map(edge).collect());
         let folder = tempfile::tempdir().unwrap();
-        if let Some(seed) = listed {
-            let list = write_list(folder.path(), &oracle(&feed, &options).vertices, seed);
-            options.order_from = Some(OrderFrom::File(list));
-        }
+        options.order_from = order_from(folder.path(), &oracle(&feed, &options).vertices, listed);
         check(&feed, &options)?;
     }
 }
