@@ -5,7 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 use topostream_tools::info::summarise;
 
-/// Show a store's sizes, degrees and layout. Reads no page.
+/// Show a store's sizes, degrees and layout. Reads no page, or a few if they are packed.
 #[derive(Args)]
 pub struct Info {
     /// The store's directory

@@ -4,9 +4,10 @@ use super::feed::{Feed, open_and_verify, small_pages};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use topostream_formats::{EdgeSource, Encoding, IdSpace, Result, VertexOrder};
+use topostream_formats::{EdgeSource, Encoding, IdSpace, Result, Store, VertexOrder};
 use topostream_tools::format::{FormatOptions, OrderFrom, format};
 use topostream_tools::generate::{Grid, Rmat};
+use topostream_tools::info::summarise;
 use topostream_tools::progress::{Cancel, Quiet};
 
 type Open<'a> = &'a dyn Fn() -> Result<Box<dyn EdgeSource>>;
@@ -79,4 +80,49 @@ fn plain_stores_keep_the_natural_order() {
     let open = || -> Result<Box<dyn EdgeSource>> { Ok(Box::new(Rmat::new(10, 16, 5).generate()?)) };
     let sampled = FormatOptions { order_from: Some(OrderFrom::Sample), ..small_pages() };
     assert!(made(&open, &sampled) == made(&open, &small_pages()));
+}
+
+/// `info` of a store in any order estimates what stores in the other orders have.
+#[test]
+fn sizes_in_other_orders_are_those_of_such_stores() {
+    // The first graph is examined whole, a quarter of the lists of the other one.
+    for (scale, tolerance) in [(11, 0.02), (14, 0.12)] {
+        let open = || -> Result<Box<dyn EdgeSource>> { Ok(Box::new(Rmat::new(scale, 32, 5).generate()?)) };
+        for (symmetrize, in_edges) in [(true, false), (false, true)] {
+            let orders = [VertexOrder::Natural, VertexOrder::Degree, VertexOrder::DegreeGroups];
+            let summaries = orders.map(|order| {
+                let folder = tempfile::tempdir().unwrap();
+                let options = FormatOptions { order, symmetrize, in_edges, ..packed() };
+                format(&mut || open(), folder.path(), &options, &Quiet, &Cancel::default()).unwrap();
+                summarise(&Store::open(folder.path()).unwrap()).unwrap()
+            });
+            let found = summaries.each_ref().map(|summary| {
+                let parts = summary.packed.unwrap();
+                parts.gaps + parts.exceptions + parts.degrees + parts.headers
+            });
+            for (number, summary) in summaries.iter().enumerate() {
+                let sizes = summary.orders.unwrap();
+                assert!(sizes.edges >= 60_000, "{} edges", sizes.edges);
+                let named = [sizes.natural, sizes.degree, sizes.degree_groups];
+                let is_near = |(estimate, found): (&f64, f64)| (estimate / found - 1.0).abs() < tolerance;
+                assert!(named.iter().zip(found).all(is_near), "{:?}: {sizes:?}, {found:?}", orders[number]);
+                assert!((sizes.stored - named[number]).abs() < 1e-9, "the store has one of these orders: {sizes:?}");
+            }
+        }
+    }
+}
+
+/// In-degrees are unknown, lists are in parts, or pages are not packed.
+#[test]
+fn sizes_in_other_orders_may_be_unknown() {
+    for options in [
+        packed(),
+        FormatOptions { shards: 3, symmetrize: true, ..packed() },
+        FormatOptions { symmetrize: true, ..small_pages() },
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut open = || -> Result<Box<dyn EdgeSource>> { Ok(Box::new(Rmat::new(8, 8, 5).generate()?)) };
+        format(&mut open, folder.path(), &options, &Quiet, &Cancel::default()).unwrap();
+        assert_eq!(summarise(&Store::open(folder.path()).unwrap()).unwrap().orders, None);
+    }
 }
