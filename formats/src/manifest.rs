@@ -99,6 +99,17 @@ pub enum VertexOrder {
     Degree,
     /// Vertices with out-edges first, each part by ascending original id (Graphie's first renaming, PACT 2017).
     OutFirst,
+    /// By descending power of two of the degree (in plus out), then by original id.
+    DegreeGroups,
+    /// In an order that was given when the store was made.
+    Listed,
+}
+
+impl VertexOrder {
+    /// Whether versions 1 and 2 of the format do not have this order.
+    fn is_of_version_3(self) -> bool {
+        matches!(self, Self::DegreeGroups | Self::Listed)
+    }
 }
 
 /// How vertices map to original ids.
@@ -166,17 +177,19 @@ impl Manifest {
         manifest.validate(path)?;
         let expected = manifest.version();
         if expected != version.topostream {
-            let what = ["have no shards", "have shards", "have packed pages"][expected as usize - 1];
+            let newest = if manifest.encoding.is_packed() { "have packed pages" } else { "have an order of version 3" };
+            let what = ["have no shards", "have shards", newest][expected as usize - 1];
             let expected = format!("version {expected}, whose stores {what}");
             return Err(Error::file(path, expected, version.topostream.to_string()));
         }
         Ok(manifest)
     }
 
-    /// The store's version of the format: 3 if its pages are packed, otherwise 2 if its lists are grouped by shard,
-    /// otherwise 1.
+    /// The store's version of the format: 3 if its pages are packed or its order is new in version 3, otherwise 2 if
+    /// its lists are grouped by shard, otherwise 1.
     pub fn version(&self) -> u32 {
-        version_of(self.encoding.is_packed(), self.out.shards.is_some())
+        let packed = self.encoding.is_packed();
+        version_of(packed || self.order.is_of_version_3(), self.out.shards.is_some())
     }
 
     /// The capacity of this store's pages.
@@ -249,9 +262,9 @@ impl Manifest {
     }
 }
 
-/// The version of a format with or without packed pages and grouped lists.
-pub(crate) fn version_of(packed: bool, grouped: bool) -> u32 {
-    match (packed, grouped) {
+/// The version of a file with anything that is new in version 3, and with or without grouped lists.
+pub(crate) fn version_of(newest: bool, grouped: bool) -> u32 {
+    match (newest, grouped) {
         (true, _) => 3,
         (false, true) => 2,
         (false, false) => 1,

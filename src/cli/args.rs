@@ -14,7 +14,7 @@ use topostream_formats::page::{PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MI
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, VertexOrder};
-use topostream_tools::format::{FormatOptions, IdPolicy};
+use topostream_tools::format::{FormatOptions, IdPolicy, OrderFrom};
 
 /// Reads the size of a page.
 pub fn page_size(text: &str) -> Result<u32, String> {
@@ -56,6 +56,10 @@ pub struct StoreArgs {
     /// How the store numbers vertices; results always have original ids
     #[arg(long, default_value = "natural", value_name = "ORDER")]
     order: OrderName,
+    /// Number vertices in the order of a file: original ids, one a line, or raw little-endian ids (.u32, .u64).
+    /// Vertices that it does not list follow, by original id
+    #[arg(long, value_name = "FILE", conflicts_with = "order")]
+    order_file: Option<PathBuf>,
     /// Group out-lists by destination range, one partition per device: 1 to 256
     #[arg(
         long,
@@ -109,11 +113,16 @@ impl EncodingName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OrderName {
+    /// By degree-groups if a sample of lists shows that it makes a packed store smaller, otherwise natural
+    Auto,
     /// By original id
     Natural,
     /// By descending degree
     Degree,
+    /// By descending power of two of the degree, by original id within each: small packed stores
+    DegreeGroups,
     /// Vertices with out-edges first
+    #[value(alias = "source-first")]
     OutFirst,
 }
 
@@ -160,9 +169,15 @@ impl StoreArgs {
             remove_self_loops: self.remove_self_loops,
             in_edges: self.in_edges,
             order: match self.order {
-                OrderName::Natural => VertexOrder::Natural,
+                OrderName::Auto | OrderName::Natural => VertexOrder::Natural,
                 OrderName::Degree => VertexOrder::Degree,
+                OrderName::DegreeGroups => VertexOrder::DegreeGroups,
                 OrderName::OutFirst => VertexOrder::OutFirst,
+            },
+            order_from: match (&self.order_file, self.order) {
+                (Some(file), _) => Some(OrderFrom::File(file.clone())),
+                (None, OrderName::Auto) => Some(OrderFrom::Sample),
+                (None, _) => None,
             },
             shards: self.shards,
             ids: self.ids,

@@ -108,11 +108,6 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         Ids::Range { first } => format!("{first} to {}", first + (manifest.vertices - 1)),
         Ids::File { .. } => "in ids.bin".into(),
     };
-    let order = match manifest.order {
-        VertexOrder::Natural => "natural (by original id)",
-        VertexOrder::Degree => "by descending degree",
-        VertexOrder::OutFirst => "vertices with out-edges first",
-    };
     let weights = manifest.weights.map_or("none".into(), |of| format!("{of:?}").to_lowercase());
     let rows = [
         ("store", path.display().to_string()),
@@ -125,7 +120,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         ),
         ("weights", weights),
         ("original ids", ids),
-        ("vertex order", order.into()),
+        ("vertex order", order_name(manifest.order).into()),
         ("encoding", manifest.encoding.to_string()),
         (
             "out-lists",
@@ -146,9 +141,13 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
     for (name, value) in rows {
         writeln!(text, "{name:15} {value}").ok();
     }
+<<<<<<< HEAD
     if let Some(packed) = &summary.packed {
         writeln!(text, "{:15} {}", "bits per edge", packed_parts(packed, manifest.out.pages)).ok();
     }
+=======
+    text += &packed_sizes(summary);
+>>>>>>> orders
     for degrees in &summary.degrees {
         let direction = format!("{:?}", degrees.direction).to_lowercase();
         writeln!(
@@ -166,6 +165,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
     text + &histogram(summary)
 }
 
+<<<<<<< HEAD
 /// What the bits of packed pages are used for.
 fn packed_parts(packed: &PackedSummary, pages: u64) -> String {
     let parts = [
@@ -177,6 +177,41 @@ fn packed_parts(packed: &PackedSummary, pages: u64) -> String {
     ];
     let parts = parts.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
     format!("{parts} (in {} of {} pages)", count(packed.pages), count(pages))
+=======
+/// An order of vertices, for people.
+fn order_name(order: VertexOrder) -> &'static str {
+    match order {
+        VertexOrder::Natural => "natural (by original id)",
+        VertexOrder::Degree => "by descending degree",
+        VertexOrder::OutFirst => "vertices with out-edges first",
+        VertexOrder::DegreeGroups => "by descending power of two of the degree",
+        VertexOrder::Listed => "as in a file",
+    }
+}
+
+/// What the bytes of packed pages are used for, and what they would be in other orders.
+fn packed_sizes(summary: &Summary) -> String {
+    let mut text = String::new();
+    if let Some(packed) = &summary.packed {
+        let of = format!("{} of {}", count(packed.pages), count(summary.manifest.out.pages));
+        let parts = [
+            ("gaps", packed.gaps),
+            ("exceptions", packed.exceptions),
+            ("degrees", packed.degrees),
+            ("headers", packed.headers),
+            ("unused", packed.unused),
+        ];
+        let parts = parts.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
+        writeln!(text, "{:15} {parts} (in {of} pages)", "bits per edge").ok();
+    }
+    if let Some(orders) = &summary.orders {
+        let others = [("natural", orders.natural), ("degree", orders.degree), ("degree-groups", orders.degree_groups)];
+        let others = others.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
+        let (stored, edges) = (orders.stored, count(orders.edges));
+        writeln!(text, "{:15} bits per edge {stored:.2}; by --order: {others} (in {edges} edges)", "other orders").ok();
+    }
+    text
+>>>>>>> orders
 }
 
 /// A histogram of out-degrees, in powers of two.

@@ -187,9 +187,14 @@ fn layouts_and_fetchers_agree() {
     let folder = Folder::new();
     let graph = Graph::rmat(&folder, SCALE);
     let (expected, source) = (graph.pagerank(20), graph.max_degree());
+    // The vertices that are not listed follow.
+    folder.write("backward.txt", (20..1 << SCALE).rev().map(|id| format!("{id}\n")).collect::<String>());
     let layouts = [
         ("degree", "--order degree --in-edges"),
+        ("groups", "--order degree-groups --encoding packed --in-edges"),
         ("out-first", "--order out-first"),
+        ("sampled", "--order auto --encoding packed"),
+        ("listed", "--order-file backward.txt --encoding packed"),
         ("record", "--encoding record-id --id-widths 2,3 --page-size 64KiB"),
         ("record-in", "--encoding record-id --in-edges --order degree"),
         ("stripes", "--page-size 64KiB --stripe second --stripe third"),

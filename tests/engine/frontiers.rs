@@ -141,7 +141,7 @@ proptest! {
     fn any_small_graph(
         graph in any_graph(),
         encoding in prop::sample::select(ENCODINGS.to_vec()),
-        order in prop::sample::select(vec![VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst]),
+        order in prop::sample::select(vec![VertexOrder::Natural, VertexOrder::Degree, VertexOrder::DegreeGroups]),
         directed: bool,
         float: bool,
         number in 0usize..12,

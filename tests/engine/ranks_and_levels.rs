@@ -266,6 +266,9 @@ fn any_graph() -> impl Strategy<Value = EdgeList> {
         .prop_flat_map(|n| prop::collection::vec((0..n, 0..n), 0..400).prop_map(move |edges| EdgeList::new(n, edges)))
 }
 
+const ORDERS: [VertexOrder; 4] =
+    [VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst, VertexOrder::DegreeGroups];
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
@@ -274,7 +277,7 @@ proptest! {
     fn any_small_graph(
         graph in any_graph(),
         encoding in prop::sample::select(ENCODINGS.to_vec()),
-        order in prop::sample::select(vec![VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst]),
+        order in prop::sample::select(ORDERS.to_vec()),
         stripes in 1usize..4,
         symmetrize: bool,
         shards in prop_oneof![1 => Just(1u32), 1 => 2u32..5],

@@ -2,6 +2,10 @@
 //!
 //! What the bytes of packed pages are used for is in the pages only: some of them are read.
 
+mod orders;
+
+pub use orders::OrderSizes;
+
 use serde::Serialize;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::packed::{PackedPage, PackedParts};
@@ -22,6 +26,8 @@ pub struct Summary {
     pub fill: f64,
     /// What the bytes of the pages of out-lists are used for, if they are packed.
     pub packed: Option<PackedSummary>,
+    /// The size in other orders of vertices, if the pages are packed and the degrees of all vertices are known.
+    pub orders: Option<OrderSizes>,
     /// The shards, if the out-lists are grouped.
     pub shards: Option<ShardSummary>,
     /// Out-degrees, and in-degrees if there are in-lists.
@@ -80,7 +86,7 @@ pub struct DegreeSummary {
 /// The maximum number of packed pages that are read.
 const PAGES_READ_MAX: u32 = 64;
 
-/// Summarises a store; reads `degrees.bin`, and some pages if they are packed.
+/// Summarises a store; reads `degrees.bin`; and, if they are packed, some pages and `ids.bin`.
 ///
 /// # Errors
 /// The errors of [`Topology::degrees`](topostream_formats::Topology::degrees); those of reading and checking a page.
@@ -104,6 +110,7 @@ pub fn summarise(store: &Store) -> Result<Summary> {
         bytes_per_edge: ratio(page_bytes, manifest.edges),
         fill,
         packed: packed.map(|(_, summary)| summary),
+        orders: orders::estimate(store)?,
         shards: out.is_grouped().then(|| shard_summary(out, &manifest)),
         degrees: degrees.collect::<Result<_>>()?,
         manifest,

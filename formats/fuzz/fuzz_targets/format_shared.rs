@@ -41,7 +41,8 @@ fn options(flags: u8, more: u8) -> FormatOptions {
         in_edges: flag(3),
         shards: if flag(4) { 2 } else { 1 },
         keep_weights: !flag(5),
-        order: [VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst][usize::from(more & 3) % 3],
+        order: [VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst, VertexOrder::DegreeGroups]
+            [usize::from(more & 3)],
         ids: [IdPolicy::Auto, IdPolicy::Keep, IdPolicy::Compact, IdPolicy::Below(100)][usize::from(more >> 2 & 3)],
         memory_bytes: 256 << 20,
         ..FormatOptions::default()

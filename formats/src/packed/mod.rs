@@ -27,11 +27,13 @@ mod check;
 mod decode;
 mod degrees;
 mod encoder;
+mod estimate;
 mod kernels;
 mod parts;
 
 pub use decode::UnitDecoder;
 pub use encoder::PageEncoder;
+pub use estimate::PackedEstimate;
 pub use parts::PackedParts;
 
 use crate::encoding::Encoding;

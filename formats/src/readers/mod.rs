@@ -32,6 +32,7 @@ mod recognise;
 mod records;
 mod text;
 mod tokens;
+mod vertex_list;
 mod vertex_values;
 mod writer;
 
@@ -42,6 +43,7 @@ pub use graphalytics_data::GraphalyticsData;
 pub use kind::Kind;
 pub use options::{Options, WeightsOption};
 pub use recognise::recognise;
+pub use vertex_list::VertexList;
 pub use vertex_values::VertexValues;
 pub use writer::EdgeListWriter;
 

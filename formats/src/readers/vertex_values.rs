@@ -78,6 +78,11 @@ impl VertexValues {
         self.blocks.error_here(expected.into())
     }
 
+    /// Maximum memory, in bytes, with the decompressor's.
+    pub fn memory_bytes(&self) -> u64 {
+        self.blocks.memory_bytes()
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         self.blocks.input().path()

@@ -4,7 +4,7 @@ use super::{Sample, assert_fails, read};
 use crate::packed::{gzip, zstandard};
 use std::fs;
 use std::path::Path;
-use topostream_formats::readers::{GraphalyticsData, Options, VertexValues};
+use topostream_formats::readers::{GraphalyticsData, Options, VertexList, VertexValues};
 use topostream_formats::{Error, WeightType};
 
 const PROPERTIES: &str = "# a graph\ngraph.c.vertex-file = c.v\ngraph.c.edge-file = c.e\ngraph.c.directed = true\n\
@@ -46,6 +46,36 @@ fn parameters_and_references() {
     fs::write(folder.join("d.properties"), PROPERTIES).unwrap();
     assert_eq!(names(folder), ["c", "d"]);
     assert_fails(GraphalyticsData::find(&folder.join("e")), &["a properties file"]);
+}
+
+/// Lists of vertices as text and as raw ids, plain and compressed; an extension of compression hides no other one.
+#[test]
+fn vertices_in_a_chosen_order() {
+    let (folder, expected) = (tempfile::tempdir().unwrap(), [7, 0, (1 << 32) - 1, 12]);
+    let narrow: Vec<u8> = expected.iter().flat_map(|&id| (id as u32).to_le_bytes()).collect();
+    let wide: Vec<u8> = expected.iter().flat_map(|&id: &u64| id.to_le_bytes()).collect();
+    let text = b"# hubs\n7\n\n0 \r\n% more\n4294967295\n12";
+    for (name, bytes) in [
+        ("a.txt", &text[..]),
+        ("a", text),
+        ("a.txt.gz", &gzip(text)),
+        ("a.u32", &narrow),
+        ("a.u32.zst", &zstandard(&narrow)),
+        ("a.u64", &wide),
+        ("a.u64.gz", &gzip(&wide)),
+        ("empty.u64", b""),
+    ] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+        let (mut list, mut ids) = (VertexList::open(&folder.path().join(name), 4096).unwrap(), Vec::new());
+        while let Some(id) = list.next_id().unwrap() {
+            ids.push(id);
+        }
+        assert_eq!(ids, if bytes.is_empty() { &[][..] } else { &expected[..] }, "{name}");
+    }
+    fs::write(folder.path().join("cut.u32"), &narrow[..10]).unwrap();
+    let mut cut = VertexList::open(&folder.path().join("cut.u32"), 4096).unwrap();
+    assert_eq!((cut.next_id().unwrap(), cut.next_id().unwrap()), (Some(7), Some(0)));
+    assert_fails(cut.next_id(), &["cut.u32", "a multiple of 4 bytes", "found 10 bytes"]);
 }
 
 /// The weight is the property that the parameters of shortest paths name, in whichever column it is.

@@ -9,7 +9,7 @@ use super::spec_reader::{self, Triple};
 use std::fs;
 use std::path::{Path, PathBuf};
 use topostream_formats::write::Layout;
-use topostream_formats::{Encoding, WeightType};
+use topostream_formats::{Encoding, VertexOrder, WeightType};
 
 /// A golden store: its name, and how it is made.
 struct Golden {
@@ -22,6 +22,7 @@ struct Golden {
     ids: Option<Vec<u64>>,
     stripes: &'static [&'static str],
     shard_ends: &'static [u64],
+    order: VertexOrder,
 }
 
 fn stores() -> Vec<Golden> {
@@ -36,6 +37,7 @@ fn stores() -> Vec<Golden> {
         ids: None,
         stripes: &["."],
         shard_ends: &[],
+        order: VertexOrder::Natural,
     };
     let hub_store = |name| Golden { vertices: HUB_VERTICES, edges: unweighted(&hub()), ..plain(name, record(4, 4)) };
     let packed = |edges_max, step, own| Encoding::Packed { edges_max, step, own };
@@ -43,6 +45,7 @@ fn stores() -> Vec<Golden> {
     let mut strict = unweighted(&EDGES);
     strict.dedup();
     let sparse = (0..VERTICES).map(|v| v * v * v * 3_000_000_019 + 5).collect();
+    let backward = (0..VERTICES).map(|v| 1_000_000_007 * (VERTICES - v)).collect();
     vec![
         plain("vertex-id", Encoding::VertexId),
         plain("record-id-2-2", record(2, 2)),
@@ -70,6 +73,8 @@ fn stores() -> Vec<Golden> {
         // Pages hold at most 4096 neighbours, so that the hub's list takes three.
         Golden { stripes: &[".", "second"], ..packed_hub("packed-large-pages") },
         Golden { shard_ends: &[960, 960, HUB_VERTICES], ..packed_hub("packed-shards") },
+        // An order that is new in version 3.
+        Golden { ids: Some(backward), order: VertexOrder::Listed, ..plain("listed", Encoding::VertexId) },
     ]
 }
 
@@ -87,13 +92,14 @@ impl Golden {
         let stripes = self.stripes.iter().map(PathBuf::from).collect();
         let layout = Layout { page_bytes: 64 << 10, encoding: self.encoding, weights: self.weights, stripes };
         let (vertices, edges, in_lists, shard_ends) = (self.vertices, &self.edges, self.in_lists, self.shard_ends);
-        let plan = Plan { vertices, edges, layout, in_lists, shard_ends, ids: self.ids.as_deref() };
+        let plan = Plan { vertices, edges, layout, in_lists, shard_ends, ids: self.ids.as_deref(), order: self.order };
         library::write(path, &plan).unwrap();
     }
 
     /// The folder of the golden store.
     fn path(&self) -> PathBuf {
-        let version = if self.encoding.is_packed() { 3 } else { 1 + usize::from(!self.shard_ends.is_empty()) };
+        let is_new = self.encoding.is_packed() || self.order == VertexOrder::Listed;
+        let version = if is_new { 3 } else { 1 + usize::from(!self.shard_ends.is_empty()) };
         folders()[version - 1].join(self.name)
     }
 

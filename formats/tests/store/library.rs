@@ -21,6 +21,8 @@ pub struct Plan<'a> {
     pub shard_ends: &'a [u64],
     /// Original ids, if they differ from the vertex numbers.
     pub ids: Option<&'a [u64]>,
+    /// The order that the manifest names.
+    pub order: VertexOrder,
 }
 
 /// Writes a store. Its `created_by` does not depend on the version of the crate.
@@ -51,7 +53,7 @@ pub fn write(path: &Path, plan: &Plan<'_>) -> Result<Manifest> {
         weights: plan.layout.weights,
         encoding: plan.layout.encoding,
         page_bytes: plan.layout.page_bytes,
-        order: VertexOrder::Natural,
+        order: plan.order,
         ids,
         stripes: plan.layout.stripes.clone(),
         out,

@@ -7,7 +7,7 @@ use super::spec_reader::{self, Triple};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use topostream_formats::write::Layout;
-use topostream_formats::{Encoding, Store, WeightType};
+use topostream_formats::{Encoding, Store, VertexOrder, WeightType};
 
 /// Graphs of up to 300 vertices; now and then a hub whose list takes several pages of 64 KiB, first, middle or last.
 fn graphs() -> impl Strategy<Value = (u64, Vec<Triple>)> {
@@ -71,7 +71,7 @@ proptest! {
         let folder = scratch::in_memory();
         let packed = layout.encoding.is_packed();
         let shard_ends = shard_ends(&cuts, vertices);
-        let plan = Plan { vertices, edges: &edges, layout, in_lists, shard_ends: &shard_ends, ids: None };
+        let plan = Plan { vertices, edges: &edges, layout, in_lists, shard_ends: &shard_ends, ids: None, order: VertexOrder::Natural };
         library::write(folder.path(), &plan).unwrap();
         let version = Store::open(folder.path()).unwrap().manifest().version();
         prop_assert_eq!(version, if packed { 3 } else { 1 + u32::from(!cuts.is_empty()) });

@@ -158,7 +158,12 @@ impl Manifest {
             ensure(members && sound, FILE, "members of a packed encoding")?;
         }
         let version = version.unwrap_or(0);
-        ensure(packed.is_some() == (version == 3), FILE, "packed pages of another version")?;
+        let is_new = match graph.member("order").text() {
+            Some("natural" | "degree" | "out-first") => packed.is_some(),
+            Some("degree-groups" | "listed") => true,
+            _ => return Err(format!("{FILE}: order")),
+        };
+        ensure(is_new == (version == 3), FILE, "packed pages or an order of another version")?;
         let manifest = Self {
             packed,
             tag: number("tag")?,

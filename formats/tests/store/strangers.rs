@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 use topostream_formats::write::Layout;
-use topostream_formats::{Error, Manifest, OpenOptions, Store};
+use topostream_formats::{Error, Manifest, OpenOptions, Store, VertexOrder};
 
 /// A store in the subfolder `s` of a folder, with stripe 1 at a given path.
 struct Striped {
@@ -20,7 +20,15 @@ impl Striped {
         let stripes = vec![".".into(), stripe(folder.path())];
         let edges: Vec<_> = (0..60_000).map(|edge| (edge % 1000, edge / 1000, 0)).collect();
         let layout = Layout { page_bytes: 64 << 10, stripes, ..Layout::default() };
-        let plan = Plan { vertices: 1000, edges: &edges, layout, in_lists: true, shard_ends: &[], ids: None };
+        let plan = Plan {
+            vertices: 1000,
+            edges: &edges,
+            layout,
+            in_lists: true,
+            shard_ends: &[],
+            ids: None,
+            order: VertexOrder::Natural,
+        };
         let manifest = write(&folder.path().join("s"), &plan).unwrap();
         Self { folder, manifest }
     }

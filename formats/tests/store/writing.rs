@@ -16,7 +16,15 @@ pub fn write(path: &Path, layout: Layout) -> topostream_formats::Result<Manifest
     let edges = unweighted(&EDGES);
     library::write(
         path,
-        &Plan { vertices: VERTICES, edges: &edges, layout, in_lists: true, shard_ends: &[], ids: None },
+        &Plan {
+            vertices: VERTICES,
+            edges: &edges,
+            layout,
+            in_lists: true,
+            shard_ends: &[],
+            ids: None,
+            order: VertexOrder::Natural,
+        },
     )
 }
 
@@ -117,8 +125,19 @@ fn offsets_of_pages_exceed_32_bits() {
         let store = folder.path().join(stripes.len().to_string());
         let layout = Layout { page_bytes: 64 << 20, weights: Some(WeightType::U32), ..small_pages(&stripes) };
         let layout = Layout { encoding: Encoding::record_id(2, 1).unwrap(), ..layout };
-        library::write(&store, &Plan { vertices: 0, edges: &[], layout, in_lists: false, shard_ends: &[], ids: None })
-            .unwrap();
+        library::write(
+            &store,
+            &Plan {
+                vertices: 0,
+                edges: &[],
+                layout,
+                in_lists: false,
+                shard_ends: &[],
+                ids: None,
+                order: VertexOrder::Natural,
+            },
+        )
+        .unwrap();
         let store = Store::open(&store).unwrap();
         let out = store.topology(Direction::Out).unwrap();
         let place = out.place(PageId(u32::MAX - 1));
@@ -212,13 +231,48 @@ fn absurd_shards_are_refused_by_name() {
     }
 }
 
+/// Orders that are new in version 3 require it, with or without shards.
+#[test]
+fn orders_have_their_version() {
+    let path = Path::new("somewhere/graph.json");
+    let ends = vec![ShardManifest { end: 0, pages: 0 }, ShardManifest { end: manifest().vertices, pages: 5 }];
+    for (order, newest) in [
+        (VertexOrder::Natural, false),
+        (VertexOrder::Degree, false),
+        (VertexOrder::OutFirst, false),
+        (VertexOrder::DegreeGroups, true),
+        (VertexOrder::Listed, true),
+    ] {
+        for shards in [None, Some(ends.clone())] {
+            let expected = if newest { 3 } else { 1 + u32::from(shards.is_some()) };
+            let out = TopologyManifest { pages: 5, shards, ..manifest().out };
+            let good = Manifest { order, out, ..manifest() };
+            assert_eq!(Manifest::decode(good.encode().as_bytes(), path).unwrap(), good);
+            assert_eq!(good.version(), expected, "{order:?}");
+            for other in (1..=3).filter(|&other| other != expected) {
+                let (was, other) = (format!("\"topostream\": {expected}"), format!("\"topostream\": {other}"));
+                let error = Manifest::decode(good.encode().replace(&was, &other).as_bytes(), path).unwrap_err();
+                assert!(error.to_string().contains(&format!("version {expected}")), "{error}");
+            }
+        }
+    }
+}
+
 /// Shards that pass the manifest's own checks are checked against the directory.
 #[test]
 fn absurd_shards_do_not_open() {
     let folder = tempfile::tempdir().unwrap();
     let edges = unweighted(&hub());
     let (layout, shard_ends) = (small_pages(&[Path::new(".")]), &[448, 448, HUB_VERTICES][..]);
-    let plan = Plan { vertices: HUB_VERTICES, edges: &edges, layout, in_lists: true, shard_ends, ids: None };
+    let plan = Plan {
+        vertices: HUB_VERTICES,
+        edges: &edges,
+        layout,
+        in_lists: true,
+        shard_ends,
+        ids: None,
+        order: VertexOrder::Natural,
+    };
     let good = library::write(folder.path(), &plan).unwrap();
     let refused = |change: &dyn Fn(&mut Vec<ShardManifest>)| {
         let mut absurd = good.clone();

@@ -97,6 +97,16 @@ impl Naming {
         }
     }
 
+    /// Returns the vertex with an original id, if there is one.
+    pub fn vertex_of(&self, original: u64) -> Option<u32> {
+        match &self.map {
+            Some(map) => map.get(original).map(|vertex| vertex as u32),
+            None => {
+                original.checked_sub(self.first).filter(|&vertex| vertex < self.vertices).map(|vertex| vertex as u32)
+            }
+        }
+    }
+
     /// Returns the vertex that a sorted id names.
     #[inline]
     pub fn vertex(&self, id: u32) -> u32 {

@@ -13,12 +13,14 @@
 mod distinct;
 mod id_map;
 mod ingest;
+mod listed;
 mod memory;
 mod order;
 mod partition;
 mod record;
 mod reorder;
 mod reverses;
+mod sample;
 mod shards;
 mod sorter;
 mod spool;
@@ -27,11 +29,13 @@ use crate::progress::{Cancel, Progress, Unit};
 use ingest::{Ingested, Naming, ingest};
 use memory::{Budget, Known};
 use record::{Plain, Record, Weighted, unsortable};
+use reorder::Order;
 use sorter::{Collected, Sorter};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::packed::UNIT;
+use topostream_formats::readers::VertexList;
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
 use topostream_formats::{
@@ -53,6 +57,17 @@ pub enum IdPolicy {
     Below(u64),
 }
 
+/// What decides how vertices are numbered, in place of a fixed order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OrderFrom {
+    /// A file of original ids in the new order, as [`VertexList`] reads it. Vertices that it does not list follow in
+    /// natural order.
+    File(PathBuf),
+    /// The size of some lists: [`VertexOrder::DegreeGroups`] if they make a packed store smaller, otherwise
+    /// [`VertexOrder::Natural`]. Stores that are not packed have the same size in any order, and keep the natural one.
+    Sample,
+}
+
 /// The options of a store to be made.
 #[derive(Clone, Debug)]
 pub struct FormatOptions {
@@ -71,6 +86,8 @@ pub struct FormatOptions {
     pub in_edges: bool,
     /// How vertices are numbered.
     pub order: VertexOrder,
+    /// What decides how vertices are numbered, in place of `order`.
+    pub order_from: Option<OrderFrom>,
     /// The number of shards by destination for out-lists; 1 for no grouping.
     pub shards: u32,
     /// Which ids become vertices.
@@ -91,6 +108,7 @@ impl Default for FormatOptions {
             remove_self_loops: false,
             in_edges: false,
             order: VertexOrder::Natural,
+            order_from: None,
             shards: 1,
             ids: IdPolicy::Auto,
             memory_bytes: 1 << 30,
@@ -133,11 +151,49 @@ pub fn format(
     system_memory::probe("formatting", options.memory_bytes.min(PROBED_BYTES_MAX))?;
     // Checked before reading the input, which may take long and, from a pipe, is possible only once.
     StoreWriter::check(path, &options.layout)?;
+    let list = open_list(options)?;
     let source = open()?;
     let options = adapted(options, source.info());
-    match options.layout.weights {
-        Some(_) => Formatter::<Weighted>::run(source, open, path, &options, progress, cancel),
-        None => Formatter::<Plain>::run(source, open, path, &options, progress, cancel),
+    let reserved_bytes = list.as_ref().map_or(reserved_bytes(&options), VertexList::memory_bytes);
+    let options = FormatOptions { memory_bytes: options.memory_bytes.saturating_sub(reserved_bytes), ..options };
+    let report = match options.layout.weights {
+        Some(_) => Formatter::<Weighted>::run(source, open, list, path, &options, progress, cancel),
+        None => Formatter::<Plain>::run(source, open, list, path, &options, progress, cancel),
+    };
+    report.map_err(|error| with_reserved(error, reserved_bytes))
+}
+
+/// Opens the file of the order, if there is one.
+fn open_list(options: &FormatOptions) -> Result<Option<VertexList>> {
+    match &options.order_from {
+        Some(OrderFrom::File(path)) => VertexList::open(path, listed::READING_BYTES).map(Some),
+        None if options.order == VertexOrder::Listed => {
+            Err(Error::Invalid("the order `listed` needs a file that lists the vertices".into()))
+        }
+        Some(OrderFrom::Sample) | None => Ok(None),
+    }
+}
+
+/// Memory beside that of the stages, in bytes: for a sample, or for reading the order, which may need more if it is
+/// compressed.
+fn reserved_bytes(options: &FormatOptions) -> u64 {
+    match options.order_from {
+        Some(OrderFrom::File(_)) => listed::READING_BYTES,
+        Some(OrderFrom::Sample) => sample::MEMORY_BYTES,
+        None => 0,
+    }
+}
+
+/// The error of a budget without the reserved memory, as one of the whole budget.
+fn with_reserved(error: Error, reserved_bytes: u64) -> Error {
+    match error {
+        Error::Memory { what, needed_bytes, budget_bytes, parts } if reserved_bytes > 0 => Error::Memory {
+            what,
+            needed_bytes: needed_bytes.saturating_add(reserved_bytes),
+            budget_bytes: budget_bytes.saturating_add(reserved_bytes),
+            parts: format!("{parts}, the order of vertices {reserved_bytes}"),
+        },
+        other => other,
     }
 }
 
@@ -147,8 +203,10 @@ pub fn format(
 /// # Errors
 /// [`Error::Memory`].
 pub fn check_memory(source: &mut dyn EdgeSource, options: &FormatOptions) -> Result<()> {
-    let options = adapted(options, source.info());
-    Budget::new(source, &options).map(drop)
+    let mut options = adapted(options, source.info());
+    let reserved_bytes = reserved_bytes(&options);
+    options.memory_bytes = options.memory_bytes.saturating_sub(reserved_bytes);
+    Budget::new(source, &options).map(drop).map_err(|error| with_reserved(error, reserved_bytes))
 }
 
 /// Returns the minimum memory budget for making a store, in bytes, from a source that takes `reading_bytes` and whose
@@ -160,16 +218,25 @@ pub fn needed_bytes(
     largest: u64,
     options: &FormatOptions,
 ) -> u64 {
-    Budget::needed_bytes(info, reading_bytes, (vertices, largest), &adapted(options, info))
+    let options = adapted(options, info);
+    let needed_bytes = Budget::needed_bytes(info, reading_bytes, (vertices, largest), &options);
+    needed_bytes.saturating_add(reserved_bytes(&options))
 }
 
-/// Resolves options against the source: weights only if it has them, in-lists only if they differ from the out-lists.
+/// Resolves options against the source: weights only if it has them, in-lists only if they differ from the out-lists;
+/// and the order by what decides about it.
 fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     let mut options = options.clone();
     options.layout.weights = info.weights.filter(|_| options.keep_weights);
     options.in_edges &= info.directed && !options.symmetrize;
     if let (Some(_), Encoding::Packed { edges_max, .. }) = (options.layout.weights, &mut options.layout.encoding) {
         *edges_max = (*edges_max).min(options.layout.page_bytes / 2 - UNIT as u32);
+    }
+    match options.order_from {
+        Some(OrderFrom::File(_)) => options.order = VertexOrder::Listed,
+        Some(OrderFrom::Sample) if options.layout.encoding.is_packed() => options.order = VertexOrder::DegreeGroups,
+        Some(OrderFrom::Sample) => (options.order, options.order_from) = (VertexOrder::Natural, None),
+        None => {}
     }
     options
 }
@@ -186,6 +253,8 @@ struct Formatter<'a, R> {
     budget: Budget,
     edges: Collected<R>,
     naming: Naming,
+    /// The file of the order, if there is one, until the vertices are numbered.
+    list: Option<VertexList>,
     duplicates_removed: u64,
 }
 
@@ -193,6 +262,7 @@ impl<'a, R: Record> Formatter<'a, R> {
     fn run(
         mut source: Box<dyn EdgeSource>,
         open: &mut OpenSource<'_>,
+        list: Option<VertexList>,
         path: &Path,
         options: &'a FormatOptions,
         progress: &'a dyn Progress,
@@ -210,9 +280,9 @@ impl<'a, R: Record> Formatter<'a, R> {
             ingest::<R>(source, open, options, sorter, progress, cancel)?;
         let vertices = naming.vertices();
         let mut formatter =
-            Self { options, writer, folder, progress, cancel, budget, edges, naming, duplicates_removed: 0 };
+            Self { options, writer, folder, progress, cancel, budget, edges, naming, list, duplicates_removed: 0 };
         formatter.budget.check(&formatter.known())?;
-        let ids = formatter.number_vertices()?;
+        let (order, ids) = formatter.number_vertices()?;
         let (out, edges) =
             if options.shards > 1 { formatter.write_shards()? } else { formatter.write_lists(Direction::Out)? };
         let duplicates_removed = formatter.duplicates_removed;
@@ -228,7 +298,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             weights: options.layout.weights,
             encoding: options.layout.encoding,
             page_bytes: options.layout.page_bytes,
-            order: options.order,
+            order,
             ids,
             stripes: options.layout.stripes.clone(),
             out,
@@ -240,17 +310,28 @@ impl<'a, R: Record> Formatter<'a, R> {
     }
 
     /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed.
-    fn number_vertices(&mut self) -> Result<Ids> {
+    fn number_vertices(&mut self) -> Result<(VertexOrder, Ids)> {
         if self.options.order == VertexOrder::Natural {
-            return match self.naming.first() {
-                Some(first) => Ok(Ids::Range { first }),
-                None => {
-                    let crc = self.writer.write_values("ids.bin", self.naming.originals())?;
-                    Ok(Ids::File { crc, ascending: true })
-                }
-            };
+            return Ok((VertexOrder::Natural, self.natural_ids()?));
         }
         let order = self.reorder()?;
+        let ids = if order.kind == VertexOrder::Natural { self.natural_ids()? } else { self.ids_in(&order)? };
+        // From here on the edges carry vertex numbers.
+        self.naming = Naming::vertices_below(self.naming.vertices());
+        Ok((order.kind, ids))
+    }
+
+    fn natural_ids(&mut self) -> Result<Ids> {
+        match self.naming.first() {
+            Some(first) => Ok(Ids::Range { first }),
+            None => {
+                let crc = self.writer.write_values("ids.bin", self.naming.originals())?;
+                Ok(Ids::File { crc, ascending: true })
+            }
+        }
+    }
+
+    fn ids_in(&mut self, order: &Order) -> Result<Ids> {
         let originals: Vec<u64> = match self.naming.first() {
             None if !order.by_id => self.naming.originals().collect(),
             _ => Vec::new(),
@@ -261,8 +342,6 @@ impl<'a, R: Record> Formatter<'a, R> {
             None => originals[vertex as usize],
         };
         let crc = self.writer.write_values("ids.bin", order.vertices.iter().map(original))?;
-        // From here on the edges carry vertex numbers.
-        self.naming = Naming::vertices_below(self.naming.vertices());
         Ok(Ids::File { crc, ascending: false })
     }
 

@@ -1,4 +1,9 @@
 //! New numbers for vertices, by degree.
+//!
+//! ```text
+//!  edges ─▶ tables of counts, one for each thread ─▶ degrees ─┬─ counting sort ─▶ numbers
+//!                                                             └─ a file's order ─▶ numbers (`listed`)
+//! ```
 
 use super::FormatOptions;
 use super::id_map::IdMap;
@@ -69,8 +74,24 @@ impl<'a> Slots<'a> {
         }
     }
 
+    /// The number of a slot's vertex in natural order.
+    pub fn natural(self, slot: u32) -> u32 {
+        match self {
+            Self::Vertices(_) => slot,
+            Self::Ids(map) => map.vertex(slot.into()) as u32,
+        }
+    }
+
+    /// The slot of the vertex with an original id, if there is one.
+    pub fn of_original(self, id: u64) -> Option<u32> {
+        match self {
+            Self::Vertices(naming) => naming.vertex_of(id),
+            Self::Ids(map) => map.get(id).map(|_| id as u32),
+        }
+    }
+
     /// Passes the slots of all vertices in ascending order.
-    fn for_each(self, mut take: impl FnMut(u32)) {
+    pub fn for_each(self, mut take: impl FnMut(u32)) {
         match self {
             Self::Vertices(naming) => (0..naming.vertices()).for_each(|vertex| take(vertex as u32)),
             Self::Ids(map) => map.ids().for_each(|id| take(id as u32)),
@@ -100,45 +121,58 @@ impl Table {
 pub struct Degrees {
     /// A table for each thread that counts: atomic additions take several times as long.
     pub tables: Vec<Table>,
-    order: VertexOrder,
 }
 
 impl Degrees {
     /// Tables for as many threads as `memory_bytes` allow: see [`memory_bytes`].
-    pub fn new(slots: u64, order: VertexOrder, memory_bytes: u64) -> Self {
+    pub fn new(slots: u64, memory_bytes: u64) -> Self {
         let fitting = (memory_bytes / slots.max(1)).saturating_sub(SUM_BYTES) / TABLE_BYTES;
         let tables = rayon::current_num_threads().min(TABLES_MAX).min(fitting as usize).max(1);
         let table = |_| Table { counts: vec![0; slots as usize], carries: Vec::new() };
-        Self { tables: (0..tables).map(table).collect(), order }
+        Self { tables: (0..tables).map(table).collect() }
     }
 
     /// Counts an edge in a table.
     #[inline]
     pub fn count(table: &mut Table, order: VertexOrder, source: u32, dest: u32) {
         table.add(source);
-        if order == VertexOrder::Degree {
+        if matches!(order, VertexOrder::Degree | VertexOrder::DegreeGroups) {
             table.add(dest);
         }
     }
 
     /// Adds up all tables. Counts saturate at 2^32 - 1.
-    fn sum(tables: Vec<Table>) -> Vec<u32> {
-        let mut sum = vec![0u32; tables.first().map_or(0, |table| table.counts.len())];
-        for Table { counts, carries } in tables {
+    pub fn sum(self) -> Vec<u32> {
+        let mut sum = vec![0u32; self.tables.first().map_or(0, |table| table.counts.len())];
+        for Table { counts, carries } in self.tables {
             sum.par_iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.saturating_add(count.into()));
             carries.into_iter().for_each(|slot| sum[slot as usize] = sum[slot as usize].saturating_add(1 << 16));
         }
         sum
     }
+}
 
-    /// Numbers the vertices by a counting sort. Those of larger degrees are few, and are sorted by comparison.
-    pub fn finish(self, slots: Slots<'_>) -> Numbering {
-        let (kind, counts) = (self.order, Self::sum(self.tables));
+/// New numbers for all vertices.
+pub struct Numbering {
+    /// `order[new]` is the vertex's slot.
+    pub order: Vec<u32>,
+    /// `numbers[slot]` is its new number; unspecified for slots without a vertex.
+    pub numbers: Vec<u32>,
+    /// `counts[slot]` is its degree.
+    pub counts: Vec<u32>,
+}
+
+impl Numbering {
+    /// Numbers the vertices by a counting sort of their degrees by slot. Large degrees are few, and are sorted by
+    /// comparison.
+    pub fn sorted(kind: VertexOrder, slots: Slots<'_>, counts: Vec<u32>) -> Self {
         let is_large = |count: u32| kind == VertexOrder::Degree && count as usize >= COUNTED_DEGREES;
         let class = |count: u32| match kind {
             VertexOrder::Degree => COUNTED_DEGREES - 1 - count as usize,
             VertexOrder::OutFirst => usize::from(count == 0),
-            VertexOrder::Natural => 0,
+            // The largest groups first; none for degree 0.
+            VertexOrder::DegreeGroups => count.leading_zeros() as usize,
+            VertexOrder::Natural | VertexOrder::Listed => 0,
         };
         let (mut large, mut next, mut vertices) = (Vec::new(), vec![0usize; COUNTED_DEGREES], 0);
         slots.for_each(|slot| {
@@ -166,21 +200,9 @@ impl Degrees {
                 *next += 1;
             }
         });
-        Numbering { order, numbers, counts }
+        Self { order, numbers, counts }
     }
-}
 
-/// New numbers for all vertices.
-pub struct Numbering {
-    /// `order[new]` is the vertex's slot.
-    pub order: Vec<u32>,
-    /// `numbers[slot]` is its new number; unspecified for slots without a vertex.
-    pub numbers: Vec<u32>,
-    /// `counts[slot]` is its degree.
-    pub counts: Vec<u32>,
-}
-
-impl Numbering {
     /// Ranges of new sources that divide so many edges, taken from all of them.
     pub fn buckets(&self, records: usize) -> Buckets {
         let degrees = self.order.iter().zip(0u32..).map(|(&slot, new)| (new, self.counts[slot as usize]));
@@ -204,20 +226,25 @@ mod tests {
             ], 0..60),
             tables in 1usize..4,
         ) {
-            for kind in [VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst] {
+            use VertexOrder::{Degree, DegreeGroups, Listed, Natural, OutFirst};
+            for kind in [Natural, Degree, OutFirst, DegreeGroups] {
                 let naming = Naming::vertices_below(counts.len() as u64);
-                let mut degrees = Degrees { tables: (0..tables).map(|_| table(counts.len())).collect(), order: kind };
+                let mut degrees = Degrees { tables: (0..tables).map(|_| table(counts.len())).collect() };
                 // Any division of a count is the same sum, saturated or not.
                 for (vertex, &count) in counts.iter().enumerate() {
                     add(&mut degrees.tables[vertex % tables], vertex, count / 2);
                     add(&mut degrees.tables[(vertex + 1) % tables], vertex, count.div_ceil(2));
                 }
-                let Numbering { order, numbers, .. } = degrees.finish(Slots::Vertices(&naming));
+                let Numbering { order, numbers, .. } = Numbering::sorted(kind, Slots::Vertices(&naming), degrees.sum());
                 let mut expected: Vec<u32> = (0..counts.len() as u32).collect();
                 match kind {
-                    VertexOrder::Natural => {}
-                    VertexOrder::Degree => expected.sort_by_key(|&vertex| Reverse(counts[vertex as usize])),
-                    VertexOrder::OutFirst => expected.sort_by_key(|&vertex| counts[vertex as usize] == 0),
+                    Natural => {}
+                    Degree => expected.sort_by_key(|&vertex| Reverse(counts[vertex as usize])),
+                    OutFirst => expected.sort_by_key(|&vertex| counts[vertex as usize] == 0),
+                    DegreeGroups => {
+                        expected.sort_by_key(|&vertex| Reverse(counts[vertex as usize].checked_ilog2()));
+                    }
+                    Listed => unreachable!("not among these"),
                 }
                 prop_assert_eq!(&order, &expected);
                 prop_assert!(order.iter().enumerate().all(|(new, &old)| numbers[old as usize] == new as u32));
@@ -242,6 +269,6 @@ mod tests {
         (0..3 << 16).for_each(|_| Degrees::count(&mut some, VertexOrder::Degree, 0, 1));
         (0..5).for_each(|_| Degrees::count(&mut more, VertexOrder::OutFirst, 0, 1));
         add(&mut more, 1, u32::MAX);
-        assert_eq!(Degrees::sum(vec![some, more]), [(3 << 16) + 5, u32::MAX]);
+        assert_eq!(Degrees { tables: vec![some, more] }.sum(), [(3 << 16) + 5, u32::MAX]);
     }
 }

@@ -7,15 +7,18 @@
 //! Degrees count distinct edges if duplicates are removed; such edges are sorted twice. Edges in memory are renumbered
 //! where they are; others are read from their file twice.
 
-use super::Formatter;
 use super::order::{Degrees, Numbering, Slots, memory_bytes};
 use super::partition;
 use super::record::Record;
+use super::sample::Sample;
 use super::sorter::{Collected, RECORDS_MIN, Sorter};
+use super::{Formatter, OrderFrom, listed};
 use crate::progress::Unit;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
-use topostream_formats::Result;
+use topostream_formats::packed::PackedParameters;
+use topostream_formats::readers::VertexList;
+use topostream_formats::{Result, VertexOrder};
 
 /// Records between two reports of progress.
 const RECORDS_PER_STEP: usize = 1 << 17;
@@ -26,6 +29,8 @@ const BESIDE_RUN: u64 = 8;
 
 /// The vertices in their new order.
 pub struct Order {
+    /// Natural, if a sample has shown that nothing would be gained.
+    pub kind: VertexOrder,
     /// By old number, or by original id.
     pub vertices: Vec<u32>,
     pub by_id: bool,
@@ -68,6 +73,32 @@ impl<R: Record> Formatter<'_, R> {
         memory_bytes(self.naming.vertices(), self.naming.first().is_none())
     }
 
+    /// Numbers the vertices. `each` passes the slots of all edges once; they are read if a sample decides.
+    fn number(
+        &self,
+        list: Option<VertexList>,
+        slots: Slots<'_>,
+        degrees: Degrees,
+        each: impl FnOnce(&mut dyn FnMut(u32, u32)) -> Result<()>,
+    ) -> Result<(VertexOrder, Numbering)> {
+        let (kind, counts) = (self.options.order, degrees.sum());
+        if let Some(mut list) = list {
+            return Ok((kind, listed::number(&mut list, &self.naming, slots, counts, self.cancel)?));
+        }
+        let parameters = PackedParameters::of(self.options.layout.encoding);
+        let (Some(OrderFrom::Sample), Some(parameters)) = (&self.options.order_from, parameters) else {
+            return Ok((kind, Numbering::sorted(kind, slots, counts)));
+        };
+        let mut sample = Sample::new(&counts);
+        each(&mut |source, dest| sample.add(source, dest))?;
+        let numbering = Numbering::sorted(kind, slots, counts);
+        if sample.prefers(&numbering, slots, parameters) {
+            return Ok((kind, numbering));
+        }
+        let Numbering { counts, .. } = numbering;
+        Ok((VertexOrder::Natural, Numbering::sorted(VertexOrder::Natural, slots, counts)))
+    }
+
     /// Renumbers and sorts edges where they are, with `beside_bytes` for the sort.
     fn reorder_in_memory(&mut self, mut records: Vec<R>, beside_bytes: u64) -> Result<Order> {
         if self.options.remove_duplicates {
@@ -75,9 +106,10 @@ impl<R: Record> Formatter<'_, R> {
             records.dedup_by(|later, first| is_duplicate(*later, *first));
             self.duplicates_removed = (before - records.len()) as u64;
         }
+        let list = self.list.take();
         let (slots, kind) = (Slots::new(&self.naming), self.options.order);
         let by_id = matches!(slots, Slots::Ids(_));
-        let mut degrees = Degrees::new(slots.count(), kind, self.tables_bytes());
+        let mut degrees = Degrees::new(slots.count(), self.tables_bytes());
         // From here on ids are slots.
         self.each_part("count degrees", &mut records, &mut degrees.tables, |record, table| {
             if !slots.is_direct() {
@@ -86,7 +118,13 @@ impl<R: Record> Formatter<'_, R> {
             let (source, dest, _) = record.parts();
             Degrees::count(table, kind, source, dest);
         })?;
-        let numbering = degrees.finish(slots);
+        let (kind, numbering) = self.number(list, slots, degrees, |take| {
+            records.chunks(RECORDS_PER_STEP).try_for_each(|records| {
+                self.cancel.check()?;
+                records.iter().map(|record| record.parts()).for_each(|(source, dest, _)| take(source, dest));
+                Ok(())
+            })
+        })?;
         let buckets = numbering.buckets(records.len());
         let Numbering { order, numbers, counts } = numbering;
         drop(counts);
@@ -101,7 +139,7 @@ impl<R: Record> Formatter<'_, R> {
         })?;
         self.progress.end();
         self.edges = Collected::Pieces(sorted);
-        Ok(Order { vertices: order, by_id })
+        Ok(Order { kind, vertices: order, by_id })
     }
 
     /// Processes all records in parallel, with one element of `own` for each thread.
@@ -127,9 +165,10 @@ impl<R: Record> Formatter<'_, R> {
 
     /// Renumbers and sorts edges that are not in memory, in runs of `sort_bytes` with what their sort takes.
     fn reorder_through_files(&mut self, sort_bytes: u64) -> Result<Order> {
+        let list = self.list.take();
         let (slots, kind) = (Slots::new(&self.naming), self.options.order);
         let by_id = matches!(slots, Slots::Ids(_));
-        let mut degrees = Degrees::new(slots.count(), kind, self.tables_bytes());
+        let mut degrees = Degrees::new(slots.count(), self.tables_bytes());
         self.each_step("count degrees", |records| {
             let parts = records.par_chunks(records.len().div_ceil(degrees.tables.len()).max(1));
             parts.zip(&mut degrees.tables).for_each(|(part, table)| {
@@ -140,7 +179,14 @@ impl<R: Record> Formatter<'_, R> {
             });
             Ok(())
         })?;
-        let numbering = degrees.finish(slots);
+        let (kind, numbering) = self.number(list, slots, degrees, |take| {
+            let sampled = self.each_step("sample lists", |records| {
+                let ends = records.iter().map(|record| record.parts());
+                ends.for_each(|(source, dest, _)| take(slots.slot(source), slots.slot(dest)));
+                Ok(())
+            });
+            sampled.map(drop)
+        })?;
         let beside_bytes = sort_bytes / BESIDE_RUN;
         let run_records = ((sort_bytes - beside_bytes) as usize / size_of::<R>()).max(RECORDS_MIN);
         let run_records = run_records.min(self.edges.records() as usize);
@@ -167,7 +213,7 @@ impl<R: Record> Formatter<'_, R> {
         let last = sort(run)?;
         self.edges = sorter.finish_runs(last)?;
         self.duplicates_removed = dropped;
-        Ok(Order { vertices: order, by_id })
+        Ok(Order { kind, vertices: order, by_id })
     }
 
     /// Passes all records, some at a time, without duplicates if those are removed. Returns the number of duplicates.

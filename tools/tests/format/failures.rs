@@ -6,7 +6,7 @@ use super::spec_reader;
 use std::fs;
 use std::path::{Path, PathBuf};
 use topostream_formats::{Encoding, Error, IdSpace, Store, VertexOrder, WeightType};
-use topostream_tools::format::FormatOptions;
+use topostream_tools::format::{FormatOptions, OrderFrom};
 use topostream_tools::progress::{Cancel, Progress, Unit};
 
 fn canonical() -> Feed {
@@ -220,4 +220,50 @@ fn the_error_for_a_small_budget_has_figures() {
     let Error::Memory { needed_bytes, budget_bytes, .. } = error else { panic!("{error}") };
     assert_eq!(budget_bytes, 1 << 20);
     run(&canonical(), folder.path(), &FormatOptions { memory_bytes: needed_bytes, ..small_pages() }).unwrap();
+}
+
+/// The error of formatting a triangle in the order of a file.
+fn listed(name: &str, list: &[u8], ids: IdSpace) -> String {
+    let (folder, lists) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = lists.path().join(name);
+    fs::write(&path, list).unwrap();
+    let edges = vec![(1, 3, 0), (3, 9, 0), (9, 1, 0)];
+    let options = FormatOptions { order_from: Some(OrderFrom::File(path)), ..small_pages() };
+    let error = run(&Feed::new(ids, None, edges), folder.path(), &options).unwrap_err().to_string();
+    expect_nothing_left(folder.path());
+    error
+}
+
+#[test]
+fn orders_with_defects_are_refused_with_their_place() {
+    let range = IdSpace::Range { first: 1, count: 9 };
+    for (name, list, ids, words) in [
+        ("order", &b"3\n# hubs\n9\n3\n"[..], IdSpace::Named, &["order:4:", "at most once", "number 1 ", "\"3\""][..]),
+        ("order", b"3\n4\n", IdSpace::Named, &["order:2:", "a vertex of the graph", "--ids keep", "\"4\""]),
+        ("order", b"3\n4\n0\n", range, &["order:3:", "from 1 to 9", "\"0\""]),
+        ("order", b"3 1\n", range, &["order:1:", "a vertex id and nothing else", "\"3 1\""]),
+        ("order", b"3\nx\n", range, &["order:2:", "a vertex id", "\"x\""]),
+        ("order", b"1\n2\n3\n4\n5\n6\n7\n8\n9\n9\n", range, &["order:10:", "at most once", "number 9 "]),
+        ("a.u32", b"\x03\0\0\0\x03\0\0\0", range, &["a.u32", "at most once", "found 3 at byte 4"]),
+        ("a.u32", b"\x03\0\0\0\x0a\0\0\0", range, &["a.u32", "from 1 to 9", "found 10 at byte 4"]),
+        ("a.u64", b"\x03\0\0\0\0\0\0\0\x03\0", range, &["a.u64", "a multiple of 8 bytes", "found 10 bytes"]),
+    ] {
+        let error = listed(name, list, ids);
+        assert!(words.iter().all(|word| error.contains(word)), "{words:?}: {error}");
+    }
+}
+
+/// An order that does not exist is found missing before the edges are read.
+#[test]
+fn an_order_that_is_missing_is_refused_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = Some(OrderFrom::File(folder.path().join("missing.txt")));
+    let feed = Feed { fails_at: Some(0), ..canonical() };
+    let error = run(&feed, &folder.path().join("store"), &FormatOptions { order_from: missing, ..small_pages() });
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("missing.txt: open"), "{error}");
+    let options = FormatOptions { order: VertexOrder::Listed, ..small_pages() };
+    let error = run(&feed, &folder.path().join("store"), &options).unwrap_err().to_string();
+    assert!(error.contains("needs a file"), "{error}");
+    expect_nothing_left(folder.path());
 }

@@ -6,9 +6,9 @@ use super::spec_reader::{self, Graph, Triple};
 use super::thorough;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use topostream_formats::{Encoding, Error, IdSpace, VertexOrder, WeightType};
-use topostream_tools::format::{FormatOptions, IdPolicy};
+use topostream_tools::format::{FormatOptions, IdPolicy, OrderFrom};
 
 /// The expected contents of a store, in original ids.
 #[derive(Debug, PartialEq)]
@@ -103,7 +103,60 @@ fn check(feed: &Feed, options: &FormatOptions) -> Result<(), TestCaseError> {
     let in_lists = graph.in_lists.as_ref().map(|edges| in_original_ids(&graph, edges, of));
     prop_assert_eq!(in_lists.is_some(), options.in_edges && expected.directed);
     prop_assert!(in_lists.is_none_or(|edges| edges == expected.edges));
-    check_order(&graph, &expected, options.order)
+    match &options.order_from {
+        Some(OrderFrom::File(path)) => check_list(&graph, &expected, path),
+        Some(OrderFrom::Sample) => check_order(&graph, &expected, report.manifest.order),
+        None => {
+            prop_assert_eq!(report.manifest.order, options.order);
+            check_order(&graph, &expected, options.order)
+        }
+    }
+}
+
+/// Checks that the vertices are in the order of a file, and those that it does not list in natural order behind them.
+fn check_list(graph: &Graph, expected: &Expected, path: &Path) -> Result<(), TestCaseError> {
+    let bytes = std::fs::read(path).unwrap();
+    let mut ids: Vec<u64> = match path.extension().unwrap().to_str().unwrap() {
+        "u32" => bytes.chunks(4).map(|id| u32::from_le_bytes(id.try_into().unwrap()).into()).collect(),
+        "u64" => bytes.chunks(8).map(|id| u64::from_le_bytes(id.try_into().unwrap())).collect(),
+        _ => {
+            let text = String::from_utf8(bytes).unwrap();
+            text.lines().filter_map(|line| line.trim().parse().ok()).collect()
+        }
+    };
+    let listed: BTreeSet<u64> = ids.iter().copied().collect();
+    ids.extend(expected.vertices.difference(&listed));
+    prop_assert_eq!(&graph.ids, &ids);
+    Ok(())
+}
+
+/// By turns a file of some vertices and a sample.
+fn order_from(folder: &Path, vertices: &BTreeSet<u64>, seed: Option<u64>) -> Option<OrderFrom> {
+    match seed? {
+        seed if seed.is_multiple_of(3) => Some(OrderFrom::Sample),
+        seed => Some(OrderFrom::File(write_list(folder, vertices, seed / 3))),
+    }
+}
+
+/// Writes some of the vertices in a random order, as text or raw ids.
+fn write_list(folder: &Path, vertices: &BTreeSet<u64>, seed: u64) -> PathBuf {
+    let mut draw = draws(seed);
+    let mut ids: Vec<u64> = vertices.iter().copied().collect();
+    (1..ids.len()).rev().for_each(|last| ids.swap(last, draw(last as u64 + 1) as usize));
+    if seed.is_multiple_of(2) {
+        ids.truncate(draw(ids.len() as u64 + 1) as usize);
+    }
+    let narrow = ids.iter().all(|&id| id < 1 << 32);
+    let (name, bytes): (_, Vec<u8>) = match draw(3) {
+        0 if narrow => ("order.u32", ids.iter().flat_map(|&id| (id as u32).to_le_bytes()).collect()),
+        1 => ("order.u64", ids.iter().flat_map(|id| id.to_le_bytes()).collect()),
+        _ => {
+            let line = |id: &u64| format!(" {id}{}", ["\n", "\r\n", "\n# a comment\n\n"][draw(3) as usize]);
+            ("order.txt", ids.iter().map(line).collect::<String>().into_bytes())
+        }
+    };
+    std::fs::write(folder.join(name), bytes).unwrap();
+    folder.join(name)
 }
 
 /// Checks that the vertices are sorted by the keys of the requested order.
@@ -118,6 +171,8 @@ fn check_order(graph: &Graph, expected: &Expected, order: VertexOrder) -> Result
         VertexOrder::Natural => (0, *id),
         VertexOrder::Degree => (-all.get(id).copied().unwrap_or(0), *id),
         VertexOrder::OutFirst => (i64::from(!out.contains_key(id)), *id),
+        VertexOrder::DegreeGroups => (-all.get(id).map_or(0, |&degree| 1 + i64::from((degree as u64).ilog2())), *id),
+        VertexOrder::Listed => (0, 0),
     };
     prop_assert!(graph.ids.iter().map(key).is_sorted(), "{order:?}");
     Ok(())
@@ -125,7 +180,7 @@ fn check_order(graph: &Graph, expected: &Expected, order: VertexOrder) -> Result
 
 fn all_options() -> impl Strategy<Value = FormatOptions> {
     let encodings = ["vertex", "22", "33", "42", "21", "packed", "packed, own", "packed, few"];
-    let orders = vec![VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst];
+    let orders = vec![VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst, VertexOrder::DegreeGroups];
     let flags = prop::array::uniform5(any::<bool>());
     let shards = prop_oneof![8 => Just(1u32), 8 => 2u32..7, 1 => Just(40)];
     (flags, prop::sample::select(encodings.to_vec()), prop::sample::select(orders), 1usize..=3, shards).prop_map(
@@ -230,6 +285,7 @@ proptest! {
         mirror: bool,
         read_once: bool,
         declares: bool,
+        listed in prop::option::weighted(0.3, any::<u64>()),
     ) {
         let edges = pairs.iter().map(|&(u, v, w)| (ids.id(u), ids.id(v), weight(w, weights))).collect();
         let mut feed = Feed::new(ids.space(), weights, edges);
@@ -244,6 +300,8 @@ proptest! {
             feed.declared = Some(std::mem::take(&mut feed.extra));
         }
         options.ids = ids.policy();
+        let folder = tempfile::tempdir().unwrap();
+        options.order_from = order_from(folder.path(), &oracle(&feed, &options).vertices, listed);
         check(&feed, &options)?;
     }
 }
@@ -258,7 +316,8 @@ proptest! {
         vertices in prop::sample::select(vec![700u64, 40_000]),
         named: bool,
         weights in weight_types(),
-        options in all_options(),
+        mut options in all_options(),
+        listed in prop::option::weighted(0.3, any::<u64>()),
     ) {
         let mut draw = draws(seed);
         let step = if named { 3 } else { 1 };
@@ -269,6 +328,8 @@ proptest! {
             (source * step, draw(vertices) * step, weight(draw(9), weights))
         };
         let feed = Feed::new(space, weights, (0..count).map(edge).collect());
+        let folder = tempfile::tempdir().unwrap();
+        options.order_from = order_from(folder.path(), &oracle(&feed, &options).vertices, listed);
         check(&feed, &options)?;
     }
 }

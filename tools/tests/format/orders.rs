@@ -1,0 +1,128 @@
+//! The order that a sample decides on: which one it is, and that the store is the same as in that order.
+
+use super::feed::{Feed, open_and_verify, small_pages};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use topostream_formats::{EdgeSource, Encoding, IdSpace, Result, Store, VertexOrder};
+use topostream_tools::format::{FormatOptions, OrderFrom, format};
+use topostream_tools::generate::{Grid, Rmat};
+use topostream_tools::info::summarise;
+use topostream_tools::progress::{Cancel, Quiet};
+
+type Open<'a> = &'a dyn Fn() -> Result<Box<dyn EdgeSource>>;
+
+fn packed() -> FormatOptions {
+    let mut options = FormatOptions { keep_weights: false, ..small_pages() };
+    options.layout.encoding = Encoding::packed(options.layout.page_bytes, 4).unwrap();
+    options
+}
+
+/// Formats, and returns the order and the files of the store.
+fn made(open: Open<'_>, options: &FormatOptions) -> (VertexOrder, BTreeMap<String, Vec<u8>>) {
+    let folder = tempfile::tempdir().unwrap();
+    let report = format(&mut || open(), folder.path(), options, &Quiet, &Cancel::default()).unwrap();
+    open_and_verify(folder.path()).unwrap();
+    (report.manifest.order, files(folder.path()))
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
+}
+
+/// Scrambled R-MAT ids have no locality; those of a grid do. Neither the budget nor duplicates change that, and the
+/// store has the same bytes as if the order had been named.
+#[test]
+fn a_sample_decides_and_the_store_is_that_of_the_order() {
+    let rmat = || -> Result<Box<dyn EdgeSource>> { Ok(Box::new(Rmat::new(14, 32, 5).generate()?)) };
+    let grid = || -> Result<Box<dyn EdgeSource>> {
+        let grid = Grid { width: 300, height: 200, diagonal_probability: 0.5, seed: 1, weights: None };
+        Ok(Box::new(grid.generate()?))
+    };
+    // Ids that are not consecutive are looked up, or are the places in tables if most occur.
+    let sparse = |step: u64| {
+        move || -> Result<Box<dyn EdgeSource>> {
+            let (mut source, mut chunk, mut all) = (Rmat::new(14, 32, 5).generate()?, Vec::new(), Vec::new());
+            loop {
+                source.read(&mut chunk)?;
+                if chunk.is_empty() {
+                    return Ok(Box::new(Feed::new(IdSpace::Named, None, all)));
+                }
+                all.extend(chunk.iter().map(|edge| (edge.source * step, edge.dest * step, 0)));
+            }
+        }
+    };
+    let (denser, sparser) = (sparse(1), sparse(7));
+    let graphs: [(Open<'_>, VertexOrder); 4] = [
+        (&rmat, VertexOrder::DegreeGroups),
+        (&grid, VertexOrder::Natural),
+        (&denser, VertexOrder::DegreeGroups),
+        (&sparser, VertexOrder::DegreeGroups),
+    ];
+    for (number, (open, expected)) in graphs.into_iter().enumerate() {
+        for remove_duplicates in [false, true] {
+            let options = FormatOptions { remove_duplicates, ..packed() };
+            let (_, fixed) = made(open, &FormatOptions { order: expected, ..options.clone() });
+            for memory_bytes in [1 << 30, 96 << 20] {
+                let order_from = Some(OrderFrom::Sample);
+                let (order, files) = made(open, &FormatOptions { order_from, memory_bytes, ..options.clone() });
+                assert_eq!(order, expected, "graph {number}");
+                assert!(files == fixed, "graph {number}, {remove_duplicates}, {memory_bytes} bytes");
+            }
+        }
+    }
+}
+
+/// The order does not change the size of plain stores.
+#[test]
+fn plain_stores_keep_the_natural_order() {
+    let open = || -> Result<Box<dyn EdgeSource>> { Ok(Box::new(Rmat::new(10, 16, 5).generate()?)) };
+    let sampled = FormatOptions { order_from: Some(OrderFrom::Sample), ..small_pages() };
+    assert!(made(&open, &sampled) == made(&open, &small_pages()));
+}
+
+/// `info` of a store in any order estimates what stores in the other orders have.
+#[test]
+fn sizes_in_other_orders_are_those_of_such_stores() {
+    // The first graph is examined whole, a quarter of the lists of the other one.
+    for (scale, tolerance) in [(11, 0.02), (14, 0.12)] {
+        let open = || -> Result<Box<dyn EdgeSource>> { Ok(Box::new(Rmat::new(scale, 32, 5).generate()?)) };
+        for (symmetrize, in_edges) in [(true, false), (false, true)] {
+            let orders = [VertexOrder::Natural, VertexOrder::Degree, VertexOrder::DegreeGroups];
+            let summaries = orders.map(|order| {
+                let folder = tempfile::tempdir().unwrap();
+                let options = FormatOptions { order, symmetrize, in_edges, ..packed() };
+                format(&mut || open(), folder.path(), &options, &Quiet, &Cancel::default()).unwrap();
+                summarise(&Store::open(folder.path()).unwrap()).unwrap()
+            });
+            let found = summaries.each_ref().map(|summary| {
+                let parts = summary.packed.unwrap();
+                parts.gaps + parts.exceptions + parts.degrees + parts.headers
+            });
+            for (number, summary) in summaries.iter().enumerate() {
+                let sizes = summary.orders.unwrap();
+                assert!(sizes.edges >= 60_000, "{} edges", sizes.edges);
+                let named = [sizes.natural, sizes.degree, sizes.degree_groups];
+                let is_near = |(estimate, found): (&f64, f64)| (estimate / found - 1.0).abs() < tolerance;
+                assert!(named.iter().zip(found).all(is_near), "{:?}: {sizes:?}, {found:?}", orders[number]);
+                assert!((sizes.stored - named[number]).abs() < 1e-9, "the store has one of these orders: {sizes:?}");
+            }
+        }
+    }
+}
+
+/// In-degrees are unknown, lists are in parts, or pages are not packed.
+#[test]
+fn sizes_in_other_orders_may_be_unknown() {
+    for options in [
+        packed(),
+        FormatOptions { shards: 3, symmetrize: true, ..packed() },
+        FormatOptions { symmetrize: true, ..small_pages() },
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut open = || -> Result<Box<dyn EdgeSource>> { Ok(Box::new(Rmat::new(8, 8, 5).generate()?)) };
+        format(&mut open, folder.path(), &options, &Quiet, &Cancel::default()).unwrap();
+        assert_eq!(summarise(&Store::open(folder.path()).unwrap()).unwrap().orders, None);
+    }
+}
