@@ -5,11 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 use topostream_tools::info::summarise;
 
-<<<<<<< HEAD
-/// Show a store's sizes, degrees and layout. Reads at most 64 pages, none unless they are packed.
-=======
 /// Show a store's sizes, degrees and layout. Reads no page, or a few if they are packed.
->>>>>>> orders
 #[derive(Args)]
 pub struct Info {
     /// The store's directory
