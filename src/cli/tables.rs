@@ -141,13 +141,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
     for (name, value) in rows {
         writeln!(text, "{name:15} {value}").ok();
     }
-<<<<<<< HEAD
-    if let Some(packed) = &summary.packed {
-        writeln!(text, "{:15} {}", "bits per edge", packed_parts(packed, manifest.out.pages)).ok();
-    }
-=======
     text += &packed_sizes(summary);
->>>>>>> orders
     for degrees in &summary.degrees {
         let direction = format!("{:?}", degrees.direction).to_lowercase();
         writeln!(
@@ -165,19 +159,6 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
     text + &histogram(summary)
 }
 
-<<<<<<< HEAD
-/// What the bits of packed pages are used for.
-fn packed_parts(packed: &PackedSummary, pages: u64) -> String {
-    let parts = [
-        ("gaps", packed.gaps),
-        ("exceptions", packed.exceptions),
-        ("degrees", packed.degrees),
-        ("headers", packed.headers),
-        ("unused", packed.unused),
-    ];
-    let parts = parts.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
-    format!("{parts} (in {} of {} pages)", count(packed.pages), count(pages))
-=======
 /// An order of vertices, for people.
 fn order_name(order: VertexOrder) -> &'static str {
     match order {
@@ -211,7 +192,6 @@ fn packed_sizes(summary: &Summary) -> String {
         writeln!(text, "{:15} bits per edge {stored:.2}; by --order: {others} (in {edges} edges)", "other orders").ok();
     }
     text
->>>>>>> orders
 }
 
 /// A histogram of out-degrees, in powers of two.
