@@ -12,7 +12,7 @@ use topostream::predict::Prediction;
 use topostream::report::{CheckpointReport, RunReport, StepReport, Waits};
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_tools::format::FormatReport;
-use topostream_tools::info::{PackedSummary, ShardSummary, Summary};
+use topostream_tools::info::{ShardSummary, Summary};
 use topostream_tools::verify::VerifyReport;
 
 /// A number with thousands separated.
