@@ -1,8 +1,8 @@
 //! Gathers: values sent after a vertex phase by the copy engine, in parts, while kernels receive those of other devices.
 //!
 //! ```text
-//!  vertex phase ─▶ pack ─▶ │ put │ put │ put │ …      transfer queue, each part announced when it is there
-//!                          │     │ unpack │ unpack │ …  compute queue, as others announce theirs
+//!  vertex phase ─▶ pack ─▶ │ put │ put │ put │ …         transfer queue; each part is announced when it is there
+//!                                │ unpack │ unpack │ …   compute queue, as others announce theirs
 //! ```
 //!
 //! Without a transfer queue the kernels put, and everything is announced at once.
@@ -16,8 +16,10 @@ use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::driver::LOOK;
 use crate::device::gpu::driver::context::Context;
 use crate::error::Result;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+/// How long to poll for the next values before sleeping.
+const SPIN: Duration = Duration::from_millis(1);
 /// Maximum number of copies in flight: enough to keep the queue busy.
 const COPIES_MAX: usize = 4;
 
@@ -132,7 +134,7 @@ impl Exchange {
     /// # Errors
     /// Device errors.
     pub fn receive(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
-        let poll = context.gpu().poll_time(PATIENCE) > LOOK;
+        let spin = context.gpu().poll_time(SPIN);
         let mut since = Instant::now();
         let mut left = moves;
         while !left.is_empty() || self.is_sending() {
@@ -152,9 +154,10 @@ impl Exchange {
                 break;
             } else if since.elapsed() > PATIENCE {
                 return Err(context.gpu().health().lost("values of another device did not arrive").into());
-            } else if poll {
+            } else if since.elapsed() < spin {
                 std::hint::spin_loop();
             } else {
+                // Another device still computes, perhaps on this thread's core.
                 std::thread::sleep(LOOK);
             }
         }
