@@ -12,7 +12,7 @@ use topostream_formats::{
     readers::{self, InputFile, Options as ReaderOptions},
 };
 use topostream_tools::format::format;
-pub use topostream_tools::format::{FormatOptions, IdPolicy};
+pub use topostream_tools::format::{FormatOptions, IdPolicy, OrderFrom};
 use topostream_tools::progress::{Cancel, Quiet};
 
 /// The reader of a file gets the memory divided by this.

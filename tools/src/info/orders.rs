@@ -11,6 +11,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 use std::cmp::Reverse;
+use std::ops::Range;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::packed::{PackedEstimate, PackedPage, PackedParameters};
 use topostream_formats::page::Page;
@@ -20,6 +21,8 @@ use topostream_formats::{Direction, Manifest, PageId, Result, Store, Topology, V
 
 /// The maximum number of pages that are read.
 const PAGES_MAX: u64 = 64;
+/// Windows of consecutive lists over all pages, at least one a page.
+const WINDOWS: usize = 512;
 /// The expected number of sampled edges, if the graph has more.
 const EDGES: u64 = 1 << 17;
 /// No page is added to a sample of more edges.
@@ -80,27 +83,24 @@ pub fn estimate(store: &Store) -> Result<Option<OrderSizes>> {
     }))
 }
 
-/// Reads pages that are spread evenly, and takes the same share of the lists of each: consecutive ones from a place that
-/// a hash chooses. So every list that fits in a page is as likely as any other. Returns their edges.
+/// Reads pages that are spread evenly, and takes the same share of the lists of each, so that every list that fits in a
+/// page is as likely as any other. Returns their edges.
 fn sample(store: &Store, out: &Topology) -> Result<Vec<(u32, u32)>> {
     let (context, reader) = (store.page_context(out), PageReader::open(out)?);
     let (count, entries) = (u64::from(out.page_count()), out.directory().entries());
     let pages = count.min(PAGES_MAX);
     let pages: Vec<u64> = (0..pages).map(|number| (2 * number + 1) * count / (2 * pages)).collect();
     let total: u64 = pages.iter().map(|&page| u64::from(entries[page as usize].edge_count)).sum();
+    let strata = (WINDOWS / pages.len().max(1)).max(1) as u64;
     let share = (EDGES as f64 / total.max(1) as f64).min(1.0);
     let mut bytes = AlignedBuffer::try_new("a page to examine", out.page_bytes().into())?;
     let mut image = AlignedBuffer::try_new("a decoded page", context.encoding.plain_bytes(out.page_bytes()))?;
     let mut edges = Vec::new();
     for number in pages {
-        let slots = entries[number as usize].slot_count;
-        // A fraction of a list is a list in the same fraction of all cases.
-        let fraction = hash(2 * number) as f64 / u64::MAX as f64;
-        let taken = ((f64::from(slots) * share + fraction) as u32).min(slots);
-        if taken == 0 || entries[number as usize].run > 0 || edges.len() > EDGES_MAX {
+        let entry = &entries[number as usize];
+        if entry.run > 0 || edges.len() > EDGES_MAX {
             continue;
         }
-        let first = (hash(2 * number + 1) % u64::from(slots - taken + 1)) as u32;
         let page = PageId(number as u32);
         reader.read(page, &mut bytes, &mut [])?;
         out.check(page, &bytes, None, &context)?;
@@ -108,7 +108,7 @@ fn sample(store: &Store, out: &Topology) -> Result<Vec<(u32, u32)>> {
         let packed = PackedPage::open(&bytes, context.encoding, context.destinations(page.0)).map_err(wrong)?;
         packed.inflate(&mut image).map_err(wrong)?;
         let plain = Page::open(&image, context.encoding.plain()).map_err(wrong)?;
-        for slot in first..first + taken {
+        for slot in windows(number, entry.slot_count, strata, share).flatten() {
             let record = plain.record(slot);
             let neighbours = plain.neighbour_bytes()[4 * record.start..4 * record.end].as_chunks().0;
             let source = plain.header().start_vertex + slot;
@@ -116,6 +116,22 @@ fn sample(store: &Store, out: &Topology) -> Result<Vec<(u32, u32)>> {
         }
     }
     Ok(edges)
+}
+
+/// Divides the slots of a page into strata, and takes the same share of each: consecutive slots from a place that a hash
+/// chooses. Strata keep the vertices of large degree, which are next to one another in some orders, at their share.
+fn windows(page: u64, slots: u32, strata: u64, share: f64) -> impl Iterator<Item = Range<u32>> {
+    let strata = strata.min(slots.into());
+    let border = move |stratum: u64| (stratum * u64::from(slots) / strata) as u32;
+    (0..strata).map(move |stratum| {
+        let (begin, end) = (border(stratum), border(stratum + 1));
+        let seed = 2 * (page * WINDOWS as u64 + stratum);
+        // A fraction of a list is a list in the same fraction of all cases.
+        let fraction = hash(seed) as f64 / u64::MAX as f64;
+        let taken = ((f64::from(end - begin) * share + fraction) as u32).min(end - begin);
+        let first = begin + (hash(seed + 1) % u64::from(end - begin - taken + 1)) as u32;
+        first..first + taken
+    })
 }
 
 /// Edges at each vertex, out and in.
