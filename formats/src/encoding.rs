@@ -22,7 +22,7 @@ pub enum Encoding {
         /// Bytes of the slot number: 1 to 7.
         slot_bytes: u8,
     },
-    /// Gaps between neighbours, bit-packed in blocks of 128 ([`packed`](crate::packed)).
+    /// Gaps between neighbours, bit-packed in blocks of 128 ([`packed`]).
     Packed {
         /// The maximum number of neighbours of a page: a multiple of 1,024.
         edges_max: u32,

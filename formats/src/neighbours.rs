@@ -59,7 +59,7 @@ pub trait Neighbours: Copy + Sync {
     }
 }
 
-/// Neighbours under [`Encoding::VertexId`].
+/// Neighbours under [`Encoding::VertexId`](crate::Encoding::VertexId).
 #[derive(Clone, Copy, Debug)]
 pub struct VertexIds<'a>(&'a [u32]);
 
@@ -82,7 +82,7 @@ impl Neighbours for VertexIds<'_> {
     }
 }
 
-/// Neighbours under [`Encoding::RecordId`], p bytes of page id and q of slot.
+/// Neighbours under [`Encoding::RecordId`](crate::Encoding::RecordId), p bytes of page id and q of slot.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordIds<'a> {
     bytes: &'a [u8],
@@ -108,7 +108,7 @@ impl Neighbours for RecordIds<'_> {
     }
 }
 
-/// Neighbours under [`Encoding::RecordId`] with widths known at compile time: the common ones decode several times
+/// Neighbours under [`Encoding::RecordId`](crate::Encoding::RecordId) with widths known at compile time: the common ones decode several times
 /// faster.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordIdsOf<'a, const P: usize, const Q: usize>(RecordIds<'a>);

@@ -12,7 +12,7 @@ const MARGIN: f64 = 0.9;
 
 /// Returns the strategy of a run. An algorithm may require `shard`; otherwise it is the user's choice. `auto` is
 /// `replicate`, unless that does not fit in memory or `shard` is predicted to be faster. Without rates of all devices,
-/// `shard` is faster [where it saves more than it costs](saves_merges).
+/// `shard` is faster where it saves more than it costs.
 pub fn choose(
     rates: Option<&Rates>,
     algorithm: &dyn Algorithm,

@@ -453,7 +453,7 @@ pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared,
     mirror + packed + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)
 }
 
-/// Bytes of packed values that wait for the copy engine, up to [`PACKED_BYTES_MAX`]; kernels send the rest.
+/// Bytes of packed values that wait for the copy engine, at most 256 MiB; kernels send the rest.
 /// `outgoing`: bytes of the list of vertices with out-edges.
 pub fn packed_bytes(declared: &Declared, part: &Part, outgoing: u64) -> u64 {
     let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute)).count() as u64;
