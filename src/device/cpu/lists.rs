@@ -87,6 +87,14 @@ pub(super) fn visited_units(
     units
 }
 
+/// Whether the units of some edges have been decoded. Those of a vertex that joined the selected set afterwards may not
+/// be: its list is then not visited, as if it had joined after its page.
+fn is_decoded(units: &[Range<u32>], edges: &Range<usize>) -> bool {
+    let (first, end) = (edges.start as u32 / UNIT as u32, (edges.end as u32).div_ceil(UNIT as u32));
+    let at = units.partition_point(|decoded| decoded.end <= first);
+    edges.is_empty() || units.get(at).is_some_and(|decoded| decoded.start <= first && end <= decoded.end)
+}
+
 /// The lengths of lists with records on a page.
 #[derive(Clone, Copy)]
 pub(super) enum Lengths<'a> {
@@ -115,6 +123,8 @@ pub(super) struct PageLists<'a> {
     pub lengths: Lengths<'a>,
     pub selection: Selection<'a>,
     pub segment: Option<Range<u32>>,
+    /// Of a packed page, the units that have been decoded; none of other pages, which need no decoding.
+    pub decoded: Option<&'a [Range<u32>]>,
 }
 
 impl PageLists<'_> {
@@ -134,6 +144,9 @@ impl PageLists<'_> {
         let start = header.start_vertex;
         each_visited(self.selection, start, slots, |vertex: u32| {
             let record = self.page.record(vertex - start);
+            if self.decoded.is_some_and(|units| !is_decoded(units, &record)) {
+                return;
+            }
             let list = self.lengths.list(vertex, record.len());
             edges += self.run_list(kernel, neighbours, list, record, known);
         });
@@ -145,8 +158,12 @@ impl PageLists<'_> {
         if !self.selection.visits(header.start_vertex) {
             return 0;
         }
+        let part = part_of_large(&self.page, self.segment.as_ref());
+        if self.decoded.is_some_and(|units| !is_decoded(units, &part)) {
+            return 0;
+        }
         let list = self.lengths.list(header.start_vertex, header.edge_count as usize);
-        self.run_list(kernel, neighbours, list, part_of_large(&self.page, self.segment.as_ref()), None)
+        self.run_list(kernel, neighbours, list, part, None)
     }
 
     #[inline(always)]
@@ -180,5 +197,19 @@ impl PageLists<'_> {
         }
         kernel.close(record);
         count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_visited_where_all_of_their_units_are_decoded() {
+        let decoded = [0..2, 5..6];
+        let is = |edges: Range<usize>| is_decoded(&decoded, &edges);
+        assert!(is(0..1) && is(1000..2048) && is(5 * UNIT..6 * UNIT) && is(5 * UNIT + 3..5 * UNIT + 4));
+        assert!(!is(2000..2049) && !is(2048..2049) && !is(4 * UNIT..6 * UNIT) && !is(6 * UNIT..6 * UNIT + 1));
+        assert!(is(3000..3000), "an empty list has no unit");
     }
 }

@@ -217,36 +217,44 @@ impl<A: Algorithm> Shared<A> {
         if topology.image_bytes() == 0 || self.keeps_images(task) {
             let page = Page::open(task.frame.page(), self.store.manifest().encoding.plain());
             let page = page.map_err(|defect| topology.page_error(task.page.page, false, defect))?;
-            return Ok(self.run_lists(task, step, page, segment));
+            return Ok(self.run_lists(task, step, (page, None), segment));
         }
         let mut image = self.images.take(topology.image_bytes())?;
-        let edges = self.decode(task, step, segment.as_ref(), &mut image).and_then(|()| {
+        let edges = self.decode(task, step, segment.as_ref(), &mut image).and_then(|units| {
             let page = Page::open(&image, self.store.manifest().encoding.plain())?;
-            Ok(self.run_lists(task, step, page, segment))
+            Ok(self.run_lists(task, step, (page, Some(&units)), segment))
         });
         self.images.give(image);
         edges.map_err(|defect| topology.page_error(task.page.page, false, defect))
     }
 
-    /// Decodes the slots of a packed page, and the neighbours of the lists that the step visits.
+    /// Decodes the slots of a packed page, and the neighbours of the lists that the step visits; returns their units.
     fn decode(
         &self,
         task: &PageTask,
         step: &Step,
         segment: Option<&Range<u32>>,
         image: &mut AlignedBuffer,
-    ) -> Result<(), PageDefect> {
+    ) -> Result<Vec<Range<u32>>, PageDefect> {
         let context = self.store.page_context(self.topology(task));
         let destinations = context.destinations(task.page.page.0);
         let packed = PackedPage::open(self.packed(task), context.encoding, destinations)?;
         packed.inflate_slots(image)?;
         let page = Page::open(image, context.encoding.plain())?;
         let units = visited_units(&page, self.selection(step), segment);
-        packed.inflate_units(image, units.into_iter().flatten())
+        packed.inflate_units(image, units.iter().cloned().flatten())?;
+        Ok(units)
     }
 
-    /// Runs the step's edge function over the lists of an open page.
-    fn run_lists(&self, task: &PageTask, step: &Step, page: Page<'_>, segment: Option<Range<u32>>) -> u64 {
+    /// Runs the step's edge function over the lists of an open page, of which these units have been decoded if it is
+    /// packed.
+    fn run_lists(
+        &self,
+        task: &PageTask,
+        step: &Step,
+        (page, decoded): (Page<'_>, Option<&[Range<u32>]>),
+        segment: Option<Range<u32>>,
+    ) -> u64 {
         let topology = self.topology(task);
         let encoding = self.store.manifest().encoding;
         let header = *page.header();
@@ -256,7 +264,7 @@ impl<A: Algorithm> Shared<A> {
             (false, _) => Lengths::Here,
         };
         let weights = if self.weights { weights(task.frame.weights(), header.edge_count) } else { &[] };
-        let lists = PageLists { page, weights, lengths, selection: self.selection(step), segment };
+        let lists = PageLists { page, weights, lengths, selection: self.selection(step), segment, decoded };
         let kernel = self.algorithm.kernel(&self.state, step);
         let starts = topology.directory().starts();
         with_neighbours!(&page, encoding, starts, |neighbours| lists.run(&kernel, neighbours))
