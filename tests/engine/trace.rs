@@ -139,8 +139,9 @@ impl Trace {
         }
     }
 
-    /// Every completed read is followed by a check, and every check follows a read.
-    fn assert_checked_after_reading(&self) {
+    /// Every check follows a read, and every completed read is followed by a check, unless pages are `read_ahead` that
+    /// no superstep needs in the end.
+    fn assert_checked_after_reading(&self, read_ahead: bool) {
         let mut reads: HashMap<(String, u64), Vec<u64>> = HashMap::new();
         for read in self.lane(Lane::DiskReads).into_iter().filter(|read| read.name == "read") {
             reads.entry(read.page()).or_default().push(read.end_ns);
@@ -150,14 +151,16 @@ impl Trace {
             let before = ends.iter().position(|&end| end <= check.begin_ns);
             ends.remove(before.unwrap_or_else(|| panic!("{check:?} before its read")));
         }
-        assert!(reads.values().all(Vec::is_empty), "reads that were not checked: {reads:?}");
+        assert!(read_ahead || reads.values().all(Vec::is_empty), "reads that were not checked: {reads:?}");
     }
 
-    fn assert_agrees(&self, report: &RunReport) {
+    /// A search may `read_ahead`: such reads may still be in flight when its last superstep ends.
+    fn assert_agrees(&self, report: &RunReport, read_ahead: bool) {
         self.assert_rows();
         self.assert_supersteps(report);
-        self.assert_checked_after_reading();
-        assert_eq!(self.sum(Lane::DiskReads, "bytes"), report.total.disk_bytes);
+        self.assert_checked_after_reading(read_ahead);
+        let (traced, reported) = (self.sum(Lane::DiskReads, "bytes"), report.total.disk_bytes);
+        assert!(if read_ahead { traced <= reported } else { traced == reported }, "{traced} of {reported} bytes");
         assert_eq!(self.sum(Lane::HostKernels, "edges"), report.total.edges);
         let ns = |lane| self.lane(lane).iter().map(|span| span.end_ns - span.begin_ns).sum::<u64>();
         let (checks, other) = (ns(Lane::Checks), 1_000_000);
@@ -187,7 +190,7 @@ fn pages_of_the_next_frontier_are_read_ahead() {
             let reads_ahead = (0..5).any(|_| {
                 let (trace, report) = traced(&store, search(), engine_options(Some(buffer), 2, fetcher));
                 let bytes = trace.sum(Lane::DiskReads, "bytes");
-                assert_eq!(bytes, report.total.disk_bytes, "{fetcher:?}, {buffer} pages");
+                assert!(bytes <= report.total.disk_bytes, "{fetcher:?}, {buffer} pages");
                 trace.read_ahead() > 0
             });
             assert!(reads_ahead, "{fetcher:?}, {buffer} pages");
@@ -205,10 +208,10 @@ fn a_trace_agrees_with_its_report() {
         for (threads, buffer) in [(1, Some(4)), (2, Some(8)), (3, None)] {
             let options = || engine_options(buffer, threads, fetcher);
             let (trace, report) = traced(&store, pagerank(3, Dangling::Spread, Traffic::Pull), options());
-            trace.assert_agrees(&report);
+            trace.assert_agrees(&report, false);
             assert_eq!(trace.title, "a test");
             let (trace, report) = traced(&store, Bfs::from(VertexId(17)), options());
-            trace.assert_agrees(&report);
+            trace.assert_agrees(&report, true);
         }
     }
 }
