@@ -62,8 +62,8 @@ impl Encoding {
     /// Checks the widths, or the maximum number of edges.
     ///
     /// # Errors
-    /// [`Error::Invalid`] unless both widths are at least 1 and their sum at most 8, or the maximum number of edges is a
-    /// multiple of 1,024 below 2^28.
+    /// [`Error::Invalid`] unless both widths are at least 1 and their sum at most 8, or the maximum number of edges is
+    /// a multiple of 1,024 below 2^28.
     pub fn validate(self) -> Result<()> {
         if let Some(parameters) = PackedParameters::of(self)
             && !parameters.is_valid()

@@ -108,8 +108,8 @@ impl Neighbours for RecordIds<'_> {
     }
 }
 
-/// Neighbours under [`Encoding::RecordId`](crate::Encoding::RecordId) with widths known at compile time: the common ones decode several times
-/// faster.
+/// Neighbours under [`Encoding::RecordId`](crate::Encoding::RecordId) with widths known at compile time: the common
+/// ones decode several times faster.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordIdsOf<'a, const P: usize, const Q: usize>(RecordIds<'a>);
 

@@ -155,8 +155,8 @@ fn rates_of_packed_pages() {
             let mut parts = PackedParts::default();
             pages.iter().for_each(|page| parts += open(page, encoding, &graph, false).parts());
             println!(
-                "{} own {own}: {} pages, {:.3} bytes an edge: gaps {:.3} exceptions {:.3} ({:.2} a block) degrees {:.3} \
-                 headers {:.3} unused {:.3}; encode {:.0} M edges/s",
+                "{} own {own}: {} pages, {:.3} bytes an edge: gaps {:.3} exceptions {:.3} ({:.2} a block) \
+                 degrees {:.3} headers {:.3} unused {:.3}; encode {:.0} M edges/s",
                 graph.name,
                 pages.len(),
                 pages.len() as f64 * f64::from(PAGE_BYTES) / edges,

@@ -106,8 +106,8 @@ fn check_encodings(name: &str, graph: &EdgeList) {
 
 // ---- Shapes -------------------------------------------------------------------------------------------------------
 
-/// With room for the plain images of all packed pages, each page is decoded once, when it has been read, and kept in its
-/// frame; with less, it is decoded whenever it is visited. A run with weights has other frames.
+/// With room for the plain images of all packed pages, each page is decoded once, when it has been read, and kept in
+/// its frame; with less, it is decoded whenever it is visited. A run with weights has other frames.
 #[test]
 fn packed_pages_are_decoded_in_their_frames_if_images_fit() {
     let graph = EdgeList::new(4000, random_edges(0..4000, 600_000, 5));

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Makes a store of each graph in each order in the folder, and prints bytes an edge: of the contents of pages without
-//! the zeros behind them, and of all files. Edges of graphs that are marked `undirected:` are stored in both directions.
+//! the zeros behind them, and of all files. Edges of graphs that are marked `undirected:` are stored in both
+//! directions.
 
 use std::error::Error;
 use std::fs;

@@ -49,9 +49,9 @@ enum Lengths<'a> {
 }
 
 /// Reads every page of a store and checks: checksums, ids, slots, neighbours (all of them decoded, within the range of
-/// their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or the out-lists themselves, in an undirected
-/// graph) contain the reversed edges. Opening the store has already checked the manifest, the directories and the
-/// lengths of files.
+/// their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or the out-lists themselves, in
+/// an undirected graph) contain the reversed edges. Opening the store has already checked the manifest, the directories
+/// and the lengths of files.
 ///
 /// # Errors
 /// The first defect, by file and page; [`Error::Interrupted`].

@@ -16,8 +16,8 @@ use topostream_formats::page::{
 };
 use topostream_formats::{Encoding, Manifest, PageId, Shard, VertexId};
 
-/// Vertex ids, or record ids of any widths that are allowed; packed if the upper half of the byte is 15, with the lowest
-/// bits as switches and a maximum number of edges from the others.
+/// Vertex ids, or record ids of any widths that are allowed; packed if the upper half of the byte is 15, with the
+/// lowest bits as switches and a maximum number of edges from the others.
 fn encoding(byte: u8) -> Encoding {
     if byte >> 4 == 15 {
         let edges_max = [1024, 63 << 10][usize::from(byte >> 2 & 1)];

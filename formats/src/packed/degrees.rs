@@ -113,8 +113,8 @@ impl PackedPage<'_> {
         Ok(())
     }
 
-    /// The neighbours of a slot, as a range within the page; empty for a slot that does not exist. Unpacks the degrees of
-    /// one degree block.
+    /// The neighbours of a slot, as a range within the page; empty for a slot that does not exist. Unpacks the degrees
+    /// of one degree block.
     ///
     /// # Errors
     /// A defect, if the bytes are none of a valid page.

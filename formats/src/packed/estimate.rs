@@ -24,6 +24,15 @@ impl PackedEstimate {
         Self { parameters, histogram: [0; 33], edges: 0, slots: 0, degree_bits: 0, words: 0 }
     }
 
+    /// The lists of edges (source, destination) in ascending order. Vertices without edges are left out.
+    pub fn of(parameters: PackedParameters, edges: &[(u32, u32)]) -> Self {
+        let mut estimate = Self::new(parameters);
+        for list in edges.chunk_by(|a, b| a.0 == b.0) {
+            estimate.add(list[0].0, list.iter().map(|edge| edge.1));
+        }
+        estimate
+    }
+
     /// Adds the list of a vertex: neighbours in ascending order.
     pub fn add(&mut self, vertex: u32, neighbours: impl Iterator<Item = u32>) {
         let (mut last, before) = (None, self.edges);

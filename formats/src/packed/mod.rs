@@ -176,8 +176,8 @@ impl<'a> PackedPage<'a> {
         image_bytes(&self.header) as usize
     }
 
-    /// The vertex that the page's first gap is relative to, if the page continues a list: the last neighbour of the page
-    /// before.
+    /// The vertex that the page's first gap is relative to, if the page continues a list: the last neighbour of the
+    /// page before.
     pub fn continued_from(&self) -> Option<u32> {
         let continues = self.header.list_offset > 0 && self.header.edge_count > 0;
         continues.then(|| self.block(0).0.wrapping_add(self.first_dest))

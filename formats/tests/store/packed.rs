@@ -184,7 +184,8 @@ fn every_flipped_bit_is_found() {
     assert!(found > 8 * tables, "{found} of {}", 8 * used);
 }
 
-/// Decodes any bytes; whether they pass all checks of a verifier of one page. What is decoded is among the destinations.
+/// Decodes any bytes; whether they pass all checks of a verifier of one page. What is decoded is among the
+/// destinations.
 fn decodes(bytes: &[u8], sound: bool) -> bool {
     let Ok(page) = PackedPage::open(bytes, encoding(false, false), &(0..20_000)) else {
         assert!(!sound);
@@ -210,7 +211,10 @@ proptest! {
     /// Lists of any lengths and widths of gaps.
     #[test]
     fn any_lists_are_read_as_written(
-        shapes in prop::collection::vec((prop_oneof![6 => 0usize..6, 2 => 0usize..300, 1 => 900usize..1200], 0u32..=32), 1..60),
+        shapes in prop::collection::vec(
+            (prop_oneof![6 => 0usize..6, 2 => 0usize..300, 1 => 900usize..1200], 0u32..=32),
+            1..60,
+        ),
         seed: u64,
         start in prop_oneof![0u32..1000, any::<u32>().prop_map(|start| start.min(u32::MAX - 60))],
         continues: bool,

@@ -71,7 +71,8 @@ proptest! {
         let folder = scratch::in_memory();
         let packed = layout.encoding.is_packed();
         let shard_ends = shard_ends(&cuts, vertices);
-        let plan = Plan { vertices, edges: &edges, layout, in_lists, shard_ends: &shard_ends, ids: None, order: VertexOrder::Natural };
+        let order = VertexOrder::Natural;
+        let plan = Plan { vertices, edges: &edges, layout, in_lists, shard_ends: &shard_ends, ids: None, order };
         library::write(folder.path(), &plan).unwrap();
         let version = Store::open(folder.path()).unwrap().manifest().version();
         prop_assert_eq!(version, if packed { 3 } else { 1 + u32::from(!cuts.is_empty()) });

@@ -20,8 +20,8 @@ const COUNTED_DEGREES: usize = 1 << 16;
 const TABLE_BYTES: u64 = 2;
 const SUM_BYTES: u64 = 4;
 
-/// Maximum main memory of renumbering, in bytes: tables of counts (2 per vertex each) and their sum (4), then counts and
-/// both numberings (4 each), and the original ids (8) beside an order if they are listed individually. Tables by id
+/// Maximum main memory of renumbering, in bytes: tables of counts (2 per vertex each) and their sum (4), then counts
+/// and both numberings (4 each), and the original ids (8) beside an order if they are listed individually. Tables by id
 /// take up to 5/2 times as much, and no list of ids.
 pub fn memory_bytes(vertices: u64, listed: bool) -> u64 {
     if listed { 24 * vertices } else { 16 * vertices }

@@ -89,8 +89,8 @@ fn first_of(step: usize) -> u32 {
 }
 
 impl Buckets {
-    /// Creates buckets for `records` edges at a time. `degrees` has a number for every vertex that edges leave, about in
-    /// proportion to its out-degree.
+    /// Creates buckets for `records` edges at a time. `degrees` has a number for every vertex that edges leave, about
+    /// in proportion to its out-degree.
     pub fn new(vertices: u64, records: usize, degrees: impl Iterator<Item = (u32, u32)>) -> Self {
         let steps = vertices.checked_sub(1).map_or(0, |last| step(last as u32) + 1);
         let mut weights = vec![0u64; steps];
@@ -140,8 +140,8 @@ struct Piece {
     records: usize,
 }
 
-/// Renumbers the records by `rename` and sorts them, with at most `beside_bytes` beside them. `advance` is told how many
-/// records are renumbered or sorted: each twice.
+/// Renumbers the records by `rename` and sorts them, with at most `beside_bytes` beside them. `advance` is told how
+/// many records are renumbered or sorted: each twice.
 ///
 /// # Errors
 /// Those of `advance`.

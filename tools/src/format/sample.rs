@@ -77,11 +77,7 @@ impl Sample {
         let mut edges: Vec<(u32, u32)> =
             self.edges.iter().map(|&(source, dest)| (number(source), number(dest))).collect();
         edges.sort_unstable();
-        let mut estimate = PackedEstimate::new(parameters);
-        for list in edges.chunk_by(|a, b| a.0 == b.0) {
-            estimate.add(list[0].0, list.iter().map(|edge| edge.1));
-        }
-        estimate.bytes()
+        PackedEstimate::of(parameters, &edges).bytes()
     }
 }
 

@@ -27,7 +27,8 @@ const WINDOWS: usize = 512;
 const EDGES: u64 = 1 << 17;
 /// No page is added to a sample of more edges.
 const EDGES_MAX: usize = 1 << 20;
-/// Larger graphs are not sampled: degrees and ids take 20 bytes a vertex, and all vertices are compared with the sample.
+/// Larger graphs are not sampled: degrees and ids take 20 bytes a vertex, and all vertices are compared with the
+/// sample.
 const VERTICES_MAX: u64 = 1 << 24;
 /// Vertices that a thread compares at a time.
 const VERTICES_PER_STEP: u64 = 1 << 18;
@@ -118,8 +119,9 @@ fn sample(store: &Store, out: &Topology) -> Result<Vec<(u32, u32)>> {
     Ok(edges)
 }
 
-/// Divides the slots of a page into strata, and takes the same share of each: consecutive slots from a place that a hash
-/// chooses. Strata keep the vertices of large degree, which are next to one another in some orders, at their share.
+/// Divides the slots of a page into strata, and takes the same share of each: consecutive slots from a place that a
+/// hash chooses. Strata keep the vertices of large degree, which are next to one another in some orders, at their
+/// share.
 fn windows(page: u64, slots: u32, strata: u64, share: f64) -> impl Iterator<Item = Range<u32>> {
     let strata = strata.min(slots.into());
     let border = move |stratum: u64| (stratum * u64::from(slots) / strata) as u32;
@@ -181,11 +183,7 @@ fn bits_per_edge(parameters: PackedParameters, edges: &[(u32, u32)], vertices: &
     };
     let mut edges: Vec<(u32, u32)> = edges.par_iter().map(|&(source, dest)| (number(source), number(dest))).collect();
     edges.par_sort_unstable();
-    let mut estimate = PackedEstimate::new(parameters);
-    for list in edges.chunk_by(|a, b| a.0 == b.0) {
-        estimate.add(list[0].0, list.iter().map(|edge| edge.1));
-    }
-    estimate.bits_per_edge()
+    PackedEstimate::of(parameters, &edges).bits_per_edge()
 }
 
 #[cfg(test)]

@@ -446,8 +446,8 @@ pub fn message_layout(declared: &Declared, part: &Part) -> Option<MessageLayout>
     declared.traversal.then(|| MessageLayout::new(&declared.attributes, part.sharded))
 }
 
-/// Device memory for exchange, in bytes: scratch memory, packed values, and a mirror of the exchange memory if it cannot
-/// be imported. `packed`: those of [`packed_bytes`].
+/// Device memory for exchange, in bytes: scratch memory, packed values, and a mirror of the exchange memory if it
+/// cannot be imported. `packed`: those of [`packed_bytes`].
 pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared, part: &Part, packed: u64) -> u64 {
     let mirror = if caps.host_import { 0 } else { memory.memory().len() as u64 };
     mirror + packed + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)

@@ -1,5 +1,5 @@
-//! Supersteps over all lists, which the host chooses: the driver, if the device is alone, or else the engine, which plans
-//! supersteps of devices that exchange values. They read pages by the tables of resident pages.
+//! Supersteps over all lists, which the host chooses: the driver, if the device is alone, or else the engine, which
+//! plans supersteps of devices that exchange values. They read pages by the tables of resident pages.
 
 use super::super::context::Context;
 use super::super::superstep;
@@ -79,8 +79,8 @@ impl DeviceLoop {
         Ok(Some(Visited { pages: entries.len() as u64, edges, launches, done }))
     }
 
-    /// Submits the edge kernels of the superstep that has begun, if it visits all lists of these pages, and if the arena
-    /// has these pages of their topology and no others. Returns `None` if not.
+    /// Submits the edge kernels of the superstep that has begun, if it visits all lists of these pages, and if the
+    /// arena has these pages of their topology and no others. Returns `None` if not.
     ///
     /// # Errors
     /// Shader and device errors.

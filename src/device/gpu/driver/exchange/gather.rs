@@ -1,4 +1,5 @@
-//! Gathers: values sent after a vertex phase by the copy engine, in parts, while kernels receive those of other devices.
+//! Gathers: values sent after a vertex phase by the copy engine, in parts, while kernels receive those of other
+//! devices.
 //!
 //! ```text
 //!  vertex phase ─▶ pack ─▶ │ put │ put │ put │ …         transfer queue; each part is announced when it is there
