@@ -12,7 +12,7 @@ use serde::Serialize;
 const WORKING_BYTES: u64 = 16 << 20;
 
 /// Bytes of the plain images of a launch, if a device keeps pages packed.
-const IMAGES_BYTES: u64 = 256 << 20;
+const IMAGES_BYTES: u64 = 512 << 20;
 
 /// The memory that a run needs.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -193,7 +193,7 @@ fn packed_pages_take_less_memory_where_their_images_do_not_fit() {
     let mut one = environment(&rates, "gpu", 1, Strategy::Replicate);
     let work = Workload { image_bytes: f64::from(4 << 20), ..pushing(10.0) };
     for (room, kept, taken) in
-        [(None, GIB, 4 * GIB), (Some(2 * GIB), GIB, 5 * GIB / 4), (Some(GIB / 2), 3 * GIB / 8, GIB / 2)]
+        [(None, GIB, 4 * GIB), (Some(2 * GIB), GIB, 3 * GIB / 2), (Some(GIB / 2), 3 * GIB / 8, GIB / 2)]
     {
         one.profiles[0].cache_bytes = room;
         let memory = predict(&work, &one).unwrap().memory.unwrap();

@@ -28,4 +28,3 @@ pub fn first_hubs(store: &Store, caps: &Caps) -> u32 {
     let room = caps.binding_bytes_max.saturating_sub(size_of::<HubHeader>() as u64) / size_of::<HubEntry>() as u64;
     u32::try_from(wanted.min(room)).unwrap_or(u32::MAX).max(1)
 }
-

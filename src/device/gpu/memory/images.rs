@@ -12,7 +12,7 @@ use crate::device::gpu::compose::layout::InflatePage;
 use crate::device::settings::GpuSettings;
 
 /// Bytes of images: so many that a launch is long compared with its submission.
-const IMAGES_BYTES: u64 = 256 << 20;
+const IMAGES_BYTES: u64 = 512 << 20;
 
 /// The number of images, in one buffer: at most as many as a launch has pages, and at least one, for which there is
 /// room; others take at most `spare_bytes`.

@@ -7,9 +7,7 @@ use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::{ExchangeMemory, is_packed};
 use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::Declared;
-use crate::device::gpu::compose::layout::{
-    self, BinsHeader, HUB_EDGES, HubEntry, MIDDLE_EDGES, edges_per_unit,
-};
+use crate::device::gpu::compose::layout::{self, BinsHeader, HUB_EDGES, HubEntry, MIDDLE_EDGES, edges_per_unit};
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
 use crate::model::Part;
