@@ -66,16 +66,16 @@ fn mark_heads(page: InflatePage, first: u32, lane: u32) {
 // barrier must follow.
 fn lay_highs(lane: u32) {
     let block = lane / 32u;
-    let shape = shape_of(block);
+    let shape = gap_shape(block);
     // rounds: 4.
     for (var number = lane % 32u; number < shape.exceptions; number += 32u) {
-        let found = exception(shape, number);
+        let found = gap_exception(shape, number);
         highs[spread(block * PACK_BLOCK + found.x)] = found.y;
     }
 }
 
 // One of the thread's four gaps.
-fn gap(shape: Shape, lane: u32, i: u32) -> u32 {
+fn gap(shape: GapShape, lane: u32, i: u32) -> u32 {
     return low_gap(shape, lane, i) | highs[i * WORKGROUP + lane];
 }
 
@@ -83,7 +83,7 @@ fn gap(shape: Shape, lane: u32, i: u32) -> u32 {
 fn sum_after(page: InflatePage, before: vec2<u32>, gap: u32, lane: u32, i: u32) -> vec2<u32> {
     let head = heads[i * WORKGROUP + lane];
     if head != 0u {
-        return vec2<u32>(1u, first_value(page, head - 1u, gap));
+        return vec2<u32>(1u, first_of_list(page, head - 1u, gap));
     }
     let sum = gap + GAP_STEP;
     if i == 0u && lane % 32u == 0u {
@@ -99,15 +99,15 @@ fn sum_before(lane: u32, own: vec2<u32>) -> u32 {
     workgroupBarrier();
     // rounds: 3.
     for (var at = lane; at % GROUP != 0u && before.x == 0u; at -= 1u) {
-        before = continued(run_sums[at - 1u], before);
+        before = sums_joined(run_sums[at - 1u], before);
     }
     if lane % GROUP == GROUP - 1u {
-        group_sums[lane / GROUP] = continued(before, own);
+        group_sums[lane / GROUP] = sums_joined(before, own);
     }
     workgroupBarrier();
     // rounds: 7.
     for (var at = lane / GROUP; at % (32u / GROUP) != 0u && before.x == 0u; at -= 1u) {
-        before = continued(group_sums[at - 1u], before);
+        before = sums_joined(group_sums[at - 1u], before);
     }
     return before.y;
 }
@@ -155,7 +155,7 @@ fn main(
     lay_highs(lane);
     workgroupBarrier();
     let at = 4u * lane;
-    let shape = shape_of(lane / 32u);
+    let shape = gap_shape(lane / 32u);
     let a = sum_after(page, vec2<u32>(0u), gap(shape, lane, 0u), lane, 0u);
     let b = sum_after(page, a, gap(shape, lane, 1u), lane, 1u);
     let c = sum_after(page, b, gap(shape, lane, 2u), lane, 2u);

@@ -12,8 +12,8 @@
 // If neighbours go through workgroup memory and not all lists are visited, only the lines of memory with visited lists
 // are read (BY_LINE): over a bus, these reads are the bottleneck of a search (EMOGI, Min et al., VLDB 2021).
 //
-// Of packed pages (UNPACKS), `pages` are images that have slots only, and each thread decodes four neighbours in turn to
-// workgroup memory, from pages in main memory or in slots: nothing waits for an image.
+// Of packed pages (UNPACKS), `pages` are images that have slots only, and each thread decodes four neighbours in turn
+// to workgroup memory, from pages in main memory or in slots: nothing waits for an image.
 //
 // `rows`, from the host, has the slot of each unit's first edge.
 

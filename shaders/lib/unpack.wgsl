@@ -8,7 +8,7 @@ const UNIT_WORDS_MAX = PACK_UNIT_BLOCKS * BLOCK_WORDS_MAX;
 var<workgroup> unit_words: array<u32, UNIT_WORDS_MAX + 1u>;
 var<workgroup> block_entries: array<u32, 2u * PACK_UNIT_BLOCKS>;
 // How the gaps of a block are written.
-struct Shape {
+struct GapShape {
     // The first word of its payload in the unit's.
     begin: u32,
     width: u32,
@@ -17,11 +17,11 @@ struct Shape {
 }
 
 // The shape of a block of the unit. Its fields are in the ranges that checked pages have.
-fn shape_of(block: u32) -> Shape {
+fn gap_shape(block: u32) -> GapShape {
     let word = block_entries[2u * block + 1u];
     let width = min(extractBits(word, 13u, 6u), 32u);
     let high = min(word >> 26u, 32u - width);
-    return Shape(extractBits(word, 0u, 13u), width, extractBits(word, 19u, 7u), high);
+    return GapShape(extractBits(word, 0u, 13u), width, extractBits(word, 19u, 7u), high);
 }
 
 // Up to 32 bits of the unit's payload, from a bit behind a word on.
@@ -53,12 +53,12 @@ fn load_unit(page: InflatePage, unit: u32, lane: u32) {
 }
 
 // The low bits of one of a thread's four gaps.
-fn low_gap(shape: Shape, lane: u32, i: u32) -> u32 {
+fn low_gap(shape: GapShape, lane: u32, i: u32) -> u32 {
     return payload_bits(shape.begin, (4u * (lane % 32u) + i) * shape.width, shape.width);
 }
 
 // The high part of an exception's gap, in its place, and its position in the block.
-fn exception(shape: Shape, number: u32) -> vec2<u32> {
+fn gap_exception(shape: GapShape, number: u32) -> vec2<u32> {
     let begin = shape.begin + 4u * shape.width;
     let position = payload_bits(begin, 8u * number, 8u) % PACK_BLOCK;
     let above = payload_bits(begin, 8u * shape.exceptions + shape.high * number, shape.high);
@@ -66,7 +66,7 @@ fn exception(shape: Shape, number: u32) -> vec2<u32> {
 }
 
 // The value of the first neighbour of a slot's list.
-fn first_value(page: InflatePage, slot: u32, gap: u32) -> u32 {
+fn first_of_list(page: InflatePage, slot: u32, gap: u32) -> u32 {
     if GAPS_OWN {
         let own = page.start_vertex + slot - page.origin;
         return own + ((gap >> 1u) ^ (0u - (gap & 1u)));
@@ -76,7 +76,7 @@ fn first_value(page: InflatePage, slot: u32, gap: u32) -> u32 {
 }
 
 // A sum that goes on with another one, which may begin anew.
-fn continued(before: vec2<u32>, own: vec2<u32>) -> vec2<u32> {
+fn sums_joined(before: vec2<u32>, own: vec2<u32>) -> vec2<u32> {
     return select(vec2<u32>(before.x, before.y + own.y), own, own.x != 0u);
 }
 

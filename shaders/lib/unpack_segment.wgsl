@@ -2,6 +2,8 @@
 
 // Of packed pages: a bit for each edge with which a list begins.
 var<workgroup> head_bits: array<atomic<u32>, EDGES_PER_UNIT / 32u>;
+// The words of the payload at which the unit's parts of 1024 edges begin, and the last one's end.
+var<workgroup> part_begins: array<u32, EDGES_PER_UNIT / PACK_UNIT + 1u>;
 // Threads of packed pages whose sums are added up first: 8 such groups are a block.
 const SUM_GROUP = 4u;
 
@@ -17,7 +19,8 @@ fn mark_list_heads(segment: Segment, packed: InflatePage, edges: u32, lane: u32)
         for (var slot = segment.low + lane; slot <= segment.high; slot += WORKGROUP) {
             let at = begin_of(segment, slot) - segment.first;
             // A page that continues a list begins in its middle.
-            if at < edges && begin_of(segment, slot + 1u) > at + segment.first && (slot > 0u || packed.continues == 0u) {
+            let ends = begin_of(segment, slot + 1u);
+            if at < edges && ends > at + segment.first && (slot > 0u || packed.continues == 0u) {
                 atomicOr(&head_bits[at / 32u], 1u << (at & 31u));
             }
         }
@@ -31,7 +34,7 @@ fn edge_sum(segment: Segment, packed: InflatePage, before: vec2<u32>, at: u32, g
         if GAPS_OWN {
             slot = slot_of(segment, segment.low, segment.first + at);
         }
-        return vec2<u32>(1u, first_value(packed, slot, gap));
+        return vec2<u32>(1u, first_of_list(packed, slot, gap));
     }
     let sum = gap + GAP_STEP;
     if at % PACK_BLOCK == 0u {
@@ -50,26 +53,98 @@ fn edge_sum_before(lane: u32, own: vec2<u32>) -> u32 {
     workgroupBarrier();
     // rounds: 3.
     for (var at = lane; at % SUM_GROUP != 0u && before.x == 0u; at -= 1u) {
-        before = continued(vec2<u32>(unit_words[2u * at - 2u], unit_words[2u * at - 1u]), before);
+        before = sums_joined(vec2<u32>(unit_words[2u * at - 2u], unit_words[2u * at - 1u]), before);
     }
     let groups = 2u * WORKGROUP;
     if lane % SUM_GROUP == SUM_GROUP - 1u {
-        let sum = continued(before, own);
+        let sum = sums_joined(before, own);
         unit_words[groups + lane / SUM_GROUP * 2u] = sum.x;
         unit_words[groups + lane / SUM_GROUP * 2u + 1u] = sum.y;
     }
     workgroupBarrier();
     // rounds: 7.
     for (var at = lane / SUM_GROUP; at % (32u / SUM_GROUP) != 0u && before.x == 0u; at -= 1u) {
-        before = continued(vec2<u32>(unit_words[groups + 2u * at - 2u], unit_words[groups + 2u * at - 1u]), before);
+        before = sums_joined(vec2<u32>(unit_words[groups + 2u * at - 2u], unit_words[groups + 2u * at - 1u]), before);
     }
     return before.y;
 }
 
+// A thread's words of the payload of 1024 edges, on their way to workgroup memory.
+struct Fetched {
+    // The words before the payload in its first line of memory, and those up to its end.
+    skip: u32,
+    end: u32,
+    low: vec4<u32>,
+    high: vec2<u32>,
+    // A word of the blocks' entries.
+    entry: u32,
+}
+
+// A word of a page, if it is within a range of a thread's.
+fn fetched_word(packed: InflatePage, first: u32, at: u32, fetched: Fetched) -> u32 {
+    if at >= fetched.skip && at < fetched.end {
+        return packed_word(packed, first + at - fetched.skip);
+    }
+    return 0u;
+}
+
+// Starts to load the payload of part n of a unit: no thread waits for it until it is stored.
+fn fetch_part(packed: InflatePage, unit: u32, n: u32, lane: u32) -> Fetched {
+    let begin = part_begins[n];
+    let end = part_begins[n + 1u];
+    let count = select(0u, min(end - begin, UNIT_WORDS_MAX), end > begin);
+    let first = payload_at(packed) + begin;
+    // Whole lines of memory: they come over a bus.
+    let skip = (packed.packed + first) & 31u;
+    var fetched = Fetched(skip, count + skip, vec4<u32>(0u), vec2<u32>(0u), 0u);
+    fetched.low.x = fetched_word(packed, first, lane, fetched);
+    fetched.low.y = fetched_word(packed, first, lane + WORKGROUP, fetched);
+    fetched.low.z = fetched_word(packed, first, lane + 2u * WORKGROUP, fetched);
+    fetched.low.w = fetched_word(packed, first, lane + 3u * WORKGROUP, fetched);
+    fetched.high.x = fetched_word(packed, first, lane + 4u * WORKGROUP, fetched);
+    fetched.high.y = fetched_word(packed, first, lane + 5u * WORKGROUP, fetched);
+    if lane < 2u * PACK_UNIT_BLOCKS {
+        fetched.entry = packed_word(packed, block_at(PACK_UNIT_BLOCKS * (unit + n)) + lane);
+    }
+    return fetched;
+}
+
+fn store_fetched(fetched: Fetched, at: u32, word: u32) {
+    if at >= fetched.skip && at < fetched.end {
+        unit_words[at - fetched.skip] = word;
+    }
+}
+
+// Stores what has been loaded; a barrier must follow.
+fn store_part(fetched: Fetched, lane: u32) {
+    store_fetched(fetched, lane, fetched.low.x);
+    store_fetched(fetched, lane + WORKGROUP, fetched.low.y);
+    store_fetched(fetched, lane + 2u * WORKGROUP, fetched.low.z);
+    store_fetched(fetched, lane + 3u * WORKGROUP, fetched.low.w);
+    store_fetched(fetched, lane + 4u * WORKGROUP, fetched.high.x);
+    store_fetched(fetched, lane + 5u * WORKGROUP, fetched.high.y);
+    if lane < 2u * PACK_UNIT_BLOCKS {
+        block_entries[lane] = fetched.entry;
+    }
+}
+
+// The word of the payload at which a unit of 1024 edges begins; degrees begin behind the last one.
+fn part_begin(packed: InflatePage, unit: u32) -> u32 {
+    return packed_word(packed, select(DEGREES_AT, unit_at(packed, unit), unit < packed_units(packed)));
+}
+
 // Decodes the unit's neighbours, 1024 at a time, and loads their values to workgroup memory.
 fn load_packed(segment: Segment, packed: InflatePage, edges: u32, lane: u32) {
+    let unit = segment.first / PACK_UNIT;
+    if lane <= EDGES_PER_UNIT / PACK_UNIT {
+        part_begins[lane] = part_begin(packed, unit + lane);
+    }
     mark_list_heads(segment, packed, edges, lane);
     let block = lane / 32u;
+    var fetched = Fetched();
+    if edges > 0u {
+        fetched = fetch_part(packed, unit, 0u, lane);
+    }
     // rounds: 4.
     for (var done = 0u; done < EDGES_PER_UNIT; done += PACK_UNIT) {
         let first = done + 4u * lane;
@@ -79,14 +154,18 @@ fn load_packed(segment: Segment, packed: InflatePage, edges: u32, lane: u32) {
             gathered[place(first + i)] = 0u;
         }
         if done < edges {
-            load_unit(packed, (segment.first + done) / PACK_UNIT, lane);
+            store_part(fetched, lane);
+        }
+        // The next part is on its way while this one is decoded.
+        if done + PACK_UNIT < edges {
+            fetched = fetch_part(packed, unit, done / PACK_UNIT + 1u, lane);
         }
         workgroupBarrier();
-        let shape = shape_of(block);
+        let shape = gap_shape(block);
         if done < edges {
             // rounds: 4.
             for (var number = lane % 32u; number < shape.exceptions; number += 32u) {
-                let found = exception(shape, number);
+                let found = gap_exception(shape, number);
                 gathered[place(done + block * PACK_BLOCK + found.x)] = found.y;
             }
         }

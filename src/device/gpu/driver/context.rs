@@ -17,6 +17,7 @@ use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_
 use crate::device::gpu::memory::home::Home;
 use crate::device::gpu::memory::plan::{DevicePlan, Request, exchange_bytes, packed_bytes};
 use crate::device::gpu::memory::pool_import::PoolImport;
+use crate::device::settings::Distribution;
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
@@ -162,6 +163,21 @@ impl Context {
     /// there are any.
     pub fn is_packed(&self) -> bool {
         self.store.manifest().encoding.is_packed()
+    }
+
+    /// How the edges of pages in device memory, or of pages that are read in place, are distributed to threads in this
+    /// superstep: unless the user chose, what measured best (docs/benchmarks.md).
+    pub fn distribution(&self, in_place: bool) -> Distribution {
+        let Step { visit, direction, .. } = self.step;
+        match (self.home.settings.distribution, visit, in_place) {
+            // Over the bus each word should be read once.
+            (Distribution::Auto, _, true) => Distribution::Segments,
+            (Distribution::Auto, _, false) if direction == Direction::Out => Distribution::Segments,
+            // A search for one neighbour among many stops early: more lanes per list would be wasted.
+            (Distribution::Auto, Visit::Without(_), false) => Distribution::Vertex,
+            (Distribution::Auto, _, false) => Distribution::Hybrid,
+            (asked, _, _) => asked,
+        }
     }
 
     /// Neighbours in a page if the superstep visits all lists; otherwise 0: the kernels count them.

@@ -18,7 +18,7 @@ use super::timing::DeviceSpan;
 use crate::device::gpu::adapter::transfer::{Copy, TransferTicket, TransferTime};
 use crate::device::gpu::compose::units;
 use crate::device::gpu::memory::arena::Arena;
-use crate::device::settings::CachePolicy;
+use crate::device::settings::{CachePolicy, Distribution};
 use crate::device::workers::panic_message;
 use crate::device::{PageDone, PageTask, PageWork, Workers};
 use crate::error::Result;
@@ -130,11 +130,10 @@ impl Intake {
     /// frame is this page's.
     pub fn take(&mut self, context: &Context, PageTask { page, frame, fresh }: PageTask, has_row: bool) -> Taken {
         let slot = self.arena.slot(self.policy);
+        let in_place = slot.is_none() && context.plan.in_place;
         // A page that stays in a slot may be processed by `segments` in a later run, which needs the row.
-        let row_wanted = match slot.is_none() && context.plan.in_place {
-            true => !has_row,
-            false => context.plan.row_words > 0,
-        };
+        let needed = context.plan.keeps_pages() || context.distribution(in_place) == Distribution::Segments;
+        let row_wanted = if in_place { !has_row } else { context.plan.row_words > 0 && needed };
         let job = Job { page, frame: Some(frame), slot, row: None, work: PageWork::default() };
         if fresh || row_wanted {
             self.check(context, job, fresh, row_wanted);

@@ -21,11 +21,10 @@ use crate::device::gpu::memory::plan::{BATCHES_MAX, batch_bytes, hub_bytes};
 use crate::device::gpu::memory::rows::UnitRows;
 use crate::device::settings::Distribution;
 use crate::error::Result;
-use crate::model::algorithm::{Step, Visit};
+use crate::model::algorithm::Step;
 use crossbeam_channel::Sender;
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU64;
-use topostream_formats::Direction;
 use wgpu::BufferUsages as Usage;
 
 /// A launch in flight.
@@ -164,7 +163,7 @@ impl Launches {
         if !context.is_packed() || context.images.is_some() {
             self.encode_copies(context, &mut encoder, &jobs)?;
         }
-        let segments = distribution(context, place) == Distribution::Segments;
+        let segments = context.distribution(matches!(place, Place::Frames(_))) == Distribution::Segments;
         if context.is_packed() {
             // Segments decode neighbours themselves if pages are packed where they are.
             let what = if segments && context.images.is_some() { What::Slots } else { What::Everything };
@@ -195,7 +194,8 @@ impl Launches {
 
     /// The table of a batch; uploads its new unit rows.
     fn table(&mut self, context: &Context, place: Place, jobs: &mut [Job]) -> BatchTable {
-        let mut table = BatchTable::new(distribution(context, place), context.algorithm.needs_weights());
+        let mut table =
+            BatchTable::new(context.distribution(matches!(place, Place::Frames(_))), context.algorithm.needs_weights());
         let plan = &context.plan;
         for (at, job) in (0..).zip(jobs) {
             let topology = context.topology(job.page.direction);
@@ -336,21 +336,6 @@ fn timed_as(name: KernelName, in_place: bool) -> &'static str {
         KernelName::Segments if in_place => "segments in place",
         KernelName::Hubs if in_place => "hubs in place",
         name => name.name(),
-    }
-}
-
-/// How the edges of a batch are distributed to threads: unless the user chose, what measured best for the pages' place
-/// (docs/benchmarks.md).
-fn distribution(context: &Context, place: Place) -> Distribution {
-    let Step { visit, direction, .. } = context.step;
-    match (context.home.settings.distribution, visit, place) {
-        // Over the bus each word should be read once.
-        (Distribution::Auto, _, Place::Frames(_)) => Distribution::Segments,
-        (Distribution::Auto, _, Place::Arena(_)) if direction == Direction::Out => Distribution::Segments,
-        // A search for one neighbour among many stops early: more lanes per list would be wasted.
-        (Distribution::Auto, Visit::Without(_), Place::Arena(_)) => Distribution::Vertex,
-        (Distribution::Auto, _, Place::Arena(_)) => Distribution::Hybrid,
-        (asked, _, _) => asked,
     }
 }
 
