@@ -13,6 +13,7 @@ compile_error!("stores are little-endian and are used in place: big-endian machi
 pub mod buffer;
 pub mod checksum;
 pub mod clean;
+mod degrees;
 pub mod directory;
 pub mod durable;
 pub mod edge;

@@ -4,7 +4,6 @@ use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use topostream_formats::buffer::AlignedBuffer;
-use topostream_formats::manifest::Ids;
 use topostream_formats::packed::PackedPage;
 use topostream_formats::page::{Neighbours, Page, PageContext, PageDefect, weights};
 use topostream_formats::store::PageReader;
@@ -100,11 +99,9 @@ fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     let parts = if topology.is_grouped() { 4 * store.vertices() } else { 0 };
     let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
     let (degrees, found) = (4 * store.vertices() + parts, PAGE_BYTES * pages);
-    let ids = match store.manifest().ids {
-        Ids::File { ascending: false, .. } => 16 * store.vertices(),
-        Ids::File { .. } => 8 * store.vertices(),
-        Ids::Range { .. } => 0,
-    };
+    let ids = &store.manifest().ids;
+    let sorted = if ids.is_ascending() { 0 } else { 8 * store.vertices() };
+    let ids = ids.memory_bytes(store.vertices()) + sorted;
     let threads = rayon::current_num_threads();
     let needed_bytes = BASE_BYTES + ids.max(threads as u64 * a_thread + degrees + found);
     if needed_bytes <= memory_bytes {
@@ -227,10 +224,10 @@ fn check_summary(topology: &Topology, degrees: &[u32]) -> Result<()> {
 fn check_ids(store: &Store) -> Result<()> {
     let ids = store.ids()?;
     let all = (0..store.vertices()).map(|vertex| ids.original(VertexId(vertex as u32)));
-    let ascending = match store.manifest().ids {
-        Ids::Range { .. } => return Ok(()),
-        Ids::File { ascending, .. } => ascending,
-    };
+    if !store.manifest().ids.is_file() {
+        return Ok(());
+    }
+    let ascending = store.manifest().ids.is_ascending();
     let wrong =
         |found: String| Err(Error::file(store.path().join("ids.bin"), "every id once, in the manifest's order", found));
     if ascending {

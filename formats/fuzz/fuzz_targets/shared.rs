@@ -33,6 +33,19 @@ fn take(data: &mut &[u8], count: usize) -> u64 {
     read_le(head)
 }
 
+/// A file of packed ids behind the number of vertices in 2 bytes. Whether it is sound; then the ids are distinct if
+/// not all of them are listed.
+pub fn ids(mut data: &[u8]) -> bool {
+    let mut ids = vec![0; take(&mut data, 2) as usize];
+    let listed = data.get(..8).map_or(0, read_le);
+    let sound = topostream_formats::packed::ids::decode(data, &mut ids).is_ok();
+    if sound && listed < ids.len() as u64 {
+        ids.sort_unstable();
+        assert!(ids.windows(2).all(|pair| pair[0] + 1 == pair[1]), "all numbers of a range");
+    }
+    sound
+}
+
 /// A page behind 6 bytes: encoding, flags, two words that spoil the directory entry. Whether the bytes are a sound
 /// page.
 pub fn page(mut data: &[u8]) -> bool {

@@ -28,12 +28,15 @@ mod decode;
 mod degrees;
 mod encoder;
 mod estimate;
+pub mod ids;
 mod kernels;
+mod page_degrees;
 mod parts;
 
 pub use decode::UnitDecoder;
 pub use encoder::PageEncoder;
 pub use estimate::PackedEstimate;
+pub(crate) use page_degrees::add_degrees;
 pub use parts::PackedParts;
 
 use crate::encoding::Encoding;

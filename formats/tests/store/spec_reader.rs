@@ -2,6 +2,8 @@
 //!
 //! It makes the checks that section 12 of the specification requires of readers, and most of those left to verifiers.
 
+#[path = "spec_ids.rs"]
+mod ids;
 #[path = "spec_json.rs"]
 mod json;
 #[path = "spec_packed.rs"]
@@ -232,9 +234,15 @@ impl Manifest {
             let first = ids.member("first").number().ok_or("graph.json: first")?;
             return Ok((first..first + self.vertices).collect());
         }
-        let crc = ids.member("crc").number();
-        let bytes = checked(store, "ids.bin", 8 * self.vertices, crc)?;
-        let ids: Vec<u64> = bytes.chunks(8).map(number).collect();
+        let (crc, is_packed) = (ids.member("crc").number(), self.packed.is_some());
+        let kind = ids.member("kind").text();
+        ensure(kind == Some(if is_packed { "packed" } else { "file" }), "graph.json", "another kind of ids")?;
+        let length = if is_packed { ids.member("bytes").number() } else { Some(8 * self.vertices) };
+        let bytes = checked(store, "ids.bin", length.ok_or("graph.json: bytes of ids")?, crc)?;
+        let ids: Vec<u64> = match is_packed {
+            true => self::ids::ids(&bytes, self.vertices).map_err(|what| format!("ids.bin: {what}"))?,
+            false => bytes.chunks(8).map(number).collect(),
+        };
         let ascending = ids.windows(2).all(|pair| pair[0] < pair[1]);
         let claimed = *self.graph.member("ids").member("ascending") == Json::Word("true".into());
         ensure(ascending || !claimed, "ids.bin", "ids that do not ascend")?;
@@ -277,11 +285,14 @@ impl Manifest {
         }
         // Join the parts of each list.
         edges.sort_by_key(|edge| edge.0);
-        let file = name("degrees.bin");
-        let degrees = checked(store, &file, 4 * self.vertices, summary.member("degrees_crc").number())?;
+        let (file, crc) = (name("degrees.bin"), summary.member("degrees_crc").number());
         let mut counted = vec![0; self.vertices as usize];
         edges.iter().for_each(|edge| counted[edge.0 as usize] += 1);
-        ensure(degrees.chunks(4).map(number).eq(counted.iter().copied()), &file, "other degrees")?;
+        let bytes: Vec<u8> = counted.iter().flat_map(|&degree: &u64| (degree as u32).to_le_bytes()).collect();
+        match self.packed {
+            Some(_) => ensure(crc == Some(crc32c(&bytes).into()), "graph.json", "the checksum of degrees")?,
+            None => ensure(checked(store, &file, 4 * self.vertices, crc)? == bytes, &file, "other degrees")?,
+        }
         let longest = counted.iter().max().copied().unwrap_or(0);
         ensure(summary.member("degree_max").number() == Some(longest), "graph.json", "degree_max")?;
         Ok(Some(Lists { edges, pages: (all.entries.len(), large) }))

@@ -325,8 +325,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         match self.naming.first() {
             Some(first) => Ok(Ids::Range { first }),
             None => {
-                let crc = self.writer.write_values("ids.bin", self.naming.originals())?;
-                Ok(Ids::File { crc, ascending: true })
+                Ok(self.writer.write_ids(|| self.naming.originals())?)
             }
         }
     }
@@ -341,8 +340,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             Some(first) => first + u64::from(vertex),
             None => originals[vertex as usize],
         };
-        let crc = self.writer.write_values("ids.bin", order.vertices.iter().map(original))?;
-        Ok(Ids::File { crc, ascending: false })
+        self.writer.write_ids(|| order.vertices.iter().map(original))
     }
 
     /// What is known about the vertices and edges at this point.

@@ -71,7 +71,8 @@ fn every_flipped_byte_is_found() {
 fn every_flipped_byte_of_a_store_is_found(encoding: Encoding) {
     let folder = store_with_everything(0, encoding);
     let mut draw = draws(42);
-    for file in FILES {
+    // Packed pages hold the degrees.
+    for file in FILES.into_iter().filter(|file| !(encoding.is_packed() && file.ends_with("degrees.bin"))) {
         let path = folder.path().join(file);
         let handle = fs::File::options().read(true).write(true).open(&path).unwrap();
         let bytes = fs::read(&path).unwrap();
