@@ -1,5 +1,6 @@
 //! An open store: its metadata is in memory, its page files are located but not read.
 
+use crate::chunks::{self, CHUNKS, ChunkContext, ChunkTable};
 use crate::directory::{self, Directory, DirectoryContext, DirectoryEntry};
 use crate::error::{Error, Result};
 use crate::ids::{PageId, VertexId};
@@ -49,6 +50,7 @@ pub struct Topology {
     folder: PathBuf,
     summary: TopologyManifest,
     directory: Directory,
+    chunks: Option<ChunkTable>,
     degrees: SharedValues,
     page_files: Vec<PathBuf>,
     weight_files: Vec<PathBuf>,
@@ -181,7 +183,8 @@ impl Store {
         let per_topology = |topology: &Topology| {
             let page = u64::from(topology.page_bytes) + if weighted { topology.weight_page_bytes.into() } else { 0 };
             let entries = topology.summary.pages * (page + size_of::<DirectoryEntry>() as u64);
-            directory::HEADER_BYTES + entries + 4 * self.manifest.vertices
+            let chunks = topology.chunks().map_or(0, ChunkTable::file_bytes);
+            directory::HEADER_BYTES + entries + chunks + 4 * self.manifest.vertices
         };
         let ids = if matches!(self.manifest.ids, Ids::File { .. }) { 8 * self.manifest.vertices } else { 0 };
         self.topologies().map(per_topology).sum::<u64>() + ids
@@ -210,8 +213,17 @@ impl Topology {
         };
         let path = folder.join("directory.bin");
         ["directory.bin", "degrees.bin"].iter().try_for_each(|name| places.check(&folder.join(name)))?;
-        places.check_directory(&path, directory::memory_bytes(summary.pages))?;
+        let is_packed = manifest.encoding.is_packed();
+        let chunk_bytes = chunks::memory_bytes(summary.pages, manifest.edges, manifest.page_bytes);
+        let bytes = directory::memory_bytes(summary.pages) + if is_packed { chunk_bytes } else { 0 };
+        places.check_directory(&path, bytes)?;
         let directory = Directory::open(&path, &context)?;
+        let chunks = summary.chunks_crc.map(|crc| {
+            let (path, entries) = (folder.join(CHUNKS), directory.entries());
+            places.check(&path)?;
+            let (page_bytes, tag) = (manifest.page_bytes, manifest.tag);
+            ChunkTable::open(&path, &ChunkContext { entries, page_bytes, tag, crc })
+        });
         let weight_page_bytes = if manifest.weights.is_some() { capacity.weight_page_bytes() } else { 0 };
         let encoding = manifest.encoding;
         let image_bytes = if encoding.is_packed() { encoding.plain_bytes(manifest.page_bytes) } else { 0 };
@@ -220,6 +232,7 @@ impl Topology {
             direction,
             summary: summary.clone(),
             directory,
+            chunks: chunks.transpose()?,
             degrees: SharedValues::default(),
             page_files: files("pages"),
             weight_files: if weight_page_bytes > 0 { files("weights") } else { Vec::new() },
@@ -264,6 +277,11 @@ impl Topology {
     /// The page directory.
     pub fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    /// The chunks of the pages, if they are packed.
+    pub fn chunks(&self) -> Option<&ChunkTable> {
+        self.chunks.as_ref()
     }
 
     /// The shards of the lists: a single one if they are not grouped. In-lists never are.
@@ -345,6 +363,21 @@ impl Topology {
             }
             None => Ok(()),
         }
+    }
+}
+
+impl Topology {
+    /// Checks the chunks of a whole, valid page: their checksums, and that units are where the chunk table has them.
+    /// For verifiers; pages without chunks pass.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the first contradiction.
+    pub fn check_chunks(&self, page: PageId, bytes: &[u8]) -> Result<()> {
+        let Some(chunks) = &self.chunks else { return Ok(()) };
+        chunks.check_page(page, bytes).map_err(|defect| {
+            let expected = format!("page {}: {}", page.0, defect.expected);
+            Error::file(self.folder.join(CHUNKS), expected, defect.found)
+        })
     }
 }
 

@@ -25,6 +25,7 @@ pub(crate) use site::STAGING;
 pub use targets::Targets;
 
 use crate::checksum::Crc32c;
+use crate::chunks::CHUNKS;
 use crate::durable::{Made, clear_staging, folder_of, hold, new_tag, sync_folder};
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
@@ -208,7 +209,9 @@ impl StoreWriter {
         let (path, file) = self.stage(folder.join("degrees.bin"))?;
         let degrees = degrees::DegreesFile::new(path, file);
         let directory = self.stage(folder.join("directory.bin"))?;
-        Ok(TopologyWriter::new(self.layout.clone(), self.tag, directory, sink, degrees, targets))
+        let is_packed = self.layout.encoding.is_packed();
+        let chunks = is_packed.then(|| self.stage(folder.join(CHUNKS))).transpose()?;
+        Ok(TopologyWriter::new(self.layout.clone(), self.tag, (directory, chunks), sink, degrees, targets))
     }
 
     /// Writes a file of values in the store's folder; returns its checksum.

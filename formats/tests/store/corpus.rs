@@ -42,6 +42,11 @@ fn corpus_of_packed_lists() {
 }
 
 #[test]
+fn corpus_of_chunks() {
+    replay("chunks", shared::chunks);
+}
+
+#[test]
 fn corpus_of_directories() {
     replay("directory", shared::directory);
 }
@@ -75,6 +80,7 @@ proptest! {
         shared::page(&data);
         shared::packed_lists(&data);
         shared::directory(&data);
+        shared::chunks(&data);
         shared::manifest(&data);
     }
 
