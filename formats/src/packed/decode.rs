@@ -10,7 +10,7 @@ use crate::page::{HEADER_BYTES, PageDefect};
 pub struct UnitDecoder<'a> {
     page: PackedPage<'a>,
     unit: Unit,
-    degrees: DegreeCursor,
+    degrees: DegreeCursor<'a>,
     /// The unit that the state is for, and its neighbours that continue a list of the unit before.
     next: u32,
     left: u64,
@@ -20,6 +20,11 @@ impl<'a> UnitDecoder<'a> {
     /// A decoder for a page.
     pub fn new(page: &PackedPage<'a>) -> Self {
         Self { page: *page, unit: Unit::default(), degrees: DegreeCursor::default(), next: u32::MAX, left: 0 }
+    }
+
+    /// Takes the degrees of all slots from here instead of from the page.
+    pub(super) fn with_degrees(self, degrees: &'a [u32]) -> Self {
+        Self { degrees: DegreeCursor::over(degrees), ..self }
     }
 
     /// Decodes a unit, which must exist, to vertex numbers; returns how many there are: 1,024, or fewer in the last
@@ -123,11 +128,21 @@ impl PackedPage<'_> {
     /// # Errors
     /// Those of [`inflate`](Self::inflate).
     pub fn inflate_units(&self, out: &mut [u8], units: impl IntoIterator<Item = u32>) -> Result<(), PageDefect> {
+        self.inflate_by(&mut UnitDecoder::new(self), out, units.into_iter().map(Ok))
+    }
+
+    /// Writes the neighbours of some units of the plain image, up to the first defect.
+    pub(super) fn inflate_by(
+        &self,
+        decoder: &mut UnitDecoder<'_>,
+        out: &mut [u8],
+        units: impl Iterator<Item = Result<u32, PageDefect>>,
+    ) -> Result<(), PageDefect> {
         assert!(out.len() >= self.image_bytes(), "{} bytes for an image of {}", out.len(), self.image_bytes());
         let words: &mut [u32] = bytemuck::cast_slice_mut(&mut out[HEADER_BYTES..]);
         let (whole, rest) = words[..self.header.edge_count as usize].as_chunks_mut::<UNIT>();
-        let mut decoder = UnitDecoder::new(self);
         for number in units {
+            let number = number?;
             match whole.get_mut(number as usize) {
                 Some(unit) => _ = decoder.decode(number, unit)?,
                 None => {

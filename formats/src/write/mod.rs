@@ -25,6 +25,7 @@ pub(crate) use site::STAGING;
 pub use targets::Targets;
 
 use crate::checksum::Crc32c;
+use crate::chunks::CHUNKS;
 use crate::durable::{Made, clear_staging, folder_of, hold, new_tag, sync_folder};
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
@@ -214,7 +215,9 @@ impl StoreWriter {
         }
         let degrees = degrees::DegreesFile::new(path, file, is_kept);
         let directory = self.stage(folder.join("directory.bin"))?;
-        Ok(TopologyWriter::new(self.layout.clone(), self.tag, directory, sink, degrees, targets))
+        let is_packed = self.layout.encoding.is_packed();
+        let chunks = is_packed.then(|| self.stage(folder.join(CHUNKS))).transpose()?;
+        Ok(TopologyWriter::new(self.layout.clone(), self.tag, (directory, chunks), sink, degrees, targets))
     }
 
     /// Writes `ids.bin`, packed if pages are. `ids` returns the original ids, which must be distinct, in vertex order;

@@ -41,6 +41,8 @@ pub struct TopologyWriter {
 #[derive(Debug)]
 struct Output {
     directory: (PathBuf, File),
+    /// The chunks of packed pages.
+    chunks: Option<(PathBuf, File)>,
     sink: Sink,
     degrees: DegreesFile,
 }
@@ -62,13 +64,13 @@ impl TopologyWriter {
     pub(super) fn new(
         layout: Layout,
         tag: u32,
-        directory: (PathBuf, File),
+        (directory, chunks): ((PathBuf, File), Option<(PathBuf, File)>),
         sink: Sink,
         degrees: DegreesFile,
         targets: Option<Targets>,
     ) -> Self {
         let buffers = sink.empty().expect("a new sink has empty buffers");
-        let output = Some(Output { directory, sink, degrees });
+        let output = Some(Output { directory, chunks, sink, degrees });
         Self { output, targets, ..Self::with_buffers(layout, tag, buffers) }
     }
 
@@ -167,19 +169,24 @@ impl TopologyWriter {
             large_pages: self.entries.iter().filter(|entry| entry.run > 0).count() as u64,
             degree_max: self.degree_max,
             directory_crc: 0,
+            chunks_crc: None,
             degrees_crc: 0,
             shards: grouped.then_some(self.shards),
         };
         if let Some(output) = self.output.take() {
             summary.degrees_crc = output.degrees.finish()?;
-            for (entry, crcs) in self.entries.iter_mut().zip(output.sink.finish()?) {
+            let written = output.sink.finish()?;
+            for (entry, crcs) in self.entries.iter_mut().zip(written.checksums) {
                 (entry.crc, entry.weights_crc) = crcs;
+            }
+            if let Some((chunks, file)) = written.chunks.zip(output.chunks) {
+                let (bytes, crc) = chunks.encode(self.entries.len() as u64, self.tag, self.layout.page_bytes);
+                write_whole(file, &bytes)?;
+                summary.chunks_crc = Some(crc);
             }
             let version = version_of(self.layout.encoding.is_packed(), grouped);
             let (bytes, crc) = directory::encode(&self.entries, self.tag, self.layout.page_bytes, version);
-            let (path, mut file) = output.directory;
-            file.write_all(&bytes).map_err(Error::io(&path, "write"))?;
-            file.sync_all().map_err(Error::io(&path, "sync"))?;
+            write_whole(output.directory, &bytes)?;
             summary.directory_crc = crc;
         }
         Ok((summary, self.entries))
@@ -394,6 +401,11 @@ impl TopologyWriter {
         output.sink.write(std::mem::replace(&mut self.buffers, empty));
         Ok(())
     }
+}
+
+fn write_whole((path, mut file): (PathBuf, File), bytes: &[u8]) -> Result<()> {
+    file.write_all(bytes).map_err(Error::io(&path, "write"))?;
+    file.sync_all().map_err(Error::io(&path, "sync"))
 }
 
 /// A degree in the 32 bits of `degrees.bin`.

@@ -2,6 +2,7 @@
 
 use crate::buffer::AlignedBuffer;
 use crate::checksum::crc32c;
+use crate::chunks::ChunkTableWriter;
 use crate::error::{Error, Result};
 use crate::page::Capacity;
 use crate::threads;
@@ -23,7 +24,16 @@ pub(super) struct PageBuffers {
 pub(super) struct Sink {
     full: SyncSender<PageBuffers>,
     empty: Receiver<PageBuffers>,
-    thread: JoinHandle<Result<Vec<(u32, u32)>>>,
+    thread: JoinHandle<Result<Written>>,
+}
+
+/// What is known about the pages after they have been written.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// The checksums of each page and its weights, in order.
+    pub(super) checksums: Vec<(u32, u32)>,
+    /// The chunks, if pages are packed.
+    pub(super) chunks: Option<ChunkTableWriter>,
 }
 
 /// The number of page buffers: one is packed while another is written.
@@ -44,7 +54,9 @@ impl Sink {
             let weights = AlignedBuffer::try_new("a page of weights to write", weight_bytes)?;
             empty_in.send(PageBuffers { page, weights }).expect("the receiver is in hand");
         }
-        let thread = threads::start("page writer", 1, move || write_pages(&full_out, &empty_in, pages, weights))?;
+        let chunks = capacity.is_packed().then(ChunkTableWriter::default);
+        let write = move || write_pages(&full_out, &empty_in, (pages, weights), chunks);
+        let thread = threads::start("page writer", 1, write)?;
         Ok(Self { full, empty, thread })
     }
 
@@ -58,8 +70,8 @@ impl Sink {
         self.full.send(buffers).ok();
     }
 
-    /// Waits until everything is on disk; returns the checksums of each page and its weights, in order.
-    pub(super) fn finish(self) -> Result<Vec<(u32, u32)>> {
+    /// Waits until everything is on disk.
+    pub(super) fn finish(self) -> Result<Written> {
         drop(self.full);
         drop(self.empty);
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -69,13 +81,14 @@ impl Sink {
 fn write_pages(
     full: &Receiver<PageBuffers>,
     empty: &Sender<PageBuffers>,
-    mut pages: Vec<(PathBuf, File)>,
-    mut weights: Vec<(PathBuf, File)>,
-) -> Result<Vec<(u32, u32)>> {
+    (mut pages, mut weights): (Vec<(PathBuf, File)>, Vec<(PathBuf, File)>),
+    mut chunks: Option<ChunkTableWriter>,
+) -> Result<Written> {
     let mut checksums = Vec::new();
     while let Ok(buffers) = full.recv() {
         let stripe = checksums.len() % pages.len();
         let mut crcs = (crc32c(&buffers.page), 0);
+        chunks.iter_mut().for_each(|chunks| chunks.add(&buffers.page));
         write(&mut pages[stripe], &buffers.page)?;
         if let Some(file) = weights.get_mut(stripe) {
             crcs.1 = crc32c(&buffers.weights);
@@ -87,7 +100,7 @@ fn write_pages(
     for (path, file) in pages.iter().chain(&weights) {
         file.sync_all().map_err(Error::io(path, "sync"))?;
     }
-    Ok(checksums)
+    Ok(Written { checksums, chunks })
 }
 
 fn write((path, file): &mut (PathBuf, File), bytes: &[u8]) -> Result<()> {

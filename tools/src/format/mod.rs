@@ -324,9 +324,7 @@ impl<'a, R: Record> Formatter<'a, R> {
     fn natural_ids(&mut self) -> Result<Ids> {
         match self.naming.first() {
             Some(first) => Ok(Ids::Range { first }),
-            None => {
-                Ok(self.writer.write_ids(|| self.naming.originals())?)
-            }
+            None => Ok(self.writer.write_ids(|| self.naming.originals())?),
         }
     }
 
