@@ -103,6 +103,37 @@ gpu_test! {
 }
 
 gpu_test! {
+    /// Device memory that has room for all pages, but not for their images, keeps them packed: no page crosses the bus
+    /// twice, and each superstep decodes them again. The figure of a refusal suffices.
+    fn pages_stay_packed_where_their_images_do_not_fit() {
+        let graph = EdgeList::new(60_000, random_edges(0..60_000, 250_000, 21));
+        let setting = Setting { encoding: FULL, ..Setting::default() };
+        let store = TestStore::new(&graph, &setting.store_options());
+        let pages = u64::from(store.open().topology(Direction::Out).unwrap().page_count());
+        let push = pagerank(3, Dangling::Spread, Traffic::Push);
+        let expected = rank_iterations(&graph, 0.85, Dangling::Spread, 3);
+        for fast_paths in [FastPaths::default(), WITHOUT_IMPORT] {
+            let setting = Setting { fast_paths, ..setting.clone() };
+            let least = needed_bytes(&store, &setting.options(), |engine| ranks(engine, push.clone()));
+            let run = |memory| ranks(&store.engine(with_memory(setting.options(), memory)), push.clone());
+            assert!(matches!(run(least - 1), Err(Error::DeviceMemory { needed_bytes, .. }) if needed_bytes == least));
+            let plain = run(1 << 30).unwrap();
+            for (memory, resident) in [(least, 0), (least + pages * (PAGE + 1024), pages), (1 << 30, pages)] {
+                let found = run(memory).unwrap_or_else(|error| panic!("{memory} bytes, {setting:?}: {error}"));
+                assert!(relative_error(&found.clone().dense(), &expected) <= 1e-5, "{memory} bytes, {setting:?}");
+                assert_eq!(bits(&found.clone().dense()), bits(&plain.clone().dense()), "{memory} bytes, {setting:?}");
+                for step in &found.report.steps[1..] {
+                    let transfer = &step.transfer;
+                    assert_eq!(transfer.resident_pages, resident, "{memory} bytes, {setting:?}: {transfer:?}");
+                    let crossed = (pages - resident) * PAGE;
+                    assert_eq!(transfer.copied_bytes, crossed, "{memory} bytes, {setting:?}: {transfer:?}");
+                }
+            }
+        }
+    }
+}
+
+gpu_test! {
     fn packed_pages_cannot_be_read_in_place() {
         let store = TestStore::new(&graphs::dense().edges, &small_pages(FULL));
         let (transfer, distribution) = (PageTransfer::InPlace, Distribution::Segments);

@@ -68,6 +68,8 @@ pub struct Context {
     pub buffers: RunBuffers,
     /// The buffers of the page arena.
     pub arena_buffers: Vec<SharedBuffer>,
+    /// Plain images of a launch's pages, if slots hold packed pages.
+    pub images: Option<SharedBuffer>,
     /// Records spans, if the run is traced.
     pub trace: Option<Arc<Timeline>>,
     /// The superstep that is under way.
@@ -92,7 +94,8 @@ impl Context {
         }
         let attributes = (&declared.attributes[..], &algorithm.tables()[..]);
         let buffers = RunBuffers::new(&home.gpu, &plan, attributes, part, declared.traversal)?;
-        let arena_buffers = home.arena.as_ref().expect("prepared with the run").buffers().to_vec();
+        let arena = home.arena.as_ref().expect("prepared with the run");
+        let (arena_buffers, images) = (arena.buffers().to_vec(), arena.images().cloned());
         let mut timing = Timing::new(&home.gpu);
         if let Some(timeline) = trace {
             timing.calibrate(&home.gpu, timeline)?;
@@ -106,6 +109,7 @@ impl Context {
             plan,
             buffers,
             arena_buffers,
+            images,
             trace: trace.clone(),
             step: Step::new(0, Direction::Out, Visit::All),
             timing,
@@ -142,7 +146,8 @@ impl Context {
         self.store.topology(direction).expect("pages of topologies that exist")
     }
 
-    /// Whether pages are packed: their plain images are made in slots.
+    /// Whether pages are packed: kernels decode them to plain images, from their frames to slots unless slots hold
+    /// packed pages.
     pub fn is_packed(&self) -> bool {
         self.store.manifest().encoding.is_packed()
     }

@@ -144,7 +144,9 @@ impl Launches {
             let Some((&place, _)) = self.ready.iter().max_by_key(|(_, jobs)| jobs.len()) else { return Ok(()) };
             let jobs = self.ready.get_mut(&place).expect("just seen");
             // Packed pages are a dimension of a grid.
-            let count = jobs.len().min(context.home.settings.batch_pages.min(GRID_ROW_MAX) as usize);
+            let most = context.home.settings.batch_pages.min(GRID_ROW_MAX);
+            let most = if context.images.is_some() { most.min(context.plan.images) } else { most };
+            let count = jobs.len().min(most as usize);
             let batch: Vec<Job> = jobs.drain(..count).collect();
             if jobs.is_empty() {
                 self.ready.remove(&place);
@@ -159,10 +161,11 @@ impl Launches {
         context.home.rest();
         let table = self.table(context, place, &mut jobs);
         let mut encoder = context.encoder();
+        if !context.is_packed() || context.images.is_some() {
+            self.encode_copies(context, &mut encoder, &jobs)?;
+        }
         if context.is_packed() {
             self.tally.transfer.copied_bytes += self.inflation.encode(context, &mut encoder, &jobs, ring)?;
-        } else {
-            self.encode_copies(context, &mut encoder, &jobs)?;
         }
         context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes(0));
         let (x, y) = table.groups();
@@ -192,11 +195,12 @@ impl Launches {
     fn table(&mut self, context: &Context, place: Place, jobs: &mut [Job]) -> BatchTable {
         let mut table = BatchTable::new(distribution(context, place), context.algorithm.needs_weights());
         let plan = &context.plan;
-        for job in jobs {
+        for (at, job) in (0..).zip(jobs) {
             let topology = context.topology(job.page.direction);
             let entry = topology.directory().entries()[job.page.page.index()];
             let degree = if entry.run == 0 { 0 } else { topology.directory().run_degree(job.page.page) };
             let (offset, place) = match (&job.slot, &job.frame) {
+                (Some(slot), _) if context.images.is_some() => (at * plan.image_bytes, slot.number),
                 (Some(slot), _) => (u64::from(slot.index) * plan.slot_bytes, slot.number),
                 (None, Some(frame)) => (context.frame_place(frame.index()).1, plan.slots + frame.index()),
                 (None, None) => unreachable!("a job has a slot or a frame"),
@@ -270,7 +274,7 @@ impl Launches {
     ) -> Result<wgpu::BindGroup> {
         let (graph, Step { superstep, direction, .. }) = (context.graph_buffers(), context.step);
         let pages: &wgpu::Buffer = match place {
-            Place::Arena(buffer) => &context.arena_buffers[buffer as usize],
+            Place::Arena(buffer) => context.images.as_ref().unwrap_or(&context.arena_buffers[buffer as usize]),
             Place::Frames(chunk) => context.import().chunk(chunk as usize)?,
         };
         Ok(kernel.bind(context.gpu(), group, |resource| match resource {
