@@ -9,34 +9,28 @@ var<workgroup> pages_visited: atomic<u32>;
 // The first thread's decision: done, visit, queued, and the size that scaled dispatches use.
 var<workgroup> decided: array<u32, 4>;
 
-// A sum and its accumulated rounding error (Knuth's two-sum).
-struct Exact {
-    sum: vec4<f32>,
-    rounded: vec4<f32>,
+// The sums of the vertex phase, in double precision.
+var<workgroup> partial: array<array<F64, 4>, WORKGROUP>;
+
+fn sums_with(a: array<F64, 4>, b: array<F64, 4>) -> array<F64, 4> {
+    return array(f64_add(a[0], b[0]), f64_add(a[1], b[1]), f64_add(a[2], b[2]), f64_add(a[3], b[3]));
 }
 
-var<workgroup> partial: array<Exact, WORKGROUP>;
-
-fn exact_with(a: Exact, b: Exact) -> Exact {
-    let sum = a.sum + b.sum;
-    let part = sum - a.sum;
-    let rounded = (a.sum - (sum - part)) + (b.sum - part);
-    return Exact(sum, a.rounded + b.rounded + rounded);
-}
-
-// Adds the sums of all workgroups of the vertex phase; the result is in partial[0]. In uniform control flow.
+// Adds the sums of all workgroups of the vertex phase, in the same order as the host (`sums` in
+// src/device/gpu/driver/superstep.rs); the result is in partial[0]. In uniform control flow.
 fn sum_totals(lane: u32) {
-    var exact = Exact(vec4<f32>(0.0), vec4<f32>(0.0));
+    var sums: array<F64, 4>;
     // rounds: 16.
     for (var at = lane; at < course.totals; at += WORKGROUP) {
-        exact = exact_with(exact, Exact(totals[at], vec4<f32>(0.0)));
+        let more = totals[at];
+        sums = sums_with(sums, array(f64_from(more.x), f64_from(more.y), f64_from(more.z), f64_from(more.w)));
     }
-    partial[lane] = exact;
+    partial[lane] = sums;
     // rounds: 8.
     for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
         workgroupBarrier();
         if lane < half {
-            partial[lane] = exact_with(partial[lane], partial[lane + half]);
+            partial[lane] = sums_with(partial[lane], partial[lane + half]);
         }
     }
 }
@@ -46,9 +40,11 @@ fn found_now() -> Found {
     if TRAVERSAL {
         let activated = U64(atomicExchange(&course.found[0], 0u), atomicExchange(&course.found[1], 0u));
         let edges = U64(atomicExchange(&course.found[2], 0u), atomicExchange(&course.found[3], 0u));
-        return Found(activated, edges, vec4<f32>(0.0), course.visits);
+        return Found(activated, edges, vec4<f32>(0.0), array<F64, 4>(), course.visits);
     } else {
-        return Found(U64(0u, 0u), U64(0u, 0u), partial[0].sum + partial[0].rounded, course.visits);
+        let sums = partial[0];
+        let rounded = vec4<f32>(f64_to_f32(sums[0]), f64_to_f32(sums[1]), f64_to_f32(sums[2]), f64_to_f32(sums[3]));
+        return Found(U64(0u, 0u), U64(0u, 0u), rounded, sums, course.visits);
     }
 }
 
@@ -75,7 +71,7 @@ fn take_edge_count(place: u32) -> vec4<u32> {
 }
 
 // Writes the superstep to the log.
-fn log_step(found: Found, sums: vec4<f32>, rounded: vec4<f32>) {
+fn log_step(found: Found) {
     var edges = vec4<u32>();
     // rounds: 64.
     for (var place = 0u; place < EDGE_COUNTS; place += 1u) {
@@ -93,8 +89,8 @@ fn log_step(found: Found, sums: vec4<f32>, rounded: vec4<f32>) {
         found.activated_edges,
         edges.xy,
         vec2<u32>(0u),
-        sums,
-        rounded,
+        vec4<u32>(found.totals[0].x, found.totals[1].x, found.totals[2].x, found.totals[3].x),
+        vec4<u32>(found.totals[0].y, found.totals[1].y, found.totals[2].y, found.totals[3].y),
     );
 }
 
@@ -159,11 +155,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
         var found = Found();
         if course.done == 0u {
             found = found_now();
-            if TRAVERSAL {
-                log_step(found, vec4<f32>(0.0), vec4<f32>(0.0));
-            } else {
-                log_step(found, partial[0].sum, partial[0].rounded);
-            }
+            log_step(found);
             begin_next(found);
         }
         decided[0] = course.done;

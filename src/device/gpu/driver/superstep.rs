@@ -24,7 +24,7 @@ use crate::device::gpu::memory::buffers::{COUNTERS_BYTES, chunks};
 use crate::device::gpu::memory::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes};
 use crate::error::Result;
 use crate::model::activations::Activations;
-use crate::model::algorithm::{Step, Summary, Visit};
+use crate::model::algorithm::{Scalars, Step, Summary, Visit};
 use crate::trace::Lane;
 use std::ops::Range;
 use std::sync::Arc;
@@ -356,19 +356,37 @@ pub(super) fn partial(context: &Context) -> Vec<(Direction, Visit)> {
     visits(context).into_iter().filter(some).collect()
 }
 
-/// The sums of a vertex phase, or the census of a frontier: adds partial sums in vertex order.
+/// The sums of a vertex phase, or the census of a frontier.
 pub(super) fn summary(totals: &[u8], traversal: bool) -> Summary {
+    let partials = totals.chunks_exact(TOTAL_BYTES as usize);
+    if !traversal {
+        return Summary { totals: sums(partials.map(bytemuck::pod_read_unaligned)), ..Summary::default() };
+    }
     let mut summary = Summary::default();
-    for partial in totals.chunks_exact(TOTAL_BYTES as usize) {
-        if traversal {
-            let partial: CensusTotal = bytemuck::pod_read_unaligned(partial);
-            let wide = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
-            summary.activated += wide(partial.vertices);
-            summary.activated_edges += wide(partial.edges);
-        } else {
-            let sums: [f32; 4] = bytemuck::pod_read_unaligned(partial);
-            summary.totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += f64::from(sum));
-        }
+    for partial in partials {
+        let partial: CensusTotal = bytemuck::pod_read_unaligned(partial);
+        let wide = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
+        summary.activated += wide(partial.vertices);
+        summary.activated_edges += wide(partial.edges);
     }
     summary
+}
+
+/// Adds partial sums in the same order as sum_totals in shaders/kernels/decide.wgsl, so that both have the same bits:
+/// every 256th one first, then in pairs.
+fn sums(partials: impl Iterator<Item = [f32; 4]>) -> Scalars {
+    let mut lanes = [Scalars::default(); WORKGROUP as usize];
+    for (at, partial) in partials.enumerate() {
+        let lane = &mut lanes[at % WORKGROUP as usize];
+        lane.iter_mut().zip(partial).for_each(|(sum, term)| *sum += f64::from(term));
+    }
+    let mut half = lanes.len() / 2;
+    while half > 0 {
+        let (sums, terms) = lanes.split_at_mut(half);
+        for (sum, term) in sums.iter_mut().flatten().zip(terms.iter().flatten()) {
+            *sum += term;
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
