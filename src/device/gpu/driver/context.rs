@@ -16,6 +16,7 @@ use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_
 use crate::device::gpu::memory::home::Home;
 use crate::device::gpu::memory::plan::{DevicePlan, Request, exchange_bytes, packed_bytes};
 use crate::device::gpu::memory::pool_import::PoolImport;
+use crate::device::joint::SeenPages;
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
@@ -76,6 +77,8 @@ pub struct Context {
     pub step: Step,
     /// Timestamps of passes.
     pub timing: Timing,
+    /// The pages that the device sees, if it runs supersteps together with other devices.
+    pub seen: Option<Arc<SeenPages>>,
     /// The adapter and the buffers that outlive the run, without the arena and the unit rows, which have other owners.
     pub home: Home,
 }
@@ -113,6 +116,7 @@ impl Context {
             trace: trace.clone(),
             step: Step::new(0, Direction::Out, Visit::All),
             timing,
+            seen: None,
             home,
         })
     }

@@ -22,6 +22,7 @@
 
 mod batch;
 mod bins;
+mod joint;
 mod pace;
 mod paced;
 mod resident;
@@ -63,6 +64,8 @@ pub(super) struct DeviceLoop {
     asked: bool,
     /// The beginning of a run, encoded before it.
     start: Option<Start>,
+    /// The readback of supersteps that devices run together; none before the first one.
+    joint_readback: Option<wgpu::Buffer>,
     /// Whether the pages of the next superstep have not been determined.
     pub pages_unknown: bool,
 }
@@ -85,6 +88,7 @@ impl DeviceLoop {
             visited: Vec::new(),
             asked,
             start: None,
+            joint_readback: None,
             pages_unknown: false,
         }
     }
@@ -95,7 +99,7 @@ impl DeviceLoop {
     /// Device errors.
     pub fn make_ready(&mut self, context: &mut Context, (arena, rows): (&Arena, &wgpu::Buffer)) -> Result<()> {
         if !self.is_likely(context) {
-            return Ok(());
+            return self.make_ready_jointly(context, (arena, rows));
         }
         let visits = visits(context);
         if let Some(resident) = self.resident.as_ref().filter(|resident| resident.serves(context, arena, &visits)) {
@@ -306,13 +310,18 @@ fn is_alone(context: &Context) -> bool {
     !grouped && context.part.own == (0..context.part.vertices) && !context.part.sharded && context.home.is_alone()
 }
 
-/// Whether the device can run the algorithm's supersteps, if their pages are in device memory.
+/// Whether the device can run the algorithm's supersteps by itself, if their pages are in device memory.
 fn suits(context: &Context) -> bool {
+    is_alone(context) && has_kernels(context)
+}
+
+/// Whether there are kernels and memory for the algorithm's supersteps.
+fn has_kernels(context: &Context) -> bool {
     let (caps, edges) = (context.gpu().caps(), context.store.edges());
     let levels = !context.algorithm.keeps_activations() || context.plan.levels_bytes > 0;
     let fits = !caps.loops_limited || edges <= LIMITED_EDGES_MAX;
     let known = visits(context).into_iter().all(|visit| is_known(context, visit));
-    context.declared.decides() && context.plan.loop_bytes > 0 && is_alone(context) && levels && fits && known
+    context.declared.decides() && context.plan.loop_bytes > 0 && levels && fits && known
 }
 
 /// The possible visits of supersteps: those that the algorithm declares, and the one without lists.
