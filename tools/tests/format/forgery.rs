@@ -32,7 +32,10 @@ impl Forgery {
         let opened = Store::open(store).unwrap();
         let entry = opened.topologies().next().unwrap().directory().entries()[0];
         let bytes = |file: &str| fs::read(store.join(file)).unwrap();
-        let (page, weights, degrees) = (bytes("pages.0"), bytes("weights.0"), bytes("degrees.bin"));
+        let (page, weights) = (bytes("pages.0"), bytes("weights.0"));
+        // Packed pages hold the degrees.
+        let has_degrees = !opened.manifest().encoding.is_packed();
+        let degrees = if has_degrees { bytes("degrees.bin") } else { Vec::new() };
         let mut forged = Self { page, weights, degrees, entry, manifest: opened.manifest().clone() };
         drop(opened);
         change(&mut forged);
@@ -41,10 +44,12 @@ impl Forgery {
         let (directory, crc) =
             encode(&[forged.entry], forged.manifest.tag, forged.manifest.page_bytes, forged.manifest.version());
         forged.manifest.out.directory_crc = crc;
-        forged.manifest.out.degrees_crc = crc32c(&forged.degrees);
         fs::write(store.join("pages.0"), forged.page).unwrap();
         fs::write(store.join("weights.0"), forged.weights).unwrap();
-        fs::write(store.join("degrees.bin"), forged.degrees).unwrap();
+        if has_degrees {
+            forged.manifest.out.degrees_crc = crc32c(&forged.degrees);
+            fs::write(store.join("degrees.bin"), forged.degrees).unwrap();
+        }
         fs::write(store.join("directory.bin"), directory).unwrap();
         fs::write(store.join("graph.json"), forged.manifest.encode()).unwrap();
     }
