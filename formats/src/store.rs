@@ -355,12 +355,7 @@ impl Topology {
 
     /// The context against which pages are checked.
     pub(crate) fn page_context(&self) -> PageContext<'_> {
-        PageContext {
-            encoding: self.encoding,
-            shards: self.shards(),
-            tag: self.tag,
-            entries: self.directory.entries(),
-        }
+        PageContext { encoding: self.encoding, shards: self.shards(), tag: self.tag, entries: self.directory.entries() }
     }
 
     /// The error for a defect of a page, with its file.

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Without `GRAPHS`: R-MAT 20, and each graph of the folder `DATA` (../shared/data). Edges of graphs that are marked
-//! `undirected:` are stored in both directions. Weights are not kept.
+//! `undirected:` are stored in both directions. Weights are not kept. `PAGE_KIB` is the size of pages, 1,024 if it is
+//! not given.
 
 use std::path::{Path, PathBuf};
 use topostream_formats::{EdgeSource, Encoding, Result, Store, VertexOrder, readers};
@@ -15,6 +16,9 @@ use topostream_tools::generate::Rmat;
 use topostream_tools::info::summarise;
 use topostream_tools::progress::{Cancel, Quiet};
 use topostream_tools::verify::verify;
+
+/// The plain image of a page, as a multiple of it: as the program has it.
+const PLAIN_PAGES: u32 = 4;
 
 /// The graphs of the folder, and whether they are undirected.
 const GRAPHS: [(&str, bool); 11] = [
@@ -67,15 +71,29 @@ struct Sizes {
     used: f64,
 }
 
-fn measure(graph: &str, encoding: Encoding, page_bytes: u32, order_from: Option<OrderFrom>) -> Sizes {
+/// How a store is made.
+#[derive(Clone, Copy, Default)]
+struct How {
+    packed: bool,
+    auto: bool,
+    distinct: bool,
+}
+
+fn measure(graph: &str, page_bytes: u32, how: How) -> Sizes {
     let (graph, symmetrize) = match graph.strip_prefix("undirected:") {
         Some(rest) => (rest, true),
         None => (graph, false),
     };
     let folder = tempfile::tempdir().unwrap();
     let mut options = FormatOptions { memory_bytes: 6 << 30, keep_weights: false, ..FormatOptions::default() };
-    (options.symmetrize, options.order_from) = (symmetrize, order_from);
-    (options.layout.page_bytes, options.layout.encoding) = (page_bytes, encoding);
+    options.order_from = how.auto.then_some(OrderFrom::Sample);
+    (options.symmetrize, options.remove_duplicates, options.layout.page_bytes) = (symmetrize, how.distinct, page_bytes);
+    if how.packed {
+        options.layout.encoding = Encoding::packed(page_bytes, PLAIN_PAGES).unwrap();
+    }
+    if let Encoding::Packed { step, .. } = &mut options.layout.encoding {
+        *step = how.distinct;
+    }
     let manifest = format(&mut || open(graph), folder.path(), &options, &Quiet, &Cancel::default()).unwrap().manifest;
     let store = Store::open(folder.path()).unwrap();
     verify(&store, 8 << 30, &Quiet, &Cancel::default()).unwrap();
@@ -89,25 +107,30 @@ fn measure(graph: &str, encoding: Encoding, page_bytes: u32, order_from: Option<
 #[test]
 #[ignore = "measures"]
 fn sizes_of_packed_stores() {
-    println!("| graph | edges | plain | packed | by `auto` | its order | pages | used of them |");
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!(
+        "| graph | edges | plain | packed | by `auto` | its order | pages | used of them | no duplicates, `auto` |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for graph in graphs() {
         let page_bytes = variable::<u32>("PAGE_KIB").map_or(1 << 20, |kib| kib << 10);
-        let packed = match Encoding::packed(page_bytes, variable("FACTOR").unwrap_or(4)).unwrap() {
-            Encoding::Packed { edges_max, .. } => {
-                let (step, own) = (variable("STEP").unwrap_or(false), variable("OWN").unwrap_or(false));
-                Encoding::Packed { edges_max, step, own }
-            }
-            other => other,
-        };
-        let plain = measure(&graph, Encoding::VertexId, page_bytes, None);
-        let natural = measure(&graph, packed, page_bytes, None);
-        let auto = measure(&graph, packed, page_bytes, Some(OrderFrom::Sample));
+        let plain = measure(&graph, page_bytes, How::default());
+        let packed = How { packed: true, ..How::default() };
+        let natural = measure(&graph, page_bytes, packed);
+        let auto = measure(&graph, page_bytes, How { auto: true, ..packed });
+        let distinct = measure(&graph, page_bytes, How { auto: true, distinct: true, ..packed });
         let file = Path::new(&graph).file_name().unwrap_or_default().to_string_lossy();
         let name = file.split('.').next().unwrap_or_default();
         println!(
-            "| {name} | {} | {:.3} | {:.3} | {:.3} | {:?} | {:.3} | {:.3} |",
-            plain.edges, plain.all, natural.all, auto.all, auto.order, auto.pages, auto.used
+            "| {name} | {} | {:.3} | {:.3} | {:.3} | {:?} | {:.3} | {:.3} | {:.3} of {} |",
+            plain.edges,
+            plain.all,
+            natural.all,
+            auto.all,
+            auto.order,
+            auto.pages,
+            auto.used,
+            distinct.all,
+            distinct.edges
         );
     }
 }
