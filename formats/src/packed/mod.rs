@@ -42,6 +42,7 @@ pub use partial::PartialPage;
 pub(crate) use partial::{stored_units, unit_entries};
 pub use parts::PackedParts;
 
+use crate::directory::DirectoryEntry;
 use crate::encoding::Encoding;
 use crate::page::{HEADER_BYTES, PageDefect, PageHeader};
 use block::Shape;
@@ -233,6 +234,17 @@ impl<'a> PackedPage<'a> {
     fn payload_from(&self, word: usize) -> &'a [u32] {
         self.words.get(self.payload_at() + word..).unwrap_or(&[])
     }
+}
+
+/// The smallest `edges_max` with which plain images hold all of these pages.
+pub fn edges_max_of(pages: &[DirectoryEntry]) -> u32 {
+    let needed = |page: &DirectoryEntry| {
+        let (edge_count, slot_count) = (page.edge_count, page.slot_count);
+        let image_bytes = image_bytes(&PageHeader { edge_count, slot_count, ..PageHeader::default() });
+        u64::from(edge_count).max(image_bytes.saturating_sub(IMAGE_EXTRA_BYTES).div_ceil(4))
+    };
+    let needed = pages.iter().map(needed).max().unwrap_or(0).max(1);
+    needed.next_multiple_of(UNIT as u64).min(EDGES_MAX_MAX.into()) as u32
 }
 
 /// Bytes of the plain image of a page.

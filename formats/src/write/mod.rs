@@ -184,6 +184,12 @@ impl StoreWriter {
         &self.layout
     }
 
+    /// Changes the encoding, before the first topology is begun.
+    pub fn set_encoding(&mut self, encoding: Encoding) {
+        debug_assert!(self.files.is_empty(), "files of pages exist");
+        self.layout.encoding = encoding;
+    }
+
     /// The store's tag.
     pub fn tag(&self) -> u32 {
         self.tag

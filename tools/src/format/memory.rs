@@ -13,7 +13,7 @@
 //! have been read; a refusal then states the needs of all stages. A refusal before reading is based on the first edges.
 
 use super::distinct::Distinct;
-use super::{FormatOptions, id_map, ingest, order};
+use super::{FormatOptions, OrderFrom, id_map, ingest, order, sample};
 use topostream_formats::chunks;
 use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::write::TopologyWriter;
@@ -85,7 +85,10 @@ impl Budget {
         Self {
             memory_bytes: options.memory_bytes,
             reading_bytes,
-            pages_bytes: TopologyWriter::memory_bytes(&options.layout),
+            pages_bytes: match options.order_from {
+                Some(OrderFrom::Sample) => TopologyWriter::memory_bytes(&sample::widest(&options.layout)),
+                _ => TopologyWriter::memory_bytes(&options.layout),
+            },
             page_bytes: options.layout.page_bytes.into(),
             packed: options.layout.encoding.is_packed(),
             collects_ids: ingest::needs_id_map(info, options),

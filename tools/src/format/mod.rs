@@ -34,7 +34,7 @@ use sorter::{Collected, Sorter};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
-use topostream_formats::packed::UNIT;
+use topostream_formats::packed::{UNIT, edges_max_of};
 use topostream_formats::readers::VertexList;
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
@@ -256,6 +256,8 @@ struct Formatter<'a, R> {
     /// The file of the order, if there is one, until the vertices are numbered.
     list: Option<VertexList>,
     duplicates_removed: u64,
+    /// The smallest `edges_max` of a packed encoding that holds all pages so far.
+    edges_max: u32,
 }
 
 impl<'a, R: Record> Formatter<'a, R> {
@@ -279,8 +281,20 @@ impl<'a, R: Record> Formatter<'a, R> {
         let Ingested { edges, naming, input_edges, self_loops_removed } =
             ingest::<R>(source, open, options, sorter, progress, cancel)?;
         let vertices = naming.vertices();
-        let mut formatter =
-            Self { options, writer, folder, progress, cancel, budget, edges, naming, list, duplicates_removed: 0 };
+        let (duplicates_removed, edges_max) = (0, 0);
+        let mut formatter = Self {
+            options,
+            writer,
+            folder,
+            progress,
+            cancel,
+            budget,
+            edges,
+            naming,
+            list,
+            duplicates_removed,
+            edges_max,
+        };
         formatter.budget.check(&formatter.known())?;
         let (order, ids) = formatter.number_vertices()?;
         let (out, edges) =
@@ -296,7 +310,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             input_edges,
             directed: info.directed && !options.symmetrize,
             weights: options.layout.weights,
-            encoding: options.layout.encoding,
+            encoding: formatter.encoding(),
             page_bytes: options.layout.page_bytes,
             order,
             ids,
@@ -315,6 +329,9 @@ impl<'a, R: Record> Formatter<'a, R> {
             return Ok((VertexOrder::Natural, self.natural_ids()?));
         }
         let order = self.reorder()?;
+        if let Some(encoding) = order.encoding {
+            self.writer.set_encoding(encoding);
+        }
         let ids = if order.kind == VertexOrder::Natural { self.natural_ids()? } else { self.ids_in(&order)? };
         // From here on the edges carry vertex numbers.
         self.naming = Naming::vertices_below(self.naming.vertices());
@@ -413,7 +430,25 @@ impl<'a, R: Record> Formatter<'a, R> {
         let weights = self.options.layout.weights.unwrap_or(WeightType::U32);
         let edges =
             self.each_edge(stage, |source, dest, weight| lists.push(source, dest, unsortable(weight, weights)))?;
-        Ok((lists.finish(vertices)?.0, edges))
+        Ok((self.end_lists(lists)?, edges))
+    }
+
+    /// Ends a topology.
+    fn end_lists(&mut self, lists: TopologyWriter) -> Result<TopologyManifest> {
+        let (summary, pages) = lists.finish(self.naming.vertices())?;
+        self.edges_max = self.edges_max.max(edges_max_of(&pages));
+        Ok(summary)
+    }
+
+    /// The encoding of the pages. Plain images are as small as they can be; but pages of weights have been written with
+    /// the size of the images that were foreseen.
+    fn encoding(&self) -> Encoding {
+        match self.writer.layout().encoding {
+            Encoding::Packed { step, own, .. } if self.options.layout.weights.is_none() => {
+                Encoding::Packed { edges_max: self.edges_max, step, own }
+            }
+            foreseen => foreseen,
+        }
     }
 
     /// Reverses the edges, sorts them again and writes them.

@@ -48,7 +48,6 @@ impl Forgery {
         let (directory, crc) =
             encode(&[forged.entry], forged.manifest.tag, forged.manifest.page_bytes, forged.manifest.version());
         forged.manifest.out.directory_crc = crc;
-        forged.manifest.out.degrees_crc = crc32c(&forged.degrees);
         if !forged.chunks.is_empty() {
             forged.manifest.out.chunks_crc = Some(crc32c(&forged.chunks));
             fs::write(store.join("chunks.bin"), forged.chunks).unwrap();
@@ -56,6 +55,7 @@ impl Forgery {
         fs::write(store.join("pages.0"), forged.page).unwrap();
         fs::write(store.join("weights.0"), forged.weights).unwrap();
         if has_degrees {
+            forged.manifest.out.degrees_crc = crc32c(&forged.degrees);
             fs::write(store.join("degrees.bin"), forged.degrees).unwrap();
         }
         fs::write(store.join("directory.bin"), directory).unwrap();
