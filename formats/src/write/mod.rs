@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  StoreWriter::create ─▶ topology(Out) ─▶ TopologyWriter::push(source, dest, weight)… ─▶ finish ─▶ … ─▶ finish
-//!      locks its folders       one page being packed (packer) ─▶ writer thread (sink)        all files in place,
+//!      locks its folders       one page being packed (packer) ─▶ writer threads (sink)       all files in place,
 //!      (site)                  grouped lists: shard by shard,                                graph.json last
 //!                              with end_shard after each
 //! ```
@@ -83,6 +83,9 @@ impl Layout {
         Ok(())
     }
 }
+
+/// Values that are written at once, in bytes.
+const VALUES_BYTES: usize = 1 << 18;
 
 /// A store that is being written. Holds locks on its folders.
 #[derive(Debug)]
@@ -204,7 +207,7 @@ impl StoreWriter {
         };
         let pages = open("pages")?;
         let weights = if weighted { open("weights")? } else { Vec::new() };
-        let sink = sink::Sink::start(self.layout.capacity(), pages, weights)?;
+        let sink = sink::Sink::start(&self.layout, pages, weights)?;
         let (path, file) = self.stage(folder.join("degrees.bin"))?;
         let degrees = degrees::DegreesFile::new(path, file);
         let directory = self.stage(folder.join("directory.bin"))?;
@@ -218,9 +221,15 @@ impl StoreWriter {
     pub fn write_values(&mut self, name: &str, values: impl Iterator<Item = u64>) -> Result<u32> {
         let (path, file) = self.stage(name.into())?;
         let mut file = ChecksummedFile::new(path, file);
+        let mut bytes = Vec::with_capacity(VALUES_BYTES);
         for value in values {
-            file.write(&value.to_le_bytes())?;
+            bytes.extend_from_slice(&value.to_le_bytes());
+            if bytes.len() == VALUES_BYTES {
+                file.write(&bytes)?;
+                bytes.clear();
+            }
         }
+        file.write(&bytes)?;
         file.finish()
     }
 
