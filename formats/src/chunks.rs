@@ -274,26 +274,41 @@ pub fn memory_bytes(pages: u64, edges: u64, page_bytes: u32) -> u64 {
     HEADER_BYTES + pages.saturating_mul(a_page).saturating_add(edges / UNIT as u64 * 4)
 }
 
-/// Collects the table while pages are written.
-#[derive(Debug, Default)]
-pub struct ChunkTableWriter {
+/// What the table has about a page.
+#[derive(Clone, Debug, Default)]
+pub struct PageChunks {
     crcs: Vec<u32>,
     units: Vec<u32>,
 }
 
-impl ChunkTableWriter {
-    /// Adds the next page, which must be a valid packed one.
-    pub fn add(&mut self, page: &[u8]) {
+impl PageChunks {
+    /// Those of a page, which must be a valid packed one.
+    pub fn of(page: &[u8]) -> Self {
         let chunk_bytes = chunk_bytes(page.len() as u32) as usize;
-        self.crcs.extend(page.chunks(chunk_bytes).map(crc32c));
-        self.units.extend(crate::packed::stored_units(page));
+        Self { crcs: page.chunks(chunk_bytes).map(crc32c).collect(), units: crate::packed::stored_units(page) }
+    }
+}
+
+/// Collects the table while pages are written, in any order.
+#[derive(Debug, Default)]
+pub struct ChunkTableWriter {
+    pages: Vec<PageChunks>,
+}
+
+impl ChunkTableWriter {
+    /// Sets what the table has about a page.
+    pub fn set(&mut self, page: usize, chunks: PageChunks) {
+        if self.pages.len() <= page {
+            self.pages.resize(page + 1, PageChunks::default());
+        }
+        self.pages[page] = chunks;
     }
 
     /// Returns the bytes of the file, and their checksum.
     pub fn encode(&self, pages: u64, tag: u32, page_bytes: u32) -> (Vec<u8>, u32) {
         let mut bytes = bytemuck::bytes_of(&header(pages, tag, page_bytes)).to_vec();
-        bytes.extend_from_slice(bytemuck::cast_slice(&self.crcs));
-        bytes.extend_from_slice(bytemuck::cast_slice(&self.units));
+        let (crcs, units) = (self.pages.iter().map(|page| &page.crcs), self.pages.iter().map(|page| &page.units));
+        crcs.chain(units).for_each(|part| bytes.extend_from_slice(bytemuck::cast_slice(part)));
         let crc = crc32c(&bytes);
         (bytes, crc)
     }

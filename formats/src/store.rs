@@ -567,3 +567,23 @@ pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Res
         std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
     });
 }
+
+/// Writes all bytes at an offset, from any thread.
+///
+/// # Errors
+/// Those of the system.
+pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
+    #[cfg(windows)]
+    {
+        let mut done = 0;
+        while done < bytes.len() {
+            match std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], offset + done as u64)? {
+                0 => return Err(std::io::ErrorKind::WriteZero.into()),
+                some => done += some,
+            }
+        }
+        Ok(())
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  StoreWriter::create ─▶ topology(Out) ─▶ TopologyWriter::push(source, dest, weight)… ─▶ finish ─▶ … ─▶ finish
-//!      locks its folders       one page being packed (packer) ─▶ writer thread (sink)        all files in place,
+//!      locks its folders       one page being packed (packer) ─▶ writer threads (sink)       all files in place,
 //!      (site)                  grouped lists: shard by shard,                                graph.json last
 //!                              with end_shard after each
 //! ```
@@ -85,6 +85,9 @@ impl Layout {
         Ok(())
     }
 }
+
+/// Values that are written at once, in bytes.
+const VALUES_BYTES: usize = 1 << 18;
 
 /// A store that is being written. Holds locks on its folders.
 #[derive(Debug)]
@@ -212,7 +215,7 @@ impl StoreWriter {
         };
         let pages = open("pages")?;
         let weights = if weighted { open("weights")? } else { Vec::new() };
-        let sink = sink::Sink::start(self.layout.capacity(), pages, weights)?;
+        let sink = sink::Sink::start(&self.layout, pages, weights)?;
         let (path, file) = self.stage(folder.join("degrees.bin"))?;
         let is_kept = !self.layout.encoding.is_packed();
         if !is_kept {
@@ -237,7 +240,15 @@ impl StoreWriter {
         let summary = IdsSummary::of(ids());
         let ascending = summary.ascending;
         if !self.layout.encoding.is_packed() {
-            ids().try_for_each(|id| file.write(&id.to_le_bytes()))?;
+            let mut bytes = Vec::with_capacity(VALUES_BYTES);
+            for id in ids() {
+                bytes.extend_from_slice(&id.to_le_bytes());
+                if bytes.len() == VALUES_BYTES {
+                    file.write(&bytes)?;
+                    bytes.clear();
+                }
+            }
+            file.write(&bytes)?;
             return Ok(Ids::File { crc: file.finish()?, ascending });
         }
         let mut bytes = 0;

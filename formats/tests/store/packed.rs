@@ -5,7 +5,7 @@ use super::spec_reader::crc32c;
 use super::spec_reader::packed::{self, Packed};
 use proptest::prelude::*;
 use topostream_formats::buffer::AlignedBuffer;
-use topostream_formats::chunks::{ChunkContext, ChunkTable, ChunkTableWriter};
+use topostream_formats::chunks::{ChunkContext, ChunkTable, ChunkTableWriter, PageChunks};
 use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::packed::{PackedPage, PackedParameters, PageEncoder, PartialPage, UNIT, UnitDecoder};
 use topostream_formats::page::{Page, PageContext, PageHeader, check_page};
@@ -82,7 +82,7 @@ fn entry_of(page: &PackedPage<'_>) -> DirectoryEntry {
 /// The chunk table of a single page.
 fn chunk_table(bytes: &[u8], page: &PackedPage<'_>) -> ChunkTable {
     let mut writer = ChunkTableWriter::default();
-    writer.add(bytes);
+    writer.set(0, PageChunks::of(bytes));
     let (file_bytes, crc) = writer.encode(1, TAG, PAGE_BYTES);
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), &file_bytes).unwrap();
