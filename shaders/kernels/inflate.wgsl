@@ -6,15 +6,9 @@
 //
 // Threads wait for global memory three times: for the page's tables, for its payload and slots, and nowhere else.
 
-// The most words of a block's payload, in any shape: those of packed gaps and exceptions.
-const BLOCK_WORDS_MAX = 160u;
-const UNIT_WORDS_MAX = PACK_UNIT_BLOCKS * BLOCK_WORDS_MAX;
 // Threads whose sums are added up first: 8 such groups are a block.
 const GROUP = 4u;
 
-// The payload of the unit, and the entries of its blocks.
-var<workgroup> unit_words: array<u32, UNIT_WORDS_MAX + 1u>;
-var<workgroup> block_entries: array<u32, 2u * PACK_UNIT_BLOCKS>;
 // The first slot of a degree block, at or before the first one that begins in the unit.
 var<workgroup> slots_from: u32;
 // 1 + the slot of the list that begins with each neighbour, 0 if none does; the high part of its gap if that is an
@@ -24,51 +18,6 @@ var<workgroup> highs: array<u32, PACK_UNIT>;
 // For each thread, whether a sum begins in its four neighbours, and the sum since then; the same of each group.
 var<workgroup> run_sums: array<vec2<u32>, WORKGROUP>;
 var<workgroup> group_sums: array<vec2<u32>, WORKGROUP / GROUP>;
-
-// How the gaps of a block are written.
-struct Shape {
-    // The first word of its payload in the unit's.
-    begin: u32,
-    width: u32,
-    exceptions: u32,
-    high: u32,
-}
-
-// The shape of a block of the unit. Its fields are in the ranges that checked pages have.
-fn shape_of(block: u32) -> Shape {
-    let word = block_entries[2u * block + 1u];
-    let width = min(extractBits(word, 13u, 6u), 32u);
-    let high = min(word >> 26u, 32u - width);
-    return Shape(extractBits(word, 0u, 13u), width, extractBits(word, 19u, 7u), high);
-}
-
-// Up to 32 bits of the unit's payload, from a bit behind a word on.
-fn payload_bits(word: u32, bit: u32, width: u32) -> u32 {
-    let at = min(word + bit / 32u, UNIT_WORDS_MAX - 1u);
-    return low_bits(from_bit(unit_words[at], unit_words[at + 1u], bit % 32u), width);
-}
-
-// Loads the payload of a unit and the entries of its blocks; a barrier must follow.
-fn load_unit(page: InflatePage, unit: u32, lane: u32) {
-    let begin = packed_word(page, unit_at(page, unit));
-    var end = packed_word(page, DEGREES_AT);
-    if unit + 1u < packed_units(page) {
-        end = packed_word(page, unit_at(page, unit + 1u));
-    }
-    let count = select(0u, min(end - begin, UNIT_WORDS_MAX), end > begin);
-    let first = payload_at(page) + begin;
-    // Whole lines of memory: they come over a bus.
-    let skip = (page.packed + first) & 31u;
-    // rounds: 6.
-    for (var at = lane; at < count + skip; at += WORKGROUP) {
-        if at >= skip {
-            unit_words[at - skip] = packed_word(page, first + at - skip);
-        }
-    }
-    if lane < 2u * PACK_UNIT_BLOCKS {
-        block_entries[lane] = packed_word(page, block_at(PACK_UNIT_BLOCKS * unit) + lane);
-    }
-}
 
 // The number of neighbours in the page before the record of a slot, which `inflate_slots` has written.
 fn inflated_begin(page: InflatePage, slot: u32) -> u32 {
@@ -118,29 +67,16 @@ fn mark_heads(page: InflatePage, first: u32, lane: u32) {
 fn lay_highs(lane: u32) {
     let block = lane / 32u;
     let shape = shape_of(block);
-    let begin = shape.begin + 4u * shape.width;
     // rounds: 4.
     for (var number = lane % 32u; number < shape.exceptions; number += 32u) {
-        let position = payload_bits(begin, 8u * number, 8u) % PACK_BLOCK;
-        let above = payload_bits(begin, 8u * shape.exceptions + shape.high * number, shape.high);
-        highs[spread(block * PACK_BLOCK + position)] = above << (shape.width & 31u);
+        let found = exception(shape, number);
+        highs[spread(block * PACK_BLOCK + found.x)] = found.y;
     }
 }
 
 // One of the thread's four gaps.
 fn gap(shape: Shape, lane: u32, i: u32) -> u32 {
-    let low = payload_bits(shape.begin, (4u * (lane % 32u) + i) * shape.width, shape.width);
-    return low | highs[i * WORKGROUP + lane];
-}
-
-// The value of the first neighbour of a slot's list.
-fn first_value(page: InflatePage, slot: u32, gap: u32) -> u32 {
-    if GAPS_OWN {
-        let own = page.start_vertex + slot - page.origin;
-        return own + ((gap >> 1u) ^ (0u - (gap & 1u)));
-    } else {
-        return gap;
-    }
+    return low_gap(shape, lane, i) | highs[i * WORKGROUP + lane];
 }
 
 // The sum of gaps up to one of the thread's neighbours, and whether it begins in these: after the one before.
@@ -154,11 +90,6 @@ fn sum_after(page: InflatePage, before: vec2<u32>, gap: u32, lane: u32, i: u32) 
         return vec2<u32>(1u, block_entries[lane / 16u] + sum);
     }
     return vec2<u32>(before.x, before.y + sum);
-}
-
-// A sum that goes on with another one, which may begin anew.
-fn continued(before: vec2<u32>, own: vec2<u32>) -> vec2<u32> {
-    return select(vec2<u32>(before.x, before.y + own.y), own, own.x != 0u);
 }
 
 // The sum behind the neighbours of the threads before this one in the block, whose own is `own`.
@@ -179,14 +110,6 @@ fn sum_before(lane: u32, own: vec2<u32>) -> u32 {
         before = continued(group_sums[at - 1u], before);
     }
     return before.y;
-}
-
-// The vertex of a value. One that is not among the page's destinations is reported, and replaced.
-fn checked_vertex(page: InflatePage, value: u32) -> u32 {
-    if value > page.value_max {
-        atomicMax(&counters.defect, page.number + 1u);
-    }
-    return page.origin + min(value, page.value_max);
 }
 
 // Writes the thread's neighbours, of which `left` are in the page.

@@ -77,6 +77,7 @@ impl<'a> Rig<'a> {
             float_atomics: gpu.float_atomics && !portable,
             wide_integers: gpu.wide_integers && !portable,
             in_place: portable,
+            unpacks: false,
             loops_limited: portable,
             levels: 0,
             clears: false,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 18] = [
+const LIBRARY: [(&str, &str); 20] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
     ("shaders/lib/step.wgsl", include_str!("../../../../shaders/lib/step.wgsl")),
@@ -20,6 +20,8 @@ const LIBRARY: [(&str, &str); 18] = [
     ("shaders/lib/hash.wgsl", include_str!("../../../../shaders/lib/hash.wgsl")),
     ("shaders/lib/page.wgsl", include_str!("../../../../shaders/lib/page.wgsl")),
     ("shaders/lib/packed.wgsl", include_str!("../../../../shaders/lib/packed.wgsl")),
+    ("shaders/lib/unpack.wgsl", include_str!("../../../../shaders/lib/unpack.wgsl")),
+    ("shaders/lib/unpack_segment.wgsl", include_str!("../../../../shaders/lib/unpack_segment.wgsl")),
     ("shaders/lib/take.wgsl", include_str!("../../../../shaders/lib/take.wgsl")),
     ("shaders/lib/loops.wgsl", include_str!("../../../../shaders/lib/loops.wgsl")),
     ("shaders/lib/count.wgsl", include_str!("../../../../shaders/lib/count.wgsl")),

@@ -5,6 +5,7 @@
 //! `superstep` writes; the kernels composed so far; and the timestamp queries. It does not know pages, launches or
 //! moves.
 
+use super::batch::Place;
 use super::timing::Timing;
 use crate::device::Workers;
 use crate::device::exchange::{ExchangeMemory, packs};
@@ -145,13 +146,24 @@ impl Context {
         (chunk as u32, offset)
     }
 
+    /// The buffer that holds pages.
+    ///
+    /// # Errors
+    /// If the page buffer could not be imported.
+    pub fn page_buffer(&self, place: Place) -> Result<&SharedBuffer> {
+        Ok(match place {
+            Place::Arena(buffer) => &self.arena_buffers[buffer as usize],
+            Place::Frames(chunk) => self.import().chunk(chunk as usize)?,
+        })
+    }
+
     /// The topology of a page.
     pub fn topology(&self, direction: Direction) -> &Topology {
         self.store.topology(direction).expect("pages of topologies that exist")
     }
 
-    /// Whether pages are packed: kernels decode them to plain images, from their frames to slots unless slots hold
-    /// packed pages.
+    /// Whether pages are packed: kernels decode them to plain images in their slots, or in the images of a launch if
+    /// there are any.
     pub fn is_packed(&self) -> bool {
         self.store.manifest().encoding.is_packed()
     }
@@ -241,6 +253,7 @@ impl Context {
             float_atomics: caps.float_atomics,
             wide_integers: caps.wide_atomics,
             in_place: false,
+            unpacks: self.images.is_some(),
             loops_limited: caps.loops_limited,
             levels: 0,
             clears: false,

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   images of all pages fit:   frame (main memory) ──── inflate_slots, inflate ────▶ slot
-//!   otherwise:                 slot (packed) ────────── inflate_slots, inflate ────▶ image of the launch
+//!   otherwise:                 slot or frame ────────── inflate_slots, inflate ────▶ image of the launch
 //!                              page of weights ─────── copy ───────────────────────▶ behind it
 //! ```
 //!
-//! So packed bytes cross the bus, and all other kernels read plain pages. From frames that are not imported the host
-//! decodes.
+//! So packed bytes cross the bus, and other kernels read plain pages. `segments` decodes neighbours itself, so that it
+//! needs only the slots of images. To slots, pages whose frames are not imported are decoded by the host.
 //!
 //! Owns the tables of pages that the two kernels read, and their bind groups.
 
@@ -36,6 +36,15 @@ struct Between {
     ring: usize,
 }
 
+/// What is decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// Slots, for a kernel that decodes neighbours itself.
+    Slots,
+    /// Slots and neighbours.
+    Everything,
+}
+
 /// Where a page is decoded from and to: buffers and byte offsets.
 struct Way {
     source: Place,
@@ -47,7 +56,7 @@ struct Way {
 /// What inflating packed pages needs.
 #[derive(Default)]
 pub(super) struct Inflation {
-    /// Tables of pages, by the launch's ring and, for frames, their buffer: slots of a launch are in one.
+    /// Tables of pages, by the launch's ring and, where a launch may have several, the buffer of frames.
     tables: HashMap<(usize, Option<u32>), wgpu::Buffer>,
     /// The bind groups of this superstep.
     groups: HashMap<(KernelName, u32, Between), wgpu::BindGroup>,
@@ -62,7 +71,7 @@ impl Inflation {
     }
 
     /// Encodes the decoding of a launch's packed pages, and the copies of their weights; returns the bytes that cross
-    /// the bus. Slots that hold packed pages are in one buffer.
+    /// the bus in copies. Pages that stay packed are in one buffer.
     ///
     /// # Errors
     /// Shader and device errors; without imported frames those of a page.
@@ -71,13 +80,16 @@ impl Inflation {
         context: &mut Context,
         encoder: &mut wgpu::CommandEncoder,
         jobs: &[Job],
-        ring: usize,
+        (ring, what): (usize, What),
     ) -> Result<u64> {
         let mut by_buffers: HashMap<Between, Vec<InflatePage>> = HashMap::new();
         let mut bytes = 0;
         for (at, job) in (0..).zip(jobs) {
             let way = match (&job.frame, &job.slot) {
                 (_, Some(slot)) if context.images.is_some() => to_image(context, slot, at),
+                (Some(frame), None) => {
+                    Way { dest: None, to: at * context.plan.image_bytes, ..of_frame(context, frame) }
+                }
                 (Some(frame), Some(slot)) if context.home.import.is_none() => {
                     self.inflate_on_host(context, job.page, frame, slot)?;
                     bytes += context.plan.slot_bytes;
@@ -85,19 +97,24 @@ impl Inflation {
                 }
                 (Some(frame), Some(slot)) => {
                     bytes += context.plan.frame_bytes;
-                    to_slot(context, frame, slot)
+                    Way { dest: Some(slot.buffer), to: slot_offset(context, slot), ..of_frame(context, frame) }
                 }
                 // Its image is in its slot.
-                _ => continue,
+                (None, _) => continue,
             };
             copy_weights(context, encoder, &way)?;
             let between = Between { source: way.source, dest: way.dest, ring };
             by_buffers.entry(between).or_default().push(entry(context, job.page, &way));
         }
         for (between, table) in by_buffers {
-            self.encode_kernels(context, encoder, between, &table)?;
+            self.encode_kernels(context, encoder, (between, what), &table)?;
         }
         Ok(bytes)
+    }
+
+    /// The table of the last pages that were decoded for a ring, in a launch of pages that stay packed.
+    pub fn table(&self, ring: usize, place: Place) -> &wgpu::Buffer {
+        &self.tables[&Between { source: place, dest: None, ring }.table()]
     }
 
     /// Encodes the kernels over pages between two buffers.
@@ -105,7 +122,7 @@ impl Inflation {
         &mut self,
         context: &mut Context,
         encoder: &mut wgpu::CommandEncoder,
-        between: Between,
+        (between, what): (Between, What),
         table: &[InflatePage],
     ) -> Result<()> {
         let key = between.table();
@@ -121,7 +138,7 @@ impl Inflation {
         let slots = most(|page| page.slot_count.div_ceil(WORKGROUP));
         let units = most(|page| page.edge_count.div_ceil(UNIT as u32));
         for (name, groups) in [(KernelName::InflateSlots, slots), (KernelName::Inflate, units)] {
-            if groups > 0 {
+            if groups > 0 && (name == KernelName::InflateSlots || what == What::Everything) {
                 let x = groups.min(GRID_ROW_MAX);
                 self.dispatch(context, encoder, name, between, [x, table.len() as u32, groups.div_ceil(x)])?;
             }
@@ -138,7 +155,7 @@ impl Inflation {
         groups: [u32; 3],
     ) -> Result<()> {
         let kernel = context.kernel(name, context.step.direction, context.step.visit, false)?;
-        let frames = source_buffer(context, between.source)?;
+        let frames = context.page_buffer(between.source)?;
         let inflated = dest_buffer(context, between.dest);
         let table = &self.tables[&between.table()];
         for group in 0..kernel.groups() {
@@ -182,9 +199,9 @@ impl Inflation {
 impl Between {
     /// The table of a dispatch.
     fn table(&self) -> (usize, Option<u32>) {
-        let frames = match self.source {
-            Place::Frames(buffer) => Some(buffer),
-            Place::Arena(_) => None,
+        let frames = match (self.source, self.dest) {
+            (Place::Frames(buffer), Some(_)) => Some(buffer),
+            _ => None,
         };
         (self.ring, frames)
     }
@@ -195,23 +212,16 @@ fn slot_offset(context: &Context, slot: &Slot) -> u64 {
     u64::from(slot.index) * context.plan.slot_bytes
 }
 
-/// From an imported frame to a slot.
-fn to_slot(context: &Context, frame: &Frame, slot: &Slot) -> Way {
+/// From an imported frame to somewhere.
+fn of_frame(context: &Context, frame: &Frame) -> Way {
     let (chunk, from) = context.frame_place(frame.index());
-    Way { source: Place::Frames(chunk), from, dest: Some(slot.buffer), to: slot_offset(context, slot) }
+    Way { source: Place::Frames(chunk), from, dest: None, to: 0 }
 }
 
 /// From a slot to an image of the launch.
 fn to_image(context: &Context, slot: &Slot, image: u64) -> Way {
     let from = slot_offset(context, slot);
     Way { source: Place::Arena(slot.buffer), from, dest: None, to: image * context.plan.image_bytes }
-}
-
-fn source_buffer(context: &Context, source: Place) -> Result<&wgpu::Buffer> {
-    Ok(match source {
-        Place::Frames(chunk) => context.import().chunk(chunk as usize)?,
-        Place::Arena(buffer) => &context.arena_buffers[buffer as usize],
-    })
 }
 
 fn dest_buffer(context: &Context, dest: Option<u32>) -> &wgpu::Buffer {
@@ -226,7 +236,7 @@ fn copy_weights(context: &Context, encoder: &mut wgpu::CommandEncoder, way: &Way
     let page_bytes = u64::from(context.store.manifest().page_bytes);
     let bytes = context.plan.frame_bytes - page_bytes;
     if bytes > 0 {
-        let (source, dest) = (source_buffer(context, way.source)?, dest_buffer(context, way.dest));
+        let (source, dest) = (context.page_buffer(way.source)?, dest_buffer(context, way.dest));
         let image_bytes = context.plan.image_bytes - bytes;
         encoder.copy_buffer_to_buffer(source, way.from + page_bytes, dest, way.to + image_bytes, bytes);
     }

@@ -9,7 +9,7 @@
 
 use super::batch::{BatchTable, Job, Place};
 use super::context::Context;
-use super::inflation::Inflation;
+use super::inflation::{Inflation, What};
 use super::message::DriverMessage;
 use super::tally::Tally;
 use crate::device::PageTask;
@@ -164,13 +164,15 @@ impl Launches {
         if !context.is_packed() || context.images.is_some() {
             self.encode_copies(context, &mut encoder, &jobs)?;
         }
+        let segments = distribution(context, place) == Distribution::Segments;
         if context.is_packed() {
-            self.tally.transfer.copied_bytes += self.inflation.encode(context, &mut encoder, &jobs, ring)?;
+            // Segments decode neighbours themselves if pages are packed where they are.
+            let what = if segments && context.images.is_some() { What::Slots } else { What::Everything };
+            self.tally.transfer.copied_bytes += self.inflation.encode(context, &mut encoder, &jobs, (ring, what))?;
         }
         context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes(0));
         let (x, y) = table.groups();
         if x > 0 {
-            let segments = distribution(context, place) == Distribution::Segments;
             let name = if segments { KernelName::Segments } else { KernelName::Lists };
             if !segments {
                 // The count; the room for entries comes after it.
@@ -200,11 +202,11 @@ impl Launches {
             let entry = topology.directory().entries()[job.page.page.index()];
             let degree = if entry.run == 0 { 0 } else { topology.directory().run_degree(job.page.page) };
             let (offset, place) = match (&job.slot, &job.frame) {
-                (Some(slot), _) if context.images.is_some() => (at * plan.image_bytes, slot.number),
                 (Some(slot), _) => (u64::from(slot.index) * plan.slot_bytes, slot.number),
                 (None, Some(frame)) => (context.frame_place(frame.index()).1, plan.slots + frame.index()),
                 (None, None) => unreachable!("a job has a slot or a frame"),
             };
+            let offset = if context.images.is_some() { at * plan.image_bytes } else { offset };
             if let Some(words) = job.row.take() {
                 let frame = job.slot.is_none().then(|| (place - plan.slots, job.page));
                 self.rows.write(context.gpu().queue(), place, &words, frame);
@@ -273,12 +275,12 @@ impl Launches {
         ring: usize,
     ) -> Result<wgpu::BindGroup> {
         let (graph, Step { superstep, direction, .. }) = (context.graph_buffers(), context.step);
-        let pages: &wgpu::Buffer = match place {
-            Place::Arena(buffer) => context.images.as_ref().unwrap_or(&context.arena_buffers[buffer as usize]),
-            Place::Frames(chunk) => context.import().chunk(chunk as usize)?,
-        };
+        let source = context.page_buffer(place)?;
+        let pages = context.images.as_ref().map_or(source, |images| images);
         Ok(kernel.bind(context.gpu(), group, |resource| match resource {
             Resource::Pages => pages,
+            Resource::Frames => source,
+            Resource::Inflation => self.inflation.table(ring, place),
             Resource::Batch => &self.batch_buffers[ring],
             Resource::Rows => self.rows.buffer(),
             Resource::HubQueue => &self.hubs.buffer,

@@ -168,7 +168,7 @@ impl DevicePlan {
         }
         let needed = |error: &Error| match error {
             Error::DeviceMemory { needed_bytes, .. } => *needed_bytes,
-            _ => 0,
+            _ => u64::MAX,
         };
         match (plain, Self::with(request, settings, caps, true)) {
             // Images of few edges may be smaller than pages.
@@ -241,10 +241,12 @@ impl DevicePlan {
         let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();
         let row_words = if segments { row_words(edges_max, edges_per_unit(request.weights)) } else { 0 };
         let packed = request.is_packed();
-        let in_place = request.host_import && segments && !packed && settings.transfer != PageTransfer::Copy;
+        // Plain images of packed pages are not in main memory.
+        let images = packed && !in_slots;
+        let in_place = request.host_import && segments && !images && settings.transfer != PageTransfer::Copy;
         if settings.transfer == PageTransfer::InPlace && !in_place {
-            let why = match (packed, segments) {
-                (true, _) => "the store's pages are packed, and kernels read their plain images",
+            let why = match (images, segments) {
+                (true, _) => "the store's pages are packed",
                 (false, true) => "the device cannot read the page buffer",
                 (false, false) => "only segments are read in place",
             };
