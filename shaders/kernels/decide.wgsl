@@ -9,30 +9,82 @@ var<workgroup> pages_visited: atomic<u32>;
 // The first thread's decision: done, visit, queued, and the size that scaled dispatches use.
 var<workgroup> decided: array<u32, 4>;
 
-// The sums of the vertex phase, in double precision.
-var<workgroup> partial: array<array<F64, 4>, WORKGROUP>;
+// The largest exponents of the partial sums of the vertex phase.
+var<workgroup> exponents: array<vec4<u32>, WORKGROUP>;
+// Their sums in units of 2^-27 of the last bit of the largest ones: four U64 in two's complement, low and high words.
+var<workgroup> sums_low: array<vec4<u32>, WORKGROUP>;
+var<workgroup> sums_high: array<vec4<u32>, WORKGROUP>;
 
-fn sums_with(a: array<F64, 4>, b: array<F64, 4>) -> array<F64, 4> {
-    return array(f64_add(a[0], b[0]), f64_add(a[1], b[1]), f64_add(a[2], b[2]), f64_add(a[3], b[3]));
+// The exponents of floats; subnormal numbers have that of the smallest normal ones.
+fn exponents_of(bits: vec4<u32>) -> vec4<u32> {
+    return max((bits >> vec4<u32>(23u)) & vec4<u32>(0xffu), vec4<u32>(1u));
 }
 
-// Adds the sums of all workgroups of the vertex phase, in the same order as the host (`sums` in
-// src/device/gpu/driver/superstep.rs); the result is in partial[0]. In uniform control flow.
+// Adds the sums of all workgroups of the vertex phase, in integers, so that their order does not matter; the result is
+// in exponents[0], sums_low[0] and sums_high[0]. In uniform control flow.
 fn sum_totals(lane: u32) {
-    var sums: array<F64, 4>;
+    var largest = vec4<u32>(1u);
     // rounds: 16.
     for (var at = lane; at < course.totals; at += WORKGROUP) {
-        let more = totals[at];
-        sums = sums_with(sums, array(f64_from(more.x), f64_from(more.y), f64_from(more.z), f64_from(more.w)));
+        largest = max(largest, exponents_of(bitcast<vec4<u32>>(totals[at])));
     }
-    partial[lane] = sums;
+    exponents[lane] = largest;
     // rounds: 8.
     for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
         workgroupBarrier();
         if lane < half {
-            partial[lane] = sums_with(partial[lane], partial[lane + half]);
+            exponents[lane] = max(exponents[lane], exponents[lane + half]);
         }
     }
+    workgroupBarrier();
+    largest = exponents[0];
+    var low = vec4<u32>(0u);
+    var high = vec4<u32>(0u);
+    // rounds: 16.
+    for (var at = lane; at < course.totals; at += WORKGROUP) {
+        let bits = bitcast<vec4<u32>>(totals[at]);
+        let exponent = exponents_of(bits);
+        let normal = vec4<u32>((bits & vec4<u32>(0x7f800000u)) != vec4<u32>(0u)) << vec4<u32>(23u);
+        let mantissa = (bits & vec4<u32>(0x7fffffu)) | normal;
+        // 27 bits below the mantissa, then down to the largest exponent: 51 bits, so that 4096 terms fit.
+        let down = largest - exponent;
+        let few = down & vec4<u32>(31u);
+        let begun_low = mantissa << vec4<u32>(27u);
+        let begun_high = mantissa >> vec4<u32>(5u);
+        let far = down >= vec4<u32>(32u);
+        let near_low = (begun_low >> few) | ((begun_high << vec4<u32>(1u)) << (vec4<u32>(31u) - few));
+        var more_low = select(near_low, begun_high >> few, far);
+        let more_high = select(begun_high >> few, vec4<u32>(0u), far);
+        more_low = select(more_low, vec4<u32>(0u), down >= vec4<u32>(64u));
+        // The sign: the complement, and 1.
+        let sign = vec4<u32>(0u) - (bits >> vec4<u32>(31u));
+        let term = (more_low ^ sign) - sign;
+        let carried = vec4<u32>(more_low == vec4<u32>(0u)) & (sign & vec4<u32>(1u));
+        low += term;
+        high += (more_high ^ sign) + carried + vec4<u32>(low < term);
+    }
+    sums_low[lane] = low;
+    sums_high[lane] = high;
+    // rounds: 8.
+    for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if lane < half {
+            let sum = sums_low[lane] + sums_low[lane + half];
+            sums_high[lane] += sums_high[lane + half] + vec4<u32>(sum < sums_low[lane]);
+            sums_low[lane] = sum;
+        }
+    }
+}
+
+// A sum in double precision, as `sums` in src/device/gpu/driver/superstep.rs has it.
+fn total_of(exponent: u32, low: u32, high: u32) -> F64 {
+    if exponent == 0xffu {
+        return F64_NAN;
+    }
+    let negative = high >> 31u;
+    let sum = select(U64(low, high), u64_negative(U64(low, high)), negative != 0u);
+    // The lowest bit stands for 2^(exponent - 150 - 27).
+    return f64_pack(negative << 31u, i32(exponent) - 177 + 62 + 1023, sum);
 }
 
 // The results of the superstep.
@@ -42,7 +94,12 @@ fn found_now() -> Found {
         let edges = U64(atomicExchange(&course.found[2], 0u), atomicExchange(&course.found[3], 0u));
         return Found(activated, edges, vec4<f32>(0.0), array<F64, 4>(), course.visits);
     } else {
-        let sums = partial[0];
+        let sums = array(
+            total_of(exponents[0].x, sums_low[0].x, sums_high[0].x),
+            total_of(exponents[0].y, sums_low[0].y, sums_high[0].y),
+            total_of(exponents[0].z, sums_low[0].z, sums_high[0].z),
+            total_of(exponents[0].w, sums_low[0].w, sums_high[0].w),
+        );
         let rounded = vec4<f32>(f64_to_f32(sums[0]), f64_to_f32(sums[1]), f64_to_f32(sums[2]), f64_to_f32(sums[3]));
         return Found(U64(0u, 0u), U64(0u, 0u), rounded, sums, course.visits);
     }

@@ -360,7 +360,7 @@ pub(super) fn partial(context: &Context) -> Vec<(Direction, Visit)> {
 pub(super) fn summary(totals: &[u8], traversal: bool) -> Summary {
     let partials = totals.chunks_exact(TOTAL_BYTES as usize);
     if !traversal {
-        return Summary { totals: sums(partials.map(bytemuck::pod_read_unaligned)), ..Summary::default() };
+        return Summary { totals: sums(partials.map(bytemuck::pod_read_unaligned::<[f32; 4]>)), ..Summary::default() };
     }
     let mut summary = Summary::default();
     for partial in partials {
@@ -372,21 +372,44 @@ pub(super) fn summary(totals: &[u8], traversal: bool) -> Summary {
     summary
 }
 
-/// Adds partial sums in the same order as sum_totals in shaders/kernels/decide.wgsl, so that both have the same bits:
-/// every 256th one first, then in pairs.
-fn sums(partials: impl Iterator<Item = [f32; 4]>) -> Scalars {
-    let mut lanes = [Scalars::default(); WORKGROUP as usize];
-    for (at, partial) in partials.enumerate() {
-        let lane = &mut lanes[at % WORKGROUP as usize];
-        lane.iter_mut().zip(partial).for_each(|(sum, term)| *sum += f64::from(term));
-    }
-    let mut half = lanes.len() / 2;
-    while half > 0 {
-        let (sums, terms) = lanes.split_at_mut(half);
-        for (sum, term) in sums.iter_mut().flatten().zip(terms.iter().flatten()) {
-            *sum += term;
+/// Adds partial sums as `sum_totals` and `total_of` in shaders/kernels/decide.wgsl do, so that both have the same bits: as
+/// integers, in units of 2^-27 of the last bit of the largest one. Up to 4096 of them fit. Infinite ones have no sum.
+fn sums(partials: impl Iterator<Item = [f32; 4]> + Clone) -> Scalars {
+    let exponent = |term: f32| (term.to_bits() >> 23 & 0xff).max(1);
+    std::array::from_fn(|at| {
+        let terms = partials.clone().map(|partial| partial[at]);
+        let largest = terms.clone().map(exponent).max().unwrap_or(1);
+        if largest == 0xff {
+            return f64::NAN;
         }
-        half /= 2;
+        let units = |term: f32| {
+            let implicit = u32::from(term.is_normal()) << 23;
+            let mantissa = i64::from(term.to_bits() & 0x7f_ffff | implicit) << 27;
+            let magnitude = mantissa.checked_shr(largest - exponent(term)).unwrap_or(0);
+            if term.is_sign_negative() { -magnitude } else { magnitude }
+        };
+        terms.map(units).sum::<i64>() as f64 * f64::from(largest as i32 - 177).exp2()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sums;
+
+    /// Magnitudes far apart, both signs, zeros and subnormal numbers.
+    #[test]
+    fn partial_sums_are_added_in_double_precision() {
+        let term = |at: u32| (f32::from_bits(at.wrapping_mul(2_654_435_761) >> 9 | 0x3f80_0000) - 1.5) * 0.37;
+        let partials = (0..4096).map(|at| [term(at), 1e-7 * term(at), (at % 3) as f32, f32::from_bits(at % 5)]);
+        let mut expected = [0.0; 4];
+        for partial in partials.clone() {
+            expected.iter_mut().zip(partial).for_each(|(sum, term)| *sum += f64::from(term));
+        }
+        let found = sums(partials);
+        let near = |(found, expected): (f64, f64)| (found - expected).abs() <= 1e-12 * expected.abs().max(1e-12);
+        assert!(found.into_iter().zip(expected).all(near), "{found:?}, not {expected:?}");
+        assert_eq!(found[2..], expected[2..]);
+        assert_eq!(sums([[f32::MAX, -1.0, f32::INFINITY, 1.0], [f32::MAX, 1e-30, 0.0, -1.0]].into_iter())[3], 0.0);
+        assert!(sums(std::iter::once([f32::INFINITY; 4]))[0].is_nan());
     }
-    lanes[0]
 }
