@@ -6,6 +6,8 @@
 //! ```text
 //!  StoreWriter ──▶ graph.json · directory.bin · degrees.bin · pages.0 … · weights.0 … · ids.bin · in/… ──▶ Store
 //! ```
+//!
+//! Stores with packed pages have no `degrees.bin`.
 
 #[cfg(target_endian = "big")]
 compile_error!("stores are little-endian and are used in place: big-endian machines are not supported");

@@ -113,7 +113,8 @@ impl EncodingName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OrderName {
-    /// By degree-groups if a sample of lists shows that it makes a packed store smaller, otherwise natural
+    /// By degree-groups if a sample of lists shows that it makes a packed store smaller, otherwise natural; also
+    /// chooses how dense lists and those of close neighbours are packed
     Auto,
     /// By original id
     Natural,
