@@ -84,6 +84,8 @@ pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel:
     Err(Error::file(store.path(), expected, "edges without their counterpart"))
 }
 
+/// Ids below so many times the number of vertices are dense: a bit for each takes less memory than a sorted list.
+const ID_BITS: u64 = 32;
 /// Code, stacks, and the results of pages before they are added up.
 const BASE_BYTES: u64 = 32 << 20;
 
@@ -100,7 +102,7 @@ fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
     let (degrees, found) = (4 * store.vertices() + parts, PAGE_BYTES * pages);
     let ids = &store.manifest().ids;
-    let sorted = if ids.is_ascending() { 0 } else { 8 * store.vertices() };
+    let sorted = if ids.is_ascending() { 0 } else { (8 + ID_BITS / 8) * store.vertices() };
     let ids = ids.memory_bytes(store.vertices()) + sorted;
     let threads = rayon::current_num_threads();
     let needed_bytes = BASE_BYTES + ids.max(threads as u64 * a_thread + degrees + found);
@@ -237,12 +239,23 @@ fn check_ids(store: &Store) -> Result<()> {
             None => Ok(()),
         };
     }
-    let mut sorted: Vec<u64> = all.collect();
-    sorted.par_sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => wrong(format!("{} twice", pair[0])),
+    let all: Vec<u64> = all.collect();
+    match first_repeated(all, store.vertices()) {
+        Some(id) => wrong(format!("{id} twice")),
         None => Ok(()),
     }
+}
+
+/// The smallest id that occurs more than once: marked in bits if ids are dense, otherwise found by sorting.
+fn first_repeated(mut ids: Vec<u64>, vertices: u64) -> Option<u64> {
+    let largest = ids.par_iter().copied().max()?;
+    if largest / ID_BITS >= vertices {
+        ids.par_sort_unstable();
+        return ids.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
+    }
+    let seen: Vec<AtomicU64> = (0..=largest / 64).map(|_| AtomicU64::new(0)).collect();
+    let is_repeated = |&id: &u64| seen[(id / 64) as usize].fetch_or(1 << (id % 64), Ordering::Relaxed) >> (id % 64) & 1;
+    ids.par_iter().copied().filter(|id| is_repeated(id) != 0).min()
 }
 
 fn verify_page(

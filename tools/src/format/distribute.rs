@@ -70,6 +70,31 @@ pub struct Lists {
 impl Lists {
     /// Main memory of an edge in sorted lists at most, in bytes: its dest, its weight, and a list of its own.
     pub const RECORD_BYTES: u64 = 16;
+
+    /// Replaces the contents with the lists of sorted records.
+    fn fill<R: Record>(&mut self, records: &[R], weights: Option<WeightType>, unique: bool) {
+        let Self { lengths, dests, weights: found, dropped } = self;
+        (lengths.clear(), dests.clear(), found.clear());
+        *dropped = 0;
+        dests.reserve_exact(records.len());
+        found.reserve_exact(if weights.is_some() { records.len() } else { 0 });
+        let mut last = None;
+        for record in records {
+            let (source, dest, weight) = record.parts();
+            if unique && last.replace((source, dest)) == Some((source, dest)) {
+                *dropped += 1;
+                continue;
+            }
+            dests.push(dest);
+            if let Some(of) = weights {
+                found.push(unsortable(weight, of));
+            }
+            match lengths.last_mut() {
+                Some((vertex, length)) if *vertex == source => *length += 1,
+                _ => lengths.push((source, 1)),
+            }
+        }
+    }
 }
 
 /// What is sorted, and how.
@@ -94,7 +119,7 @@ impl Work<'_> {
     ///
     /// # Errors
     /// Those of the input and of `take`; [`Error::Threads`], [`Error::Interrupted`].
-    pub fn run<R: Record>(&self, memory: &mut [u8], take: &mut dyn FnMut(Lists) -> Result<()>) -> Result<()> {
+    pub fn run<R: Record>(&self, memory: &mut [u8], take: &mut dyn FnMut(&Lists) -> Result<()>) -> Result<()> {
         let mut free: Vec<&mut [u8]> = memory.chunks_exact_mut(self.block_bytes).collect();
         free.reverse();
         let shared = Shared {
@@ -148,6 +173,8 @@ struct State<'a> {
     /// Buckets of complete ranges, in order.
     ready: VecDeque<(usize, Vec<Block<'a>>)>,
     sorted: BTreeMap<usize, Lists>,
+    /// Memory of lists that have been packed: what the system would have to clear again costs more than sorting.
+    spare: Vec<Lists>,
     /// The bucket that the packer takes next.
     packed: usize,
     stopped: bool,
@@ -346,16 +373,19 @@ impl<'a> Shared<'a> {
                 records.push(R::new(first + source, dest, weight));
             });
         }
-        self.lock().free.extend(blocks.into_iter().map(|block| block.bytes));
+        let mut state = self.lock();
+        state.free.extend(blocks.into_iter().map(|block| block.bytes));
+        let mut lists = state.spare.pop().unwrap_or_default();
+        drop(state);
         self.workers.notify_all();
         scratch.sort_records(first, self.work.vertices);
-        let lists = lists(&scratch.records, self.work.weights, self.work.unique);
+        lists.fill(&scratch.records, self.work.weights, self.work.unique);
         self.lock().sorted.insert(bucket, lists);
         self.packer.notify_one();
     }
 
     /// Passes the lists of all buckets in order.
-    fn pass_lists(&self, take: &mut dyn FnMut(Lists) -> Result<()>) -> Result<()> {
+    fn pass_lists(&self, take: &mut dyn FnMut(&Lists) -> Result<()>) -> Result<()> {
         for bucket in 0..self.work.ranges.buckets.len() {
             let mut state = self.lock();
             let lists = loop {
@@ -370,33 +400,9 @@ impl<'a> Shared<'a> {
             state.packed = bucket;
             drop(state);
             self.workers.notify_all();
-            take(lists)?;
+            take(&lists)?;
+            self.lock().spare.push(lists);
         }
         Ok(())
     }
-}
-
-/// The lists of sorted records.
-fn lists<R: Record>(records: &[R], weights: Option<WeightType>, unique: bool) -> Lists {
-    let mut lists = Lists { dests: Vec::with_capacity(records.len()), ..Lists::default() };
-    if weights.is_some() {
-        lists.weights.reserve_exact(records.len());
-    }
-    let mut last = None;
-    for record in records {
-        let (source, dest, weight) = record.parts();
-        if unique && last.replace((source, dest)) == Some((source, dest)) {
-            lists.dropped += 1;
-            continue;
-        }
-        lists.dests.push(dest);
-        if let Some(of) = weights {
-            lists.weights.push(unsortable(weight, of));
-        }
-        match lists.lengths.last_mut() {
-            Some((vertex, length)) if *vertex == source => *length += 1,
-            _ => lists.lengths.push((source, 1)),
-        }
-    }
-    lists
 }

@@ -12,11 +12,14 @@ const BLOCK_BYTES_MAX: u64 = 64 << 10;
 const OPEN_PART: u64 = 16;
 /// The number of buckets that a thread fills in part, for the size of blocks.
 const OPEN_BUCKETS: u64 = 1 << 10;
+/// One core in this many packs and writes.
+const CORES_PER_PACKER: usize = 8;
 /// Edges of a part as they are made, mirrored and read, for each one that the source has.
 const MADE_EDGES: usize = 3;
-/// Nanoseconds in which a thread makes an edge, and the disk's bytes a nanosecond, for choosing between making edges
-/// again and spilling them: with two threads, spilling is faster from the third range on; with 16, from the twenty-fifth.
-const MAKE_NS: f64 = 8.0;
+/// Nanoseconds in which a thread makes an edge while all others do, and the disk's bytes a nanosecond, for choosing
+/// between making edges again and spilling them: with two threads, spilling is faster from the second range on; with 16,
+/// from the sixth.
+const MAKE_NS: f64 = 30.0;
 const WRITE_BYTES_NS: f64 = 1.0;
 const READ_BYTES_NS: f64 = 3.0;
 
@@ -45,7 +48,9 @@ impl Plan {
     /// Plans for `left_bytes` of memory, with fewer threads if they would need most of it; none if it is too little for
     /// the largest buckets.
     pub fn new(shape: Shape<'_>, left_bytes: u64) -> Option<Self> {
+        // The packer and the writers of pages need cores, too.
         let mut threads = rayon::current_num_threads();
+        threads -= threads / CORES_PER_PACKER;
         loop {
             if let Some(plan) = Self::with_threads(shape, left_bytes, threads) {
                 return Some(plan);

@@ -155,14 +155,14 @@ mod tests {
             let ranges = Ranges::new(200_000, &weights, |buckets| records_max.saturating_sub(buckets as u64));
             let all: Vec<usize> = ranges.ranges.iter().flat_map(|range| range.clone()).collect();
             prop_assert!(all.iter().copied().eq(0..ranges.buckets.len()));
-            let is_in_its_bucket =
-                |source: u32| ranges.buckets[ranges.bucket_of(source)].sources.contains(&source.into());
-            prop_assert!((0..200_000).step_by(77).all(is_in_its_bucket));
+            let contains = |source: u32| ranges.buckets[ranges.bucket_of(source)].sources.contains(&source.into());
+            prop_assert!((0..200_000).step_by(77).all(contains));
             for (number, buckets) in ranges.ranges.iter().enumerate() {
                 let most = records_max.saturating_sub(buckets.len() as u64);
                 prop_assert!(buckets.len() == 1 || ranges.records(number) <= most);
             }
-            prop_assert_eq!(ranges.buckets.iter().map(|bucket| bucket.records).sum::<u64>(), weights.iter().sum::<u64>());
+            let sum: u64 = ranges.buckets.iter().map(|bucket| bucket.records).sum();
+            prop_assert_eq!(sum, weights.iter().sum::<u64>());
         }
     }
 }

@@ -334,7 +334,7 @@ impl<R: Record> Formatter<'_, R> {
             cancel: self.cancel,
         };
         let (mut edges, mut dropped) = (0, 0);
-        work.run::<R>(&mut memory, &mut |batch: Lists| {
+        work.run::<R>(&mut memory, &mut |batch: &Lists| {
             let mut at = 0;
             for &(source, length) in &batch.lengths {
                 let list = at..at + length as usize;
