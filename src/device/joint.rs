@@ -1,5 +1,5 @@
-//! Supersteps of a traversal that several devices run together, without the engine, while every page is in the memory
-//! of the devices that see it.
+//! Supersteps of a traversal that several devices run together, without the engine, while every page that a superstep
+//! visits is in the memory of the devices that see it.
 //!
 //! ```text
 //!  Prepare ─▶ Lists ─▶ (all devices have sent) ─▶ Census ─▶ (all have counted) ─▶ Lists … ─▶ Leave
@@ -37,8 +37,13 @@ impl SeenPages {
 /// A request to a device of a team.
 #[derive(Clone, Debug)]
 pub enum JointPart {
-    /// Asks whether the device can run supersteps together with others: it has all pages that it sees.
-    Prepare(Arc<SeenPages>),
+    /// Asks whether the device can run supersteps together with others, from `step` on.
+    Prepare {
+        /// The next superstep.
+        step: Step,
+        /// The pages that the device sees.
+        seen: Arc<SeenPages>,
+    },
     /// Runs the edge function over the lists that the superstep visits, and sends messages.
     Lists {
         /// The superstep.
@@ -62,6 +67,9 @@ pub enum JointPart {
 pub struct JointEnd {
     /// To [`JointPart::Prepare`]: whether the device can.
     pub ready: bool,
+    /// To [`JointPart::Prepare`] and [`JointPart::Census`]: a bit for each of the algorithm's visits, and the one without
+    /// lists, set if the next superstep with this visit needs a page that is not in device memory.
+    pub missing: u32,
     /// To [`JointPart::Census`]: the results of the superstep for the device's own vertices.
     pub end: StepEnd,
     /// To [`JointPart::Census`]: pages that the device has visited.

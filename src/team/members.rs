@@ -353,6 +353,10 @@ impl Device for Team {
         Ok(plan)
     }
 
+    fn pages_kept(&self) -> u64 {
+        self.pages_kept_by_all()
+    }
+
     fn run_ahead(&mut self, step: &Step) -> Result<RunAhead> {
         self.run_jointly(step)
     }

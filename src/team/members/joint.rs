@@ -21,8 +21,10 @@ const LEVELS_MAX: u32 = u16::MAX as u32 - 2;
 pub(super) struct Joint {
     /// The pages that each device sees; none before the first question.
     seen: Option<Vec<Arc<SeenPages>>>,
-    /// Whether all devices have their pages, and nothing has changed since.
+    /// Whether all devices have prepared, and nothing has changed since.
     ready: bool,
+    /// Visits that need pages that are missing, as in [`JointEnd`].
+    missing: u32,
     /// Whether devices know the pages of the next superstep.
     pages_known: bool,
     /// What the superstep before has activated.
@@ -76,16 +78,39 @@ impl Team {
             return Ok(false);
         }
         if self.joint.ready {
-            return Ok(true);
+            return Ok(self.joint.missing >> self.number_of(step) & 1 == 0);
         }
         let seen = match self.joint.seen.take() {
             Some(seen) => seen,
             None => (0..self.members.len()).map(|device| Arc::new(self.seen_by(device))).collect(),
         };
-        let ends = self.jointly(|device| JointPart::Prepare(Arc::clone(&seen[device])));
+        let ends = self.jointly(|device| JointPart::Prepare { step: *step, seen: Arc::clone(&seen[device]) });
         self.joint.seen = Some(seen);
-        self.joint.ready = ends?.iter().all(|end| end.ready);
-        Ok(self.joint.ready)
+        let ends = ends?;
+        self.joint.ready = ends.iter().all(|end| end.ready);
+        self.joint.missing = all_missing(&ends);
+        Ok(self.joint.ready && self.joint.missing >> self.number_of(step) & 1 == 0)
+    }
+
+    /// The index of a superstep's visit among the algorithm's visits, which the one without lists follows.
+    fn number_of(&self, step: &Step) -> usize {
+        let visits = self.algorithm.visits(self.graph.has_in_lists);
+        let same = |&(direction, visit): &(Direction, Visit)| (direction, visit) == (step.direction, step.visit);
+        visits.iter().position(same).unwrap_or(visits.len())
+    }
+
+    /// The number of pages of the store, if every device keeps those that it sees; otherwise none.
+    pub(super) fn pages_kept_by_all(&self) -> u64 {
+        let seen = |device: usize| {
+            let of_topology =
+                |direction| self.plan.pages.of(direction).iter().filter(|at| *at >> device & 1 != 0).count();
+            self.store.topologies().map(|topology| of_topology(topology.direction()) as u64).sum::<u64>()
+        };
+        let mut members = self.members.iter().enumerate();
+        match members.all(|(device, member)| seen(device) <= member.pages_kept()) {
+            true => self.store.topologies().map(|topology| u64::from(topology.page_count())).sum(),
+            false => 0,
+        }
     }
 
     /// The pages that a device sees. Undirected graphs have one topology, whose pages a device may see in one
@@ -121,6 +146,7 @@ impl Team {
         self.jointly(|device| JointPart::Lists { step: *step, found, send: messages[device].clone() })?;
         let (bytes, round) = self.replies();
         let ends = self.jointly(|device| JointPart::Census { receive: round[device].clone() })?;
+        let missing = all_missing(&ends);
         let ns = ends.iter().map(|end| end.end.exchange.ns).max().unwrap_or(0);
         self.direction = step.direction;
         self.page_edges = (step.visit == Visit::All).then(|| self.edges_of_all(step.direction));
@@ -129,7 +155,7 @@ impl Team {
         let pages = if step.visit == Visit::None { 0 } else { visited.min(all) };
         let mut end = self.sum(ends.into_iter().map(|end| end.end).collect());
         end.exchange = ExchangeWork { bytes, ns };
-        self.joint.found = end.summary;
+        (self.joint.found, self.joint.missing) = (end.summary, missing);
         Ok(Ahead { step: *step, end, pages, wall_ns: begun.elapsed().as_nanos() as u64 })
     }
 
@@ -140,4 +166,9 @@ impl Team {
         let seen = entries.zip(self.plan.pages.of(direction)).filter(|(_, devices)| **devices != 0);
         seen.map(|(entry, _)| u64::from(entry.edge_count)).sum()
     }
+}
+
+/// Visits that need pages that any device is missing.
+fn all_missing(ends: &[JointEnd]) -> u32 {
+    ends.iter().fold(0, |missing, end| missing | end.missing)
 }

@@ -78,6 +78,8 @@ pub struct Context {
     pub step: Step,
     /// Timestamps of passes.
     pub timing: Timing,
+    /// Whether it exchanges values with other devices.
+    pub shares: bool,
     /// The pages that the device sees, if it runs supersteps together with other devices.
     pub seen: Option<Arc<SeenPages>>,
     /// The adapter and the buffers that outlive the run, without the arena and the unit rows, which have other owners.
@@ -117,6 +119,7 @@ impl Context {
             trace: trace.clone(),
             step: Step::new(0, Direction::Out, Visit::All),
             timing,
+            shares: exchange.is_some(),
             seen: None,
             home,
         })

@@ -77,9 +77,9 @@ impl Driver {
     pub(super) fn joint(&mut self, part: &JointPart) -> Result<(JointEnd, Option<NextPages>)> {
         let mut end = JointEnd::default();
         match part {
-            JointPart::Prepare(seen) => {
-                let (arena, rows) = (self.intake.arena(), self.launches.rows());
-                end.ready = self.device_loop.prepare_jointly(&mut self.context, (arena, rows), seen)?;
+            JointPart::Prepare { step, seen } => {
+                let buffers = (self.intake.arena(), self.launches.rows());
+                end = self.device_loop.prepare_jointly(&mut self.context, buffers, (step, seen))?;
             }
             JointPart::Lists { step, found, send } => {
                 self.context.home.rest();

@@ -53,8 +53,7 @@ impl DeviceLoop {
         self.joint_readback.is_some()
     }
 
-    /// Prepares for all visits that the algorithm declares. False if the device cannot run its supersteps, or if pages
-    /// that it sees are missing.
+    /// Prepares for all visits that the algorithm declares, from superstep `step` on.
     ///
     /// # Errors
     /// Shader and device errors.
@@ -62,26 +61,34 @@ impl DeviceLoop {
         &mut self,
         context: &mut Context,
         (arena, rows): (&Arena, &wgpu::Buffer),
-        seen: &Arc<SeenPages>,
-    ) -> Result<bool> {
-        if !self.asked || !suits(context) || !context.plan.keeps_pages() {
-            return Ok(false);
+        (step, seen): (&Step, &Arc<SeenPages>),
+    ) -> Result<JointEnd> {
+        if !self.asked || !suits(context) {
+            return Ok(JointEnd::default());
         }
         if context.seen.as_ref() != Some(seen) {
             context.seen = Some(Arc::clone(seen));
         }
         let visits = visits(context);
-        let serves = self.resident.as_ref().is_some_and(|resident| resident.serves(context, arena, &visits));
-        if !serves && !(resident::holds(context, arena, &visits) && self.describe_now(context, arena, &visits)?) {
-            return Ok(false);
+        if !self.describe(context, arena, &visits)? {
+            return Ok(JointEnd::default());
         }
-        let Some(resident) = self.resident.as_ref().filter(|resident| resident.absent.is_empty()) else {
-            return Ok(false);
-        };
+        let Some(resident) = &self.resident else { return Ok(JointEnd::default()) };
         if self.control.is_none() {
             self.control = Some(Control::new(context, (resident, rows), &visits)?);
         }
-        Ok(true)
+        let control = self.control.as_ref().expect("just made");
+        let bytes = control.check_bytes();
+        let mut read = Vec::new();
+        if bytes > 0 {
+            let readback = readback(context, self.joint_readback.take(), bytes)?;
+            let mut encoder = context.encoder();
+            control.encode_check(&mut encoder, step.superstep, (&readback, 0));
+            let submission = context.gpu().queue().submit([encoder.finish()]);
+            read = read_buffer(context.gpu(), &readback, submission, bytes)?;
+            self.joint_readback = Some(readback);
+        }
+        Ok(JointEnd { ready: true, missing: control.missing(&read), ..JointEnd::default() })
     }
 
     /// Runs the edge function over the lists that a superstep visits, and sends messages. Waits until they are there.
@@ -104,7 +111,7 @@ impl DeviceLoop {
         superstep::add_begin(context, step, &mut writes);
         writes.queue(context.gpu());
         let mut encoder = context.encoder();
-        in_pass(context, &mut encoder, LISTS, |pass| control.encode_lists(pass, step.superstep));
+        in_pass(context, &mut encoder, LISTS, |pass| control.encode_lists(pass, step.superstep, visit));
         exchange.encode_messages(context, &mut encoder, send)?;
         let gpu = context.gpu();
         if !gpu.wait(gpu.queue().submit([encoder.finish()]), PATIENCE)? {
@@ -126,14 +133,14 @@ impl DeviceLoop {
         in_pass(context, &mut encoder, name, |pass| control.encode_census(pass, superstep));
         // The census clears the words of own vertices only.
         context.buffers.frontier(superstep).iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
-        let bytes = COURSE_BYTES + COUNTERS_BYTES + context.timing.bytes();
-        let readback = match self.joint_readback.take().filter(|kept| kept.size() >= bytes) {
-            Some(kept) => kept,
-            None => context.gpu().buffer("joint readback", bytes.next_multiple_of(4096), READBACK)?,
-        };
+        let (found, checked) = (COURSE_BYTES + COUNTERS_BYTES, control.check_bytes());
+        let times = (found + checked).next_multiple_of(8);
+        let bytes = times + context.timing.bytes();
+        let readback = readback(context, self.joint_readback.take(), bytes)?;
         encoder.copy_buffer_to_buffer(control.course(), 0, &readback, 0, COURSE_BYTES);
         encoder.copy_buffer_to_buffer(&context.buffers.counters, 0, &readback, COURSE_BYTES, COUNTERS_BYTES);
-        context.timing.resolve(&mut encoder, &readback, COURSE_BYTES + COUNTERS_BYTES);
+        control.encode_check(&mut encoder, superstep.wrapping_add(1), (&readback, found));
+        context.timing.resolve(&mut encoder, &readback, times);
         let submission = context.gpu().queue().submit([encoder.finish()]);
         let read = read_buffer(context.gpu(), &readback, submission, bytes)?;
         self.joint_readback = Some(readback);
@@ -141,14 +148,24 @@ impl DeviceLoop {
         let direction = context.topology(context.step.direction).direction();
         let places = resident.places.iter().filter(|place| place.direction == direction);
         let all_pages = places.map(|place| u64::from(place.walked.pages)).sum();
-        digest(context, &read, all_pages)
+        let (before, spans) = read.split_at(times as usize);
+        let (found, checked) = before.split_at(found as usize);
+        let missing = control.missing(&checked[..control.check_bytes() as usize]);
+        Ok(JointEnd { missing, ..digest(context, (found, spans), all_pages)? })
     }
 }
 
-/// The results of a superstep from its readback.
-fn digest(context: &mut Context, read: &[u8], all_pages: u64) -> Result<JointEnd> {
-    let (course, rest) = read.split_at(COURSE_BYTES as usize);
-    let (counters, times) = rest.split_at(COUNTERS_BYTES as usize);
+/// A buffer of at least this size.
+fn readback(context: &Context, kept: Option<wgpu::Buffer>, bytes: u64) -> Result<wgpu::Buffer> {
+    match kept.filter(|kept| kept.size() >= bytes) {
+        Some(kept) => Ok(kept),
+        None => context.gpu().buffer("joint readback", bytes.next_multiple_of(4096), READBACK),
+    }
+}
+
+/// The results of a superstep from the two parts of its readback: counts and timestamps.
+fn digest(context: &mut Context, (found, times): (&[u8], &[u8]), all_pages: u64) -> Result<JointEnd> {
+    let (course, counters) = found.split_at(COURSE_BYTES as usize);
     let course: Course = bytemuck::pod_read_unaligned(course);
     let counters: Counters = bytemuck::pod_read_unaligned(&counters[..size_of::<Counters>()]);
     if counters.loops_cut != 0 {
@@ -195,7 +212,7 @@ fn in_pass(
 /// Whether the device can run the algorithm's supersteps together with others, if it has the pages that it sees.
 fn suits(context: &Context) -> bool {
     let grouped = context.store.topologies().any(Topology::is_grouped);
-    !context.home.is_alone() && context.declared.traversal && !grouped && has_kernels(context)
+    context.shares && context.declared.traversal && !grouped && has_kernels(context)
 }
 
 /// The error if a superstep begins that [`DeviceLoop::prepare_jointly`] has not allowed.

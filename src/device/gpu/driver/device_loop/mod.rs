@@ -307,7 +307,11 @@ impl DeviceLoop {
 /// Whether the device shares neither the graph nor the run with others, and lists are not grouped for shards.
 fn is_alone(context: &Context) -> bool {
     let grouped = context.store.topologies().any(Topology::is_grouped);
-    !grouped && context.part.own == (0..context.part.vertices) && !context.part.sharded && context.home.is_alone()
+    !grouped
+        && context.part.own == (0..context.part.vertices)
+        && !context.part.sharded
+        && !context.shares
+        && context.home.is_alone()
 }
 
 /// Whether the device can run the algorithm's supersteps by itself, if their pages are in device memory.

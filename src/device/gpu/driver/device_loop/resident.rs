@@ -107,15 +107,6 @@ pub fn pages(context: &Context, visits: &[(Direction, Visit)]) -> usize {
     directions.map(|direction| context.topology(direction).page_count() as usize).sum()
 }
 
-/// Whether the arena has all pages that visits may read and the device sees.
-pub fn holds(context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> bool {
-    directions(context, visits.iter().copied()).into_iter().all(|direction| {
-        let pages = (0..context.topology(direction).page_count()).map(|page| PageRef { direction, page: PageId(page) });
-        let mut seen = pages.filter(|&page| context.seen.as_ref().is_none_or(|seen| seen.sees(page)));
-        seen.all(|page| arena.slot_of(page).is_some())
-    })
-}
-
 impl Shape {
     fn of(context: &Context, visits: &[(Direction, Visit)]) -> Self {
         let queued = |&(_, visit): &(Direction, Visit)| context.declared.decides() && is_queued(visit);
@@ -138,8 +129,8 @@ pub fn is_queued(visit: Visit) -> bool {
 }
 
 impl Resident {
-    /// Tables of the pages of all topologies that may be visited. None if the arena has none of them, or if there are
-    /// more than [`QUEUES_MAX`] queues.
+    /// Tables of the pages of all topologies that may be visited. None if the arena has none of them and the device
+    /// does not run supersteps together with others, or if there are more than [`QUEUES_MAX`] queues.
     ///
     /// # Errors
     /// Device errors.
@@ -177,7 +168,8 @@ impl Resident {
                 absent.push(Absent { direction, table });
             }
         }
-        let useful = !places.is_empty() && queues as usize <= QUEUES_MAX;
+        // A device may see no pages, and still have vertices that others activate.
+        let useful = (context.seen.is_some() || !places.is_empty()) && queues as usize <= QUEUES_MAX;
         let (room, version) = (shape.room, arena.version());
         Ok(useful.then_some(Self { places, absent, room, shape, version }))
     }
