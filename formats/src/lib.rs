@@ -14,6 +14,7 @@ compile_error!("stores are little-endian and are used in place: big-endian machi
 
 pub mod buffer;
 pub mod checksum;
+pub mod chunks;
 pub mod clean;
 mod degrees;
 pub mod directory;

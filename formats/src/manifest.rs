@@ -66,6 +66,9 @@ pub struct TopologyManifest {
     pub degree_max: u32,
     /// CRC-32C of `directory.bin`.
     pub directory_crc: u32,
+    /// CRC-32C of `chunks.bin`, which packed pages have; the member is absent without them.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub chunks_crc: Option<u32>,
     /// CRC-32C of the degrees, a u32 each: of the file `degrees.bin`, which stores with packed pages do not have.
     pub degrees_crc: u32,
     /// The shards by which the lists are grouped; the member is absent if they are not grouped. Only out-lists are
@@ -258,6 +261,9 @@ impl Manifest {
             return wrong("an undirected graph without in-lists of its own", "in-lists".into());
         }
         for topology in [Some(&self.out), self.in_lists.as_ref()].into_iter().flatten() {
+            if topology.chunks_crc.is_some() != self.encoding.is_packed() {
+                return wrong("chunks_crc with packed pages only", format!("{:?}", topology.chunks_crc));
+            }
             if topology.pages > self.encoding.pages_max() || topology.large_pages > topology.pages {
                 return wrong("page counts within the encoding's limits", topology.pages.to_string());
             }

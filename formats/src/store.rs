@@ -2,6 +2,7 @@
 
 use crate::buffer::AlignedBuffer;
 use crate::checksum::Crc32c;
+use crate::chunks::{self, CHUNKS, ChunkContext, ChunkTable};
 use crate::directory::{self, Directory, DirectoryContext, DirectoryEntry};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
@@ -56,6 +57,7 @@ pub struct Topology {
     encoding: Encoding,
     summary: TopologyManifest,
     directory: Directory,
+    chunks: Option<ChunkTable>,
     degrees: SharedValues,
     page_files: Vec<PathBuf>,
     weight_files: Vec<PathBuf>,
@@ -184,8 +186,9 @@ impl Store {
         let per_topology = |topology: &Topology| {
             let page = u64::from(topology.page_bytes) + if weighted { topology.weight_page_bytes.into() } else { 0 };
             let entries = topology.summary.pages * (page + size_of::<DirectoryEntry>() as u64);
+            let chunks = topology.chunks().map_or(0, ChunkTable::file_bytes);
             let degrees = if topology.has_degrees_file() { 4 * self.manifest.vertices } else { 0 };
-            directory::HEADER_BYTES + entries + degrees
+            directory::HEADER_BYTES + entries + chunks + degrees
         };
         self.topologies().map(per_topology).sum::<u64>() + self.manifest.ids.file_bytes(self.manifest.vertices)
     }
@@ -213,11 +216,20 @@ impl Topology {
         };
         let path = folder.join("directory.bin");
         places.check(&path)?;
-        if !manifest.encoding.is_packed() {
+        let is_packed = manifest.encoding.is_packed();
+        if !is_packed {
             places.check(&folder.join("degrees.bin"))?;
         }
-        places.check_directory(&path, directory::memory_bytes(summary.pages))?;
+        let chunk_bytes = chunks::memory_bytes(summary.pages, manifest.edges, manifest.page_bytes);
+        let bytes = directory::memory_bytes(summary.pages) + if is_packed { chunk_bytes } else { 0 };
+        places.check_directory(&path, bytes)?;
         let directory = Directory::open(&path, &context)?;
+        let chunks = summary.chunks_crc.map(|crc| {
+            let (path, entries) = (folder.join(CHUNKS), directory.entries());
+            places.check(&path)?;
+            let (page_bytes, tag) = (manifest.page_bytes, manifest.tag);
+            ChunkTable::open(&path, &ChunkContext { entries, page_bytes, tag, crc })
+        });
         let weight_page_bytes = if manifest.weights.is_some() { capacity.weight_page_bytes() } else { 0 };
         let encoding = manifest.encoding;
         let image_bytes = if encoding.is_packed() { encoding.plain_bytes(manifest.page_bytes) } else { 0 };
@@ -229,6 +241,7 @@ impl Topology {
             encoding,
             summary: summary.clone(),
             directory,
+            chunks: chunks.transpose()?,
             degrees: SharedValues::default(),
             page_files: files("pages"),
             weight_files: if weight_page_bytes > 0 { files("weights") } else { Vec::new() },
@@ -273,6 +286,11 @@ impl Topology {
     /// The page directory.
     pub fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    /// The chunks of the pages, if they are packed.
+    pub fn chunks(&self) -> Option<&ChunkTable> {
+        self.chunks.as_ref()
     }
 
     /// The shards of the lists: a single one if they are not grouped. In-lists never are.
@@ -377,6 +395,21 @@ impl Topology {
             }
             None => Ok(()),
         }
+    }
+}
+
+impl Topology {
+    /// Checks the chunks of a whole, valid page: their checksums, and that units are where the chunk table has them.
+    /// For verifiers; pages without chunks pass.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the first contradiction.
+    pub fn check_chunks(&self, page: PageId, bytes: &[u8]) -> Result<()> {
+        let Some(chunks) = &self.chunks else { return Ok(()) };
+        chunks.check_page(page, bytes).map_err(|defect| {
+            let expected = format!("page {}: {}", page.0, defect.expected);
+            Error::file(self.folder.join(CHUNKS), expected, defect.found)
+        })
     }
 }
 
@@ -533,4 +566,24 @@ pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Res
     return patience::fill(bytes, offset, |bytes, offset| {
         std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
     });
+}
+
+/// Writes all bytes at an offset, from any thread.
+///
+/// # Errors
+/// Those of the system.
+pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
+    #[cfg(windows)]
+    {
+        let mut done = 0;
+        while done < bytes.len() {
+            match std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], offset + done as u64)? {
+                0 => return Err(std::io::ErrorKind::WriteZero.into()),
+                some => done += some,
+            }
+        }
+        Ok(())
+    }
 }

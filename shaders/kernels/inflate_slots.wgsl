@@ -3,24 +3,29 @@
 
 // The packed degrees of the two blocks: at most 32 bits each.
 var<workgroup> degree_words: array<u32, WORKGROUP + 1u>;
-// Sums of degrees, from two steps of the scan in turn.
-var<workgroup> degree_sums: array<u32, 2u * WORKGROUP>;
+// Threads whose degrees are added up first: 16 such groups are a block.
+const GROUP = 8u;
 
-// The sum of the degrees in the block up to a thread's own.
-fn degrees_through(lane: u32, degree: u32) -> u32 {
-    let number = lane % PACK_BLOCK;
-    var sum = degree;
-    var half = 0u;
-    degree_sums[lane] = sum;
+// The degree of each thread's slot, and the sum of each group.
+var<workgroup> degrees: array<u32, WORKGROUP>;
+var<workgroup> degree_sums: array<u32, WORKGROUP / GROUP>;
+
+// The sum of the degrees in the block before a thread's own.
+fn degrees_before(lane: u32, degree: u32) -> u32 {
+    var sum = 0u;
+    degrees[lane] = degree;
     workgroupBarrier();
     // rounds: 7.
-    for (var distance = 1u; distance < PACK_BLOCK; distance *= 2u) {
-        if number >= distance {
-            sum += degree_sums[half + lane - distance];
-        }
-        half = WORKGROUP - half;
-        degree_sums[half + lane] = sum;
-        workgroupBarrier();
+    for (var at = lane; at % GROUP != 0u; at -= 1u) {
+        sum += degrees[at - 1u];
+    }
+    if lane % GROUP == GROUP - 1u {
+        degree_sums[lane / GROUP] = sum + degree;
+    }
+    workgroupBarrier();
+    // rounds: 15.
+    for (var at = lane / GROUP; at % (PACK_BLOCK / GROUP) != 0u; at -= 1u) {
+        sum += degree_sums[at - 1u];
     }
     return sum;
 }
@@ -57,9 +62,9 @@ fn main(
     }
     // Slots grow backward from the end of the image.
     let last = page.image + PAGE_WORDS - 1u;
-    let sum = degrees_through(lane, degree);
+    let sum = degrees_before(lane, degree);
     if slot < page.slot_count {
-        inflated[last - slot] = min(first + sum - degree, page.edge_count);
+        inflated[last - slot] = min(first + sum, page.edge_count);
     }
     if slot == page.slot_count - 1u {
         inflated[last - page.slot_count] = page.edge_count;

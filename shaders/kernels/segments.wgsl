@@ -12,6 +12,9 @@
 // If neighbours go through workgroup memory and not all lists are visited, only the lines of memory with visited lists
 // are read (BY_LINE): over a bus, these reads are the bottleneck of a search (EMOGI, Min et al., VLDB 2021).
 //
+// Of packed pages (UNPACKS), `pages` are images that have slots only, and each thread decodes four neighbours in turn to
+// workgroup memory, from pages in main memory or in slots: nothing waits for an image.
+//
 // `rows`, from the host, has the slot of each unit's first edge.
 
 const ROUND = 1024u;
@@ -27,7 +30,6 @@ var<workgroup> scratch: array<u32, SLOTS_CACHED + 8u>;
 var<workgroup> wanted: atomic<u32>;
 // Lines of memory with neighbours in visited lists, counted from the line of the unit's first edge.
 var<workgroup> lines: array<atomic<u32>, LINE_SET_WORDS>;
-
 // A unit's edges: from `first` on, in the records of slots low to high.
 struct Segment {
     page: BatchPage,
@@ -331,7 +333,8 @@ fn main(
     if unit >= batch.unit_count {
         return;
     }
-    let page = batch.pages[page_of_unit(unit)];
+    let of_page = page_of_unit(unit);
+    let page = batch.pages[of_page];
     let number = unit - page.first_unit;
     let first = number * EDGES_PER_UNIT;
     let end = min(first + EDGES_PER_UNIT, page.edge_count);
@@ -352,17 +355,25 @@ fn main(
         }
         workgroupBarrier();
     }
+    if UNPACKS {
+        if segment.cached && edges > 0u {
+            load_slots(segment, lane);
+        }
+        load_packed(segment, inflation[of_page], edges, lane);
+    }
     if STAGED {
-        if ALIGNED {
-            load_gathered(segment, edges, lane);
-        } else {
-            load_unaligned(segment, edges, lane);
+        if !UNPACKS {
+            if ALIGNED {
+                load_gathered(segment, edges, lane);
+            } else {
+                load_unaligned(segment, edges, lane);
+            }
         }
         if WEIGHTS {
             load_weights(segment, edges, lane);
         }
     }
-    if !BY_LINE && segment.cached && edges > 0u {
+    if !BY_LINE && !UNPACKS && segment.cached && edges > 0u {
         load_slots(segment, lane);
     }
     if !VISIT_ALL {

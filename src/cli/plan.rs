@@ -236,7 +236,7 @@ fn table(rows: &[Row]) -> String {
         let memory = of.memory.as_ref();
         cells.push(memory.map_or(String::new(), |memory| tables::bytes(memory.main_bytes + memory.buffer_bytes)));
         let own = memory.iter().flat_map(|memory| &memory.devices).filter(|device| device.budget_bytes.is_some());
-        let most = own.map(|device| device.bytes + device.cache_bytes).max();
+        let most = own.map(|device| device.bytes + device.pages_bytes).max();
         cells.push(most.map_or(String::new(), tables::bytes));
         cells.push(if row.fits { "yes" } else { "no" }.into());
         cells

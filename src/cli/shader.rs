@@ -175,8 +175,9 @@ impl PrintShader {
         // What most supersteps visit comes last.
         let visit = visits.iter().rfind(|visit| visit.0 == direction);
         let unread = || Failure::Usage(format!("--in-lists: {} reads out-lists only", algorithm.name()));
+        let encoding = self.encoding.with(self.id_widths, self.page_size)?;
         let options = ModuleOptions {
-            encoding: self.encoding.with(self.id_widths, self.page_size)?,
+            encoding,
             page_bytes: self.page_size,
             weights: self.weights || algorithm.needs_weights(),
             direction,
@@ -189,6 +190,7 @@ impl PrintShader {
             float_atomics: self.float_atomics,
             wide_integers: self.wide_integers,
             in_place: self.in_place,
+            unpacks: self.in_place && encoding.is_packed(),
             loops_limited: self.loops_limited,
             subgroups: self.subgroups,
             levels: 0,

@@ -28,7 +28,7 @@ const ASSUMED_NS: f64 = 2e7;
 /// The minimum number of pages read in a superstep that measures the disk's rate.
 const READS_MIN: u64 = 32;
 /// An alternative runs only if its predicted time is below this fraction of that of the algorithm's own choice.
-const MARGIN: f64 = 0.97;
+const MARGIN: f64 = 0.985;
 
 /// The rates of a run so far.
 #[derive(Clone, Debug)]

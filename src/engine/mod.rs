@@ -274,7 +274,7 @@ impl Session<'_> {
             let ahead = if self.may_run_ahead() { self.device.run_ahead(&now)? } else { RunAhead::default() };
             if !ahead.supersteps.is_empty() {
                 for superstep in ahead.supersteps {
-                    let mut step_report = report_of(&superstep);
+                    let mut step_report = report_of(&superstep, self.device.lanes());
                     step_report.active = self.algorithm.is_traversal().then_some(active);
                     active = superstep.end.summary.activated;
                     before = Some(superstep.end.summary);
@@ -350,13 +350,14 @@ impl Session<'_> {
 }
 
 /// The report of a superstep that the device ran without the host.
-fn report_of(ahead: &Ahead) -> StepReport {
-    let Ahead { step, end: StepEnd { work, transfer, .. }, pages, wall_ns } = *ahead;
+fn report_of(ahead: &Ahead, lanes: u32) -> StepReport {
+    let Ahead { step, end: StepEnd { work, transfer, exchange, .. }, pages, wall_ns } = *ahead;
     let direction = (step.visit != Visit::None).then_some(step.direction);
     let mut report =
         StepReport { superstep: step.superstep, direction, pages, wall_ns, transfer, ..StepReport::default() };
     report.add_work(work);
-    report.waits = waits_ahead(&report);
+    (report.exchanged_bytes, report.exchange_ns) = (exchange.bytes, exchange.ns);
+    report.waits = waits_ahead(&report, lanes);
     report
 }
 

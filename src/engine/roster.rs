@@ -210,7 +210,7 @@ impl Roster {
         };
         let members = devices.iter().zip(&plan.parts).map(member).collect::<Result<Vec<_>>>()?;
         let (store, graph) = (Arc::clone(&setup.store), Arc::clone(&setup.graph));
-        Ok(Box::new(Team::new(plan, store, graph, exchange, members)))
+        Ok(Box::new(Team::new(plan, Arc::clone(&setup.algorithm), store, graph, exchange, members)))
     }
 
     /// Calls `look` with the first device's adapter, if it is a GPU that is kept from the last run. For tests.

@@ -97,9 +97,10 @@ pub(super) fn waits(
 }
 
 /// Returns the waits of a superstep that the device ran without the host.
-pub(super) fn waits_ahead(report: &StepReport) -> Waits {
-    let kernels_ns = report.compute_ns.min(report.wall_ns);
-    Waits { kernels_ns, host_ns: report.wall_ns - kernels_ns, ..Waits::default() }
+pub(super) fn waits_ahead(report: &StepReport, lanes: u32) -> Waits {
+    let kernels_ns = (report.compute_ns / u64::from(lanes.max(1))).min(report.wall_ns);
+    let exchange_ns = report.exchange_ns.min(report.wall_ns - kernels_ns);
+    Waits { kernels_ns, exchange_ns, host_ns: report.wall_ns - kernels_ns - exchange_ns, ..Waits::default() }
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ use serde::Serialize;
 /// knows.
 const WORKING_BYTES: u64 = 16 << 20;
 
+/// Bytes of the plain images of a launch, if a device keeps pages packed.
+const IMAGES_BYTES: u64 = 512 << 20;
+
 /// The memory that a run needs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Needs {
@@ -33,8 +36,10 @@ pub struct DeviceNeeds {
     pub bytes: u64,
     /// The device memory that may be used, in bytes; `None` for a CPU.
     pub budget_bytes: Option<u64>,
-    /// The device memory that pages can fill, in bytes.
+    /// Pages that the device can keep, in bytes as they are stored.
     pub cache_bytes: u64,
+    /// The device memory that these take, in bytes: more if they are kept as plain images of packed pages.
+    pub pages_bytes: u64,
 }
 
 impl DeviceNeeds {
@@ -74,10 +79,22 @@ fn device_needs(work: &Workload, environment: &Environment<'_>, device: usize) -
     if budget_bytes.is_some_and(|budget| bytes > budget) {
         bytes -= streamed_bytes(work);
     }
-    let seen = (work.pages * environment.seen(work, device) * work.page_bytes) as u64;
     let room = budget_bytes.map_or(0, |budget| budget.saturating_sub(bytes));
-    let cache_bytes = room.min(seen).min(profile.cache_bytes.unwrap_or(u64::MAX));
-    DeviceNeeds { device: profile.name.clone(), bytes, budget_bytes, cache_bytes }
+    let room = room.min(profile.cache_bytes.unwrap_or(u64::MAX));
+    let (cache_bytes, pages_bytes) = kept_bytes(work, work.pages * environment.seen(work, device), room);
+    DeviceNeeds { device: profile.name.clone(), bytes, budget_bytes, cache_bytes, pages_bytes }
+}
+
+/// Returns the pages that a device keeps, in bytes as they are stored, and the memory that they take, as its plan will
+/// have it: packed pages are kept as plain images if all of these fit.
+fn kept_bytes(work: &Workload, pages: f64, room: u64) -> (u64, u64) {
+    let (stored, images) = ((pages * work.page_bytes) as u64, (pages * work.image_bytes) as u64);
+    if images == stored || images <= room {
+        return (stored.min(room), images.min(room));
+    }
+    let launch = IMAGES_BYTES.min(room / 4);
+    let kept = stored.min(room - launch);
+    (kept, kept + launch)
 }
 
 /// Returns the bytes of attributes, tables and frontiers of a device that owns `own` vertices.

@@ -21,6 +21,8 @@ pub struct Workload {
     pub traversal: bool,
     /// Bytes of a page, including its weights if they are read.
     pub page_bytes: f64,
+    /// The same of a page as kernels read it: more if pages are packed.
+    pub image_bytes: f64,
     /// The number of pages of all topologies.
     pub directory_pages: u64,
     /// The number of pages of the largest topology that is visited.
@@ -131,6 +133,7 @@ impl Workload {
         let out = store.topology(Direction::Out).expect("every store has out-lists");
         let weights = if algorithm.needs_weights() { out.weight_page_bytes() } else { 0 };
         let has_in_lists = store.topology(Direction::In).is_some();
+        let plain = store.manifest().encoding.plain_bytes(out.page_bytes());
         let visited = algorithm.visits(has_in_lists);
         let pages = visited.iter().map(|(direction, _)| pages(store, *direction)).fold(0.0, f64::max);
         Self {
@@ -139,6 +142,7 @@ impl Workload {
             table_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
             traversal: algorithm.is_traversal(),
             page_bytes: f64::from(out.page_bytes()) + f64::from(weights),
+            image_bytes: plain as f64 + f64::from(weights),
             directory_pages: store.topologies().map(|topology| u64::from(topology.page_count())).sum(),
             pages,
             shards: out.shards().len() as u64,

@@ -79,6 +79,7 @@ fn pushing(supersteps: f64) -> Workload {
         table_bytes: 0,
         traversal: false,
         page_bytes: f64::from(1 << 20),
+        image_bytes: f64::from(1 << 20),
         directory_pages: 1024,
         pages,
         shards: 1,
@@ -182,6 +183,22 @@ fn pages_on_the_device_cross_no_bus() {
     one.profiles[0].cache_bytes = Some(GIB / 2);
     let search = predict(&searching(), &one).unwrap();
     assert!(close(search.terms.bus_ns / SECOND, 4.0 * 0.25 * 1.0737), "{search:?}");
+}
+
+/// Packed pages are kept as plain images if there is room for all of them, and otherwise as they are stored, beside the
+/// images of a launch.
+#[test]
+fn packed_pages_take_less_memory_where_their_images_do_not_fit() {
+    let rates = rates();
+    let mut one = environment(&rates, "gpu", 1, Strategy::Replicate);
+    let work = Workload { image_bytes: f64::from(4 << 20), ..pushing(10.0) };
+    for (room, kept, taken) in
+        [(None, GIB, 4 * GIB), (Some(2 * GIB), GIB, 3 * GIB / 2), (Some(GIB / 2), 3 * GIB / 8, GIB / 2)]
+    {
+        one.profiles[0].cache_bytes = room;
+        let memory = predict(&work, &one).unwrap().memory.unwrap();
+        assert_eq!((memory.devices[0].cache_bytes, memory.devices[0].pages_bytes), (kept, taken), "{room:?}");
+    }
 }
 
 #[test]

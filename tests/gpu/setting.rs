@@ -118,7 +118,6 @@ impl Setting {
             && matches!(self.distribution, Distribution::Auto | Distribution::Segments);
         let FastPaths { host_import, transfer_queue, .. } = self.fast_paths;
         let copy_queue = host_import && transfer_queue && adapter::has("host memory import");
-        let in_place = in_place && !self.encoding.is_packed();
         (self.transfer != PageTransfer::InPlace || in_place) && (!self.copy_queue || copy_queue)
     }
 

@@ -107,6 +107,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         float_atomics,
         wide_integers,
         in_place: false,
+        unpacks: false,
         loops_limited: float_atomics,
         levels: 0,
         clears: false,
@@ -138,6 +139,9 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
                 for (encoding, weights) in ENCODINGS.into_iter().flat_map(|one| [(one, false), (one, true)]) {
                     let options = ModuleOptions { weights, ..options(encoding, visit, 1, PORTABLE) };
                     add(ModuleOptions { grouped: true, ..options.clone() });
+                    if encoding.is_packed() {
+                        add(ModuleOptions { unpacks: true, ..options.clone() });
+                    }
                     add(options);
                 }
                 for chunks in [1, 2, 5] {
@@ -394,7 +398,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     assert_same_layout!(&module, Queued { short, middle, long, pages, units });
     assert_same_layout!(
         &module,
-        Logged { visit, queued, pages, loops_cut, activated, activated_edges, edges, spare, sums, rounded }
+        Logged { visit, queued, pages, loops_cut, activated, activated_edges, edges, spare, sums_low, sums_high }
     );
     assert_same_layout!(&module, Dispatch { visit, when, x, y });
     assert_eq!(size_of::<layout::CensusTotal>(), 16);

@@ -47,7 +47,7 @@ enum Lengths<'a> {
     Parts(Vec<AtomicU32>),
 }
 
-/// Reads every page of a store and checks: checksums, ids, slots, neighbours (all of them decoded, within the range of
+/// Reads every page of a store and checks: checksums (also those of chunks), ids, slots, neighbours (all of them decoded, within the range of
 /// their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or the out-lists themselves, in
 /// an undirected graph) contain the reversed edges. Opening the store has already checked the manifest, the directories
 /// and the lengths of files.
@@ -287,6 +287,7 @@ fn verify_page(
             return Err(wrong(format!("vertex {vertex} with degree {expected} as in degrees.bin"), found.to_string()));
         }
     }
+    topology.check_chunks(number, bytes)?;
     Ok(Checked { before, ..sums })
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  StoreWriter::create ─▶ topology(Out) ─▶ TopologyWriter::push(source, dest, weight)… ─▶ finish ─▶ … ─▶ finish
-//!      locks its folders       one page being packed (packer) ─▶ writer thread (sink)        all files in place,
+//!      locks its folders       one page being packed (packer) ─▶ writer threads (sink)       all files in place,
 //!      (site)                  grouped lists: shard by shard,                                graph.json last
 //!                              with end_shard after each
 //! ```
@@ -25,6 +25,7 @@ pub(crate) use site::STAGING;
 pub use targets::Targets;
 
 use crate::checksum::Crc32c;
+use crate::chunks::CHUNKS;
 use crate::durable::{Made, clear_staging, folder_of, hold, new_tag, sync_folder};
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
@@ -84,6 +85,9 @@ impl Layout {
         Ok(())
     }
 }
+
+/// Values that are written at once, in bytes.
+const VALUES_BYTES: usize = 1 << 18;
 
 /// A store that is being written. Holds locks on its folders.
 #[derive(Debug)]
@@ -211,7 +215,7 @@ impl StoreWriter {
         };
         let pages = open("pages")?;
         let weights = if weighted { open("weights")? } else { Vec::new() };
-        let sink = sink::Sink::start(self.layout.capacity(), pages, weights)?;
+        let sink = sink::Sink::start(&self.layout, pages, weights)?;
         let (path, file) = self.stage(folder.join("degrees.bin"))?;
         let is_kept = !self.layout.encoding.is_packed();
         if !is_kept {
@@ -220,7 +224,9 @@ impl StoreWriter {
         }
         let degrees = degrees::DegreesFile::new(path, file, is_kept);
         let directory = self.stage(folder.join("directory.bin"))?;
-        Ok(TopologyWriter::new(self.layout.clone(), self.tag, directory, sink, degrees, targets))
+        let is_packed = self.layout.encoding.is_packed();
+        let chunks = is_packed.then(|| self.stage(folder.join(CHUNKS))).transpose()?;
+        Ok(TopologyWriter::new(self.layout.clone(), self.tag, (directory, chunks), sink, degrees, targets))
     }
 
     /// Writes `ids.bin`, packed if pages are. `ids` returns the original ids, which must be distinct, in vertex order;
@@ -234,7 +240,15 @@ impl StoreWriter {
         let summary = IdsSummary::of(ids());
         let ascending = summary.ascending;
         if !self.layout.encoding.is_packed() {
-            ids().try_for_each(|id| file.write(&id.to_le_bytes()))?;
+            let mut bytes = Vec::with_capacity(VALUES_BYTES);
+            for id in ids() {
+                bytes.extend_from_slice(&id.to_le_bytes());
+                if bytes.len() == VALUES_BYTES {
+                    file.write(&bytes)?;
+                    bytes.clear();
+                }
+            }
+            file.write(&bytes)?;
             return Ok(Ids::File { crc: file.finish()?, ascending });
         }
         let mut bytes = 0;

@@ -47,6 +47,11 @@ fn corpus_of_packed_ids() {
 }
 
 #[test]
+fn corpus_of_chunks() {
+    replay("chunks", shared::chunks);
+}
+
+#[test]
 fn corpus_of_directories() {
     replay("directory", shared::directory);
 }
@@ -83,6 +88,7 @@ proptest! {
         shared::packed_lists(&data);
         shared::ids(&data);
         shared::directory(&data);
+        shared::chunks(&data);
         shared::manifest(&data);
     }
 

@@ -148,8 +148,15 @@ fn offsets_of_pages_exceed_32_bits() {
 }
 
 fn manifest() -> Manifest {
-    let out =
-        TopologyManifest { pages: 0, large_pages: 0, degree_max: 0, directory_crc: 0, degrees_crc: 0, shards: None };
+    let out = TopologyManifest {
+        pages: 0,
+        large_pages: 0,
+        degree_max: 0,
+        directory_crc: 0,
+        chunks_crc: None,
+        degrees_crc: 0,
+        shards: None,
+    };
     Manifest {
         tag: 0,
         created_by: String::new(),

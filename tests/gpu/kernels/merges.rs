@@ -117,6 +117,7 @@ fn merged(
         wide_integers: false,
         subgroups: false,
         in_place: false,
+        unpacks: false,
         loops_limited: false,
         levels: 0,
         clears: false,

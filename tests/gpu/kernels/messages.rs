@@ -85,6 +85,7 @@ impl Case {
             wide_integers: false,
             subgroups: gpu.subgroups,
             in_place: false,
+            unpacks: false,
             loops_limited: false,
             levels: 0,
             clears: false,

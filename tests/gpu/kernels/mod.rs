@@ -1,6 +1,7 @@
 //! The kernels on a GPU or on Mesa's software Vulkan, compared with plain computations. Skipped without an adapter.
 
 mod algorithms;
+mod doubles;
 mod gpu;
 mod graph;
 mod inflate;
@@ -76,6 +77,7 @@ impl<'a> Rig<'a> {
             float_atomics: gpu.float_atomics && !portable,
             wide_integers: gpu.wide_integers && !portable,
             in_place: portable,
+            unpacks: false,
             loops_limited: portable,
             levels: 0,
             clears: false,

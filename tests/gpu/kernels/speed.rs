@@ -178,6 +178,7 @@ fn options(gpu: &Gpu, pages: &Pages, direction: Direction, visit: Visit, wide: b
         float_atomics: gpu.float_atomics,
         wide_integers: gpu.wide_integers && wide,
         in_place: false,
+        unpacks: false,
         loops_limited: false,
         levels: 0,
         clears: false,

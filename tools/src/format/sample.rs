@@ -55,6 +55,12 @@ impl Sample {
         Self { hash_max, clusters, edges: Vec::with_capacity(sum as usize) }
     }
 
+    /// Whether edges of a source may be chosen: false for most of those that are not.
+    pub fn filter(&self) -> impl Fn(u32) -> bool + Sync + use<> {
+        let hash_max = self.hash_max;
+        move |source| hash((source / CLUSTER_SLOTS as u32).into()) <= hash_max
+    }
+
     /// Adds an edge if its source is chosen.
     #[inline]
     pub fn add(&mut self, source: u32, dest: u32) {

@@ -243,6 +243,8 @@ pub struct ModuleOptions {
     pub subgroups: bool,
     /// Whether pages are read in main memory, over a bus, so that each word should be read once.
     pub in_place: bool,
+    /// Whether `segments` decodes packed neighbours by itself: plain images have slots only.
+    pub unpacks: bool,
     /// Whether the driver ends loops early, so that kernels that call an algorithm's hooks have to check for that.
     pub loops_limited: bool,
     /// Number of own vertices whose levels `census` records; 0 if it does not.
@@ -271,6 +273,7 @@ impl Default for ModuleOptions {
             wide_integers: false,
             subgroups: false,
             in_place: false,
+            unpacks: false,
             loops_limited: false,
             levels: 0,
             clears: false,
@@ -319,6 +322,7 @@ impl ModuleOptions {
             clears: self.clears && kernel == KernelName::Census,
             tabled: self.tabled && kernel.has_units(),
             in_place: self.in_place && kernel.has_units(),
+            unpacks: self.unpacks && kernel == KernelName::Segments,
             loops_limited: self.loops_limited && kernel.has_hooks(),
             ..self.clone()
         }

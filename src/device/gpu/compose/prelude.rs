@@ -17,7 +17,8 @@ pub(super) const LIST_GATHER: &str = "fn list_gather(neighbour: u32) -> u32 {\n 
 /// Constants that control static `if`s.
 pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> HashMap<String, bool> {
     let (width, pull) = (options.encoding.width_bytes(), options.direction == Direction::In);
-    let (aligned, visit_all) = (width == 4, options.visit == Visit::All);
+    let unpacks = options.unpacks && kernel == KernelName::Segments;
+    let (aligned, visit_all) = (width == 4 && !unpacks, options.visit == Visit::All);
     let staged = pull || !aligned || options.in_place;
     let own = [
         ("PULL", pull),
@@ -35,6 +36,8 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("THREE_WORDS", width == 7),
         // In packed pages, whether the first neighbour of a list is relative to its vertex.
         ("GAPS_OWN", PackedParameters::of(options.encoding).is_some_and(|parameters| parameters.own)),
+        // Whether `segments` decodes packed neighbours.
+        ("UNPACKS", unpacks),
         // Whether `segments` loads neighbours to workgroup memory.
         ("STAGED", staged),
         // Whether it skips lines of memory without visited lists.

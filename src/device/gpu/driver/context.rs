@@ -5,6 +5,7 @@
 //! `superstep` writes; the kernels composed so far; and the timestamp queries. It does not know pages, launches or
 //! moves.
 
+use super::batch::Place;
 use super::timing::Timing;
 use crate::device::Workers;
 use crate::device::exchange::{ExchangeMemory, packs};
@@ -16,6 +17,7 @@ use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_
 use crate::device::gpu::memory::home::Home;
 use crate::device::gpu::memory::plan::{DevicePlan, Request, exchange_bytes, packed_bytes};
 use crate::device::gpu::memory::pool_import::PoolImport;
+use crate::device::joint::SeenPages;
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
@@ -68,12 +70,16 @@ pub struct Context {
     pub buffers: RunBuffers,
     /// The buffers of the page arena.
     pub arena_buffers: Vec<SharedBuffer>,
+    /// Plain images of a launch's pages, if slots hold packed pages.
+    pub images: Option<SharedBuffer>,
     /// Records spans, if the run is traced.
     pub trace: Option<Arc<Timeline>>,
     /// The superstep that is under way.
     pub step: Step,
     /// Timestamps of passes.
     pub timing: Timing,
+    /// The pages that the device sees, if it runs supersteps together with other devices.
+    pub seen: Option<Arc<SeenPages>>,
     /// The adapter and the buffers that outlive the run, without the arena and the unit rows, which have other owners.
     pub home: Home,
 }
@@ -92,7 +98,8 @@ impl Context {
         }
         let attributes = (&declared.attributes[..], &algorithm.tables()[..]);
         let buffers = RunBuffers::new(&home.gpu, &plan, attributes, part, declared.traversal)?;
-        let arena_buffers = home.arena.as_ref().expect("prepared with the run").buffers().to_vec();
+        let arena = home.arena.as_ref().expect("prepared with the run");
+        let (arena_buffers, images) = (arena.buffers().to_vec(), arena.images().cloned());
         let mut timing = Timing::new(&home.gpu);
         if let Some(timeline) = trace {
             timing.calibrate(&home.gpu, timeline)?;
@@ -106,9 +113,11 @@ impl Context {
             plan,
             buffers,
             arena_buffers,
+            images,
             trace: trace.clone(),
             step: Step::new(0, Direction::Out, Visit::All),
             timing,
+            seen: None,
             home,
         })
     }
@@ -137,12 +146,24 @@ impl Context {
         (chunk as u32, offset)
     }
 
+    /// The buffer that holds pages.
+    ///
+    /// # Errors
+    /// If the page buffer could not be imported.
+    pub fn page_buffer(&self, place: Place) -> Result<&SharedBuffer> {
+        Ok(match place {
+            Place::Arena(buffer) => &self.arena_buffers[buffer as usize],
+            Place::Frames(chunk) => self.import().chunk(chunk as usize)?,
+        })
+    }
+
     /// The topology of a page.
     pub fn topology(&self, direction: Direction) -> &Topology {
         self.store.topology(direction).expect("pages of topologies that exist")
     }
 
-    /// Whether pages are packed: their plain images are made in slots.
+    /// Whether pages are packed: kernels decode them to plain images in their slots, or in the images of a launch if
+    /// there are any.
     pub fn is_packed(&self) -> bool {
         self.store.manifest().encoding.is_packed()
     }
@@ -232,6 +253,7 @@ impl Context {
             float_atomics: caps.float_atomics,
             wide_integers: caps.wide_atomics,
             in_place: false,
+            unpacks: self.images.is_some(),
             loops_limited: caps.loops_limited,
             levels: 0,
             clears: false,

@@ -1,44 +1,63 @@
-//! Packed pages of a launch: each is decoded to its plain image in its slot, before the kernels of the launch.
+//! Packed pages of a launch: each is decoded to a plain image before the kernels of the launch.
 //!
 //! ```text
-//!   frame (main memory)                       slot (device memory)
-//!   packed page ──── inflate_slots, inflate ────▶ plain image
-//!   page of weights ────────── copy ────────────▶ page of weights
+//!   images of all pages fit:   frame (main memory) ──── inflate_slots, inflate ────▶ slot
+//!   otherwise:                 slot or frame ────────── inflate_slots, inflate ────▶ image of the launch
+//!                              page of weights ─────── copy ───────────────────────▶ behind it
 //! ```
 //!
-//! So packed bytes cross the bus, and all other kernels read plain pages. Without imported frames the host decodes.
+//! So packed bytes cross the bus, and other kernels read plain pages. `segments` decodes neighbours itself, so that it
+//! needs only the slots of images. To slots, pages whose frames are not imported are decoded by the host.
 //!
 //! Owns the tables of pages that the two kernels read, and their bind groups.
 
-use super::batch::Job;
+use super::batch::{Job, Place};
 use super::context::Context;
 use crate::device::gpu::compose::layout::{Counters, GRID_ROW_MAX, InflatePage, WORKGROUP};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::memory::arena::Slot;
-use crate::device::gpu::memory::plan::inflate_table_bytes;
+use crate::device::gpu::memory::images::inflate_table_bytes;
 use crate::error::Result;
 use crate::pages::fetch::{Frame, PageRef};
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU64;
 use topostream_formats::PageId;
 use topostream_formats::packed::{PackedPage, UNIT};
 use topostream_formats::page::PageDefect;
 use wgpu::BufferUsages as Usage;
 
-/// The buffers of a dispatch: of the arena and of frames, by index, and the launch's ring.
+/// The buffers of a dispatch: packed pages in frames or in slots, slots or images, and the launch's ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Between {
-    arena: u32,
-    frames: u32,
+    source: Place,
+    /// A buffer of the arena, by index; none for the buffer of images.
+    dest: Option<u32>,
     ring: usize,
+}
+
+/// What is decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// Slots, for a kernel that decodes neighbours itself.
+    Slots,
+    /// Slots and neighbours.
+    Everything,
+}
+
+/// Where a page is decoded from and to: buffers and byte offsets.
+struct Way {
+    source: Place,
+    from: u64,
+    dest: Option<u32>,
+    to: u64,
 }
 
 /// What inflating packed pages needs.
 #[derive(Default)]
 pub(super) struct Inflation {
-    /// Tables of pages, by the launch's ring and the buffer of frames.
-    tables: HashMap<(usize, u32), wgpu::Buffer>,
+    /// Tables of pages, by the launch's ring and, where a launch may have several, the buffer of frames.
+    tables: HashMap<(usize, Option<u32>), wgpu::Buffer>,
     /// The bind groups of this superstep.
     groups: HashMap<(KernelName, u32, Between), wgpu::BindGroup>,
     /// A plain image that the host has made.
@@ -51,8 +70,8 @@ impl Inflation {
         self.groups.clear();
     }
 
-    /// Encodes the decoding of packed pages, and the copies of their weights, from their frames to their slots in a
-    /// buffer of the arena; returns the bytes that cross the bus.
+    /// Encodes the decoding of a launch's packed pages, and the copies of their weights; returns the bytes that cross
+    /// the bus in copies. Pages that stay packed are in one buffer.
     ///
     /// # Errors
     /// Shader and device errors; without imported frames those of a page.
@@ -61,26 +80,41 @@ impl Inflation {
         context: &mut Context,
         encoder: &mut wgpu::CommandEncoder,
         jobs: &[Job],
-        ring: usize,
+        (ring, what): (usize, What),
     ) -> Result<u64> {
-        let mut by_buffers: BTreeMap<(u32, u32), Vec<InflatePage>> = BTreeMap::new();
+        let mut by_buffers: HashMap<Between, Vec<InflatePage>> = HashMap::new();
         let mut bytes = 0;
-        for job in jobs {
-            let (Some(frame), Some(slot)) = (&job.frame, &job.slot) else { continue };
-            if context.home.import.is_none() {
-                self.inflate_on_host(context, job.page, frame, slot)?;
-                bytes += context.plan.slot_bytes;
-                continue;
-            }
-            bytes += context.plan.frame_bytes;
-            copy_weights(context, encoder, frame, slot)?;
-            let frames = context.frame_place(frame.index()).0;
-            by_buffers.entry((slot.buffer, frames)).or_default().push(entry(context, job.page, frame, slot));
+        for (at, job) in (0..).zip(jobs) {
+            let way = match (&job.frame, &job.slot) {
+                (_, Some(slot)) if context.images.is_some() => to_image(context, slot, at),
+                (Some(frame), None) => {
+                    Way { dest: None, to: at * context.plan.image_bytes, ..of_frame(context, frame) }
+                }
+                (Some(frame), Some(slot)) if context.home.import.is_none() => {
+                    self.inflate_on_host(context, job.page, frame, slot)?;
+                    bytes += context.plan.slot_bytes;
+                    continue;
+                }
+                (Some(frame), Some(slot)) => {
+                    bytes += context.plan.frame_bytes;
+                    Way { dest: Some(slot.buffer), to: slot_offset(context, slot), ..of_frame(context, frame) }
+                }
+                // Its image is in its slot.
+                (None, _) => continue,
+            };
+            copy_weights(context, encoder, &way)?;
+            let between = Between { source: way.source, dest: way.dest, ring };
+            by_buffers.entry(between).or_default().push(entry(context, job.page, &way));
         }
-        for ((arena, frames), table) in by_buffers {
-            self.encode_kernels(context, encoder, Between { arena, frames, ring }, &table)?;
+        for (between, table) in by_buffers {
+            self.encode_kernels(context, encoder, (between, what), &table)?;
         }
         Ok(bytes)
+    }
+
+    /// The table of the last pages that were decoded for a ring, in a launch of pages that stay packed.
+    pub fn table(&self, ring: usize, place: Place) -> &wgpu::Buffer {
+        &self.tables[&Between { source: place, dest: None, ring }.table()]
     }
 
     /// Encodes the kernels over pages between two buffers.
@@ -88,10 +122,10 @@ impl Inflation {
         &mut self,
         context: &mut Context,
         encoder: &mut wgpu::CommandEncoder,
-        between: Between,
+        (between, what): (Between, What),
         table: &[InflatePage],
     ) -> Result<()> {
-        let key = (between.ring, between.frames);
+        let key = between.table();
         let buffer = match self.tables.entry(key) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
@@ -104,7 +138,7 @@ impl Inflation {
         let slots = most(|page| page.slot_count.div_ceil(WORKGROUP));
         let units = most(|page| page.edge_count.div_ceil(UNIT as u32));
         for (name, groups) in [(KernelName::InflateSlots, slots), (KernelName::Inflate, units)] {
-            if groups > 0 {
+            if groups > 0 && (name == KernelName::InflateSlots || what == What::Everything) {
                 let x = groups.min(GRID_ROW_MAX);
                 self.dispatch(context, encoder, name, between, [x, table.len() as u32, groups.div_ceil(x)])?;
             }
@@ -121,14 +155,15 @@ impl Inflation {
         groups: [u32; 3],
     ) -> Result<()> {
         let kernel = context.kernel(name, context.step.direction, context.step.visit, false)?;
-        let frames = context.import().chunk(between.frames as usize)?;
-        let table = &self.tables[&(between.ring, between.frames)];
+        let frames = context.page_buffer(between.source)?;
+        let inflated = dest_buffer(context, between.dest);
+        let table = &self.tables[&between.table()];
         for group in 0..kernel.groups() {
             self.groups.entry((name, group, between)).or_insert_with(|| {
                 kernel.bind(context.gpu(), group, |resource| match resource {
                     Resource::Frames => frames,
                     Resource::Inflation => table,
-                    Resource::Inflated => &context.arena_buffers[between.arena as usize],
+                    Resource::Inflated => inflated,
                     Resource::Counters => &context.buffers.counters,
                     other => unreachable!("{other:?} is no buffer of inflation"),
                 })
@@ -151,7 +186,7 @@ impl Inflation {
         let inflated = PackedPage::open(frame.page(), about.encoding, about.destinations(page.page.0))
             .and_then(|packed| packed.inflate(image));
         inflated.map_err(|defect| topology.page_error(page.page, false, defect))?;
-        let (dest, to) = place(context, slot);
+        let (dest, to) = (dest_buffer(context, Some(slot.buffer)), slot_offset(context, slot));
         let size = NonZeroU64::new(context.plan.slot_bytes).expect("pages have bytes");
         if let Some(mut view) = context.gpu().queue().write_buffer_with(dest, to, size) {
             view.slice(..image_bytes).copy_from_slice(image);
@@ -161,25 +196,55 @@ impl Inflation {
     }
 }
 
-/// The buffer of a slot, and the slot's byte offset in it.
-fn place<'a>(context: &'a Context, slot: &Slot) -> (&'a wgpu::Buffer, u64) {
-    (&context.arena_buffers[slot.buffer as usize], u64::from(slot.index) * context.plan.slot_bytes)
+impl Between {
+    /// The table of a dispatch.
+    fn table(&self) -> (usize, Option<u32>) {
+        let frames = match (self.source, self.dest) {
+            (Place::Frames(buffer), Some(_)) => Some(buffer),
+            _ => None,
+        };
+        (self.ring, frames)
+    }
+}
+
+/// The byte offset of a slot in its buffer.
+fn slot_offset(context: &Context, slot: &Slot) -> u64 {
+    u64::from(slot.index) * context.plan.slot_bytes
+}
+
+/// From an imported frame to somewhere.
+fn of_frame(context: &Context, frame: &Frame) -> Way {
+    let (chunk, from) = context.frame_place(frame.index());
+    Way { source: Place::Frames(chunk), from, dest: None, to: 0 }
+}
+
+/// From a slot to an image of the launch.
+fn to_image(context: &Context, slot: &Slot, image: u64) -> Way {
+    let from = slot_offset(context, slot);
+    Way { source: Place::Arena(slot.buffer), from, dest: None, to: image * context.plan.image_bytes }
+}
+
+fn dest_buffer(context: &Context, dest: Option<u32>) -> &wgpu::Buffer {
+    match dest {
+        Some(buffer) => &context.arena_buffers[buffer as usize],
+        None => context.images.as_ref().expect("launches have images if slots are packed"),
+    }
 }
 
 /// Copies a page of weights, which is not packed, behind the plain image.
-fn copy_weights(context: &Context, encoder: &mut wgpu::CommandEncoder, frame: &Frame, slot: &Slot) -> Result<()> {
-    let (page_bytes, bytes) = (frame.page().len() as u64, frame.weights().len() as u64);
+fn copy_weights(context: &Context, encoder: &mut wgpu::CommandEncoder, way: &Way) -> Result<()> {
+    let page_bytes = u64::from(context.store.manifest().page_bytes);
+    let bytes = context.plan.frame_bytes - page_bytes;
     if bytes > 0 {
-        let (chunk, from) = context.frame_place(frame.index());
-        let (dest, to) = place(context, slot);
-        let (source, image_bytes) = (context.import().chunk(chunk as usize)?, context.plan.slot_bytes - bytes);
-        encoder.copy_buffer_to_buffer(source, from + page_bytes, dest, to + image_bytes, bytes);
+        let (source, dest) = (context.page_buffer(way.source)?, dest_buffer(context, way.dest));
+        let image_bytes = context.plan.image_bytes - bytes;
+        encoder.copy_buffer_to_buffer(source, way.from + page_bytes, dest, way.to + image_bytes, bytes);
     }
     Ok(())
 }
 
 /// A page as the kernels find it.
-fn entry(context: &Context, page: PageRef, frame: &Frame, slot: &Slot) -> InflatePage {
+fn entry(context: &Context, page: PageRef, way: &Way) -> InflatePage {
     let topology = context.topology(page.direction);
     let (at, entries) = (page.page.index(), topology.directory().entries());
     let entry = entries[at];
@@ -188,8 +253,8 @@ fn entry(context: &Context, page: PageRef, frame: &Frame, slot: &Slot) -> Inflat
     let about = context.store.page_context(topology);
     let destinations = about.destinations(page.page.0);
     InflatePage {
-        packed: (context.frame_place(frame.index()).1 / 4) as u32,
-        image: (place(context, slot).1 / 4) as u32,
+        packed: (way.from / 4) as u32,
+        image: (way.to / 4) as u32,
         number: page.page.0,
         start_vertex: entry.start_vertex,
         slot_count: entry.slot_count,

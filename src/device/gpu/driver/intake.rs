@@ -216,7 +216,8 @@ impl Intake {
                 }
             }
         }
-        if context.home.transfer.is_none() || context.home.import.is_none() || context.is_packed() {
+        let from_frames = context.is_packed() && context.images.is_none();
+        if context.home.transfer.is_none() || context.home.import.is_none() || from_frames {
             // The launch copies them itself, or inflates them.
             let ready = std::mem::take(&mut self.to_copy).into();
             return Ok(Arrived { ready, ..Arrived::default() });

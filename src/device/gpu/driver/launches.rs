@@ -9,7 +9,7 @@
 
 use super::batch::{BatchTable, Job, Place};
 use super::context::Context;
-use super::inflation::Inflation;
+use super::inflation::{Inflation, What};
 use super::message::DriverMessage;
 use super::tally::Tally;
 use crate::device::PageTask;
@@ -144,7 +144,9 @@ impl Launches {
             let Some((&place, _)) = self.ready.iter().max_by_key(|(_, jobs)| jobs.len()) else { return Ok(()) };
             let jobs = self.ready.get_mut(&place).expect("just seen");
             // Packed pages are a dimension of a grid.
-            let count = jobs.len().min(context.home.settings.batch_pages.min(GRID_ROW_MAX) as usize);
+            let most = context.home.settings.batch_pages.min(GRID_ROW_MAX);
+            let most = if context.images.is_some() { most.min(context.plan.images) } else { most };
+            let count = jobs.len().min(most as usize);
             let batch: Vec<Job> = jobs.drain(..count).collect();
             if jobs.is_empty() {
                 self.ready.remove(&place);
@@ -159,15 +161,18 @@ impl Launches {
         context.home.rest();
         let table = self.table(context, place, &mut jobs);
         let mut encoder = context.encoder();
-        if context.is_packed() {
-            self.tally.transfer.copied_bytes += self.inflation.encode(context, &mut encoder, &jobs, ring)?;
-        } else {
+        if !context.is_packed() || context.images.is_some() {
             self.encode_copies(context, &mut encoder, &jobs)?;
+        }
+        let segments = distribution(context, place) == Distribution::Segments;
+        if context.is_packed() {
+            // Segments decode neighbours themselves if pages are packed where they are.
+            let what = if segments && context.images.is_some() { What::Slots } else { What::Everything };
+            self.tally.transfer.copied_bytes += self.inflation.encode(context, &mut encoder, &jobs, (ring, what))?;
         }
         context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes(0));
         let (x, y) = table.groups();
         if x > 0 {
-            let segments = distribution(context, place) == Distribution::Segments;
             let name = if segments { KernelName::Segments } else { KernelName::Lists };
             if !segments {
                 // The count; the room for entries comes after it.
@@ -192,7 +197,7 @@ impl Launches {
     fn table(&mut self, context: &Context, place: Place, jobs: &mut [Job]) -> BatchTable {
         let mut table = BatchTable::new(distribution(context, place), context.algorithm.needs_weights());
         let plan = &context.plan;
-        for job in jobs {
+        for (at, job) in (0..).zip(jobs) {
             let topology = context.topology(job.page.direction);
             let entry = topology.directory().entries()[job.page.page.index()];
             let degree = if entry.run == 0 { 0 } else { topology.directory().run_degree(job.page.page) };
@@ -201,6 +206,7 @@ impl Launches {
                 (None, Some(frame)) => (context.frame_place(frame.index()).1, plan.slots + frame.index()),
                 (None, None) => unreachable!("a job has a slot or a frame"),
             };
+            let offset = if context.images.is_some() { at * plan.image_bytes } else { offset };
             if let Some(words) = job.row.take() {
                 let frame = job.slot.is_none().then(|| (place - plan.slots, job.page));
                 self.rows.write(context.gpu().queue(), place, &words, frame);
@@ -269,12 +275,12 @@ impl Launches {
         ring: usize,
     ) -> Result<wgpu::BindGroup> {
         let (graph, Step { superstep, direction, .. }) = (context.graph_buffers(), context.step);
-        let pages: &wgpu::Buffer = match place {
-            Place::Arena(buffer) => &context.arena_buffers[buffer as usize],
-            Place::Frames(chunk) => context.import().chunk(chunk as usize)?,
-        };
+        let source = context.page_buffer(place)?;
+        let pages = context.images.as_ref().map_or(source, |images| images);
         Ok(kernel.bind(context.gpu(), group, |resource| match resource {
             Resource::Pages => pages,
+            Resource::Frames => source,
+            Resource::Inflation => self.inflation.table(ring, place),
             Resource::Batch => &self.batch_buffers[ring],
             Resource::Rows => self.rows.buffer(),
             Resource::HubQueue => &self.hubs.buffer,

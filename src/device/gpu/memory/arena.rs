@@ -1,6 +1,7 @@
 //! The page arena: slots for pages in device memory, in several buffers if they exceed one binding, and the page in
 //! each slot.
 
+use super::plan::DevicePlan;
 use crate::device::gpu::adapter::import::{SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::error::Result;
@@ -20,13 +21,32 @@ pub struct Slot {
     pub number: u32,
 }
 
+/// What an arena is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    slots: u32,
+    slot_bytes: u64,
+    /// The streaming slots among them.
+    stream_slots: u32,
+    /// Plain images of packed pages, in a buffer of their own.
+    images: u32,
+    image_bytes: u64,
+}
+
+impl Shape {
+    /// The arena of a plan.
+    pub fn of(plan: &DevicePlan) -> Self {
+        let DevicePlan { slots, slot_bytes, stream_slots, images, image_bytes, .. } = *plan;
+        Self { slots, slot_bytes, stream_slots, images, image_bytes }
+    }
+}
+
 /// All slots.
 pub struct Arena {
     buffers: Vec<SharedBuffer>,
+    images: Option<SharedBuffer>,
     cache: PageCache<Slot>,
-    slots: u32,
-    slot_bytes: u64,
-    stream_slots: u32,
+    shape: Shape,
     /// Changes when a page is added or removed.
     version: u64,
 }
@@ -38,11 +58,12 @@ fn next_version() -> u64 {
 }
 
 impl Arena {
-    /// Allocates `slots` slots of `slot_bytes` bytes, `stream_slots` of them for streaming.
+    /// Allocates slots and images.
     ///
     /// # Errors
     /// If the device is out of memory.
-    pub fn new(gpu: &Gpu, slots: u32, slot_bytes: u64, stream_slots: u32) -> Result<Self> {
+    pub fn new(gpu: &Gpu, shape: Shape) -> Result<Self> {
+        let Shape { slots, slot_bytes, stream_slots, images, image_bytes } = shape;
         let by_buffer = (gpu.caps().binding_bytes_max.min(gpu.caps().buffer_bytes_max) / slot_bytes).max(1);
         let mut buffers = Vec::new();
         let mut free = Vec::new();
@@ -57,19 +78,22 @@ impl Arena {
         }
         // The cache takes free slots from the back. Low slots come first.
         free.reverse();
-        Ok(Self {
-            buffers,
-            cache: PageCache::new(free, stream_slots as usize),
-            slots,
-            slot_bytes,
-            stream_slots,
-            version: next_version(),
-        })
+        let images = match u64::from(images) * image_bytes {
+            0 => None,
+            bytes => Some(device_buffer(gpu, "plain images", bytes)?),
+        };
+        let cache = PageCache::new(free, stream_slots as usize);
+        Ok(Self { buffers, images, cache, shape, version: next_version() })
     }
 
-    /// The number of slots, their size in bytes, and the number of streaming slots.
-    pub fn shape(&self) -> (u32, u64, u32) {
-        (self.slots, self.slot_bytes, self.stream_slots)
+    /// What it is made of.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The buffer of plain images, if slots hold packed pages.
+    pub fn images(&self) -> Option<&SharedBuffer> {
+        self.images.as_ref()
     }
 
     /// The buffers.
@@ -79,7 +103,7 @@ impl Arena {
 
     /// The byte offset of a slot in its buffer.
     pub fn offset(&self, slot: &Slot) -> u64 {
-        u64::from(slot.index) * self.slot_bytes
+        u64::from(slot.index) * self.shape.slot_bytes
     }
 
     /// Changes when a page is added or removed: while it is equal, all pages are in the same slots.

@@ -1,6 +1,6 @@
 //! An open adapter with the buffers that it keeps between runs.
 
-use super::arena::Arena;
+use super::arena::{Arena, Shape};
 use super::buffers::GraphBuffers;
 use super::plan::DevicePlan;
 use super::pool_import::PoolImport;
@@ -148,12 +148,12 @@ impl Home {
         if self.import.is_none() && self.gpu.caps().host_import {
             self.import = Some(PoolImport::begin(&self.gpu, pool)?);
         }
-        let shape = (plan.slots, plan.slot_bytes, plan.stream_slots);
+        let shape = Shape::of(plan);
         if self.arena.as_ref().is_none_or(|arena| arena.shape() != shape) {
             // The old arena is freed first: both may not fit.
             (self.arena, self.rows, self.left) = (None, None, None);
             self.gpu.poll()?;
-            self.arena = Some(Arena::new(&self.gpu, plan.slots, plan.slot_bytes, plan.stream_slots)?);
+            self.arena = Some(Arena::new(&self.gpu, shape)?);
         }
         self.rows = Some(UnitRows::new(self.rows.take(), &self.gpu, plan, frames)?);
         let (log2, degrees, packs) = (plan.chunk_vertices_log2, part.held(Role::Own), plan.outgoing_bytes > 0);

@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | [`plan`] | the shares of attributes, pages and working memory, before a run |
 //! | [`arena`] | slots for pages, and the page in each slot |
+//! | [`images`] | how many packed pages a launch decodes |
+//! | [`batches`] | sizes of the buffers that describe launches |
 //! | [`buffers`] | buffers of the graph and of a run's attributes |
 //! | [`rows`] | the slots where units begin, for each page |
 //! | [`pool_import`] | the page pool, imported in the background |
@@ -13,8 +15,10 @@
 //! the declaration of attributes; not supersteps, launches or messages.
 
 pub mod arena;
+pub mod batches;
 pub mod buffers;
 pub mod home;
+pub mod images;
 pub mod plan;
 pub mod pool_import;
 pub mod rows;

@@ -1,13 +1,13 @@
 //! The plan of device memory before a run: attributes first, the rest for the page arena.
 
-use super::pool_import::import_chunks;
+use super::batches::first_hubs;
+pub use super::batches::{batch_bytes, hub_bytes};
+use super::images;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::{ExchangeMemory, is_packed};
 use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::Declared;
-use crate::device::gpu::compose::layout::{
-    self, BatchHeader, BatchPage, BinsHeader, HUB_EDGES, HubEntry, HubHeader, InflatePage, MIDDLE_EDGES, edges_per_unit,
-};
+use crate::device::gpu::compose::layout::{self, BinsHeader, HUB_EDGES, HubEntry, MIDDLE_EDGES, edges_per_unit};
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
 use crate::model::Part;
@@ -34,8 +34,6 @@ const QUEUE_EDGES: Range<u64> = 1 << 16..1 << 28;
 const PACKED_BYTES_MAX: u64 = 256 << 20;
 /// Minimum number of slots if pages must be copied.
 const SLOTS_MIN: u64 = 4;
-/// Initial entries of the hub queue; it grows after a superstep that needed more.
-pub const HUBS_FIRST: u32 = 1 << 12;
 /// The share of an adapter's memory that a run takes by default.
 const MEMORY_SHARE: f64 = 0.9;
 /// The bytes that a run takes if the size of the memory is unknown.
@@ -75,8 +73,12 @@ pub struct DevicePlan {
     pub stream_slots: u32,
     /// Bytes of a frame.
     pub frame_bytes: u64,
-    /// Bytes of a slot: more than a frame if pages are packed, since slots hold their plain images.
+    /// Bytes of a slot: those of a frame, or more if slots hold the plain images of packed pages.
     pub slot_bytes: u64,
+    /// Plain images into which a launch decodes its packed pages; 0 if slots hold plain pages or images.
+    pub images: u32,
+    /// Bytes of an image with its page of weights.
+    pub image_bytes: u64,
     /// Attributes are split into chunks of 2^this vertices, to stay within the binding limit.
     pub chunk_vertices_log2: u32,
     /// Words of a page's unit row; 0 without segments.
@@ -130,25 +132,55 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// Whether pages are packed.
+    pub(super) fn is_packed(&self) -> bool {
+        self.store.manifest().encoding.is_packed()
+    }
+
     /// Bytes of a page as kernels read it.
     fn plain_bytes(&self) -> u64 {
         self.store.manifest().encoding.plain_bytes(page_bytes(self.store))
     }
 
-    /// Bytes of a slot: of a page as kernels read it, and its page of weights.
-    fn slot_bytes(&self) -> u64 {
+    /// Bytes of a page as kernels read it, and its page of weights.
+    fn image_bytes(&self) -> u64 {
         self.plain_bytes() + self.frame_bytes - u64::from(page_bytes(self.store))
+    }
+
+    /// The number of pages that the run may visit.
+    fn pages(&self) -> u64 {
+        self.directions.iter().map(|&direction| pages(self.store, direction)).sum()
     }
 }
 
 impl DevicePlan {
-    /// Plans the memory that the settings allow.
+    /// Plans the memory that the settings allow. Packed pages are kept as plain images if those of all pages fit;
+    /// otherwise slots hold packed pages, and each launch decodes its own.
     ///
     /// # Errors
     /// [`Error::DeviceMemory`] with all parts if they do not fit; [`Error::Parameter`] for settings that the adapter
     /// does not support.
     pub fn new(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> Result<Self> {
-        let mut plan = Self::fixed(request, settings, caps)?;
+        let plain = Self::with(request, settings, caps, false);
+        let stays = plain.as_ref().is_ok_and(|plan| plan.stream_slots == 0);
+        if stays || !request.is_packed() {
+            return plain;
+        }
+        let needed = |error: &Error| match error {
+            Error::DeviceMemory { needed_bytes, .. } => *needed_bytes,
+            _ => u64::MAX,
+        };
+        match (plain, Self::with(request, settings, caps, true)) {
+            // Images of few edges may be smaller than pages.
+            (Ok(plain), Err(_)) => Ok(plain),
+            (Err(plain), Err(packed)) if needed(&plain) < needed(&packed) => Err(plain),
+            (_, packed) => packed,
+        }
+    }
+
+    /// Plans with plain pages in slots, or with packed ones.
+    fn with(request: &Request<'_>, settings: &GpuSettings, caps: &Caps, packed: bool) -> Result<Self> {
+        let mut plan = Self::fixed(request, settings, caps, packed)?;
         let known = caps.memory_bytes.map_or(MEMORY_UNKNOWN, |bytes| (bytes as f64 * MEMORY_SHARE) as u64);
         let budget = settings.memory_bytes.unwrap_or(known);
         let least = if plan.in_place { 0 } else { SLOTS_MIN };
@@ -162,7 +194,11 @@ impl DevicePlan {
         if needed > budget {
             return Err(plan.too_small(request, needed, budget));
         }
-        let pages: u64 = request.directions.iter().map(|&direction| pages(request.store, direction)).sum();
+        let pages = request.pages();
+        if packed {
+            let spare = budget - needed;
+            plan.images = images::images(plan.image_bytes, pages, spare / 4, settings, caps);
+        }
         let room = (budget - plan.fixed_bytes()) / plan.per_slot();
         let asked = settings.cache_bytes.map_or(u64::MAX, |bytes| bytes / plan.slot_bytes);
         // If all pages fit, none is streamed.
@@ -182,12 +218,12 @@ impl DevicePlan {
         Ok(plan)
     }
 
-    /// Plans everything except the arena.
-    fn fixed(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> Result<Self> {
-        let (vertices, slot_bytes) = (request.store.vertices(), request.slot_bytes());
-        if slot_bytes > caps.binding_bytes_max {
-            let most = caps.binding_bytes_max;
-            let message = format!("the device binds at most {most} bytes at once, and a page takes {slot_bytes}");
+    /// Plans everything except the arena; `in_slots`: packed pages.
+    fn fixed(request: &Request<'_>, settings: &GpuSettings, caps: &Caps, in_slots: bool) -> Result<Self> {
+        let (vertices, image_bytes) = (request.store.vertices(), request.image_bytes());
+        if image_bytes.max(request.frame_bytes) > caps.binding_bytes_max {
+            let (most, page) = (caps.binding_bytes_max, image_bytes.max(request.frame_bytes));
+            let message = format!("the device binds at most {most} bytes at once, and a page takes {page}");
             return Err(Error::Parameter(message));
         }
         for table in request.tables {
@@ -204,19 +240,20 @@ impl DevicePlan {
         let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);
         let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();
         let row_words = if segments { row_words(edges_max, edges_per_unit(request.weights)) } else { 0 };
-        let packed = request.store.manifest().encoding.is_packed();
-        let in_place = request.host_import && segments && !packed && settings.transfer != PageTransfer::Copy;
+        let packed = request.is_packed();
+        // Plain images of packed pages are not in main memory.
+        let images = packed && !in_slots;
+        let in_place = request.host_import && segments && !images && settings.transfer != PageTransfer::Copy;
         if settings.transfer == PageTransfer::InPlace && !in_place {
-            let why = match (packed, segments) {
-                (true, _) => "the store's pages are packed, and kernels read their plain images",
+            let why = match (images, segments) {
+                (true, _) => "the store's pages are packed",
                 (false, true) => "the device cannot read the page buffer",
                 (false, false) => "only segments are read in place",
             };
             return Err(Error::Parameter(format!("in-place transfer: {why}; use copies")));
         }
         let directories = request.store.topologies().map(|topology| 16 * u64::from(topology.page_count())).sum::<u64>();
-        let inflation = if packed { inflation_bytes(request, settings, caps) } else { 0 };
-        let batch = batch_bytes(settings.batch_pages) + inflation;
+        let batch = batch_bytes(settings.batch_pages) + images::table_bytes(request, settings, caps, in_slots);
         let rows = 4 * row_words * u64::from(request.frames);
         let hub_entries = first_hubs(request.store, caps);
         let hubs = hub_bytes(hub_entries);
@@ -229,7 +266,8 @@ impl DevicePlan {
             tables_bytes: request.tables.iter().map(|table| 4 * table.contents.words()).sum(),
             frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
             levels_bytes: if request.keeps_activations { level_bytes(request.part) } else { 0 },
-            loop_bytes: if auto { loop_bytes(request, caps) } else { 0 },
+            // Its kernels read plain pages in slots.
+            loop_bytes: if auto && !in_slots { loop_bytes(request, caps) } else { 0 },
             bins_bytes: 0,
             graph_bytes: 4 * (degrees.end - degrees.start) + directories + request.outgoing_bytes,
             outgoing_bytes: request.outgoing_bytes,
@@ -238,7 +276,9 @@ impl DevicePlan {
             slots: 0,
             stream_slots: 0,
             frame_bytes: request.frame_bytes,
-            slot_bytes,
+            slot_bytes: if in_slots { request.frame_bytes } else { image_bytes },
+            images: in_slots.into(),
+            image_bytes,
             chunk_vertices_log2,
             row_words,
             hub_entries,
@@ -288,7 +328,14 @@ impl DevicePlan {
     /// Bytes of everything except the arena.
     fn fixed_bytes(&self) -> u64 {
         let vertices = self.attributes_bytes + self.tables_bytes + self.frontier_bytes + self.levels_bytes;
-        vertices + self.loop_bytes + self.bins_bytes + self.graph_bytes + self.working_bytes + self.exchange_bytes
+        let images = u64::from(self.images) * self.image_bytes;
+        vertices
+            + self.loop_bytes
+            + self.bins_bytes
+            + self.graph_bytes
+            + self.working_bytes
+            + self.exchange_bytes
+            + images
     }
 
     /// Bytes of everything.
@@ -302,8 +349,12 @@ impl DevicePlan {
             0 => String::new(),
             bytes => format!(", exchange with other devices {bytes}"),
         };
+        let image = match self.images {
+            0 => String::new(),
+            images => format!(", decoded pages {}", u64::from(images) * self.image_bytes),
+        };
         let parts = format!(
-            "attributes {}, tables {}, frontiers {}, degrees and directories {}, working memory {}{exchange}, \
+            "attributes {}, tables {}, frontiers {}, degrees and directories {}, working memory {}{exchange}{image}, \
              at least {least} pages of {}",
             self.attributes_bytes,
             self.tables_bytes,
@@ -379,40 +430,6 @@ fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
     let some = request.traversal || request.visits_sets;
     let queues = if request.decides && some { buffers * queue + empties } else { 0 };
     if queue > caps.binding_bytes_max { 0 } else { queues + buffers * (batch_bytes(0) + 64 * pages + 8 * units) }
-}
-
-/// Bytes of a batch of this many pages.
-pub fn batch_bytes(pages: u32) -> u64 {
-    size_of::<BatchHeader>() as u64 + size_of::<BatchPage>() as u64 * u64::from(pages)
-}
-
-/// Bytes of the tables of packed pages of a launch: one for each buffer that frames may be in.
-fn inflation_bytes(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> u64 {
-    let pool_bytes = request.frame_bytes * u64::from(request.frames);
-    let chunks = if request.host_import { import_chunks(caps, pool_bytes, request.frame_bytes) } else { 0 };
-    chunks * inflate_table_bytes(settings.batch_pages)
-}
-
-/// Bytes of a table of this many pages to inflate.
-pub fn inflate_table_bytes(pages: u32) -> u64 {
-    size_of::<InflatePage>() as u64 * u64::from(pages.max(1))
-}
-
-/// Bytes of a hub queue.
-pub fn hub_bytes(entries: u32) -> u64 {
-    size_of::<HubHeader>() as u64 + size_of::<HubEntry>() as u64 * u64::from(entries)
-}
-
-/// Initial entries of the hub queue, limited by the binding: a few or, if loops are limited, as many as any batch of
-/// the store can need, since a single thread may not reach the end of a long list.
-fn first_hubs(store: &Store, caps: &Caps) -> u32 {
-    let wanted = match caps.loops_limited {
-        // Fewer than two entries for each HUB_EDGES edges of long lists. Each edge may be in two lists.
-        true => (2 * store.edges().div_ceil(u64::from(HUB_EDGES) / 2)).max(HUBS_FIRST.into()),
-        false => HUBS_FIRST.into(),
-    };
-    let room = caps.binding_bytes_max.saturating_sub(size_of::<HubHeader>() as u64) / size_of::<HubEntry>() as u64;
-    u32::try_from(wanted.min(room)).unwrap_or(u32::MAX).max(1)
 }
 
 /// Device memory of an attribute, in bytes.

@@ -30,7 +30,9 @@ const SWEEP_GROUPS: u32 = 4096;
 pub(super) const BATCHES: usize = 2;
 /// Bytes of a log.
 const LOG_BYTES: u64 = STEPS_MAX as u64 * size_of::<Logged>() as u64;
-const COURSE_BYTES: u64 = size_of::<Course>() as u64;
+pub(super) const COURSE_BYTES: u64 = size_of::<Course>() as u64;
+/// The dispatches that end a superstep: the census or the vertex phase, and `decide`.
+const END_PARTS: usize = 2;
 /// Bytes of the timestamps of a submission.
 const TIMES_BYTES: u64 = 2 * 8 * STEPS_MAX as u64;
 
@@ -260,7 +262,28 @@ impl Control {
 
     /// Encodes the dispatches of one superstep.
     fn encode_step(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32) {
-        for BoundDispatch { kernel, arguments, bound } in &self.parts {
+        self.encode_parts(pass, superstep, &self.parts);
+    }
+
+    /// The state of the superstep.
+    pub fn course(&self) -> &wgpu::Buffer {
+        &self.course
+    }
+
+    /// Encodes the dispatches of a superstep without its end, in which devices exchange messages.
+    pub fn encode_lists(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32) {
+        let (lists, _) = self.parts.split_at(self.parts.len() - END_PARTS);
+        self.encode_parts(pass, superstep, lists);
+    }
+
+    /// Encodes the census of a superstep.
+    pub fn encode_census(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32) {
+        let census = self.parts.len() - END_PARTS;
+        self.encode_parts(pass, superstep, &self.parts[census..=census]);
+    }
+
+    fn encode_parts(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32, parts: &[BoundDispatch]) {
+        for BoundDispatch { kernel, arguments, bound } in parts {
             let arguments = arguments.map(|offset| (&self.arguments, offset));
             kernel.dispatch_in(pass, &bound[(superstep % 2) as usize], arguments);
         }

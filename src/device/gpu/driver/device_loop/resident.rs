@@ -5,10 +5,12 @@ use super::super::context::Context;
 use crate::device::gpu::compose::layout::{HubEntry, QUEUES_MAX, WORKGROUP, page_lanes};
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::gpu::memory::plan::{QueueRoom, bit_bytes};
+use crate::device::joint::SeenPages;
 use crate::device::settings::Distribution;
 use crate::error::Result;
 use crate::model::algorithm::Visit;
 use crate::pages::fetch::PageRef;
+use std::sync::Arc;
 use topostream_formats::{Direction, PageId};
 use wgpu::BufferUsages as Usage;
 
@@ -83,6 +85,8 @@ struct Shape {
     room: QueueRoom,
     weights: bool,
     row_words: u64,
+    /// The pages that the device sees; all of them if none are given.
+    seen: Option<Arc<SeenPages>>,
 }
 
 /// The topologies that visits may read.
@@ -103,6 +107,15 @@ pub fn pages(context: &Context, visits: &[(Direction, Visit)]) -> usize {
     directions.map(|direction| context.topology(direction).page_count() as usize).sum()
 }
 
+/// Whether the arena has all pages that visits may read and the device sees.
+pub fn holds(context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> bool {
+    directions(context, visits.iter().copied()).into_iter().all(|direction| {
+        let pages = (0..context.topology(direction).page_count()).map(|page| PageRef { direction, page: PageId(page) });
+        let mut seen = pages.filter(|&page| context.seen.as_ref().is_none_or(|seen| seen.sees(page)));
+        seen.all(|page| arena.slot_of(page).is_some())
+    })
+}
+
 impl Shape {
     fn of(context: &Context, visits: &[(Direction, Visit)]) -> Self {
         let queued = |&(_, visit): &(Direction, Visit)| context.declared.decides() && is_queued(visit);
@@ -114,6 +127,7 @@ impl Shape {
             room: QueueRoom::of(&context.store, visits.iter().any(|(_, visit)| matches!(visit, Visit::Within(_)))),
             weights: context.algorithm.needs_weights(),
             row_words: context.plan.row_words,
+            seen: context.seen.clone(),
         }
     }
 }
@@ -214,6 +228,11 @@ impl Resident {
         true
     }
 
+    /// The pages that the tables were made for, if the device sees some of all pages.
+    pub fn seen(&self) -> Option<Arc<SeenPages>> {
+        self.shape.seen.clone()
+    }
+
     /// Whether all pages of a topology are in the arena.
     pub fn is_complete(&self, direction: Direction) -> bool {
         self.absent.iter().all(|absent| absent.direction != direction)
@@ -234,6 +253,9 @@ impl Described {
         let mut absent = BatchTable::new(Distribution::Vertex, context.algorithm.needs_weights());
         for (number, entry) in topology.directory().entries().iter().enumerate() {
             let page = PageRef { direction, page: PageId(number as u32) };
+            if context.seen.as_ref().is_some_and(|seen| !seen.sees(page)) {
+                continue;
+            }
             let Some(slot) = arena.slot_of(page) else {
                 absent.add(entry, 0, 0, 0);
                 continue;

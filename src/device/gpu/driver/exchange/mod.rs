@@ -12,6 +12,7 @@
 //! | `dense` | values of ranges of vertices: sent, received, merged |
 //! | `pack` | values of vertices that have out-edges |
 //! | `messages` | activated vertices of a traversal |
+//! | `joint` | the same, in the submissions of joint supersteps |
 //! | `gather` | sends by the copy engine, while the kernels receive |
 //!
 //! Owns the import of the exchange memory (or its mirror) and the scratch memory of messages. Called by the driver; it
@@ -19,6 +20,7 @@
 
 mod dense;
 mod gather;
+mod joint;
 mod messages;
 mod pack;
 
