@@ -60,7 +60,7 @@ impl<F> PageCache<F> {
         }
     }
 
-    /// Returns whether a page is in a frame. Does not count as a use.
+    /// Returns whether a page, or a part of it, is in a frame. Does not count as a use.
     pub fn contains(&self, page: PageRef) -> bool {
         self.resident.contains(&page) || self.transient.contains(&page)
     }
@@ -106,6 +106,19 @@ impl<F> PageCache<F> {
             self.resident.put(page, frame);
         } else {
             self.transient.put(page, frame);
+        }
+    }
+
+    /// Puts back a frame that holds a part of a page. Its frame is reused before those of whole pages.
+    pub fn put_back_part(&mut self, page: PageRef, frame: F) {
+        self.transient.put(page, frame);
+    }
+
+    /// Puts back all frames whose pages are not of use, without their pages.
+    pub fn release_if(&mut self, useless: impl Fn(&F) -> bool) {
+        for pages in [&mut self.resident, &mut self.transient] {
+            let gone: Vec<PageRef> = pages.iter().filter(|(_, frame)| useless(frame)).map(|(&page, _)| page).collect();
+            self.free.extend(gone.iter().map(|page| pages.pop(page).expect("just listed")));
         }
     }
 
