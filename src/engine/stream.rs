@@ -284,7 +284,9 @@ impl<'a> Visit<'a> {
                 }
                 return true;
             };
-            let missing = wanted_of(&self.parts, page).without(frame.held());
+            // The parts are those of this superstep.
+            let wanted = if ahead { Parts::Whole } else { wanted_of(&self.parts, page) };
+            let missing = wanted.without(frame.held());
             let bytes = missing.bytes(self.stream.read_bytes, self.stream.chunk_bytes);
             frame.request(missing);
             if ahead {

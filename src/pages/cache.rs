@@ -226,6 +226,21 @@ mod tests {
     }
 
     #[test]
+    fn frames_with_parts_are_reused_first_and_released_at_the_end() {
+        let mut cache = PageCache::new(vec![0, 1, 2], 1);
+        for p in [10, 11, 12] {
+            let frame = cache.frame(Policy::Lru).unwrap();
+            if p == 11 { cache.put_back_part(page(p), frame) } else { cache.put_back(page(p), frame, Policy::Lru) }
+        }
+        assert_eq!(cache.frame(Policy::Lru), Some(1), "the frame of page 11");
+        assert!(cache.contains(page(10)) && !cache.contains(page(11)));
+        cache.put_back_part(page(11), 1);
+        cache.release_if(|&frame| frame == 1);
+        assert!(cache.contains(page(10)) && cache.contains(page(12)) && !cache.contains(page(11)));
+        assert_eq!(cache.frame(Policy::Scan), Some(1), "free");
+    }
+
+    #[test]
     fn frames_are_neither_lost_nor_doubled() {
         let mut cache = PageCache::new((0..8).collect(), 2);
         scan(&mut cache, 30, Policy::Scan, 2);

@@ -209,3 +209,32 @@ impl PartFinder {
         Some(WantedPart { chunks, ..part })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_and_whole_pages() {
+        let [a, b, both] = [0b0110, 0b1100, 0b1110].map(|chunks| Parts::Chunks(ChunkSet(chunks)));
+        let all = Parts::Chunks(ChunkSet(u64::MAX));
+        assert!(both.contains(a) && !a.contains(b) && all.contains(both) && Parts::Whole.contains(all));
+        assert!(!all.contains(Parts::Whole), "all chunks are not a checked page");
+        assert_eq!((a.with(b), a.with(Parts::Whole)), (both, Parts::Whole));
+        assert_eq!((both.without(a), a.without(both)), (Parts::Chunks(ChunkSet(0b1000)), Parts::NONE));
+        assert_eq!((Parts::Whole.without(all), all.without(Parts::Whole)), (Parts::Whole, Parts::NONE));
+        assert_eq!((both.reads(), both.bytes(9, 2), Parts::Whole.bytes(9, 2)), (1, 6, 9));
+    }
+
+    /// A read costs as much as a chunk and a half.
+    #[test]
+    fn gaps_are_read_where_that_is_faster() {
+        let cost = ReadCost { request_ns: 1.5, byte_ns: 1.0 };
+        let choose = |chunks| cost.choose(ChunkSet(chunks), 1, 64).map(|chosen| chosen.0);
+        assert_eq!(choose(0b101), Some(0b111), "a gap of one");
+        assert_eq!(choose(0b1001), Some(0b1001), "a gap of two");
+        assert_eq!(choose(0), Some(0));
+        assert_eq!(choose(u64::MAX >> 17), Some(u64::MAX >> 17), "47 chunks and a read of 65.5");
+        assert_eq!(choose(u64::MAX >> 15), None, "49 chunks: the page is better");
+    }
+}

@@ -36,6 +36,9 @@ pub(super) struct Written {
     pub(super) chunks: Option<ChunkTableWriter>,
 }
 
+/// Files by stripe.
+type Files = Vec<(PathBuf, File)>;
+
 /// The number of page buffers: one is packed while another is written.
 pub(super) const BUFFERS: usize = 3;
 
@@ -81,7 +84,7 @@ impl Sink {
 fn write_pages(
     full: &Receiver<PageBuffers>,
     empty: &Sender<PageBuffers>,
-    (mut pages, mut weights): (Vec<(PathBuf, File)>, Vec<(PathBuf, File)>),
+    (mut pages, mut weights): (Files, Files),
     mut chunks: Option<ChunkTableWriter>,
 ) -> Result<Written> {
     let mut checksums = Vec::new();
