@@ -164,6 +164,11 @@ impl ChunkTable {
         Ok(table)
     }
 
+    /// Main memory of the table, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.file_bytes() + size_of_val(&self.units[..]) as u64
+    }
+
     /// Bytes of the file.
     pub fn file_bytes(&self) -> u64 {
         self.values.bytes().len() as u64

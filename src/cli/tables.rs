@@ -383,6 +383,10 @@ fn closing(report: &RunReport) -> String {
     if let Some(peak) = report.peak_memory_bytes {
         write!(text, ", {} at the peak", bytes(peak)).ok();
     }
+    let StepReport { disk_bytes, wanted_bytes, .. } = report.total;
+    if wanted_bytes < disk_bytes {
+        write!(text, "\nread: {}, of which {} were asked for", bytes(disk_bytes), bytes(wanted_bytes)).ok();
+    }
     if report.retries > 0 {
         write!(text, "\n{} reads were repeated", count(report.retries)).ok();
     }

@@ -312,7 +312,7 @@ impl Session<'_> {
     async fn superstep(&mut self, step: Step, before: Option<&Summary>) -> Result<(Step, StepReport, Summary)> {
         let started = Instant::now();
         let step = &self.choose(step, before)?;
-        let (PagePlan { pages, policy }, deferred) = self.plan_pages(step)?;
+        let (PagePlan { pages, policy, parts }, deferred) = self.plan_pages(step)?;
         let report = StepReport {
             superstep: step.superstep,
             direction: (step.visit != Visit::None).then_some(step.direction),
@@ -331,7 +331,8 @@ impl Session<'_> {
         let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
         let before_ns = elapsed_ns(started);
         let next = self.reads_ahead(step).then_some(step);
-        let visit = self.pages.visit(&mut *self.device, &mut self.spans, (cancel, next), (pages, policy), report);
+        let plan = PagePlan { pages, policy, parts };
+        let visit = self.pages.visit(&mut *self.device, &mut self.spans, (cancel, next), plan, report);
         let (mut report, intervals) = visit.await?;
         let vertex_phase = Instant::now();
         let StepEnd { summary, work, transfer, exchange, vertex_ns } = self.device.end(step)?;
@@ -340,7 +341,7 @@ impl Session<'_> {
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);
         let ending = Ending { wall_ns: report.vertex_ns, vertex_ns, exchange };
-        self.rates.learn(&report, intervals.requested_bytes);
+        self.rates.learn(&report, (intervals.requested_bytes, intervals.partial_reads));
         report.waits = waits(before_ns, &intervals, &ending, (&report, self.device.lanes()));
         report.wall_ns = elapsed_ns(started);
         self.spans.phase("vertex phase", vertex_phase, 0);

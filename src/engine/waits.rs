@@ -24,6 +24,8 @@ pub(super) struct Intervals {
     pub device_ns: u64,
     /// The bytes requested in that time, for this superstep and the next.
     pub requested_bytes: u64,
+    /// The reads of parts of pages.
+    pub partial_reads: u64,
 }
 
 impl Intervals {
@@ -107,7 +109,8 @@ pub(super) fn waits_ahead(report: &StepReport, lanes: u32) -> Waits {
 mod tests {
     use super::*;
 
-    const INTERVALS: Intervals = Intervals { reads_ns: 100, both_ns: 200, device_ns: 40, requested_bytes: 0 };
+    const INTERVALS: Intervals =
+        Intervals { reads_ns: 100, both_ns: 200, device_ns: 40, requested_bytes: 0, partial_reads: 0 };
 
     fn report(compute_ns: u64, check_ns: u64, transfer: Transfer) -> StepReport {
         StepReport { compute_ns, check_ns, transfer, ..StepReport::default() }

@@ -52,7 +52,14 @@ fn rates() -> Arc<Rates> {
         devices.push(rates_of(&adapter::report().name, None, 3e8));
     }
     let machine = String::new();
-    Arc::new(Rates { version: RATES_VERSION, machine, disk_bytes_per_s: 1e9, concurrent_bus_share: 0.9, devices })
+    Arc::new(Rates {
+        version: RATES_VERSION,
+        machine,
+        disk_bytes_per_s: 1e9,
+        disk_request_ns: None,
+        concurrent_bus_share: 0.9,
+        devices,
+    })
 }
 
 /// A graph, and the options of its store.

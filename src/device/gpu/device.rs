@@ -212,10 +212,10 @@ impl Device for GpuDevice {
         let page_ref = |page| PageRef { direction, page: PageId(page) };
         let all = 0..topology.page_count();
         Ok(match self.next_pages.get(&(step.direction, step.visit)) {
-            None => PagePlan { pages: all.map(page_ref).collect(), policy: Policy::Scan },
+            None => PagePlan::whole(all.map(page_ref).collect(), Policy::Scan),
             Some(bits) => {
                 let set = |&page: &u32| bits[page as usize / 32] >> (page % 32) & 1 != 0;
-                PagePlan { pages: all.filter(set).map(page_ref).collect(), policy: Policy::Lru }
+                PagePlan::whole(all.filter(set).map(page_ref).collect(), Policy::Lru)
             }
         })
     }
