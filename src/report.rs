@@ -130,6 +130,9 @@ pub struct StepReport {
     pub pages_cached: u64,
     /// Bytes read from disk.
     pub disk_bytes: u64,
+    /// Bytes of them that were asked for: the parts that visited lists are in, of pages of which parts were read, and
+    /// all bytes of pages that were read whole.
+    pub wanted_bytes: u64,
     /// Elapsed time in nanoseconds.
     pub wall_ns: u64,
     /// What this time was spent on.
@@ -216,6 +219,7 @@ impl StepReport {
         self.pages += other.pages;
         self.pages_cached += other.pages_cached;
         self.disk_bytes += other.disk_bytes;
+        self.wanted_bytes += other.wanted_bytes;
         self.wall_ns += other.wall_ns;
         self.waits.add(&other.waits);
         self.disk_ns += other.disk_ns;

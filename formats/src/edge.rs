@@ -113,9 +113,27 @@ pub trait EdgeSource: Send {
         0
     }
 
+    /// The same edges by parts, if any thread can make any part of them again at any time: those that a seed generates.
+    fn parts(&self) -> Option<&dyn EdgeParts> {
+        None
+    }
+
     /// Maximum main memory of the source, in bytes.
     fn memory_bytes(&self) -> u64;
 }
+
+/// Edges that can be made again, part by part, by any thread. Ids have 32 bits.
+pub trait EdgeParts: Sync {
+    /// The number of parts.
+    fn count(&self) -> u64;
+
+    /// Replaces the contents of `ends` with the sources and dests of a part's edges, and those of `weights` with their
+    /// weights; none if the graph has no weights. Parts have at most [`PART_EDGES`] edges.
+    fn part(&self, number: u64, ends: &mut Vec<(u32, u32)>, weights: &mut Vec<u32>);
+}
+
+/// The maximum number of edges of a part: they stay in a core's cache.
+pub const PART_EDGES: usize = 1 << 13;
 
 /// The maximum number of edges of a chunk: large enough to share among cores, small enough to stay in a cache.
 pub const CHUNK_EDGES: usize = 1 << 18;

@@ -6,13 +6,17 @@
 //! ```text
 //!  StoreWriter ──▶ graph.json · directory.bin · degrees.bin · pages.0 … · weights.0 … · ids.bin · in/… ──▶ Store
 //! ```
+//!
+//! Stores with packed pages have no `degrees.bin`.
 
 #[cfg(target_endian = "big")]
 compile_error!("stores are little-endian and are used in place: big-endian machines are not supported");
 
 pub mod buffer;
 pub mod checksum;
+pub mod chunks;
 pub mod clean;
+mod degrees;
 pub mod directory;
 pub mod durable;
 pub mod edge;

@@ -66,7 +66,10 @@ pub struct TopologyManifest {
     pub degree_max: u32,
     /// CRC-32C of `directory.bin`.
     pub directory_crc: u32,
-    /// CRC-32C of `degrees.bin`.
+    /// CRC-32C of `chunks.bin`, which packed pages have; the member is absent without them.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub chunks_crc: Option<u32>,
+    /// CRC-32C of the degrees, a u32 each: of the file `degrees.bin`, which stores with packed pages do not have.
     pub degrees_crc: u32,
     /// The shards by which the lists are grouped; the member is absent if they are not grouped. Only out-lists are
     /// grouped.
@@ -128,6 +131,48 @@ pub enum Ids {
         /// Whether the ids ascend.
         ascending: bool,
     },
+    /// `ids.bin` holds the original ids, packed. Stores with packed pages have no other file of ids.
+    Packed {
+        /// CRC-32C of the file.
+        crc: u32,
+        /// The length of the file.
+        bytes: u64,
+        /// Whether the ids ascend.
+        ascending: bool,
+    },
+}
+
+impl Ids {
+    /// Whether there is a file of ids.
+    pub fn is_file(&self) -> bool {
+        !matches!(self, Self::Range { .. })
+    }
+
+    /// Whether ids ascend with the vertices.
+    pub fn is_ascending(&self) -> bool {
+        match *self {
+            Self::Range { .. } => true,
+            Self::File { ascending, .. } | Self::Packed { ascending, .. } => ascending,
+        }
+    }
+
+    /// Main memory for reading the ids of this many vertices, in bytes.
+    pub fn memory_bytes(&self, vertices: u64) -> u64 {
+        match self {
+            Self::Range { .. } => 0,
+            Self::File { .. } => 8 * vertices,
+            Self::Packed { .. } => 8 * vertices + crate::packed::ids::reading_bytes(vertices),
+        }
+    }
+
+    /// Bytes of the file of ids, 0 if there is none.
+    pub(crate) fn file_bytes(&self, vertices: u64) -> u64 {
+        match *self {
+            Self::Range { .. } => 0,
+            Self::File { .. } => 8 * vertices,
+            Self::Packed { bytes, .. } => bytes,
+        }
+    }
 }
 
 /// The file as a whole: a version, and the manifest after its checksum.
@@ -216,6 +261,9 @@ impl Manifest {
             return wrong("an undirected graph without in-lists of its own", "in-lists".into());
         }
         for topology in [Some(&self.out), self.in_lists.as_ref()].into_iter().flatten() {
+            if topology.chunks_crc.is_some() != self.encoding.is_packed() {
+                return wrong("chunks_crc with packed pages only", format!("{:?}", topology.chunks_crc));
+            }
             if topology.pages > self.encoding.pages_max() || topology.large_pages > topology.pages {
                 return wrong("page counts within the encoding's limits", topology.pages.to_string());
             }
@@ -230,6 +278,11 @@ impl Manifest {
             && first.checked_add(self.vertices).is_none()
         {
             return wrong("original ids below 2^64", first.to_string());
+        }
+        match (self.encoding.is_packed(), &self.ids) {
+            (true, Ids::File { .. }) => return wrong("packed ids, as the pages are packed", "a file of ids".into()),
+            (false, Ids::Packed { .. }) => return wrong("ids that are not packed, as the pages", "packed ids".into()),
+            _ => {}
         }
         Ok(())
     }

@@ -176,6 +176,14 @@ impl PageContext<'_> {
         &self.shard(page).destinations
     }
 
+    /// The header of a page of the topology, which must exist, as the page directory implies it.
+    pub fn header(&self, page: u32) -> PageHeader {
+        let DirectoryEntry { start_vertex, slot_count, edge_count, run, .. } = self.entries[page as usize];
+        let (tag, large) = (self.tag, u32::from(run != 0));
+        let list_offset = list_offset(page, self.shard(page), self.entries);
+        PageHeader { page, tag, start_vertex, slot_count, edge_count, large, list_offset }
+    }
+
     /// Opens a page that has passed [`check_page`] before: itself or, if pages are packed, the plain image that is
     /// decoded into `image`, a buffer of [`Encoding::plain_bytes`]. Read it with the encoding
     /// [`plain`](Encoding::plain).

@@ -1,16 +1,21 @@
 //! An open store: its metadata is in memory, its page files are located but not read.
 
+use crate::buffer::AlignedBuffer;
+use crate::checksum::Crc32c;
+use crate::chunks::{self, CHUNKS, ChunkContext, ChunkTable};
 use crate::directory::{self, Directory, DirectoryContext, DirectoryEntry};
+use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::ids::{PageId, VertexId};
 use crate::manifest::{Ids, MANIFEST, Manifest, TopologyManifest};
 use crate::open::{OpenOptions, Places, read_manifest};
+use crate::packed::ids;
 use crate::page::{PageContext, check_page, check_weights};
 use crate::patience;
 use crate::shard::Shard;
 use crate::values::{SharedValues, StoredValues};
 use std::fs::File;
-use std::io::ErrorKind;
+use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The direction of adjacency lists.
@@ -46,9 +51,13 @@ pub struct Store {
 #[derive(Debug)]
 pub struct Topology {
     direction: Direction,
+    store: PathBuf,
     folder: PathBuf,
+    tag: u32,
+    encoding: Encoding,
     summary: TopologyManifest,
     directory: Directory,
+    chunks: Option<ChunkTable>,
     degrees: SharedValues,
     page_files: Vec<PathBuf>,
     weight_files: Vec<PathBuf>,
@@ -88,7 +97,7 @@ impl Store {
         let manifest = Manifest::decode(&read_manifest(path)?, &path.join(MANIFEST))?;
         let places = Places::of(path, &manifest, options)?;
         places.check(&path.join(MANIFEST))?;
-        if matches!(manifest.ids, Ids::File { .. }) {
+        if manifest.ids.is_file() {
             places.check(&path.join("ids.bin"))?;
         }
         let open = |direction, summary| Topology::open(path, &manifest, direction, summary, &places);
@@ -143,16 +152,12 @@ impl Store {
     }
 
     /// The context against which a topology's pages are checked.
-    pub fn page_context<'a>(&'a self, topology: &'a Topology) -> PageContext<'a> {
-        PageContext {
-            encoding: self.manifest.encoding,
-            shards: topology.shards(),
-            tag: self.manifest.tag,
-            entries: topology.directory.entries(),
-        }
+    pub fn page_context<'a>(&self, topology: &'a Topology) -> PageContext<'a> {
+        topology.page_context()
     }
 
-    /// The length of each vertex's out-list. Reads and checks `degrees.bin`, unless the degrees are in memory.
+    /// The length of each vertex's out-list. Reads and checks `degrees.bin`, or the degrees of packed pages, unless the
+    /// degrees are in memory.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] if the file contradicts the manifest.
@@ -160,19 +165,19 @@ impl Store {
         self.out.degrees(self.manifest.vertices)
     }
 
-    /// The original ids. Reads and checks `ids.bin`, 8 bytes a vertex, if the store has it.
+    /// The original ids. Reads and checks `ids.bin`, if the store has it: 8 bytes a vertex in memory, and see
+    /// [`Ids::memory_bytes`].
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] if the file contradicts the manifest.
     pub fn ids(&self) -> Result<OriginalIds> {
-        let vertices = self.manifest.vertices;
-        Ok(match self.manifest.ids {
-            Ids::Range { first } => OriginalIds { vertices, first, file: None, ascending: true },
-            Ids::File { crc, ascending } => {
-                let file = StoredValues::open(&self.path.join("ids.bin"), 0, vertices, crc)?;
-                OriginalIds { vertices, first: 0, file: Some(file), ascending }
-            }
-        })
+        let (vertices, path) = (self.manifest.vertices, self.path.join("ids.bin"));
+        let (first, file) = match self.manifest.ids {
+            Ids::Range { first } => (first, None),
+            Ids::File { crc, .. } => (0, Some(StoredValues::open(&path, 0, vertices, crc)?)),
+            Ids::Packed { crc, bytes, .. } => (0, Some(read_packed_ids(&path, vertices, bytes, crc)?)),
+        };
+        Ok(OriginalIds { vertices, first, file, ascending: self.manifest.ids.is_ascending() })
     }
 
     /// Bytes of all files of the store except the manifest.
@@ -181,10 +186,11 @@ impl Store {
         let per_topology = |topology: &Topology| {
             let page = u64::from(topology.page_bytes) + if weighted { topology.weight_page_bytes.into() } else { 0 };
             let entries = topology.summary.pages * (page + size_of::<DirectoryEntry>() as u64);
-            directory::HEADER_BYTES + entries + 4 * self.manifest.vertices
+            let chunks = topology.chunks().map_or(0, ChunkTable::file_bytes);
+            let degrees = if topology.has_degrees_file() { 4 * self.manifest.vertices } else { 0 };
+            directory::HEADER_BYTES + entries + chunks + degrees
         };
-        let ids = if matches!(self.manifest.ids, Ids::File { .. }) { 8 * self.manifest.vertices } else { 0 };
-        self.topologies().map(per_topology).sum::<u64>() + ids
+        self.topologies().map(per_topology).sum::<u64>() + self.manifest.ids.file_bytes(self.manifest.vertices)
     }
 }
 
@@ -209,17 +215,33 @@ impl Topology {
             crc: summary.directory_crc,
         };
         let path = folder.join("directory.bin");
-        ["directory.bin", "degrees.bin"].iter().try_for_each(|name| places.check(&folder.join(name)))?;
-        places.check_directory(&path, directory::memory_bytes(summary.pages))?;
+        places.check(&path)?;
+        let is_packed = manifest.encoding.is_packed();
+        if !is_packed {
+            places.check(&folder.join("degrees.bin"))?;
+        }
+        let chunk_bytes = chunks::memory_bytes(summary.pages, manifest.edges, manifest.page_bytes);
+        let bytes = directory::memory_bytes(summary.pages) + if is_packed { chunk_bytes } else { 0 };
+        places.check_directory(&path, bytes)?;
         let directory = Directory::open(&path, &context)?;
+        let chunks = summary.chunks_crc.map(|crc| {
+            let (path, entries) = (folder.join(CHUNKS), directory.entries());
+            places.check(&path)?;
+            let (page_bytes, tag) = (manifest.page_bytes, manifest.tag);
+            ChunkTable::open(&path, &ChunkContext { entries, page_bytes, tag, crc })
+        });
         let weight_page_bytes = if manifest.weights.is_some() { capacity.weight_page_bytes() } else { 0 };
         let encoding = manifest.encoding;
         let image_bytes = if encoding.is_packed() { encoding.plain_bytes(manifest.page_bytes) } else { 0 };
         let files = |name| stripe_files(store, &manifest.stripes, direction, name);
         let topology = Self {
             direction,
+            store: store.to_owned(),
+            tag: manifest.tag,
+            encoding,
             summary: summary.clone(),
             directory,
+            chunks: chunks.transpose()?,
             degrees: SharedValues::default(),
             page_files: files("pages"),
             weight_files: if weight_page_bytes > 0 { files("weights") } else { Vec::new() },
@@ -264,6 +286,11 @@ impl Topology {
     /// The page directory.
     pub fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    /// The chunks of the pages, if they are packed.
+    pub fn chunks(&self) -> Option<&ChunkTable> {
+        self.chunks.as_ref()
     }
 
     /// The shards of the lists: a single one if they are not grouped. In-lists never are.
@@ -317,13 +344,36 @@ impl Topology {
         }
     }
 
-    /// Reads and checks `degrees.bin`, unless the degrees are in memory: there is at most one copy.
+    /// The length of the list of each of the graph's `vertices` vertices, unless they are in memory: there is at most
+    /// one copy. Reads and checks `degrees.bin`, or the degrees in packed pages.
     ///
     /// # Errors
-    /// [`Error::Io`], or [`Error::File`] if the file contradicts the manifest.
+    /// [`Error::Io`]; [`Error::File`] if the file contradicts the manifest; [`Error::Page`] for a defect of a page.
     pub fn degrees(&self, vertices: u64) -> Result<StoredValues<u32>> {
-        let path = self.folder.join("degrees.bin");
-        self.degrees.get(|| StoredValues::open(&path, 0, vertices, self.summary.degrees_crc))
+        self.degrees.get(|| match self.has_degrees_file() {
+            true => StoredValues::open(&self.folder.join("degrees.bin"), 0, vertices, self.summary.degrees_crc),
+            false => crate::degrees::of_packed_pages(self, vertices),
+        })
+    }
+
+    /// Whether the store has `degrees.bin`: unless pages are packed.
+    fn has_degrees_file(&self) -> bool {
+        !self.encoding.is_packed()
+    }
+
+    /// The tag of the store.
+    pub(crate) fn tag(&self) -> u32 {
+        self.tag
+    }
+
+    /// The folder of the store.
+    pub(crate) fn store_folder(&self) -> &Path {
+        &self.store
+    }
+
+    /// The context against which pages are checked.
+    pub(crate) fn page_context(&self) -> PageContext<'_> {
+        PageContext { encoding: self.encoding, shards: self.shards(), tag: self.tag, entries: self.directory.entries() }
     }
 
     /// The error for a defect of a page, with its file.
@@ -345,6 +395,21 @@ impl Topology {
             }
             None => Ok(()),
         }
+    }
+}
+
+impl Topology {
+    /// Checks the chunks of a whole, valid page: their checksums, and that units are where the chunk table has them.
+    /// For verifiers; pages without chunks pass.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the first contradiction.
+    pub fn check_chunks(&self, page: PageId, bytes: &[u8]) -> Result<()> {
+        let Some(chunks) = &self.chunks else { return Ok(()) };
+        chunks.check_page(page, bytes).map_err(|defect| {
+            let expected = format!("page {}: {}", page.0, defect.expected);
+            Error::file(self.folder.join(CHUNKS), expected, defect.found)
+        })
     }
 }
 
@@ -415,6 +480,31 @@ impl OriginalIds {
     }
 }
 
+/// Reads a file of packed ids: once for its checksum, and once more to decode it.
+fn read_packed_ids(path: &Path, vertices: u64, bytes: u64, crc: u32) -> Result<StoredValues<u64>> {
+    let file = File::open(path).map_err(Error::io(path, "open"))?;
+    let found = file.metadata().map_err(Error::io(path, "stat"))?.len();
+    if found != bytes {
+        return Err(Error::file(path, format!("{bytes} bytes"), format!("{found} bytes")));
+    }
+    let (mut checksum, mut part) = (Crc32c::default(), vec![0; ids::READ_BYTES]);
+    for offset in (0..bytes).step_by(part.len()) {
+        let part = &mut part[..(bytes - offset).min(ids::READ_BYTES as u64) as usize];
+        read_exact_at(&file, part, offset).map_err(Error::io(path, "read"))?;
+        checksum.update(part);
+    }
+    drop(part);
+    if checksum.value() != crc {
+        return Err(Error::file(path, format!("checksum {crc:08x}"), format!("{:08x}", checksum.value())));
+    }
+    let what = path.display().to_string();
+    let mut values = AlignedBuffer::try_new(&what, vertices.checked_mul(8).expect("at most 2^32 vertices"))?;
+    let numbers: &mut [u64] = if vertices > 0 { bytemuck::cast_slice_mut(&mut values) } else { &mut [] };
+    let decoded = ids::decode(BufReader::with_capacity(ids::READ_BYTES, &file), numbers);
+    decoded.map_err(|defect| Error::file(path, defect.expected, defect.found))?;
+    Ok(StoredValues::from_buffer(values))
+}
+
 /// Reads the pages of a topology one by one, by positioned reads: for tools. The engine uses fetchers.
 #[derive(Debug)]
 pub struct PageReader<'a> {
@@ -452,6 +542,18 @@ impl<'a> PageReader<'a> {
     }
 }
 
+impl PageReader<'_> {
+    /// Reads a part of a page, from byte `at` of the page on.
+    ///
+    /// # Errors
+    /// [`Error::Io`] by file.
+    pub(crate) fn read_part(&self, page: PageId, at: u64, bytes: &mut [u8]) -> Result<()> {
+        let place = self.topology.place(page);
+        let path = &self.topology.page_files[place.stripe];
+        read_exact_at(&self.pages[place.stripe], bytes, place.offset + at).map_err(Error::io(path, "read"))
+    }
+}
+
 /// Fills `bytes` from a position of a file. Retries transient errors for
 /// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX).
 ///
@@ -464,4 +566,24 @@ pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Res
     return patience::fill(bytes, offset, |bytes, offset| {
         std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
     });
+}
+
+/// Writes all bytes at an offset, from any thread.
+///
+/// # Errors
+/// Those of the system.
+pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
+    #[cfg(windows)]
+    {
+        let mut done = 0;
+        while done < bytes.len() {
+            match std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], offset + done as u64)? {
+                0 => return Err(std::io::ErrorKind::WriteZero.into()),
+                some => done += some,
+            }
+        }
+        Ok(())
+    }
 }

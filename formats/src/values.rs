@@ -55,6 +55,11 @@ impl<T: bytemuck::Pod> StoredValues<T> {
         Ok(Self { bytes: Arc::new(bytes), header_bytes, of: PhantomData })
     }
 
+    /// Values that were computed.
+    pub(crate) fn from_buffer(bytes: AlignedBuffer) -> Self {
+        Self { bytes: Arc::new(bytes), header_bytes: 0, of: PhantomData }
+    }
+
     /// The whole file.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

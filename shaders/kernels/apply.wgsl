@@ -35,6 +35,10 @@ fn apply_word(places: Places, at: u32) -> u32 {
 fn apply_dense(places: Places, count: u32, lane: u32, unit: u32, units: u32) {
     // rounds: blocks of a piece / 1024: 64 at most.
     for (var block = unit; block < message_blocks(); block += units) {
+        if MESSAGE_VALUES == 0u {
+            apply_word(places, block * WORKGROUP + lane);
+            continue;
+        }
         if lane == 0u {
             block_base = received[places.bases + block];
         }

@@ -19,8 +19,10 @@ fn main(
             collected.words[block] = block_base;
         }
         workgroupBarrier();
+        // Of messages without values, a dense one has only bits.
+        let listed = select(total, 0u, MESSAGE_VALUES == 0u && block_base >= message.sparse_max);
         // rounds: 32.
-        for (var i = lane; i < total; i += WORKGROUP) {
+        for (var i = lane; i < listed; i += WORKGROUP) {
             let vertex = first + ranked(i);
             let number = block_base + i;
             // Where there are more, no vertex is listed.

@@ -9,36 +9,82 @@ var<workgroup> pages_visited: atomic<u32>;
 // The first thread's decision: done, visit, queued, and the size that scaled dispatches use.
 var<workgroup> decided: array<u32, 4>;
 
-// A sum and its accumulated rounding error (Knuth's two-sum).
-struct Exact {
-    sum: vec4<f32>,
-    rounded: vec4<f32>,
+// The largest exponents of the partial sums of the vertex phase.
+var<workgroup> exponents: array<vec4<u32>, WORKGROUP>;
+// Their sums in units of 2^-27 of the last bit of the largest ones: four U64 in two's complement, low and high words.
+var<workgroup> sums_low: array<vec4<u32>, WORKGROUP>;
+var<workgroup> sums_high: array<vec4<u32>, WORKGROUP>;
+
+// The exponents of floats; subnormal numbers have that of the smallest normal ones.
+fn exponents_of(bits: vec4<u32>) -> vec4<u32> {
+    return max((bits >> vec4<u32>(23u)) & vec4<u32>(0xffu), vec4<u32>(1u));
 }
 
-var<workgroup> partial: array<Exact, WORKGROUP>;
-
-fn exact_with(a: Exact, b: Exact) -> Exact {
-    let sum = a.sum + b.sum;
-    let part = sum - a.sum;
-    let rounded = (a.sum - (sum - part)) + (b.sum - part);
-    return Exact(sum, a.rounded + b.rounded + rounded);
-}
-
-// Adds the sums of all workgroups of the vertex phase; the result is in partial[0]. In uniform control flow.
+// Adds the sums of all workgroups of the vertex phase, in integers, so that their order does not matter; the result is
+// in exponents[0], sums_low[0] and sums_high[0]. In uniform control flow.
 fn sum_totals(lane: u32) {
-    var exact = Exact(vec4<f32>(0.0), vec4<f32>(0.0));
+    var largest = vec4<u32>(1u);
     // rounds: 16.
     for (var at = lane; at < course.totals; at += WORKGROUP) {
-        exact = exact_with(exact, Exact(totals[at], vec4<f32>(0.0)));
+        largest = max(largest, exponents_of(bitcast<vec4<u32>>(totals[at])));
     }
-    partial[lane] = exact;
+    exponents[lane] = largest;
     // rounds: 8.
     for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
         workgroupBarrier();
         if lane < half {
-            partial[lane] = exact_with(partial[lane], partial[lane + half]);
+            exponents[lane] = max(exponents[lane], exponents[lane + half]);
         }
     }
+    workgroupBarrier();
+    largest = exponents[0];
+    var low = vec4<u32>(0u);
+    var high = vec4<u32>(0u);
+    // rounds: 16.
+    for (var at = lane; at < course.totals; at += WORKGROUP) {
+        let bits = bitcast<vec4<u32>>(totals[at]);
+        let exponent = exponents_of(bits);
+        let normal = vec4<u32>((bits & vec4<u32>(0x7f800000u)) != vec4<u32>(0u)) << vec4<u32>(23u);
+        let mantissa = (bits & vec4<u32>(0x7fffffu)) | normal;
+        // 27 bits below the mantissa, then down to the largest exponent: 51 bits, so that 4096 terms fit.
+        let down = largest - exponent;
+        let few = down & vec4<u32>(31u);
+        let begun_low = mantissa << vec4<u32>(27u);
+        let begun_high = mantissa >> vec4<u32>(5u);
+        let far = down >= vec4<u32>(32u);
+        let near_low = (begun_low >> few) | ((begun_high << vec4<u32>(1u)) << (vec4<u32>(31u) - few));
+        var more_low = select(near_low, begun_high >> few, far);
+        let more_high = select(begun_high >> few, vec4<u32>(0u), far);
+        more_low = select(more_low, vec4<u32>(0u), down >= vec4<u32>(64u));
+        // The sign: the complement, and 1.
+        let sign = vec4<u32>(0u) - (bits >> vec4<u32>(31u));
+        let term = (more_low ^ sign) - sign;
+        let carried = vec4<u32>(more_low == vec4<u32>(0u)) & (sign & vec4<u32>(1u));
+        low += term;
+        high += (more_high ^ sign) + carried + vec4<u32>(low < term);
+    }
+    sums_low[lane] = low;
+    sums_high[lane] = high;
+    // rounds: 8.
+    for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if lane < half {
+            let sum = sums_low[lane] + sums_low[lane + half];
+            sums_high[lane] += sums_high[lane + half] + vec4<u32>(sum < sums_low[lane]);
+            sums_low[lane] = sum;
+        }
+    }
+}
+
+// A sum in double precision, as `sums` in src/device/gpu/driver/superstep.rs has it.
+fn total_of(exponent: u32, low: u32, high: u32) -> F64 {
+    if exponent == 0xffu {
+        return F64_NAN;
+    }
+    let negative = high >> 31u;
+    let sum = select(U64(low, high), u64_negative(U64(low, high)), negative != 0u);
+    // The lowest bit stands for 2^(exponent - 150 - 27).
+    return f64_pack(negative << 31u, i32(exponent) - 177 + 62 + 1023, sum);
 }
 
 // The results of the superstep.
@@ -46,9 +92,16 @@ fn found_now() -> Found {
     if TRAVERSAL {
         let activated = U64(atomicExchange(&course.found[0], 0u), atomicExchange(&course.found[1], 0u));
         let edges = U64(atomicExchange(&course.found[2], 0u), atomicExchange(&course.found[3], 0u));
-        return Found(activated, edges, vec4<f32>(0.0), course.visits);
+        return Found(activated, edges, vec4<f32>(0.0), array<F64, 4>(), course.visits);
     } else {
-        return Found(U64(0u, 0u), U64(0u, 0u), partial[0].sum + partial[0].rounded, course.visits);
+        let sums = array(
+            total_of(exponents[0].x, sums_low[0].x, sums_high[0].x),
+            total_of(exponents[0].y, sums_low[0].y, sums_high[0].y),
+            total_of(exponents[0].z, sums_low[0].z, sums_high[0].z),
+            total_of(exponents[0].w, sums_low[0].w, sums_high[0].w),
+        );
+        let rounded = vec4<f32>(f64_to_f32(sums[0]), f64_to_f32(sums[1]), f64_to_f32(sums[2]), f64_to_f32(sums[3]));
+        return Found(U64(0u, 0u), U64(0u, 0u), rounded, sums, course.visits);
     }
 }
 
@@ -75,7 +128,7 @@ fn take_edge_count(place: u32) -> vec4<u32> {
 }
 
 // Writes the superstep to the log.
-fn log_step(found: Found, sums: vec4<f32>, rounded: vec4<f32>) {
+fn log_step(found: Found) {
     var edges = vec4<u32>();
     // rounds: 64.
     for (var place = 0u; place < EDGE_COUNTS; place += 1u) {
@@ -93,8 +146,8 @@ fn log_step(found: Found, sums: vec4<f32>, rounded: vec4<f32>) {
         found.activated_edges,
         edges.xy,
         vec2<u32>(0u),
-        sums,
-        rounded,
+        vec4<u32>(found.totals[0].x, found.totals[1].x, found.totals[2].x, found.totals[3].x),
+        vec4<u32>(found.totals[0].y, found.totals[1].y, found.totals[2].y, found.totals[3].y),
     );
 }
 
@@ -159,11 +212,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
         var found = Found();
         if course.done == 0u {
             found = found_now();
-            if TRAVERSAL {
-                log_step(found, vec4<f32>(0.0), vec4<f32>(0.0));
-            } else {
-                log_step(found, partial[0].sum, partial[0].rounded);
-            }
+            log_step(found);
             begin_next(found);
         }
         decided[0] = course.done;

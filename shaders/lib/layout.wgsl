@@ -129,8 +129,8 @@ struct Logged {
     activated_edges: vec2<u32>,
     edges: vec2<u32>,
     spare: vec2<u32>,
-    sums: vec4<f32>,
-    rounded: vec4<f32>,
+    sums_low: vec4<u32>,
+    sums_high: vec4<u32>,
 }
 
 struct Dispatch {

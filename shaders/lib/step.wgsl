@@ -6,8 +6,10 @@ struct Found {
     activated: U64,
     // The total length of their out-lists.
     activated_edges: U64,
-    // The sums of the vertex phase.
+    // The sums of the vertex phase, rounded.
     sums: vec4<f32>,
+    // The same as the host has them: Summary::totals.
+    totals: array<F64, 4>,
     // The number of visits that the algorithm declares, and so the index of the visit without lists.
     visits: u32,
 }
@@ -38,4 +40,9 @@ fn next_while_active(now: Step, found: Found, visit: u32) -> Next {
 fn next_of_set(now: Step, visit: u32, integers: vec4<u32>, vertices: f32) -> Next {
     // Numbers that f32 cannot represent exactly are too large for a queue.
     return Next(visit, now.scalars, integers, u32(min(vertices, 4294967040.0)));
+}
+
+// The next superstep with these numbers, or the end of the run.
+fn next_unless(stops: bool, visit: u32, scalars: vec4<f32>, integers: vec4<u32>) -> Next {
+    return Next(select(visit, STOP, stops), scalars, integers, MANY);
 }

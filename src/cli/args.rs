@@ -113,7 +113,8 @@ impl EncodingName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OrderName {
-    /// By degree-groups if a sample of lists shows that it makes a packed store smaller, otherwise natural
+    /// By degree-groups if a sample of lists shows that it makes a packed store smaller, otherwise natural; also
+    /// chooses how dense lists and those of close neighbours are packed
     Auto,
     /// By original id
     Natural,
@@ -203,6 +204,9 @@ pub struct ResourceArgs {
     /// How pages are read
     #[arg(long, default_value = "auto", value_name = "FETCHER")]
     fetcher: FetcherName,
+    /// Read whole pages, also where reading parts of them is predicted to be faster
+    #[arg(long)]
+    whole_pages: bool,
     /// Devices: auto (a GPU if there is one), cpu, gpu, all (every GPU), or an adapter by number or name (see
     /// `topostream devices`); may be repeated or separated by commas, and several share the run
     #[arg(long = "device", default_value = "auto", value_name = "DEVICE", value_delimiter = ',')]
@@ -297,6 +301,7 @@ impl ResourceArgs {
                 FetcherName::Uring => FetcherKind::Uring,
                 FetcherName::Threads => FetcherKind::Threads,
             })
+            .with_partial_reads(!self.whole_pages)
             .with_devices(self.devices.clone())
             .with_strategy(self.strategy)
             .with_assignment(self.assignment)

@@ -12,7 +12,6 @@ use topostream::algorithms::neighbourhood::command::DirectionArg;
 use topostream::device::DeviceChoice;
 use topostream::extract::{ExtractOptions, HopDirection, induced, induced_needs, within_hops, within_hops_needs};
 use topostream::{Engine, EngineOptions, Store, VertexId, VertexSet};
-use topostream_formats::manifest::Ids;
 use topostream_formats::readers::InputFile;
 use topostream_formats::write::StoreWriter;
 use topostream_formats::{EdgeSource, Error as StoreError, IdSpace, SourceInfo};
@@ -125,7 +124,7 @@ impl Extract {
             let engine = Engine::new(opening::open(&self.store)?, self.engine_options(options.memory_bytes, cancel));
             return Ok(within_hops_needs(&engine, &[ego], self.hops, hop_direction(self.direction))?);
         }
-        let ids_bytes = if matches!(store.manifest().ids, Ids::File { .. }) { 8 * store.vertices() } else { 0 };
+        let ids_bytes = store.manifest().ids.memory_bytes(store.vertices());
         Ok(BASE_BYTES + VertexSet::reading_bytes() + VertexSet::memory_bytes(store.vertices()) + ids_bytes)
     }
 

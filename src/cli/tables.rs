@@ -100,13 +100,19 @@ fn shards(shards: &ShardSummary) -> String {
     )
 }
 
+/// The size of pages, and of all files.
+fn bytes_per_edge(summary: &Summary) -> String {
+    let all = summary.disk_bytes as f64 / summary.manifest.edges.max(1) as f64;
+    format!("{:.2} on disk (pages {:.1}% full), {all:.2} with all files", summary.bytes_per_edge, 100.0 * summary.fill)
+}
+
 /// A store's summary.
 pub fn summary(path: &Path, summary: &Summary) -> String {
     let manifest = &summary.manifest;
     let ids = match manifest.ids {
         Ids::Range { .. } if manifest.vertices == 0 => "none".into(),
         Ids::Range { first } => format!("{first} to {}", first + (manifest.vertices - 1)),
-        Ids::File { .. } => "in ids.bin".into(),
+        Ids::File { .. } | Ids::Packed { .. } => "in ids.bin".into(),
     };
     let weights = manifest.weights.map_or("none".into(), |of| format!("{of:?}").to_lowercase());
     let rows = [
@@ -135,7 +141,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         ("in-lists", manifest.in_lists.as_ref().map_or("no".into(), |lists| pages(lists.pages))),
         ("stripes", stripe_folders(&manifest.stripes)),
         ("on disk", bytes(summary.disk_bytes)),
-        ("bytes per edge", format!("{:.2} on disk (pages {:.1}% full)", summary.bytes_per_edge, 100.0 * summary.fill)),
+        ("bytes per edge", bytes_per_edge(summary)),
     ];
     let mut text = String::new();
     for (name, value) in rows {
@@ -376,6 +382,10 @@ fn closing(report: &RunReport) -> String {
     write!(text, " ({} of it page buffer)", bytes(report.buffer_bytes)).ok();
     if let Some(peak) = report.peak_memory_bytes {
         write!(text, ", {} at the peak", bytes(peak)).ok();
+    }
+    let StepReport { disk_bytes, wanted_bytes, .. } = report.total;
+    if wanted_bytes < disk_bytes {
+        write!(text, "\nread: {}, of which {} were asked for", bytes(disk_bytes), bytes(wanted_bytes)).ok();
     }
     if report.retries > 0 {
         write!(text, "\n{} reads were repeated", count(report.retries)).ok();

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`workers`] | the worker threads that all devices of a run share |
 //! | [`exchange`] | moves of values between devices, and the memory for them |
+//! | [`joint`] | supersteps that several devices run together, without the engine |
 //! | [`settings`], `choice` | options of GPUs, and the choice of devices |
 //! | `cpu`, `gpu` | the two kinds of device |
 //!
@@ -16,6 +17,7 @@ mod cpu;
 pub mod exchange;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod joint;
 pub mod settings;
 pub mod workers;
 
@@ -24,6 +26,7 @@ pub use cpu::{CpuDevice, CpuSetup};
 pub use workers::Workers;
 
 use crate::device::exchange::{Gather, Move};
+use crate::device::joint::{JointEnd, JointPart};
 use crate::error::Result;
 use crate::model::algorithm::{Scalars, State, Step, Summary};
 use crate::pages::PagePlan;
@@ -337,6 +340,22 @@ pub trait Member: Device {
     /// # Errors
     /// Those of [`begin_round`](Self::begin_round).
     fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()>;
+
+    /// Begins a part of a superstep that the devices of a team run without the engine.
+    ///
+    /// # Errors
+    /// Those of [`begin_round`](Self::begin_round).
+    fn begin_joint(&mut self, _part: JointPart) -> Result<()> {
+        Ok(())
+    }
+
+    /// Waits for the part to end. By default a device takes part in no joint superstep.
+    ///
+    /// # Errors
+    /// Those of [`begin_round`](Self::begin_round).
+    fn end_joint(&mut self) -> Result<JointEnd> {
+        Ok(JointEnd::default())
+    }
 
     /// Continues with a superstep from the state of the whole run, instead of [`Device::initialise`].
     ///

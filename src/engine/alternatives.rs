@@ -1,7 +1,8 @@
 //! Chooses among equivalent supersteps by predicted time, if pages have to be read.
 //!
 //! ```text
-//!  time  =  max( bytes that are neither in the page buffer nor on the device  ÷  disk rate,  edges  ÷  edge rate )
+//!  time  =  max( bytes that are neither in the page buffer nor on the device  ÷  disk rate  +  reads  ×  their cost,
+//!                edges  ÷  edge rate )
 //! ```
 //!
 //! Rates are measured in the run. Until supersteps with enough work have run, they are those of `calibrate`, or
@@ -14,12 +15,16 @@ use super::{EngineOptions, declared};
 use crate::error::Result;
 use crate::model::algorithm::{Alternative, Step, Summary};
 use crate::pages::PagePlan;
+use crate::pages::fetch::PageRef;
+use crate::pages::parts::ReadCost;
 use crate::predict::{Kernel, disks};
 use crate::report::StepReport;
 use topostream_formats::{Direction, Store};
 
 /// Assumed bytes per second of a disk that has not been measured.
 const DISK_BYTES_PER_S: f64 = 1.5e9;
+/// Assumed nanoseconds of a read at depth, besides its bytes: measured on a virtual SSD.
+const REQUEST_NS: f64 = 7e3;
 /// Assumed edges per second of a thread, and of a GPU.
 const THREAD_EDGES_PER_S: f64 = 5e7;
 const GPU_EDGES_PER_S: f64 = 5e9;
@@ -28,13 +33,15 @@ const ASSUMED_NS: f64 = 2e7;
 /// The minimum number of pages read in a superstep that measures the disk's rate.
 const READS_MIN: u64 = 32;
 /// An alternative runs only if its predicted time is below this fraction of that of the algorithm's own choice.
-const MARGIN: f64 = 0.97;
+const MARGIN: f64 = 0.985;
 
 /// The rates of a run so far.
 #[derive(Clone, Debug)]
 pub(super) struct RatesSoFar {
     page_bytes: f64,
     disk_bytes_per_ns: f64,
+    /// Nanoseconds of a read besides its bytes.
+    request_ns: f64,
     /// Whether the disk's rate has been measured in this run.
     disk_measured: bool,
     /// Edges processed so far, and the time that took.
@@ -47,7 +54,7 @@ impl RatesSoFar {
     /// Creates the initial rates of a run on a device with this name and number of lanes.
     pub fn new(store: &Store, options: &EngineOptions, read_bytes: u64, (device, lanes): (&str, u32)) -> Self {
         let measured = options.rates.as_deref();
-        let disk = measured.map_or(DISK_BYTES_PER_S, |rates| rates.disk_bytes_per_s * disks(store));
+        let cost = read_cost(store, options);
         let assumed = match device.starts_with("cpu, ") {
             true => THREAD_EDGES_PER_S * f64::from(lanes),
             false => GPU_EDGES_PER_S,
@@ -56,7 +63,8 @@ impl RatesSoFar {
         let edges = device.map_or(assumed, |of| of.at(store.vertices() as f64, |of| of.edges_per_s(Kernel::TopDown)));
         Self {
             page_bytes: read_bytes as f64,
-            disk_bytes_per_ns: disk / 1e9,
+            disk_bytes_per_ns: 1.0 / cost.byte_ns,
+            request_ns: cost.request_ns,
             disk_measured: false,
             edges: edges / 1e9 * ASSUMED_NS,
             edges_ns: ASSUMED_NS,
@@ -64,23 +72,38 @@ impl RatesSoFar {
         }
     }
 
-    /// Updates the rates after a superstep that read `requested_bytes`. The disk's rate is the maximum so far: in
+    /// The cost of reads.
+    pub fn read_cost(&self) -> ReadCost {
+        ReadCost { request_ns: self.request_ns, byte_ns: 1.0 / self.disk_bytes_per_ns }
+    }
+
+    /// Updates the rates after a superstep that read `requested_bytes`, with so many reads of parts of pages. The disk's rate is the maximum so far: in
     /// slower supersteps, reads waited for frames.
-    pub fn learn(&mut self, step: &StepReport, requested_bytes: u64) {
+    pub fn learn(&mut self, step: &StepReport, (requested_bytes, partial_reads): (u64, u64)) {
         self.edges += step.edges as f64;
         self.edges_ns += step.compute_ns as f64 / self.lanes;
-        if step.disk_ns > 0 && requested_bytes as f64 >= READS_MIN as f64 * self.page_bytes {
-            let rate = requested_bytes as f64 / step.disk_ns as f64;
+        let (disk_ns, parts_ns) = (step.disk_ns as f64, partial_reads as f64 * self.request_ns);
+        // Small reads say little about the rate.
+        if disk_ns > 10.0 * parts_ns && requested_bytes as f64 >= READS_MIN as f64 * self.page_bytes {
+            let rate = requested_bytes as f64 / (disk_ns - parts_ns);
             self.disk_bytes_per_ns = if self.disk_measured { rate.max(self.disk_bytes_per_ns) } else { rate };
             self.disk_measured = true;
         }
     }
 
-    /// Returns the predicted time of a superstep that reads `reads` pages and processes `edges` edges, in nanoseconds.
-    pub fn predicted_ns(&self, reads: usize, edges: f64) -> f64 {
-        let disk_ns = reads as f64 * self.page_bytes / self.disk_bytes_per_ns;
+    /// Returns the predicted time of a superstep with so many reads and bytes of them, and so many edges, in nanoseconds.
+    pub fn predicted_ns(&self, (reads, bytes): (u64, u64), edges: f64) -> f64 {
+        let disk_ns = self.read_cost().ns(reads, bytes);
         disk_ns.max(edges * self.edges_ns / self.edges)
     }
+}
+
+/// The cost of reads as it is known before a run.
+pub(super) fn read_cost(store: &Store, options: &EngineOptions) -> ReadCost {
+    let measured = options.rates.as_deref();
+    let bytes_per_s = measured.map_or(DISK_BYTES_PER_S, |rates| rates.disk_bytes_per_s * disks(store));
+    let request_ns = measured.and_then(|rates| rates.disk_request_ns).unwrap_or(REQUEST_NS);
+    ReadCost { request_ns, byte_ns: 1e9 / bytes_per_s }
 }
 
 /// Returns which of several supersteps to run, given their predicted times; the first one is the algorithm's choice.
@@ -105,7 +128,7 @@ impl Session<'_> {
             let reads = self.reads(&plan);
             predicted_ns.push(self.rates.predicted_ns(reads, *edges));
             plans.push(plan);
-            if reads == 0 && plans.len() == 1 {
+            if reads.0 == 0 && plans.len() == 1 {
                 break;
             }
         }
@@ -128,9 +151,11 @@ impl Session<'_> {
         pages <= u64::from(self.plan.frames).max(self.device.pages_kept())
     }
 
-    /// Returns the number of pages that would have to be read.
-    fn reads(&mut self, plan: &PagePlan) -> usize {
-        let missing: Vec<_> = plan.pages.iter().copied().filter(|&page| !self.pages.contains(page)).collect();
-        if missing.is_empty() { 0 } else { self.device.missing(missing).len() }
+    /// Returns the number of reads that a superstep would take, and their bytes.
+    fn reads(&mut self, plan: &PagePlan) -> (u64, u64) {
+        let missing = |page: &PageRef| self.pages.missing_of([*page].into_iter(), &plan.parts).0 > 0;
+        let missing: Vec<_> = plan.pages.iter().copied().filter(missing).collect();
+        let missing = if missing.is_empty() { missing } else { self.device.missing(missing) };
+        self.pages.missing_of(missing.into_iter(), &plan.parts)
     }
 }

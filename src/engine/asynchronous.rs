@@ -116,7 +116,7 @@ impl PageScheduler {
 }
 
 fn selection(taken: &[&[PageRef]], deferred: &[&[PageRef]]) -> Selection {
-    Selection { taken: PagePlan { pages: taken.concat(), policy: Policy::Lru }, deferred: deferred.concat() }
+    Selection { taken: PagePlan::whole(taken.concat(), Policy::Lru), deferred: deferred.concat() }
 }
 
 #[cfg(test)]

@@ -274,7 +274,7 @@ impl Session<'_> {
             let ahead = if self.may_run_ahead() { self.device.run_ahead(&now)? } else { RunAhead::default() };
             if !ahead.supersteps.is_empty() {
                 for superstep in ahead.supersteps {
-                    let mut step_report = report_of(&superstep);
+                    let mut step_report = report_of(&superstep, self.device.lanes());
                     step_report.active = self.algorithm.is_traversal().then_some(active);
                     active = superstep.end.summary.activated;
                     before = Some(superstep.end.summary);
@@ -312,7 +312,7 @@ impl Session<'_> {
     async fn superstep(&mut self, step: Step, before: Option<&Summary>) -> Result<(Step, StepReport, Summary)> {
         let started = Instant::now();
         let step = &self.choose(step, before)?;
-        let (PagePlan { pages, policy }, deferred) = self.plan_pages(step)?;
+        let (PagePlan { pages, policy, parts }, deferred) = self.plan_pages(step)?;
         let report = StepReport {
             superstep: step.superstep,
             direction: (step.visit != Visit::None).then_some(step.direction),
@@ -331,7 +331,8 @@ impl Session<'_> {
         let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
         let before_ns = elapsed_ns(started);
         let next = self.reads_ahead(step).then_some(step);
-        let visit = self.pages.visit(&mut *self.device, &mut self.spans, (cancel, next), (pages, policy), report);
+        let plan = PagePlan { pages, policy, parts };
+        let visit = self.pages.visit(&mut *self.device, &mut self.spans, (cancel, next), plan, report);
         let (mut report, intervals) = visit.await?;
         let vertex_phase = Instant::now();
         let StepEnd { summary, work, transfer, exchange, vertex_ns } = self.device.end(step)?;
@@ -340,7 +341,7 @@ impl Session<'_> {
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);
         let ending = Ending { wall_ns: report.vertex_ns, vertex_ns, exchange };
-        self.rates.learn(&report, intervals.requested_bytes);
+        self.rates.learn(&report, (intervals.requested_bytes, intervals.partial_reads));
         report.waits = waits(before_ns, &intervals, &ending, (&report, self.device.lanes()));
         report.wall_ns = elapsed_ns(started);
         self.spans.phase("vertex phase", vertex_phase, 0);
@@ -350,13 +351,14 @@ impl Session<'_> {
 }
 
 /// The report of a superstep that the device ran without the host.
-fn report_of(ahead: &Ahead) -> StepReport {
-    let Ahead { step, end: StepEnd { work, transfer, .. }, pages, wall_ns } = *ahead;
+fn report_of(ahead: &Ahead, lanes: u32) -> StepReport {
+    let Ahead { step, end: StepEnd { work, transfer, exchange, .. }, pages, wall_ns } = *ahead;
     let direction = (step.visit != Visit::None).then_some(step.direction);
     let mut report =
         StepReport { superstep: step.superstep, direction, pages, wall_ns, transfer, ..StepReport::default() };
     report.add_work(work);
-    report.waits = waits_ahead(&report);
+    (report.exchanged_bytes, report.exchange_ns) = (exchange.bytes, exchange.ns);
+    report.waits = waits_ahead(&report, lanes);
     report
 }
 

@@ -45,6 +45,8 @@ pub struct EngineOptions {
     #[doc(hidden)]
     pub asynchronous: bool,
     #[doc(hidden)]
+    pub partial_reads: bool,
+    #[doc(hidden)]
     pub gpu: GpuSettings,
     #[cfg(feature = "gpu")]
     #[doc(hidden)]
@@ -71,6 +73,7 @@ impl Default for EngineOptions {
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
             asynchronous: false,
+            partial_reads: true,
             gpu: GpuSettings::default(),
             #[cfg(feature = "gpu")]
             open_gpus: None,
@@ -140,6 +143,13 @@ impl EngineOptions {
     #[must_use]
     pub fn with_asynchronous(self, asynchronous: bool) -> Self {
         Self { asynchronous, ..self }
+    }
+
+    /// Whether parts of pages are read where that is predicted to be faster: by a CPU device, of packed pages without
+    /// weights, whose visited lists are few. True by default.
+    #[must_use]
+    pub fn with_partial_reads(self, partial_reads: bool) -> Self {
+        Self { partial_reads, ..self }
     }
 
     /// Memory and paths of each GPU.

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph};
 use crate::pages::fetch::PagePool;
+use crate::pages::parts::ReadCost;
 use crate::predict;
 use crate::team::{Team, TeamPlan};
 use crate::trace::Timeline;
@@ -73,6 +74,8 @@ pub struct DeviceSetup<'a> {
     pub gpu: GpuSettings,
     /// The timeline to record, if wanted.
     pub trace: Option<Arc<Timeline>>,
+    /// The cost of reads, if CPU devices may ask for parts of pages.
+    pub parts: Option<ReadCost>,
     /// Whether devices may run several supersteps without the engine.
     pub runs_ahead: bool,
 }
@@ -210,7 +213,7 @@ impl Roster {
         };
         let members = devices.iter().zip(&plan.parts).map(member).collect::<Result<Vec<_>>>()?;
         let (store, graph) = (Arc::clone(&setup.store), Arc::clone(&setup.graph));
-        Ok(Box::new(Team::new(plan, store, graph, exchange, members)))
+        Ok(Box::new(Team::new(plan, Arc::clone(&setup.algorithm), store, graph, exchange, members)))
     }
 
     /// Calls `look` with the first device's adapter, if it is a GPU that is kept from the last run. For tests.
@@ -262,7 +265,10 @@ impl OpenDevice {
         let workers = Arc::clone(workers);
         let (graph, store, trace) = (Arc::clone(&setup.graph), Arc::clone(&setup.store), setup.trace.clone());
         match self {
-            Self::Cpu => (setup.cpu)(CpuSetup { graph, store, workers, lanes, trace, part, exchange }),
+            Self::Cpu => {
+                let parts = setup.parts;
+                (setup.cpu)(CpuSetup { graph, store, workers, lanes, trace, part, exchange, parts })
+            }
             #[cfg(feature = "gpu")]
             Self::Gpu { home: keep, adapter, .. } => {
                 let kept = keep.lock().expect("nothing panics while it is held").take();

@@ -1,6 +1,6 @@
 //! A run in progress: its device, its pages and its report.
 
-use super::alternatives::RatesSoFar;
+use super::alternatives::{self, RatesSoFar};
 use super::asynchronous::PageScheduler;
 use super::roster::{DeviceSetup, MakeCpu};
 use super::stream::PageStream;
@@ -11,6 +11,7 @@ use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
 use crate::pages::PagePlan;
 use crate::pages::fetch::{self, PageRef};
 use crate::pages::memory::MemoryPlan;
+use crate::pages::parts as page_parts;
 use crate::report::RunReport;
 use crate::team::{TeamPlan, TeamReport};
 use crate::trace::EngineSpans;
@@ -55,7 +56,11 @@ impl<'a> Session<'a> {
         let cache = engine.buffer.take(plan)?;
         let pool = cache.any().expect("a page buffer has frames").pool();
         let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
+        let parts = (options.partial_reads && !weights && !options.asynchronous && team.is_none())
+            .then(|| alternatives::read_cost(store, options))
+            .filter(|_| page_parts::are_possible(topology) && plan.place_bytes == u64::from(topology.page_bytes()));
         let setup = DeviceSetup {
+            parts,
             algorithm: Arc::clone(&algorithm),
             cpu,
             graph: Arc::clone(&graph),
@@ -142,7 +147,9 @@ impl<'a> Session<'a> {
     /// Completes the report at the end of a run.
     pub(super) fn end_report(&mut self, report: &mut RunReport) {
         report.bound = report.total.bound();
-        report.total.disk_bytes += self.pages.unvisited_bytes();
+        let unvisited_bytes = self.pages.unvisited_bytes();
+        report.total.disk_bytes += unvisited_bytes;
+        report.total.wanted_bytes += unvisited_bytes;
         report.sharing = self.sharing.clone().map(|sharing| TeamReport { devices: self.device.reports(), ..sharing });
         report.retries = self.pages.retries();
         report.stripes = self.pages.stripe_reports();

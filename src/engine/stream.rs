@@ -7,12 +7,13 @@ use super::waits::Intervals;
 use crate::device::{Device, PageDone, PageTask};
 use crate::error::{Error, Result};
 use crate::model::algorithm::Step;
-use crate::pages::StripeReport;
 use crate::pages::backlog::Backlog;
 use crate::pages::cache::{PageCache, Policy};
 use crate::pages::fetch::{CANCEL_TICK, Fetcher, Frame, PageFilled, PageRead, PageRef, SHUT_DOWN_TIMEOUT};
 use crate::pages::memory::MemoryPlan;
 use crate::pages::meters::StripeMeters;
+use crate::pages::parts::{Parts, WantedParts};
+use crate::pages::{PagePlan, StripeReport};
 use crate::report::StepReport;
 use crate::trace::EngineSpans;
 use std::collections::{HashMap, HashSet};
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Instant;
 use tokio::time::Interval;
-use topostream_formats::Store;
+use topostream_formats::{Store, Topology};
 
 /// The fetcher of a run, and the frames that pages are read into.
 pub(super) struct PageStream {
@@ -30,6 +31,8 @@ pub(super) struct PageStream {
     ahead: ReadAhead,
     fetcher: Box<dyn Fetcher>,
     read_bytes: u64,
+    /// Bytes of a chunk; 0 if pages have none.
+    chunk_bytes: u64,
     stripes: usize,
     in_flight_max: usize,
     stripe_in_flight_max: usize,
@@ -52,6 +55,8 @@ struct Visit<'a> {
     in_device: usize,
     /// The pages that the device is not done with: they wait, are being read, or are on the device.
     left: HashSet<PageRef>,
+    /// The parts of pages that are not read whole.
+    parts: WantedParts,
     /// The superstep, if pages of the next one are to be read, and those pages.
     next: Option<&'a Step>,
     upcoming: Upcoming,
@@ -68,6 +73,16 @@ enum Event {
     Tick,
 }
 
+/// The part of a page that a superstep needs.
+fn wanted_of(parts: &WantedParts, page: PageRef) -> Parts {
+    parts.get(&page).map_or(Parts::Whole, |part| Parts::Chunks(part.chunks))
+}
+
+fn cleared(mut frame: Frame) -> Frame {
+    frame.clear();
+    frame
+}
+
 impl PageStream {
     /// Creates a stream over the frames of `cache`. Must be called within the run's runtime.
     pub fn new(store: &Store, plan: &MemoryPlan, cache: PageCache<Frame>, fetcher: Box<dyn Fetcher>) -> Self {
@@ -76,6 +91,7 @@ impl PageStream {
             ahead: ReadAhead::default(),
             fetcher,
             read_bytes: plan.read_bytes,
+            chunk_bytes: store.topologies().find_map(Topology::chunks).map_or(0, |of| of.chunk_bytes().into()),
             stripes: plan.stripes as usize,
             in_flight_max: plan.in_flight_max(),
             stripe_in_flight_max: plan.stripe_in_flight_max(),
@@ -91,9 +107,22 @@ impl PageStream {
         &*self.fetcher
     }
 
-    /// Returns whether a page is in the page buffer.
+    /// Returns whether a page is in the page buffer, as a whole.
     pub fn contains(&self, page: PageRef) -> bool {
-        self.cache.contains(page)
+        self.missing(page, Parts::Whole).is_none()
+    }
+
+    /// Returns what is not in the page buffer of a part of a page.
+    fn missing(&self, page: PageRef, wanted: Parts) -> Parts {
+        self.cache.peek(page).map_or(wanted, |frame| wanted.without(frame.held()))
+    }
+
+    /// Returns the reads and bytes that a superstep over these pages would take.
+    pub fn missing_of(&self, pages: impl Iterator<Item = PageRef>, parts: &WantedParts) -> (u64, u64) {
+        pages.fold((0, 0), |(reads, bytes), page| {
+            let missing = self.missing(page, wanted_of(parts, page));
+            (reads + missing.reads(), bytes + missing.bytes(self.read_bytes, self.chunk_bytes))
+        })
     }
 
     /// Returns the number of reads that were repeated.
@@ -135,6 +164,7 @@ impl PageStream {
     /// Returns the page buffer, for the next run.
     pub fn into_cache(mut self) -> PageCache<Frame> {
         self.ahead.forget(&mut self.cache);
+        self.cache.release_if(|frame| frame.held() != Parts::Whole);
         self.cache
     }
 
@@ -150,10 +180,10 @@ impl PageStream {
         device: &mut dyn Device,
         spans: &mut EngineSpans,
         (cancel, next): (Option<&AtomicBool>, Option<&Step>),
-        (pages, policy): (Vec<PageRef>, Policy),
+        plan: PagePlan,
         report: StepReport,
     ) -> Result<(StepReport, Intervals)> {
-        let result = Visit::begin(self, device, spans, (pages, policy), (report, next)).until_done(cancel).await;
+        let result = Visit::begin(self, device, spans, plan, (report, next)).until_done(cancel).await;
         if result.is_err() {
             // The kernel may still write to frames, which must not be freed before.
             self.fetcher.shut_down(Instant::now() + SHUT_DOWN_TIMEOUT);
@@ -168,7 +198,7 @@ impl<'a> Visit<'a> {
         stream: &'a mut PageStream,
         device: &'a mut dyn Device,
         spans: &'a mut EngineSpans,
-        (pages, policy): (Vec<PageRef>, Policy),
+        PagePlan { pages, policy, parts }: PagePlan,
         (mut report, next): (StepReport, Option<&'a Step>),
     ) -> Self {
         let (since, left) = (Instant::now(), pages.iter().copied().collect());
@@ -176,7 +206,9 @@ impl<'a> Visit<'a> {
         let direction = pages.first().map(|page| page.direction);
         cache.begin(policy, |page| Some(page.direction) == direction);
         let reading: Vec<PageRef> = ahead.reading().collect();
-        let (mut cached, missing): (Vec<_>, Vec<_>) = pages.into_iter().partition(|&page| cache.contains(page));
+        let is_cached =
+            |page: &PageRef| cache.peek(*page).is_some_and(|frame| frame.held().contains(wanted_of(&parts, *page)));
+        let (mut cached, missing): (Vec<_>, Vec<_>) = pages.into_iter().partition(is_cached);
         cached.sort_by_key(|&page| !cache.is_transient(page));
         for &page in &cached {
             let frame = cache.take(page).expect("just seen in the cache");
@@ -184,12 +216,28 @@ impl<'a> Visit<'a> {
             report.pages_cached += u64::from(!fresh);
             device.submit(PageTask { page, frame: Arc::new(frame), fresh });
         }
-        report.disk_bytes += ahead.take_reads() * stream.read_bytes;
+        let ahead_bytes = ahead.take_reads() * stream.read_bytes;
+        report.disk_bytes += ahead_bytes;
+        report.wanted_bytes += ahead_bytes;
         let missing = missing.into_iter().filter(|&page| !ahead.adopt(page)).collect();
         let mut backlog = Backlog::new(missing, stream.stripes, stream.in_flight_max, stream.stripe_in_flight_max);
         reading.into_iter().for_each(|page| backlog.adopt(page));
         let (intervals, upcoming, in_device) = (Intervals::default(), Upcoming::default(), cached.len());
-        Self { stream, device, spans, policy, backlog, in_device, left, next, upcoming, report, intervals, since }
+        Self {
+            stream,
+            device,
+            spans,
+            policy,
+            backlog,
+            in_device,
+            left,
+            parts,
+            next,
+            upcoming,
+            report,
+            intervals,
+            since,
+        }
     }
 
     async fn until_done(mut self, cancel: Option<&AtomicBool>) -> Result<(StepReport, Intervals)> {
@@ -223,9 +271,12 @@ impl<'a> Visit<'a> {
             let Some(page) = self.backlog.next() else { return false };
             let ahead = self.upcoming.is_waiting(page);
             let (cache, upcoming) = (&mut self.stream.cache, &self.upcoming);
-            let frame =
-                if ahead { cache.frame_beside(|page| upcoming.contains(page)) } else { cache.frame(self.policy) };
-            let Some(frame) = frame else {
+            // A part of the page may be in a frame already.
+            let found = cache.take(page).or_else(|| match ahead {
+                true => cache.frame_beside(|page| upcoming.contains(page)).map(cleared),
+                false => cache.frame(self.policy).map(cleared),
+            });
+            let Some(mut frame) = found else {
                 if ahead {
                     let gone = self.upcoming.give_up();
                     self.backlog.remove(|page| gone.contains(&page));
@@ -233,15 +284,22 @@ impl<'a> Visit<'a> {
                 }
                 return true;
             };
+            // The parts are those of this superstep.
+            let wanted = if ahead { Parts::Whole } else { wanted_of(&self.parts, page) };
+            let missing = wanted.without(frame.held());
+            let bytes = missing.bytes(self.stream.read_bytes, self.stream.chunk_bytes);
+            frame.request(missing);
             if ahead {
                 self.upcoming.begin(page);
                 self.stream.ahead.begin(page);
             } else {
-                self.report.disk_bytes += self.stream.read_bytes;
+                self.report.disk_bytes += bytes;
+                self.report.wanted_bytes += self.parts.get(&page).map_or(bytes, |part| part.bytes.min(bytes));
             }
             self.backlog.begin(page);
-            self.stream.meters.read_begins(page, self.stream.read_bytes);
-            self.intervals.requested_bytes += self.stream.read_bytes;
+            self.stream.meters.read_begins(page, bytes);
+            self.intervals.requested_bytes += bytes;
+            self.intervals.partial_reads += if missing == Parts::Whole { 0 } else { missing.reads() };
             self.spans.read_begins(page);
             self.stream.fetcher.submit(PageRead { page, frame });
         }
@@ -256,7 +314,8 @@ impl<'a> Visit<'a> {
         }
         let pages = self.device.upcoming(step);
         let (PageStream { cache, ahead, .. }, left) = (&*self.stream, &self.left);
-        let is_missing = |page| !cache.contains(page) && !ahead.is_reading(page) && !left.contains(&page);
+        let is_whole = |page| cache.peek(page).is_some_and(|frame| frame.held() == Parts::Whole);
+        let is_missing = |page| !is_whole(page) && !ahead.is_reading(page) && !left.contains(&page);
         let missing = self.upcoming.take(pages, is_missing);
         missing.into_iter().for_each(|page| self.backlog.append(page));
     }
@@ -292,11 +351,15 @@ impl<'a> Visit<'a> {
     }
 
     /// Handles the end of a read.
-    fn on_filled(&mut self, PageFilled { page, frame, result }: PageFilled) -> Result<()> {
+    fn on_filled(&mut self, PageFilled { page, mut frame, result }: PageFilled) -> Result<()> {
         self.backlog.end(page);
         self.stream.meters.read_ends(page);
-        self.spans.read_ends(page, self.stream.read_bytes, result.is_ok());
+        let bytes = frame.requested().bytes(self.stream.read_bytes, self.stream.chunk_bytes);
+        self.spans.read_ends(page, bytes, result.is_ok());
         let ahead = self.stream.ahead.adopt(page);
+        if result.is_ok() {
+            frame.arrived();
+        }
         match result {
             Ok(()) if ahead => {
                 self.stream.cache.put_back(page, frame, self.policy);
@@ -326,18 +389,21 @@ impl<'a> Visit<'a> {
     fn on_done(&mut self, PageDone { page, frame, kept, result }: PageDone) -> Result<()> {
         self.in_device -= 1;
         self.upcoming.page_done();
-        let frame = Arc::into_inner(frame).expect("a device drops its frame before it reports the page");
+        let mut frame = Arc::into_inner(frame).expect("a device drops its frame before it reports the page");
         match result {
             Ok(work) => {
+                frame.accept();
                 self.left.remove(&page);
                 self.report.add_work(work);
                 self.stream.tries.remove(&page);
                 // In scans, a page that the device keeps need not be in the page buffer too. In traversals, the device
                 // keeps the pages that were used last, and pages that it evicts are read faster from here than from
                 // disk.
-                match kept && self.policy == Policy::Scan {
-                    true => self.stream.cache.release(frame),
-                    false => self.stream.cache.put_back(page, frame, self.policy),
+                match frame.held() {
+                    Parts::Whole if kept && self.policy == Policy::Scan => self.stream.cache.release(frame),
+                    Parts::Whole => self.stream.cache.put_back(page, frame, self.policy),
+                    Parts::NONE => self.stream.cache.release(frame),
+                    Parts::Chunks(_) => self.stream.cache.put_back_part(page, frame),
                 }
                 Ok(())
             }

@@ -24,6 +24,8 @@ pub(super) struct Intervals {
     pub device_ns: u64,
     /// The bytes requested in that time, for this superstep and the next.
     pub requested_bytes: u64,
+    /// The reads of parts of pages.
+    pub partial_reads: u64,
 }
 
 impl Intervals {
@@ -97,16 +99,18 @@ pub(super) fn waits(
 }
 
 /// Returns the waits of a superstep that the device ran without the host.
-pub(super) fn waits_ahead(report: &StepReport) -> Waits {
-    let kernels_ns = report.compute_ns.min(report.wall_ns);
-    Waits { kernels_ns, host_ns: report.wall_ns - kernels_ns, ..Waits::default() }
+pub(super) fn waits_ahead(report: &StepReport, lanes: u32) -> Waits {
+    let kernels_ns = (report.compute_ns / u64::from(lanes.max(1))).min(report.wall_ns);
+    let exchange_ns = report.exchange_ns.min(report.wall_ns - kernels_ns);
+    Waits { kernels_ns, exchange_ns, host_ns: report.wall_ns - kernels_ns - exchange_ns, ..Waits::default() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const INTERVALS: Intervals = Intervals { reads_ns: 100, both_ns: 200, device_ns: 40, requested_bytes: 0 };
+    const INTERVALS: Intervals =
+        Intervals { reads_ns: 100, both_ns: 200, device_ns: 40, requested_bytes: 0, partial_reads: 0 };
 
     fn report(compute_ns: u64, check_ns: u64, transfer: Transfer) -> StepReport {
         StepReport { compute_ns, check_ns, transfer, ..StepReport::default() }

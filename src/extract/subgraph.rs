@@ -9,7 +9,6 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topostream_formats::edge::CHUNK_EDGES;
-use topostream_formats::manifest::Ids;
 use topostream_formats::page::{Neighbours, Page};
 use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
@@ -257,7 +256,7 @@ fn among_bytes(store: &Store, vertices: u64) -> u64 {
 
 /// Returns the bytes of original ids, the page directory and a chunk of edges.
 fn rest_bytes(store: &Store) -> u64 {
-    let ids_bytes = if matches!(store.manifest().ids, Ids::File { .. }) { 8 * store.vertices() } else { 0 };
+    let ids_bytes = store.manifest().ids.memory_bytes(store.vertices());
     let directory_bytes = 40 * u64::from(out_lists(store).page_count());
     ids_bytes + directory_bytes + (CHUNK_EDGES * size_of::<Edge>()) as u64
 }

@@ -152,6 +152,23 @@ impl Bits {
     /// inserted).
     #[inline(always)]
     pub(crate) fn for_each_in(&self, range: RangeInclusive<u32>, inverted: bool, mut take: impl FnMut(u32)) {
+        self.for_each_word_in(range, inverted, |at, mut rest| {
+            while rest != 0 {
+                take(at as u32 * 64 + rest.trailing_zeros());
+                rest &= rest - 1;
+            }
+        });
+    }
+
+    /// Calls `take` with each word of 64 vertices that has vertices of `range`, and the bits of those that are in the
+    /// set (or, with `inverted`, that are not, and may be inserted).
+    #[inline(always)]
+    pub(crate) fn for_each_word_in(
+        &self,
+        range: RangeInclusive<u32>,
+        inverted: bool,
+        mut take: impl FnMut(usize, u64),
+    ) {
         let (mut first, mut last) = range.into_inner();
         if inverted {
             if self.own.is_empty() {
@@ -171,10 +188,7 @@ impl Bits {
             if word == last / 64 {
                 rest &= u64::MAX >> (63 - last % 64);
             }
-            while rest != 0 {
-                take(word * 64 + rest.trailing_zeros());
-                rest &= rest - 1;
-            }
+            take(word as usize, rest);
         }
     }
 

@@ -60,7 +60,7 @@ impl<F> PageCache<F> {
         }
     }
 
-    /// Returns whether a page is in a frame. Does not count as a use.
+    /// Returns whether a page, or a part of it, is in a frame. Does not count as a use.
     pub fn contains(&self, page: PageRef) -> bool {
         self.resident.contains(&page) || self.transient.contains(&page)
     }
@@ -106,6 +106,19 @@ impl<F> PageCache<F> {
             self.resident.put(page, frame);
         } else {
             self.transient.put(page, frame);
+        }
+    }
+
+    /// Puts back a frame that holds a part of a page. Its frame is reused before those of whole pages.
+    pub fn put_back_part(&mut self, page: PageRef, frame: F) {
+        self.transient.put(page, frame);
+    }
+
+    /// Puts back all frames whose pages are not of use, without their pages.
+    pub fn release_if(&mut self, useless: impl Fn(&F) -> bool) {
+        for pages in [&mut self.resident, &mut self.transient] {
+            let gone: Vec<PageRef> = pages.iter().filter(|(_, frame)| useless(frame)).map(|(&page, _)| page).collect();
+            self.free.extend(gone.iter().map(|page| pages.pop(page).expect("just listed")));
         }
     }
 
@@ -210,6 +223,21 @@ mod tests {
         assert!(cache.frame_beside(keep).is_some());
         assert_eq!(cache.frame_beside(keep), None);
         assert_eq!([10, 11, 12].map(|p| cache.contains(page(p))), [true, false, true]);
+    }
+
+    #[test]
+    fn frames_with_parts_are_reused_first_and_released_at_the_end() {
+        let mut cache = PageCache::new(vec![0, 1, 2], 1);
+        for p in [10, 11, 12] {
+            let frame = cache.frame(Policy::Lru).unwrap();
+            if p == 11 { cache.put_back_part(page(p), frame) } else { cache.put_back(page(p), frame, Policy::Lru) }
+        }
+        assert_eq!(cache.frame(Policy::Lru), Some(1), "the frame of page 11");
+        assert!(cache.contains(page(10)) && !cache.contains(page(11)));
+        cache.put_back_part(page(11), 1);
+        cache.release_if(|&frame| frame == 1);
+        assert!(cache.contains(page(10)) && cache.contains(page(12)) && !cache.contains(page(11)));
+        assert_eq!(cache.frame(Policy::Scan), Some(1), "free");
     }
 
     #[test]

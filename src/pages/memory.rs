@@ -1,12 +1,14 @@
 //! How main memory is divided before a run.
 
 use super::fetch::IN_FLIGHT_MAX;
+use super::parts::PartFinder;
 use crate::error::{Error, Result};
 use crate::model::activations::Activations;
 use crate::model::algorithm::Algorithm;
 use crate::model::bits::Bits;
 use serde::Serialize;
-use topostream_formats::{Direction, Store};
+use topostream_formats::chunks::ChunkTable;
+use topostream_formats::{Direction, Store, Topology};
 
 /// Main memory of a run, by part, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -172,9 +174,14 @@ impl MemoryPlan {
     }
 }
 
-/// Returns the main memory of a store's page directories, in bytes.
+/// Returns the main memory of a store's page directories, and of the chunks of its pages, in bytes.
 pub(crate) fn directory_bytes(store: &Store) -> u64 {
-    36 * store.topologies().map(|topology| u64::from(topology.page_count())).sum::<u64>()
+    let (vertices, edges) = (store.vertices(), store.edges());
+    let chunks = |topology: &Topology| {
+        let finder_bytes = PartFinder::memory_bytes(topology, edges, vertices);
+        topology.chunks().map_or(0, ChunkTable::memory_bytes) + finder_bytes
+    };
+    store.topologies().map(|topology| 36 * u64::from(topology.page_count()) + chunks(topology)).sum()
 }
 
 /// Returns the main memory of an algorithm's final values of all vertices, in bytes.

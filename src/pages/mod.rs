@@ -5,6 +5,8 @@
 //! | [`fetch`] | page numbers in, filled frames out: io_uring, threads, and a simulation with faults |
 //! | [`cache`] | which page is in which frame, and which frame is reused next |
 //! | `plan` | which pages a superstep visits |
+//! | [`parts`] | what it reads of pages of which it visits few lists |
+//! | `unit_lists` | which lists are in which units of packed pages |
 //! | [`memory`] | how main memory is divided before a run |
 //! | `backlog` | the pages that are still to be read, and their order |
 //! | [`meters`] | reads, bytes and busy time of each stripe |
@@ -20,8 +22,10 @@ pub mod cache;
 pub mod fetch;
 pub mod memory;
 pub mod meters;
+pub mod parts;
 mod plan;
 pub mod scan;
+mod unit_lists;
 
 pub use meters::StripeReport;
 pub use plan::PagePlan;

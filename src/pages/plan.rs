@@ -2,6 +2,7 @@
 
 use super::cache::Policy;
 use super::fetch::PageRef;
+use super::parts::{PartFinder, WantedParts};
 use crate::model::algorithm::{State, Step, Visit};
 use topostream_formats::{PageId, Store};
 
@@ -12,12 +13,26 @@ pub struct PagePlan {
     pub pages: Vec<PageRef>,
     /// The replacement policy for frames.
     pub policy: Policy,
+    /// The parts of pages that are not read whole.
+    pub parts: WantedParts,
 }
 
 impl PagePlan {
+    /// Returns a plan of whole pages.
+    pub fn whole(pages: Vec<PageRef>, policy: Policy) -> Self {
+        Self { pages, policy, parts: WantedParts::new() }
+    }
+
     /// Returns a plan without pages.
     pub fn none() -> Self {
-        Self { pages: Vec::new(), policy: Policy::Lru }
+        Self::whole(Vec::new(), Policy::Lru)
+    }
+
+    /// Finds the pages that contain lists visited in the step, and the parts of them that are read if whole pages take
+    /// longer.
+    pub fn with_parts(store: &Store, state: &State, step: &Step, finder: &PartFinder) -> Self {
+        let plan = Self::new(store, state, step);
+        Self { parts: finder.find(store, state, step, &plan.pages), ..plan }
     }
 
     /// Finds the pages that contain lists visited in the step.
@@ -28,7 +43,7 @@ impl PagePlan {
         let next: Box<dyn Fn(u64) -> Option<u64>> = match step.visit {
             Visit::All => {
                 let pages = (0..topology.page_count()).map(page_ref).collect();
-                return Self { pages, policy: Policy::Scan };
+                return Self::whole(pages, Policy::Scan);
             }
             Visit::None => return Self::none(),
             Visit::Frontier => {
@@ -55,6 +70,6 @@ impl PagePlan {
                 from = u64::from(entry.start_vertex) + u64::from(entry.slot_count);
             }
         }
-        Self { pages, policy: Policy::Lru }
+        Self::whole(pages, Policy::Lru)
     }
 }

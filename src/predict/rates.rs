@@ -25,6 +25,10 @@ pub struct Rates {
     /// Bytes per second of one disk, read as the engine reads.
     #[doc(hidden)]
     pub disk_bytes_per_s: f64,
+    /// Nanoseconds of a small read besides its bytes, with many in flight; `None` if it has not been measured.
+    #[doc(hidden)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_request_ns: Option<f64>,
     /// The share of its bus rate that each device reaches while all devices read main memory; 1 for a single device.
     #[doc(hidden)]
     #[serde(alias = "together")]
@@ -244,7 +248,15 @@ impl Rates {
     #[doc(hidden)]
     pub fn unknown() -> Self {
         let (machine, devices) = (String::new(), Vec::new());
-        Self { version: RATES_VERSION, machine, disk_bytes_per_s: 1.0, concurrent_bus_share: 1.0, devices }
+        let disk_request_ns = None;
+        Self {
+            version: RATES_VERSION,
+            machine,
+            disk_bytes_per_s: 1.0,
+            disk_request_ns,
+            concurrent_bus_share: 1.0,
+            devices,
+        }
     }
 
     /// Returns the text of the file.
@@ -286,6 +298,9 @@ impl Rates {
 
     fn defect(&self) -> Option<String> {
         if let Some(defect) = defect_of("disk_bytes_per_s", self.disk_bytes_per_s) {
+            return Some(defect);
+        }
+        if let Some(defect) = self.disk_request_ns.and_then(|ns| defect_of("disk_request_ns", ns)) {
             return Some(defect);
         }
         if !(FIGURE_MIN..=1.0).contains(&self.concurrent_bus_share) {

@@ -8,19 +8,22 @@
 //!
 //! A page that several devices need is read once: they share its frame.
 
+mod joint;
+
 use super::assignment::PageMap;
 use super::schedule::{self, Round};
 use super::speed::Speeds;
 use super::{Strategy, TeamPlan};
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout};
 use crate::device::exchange::{ExchangeMemory, Gather, Move};
-use crate::device::{Device, DeviceReport, ExchangeWork, Member, PageDone, PageTask, PageWork, StepEnd};
+use crate::device::{Device, DeviceReport, ExchangeWork, Member, PageDone, PageTask, PageWork, RunAhead, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::Part;
-use crate::model::algorithm::{Graph, Scalars, State, Step, Visit};
+use crate::model::algorithm::{Algorithm, Graph, Scalars, State, Step, Visit};
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
 use crate::pages::fetch::PageRef;
+use joint::Joint;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
@@ -30,6 +33,7 @@ use topostream_formats::{Direction, Store};
 /// Several devices behind the interface of one.
 pub struct Team {
     plan: TeamPlan,
+    algorithm: Arc<dyn Algorithm>,
     store: Arc<Store>,
     graph: Arc<Graph>,
     exchange: Arc<ExchangeMemory>,
@@ -52,6 +56,7 @@ pub struct Team {
     reports: Vec<DeviceReport>,
     /// Pages to be deferred after the devices have exchanged their activations.
     deferred: Vec<PageRef>,
+    joint: Joint,
 }
 
 /// A page that some devices are working on.
@@ -68,6 +73,7 @@ impl Team {
     /// Creates a team from one device for each part of the plan.
     pub fn new(
         plan: TeamPlan,
+        algorithm: Arc<dyn Algorithm>,
         store: Arc<Store>,
         graph: Arc<Graph>,
         exchange: Arc<ExchangeMemory>,
@@ -87,6 +93,7 @@ impl Team {
         let (busy, lanes) = (vec![0; members.len()], members.iter().map(|member| member.lanes()).collect());
         Self {
             plan,
+            algorithm,
             store,
             graph,
             exchange,
@@ -102,6 +109,7 @@ impl Team {
             speeds: Speeds::new(lanes),
             reports,
             deferred: Vec::new(),
+            joint: Joint::default(),
         }
     }
 
@@ -183,12 +191,25 @@ impl Team {
     /// Exchanges the messages of a traversal: the vertices that each device has activated.
     fn exchange_messages(&mut self) -> Result<ExchangeWork> {
         let begun = Instant::now();
+        self.run_round(&self.messages())?;
+        let (bytes, round) = self.replies();
+        if round.iter().any(|moves| !moves.is_empty()) {
+            self.start_round(&round)?;
+        }
+        Ok(ExchangeWork { bytes, ns: begun.elapsed().as_nanos() as u64 })
+    }
+
+    /// The messages of all devices.
+    fn messages(&self) -> Round {
         let collect = |pieces: &Vec<super::schedule::MessageRegion>| {
             let moves = pieces.iter().map(|piece| Move::Collect { vertices: piece.vertices.clone(), at: piece.at });
             moves.collect()
         };
-        let round: Round = self.plan.schedule.messages.iter().map(collect).collect();
-        self.run_round(&round)?;
+        self.plan.schedule.messages.iter().map(collect).collect()
+    }
+
+    /// What devices do with messages that have been sent, and the number of bytes written and read.
+    fn replies(&self) -> (u64, Round) {
         let mut bytes = 0;
         let layout = self.layout.as_ref().expect("a traversal");
         let mut round: Round = vec![Vec::new(); self.members.len()];
@@ -205,10 +226,7 @@ impl Team {
                 }
             }
         }
-        if round.iter().any(|moves| !moves.is_empty()) {
-            self.start_round(&round)?;
-        }
-        Ok(ExchangeWork { bytes, ns: begun.elapsed().as_nanos() as u64 })
+        (bytes, round)
     }
 
     /// Sums the devices' results of a superstep.
@@ -300,6 +318,7 @@ impl Device for Team {
 
     fn initialise(&mut self) -> Result<Scalars> {
         let sums = self.each(|member| member.initialise())?;
+        self.joint.begin(&*self.algorithm, &self.graph);
         let (put, take) = self.gathering();
         if !take.is_empty() {
             self.run_round(&put)?;
@@ -332,6 +351,14 @@ impl Device for Team {
         let edges = |page: &PageRef| u64::from(entries[page.page.index()].edge_count);
         self.page_edges = (step.visit == Visit::All).then(|| plan.pages.iter().map(edges).sum());
         Ok(plan)
+    }
+
+    fn pages_kept(&self) -> u64 {
+        self.pages_kept_by_all()
+    }
+
+    fn run_ahead(&mut self, step: &Step) -> Result<RunAhead> {
+        self.run_jointly(step)
     }
 
     fn begin(&mut self, step: &Step) -> Result<()> {
@@ -425,7 +452,9 @@ impl Device for Team {
             self.exchange.abandon();
         })?;
         self.each(|member| member.end_gather())?;
-        Ok(StepEnd { exchange, ..self.sum(ends) })
+        let end = StepEnd { exchange, ..self.sum(ends) };
+        self.joint.ended(&end.summary);
+        Ok(end)
     }
 
     fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()> {

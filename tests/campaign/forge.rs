@@ -102,6 +102,8 @@ impl Forgery<'_> {
             ("directory.bin", "out", "directory_crc"),
             ("directory.bin", "out", "directory_crc"),
             ("degrees.bin", "out", "degrees_crc"),
+            ("chunks.bin", "out", "chunks_crc"),
+            ("in/chunks.bin", "in", "chunks_crc"),
             ("in/directory.bin", "in", "directory_crc"),
             ("in/degrees.bin", "in", "degrees_crc"),
             ("ids.bin", "ids", "crc"),

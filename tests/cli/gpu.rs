@@ -51,7 +51,7 @@ fn a_device_is_chosen_by_name_or_number_and_named_in_the_report() {
         assert_eq!(report["device"], name);
         let transfer = &report["total"]["transfer"];
         let moved = ["resident_pages", "copied_bytes", "in_place_bytes"].map(|key| transfer[key].as_u64().unwrap());
-        assert!(moved.iter().sum::<u64>() > 0 && transfer["batches"].as_u64().unwrap() >= 5, "{transfer}");
+        assert!(moved.iter().sum::<u64>() > 0, "{transfer}");
         for (id, values) in columns(&machine.folder.read("r.csv"), ',') {
             let (found, expected) = (values[0], expected[&id]);
             assert!((found - expected).abs() <= 1e-4 * expected, "vertex {id}: {found} instead of {expected}");

@@ -58,6 +58,7 @@ fn rates() -> Rates {
         version: RATES_VERSION,
         machine: "by hand".into(),
         disk_bytes_per_s: 1e9,
+        disk_request_ns: None,
         concurrent_bus_share: 1.0,
         devices: vec![gpu(), cpu()],
     }

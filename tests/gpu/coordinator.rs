@@ -139,7 +139,7 @@ impl<A: Algorithm> Team<A> {
             let (part, exchange) = (part.clone(), Some(Arc::clone(&exchange)));
             let workers = Arc::clone(&workers);
             if *kind == Kind::Cpu {
-                let setup = CpuSetup { graph, store, workers, lanes: 1, trace: None, part, exchange };
+                let setup = CpuSetup { graph, store, workers, lanes: 1, trace: None, part, exchange, parts: None };
                 members.push(Box::new(CpuDevice::new(algorithm, setup)));
                 continue;
             }

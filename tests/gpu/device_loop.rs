@@ -8,8 +8,12 @@ use crate::graphs;
 use crate::reference::*;
 use crate::setting::*;
 use std::collections::HashSet;
-use topostream::algorithms::{KCore, Scc};
+use topostream::algorithms::{
+    Activation, Averaging, DanglingMass, Eigenvector, Hits, KCore, Katz, Model, NeuralNetwork, PageRank,
+    PersonalizedPageRank, Scc, Stop, Traffic,
+};
 use topostream::device::settings::{FastPaths, PageTransfer};
+use topostream::model::algorithm::Algorithm;
 use topostream::report::{RunReport, StepReport};
 use topostream::{Direction, Engine, VertexId};
 
@@ -209,6 +213,78 @@ gpu_test! {
                 assert!(run == 0 || alone, "{}: {:?}", graph.name, found.report.steps);
             }
         }
+    }
+}
+
+/// Runs an algorithm by the device and by the host; returns the values of a column and the reports. The device's second
+/// run finds all pages in its memory.
+fn both<A: Algorithm + Clone>(engines: [&Engine; 2], algorithm: &A, column: &str) -> [(Vec<f64>, RunReport); 2] {
+    let run = |engine: &Engine| {
+        let run = engine.run(algorithm.clone()).unwrap();
+        (run.column::<f64>(column).unwrap().iter().copied().collect(), run.report)
+    };
+    run(engines[0]);
+    engines.map(run)
+}
+
+gpu_test! {
+    /// Ranks of supersteps that the device chooses have the bits of those that the host chooses: a run that is resumed
+    /// from a checkpoint goes on with the host.
+    fn ranks_have_the_same_bits_as_with_the_host() {
+        let graph = graphs::hubs();
+        let store = TestStore::new(&graph.edges, &small_pages(ENCODINGS[0]));
+        let setting = Setting::default();
+        let (device, host) = (store.engine(setting.options()), store.engine(by_host(&setting).options()));
+        let tolerance = Stop::Tolerance { l1: 1e-4, iterations_max: 100 };
+        let push = PageRank { traffic: Traffic::Push, stop: Stop::Iterations(21), ..PageRank::default() };
+        let mut ranks = vec![push, PageRank { traffic: Traffic::Pull, stop: tolerance, ..push }];
+        ranks.push(PageRank { dangling: DanglingMass::Ignored, damping: 0.6, stop: tolerance, ..push });
+        let check = |[device, host]: [(Vec<f64>, RunReport); 2], what: String| {
+            assert!(device.0.iter().map(|rank| rank.to_bits()).eq(host.0.iter().map(|rank| rank.to_bits())), "{what}");
+            assert_eq!(figures(&device.1), figures(&host.1), "{what}");
+            assert!(device.1.steps.iter().all(ran_alone), "{what}: {:?}", device.1.steps);
+            assert!(!host.1.steps.iter().any(ran_alone), "{what}");
+        };
+        for ranks in ranks {
+            check(both([&device, &host], &ranks, "rank"), format!("{ranks:?}"));
+        }
+        let seeds = vec![VertexId(graph.source), VertexId(3)];
+        let personal = PersonalizedPageRank { seeds, ranks: push };
+        check(both([&device, &host], &personal, "rank"), "seeds".into());
+    }
+}
+
+gpu_test! {
+    /// Power iteration by the device: values and numbers of supersteps as with the host, up to the order of f32 sums.
+    fn power_iteration_equals_that_of_the_host() {
+        let graph = graphs::dense();
+        let store = TestStore::new(&graph.edges, &small_pages(ENCODINGS[0]));
+        let setting = Setting::default();
+        let (device, host) = (store.engine(setting.options()), store.engine(by_host(&setting).options()));
+        let engines = [&device, &host];
+        let stop = Stop::Iterations(7);
+        let check = |[device, host]: [(Vec<f64>, RunReport); 2], what: &str| {
+            let largest = host.0.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
+            assert!(largest > 0.0, "{what}");
+            for (vertex, (found, expected)) in device.0.iter().zip(&host.0).enumerate() {
+                assert!((found - expected).abs() <= 1e-5 * largest, "{what}: {found} at {vertex}, not {expected}");
+            }
+            assert_eq!(figures(&device.1), figures(&host.1), "{what}");
+            let alone = |step: &StepReport| step.transfer.batches == 0;
+            assert!(device.1.steps.iter().all(alone), "{what}: {:?}", device.1.steps);
+            assert!(!host.1.steps.iter().all(alone), "{what}");
+        };
+        // Small enough to converge; a tolerance that is reached well before an iteration's f32 sums could matter.
+        let converges = Stop::Tolerance { l1: 1e-3, iterations_max: 50 };
+        check(both(engines, &Katz { alpha: 1e-3, stop: converges, ..Katz::default() }, "centrality"), "katz");
+        check(both(engines, &Eigenvector { stop }, "centrality"), "eigenvector");
+        check(both(engines, &Hits { stop }, "authority"), "hits");
+        let sources = vec![(VertexId(graph.source), 1.0), (VertexId(3), -2.0)];
+        let model = Model::Heat { alpha: 0.4, sources: sources.clone() };
+        check(both(engines, &Averaging { model, weights: None, stop: converges }, "temperature"), "heat");
+        let activation = Activation::Tanh;
+        let network = NeuralNetwork { activation, initial: 0.1, inputs: sources, weights: None, stop };
+        check(both(engines, &network, "value"), "neural network");
     }
 }
 

@@ -27,6 +27,7 @@ mod faults;
 mod frontiers;
 mod golden;
 mod graphs;
+mod joint;
 mod kernels;
 mod members;
 mod memory;

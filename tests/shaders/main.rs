@@ -398,7 +398,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     assert_same_layout!(&module, Queued { short, middle, long, pages, units });
     assert_same_layout!(
         &module,
-        Logged { visit, queued, pages, loops_cut, activated, activated_edges, edges, spare, sums, rounded }
+        Logged { visit, queued, pages, loops_cut, activated, activated_edges, edges, spare, sums_low, sums_high }
     );
     assert_same_layout!(&module, Dispatch { visit, when, x, y });
     assert_eq!(size_of::<layout::CensusTotal>(), 16);

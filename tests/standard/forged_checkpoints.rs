@@ -1,7 +1,7 @@
 //! Checkpoints with correct checksums and wrong contents: an error or a wrong answer, never a panic.
 
 use crate::checkpoints::{Runs, SOURCE, communities, directed, one_cpu, open, running, sssp};
-use crate::common::{TestStore, scratch};
+use crate::common::{TestStore, scratch, some, thorough};
 use serde_json::{Value, json};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -128,20 +128,22 @@ fn forged_checkpoints_do_no_harm() {
         ("communities", Box::new(communities(6, None))),
         ("radius", Box::new(running(|_| Radius::new(2, 7)))),
     ];
-    for (name, runs) in &runs {
+    for (at, (name, runs)) in runs.iter().enumerate() {
         let folder = scratch::in_memory();
         session(&store, folder.path(), 2, runs).expect_err("it is stopped");
         let path = folder.path().join("checkpoint.1");
         let bytes = fs::read(&path).unwrap();
         fs::remove_file(folder.path().join("checkpoint.0")).unwrap();
         let mut refused = 0;
-        for (what, forged) in forgeries(&bytes) {
+        // By default, every second forgery; the next algorithm takes the others.
+        let (first, refused_min) = if thorough() { (0, 12) } else { (at % 2, 6) };
+        for (what, forged) in some(forgeries(&bytes).into_iter().skip(first), 2) {
             fs::write(&path, forged).unwrap();
             let result = catch_unwind(AssertUnwindSafe(|| session(&store, folder.path(), 4, runs)));
             let result = result.unwrap_or_else(|_| panic!("{name}: {what}: a panic"));
             refused += u32::from(matches!(result, Err(topostream::Error::Checkpoint { .. })));
             fs::remove_file(folder.path().join("checkpoint.0")).ok();
         }
-        assert!(refused > 12, "{name}: only {refused} were refused");
+        assert!(refused > refused_min, "{name}: only {refused} were refused");
     }
 }

@@ -86,7 +86,7 @@ pub struct DegreeSummary {
 /// The maximum number of packed pages that are read.
 const PAGES_READ_MAX: u32 = 64;
 
-/// Summarises a store; reads `degrees.bin`; and, if they are packed, some pages and `ids.bin`.
+/// Summarises a store; reads its degrees; and, if they are packed, some pages and `ids.bin`.
 ///
 /// # Errors
 /// The errors of [`Topology::degrees`](topostream_formats::Topology::degrees); those of reading and checking a page.

@@ -4,7 +4,6 @@ use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use topostream_formats::buffer::AlignedBuffer;
-use topostream_formats::manifest::Ids;
 use topostream_formats::packed::PackedPage;
 use topostream_formats::page::{Neighbours, Page, PageContext, PageDefect, weights};
 use topostream_formats::store::PageReader;
@@ -48,7 +47,7 @@ enum Lengths<'a> {
     Parts(Vec<AtomicU32>),
 }
 
-/// Reads every page of a store and checks: checksums, ids, slots, neighbours (all of them decoded, within the range of
+/// Reads every page of a store and checks: checksums (also those of chunks), ids, slots, neighbours (all of them decoded, within the range of
 /// their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or the out-lists themselves, in
 /// an undirected graph) contain the reversed edges. Opening the store has already checked the manifest, the directories
 /// and the lengths of files.
@@ -85,6 +84,8 @@ pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel:
     Err(Error::file(store.path(), expected, "edges without their counterpart"))
 }
 
+/// Ids below so many times the number of vertices are dense: a bit for each takes less memory than a sorted list.
+const ID_BITS: u64 = 32;
 /// Code, stacks, and the results of pages before they are added up.
 const BASE_BYTES: u64 = 32 << 20;
 
@@ -100,11 +101,9 @@ fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     let parts = if topology.is_grouped() { 4 * store.vertices() } else { 0 };
     let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
     let (degrees, found) = (4 * store.vertices() + parts, PAGE_BYTES * pages);
-    let ids = match store.manifest().ids {
-        Ids::File { ascending: false, .. } => 16 * store.vertices(),
-        Ids::File { .. } => 8 * store.vertices(),
-        Ids::Range { .. } => 0,
-    };
+    let ids = &store.manifest().ids;
+    let sorted = if ids.is_ascending() { 0 } else { (8 + ID_BITS / 8) * store.vertices() };
+    let ids = ids.memory_bytes(store.vertices()) + sorted;
     let threads = rayon::current_num_threads();
     let needed_bytes = BASE_BYTES + ids.max(threads as u64 * a_thread + degrees + found);
     if needed_bytes <= memory_bytes {
@@ -227,10 +226,10 @@ fn check_summary(topology: &Topology, degrees: &[u32]) -> Result<()> {
 fn check_ids(store: &Store) -> Result<()> {
     let ids = store.ids()?;
     let all = (0..store.vertices()).map(|vertex| ids.original(VertexId(vertex as u32)));
-    let ascending = match store.manifest().ids {
-        Ids::Range { .. } => return Ok(()),
-        Ids::File { ascending, .. } => ascending,
-    };
+    if !store.manifest().ids.is_file() {
+        return Ok(());
+    }
+    let ascending = store.manifest().ids.is_ascending();
     let wrong =
         |found: String| Err(Error::file(store.path().join("ids.bin"), "every id once, in the manifest's order", found));
     if ascending {
@@ -240,12 +239,23 @@ fn check_ids(store: &Store) -> Result<()> {
             None => Ok(()),
         };
     }
-    let mut sorted: Vec<u64> = all.collect();
-    sorted.par_sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => wrong(format!("{} twice", pair[0])),
+    let all: Vec<u64> = all.collect();
+    match first_repeated(all, store.vertices()) {
+        Some(id) => wrong(format!("{id} twice")),
         None => Ok(()),
     }
+}
+
+/// The smallest id that occurs more than once: marked in bits if ids are dense, otherwise found by sorting.
+fn first_repeated(mut ids: Vec<u64>, vertices: u64) -> Option<u64> {
+    let largest = ids.par_iter().copied().max()?;
+    if largest / ID_BITS >= vertices {
+        ids.par_sort_unstable();
+        return ids.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
+    }
+    let seen: Vec<AtomicU64> = (0..=largest / 64).map(|_| AtomicU64::new(0)).collect();
+    let is_repeated = |&id: &u64| seen[(id / 64) as usize].fetch_or(1 << (id % 64), Ordering::Relaxed) >> (id % 64) & 1;
+    ids.par_iter().copied().filter(|id| is_repeated(id) != 0).min()
 }
 
 fn verify_page(
@@ -290,6 +300,7 @@ fn verify_page(
             return Err(wrong(format!("vertex {vertex} with degree {expected} as in degrees.bin"), found.to_string()));
         }
     }
+    topology.check_chunks(number, bytes)?;
     Ok(Checked { before, ..sums })
 }
 

@@ -1,78 +1,136 @@
-//! Sizes of packed stores beside plain ones, and the time of formatting and verifying them: an ignored test, for
-//! `SCALE=20 cargo test --release -p topostream-tools --test packed_sizes -- --ignored --nocapture`, or with
-//! `FILE=edges.txt` instead of a scale. `FACTOR` is the size of plain images in pages.
+//! Bytes an edge of packed stores, all files counted, beside plain ones: an ignored test, for
+//!
+//! ```sh
+//! GRAPHS="rmat:22 undirected:roads.gr web.el.zst" \
+//!     cargo test --release -p topostream-tools --test packed_sizes -- --ignored --nocapture
+//! ```
+//!
+//! Without `GRAPHS`: R-MAT 20, and each graph of the folder `DATA` (../shared/data). Edges of graphs that are marked
+//! `undirected:` are stored in both directions. Weights are not kept. `PAGE_KIB` is the size of pages, 1,024 if it is
+//! not given.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 use topostream_formats::{EdgeSource, Encoding, Result, Store, VertexOrder, readers};
-use topostream_tools::format::{FormatOptions, format};
+use topostream_tools::format::{FormatOptions, OrderFrom, format};
 use topostream_tools::generate::Rmat;
 use topostream_tools::info::summarise;
 use topostream_tools::progress::{Cancel, Quiet};
 use topostream_tools::verify::verify;
 
+/// The plain image of a page, as a multiple of it: as the program has it.
+const PLAIN_PAGES: u32 = 4;
+
+/// The graphs of the folder, and whether they are undirected.
+const GRAPHS: [(&str, bool); 11] = [
+    ("uk-2007-05-100k", false),
+    ("synth-kron16", true),
+    ("Cornell5", true),
+    ("wiki-Vote", false),
+    ("facebook_combined", true),
+    ("PGPgiantcompo", true),
+    ("luxembourg_osm", true),
+    ("wing", true),
+    ("bremen_dist", false),
+    ("chicago-regional", false),
+    ("karate", true),
+];
+
 fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-fn open_source() -> Result<Box<dyn EdgeSource>> {
-    match variable::<PathBuf>("FILE") {
-        Some(path) => readers::open(&path, &readers::Options::default()),
-        None => Ok(Box::new(Rmat::new(variable("SCALE").unwrap_or(20), 16, 1).generate()?)),
+/// The graphs to measure, as in `GRAPHS`.
+fn graphs() -> Vec<String> {
+    if let Ok(graphs) = std::env::var("GRAPHS") {
+        return graphs.split_whitespace().map(str::to_owned).collect();
+    }
+    let data = variable("DATA").unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"));
+    let file = |(name, undirected): (&str, bool)| {
+        let files = ["el", "wel"].map(|kind| data.join(name).join(format!("{name}.{kind}.zst")));
+        let found: Option<PathBuf> = files.into_iter().find(|file| file.exists());
+        found.map(|file| format!("{}{}", if undirected { "undirected:" } else { "" }, file.display()))
+    };
+    std::iter::once("rmat:20".to_owned()).chain(GRAPHS.into_iter().filter_map(file)).collect()
+}
+
+fn open(graph: &str) -> Result<Box<dyn EdgeSource>> {
+    match graph.strip_prefix("rmat:").and_then(|scale| scale.parse().ok()) {
+        Some(scale) => Ok(Box::new(Rmat::new(scale, 16, 1).generate()?)),
+        None => readers::open(graph, &readers::Options::default()),
     }
 }
 
-/// Bytes of all files in a folder, except a name.
-fn bytes_of(folder: &Path, prefix: &str) -> u64 {
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let named = files.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
-    named.map(|entry| entry.metadata().unwrap().len()).sum()
+/// What a store takes.
+struct Sizes {
+    edges: u64,
+    order: VertexOrder,
+    /// Bytes an edge of all files.
+    all: f64,
+    /// Bytes an edge of pages, and of what is used of them.
+    pages: f64,
+    used: f64,
+}
+
+/// How a store is made.
+#[derive(Clone, Copy, Default)]
+struct How {
+    packed: bool,
+    auto: bool,
+    distinct: bool,
+}
+
+fn measure(graph: &str, page_bytes: u32, how: How) -> Sizes {
+    let (graph, symmetrize) = match graph.strip_prefix("undirected:") {
+        Some(rest) => (rest, true),
+        None => (graph, false),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = FormatOptions { memory_bytes: 6 << 30, keep_weights: false, ..FormatOptions::default() };
+    options.order_from = how.auto.then_some(OrderFrom::Sample);
+    (options.symmetrize, options.remove_duplicates, options.layout.page_bytes) = (symmetrize, how.distinct, page_bytes);
+    if how.packed {
+        options.layout.encoding = Encoding::packed(page_bytes, PLAIN_PAGES).unwrap();
+    }
+    if let Encoding::Packed { step, .. } = &mut options.layout.encoding {
+        *step = how.distinct;
+    }
+    let manifest = format(&mut || open(graph), folder.path(), &options, &Quiet, &Cancel::default()).unwrap().manifest;
+    let store = Store::open(folder.path()).unwrap();
+    verify(&store, 8 << 30, &Quiet, &Cancel::default()).unwrap();
+    let files = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len());
+    let summary = summarise(&store).unwrap();
+    let pages = summary.bytes_per_edge;
+    let all = files.sum::<u64>() as f64 / manifest.edges as f64;
+    Sizes { edges: manifest.edges, order: manifest.order, all, pages, used: pages * summary.fill }
 }
 
 #[test]
 #[ignore = "measures"]
 fn sizes_of_packed_stores() {
-    let options = FormatOptions { memory_bytes: 6 << 30, ..FormatOptions::default() };
-    let page_bytes = options.layout.page_bytes;
-    let packed = |step, own| match Encoding::packed(page_bytes, variable("FACTOR").unwrap_or(4)).unwrap() {
-        Encoding::Packed { edges_max, .. } => Encoding::Packed { edges_max, step, own },
-        other => other,
-    };
-    for order in [VertexOrder::Natural, VertexOrder::Degree] {
-        for (name, encoding, distinct) in [
-            ("vertex-id", Encoding::VertexId, false),
-            ("packed", packed(false, false), false),
-            ("packed own", packed(false, true), false),
-            ("packed step, duplicates removed", packed(true, false), true),
-        ] {
-            let folder = tempfile::tempdir().unwrap();
-            let mut options = FormatOptions { order, remove_duplicates: distinct, ..options.clone() };
-            options.layout.encoding = encoding;
-            let started = Instant::now();
-            let report = format(&mut open_source, folder.path(), &options, &Quiet, &Cancel::default()).unwrap();
-            let format_s = started.elapsed().as_secs_f64();
-            let store = Store::open(folder.path()).unwrap();
-            let started = Instant::now();
-            verify(&store, 8 << 30, &Quiet, &Cancel::default()).unwrap();
-            let verify_s = started.elapsed().as_secs_f64();
-            let edges = report.manifest.edges as f64;
-            let each = |prefix| bytes_of(folder.path(), prefix) as f64 / edges;
-            println!(
-                "{order:?} {name}: {} pages, bytes an edge: pages {:.3}, directory {:.4}, degrees {:.3}, ids {:.3}, \
-                 all {:.3}; format {:.1} s, verify {:.1} s, {:.1} M edges",
-                store.manifest().out.pages,
-                each("pages."),
-                each("directory"),
-                each("degrees"),
-                each("ids"),
-                each(""),
-                format_s,
-                verify_s,
-                edges / 1e6
-            );
-            if let Some(parts) = summarise(&store).unwrap().packed {
-                println!("  bits an edge: {parts:?}");
-            }
-        }
+    println!(
+        "| graph | edges | plain | packed | by `auto` | its order | pages | used of them | no duplicates, `auto` |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for graph in graphs() {
+        let page_bytes = variable::<u32>("PAGE_KIB").map_or(1 << 20, |kib| kib << 10);
+        let plain = measure(&graph, page_bytes, How::default());
+        let packed = How { packed: true, ..How::default() };
+        let natural = measure(&graph, page_bytes, packed);
+        let auto = measure(&graph, page_bytes, How { auto: true, ..packed });
+        let distinct = measure(&graph, page_bytes, How { auto: true, distinct: true, ..packed });
+        let file = Path::new(&graph).file_name().unwrap_or_default().to_string_lossy();
+        let name = file.split('.').next().unwrap_or_default();
+        println!(
+            "| {name} | {} | {:.3} | {:.3} | {:.3} | {:?} | {:.3} | {:.3} | {:.3} of {} |",
+            plain.edges,
+            plain.all,
+            natural.all,
+            auto.all,
+            auto.order,
+            auto.pages,
+            auto.used,
+            distinct.all,
+            distinct.edges
+        );
     }
 }

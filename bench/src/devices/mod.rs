@@ -63,6 +63,12 @@ pub struct Options {
     /// Number of searches, from the vertices of the highest degrees
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub sources: u32,
+    /// `scaling`: only these algorithms, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "WORKS")]
+    pub works: Vec<scaling::Kind>,
+    /// `scaling`: no weak scaling, which takes a second graph
+    #[arg(long)]
+    pub strong: bool,
     /// `capacity`: memory of each device
     #[arg(long, default_value = "128MiB", value_name = "SIZE", value_parser = crate::size)]
     pub cap: u64,

@@ -7,12 +7,28 @@ use crate::Result;
 use crate::gpu::api::{DeviceChoice, Setup, Strategy, Work};
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Cell, Goal, Outcome, Table};
+use clap::ValueEnum;
 use std::rc::Rc;
 
 const EXPECTATION: &str = "kernels take half as long on two devices, and values cross each bus once: by pull 4 bytes \
     of each vertex with out-edges, by push 8 bytes of each vertex too. PageRank by the better strategy at least 1.85 \
     times as fast on two, searches and components, whose small supersteps do not get shorter, at least 1.6. With twice \
     the graph on twice the devices, the same time but for the exchange";
+/// An algorithm to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// PageRank over in-lists
+    Pull,
+    /// PageRank over out-lists
+    Push,
+    /// Top-down search
+    TopDown,
+    /// Direction-optimizing search
+    Optimizing,
+    /// Connected components
+    Components,
+}
+
 /// Speed on two devices, of one's.
 const RANKS_TARGET: f64 = 1.85;
 const OTHERS_TARGET: f64 = 1.6;
@@ -52,7 +68,9 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         on_all.push(most.map(|(_, ran)| ran).unwrap_or_default());
     }
     outcome.tables.push(strong);
-    outcome.tables.push(weak(bench, on_all)?);
+    if !bench.options.strong {
+        outcome.tables.push(weak(bench, on_all)?);
+    }
     Ok(outcome)
 }
 
@@ -104,14 +122,17 @@ fn side(bench: &Bench, case: &Rc<Case>, work: Work, count: usize, strategy: Stra
     Ok(Side { name, case: Rc::clone(case), rig: setup.rig(&case.path, work)? })
 }
 
-fn all_works(bench: &Bench, case: &Case) -> [Vec<Work>; 5] {
-    [
-        vec![Work::Pull],
-        vec![Work::Push],
-        bench.searches(case, Work::TopDown),
-        bench.searches(case, Work::Optimizing),
-        vec![Work::Components],
-    ]
+fn all_works(bench: &Bench, case: &Case) -> Vec<Vec<Work>> {
+    let wanted = &bench.options.works;
+    let kinds = Kind::value_variants().iter().filter(|kind| wanted.is_empty() || wanted.contains(kind));
+    let works = |kind: &Kind| match kind {
+        Kind::Pull => vec![Work::Pull],
+        Kind::Push => vec![Work::Push],
+        Kind::TopDown => bench.searches(case, Work::TopDown),
+        Kind::Optimizing => bench.searches(case, Work::Optimizing),
+        Kind::Components => vec![Work::Components],
+    };
+    kinds.map(works).collect()
 }
 
 fn row(work: Work, scale: u32, (count, strategy): (usize, Strategy), ran: &[Ran], speed: Spread) -> Vec<Cell> {

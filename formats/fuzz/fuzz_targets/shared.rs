@@ -8,8 +8,9 @@ use std::ops::Range;
 use std::path::Path;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::checksum::crc32c;
+use topostream_formats::chunks::{ChunkContext, ChunkSet, ChunkTable};
 use topostream_formats::directory::{Directory, DirectoryContext, DirectoryEntry};
-use topostream_formats::packed::{PackedPage, PackedParameters, PageEncoder, UNIT};
+use topostream_formats::packed::{PackedPage, PackedParameters, PageEncoder, PartialPage, UNIT};
 use topostream_formats::page::{
     Capacity, Neighbours, Page, PageContext, PageHeader, RecordIds, VertexIds, check_page, check_weights, read_le,
     weights,
@@ -31,6 +32,19 @@ fn take(data: &mut &[u8], count: usize) -> u64 {
     let (head, rest) = data.split_at(count.min(data.len()));
     *data = rest;
     read_le(head)
+}
+
+/// A file of packed ids behind the number of vertices in 2 bytes. Whether it is sound; then the ids are distinct if
+/// not all of them are listed.
+pub fn ids(mut data: &[u8]) -> bool {
+    let mut ids = vec![0; take(&mut data, 2) as usize];
+    let listed = data.get(..8).map_or(0, read_le);
+    let sound = topostream_formats::packed::ids::decode(data, &mut ids).is_ok();
+    if sound && listed < ids.len() as u64 {
+        ids.sort_unstable();
+        assert!(ids.windows(2).all(|pair| pair[0] + 1 == pair[1]), "all numbers of a range");
+    }
+    sound
 }
 
 /// A page behind 6 bytes: encoding, flags, two words that spoil the directory entry. Whether the bytes are a sound
@@ -163,7 +177,45 @@ fn packed(bytes: &[u8], encoding: Encoding, destinations: &Range<u64>, sound: bo
         let neighbours = plain.neighbour_bytes().as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
         assert!(decoded && neighbours.eq(units.concat().into_iter().take(plain.header().edge_count as usize)));
     }
+    if page.check().is_ok() {
+        partial(bytes, &page, &plain, (encoding, destinations));
+    }
     sound && decoded
+}
+
+/// A page with sound tables has the same neighbours if it is read as one of which only the units are known.
+fn partial(bytes: &[u8], page: &PackedPage<'_>, plain: &Page<'_>, (encoding, dests): (Encoding, &Range<u64>)) {
+    let degrees: Vec<u32> = (0..page.header().slot_count).map(|slot| plain.record(slot).len() as u32).collect();
+    let places = page.unit_places();
+    let part = PartialPage::open(bytes, encoding, dests, *page.header(), &places, &degrees).expect("sound tables");
+    let mut image = AlignedBuffer::new(page.image_bytes());
+    part.inflate_slots(&mut image);
+    part.inflate_units(&mut image, 0..page.unit_count()).expect("the page has been decoded");
+    let image = Page::open(&image, encoding.plain()).expect("an image is a page");
+    assert_eq!(image.neighbour_bytes(), plain.neighbour_bytes());
+}
+
+/// A `chunks.bin` behind a byte for the page size, one for the number of pages, and for each page a byte for its slots
+/// and three for its neighbours. Whether it opens.
+pub fn chunks(mut data: &[u8]) -> bool {
+    let page_bytes = 1 << (16 + take(&mut data, 1) % 11);
+    let count = take(&mut data, 1) % 8;
+    let entry = |_| {
+        let (slot_count, edge_count) = (1 + take(&mut data, 1) as u32, take(&mut data, 3) as u32);
+        DirectoryEntry { slot_count, edge_count, ..DirectoryEntry::default() }
+    };
+    let entries: Vec<DirectoryEntry> = (0..count).map(entry).collect();
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(file.path(), data).expect("a temporary file is written");
+    let tag = data.get(24..28).map_or(0, |tag| read_le(tag) as u32);
+    let context = ChunkContext { entries: &entries, page_bytes, tag, crc: crc32c(data) };
+    let Ok(table) = ChunkTable::open(file.path(), &context) else { return false };
+    for (page, entry) in (0..).map(PageId).zip(&entries) {
+        let (map, units) = (table.map(page, entry), entry.edge_count.div_ceil(UNIT as u32));
+        assert!(map.bytes_of(0..units).iter().all(|range| range.end <= page_bytes));
+        assert!(ChunkSet::of_range(0..table.chunk_count()).contains(map.chunks_of(0..units)));
+    }
+    true
 }
 
 /// A sound page gives every neighbour once, in order, to the slot that its binary search finds.

@@ -32,6 +32,14 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// The free bytes of a folder's file system for this user, if the system says.
+pub fn free_bytes(folder: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    return rustix::fs::statvfs(folder).ok().map(|free| free.f_bavail.saturating_mul(free.f_frsize));
+    #[cfg(not(unix))]
+    return None;
+}
+
 /// Makes the names in a folder durable, if the system can.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if !cfg!(unix) {

@@ -4,7 +4,7 @@
 //! eight of a block. A shuffle works within 16 bytes: the lower four numbers and the upper four are loaded separately.
 
 use super::block::Shape;
-use super::kernels::{self, Lists, Sums, Values};
+use super::kernels::Bases;
 use super::{BLOCK, UNIT, bits};
 use std::arch::x86_64::*;
 
@@ -78,16 +78,6 @@ fn unpack_avx2(words: &[u32], width: usize, out: &mut [u32; BLOCK]) {
     }
 }
 
-/// Prefix sums. To be called only if [`is_there`].
-#[inline(always)]
-pub(super) fn scan(sums: &mut Sums, blocks: usize, step: u32) {
-    #[allow(unsafe_code)]
-    // SAFETY: the processor has AVX2.
-    unsafe {
-        scan_avx2(sums, blocks, step);
-    }
-}
-
 /// Adds the high parts of exceptions, which begin at the first byte behind the positions, to gaps, if their width and
 /// the words behind them allow. To be called only if [`is_there`].
 #[inline(always)]
@@ -134,56 +124,78 @@ fn patch_avx2(exceptions: &[u32], shape: Shape, gaps: &mut [u32; BLOCK]) {
     }
 }
 
+/// For each set of heads among eight neighbours, the head of each one's list; -1 if it is none of them.
+static HEADS: [[i8; 8]; 256] = heads();
+
+const fn heads() -> [[i8; 8]; 256] {
+    let mut all = [[-1; 8]; 256];
+    let mut set = 0;
+    while set < 256 {
+        let (mut number, mut head) = (0, -1);
+        while number < 8 {
+            if set >> number & 1 != 0 {
+                head = number as i8;
+            }
+            all[set][number] = head;
+            number += 1;
+        }
+        set += 1;
+    }
+    all
+}
+
+/// Vertices from gaps. To be called only if [`is_there`].
+#[inline(always)]
+pub(super) fn sum(gaps: &[u32; UNIT], heads: &[u8; UNIT], count: usize, bases: Bases, out: &mut [u32; UNIT]) -> bool {
+    #[allow(unsafe_code)]
+    // SAFETY: the processor has AVX2.
+    unsafe {
+        sum_avx2(gaps, heads, count, bases, out)
+    }
+}
+
 #[target_feature(enable = "avx2")]
-fn scan_avx2(sums: &mut Sums, blocks: usize, step: u32) {
-    let step = _mm256_set1_epi32(step as i32);
-    let mut before = _mm256_setzero_si256();
-    let last = _mm256_set1_epi32(7);
-    let margin = (sums.len() - UNIT) / 2;
-    for eight in sums[margin..margin + blocks * BLOCK].as_chunks_mut::<8>().0 {
+fn sum_avx2(gaps: &[u32; UNIT], heads: &[u8; UNIT], count: usize, bases: Bases, out: &mut [u32; UNIT]) -> bool {
+    let (gaps_of, heads_of) = (gaps.as_chunks::<8>().0, heads.as_chunks::<8>().0);
+    let [step, origin, last] = [bases.step, bases.origin, bases.last].map(|number| _mm256_set1_epi32(number as i32));
+    // What is subtracted from sums that continue a list: less its last value.
+    let mut less = _mm256_set1_epi32(bases.before.wrapping_neg() as i32);
+    let mut largest = _mm256_setzero_si256();
+    let (whole, seventh) = (count / 8, _mm256_set1_epi32(7));
+    for ((gaps, heads), out) in gaps_of.iter().zip(heads_of).zip(out.as_chunks_mut::<8>().0).take(whole) {
         #[allow(unsafe_code)]
-        // SAFETY: a load of eight numbers from eight numbers.
-        let gaps = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
+        // SAFETY: loads of eight numbers and of eight bytes, from as many.
+        let (gaps, heads) =
+            unsafe { (_mm256_loadu_si256(gaps.as_ptr().cast()), _mm_loadl_epi64(heads.as_ptr().cast())) };
+        let set = _mm_movemask_epi8(heads) as usize & 0xFF;
+        #[allow(unsafe_code)]
+        // SAFETY: a load of eight bytes from eight bytes.
+        let head = _mm256_cvtepi8_epi32(unsafe { _mm_loadl_epi64(HEADS[set].as_ptr().cast()) });
         let one = _mm256_add_epi32(gaps, step);
         let two = _mm256_add_epi32(one, _mm256_slli_si256::<4>(one));
         let four = _mm256_add_epi32(two, _mm256_slli_si256::<8>(two));
         // The sum of the lower four goes to each of the upper four.
         let lower = _mm256_permute2x128_si256::<0x08>(four, four);
-        let eight_sums = _mm256_add_epi32(four, _mm256_shuffle_epi32::<0xFF>(lower));
-        let out = _mm256_add_epi32(eight_sums, before);
+        let sums = _mm256_add_epi32(four, _mm256_shuffle_epi32::<0xFF>(lower));
+        // The value of a head is its gap: what is in the sum before it, and its step, is subtracted.
+        let of_head = _mm256_permutevar8x32_epi32(_mm256_sub_epi32(sums, gaps), head);
+        let less_each = _mm256_blendv_epi8(of_head, less, _mm256_srai_epi32::<31>(head));
+        let values = _mm256_sub_epi32(sums, less_each);
+        less = _mm256_permutevar8x32_epi32(_mm256_sub_epi32(less_each, sums), seventh);
+        largest = _mm256_max_epu32(largest, values);
         #[allow(unsafe_code)]
         // SAFETY: a store of eight numbers to eight numbers.
         unsafe {
-            _mm256_storeu_si256(eight.as_mut_ptr().cast(), out);
+            _mm256_storeu_si256(out.as_mut_ptr().cast(), _mm256_add_epi32(values, origin));
         }
-        before = _mm256_add_epi32(before, _mm256_permutevar8x32_epi32(eight_sums, last));
     }
-}
-
-/// Values from prefix sums. To be called only if [`is_there`].
-#[inline(always)]
-pub(super) fn rebase(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
-    #[target_feature(enable = "avx2")]
-    fn compiled(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
-        kernels::rebase_any(sums, lists, out)
+    let mut sound = _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(largest, last), last)) == -1;
+    let mut before = _mm256_extract_epi32::<0>(less).wrapping_neg() as u32;
+    for at in 8 * whole..count {
+        let gap = gaps[at];
+        before = if heads[at] == 0 { before.wrapping_add(bases.step).wrapping_add(gap) } else { gap };
+        sound &= before <= bases.last;
+        out[at] = before.wrapping_add(bases.origin);
     }
-    #[allow(unsafe_code)]
-    // SAFETY: the processor has AVX2.
-    unsafe {
-        compiled(sums, lists, out)
-    }
-}
-
-/// Adds the origin, and checks the range. To be called only if [`is_there`].
-#[inline(always)]
-pub(super) fn finish(values: &[u32], range: (u32, u32), out: &mut [u32]) -> bool {
-    #[target_feature(enable = "avx2")]
-    fn compiled(values: &[u32], range: (u32, u32), out: &mut [u32]) -> bool {
-        kernels::finish_any(values, range, out)
-    }
-    #[allow(unsafe_code)]
-    // SAFETY: the processor has AVX2.
-    unsafe {
-        compiled(values, range, out)
-    }
+    sound
 }

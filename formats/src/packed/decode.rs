@@ -1,7 +1,7 @@
 //! Decoding: a unit of 1,024 neighbours from anywhere, or the whole page to its plain image.
 
 use super::degrees::DegreeCursor;
-use super::kernels::{self, Lists, Sums, Values, block_of};
+use super::kernels::{self, Bases, Lists, Unit};
 use super::{BLOCK, PackedPage, UNIT, UNIT_BLOCKS};
 use crate::page::{HEADER_BYTES, PageDefect};
 
@@ -9,9 +9,8 @@ use crate::page::{HEADER_BYTES, PageDefect};
 #[derive(Debug)]
 pub struct UnitDecoder<'a> {
     page: PackedPage<'a>,
-    sums: Sums,
-    values: Values,
-    degrees: DegreeCursor,
+    unit: Unit,
+    degrees: DegreeCursor<'a>,
     /// The unit that the state is for, and its neighbours that continue a list of the unit before.
     next: u32,
     left: u64,
@@ -20,8 +19,12 @@ pub struct UnitDecoder<'a> {
 impl<'a> UnitDecoder<'a> {
     /// A decoder for a page.
     pub fn new(page: &PackedPage<'a>) -> Self {
-        let (sums, values) = ([0; size_of::<Sums>() / 4], [0; size_of::<Values>() / 4]);
-        Self { page: *page, sums, values, degrees: DegreeCursor::default(), next: u32::MAX, left: 0 }
+        Self { page: *page, unit: Unit::default(), degrees: DegreeCursor::default(), next: u32::MAX, left: 0 }
+    }
+
+    /// Takes the degrees of all slots from here instead of from the page.
+    pub(super) fn with_degrees(self, degrees: &'a [u32]) -> Self {
+        Self { degrees: DegreeCursor::over(degrees), ..self }
     }
 
     /// Decodes a unit, which must exist, to vertex numbers; returns how many there are: 1,024, or fewer in the last
@@ -39,32 +42,32 @@ impl<'a> UnitDecoder<'a> {
         let count = UNIT.min(page.header.edge_count as usize - unit as usize * UNIT);
         let first = unit as usize * UNIT_BLOCKS;
         for block in 0..count.div_ceil(BLOCK) {
-            page.unpack_block(unit, first + block, block_of(&mut self.sums, block))?;
+            page.unpack_block(unit, first + block, self.unit.block(block))?;
         }
-        let step = u32::from(page.parameters.step);
-        kernels::scan(page.fast, &mut self.sums, count.div_ceil(BLOCK), step);
-        let mut at = 0;
-        if self.left > 0 {
-            at = self.left.min(UNIT as u64) as usize;
-            kernels::continue_list(&self.sums, page.block(first).0, at, &mut self.values);
-            self.left -= at as u64;
-        }
+        let bases = Bases {
+            before: page.block(first).0,
+            step: page.parameters.step.into(),
+            origin: page.first_dest,
+            // A shard without destinations has no neighbours either.
+            last: page.dest_count.saturating_sub(1) as u32,
+        };
+        let mut at = self.left.min(UNIT as u64) as usize;
+        self.left -= at as u64;
+        self.unit.begin(page.fast, count.div_ceil(BLOCK), at, bases);
         // The value of slot 0's own vertex.
         let start = page.header.start_vertex.wrapping_sub(page.first_dest);
         while at < count {
             self.degrees.fill(&page)?;
             let own = page.parameters.own.then(|| start.wrapping_add(self.degrees.slot() as u32));
-            let lists = Lists { degrees: self.degrees.rest(), at, own, step, are_short: self.degrees.are_short() };
+            let (degrees, are_short) = (self.degrees.rest(), self.degrees.are_short());
             let used;
-            (used, at) = kernels::rebase(page.fast, &self.sums, lists, &mut self.values);
+            (used, at) = self.unit.add(page.fast, Lists { degrees, at, own, step: bases.step, are_short });
             self.degrees.advance(used);
         }
         self.left += at.saturating_sub(UNIT) as u64;
         self.next = unit + 1;
-        // A shard without destinations has no neighbours either.
-        let last = page.dest_count.saturating_sub(1) as u32;
-        let sound = kernels::finish(page.fast, &self.values[..count], (page.first_dest, last), out);
-        if sound && page.dest_count > 0 { Ok(count) } else { Err(page.out_of_range(&self.values[..count])) }
+        let sound = self.unit.finish(page.fast, count, bases, out);
+        if sound && page.dest_count > 0 { Ok(count) } else { Err(page.out_of_range(&out[..count])) }
     }
 
     /// Finds the list that a unit begins in or with.
@@ -125,11 +128,21 @@ impl PackedPage<'_> {
     /// # Errors
     /// Those of [`inflate`](Self::inflate).
     pub fn inflate_units(&self, out: &mut [u8], units: impl IntoIterator<Item = u32>) -> Result<(), PageDefect> {
+        self.inflate_by(&mut UnitDecoder::new(self), out, units.into_iter().map(Ok))
+    }
+
+    /// Writes the neighbours of some units of the plain image, up to the first defect.
+    pub(super) fn inflate_by(
+        &self,
+        decoder: &mut UnitDecoder<'_>,
+        out: &mut [u8],
+        units: impl Iterator<Item = Result<u32, PageDefect>>,
+    ) -> Result<(), PageDefect> {
         assert!(out.len() >= self.image_bytes(), "{} bytes for an image of {}", out.len(), self.image_bytes());
         let words: &mut [u32] = bytemuck::cast_slice_mut(&mut out[HEADER_BYTES..]);
         let (whole, rest) = words[..self.header.edge_count as usize].as_chunks_mut::<UNIT>();
-        let mut decoder = UnitDecoder::new(self);
         for number in units {
+            let number = number?;
             match whole.get_mut(number as usize) {
                 Some(unit) => _ = decoder.decode(number, unit)?,
                 None => {
@@ -158,10 +171,11 @@ impl PackedPage<'_> {
         Ok(())
     }
 
-    /// The defect of values of which one is out of range: the largest.
+    /// The defect of vertices of which one is out of range: the one that is farthest from the first.
     #[cold]
-    fn out_of_range(&self, values: &[u32]) -> PageDefect {
-        let (first, largest) = (u64::from(self.first_dest), values.iter().copied().max().unwrap_or(0));
+    fn out_of_range(&self, vertices: &[u32]) -> PageDefect {
+        let distances = vertices.iter().map(|&vertex| vertex.wrapping_sub(self.first_dest));
+        let (first, largest) = (u64::from(self.first_dest), distances.max().unwrap_or(0));
         crate::page::outside(&(first..first + self.dest_count), first + u64::from(largest))
     }
 }

@@ -7,7 +7,11 @@ use std::ops::Range;
 
 /// The degrees of one degree block, of which some have been used.
 #[derive(Clone, Debug)]
-pub(super) struct DegreeCursor {
+pub(super) struct DegreeCursor<'a> {
+    /// The degrees of all slots, if they are not unpacked from the page.
+    given: Option<&'a [u32]>,
+    /// A block of them, and their sum before it.
+    passed: (usize, u64),
     /// The block after the one in `degrees`.
     next: usize,
     degrees: [u32; BLOCK],
@@ -18,13 +22,19 @@ pub(super) struct DegreeCursor {
     are_short: bool,
 }
 
-impl Default for DegreeCursor {
+impl Default for DegreeCursor<'_> {
     fn default() -> Self {
-        Self { next: 0, degrees: [0; BLOCK], used: 0, count: 0, are_short: false }
+        let degrees = [0; BLOCK];
+        Self { given: None, passed: (0, 0), next: 0, degrees, used: 0, count: 0, are_short: false }
     }
 }
 
-impl DegreeCursor {
+impl<'a> DegreeCursor<'a> {
+    /// A cursor over the degrees of all slots of a page, which are not read from it.
+    pub(super) fn over(degrees: &'a [u32]) -> Self {
+        Self { given: Some(degrees), ..Self::default() }
+    }
+
     /// The degrees of the block that have not been used.
     #[inline(always)]
     pub(super) fn rest(&self) -> &[u32] {
@@ -41,7 +51,7 @@ impl DegreeCursor {
             // Blocks without neighbours are passed over without being unpacked.
             match page.degree_block_count() {
                 blocks if self.next >= blocks => return Err(too_few()),
-                _ if page.degree_block(self.next).2 == 0 => self.next += 1,
+                _ if self.given.is_none() && page.degree_block(self.next).2 == 0 => self.next += 1,
                 _ => self.load(page, self.next)?,
             }
         }
@@ -67,6 +77,10 @@ impl DegreeCursor {
     }
 
     fn load(&mut self, page: &PackedPage<'_>, block: usize) -> Result<(), PageDefect> {
+        if let Some(given) = self.given {
+            self.load_given(given, block);
+            return Ok(());
+        }
         page.unpack_degrees(block, &mut self.degrees)?;
         (self.next, self.used, self.count) = (block + 1, 0, page.slots_of(block));
         let end =
@@ -76,11 +90,41 @@ impl DegreeCursor {
         Ok(())
     }
 
+    fn load_given(&mut self, given: &[u32], block: usize) {
+        let degrees = &given[block * BLOCK..given.len().min((block + 1) * BLOCK)];
+        self.degrees[..degrees.len()].copy_from_slice(degrees);
+        (self.next, self.used, self.count) = (block + 1, 0, degrees.len());
+        self.are_short = kernels::are_short(self.count, sum(degrees));
+    }
+
+    /// The block of given degrees with neighbour `edge`, and the number of neighbours before the block. The search goes
+    /// on from the last one, if that is not behind.
+    fn block_of_given(&mut self, given: &[u32], edge: u32) -> (usize, u64) {
+        let (mut block, mut first) = if self.passed.1 <= edge.into() { self.passed } else { (0, 0) };
+        for degrees in given[block * BLOCK..].chunks(BLOCK) {
+            let end = first + sum(degrees);
+            if end > edge.into() {
+                break;
+            }
+            (block, first) = (block + 1, end);
+        }
+        self.passed = (block, first);
+        self.passed
+    }
+
     /// Moves to the list that contains neighbour `edge` of the page; returns where it begins and ends.
     pub(super) fn seek(&mut self, page: &PackedPage<'_>, edge: u32) -> Result<(u64, u64), PageDefect> {
-        let block = page.degree_blocks_until(|first| first <= edge).checked_sub(1).ok_or_else(too_few)?;
+        let (block, mut start) = match self.given {
+            Some(given) => self.block_of_given(given, edge),
+            None => {
+                let block = page.degree_blocks_until(|first| first <= edge).checked_sub(1).ok_or_else(too_few)?;
+                (block, page.degree_block(block).0.into())
+            }
+        };
+        if block >= page.degree_block_count() {
+            return Err(too_few());
+        }
         self.load(page, block)?;
-        let mut start = u64::from(page.degree_block(block).0);
         while self.used < self.count {
             let end = start + u64::from(self.degrees[self.used]);
             if end > edge.into() {
@@ -90,6 +134,10 @@ impl DegreeCursor {
         }
         Err(too_few())
     }
+}
+
+fn sum(degrees: &[u32]) -> u64 {
+    degrees.iter().map(|&degree| u64::from(degree)).sum()
 }
 
 fn too_few() -> PageDefect {

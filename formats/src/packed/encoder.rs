@@ -75,8 +75,9 @@ impl PageEncoder {
             parameters,
             page_words: u64::from(page_bytes) / 4,
             origin: 0,
+            // Slots and neighbours share the words of an image, so of both most is never touched.
             gaps: Vec::with_capacity(edges),
-            degrees: Vec::new(),
+            degrees: Vec::with_capacity(edges + UNIT),
             bases: Vec::with_capacity(edges / BLOCK + 1),
             shapes: Vec::with_capacity(edges / BLOCK + 1),
             degree_widths: Vec::new(),
@@ -88,10 +89,10 @@ impl PageEncoder {
         }
     }
 
-    /// Main memory of an encoder at most, in bytes: gaps, degrees while they grow, and blocks.
+    /// Main memory of an encoder at most, in bytes: gaps and degrees, and blocks.
     pub fn memory_bytes(parameters: PackedParameters) -> u64 {
         let edges = u64::from(parameters.edges_max) + UNIT as u64;
-        (4 + 12) * edges + edges / BLOCK as u64 * (4 + size_of::<Shape>() as u64)
+        4 * edges + edges / BLOCK as u64 * (4 + size_of::<Shape>() as u64 + 2)
     }
 
     /// The number of neighbours in the page.
@@ -164,6 +165,47 @@ impl PageEncoder {
             self.close_block();
         }
         true
+    }
+
+    /// Appends neighbours to the open list, as many as fit; returns their number.
+    pub fn push_all(&mut self, neighbours: &[u32]) -> usize {
+        let mut done = 0;
+        while done < neighbours.len() {
+            if !self.push(neighbours[done]) {
+                break;
+            }
+            done += 1;
+            done += self.push_bounded(&neighbours[done..]);
+        }
+        done
+    }
+
+    /// Appends neighbours that change neither the open block's largest width nor that of degrees, within the block: the
+    /// page is not full with them.
+    fn push_bounded(&mut self, neighbours: &[u32]) -> usize {
+        let (edges, open) = (self.gaps.len(), &mut self.open);
+        let Some(mut last) = self.list.last.filter(|_| open.is_bounded && !edges.is_multiple_of(BLOCK)) else {
+            return 0;
+        };
+        let degree_max = ((1u64 << open.degree_bits) - 1).min(u32::MAX.into()) as usize;
+        let room = (BLOCK - 1 - edges % BLOCK).min(self.edges_max - edges).min(degree_max - (edges - self.list.at));
+        let (origin, step, bits_max) = (self.origin, u32::from(self.parameters.step), open.bits);
+        let mut count = 0;
+        for &neighbour in &neighbours[..room.min(neighbours.len())] {
+            let value = neighbour.wrapping_sub(origin);
+            let gap = value.wrapping_sub(last).wrapping_sub(step);
+            let bits = bits_of(gap);
+            if bits > bits_max {
+                break;
+            }
+            open.histogram[bits as usize] += 1;
+            self.gaps.push(gap);
+            last = value;
+            count += 1;
+        }
+        self.list.last = Some(last);
+        *self.degrees.last_mut().expect("a list is open") = (edges + count - self.list.at) as u32;
+        count
     }
 
     /// Makes room for a gap, which is added by the caller, and for the degree that the list has with it.

@@ -1,4 +1,8 @@
-//! The inner loops of decoding, portable; `avx2` has the same ones for processors with AVX2.
+//! The inner loops of decoding, portable; `avx2` has others for processors with AVX2.
+//!
+//! Portable: prefix sums of all gaps, from which the sum before each list is subtracted, list by list. With AVX2 lists
+//! only mark their first neighbours, and one pass sums the gaps since the last mark: lists of any length cost the same,
+//! and no branch depends on them.
 
 use super::block::Shape;
 use super::{BLOCK, UNIT, bits, unzigzag};
@@ -12,16 +16,86 @@ const SHORT_MAX: usize = 5;
 /// Values before and behind the unit in a [`Sums`], so that a stride may be read across its end.
 const MARGIN: usize = STRIDE;
 
-/// Gaps of a unit, then their prefix sums; zeros in front.
-pub(super) type Sums = [u32; MARGIN + UNIT + MARGIN];
+/// The prefix sums of a unit's gaps; zeros in front.
+type Sums = [u32; MARGIN + UNIT + MARGIN];
 
 /// The values of a unit, and some that are overwritten.
-pub(super) type Values = [u32; UNIT + STRIDE];
+type Values = [u32; UNIT + STRIDE];
 
-/// The gaps of a block of the unit.
-#[inline(always)]
-pub(super) fn block_of(sums: &mut Sums, block: usize) -> &mut [u32; BLOCK] {
-    sums[MARGIN + block * BLOCK..].first_chunk_mut().expect("a block of the unit")
+/// A unit that is being decoded.
+#[derive(Debug)]
+pub(super) struct Unit {
+    /// Gaps; without the faster kernels, their prefix sums take their place.
+    sums: Sums,
+    /// Without the faster kernels, the values of the lists so far.
+    values: Values,
+    /// With the faster kernels, which neighbours begin a list: all bits of their bytes are set, those of others are not.
+    heads: [u8; UNIT],
+}
+
+/// What turns the gaps of a unit into vertices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bases {
+    /// The value before the first gap, if it continues a list.
+    pub(super) before: u32,
+    /// 1 if gaps are stored less one, otherwise 0.
+    pub(super) step: u32,
+    /// The vertex of value 0.
+    pub(super) origin: u32,
+    /// The largest value that is sound.
+    pub(super) last: u32,
+}
+
+impl Default for Unit {
+    fn default() -> Self {
+        Self { sums: [0; size_of::<Sums>() / 4], values: [0; size_of::<Values>() / 4], heads: [0; UNIT] }
+    }
+}
+
+impl Unit {
+    /// The gaps of a block.
+    #[inline(always)]
+    pub(super) fn block(&mut self, block: usize) -> &mut [u32; BLOCK] {
+        self.sums[MARGIN + block * BLOCK..].first_chunk_mut().expect("a block of the unit")
+    }
+
+    /// Begins with lists, after the gaps of `blocks` blocks: the first `continued` neighbours continue the list of the
+    /// unit before.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, fast: bool, blocks: usize, continued: usize, bases: Bases) {
+        if fast {
+            return self.heads.fill(0);
+        }
+        scan(&mut self.sums, blocks, bases.step);
+        if continued > 0 {
+            subtract::<STRIDE>(&self.sums, bases.before.wrapping_neg(), 0, continued, &mut self.values);
+        }
+    }
+
+    /// Adds consecutive lists; returns their number and where the next one begins. Stops at the end of the unit, with a
+    /// list that may go on behind it: its degree is counted in full.
+    #[inline(always)]
+    pub(super) fn add(&mut self, fast: bool, lists: Lists<'_>) -> (usize, usize) {
+        match (fast, lists.own) {
+            (false, _) if lists.are_short => rebase::<SHORT_STRIDE>(&self.sums, lists, &mut self.values),
+            (false, _) => rebase::<STRIDE>(&self.sums, lists, &mut self.values),
+            (true, None) => mark(lists, &mut self.heads),
+            (true, Some(own)) => mark_own(lists, own, &mut self.heads, &mut self.sums),
+        }
+    }
+
+    /// Writes the vertices of the first `count` gaps after all lists; what is written behind them is undefined. Returns
+    /// whether all values are sound.
+    #[inline(always)]
+    pub(super) fn finish(&mut self, fast: bool, count: usize, bases: Bases, out: &mut [u32; UNIT]) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if fast {
+            let gaps: &[u32; UNIT] = self.sums[MARGIN..].first_chunk().expect("a unit");
+            return super::avx2::sum(gaps, &self.heads, count, bases, out);
+        }
+        let _ = fast;
+        finish(&self.values[..count], bases, out)
+    }
 }
 
 /// Some consecutive lists that begin in the unit.
@@ -42,11 +116,6 @@ pub(super) struct Lists<'a> {
 /// Whether lists with as many neighbours are short.
 pub(super) fn are_short(lists: usize, neighbours: u64) -> bool {
     neighbours <= (SHORT_MAX * lists) as u64
-}
-
-/// The values of the part of a list that continues from the unit before: sums and the unit's base.
-pub(super) fn continue_list(sums: &Sums, base: u32, end: usize, out: &mut Values) {
-    subtract::<STRIDE>(sums, base.wrapping_neg(), 0, end, out);
 }
 
 /// Whether this processor has the faster kernels.
@@ -79,42 +148,8 @@ pub(super) fn patch(fast: bool, words: &[u32], shape: Shape, gaps: &mut [u32; BL
     shape.patch(words, gaps);
 }
 
-/// Replaces the first `blocks` blocks of gaps by their prefix sums, adding `step` to each gap.
-#[inline(always)]
-pub(super) fn scan(fast: bool, sums: &mut Sums, blocks: usize, step: u32) {
-    #[cfg(target_arch = "x86_64")]
-    if fast {
-        return super::avx2::scan(sums, blocks, step);
-    }
-    let _ = fast;
-    scan_portable(sums, blocks, step);
-}
-
-/// The values of lists from prefix sums; returns the number of lists and where the next one begins. Stops at the end of
-/// the unit, with a list that may go on behind it: its degree is counted in full.
-#[inline(always)]
-pub(super) fn rebase(fast: bool, sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
-    #[cfg(target_arch = "x86_64")]
-    if fast {
-        return super::avx2::rebase(sums, lists, out);
-    }
-    let _ = fast;
-    rebase_any(sums, lists, out)
-}
-
-/// Writes the vertices of values, which begin at `origin`; returns whether all values are at most `last`.
-#[inline(always)]
-pub(super) fn finish(fast: bool, values: &[u32], (origin, last): (u32, u32), out: &mut [u32]) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if fast {
-        return super::avx2::finish(values, (origin, last), out);
-    }
-    let _ = fast;
-    finish_any(values, (origin, last), out)
-}
-
-/// Prefix sums, four at a time.
-fn scan_portable(sums: &mut Sums, blocks: usize, step: u32) {
+/// Replaces the first `blocks` blocks of gaps by their prefix sums, four at a time, adding `step` to each gap.
+fn scan(sums: &mut Sums, blocks: usize, step: u32) {
     let mut before = 0u32;
     for four in sums[MARGIN..MARGIN + blocks * BLOCK].as_chunks_mut::<4>().0 {
         let [a, b, c, d] = four.map(|gap| gap.wrapping_add(step));
@@ -144,16 +179,9 @@ fn subtract<const STRIDE: usize>(sums: &Sums, less: u32, at: usize, end: usize, 
     }
 }
 
+/// The values of lists from prefix sums.
 #[inline(always)]
-pub(super) fn rebase_any(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
-    match lists.are_short {
-        true => rebase_by::<SHORT_STRIDE>(sums, lists, out),
-        false => rebase_by::<STRIDE>(sums, lists, out),
-    }
-}
-
-#[inline(always)]
-fn rebase_by<const STRIDE: usize>(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
+fn rebase<const STRIDE: usize>(sums: &Sums, lists: Lists<'_>, out: &mut Values) -> (usize, usize) {
     let Lists { degrees, mut at, own, step, .. } = lists;
     for (number, &degree) in degrees.iter().enumerate() {
         if at >= UNIT {
@@ -176,8 +204,36 @@ fn rebase_by<const STRIDE: usize>(sums: &Sums, lists: Lists<'_>, out: &mut Value
     (degrees.len(), at)
 }
 
+/// Marks the first neighbours of lists.
 #[inline(always)]
-pub(super) fn finish_any(values: &[u32], (origin, last): (u32, u32), out: &mut [u32]) -> bool {
+fn mark(lists: Lists<'_>, heads: &mut [u8; UNIT]) -> (usize, usize) {
+    let Lists { degrees, mut at, .. } = lists;
+    for (number, &degree) in degrees.iter().enumerate() {
+        // A list that is empty marks the beginning of the next one.
+        let Some(head) = heads.get_mut(at) else { return (number, at) };
+        *head = u8::MAX;
+        at += degree as usize;
+    }
+    (degrees.len(), at)
+}
+
+/// The same where first neighbours are relative to their list's vertex: replaces their gaps by their values.
+#[inline(always)]
+fn mark_own(lists: Lists<'_>, own: u32, heads: &mut [u8; UNIT], gaps: &mut Sums) -> (usize, usize) {
+    let Lists { degrees, mut at, .. } = lists;
+    for (number, &degree) in degrees.iter().enumerate() {
+        let Some(head) = heads.get_mut(at) else { return (number, at) };
+        if degree > 0 {
+            let gap = &mut gaps[MARGIN + at];
+            *gap = own.wrapping_add(number as u32).wrapping_add(unzigzag(*gap));
+            *head = u8::MAX;
+        }
+        at += degree as usize;
+    }
+    (degrees.len(), at)
+}
+
+fn finish(values: &[u32], Bases { origin, last, .. }: Bases, out: &mut [u32]) -> bool {
     // Below 2^31, a value is too large if it or its distance to the last one has the highest bit. That takes fewer
     // instructions than comparisons of unsigned numbers where vectors have none.
     let mut signs = 0;

@@ -28,14 +28,21 @@ mod decode;
 mod degrees;
 mod encoder;
 mod estimate;
+pub mod ids;
 mod kernels;
+mod page_degrees;
+mod partial;
 mod parts;
 
 pub use decode::UnitDecoder;
 pub use encoder::PageEncoder;
 pub use estimate::PackedEstimate;
+pub(crate) use page_degrees::add_degrees;
+pub use partial::PartialPage;
+pub(crate) use partial::{stored_units, unit_entries};
 pub use parts::PackedParts;
 
+use crate::directory::DirectoryEntry;
 use crate::encoding::Encoding;
 use crate::page::{HEADER_BYTES, PageDefect, PageHeader};
 use block::Shape;
@@ -115,6 +122,8 @@ pub struct PackedPage<'a> {
     words: &'a [u32],
     header: PageHeader,
     packed: PackedHeader,
+    /// The payload word at which each unit begins.
+    units: &'a [u32],
     parameters: PackedParameters,
     /// The vertices that may be neighbours.
     first_dest: u32,
@@ -147,7 +156,9 @@ impl<'a> PackedPage<'a> {
         let room = || format!("a plain image of at most {} bytes", parameters.image_bytes());
         PageDefect::unless_with(fits, room, || image_bytes(&header).to_string())?;
         let (first_dest, dest_count) = (destinations.start as u32, destinations.end - destinations.start);
-        Ok(Self { words, header, packed, parameters, first_dest, dest_count, fast: kernels::has_fast() })
+        let end = (need - u64::from(packed.payload_words)) as usize;
+        let units = &words[end - header.edge_count.div_ceil(UNIT as u32) as usize..end];
+        Ok(Self { words, header, packed, units, parameters, first_dest, dest_count, fast: kernels::has_fast() })
     }
 
     /// The same page, decoded without the processor's vector instructions: for tests and measurements.
@@ -209,7 +220,7 @@ impl<'a> PackedPage<'a> {
     /// The payload word at which a unit, which must exist, begins.
     #[inline(always)]
     fn unit_at(&self, unit: usize) -> usize {
-        self.words[HEADER_WORDS + 2 * (self.block_count() + self.degree_block_count()) + unit] as usize
+        self.units[unit] as usize
     }
 
     /// The index of the payload's first word.
@@ -223,6 +234,17 @@ impl<'a> PackedPage<'a> {
     fn payload_from(&self, word: usize) -> &'a [u32] {
         self.words.get(self.payload_at() + word..).unwrap_or(&[])
     }
+}
+
+/// The smallest `edges_max` with which plain images hold all of these pages.
+pub fn edges_max_of(pages: &[DirectoryEntry]) -> u32 {
+    let needed = |page: &DirectoryEntry| {
+        let (edge_count, slot_count) = (page.edge_count, page.slot_count);
+        let image_bytes = image_bytes(&PageHeader { edge_count, slot_count, ..PageHeader::default() });
+        u64::from(edge_count).max(image_bytes.saturating_sub(IMAGE_EXTRA_BYTES).div_ceil(4))
+    };
+    let needed = pages.iter().map(needed).max().unwrap_or(0).max(1);
+    needed.next_multiple_of(UNIT as u64).min(EDGES_MAX_MAX.into()) as u32
 }
 
 /// Bytes of the plain image of a page.

@@ -1,8 +1,9 @@
 //! Writes `degrees.bin`: sequentially for the first shard, and once more for each further shard, whose degrees are
-//! added to those in the file.
+//! added to those in the file. Stores with packed pages keep its checksum only.
 
 use super::packer::whole_degree;
 use crate::checksum::Crc32c;
+use crate::durable::hold;
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -25,12 +26,14 @@ pub(super) struct DegreesFile {
     /// The checksum of this round so far, and of the last one.
     crc: Crc32c,
     crc_written: u32,
+    /// Whether the file is a part of the store.
+    is_kept: bool,
 }
 
 impl DegreesFile {
-    pub(super) fn new(path: PathBuf, file: File) -> Self {
+    pub(super) fn new(path: PathBuf, file: File, is_kept: bool) -> Self {
         let (block, crc) = (Vec::new(), Crc32c::default());
-        Self { path, file, block, start: 0, at: 0, written: None, crc, crc_written: 0 }
+        Self { path, file, block, start: 0, at: 0, written: None, crc, crc_written: 0, is_kept }
     }
 
     /// Adds to the degree of the next vertex; returns the sum.
@@ -79,9 +82,17 @@ impl DegreesFile {
         self.take_block()
     }
 
-    /// Syncs the file and returns its checksum. To be called after [`end_round`](Self::end_round).
+    /// Syncs or removes the file and returns its checksum. To be called after [`end_round`](Self::end_round).
     pub(super) fn finish(self) -> Result<u32> {
-        self.file.sync_all().map_err(Error::io(&self.path, "sync"))?;
+        match self.is_kept {
+            true => self.file.sync_all().map_err(Error::io(&self.path, "sync"))?,
+            false => {
+                drop(self.file);
+                let _list = hold();
+                // If it cannot be removed now, it is with the staging folder.
+                std::fs::remove_file(&self.path).ok();
+            }
+        }
         Ok(self.crc_written)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  StoreWriter::create ─▶ topology(Out) ─▶ TopologyWriter::push(source, dest, weight)… ─▶ finish ─▶ … ─▶ finish
-//!      locks its folders       one page being packed (packer) ─▶ writer thread (sink)        all files in place,
+//!      locks its folders       one page being packed (packer) ─▶ writer threads (sink)       all files in place,
 //!      (site)                  grouped lists: shard by shard,                                graph.json last
 //!                              with end_shard after each
 //! ```
@@ -25,11 +25,13 @@ pub(crate) use site::STAGING;
 pub use targets::Targets;
 
 use crate::checksum::Crc32c;
+use crate::chunks::CHUNKS;
 use crate::durable::{Made, clear_staging, folder_of, hold, new_tag, sync_folder};
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
-use crate::manifest::{MANIFEST, Manifest};
+use crate::manifest::{Ids, MANIFEST, Manifest};
+use crate::packed::{self, ids::IdsSummary};
 use crate::page::{Capacity, PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use crate::store::Direction;
 use journal::{Journal, Moved};
@@ -83,6 +85,9 @@ impl Layout {
         Ok(())
     }
 }
+
+/// Values that are written at once, in bytes.
+const VALUES_BYTES: usize = 1 << 18;
 
 /// A store that is being written. Holds locks on its folders.
 #[derive(Debug)]
@@ -182,6 +187,12 @@ impl StoreWriter {
         &self.layout
     }
 
+    /// Changes the encoding, before the first topology is begun.
+    pub fn set_encoding(&mut self, encoding: Encoding) {
+        debug_assert!(self.files.is_empty(), "files of pages exist");
+        self.layout.encoding = encoding;
+    }
+
     /// The store's tag.
     pub fn tag(&self) -> u32 {
         self.tag
@@ -204,24 +215,48 @@ impl StoreWriter {
         };
         let pages = open("pages")?;
         let weights = if weighted { open("weights")? } else { Vec::new() };
-        let sink = sink::Sink::start(self.layout.capacity(), pages, weights)?;
+        let sink = sink::Sink::start(&self.layout, pages, weights)?;
         let (path, file) = self.stage(folder.join("degrees.bin"))?;
-        let degrees = degrees::DegreesFile::new(path, file);
+        let is_kept = !self.layout.encoding.is_packed();
+        if !is_kept {
+            // Packed pages hold the degrees. The file is there only to add up those of all shards.
+            self.files.pop();
+        }
+        let degrees = degrees::DegreesFile::new(path, file, is_kept);
         let directory = self.stage(folder.join("directory.bin"))?;
-        Ok(TopologyWriter::new(self.layout.clone(), self.tag, directory, sink, degrees, targets))
+        let is_packed = self.layout.encoding.is_packed();
+        let chunks = is_packed.then(|| self.stage(folder.join(CHUNKS))).transpose()?;
+        Ok(TopologyWriter::new(self.layout.clone(), self.tag, (directory, chunks), sink, degrees, targets))
     }
 
-    /// Writes a file of values in the store's folder; returns its checksum.
+    /// Writes `ids.bin`, packed if pages are. `ids` returns the original ids, which must be distinct, in vertex order;
+    /// it is called twice.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn write_values(&mut self, name: &str, values: impl Iterator<Item = u64>) -> Result<u32> {
-        let (path, file) = self.stage(name.into())?;
+    pub fn write_ids<I: Iterator<Item = u64>>(&mut self, ids: impl Fn() -> I) -> Result<Ids> {
+        let (path, file) = self.stage("ids.bin".into())?;
         let mut file = ChecksummedFile::new(path, file);
-        for value in values {
-            file.write(&value.to_le_bytes())?;
+        let summary = IdsSummary::of(ids());
+        let ascending = summary.ascending;
+        if !self.layout.encoding.is_packed() {
+            let mut bytes = Vec::with_capacity(VALUES_BYTES);
+            for id in ids() {
+                bytes.extend_from_slice(&id.to_le_bytes());
+                if bytes.len() == VALUES_BYTES {
+                    file.write(&bytes)?;
+                    bytes.clear();
+                }
+            }
+            file.write(&bytes)?;
+            return Ok(Ids::File { crc: file.finish()?, ascending });
         }
-        file.finish()
+        let mut bytes = 0;
+        packed::ids::encode(&summary, ids(), |words| {
+            bytes += 4 * words.len() as u64;
+            file.write(bytemuck::cast_slice(words))
+        })?;
+        Ok(Ids::Packed { crc: file.finish()?, bytes, ascending })
     }
 
     /// Creates a file of the store's own folder, in the staging folder.

@@ -41,6 +41,8 @@ pub struct TopologyWriter {
 #[derive(Debug)]
 struct Output {
     directory: (PathBuf, File),
+    /// The chunks of packed pages.
+    chunks: Option<(PathBuf, File)>,
     sink: Sink,
     degrees: DegreesFile,
 }
@@ -62,25 +64,27 @@ impl TopologyWriter {
     pub(super) fn new(
         layout: Layout,
         tag: u32,
-        directory: (PathBuf, File),
+        (directory, chunks): ((PathBuf, File), Option<(PathBuf, File)>),
         sink: Sink,
         degrees: DegreesFile,
         targets: Option<Targets>,
     ) -> Self {
-        let buffers = sink.empty().expect("a new sink has empty buffers");
-        let output = Some(Output { directory, sink, degrees });
-        Self { output, targets, ..Self::with_buffers(layout, tag, buffers) }
+        let mut buffers = sink.empty().expect("a new sink has empty buffers");
+        let encoder = buffers.encoder.take();
+        let output = Some(Output { directory, chunks, sink, degrees });
+        Self { output, targets, ..Self::with_buffers(layout, tag, buffers, encoder) }
     }
 
     /// A writer that computes the layout and writes nothing.
     pub fn layout_only(layout: Layout) -> Self {
         let empty = || crate::buffer::AlignedBuffer::new(0);
-        Self::with_buffers(layout, 0, PageBuffers { page: empty(), weights: empty() })
+        let parameters = PackedParameters::of(layout.encoding);
+        let encoder = parameters.map(|parameters| PageEncoder::new(layout.page_bytes, parameters));
+        Self::with_buffers(layout, 0, PageBuffers { page: empty(), weights: empty(), encoder: None }, encoder)
     }
 
-    fn with_buffers(layout: Layout, tag: u32, buffers: PageBuffers) -> Self {
+    fn with_buffers(layout: Layout, tag: u32, buffers: PageBuffers, encoder: Option<PageEncoder>) -> Self {
         let capacity = layout.capacity();
-        let encoder = PackedParameters::of(layout.encoding);
         Self {
             capacity,
             tag,
@@ -90,7 +94,7 @@ impl TopologyWriter {
             shards: Vec::new(),
             shard_first: 0,
             page: OpenPage::default(),
-            encoder: encoder.map(|parameters| PageEncoder::new(layout.page_bytes, parameters)),
+            encoder,
             layout,
             buffers,
             edges: 0,
@@ -102,7 +106,7 @@ impl TopologyWriter {
     pub fn memory_bytes(layout: &Layout) -> u64 {
         let weights = if layout.weights.is_some() { layout.capacity().weight_page_bytes() } else { 0 };
         let encoder = PackedParameters::of(layout.encoding).map_or(0, PageEncoder::memory_bytes);
-        super::sink::BUFFERS as u64 * (u64::from(layout.page_bytes) + u64::from(weights)) + encoder
+        super::sink::BUFFERS as u64 * (u64::from(layout.page_bytes) + u64::from(weights) + encoder)
     }
 
     /// Appends an edge. Sources must not descend within a shard; destinations of a source should ascend.
@@ -125,6 +129,45 @@ impl TopologyWriter {
         }
         self.page.edge_count += 1;
         Ok(())
+    }
+
+    /// Appends neighbours of a vertex, in ascending order, and their weights if the graph has any.
+    ///
+    /// # Errors
+    /// Those of [`push`](Self::push).
+    pub fn push_list(&mut self, source: u32, dests: &[u32], weights: &[u32]) -> Result<()> {
+        let plain = matches!(self.layout.encoding, Encoding::VertexId) && self.output.is_some();
+        if !weights.is_empty() || !plain && self.encoder.is_none() {
+            let weight = |at: usize| weights.get(at).copied().unwrap_or(0);
+            return dests.iter().enumerate().try_for_each(|(at, &dest)| self.push(source, dest, weight(at)));
+        }
+        if self.page.slots.is_empty() || source != self.open_vertex() {
+            self.open_record(source.into())?;
+        }
+        let mut rest = dests;
+        while !rest.is_empty() {
+            let some = match &mut self.encoder {
+                Some(encoder) => encoder.push_all(rest),
+                None => self.put_all(rest),
+            };
+            self.page.edge_count += some as u32;
+            rest = &rest[some..];
+            match self.encoder {
+                _ if rest.is_empty() => {}
+                Some(_) => self.make_room_packed()?,
+                None => self.make_room()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes neighbours into the page, as many as it has room for, as vertex ids. Returns their number.
+    fn put_all(&mut self, dests: &[u32]) -> usize {
+        let some = dests.len().min((self.page.edges_max - self.page.edge_count) as usize);
+        let at = HEADER_BYTES + 4 * self.page.edge_count as usize;
+        let places = self.buffers.page[at..at + 4 * some].as_chunks_mut::<4>().0;
+        places.iter_mut().zip(dests).for_each(|(place, dest)| *place = dest.to_le_bytes());
+        some
     }
 
     /// Ends a shard in a graph with `vertices` vertices, after all edges with destinations from the end of the previous
@@ -167,19 +210,24 @@ impl TopologyWriter {
             large_pages: self.entries.iter().filter(|entry| entry.run > 0).count() as u64,
             degree_max: self.degree_max,
             directory_crc: 0,
+            chunks_crc: None,
             degrees_crc: 0,
             shards: grouped.then_some(self.shards),
         };
         if let Some(output) = self.output.take() {
             summary.degrees_crc = output.degrees.finish()?;
-            for (entry, crcs) in self.entries.iter_mut().zip(output.sink.finish()?) {
+            let written = output.sink.finish()?;
+            for (entry, crcs) in self.entries.iter_mut().zip(written.checksums) {
                 (entry.crc, entry.weights_crc) = crcs;
+            }
+            if let Some((chunks, file)) = written.chunks.zip(output.chunks) {
+                let (bytes, crc) = chunks.encode(self.entries.len() as u64, self.tag, self.layout.page_bytes);
+                write_whole(file, &bytes)?;
+                summary.chunks_crc = Some(crc);
             }
             let version = version_of(self.layout.encoding.is_packed(), grouped);
             let (bytes, crc) = directory::encode(&self.entries, self.tag, self.layout.page_bytes, version);
-            let (path, mut file) = output.directory;
-            file.write_all(&bytes).map_err(Error::io(&path, "write"))?;
-            file.sync_all().map_err(Error::io(&path, "sync"))?;
+            write_whole(output.directory, &bytes)?;
             summary.directory_crc = crc;
         }
         Ok((summary, self.entries))
@@ -368,10 +416,8 @@ impl TopologyWriter {
     /// Completes the page's bytes and exchanges them for an empty buffer.
     fn write_out(&mut self, header: &PageHeader) -> Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
-        let page = &mut self.buffers.page;
-        if let Some(encoder) = &self.encoder {
-            encoder.write(header, page);
-        } else {
+        if self.encoder.is_none() {
+            let page = &mut self.buffers.page;
             page[..HEADER_BYTES].copy_from_slice(bytemuck::bytes_of(header));
             let slots = self.page.slots.iter().chain([&self.page.edge_count]);
             for (place, slot) in page.rchunks_exact_mut(4).zip(slots) {
@@ -389,11 +435,16 @@ impl TopologyWriter {
                 Ok(_) => unreachable!("a sink stops early only when it fails"),
             });
         };
-        empty.page.fill(0);
-        empty.weights.fill(0);
-        output.sink.write(std::mem::replace(&mut self.buffers, empty));
+        let encoder = std::mem::replace(&mut self.encoder, empty.encoder.take());
+        let full = PageBuffers { encoder, ..std::mem::replace(&mut self.buffers, empty) };
+        output.sink.write(*header, full);
         Ok(())
     }
+}
+
+fn write_whole((path, mut file): (PathBuf, File), bytes: &[u8]) -> Result<()> {
+    file.write_all(bytes).map_err(Error::io(&path, "write"))?;
+    file.sync_all().map_err(Error::io(&path, "sync"))
 }
 
 /// A degree in the 32 bits of `degrees.bin`.

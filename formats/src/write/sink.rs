@@ -1,95 +1,184 @@
-//! A topology writer's thread: computes checksums of full pages and writes them, while the next one is being packed.
+//! A topology writer's threads: they encode full pages, compute checksums and write, while the next page is being packed.
+//!
+//! ```text
+//!  packer ── full pages ─▶ threads: encode, CRC-32C, write at the page's place ── empty buffers ─▶ packer
+//! ```
+//!
+//! Where a page is in its file follows from its number, so pages are written in any order.
 
 use crate::buffer::AlignedBuffer;
 use crate::checksum::crc32c;
+use crate::chunks::{ChunkTableWriter, PageChunks};
 use crate::error::{Error, Result};
-use crate::page::Capacity;
+use crate::packed::{PackedParameters, PageEncoder};
+use crate::page::PageHeader;
+use crate::store::write_all_at;
 use crate::threads;
+use crate::write::Layout;
 use std::fs::File;
-use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// A page of topology and, if the graph has weights, its page of weights.
 #[derive(Debug)]
 pub(super) struct PageBuffers {
+    /// Zeros beyond what has been put there.
     pub(super) page: AlignedBuffer,
     pub(super) weights: AlignedBuffer,
+    /// The lists, if pages are packed: they are written into `page` by the thread that takes it.
+    pub(super) encoder: Option<PageEncoder>,
 }
 
 /// Receives full pages in order and returns empty buffers.
 #[derive(Debug)]
 pub(super) struct Sink {
-    full: SyncSender<PageBuffers>,
+    full: SyncSender<(PageHeader, PageBuffers)>,
     empty: Receiver<PageBuffers>,
-    thread: JoinHandle<Result<Vec<(u32, u32)>>>,
+    threads: Vec<JoinHandle<Result<()>>>,
+    target: Arc<Target>,
 }
 
-/// The number of page buffers: one is packed while another is written.
-pub(super) const BUFFERS: usize = 3;
+/// What is known about the pages after they have been written.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// By page: the checksums of the page and of its weights.
+    pub(super) checksums: Vec<(u32, u32)>,
+    /// The chunks, if pages are packed.
+    pub(super) chunks: Option<ChunkTableWriter>,
+}
+
+/// The number of page buffers: one is packed while others are written.
+pub(super) const BUFFERS: usize = WRITERS + 1;
+/// The number of threads that encode and write.
+const WRITERS: usize = 3;
+/// After so many bytes a thread waits for the disk, so that no more than a multiple of them is only in the system's
+/// page cache, and the last sync is short.
+const SYNC_BYTES: u64 = 256 << 20;
+
+/// The files, one a stripe, and the checksums of what is in them.
+#[derive(Debug)]
+struct Target {
+    pages: Vec<(PathBuf, File)>,
+    weights: Vec<(PathBuf, File)>,
+    written: Mutex<Written>,
+    written_bytes: AtomicU64,
+    failed: AtomicBool,
+}
 
 impl Sink {
-    /// Starts the thread, which owns the files, one a stripe.
-    pub(super) fn start(
-        capacity: Capacity,
-        pages: Vec<(PathBuf, File)>,
-        weights: Vec<(PathBuf, File)>,
-    ) -> Result<Self> {
+    /// Starts the threads.
+    pub(super) fn start(layout: &Layout, pages: Vec<(PathBuf, File)>, weights: Vec<(PathBuf, File)>) -> Result<Self> {
         let (full, full_out) = sync_channel(BUFFERS);
         let (empty_in, empty) = channel();
-        let weight_bytes = if weights.is_empty() { 0 } else { u64::from(capacity.weight_page_bytes()) };
+        let weight_bytes = if weights.is_empty() { 0 } else { layout.capacity().weight_page_bytes().into() };
         for _ in 0..BUFFERS {
-            let page = AlignedBuffer::try_new("a page to write", capacity.page_bytes.into())?;
+            let page = AlignedBuffer::try_new("a page to write", layout.page_bytes.into())?;
             let weights = AlignedBuffer::try_new("a page of weights to write", weight_bytes)?;
-            empty_in.send(PageBuffers { page, weights }).expect("the receiver is in hand");
+            let parameters = PackedParameters::of(layout.encoding);
+            let encoder = parameters.map(|parameters| PageEncoder::new(layout.page_bytes, parameters));
+            empty_in.send(PageBuffers { page, weights, encoder }).expect("the receiver is in hand");
         }
-        let thread = threads::start("page writer", 1, move || write_pages(&full_out, &empty_in, pages, weights))?;
-        Ok(Self { full, empty, thread })
+        let chunks = layout.encoding.is_packed().then(ChunkTableWriter::default);
+        let target = Target {
+            pages,
+            weights,
+            written: Mutex::new(Written { checksums: Vec::new(), chunks }),
+            written_bytes: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+        };
+        let (target, full_out) = (Arc::new(target), Arc::new(Mutex::new(full_out)));
+        let mut threads = Vec::with_capacity(WRITERS);
+        for _ in 0..WRITERS {
+            let (target, full, empty) = (Arc::clone(&target), Arc::clone(&full_out), empty_in.clone());
+            threads.push(threads::start("page writer", WRITERS, move || target.write_pages(&full, &empty))?);
+        }
+        Ok(Self { full, empty, threads, target })
     }
 
-    /// Waits for an empty buffer; none if the thread has failed: [`finish`](Self::finish) returns the error.
+    /// Waits for empty buffers; none if writing has failed: [`finish`](Self::finish) returns the error.
     pub(super) fn empty(&self) -> Option<PageBuffers> {
-        self.empty.recv().ok()
+        if self.target.failed.load(Ordering::Relaxed) { None } else { self.empty.recv().ok() }
     }
 
-    /// Queues a full page. [`finish`](Self::finish) reports errors of the thread.
-    pub(super) fn write(&self, buffers: PageBuffers) {
-        self.full.send(buffers).ok();
+    /// Queues a full page. [`finish`](Self::finish) reports errors of the threads.
+    pub(super) fn write(&self, header: PageHeader, buffers: PageBuffers) {
+        self.full.send((header, buffers)).ok();
     }
 
-    /// Waits until everything is on disk; returns the checksums of each page and its weights, in order.
-    pub(super) fn finish(self) -> Result<Vec<(u32, u32)>> {
+    /// Waits until everything is on disk.
+    pub(super) fn finish(self) -> Result<Written> {
         drop(self.full);
         drop(self.empty);
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    }
-}
-
-fn write_pages(
-    full: &Receiver<PageBuffers>,
-    empty: &Sender<PageBuffers>,
-    mut pages: Vec<(PathBuf, File)>,
-    mut weights: Vec<(PathBuf, File)>,
-) -> Result<Vec<(u32, u32)>> {
-    let mut checksums = Vec::new();
-    while let Ok(buffers) = full.recv() {
-        let stripe = checksums.len() % pages.len();
-        let mut crcs = (crc32c(&buffers.page), 0);
-        write(&mut pages[stripe], &buffers.page)?;
-        if let Some(file) = weights.get_mut(stripe) {
-            crcs.1 = crc32c(&buffers.weights);
-            write(file, &buffers.weights)?;
+        let mut result = Ok(());
+        for thread in self.threads {
+            let ended = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            result = result.and(ended);
         }
-        checksums.push(crcs);
-        empty.send(buffers).ok();
+        result?;
+        for (path, file) in self.target.pages.iter().chain(&self.target.weights) {
+            file.sync_all().map_err(Error::io(path, "sync"))?;
+        }
+        Ok(std::mem::take(&mut *self.target.written.lock().expect("no thread has panicked")))
     }
-    for (path, file) in pages.iter().chain(&weights) {
-        file.sync_all().map_err(Error::io(path, "sync"))?;
-    }
-    Ok(checksums)
 }
 
-fn write((path, file): &mut (PathBuf, File), bytes: &[u8]) -> Result<()> {
-    file.write_all(bytes).map_err(Error::io(&*path, "write"))
+impl Target {
+    /// A thread: writes pages until there are no more, or writing fails.
+    fn write_pages(
+        &self,
+        full: &Mutex<Receiver<(PageHeader, PageBuffers)>>,
+        empty: &Sender<PageBuffers>,
+    ) -> Result<()> {
+        // The lock is held while a thread waits: the others wait for the lock.
+        let next = || full.lock().expect("no thread panics while it takes a page").recv();
+        while !self.failed.load(Ordering::Relaxed)
+            && let Ok((header, mut buffers)) = next()
+        {
+            if let Err(error) = self.write_page(&header, &mut buffers) {
+                self.failed.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+            buffers.page.fill(0);
+            buffers.weights.fill(0);
+            empty.send(buffers).ok();
+        }
+        Ok(())
+    }
+
+    fn write_page(&self, header: &PageHeader, buffers: &mut PageBuffers) -> Result<()> {
+        if let Some(encoder) = &buffers.encoder {
+            encoder.write(header, &mut buffers.page);
+        }
+        let mut crcs = (crc32c(&buffers.page), 0);
+        self.write(&self.pages, header.page, &buffers.page)?;
+        if !self.weights.is_empty() {
+            crcs.1 = crc32c(&buffers.weights);
+            self.write(&self.weights, header.page, &buffers.weights)?;
+        }
+        let chunks = buffers.encoder.is_some().then(|| PageChunks::of(&buffers.page));
+        let mut written = self.written.lock().expect("no thread panics while it adds what it has written");
+        let page = header.page as usize;
+        if written.checksums.len() <= page {
+            written.checksums.resize(page + 1, (0, 0));
+        }
+        written.checksums[page] = crcs;
+        if let Some((table, chunks)) = written.chunks.as_mut().zip(chunks) {
+            table.set(page, chunks);
+        }
+        Ok(())
+    }
+
+    fn write(&self, files: &[(PathBuf, File)], page: u32, bytes: &[u8]) -> Result<()> {
+        let (stripe, place) = (page as usize % files.len(), u64::from(page) / files.len() as u64);
+        let (path, file) = &files[stripe];
+        write_all_at(file, bytes, place * bytes.len() as u64).map_err(Error::io(path, "write"))?;
+        let before = self.written_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if before / SYNC_BYTES != (before + bytes.len() as u64) / SYNC_BYTES {
+            file.sync_data().map_err(Error::io(path, "sync"))?;
+        }
+        Ok(())
+    }
 }

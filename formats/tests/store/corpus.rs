@@ -42,6 +42,16 @@ fn corpus_of_packed_lists() {
 }
 
 #[test]
+fn corpus_of_packed_ids() {
+    replay("ids", shared::ids);
+}
+
+#[test]
+fn corpus_of_chunks() {
+    replay("chunks", shared::chunks);
+}
+
+#[test]
 fn corpus_of_directories() {
     replay("directory", shared::directory);
 }
@@ -65,6 +75,8 @@ fn golden_files_are_accepted() {
     assert!(shared::manifest(&golden("v2/shards/graph.json")));
     assert!(shared::manifest(&golden("v3/packed-shards/graph.json")));
     assert!(shared::page(&[&[0xF4, 12, 0, 0, 0, 0], &golden("v3/packed/pages.0")[..]].concat()));
+    assert!(shared::ids(&[&[12, 0], &golden("v3/packed-ids/ids.bin")[..]].concat()));
+    assert!(shared::ids(&[&[0xEB, 3], &golden("v3/packed-groups/ids.bin")[..]].concat()));
 }
 
 proptest! {
@@ -74,7 +86,9 @@ proptest! {
     fn any_bytes_are_a_page_or_an_error(data in prop::collection::vec(any::<u8>(), 0..300)) {
         shared::page(&data);
         shared::packed_lists(&data);
+        shared::ids(&data);
         shared::directory(&data);
+        shared::chunks(&data);
         shared::manifest(&data);
     }
 

@@ -44,7 +44,9 @@ fn stores() -> Vec<Golden> {
     let packed_hub = |name| Golden { encoding: packed(4096, false, false), ..hub_store(name) };
     let mut strict = unweighted(&EDGES);
     strict.dedup();
-    let sparse = (0..VERTICES).map(|v| v * v * v * 3_000_000_019 + 5).collect();
+    let sparse: Vec<u64> = (0..VERTICES).map(|v| v * v * v * 3_000_000_019 + 5).collect();
+    // Groups of the numbers from 7 on, ascending in each.
+    let grouped = (0..5).flat_map(|group| (7..7 + HUB_VERTICES).filter(move |id| id * id % 5 == group)).collect();
     let backward = (0..VERTICES).map(|v| 1_000_000_007 * (VERTICES - v)).collect();
     vec![
         plain("vertex-id", Encoding::VertexId),
@@ -58,7 +60,7 @@ fn stores() -> Vec<Golden> {
             ..plain("weights-f32-record-id-2-1", record(2, 1))
         },
         Golden { in_lists: true, ..plain("in-edges", Encoding::VertexId) },
-        Golden { ids: Some(sparse), ..plain("ids", Encoding::VertexId) },
+        Golden { ids: Some(sparse.clone()), ..plain("ids", Encoding::VertexId) },
         hub_store("large-pages"),
         Golden { stripes: &[".", "second"], ..hub_store("two-stripes") },
         // The hub's list fills two pages of the first shard and continues in the third; the second is empty.
@@ -73,6 +75,8 @@ fn stores() -> Vec<Golden> {
         // Pages hold at most 4096 neighbours, so that the hub's list takes three.
         Golden { stripes: &[".", "second"], ..packed_hub("packed-large-pages") },
         Golden { shard_ends: &[960, 960, HUB_VERTICES], ..packed_hub("packed-shards") },
+        Golden { ids: Some(sparse.clone()), ..plain("packed-ids", packed(1024, false, false)) },
+        Golden { ids: Some(grouped), order: VertexOrder::DegreeGroups, ..packed_hub("packed-groups") },
         // An order that is new in version 3.
         Golden { ids: Some(backward), order: VertexOrder::Listed, ..plain("listed", Encoding::VertexId) },
     ]

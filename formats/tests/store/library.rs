@@ -37,10 +37,7 @@ pub fn write(path: &Path, plan: &Plan<'_>) -> Result<Manifest> {
     let in_lists = plan.in_lists.then(|| write_lists(&mut writer, plan, Direction::In, &turned)).transpose()?;
     let ids = match plan.ids {
         None => Ids::Range { first: 0 },
-        Some(ids) => {
-            let crc = writer.write_values("ids.bin", ids.iter().copied())?;
-            Ids::File { crc, ascending: ids.windows(2).all(|pair| pair[0] < pair[1]) }
-        }
+        Some(ids) => writer.write_ids(|| ids.iter().copied())?,
     };
     let manifest = Manifest {
         tag: TAG,

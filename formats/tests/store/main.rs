@@ -2,6 +2,7 @@
 
 mod canonical;
 mod corpus;
+mod degrees;
 mod golden;
 mod leftovers;
 mod library;

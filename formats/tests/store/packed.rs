@@ -5,10 +5,11 @@ use super::spec_reader::crc32c;
 use super::spec_reader::packed::{self, Packed};
 use proptest::prelude::*;
 use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::chunks::{ChunkContext, ChunkTable, ChunkTableWriter, PageChunks};
 use topostream_formats::directory::DirectoryEntry;
-use topostream_formats::packed::{PackedPage, PackedParameters, PageEncoder, UNIT, UnitDecoder};
+use topostream_formats::packed::{PackedPage, PackedParameters, PageEncoder, PartialPage, UNIT, UnitDecoder};
 use topostream_formats::page::{Page, PageContext, PageHeader, check_page};
-use topostream_formats::{Encoding, Shard};
+use topostream_formats::{Encoding, PageId, Shard};
 
 const PAGE_BYTES: u32 = 64 << 10;
 const TAG: u32 = 7;
@@ -42,6 +43,56 @@ fn page_of(
     (bytes, DirectoryEntry { start_vertex, slot_count, edge_count, run: large, crc, ..DirectoryEntry::default() })
 }
 
+/// Decodes some units of a page of which nothing else has been read.
+fn check_units_alone(bytes: &[u8], page: &PackedPage<'_>, lists: &[Vec<u32>], encoding: Encoding) {
+    let table = chunk_table(bytes, page);
+    let map = table.map(PageId(0), &entry_of(page));
+    let degrees: Vec<u32> = lists.iter().map(|list| list.len() as u32).collect();
+    let destinations = u64::from(page.packed_header().origin)..1 << 32;
+    let (expected, count) = (lists.concat(), page.unit_count());
+    for units in [0..count, 0..count.min(1), count / 2..count.div_ceil(2), count / 3..count / 3 * 2] {
+        let mut part = AlignedBuffer::new(bytes.len());
+        part.fill(0xA5);
+        for range in map.bytes_of(units.clone()) {
+            let range = range.start as usize..range.end as usize;
+            part[range.clone()].copy_from_slice(&bytes[range]);
+        }
+        let places = table.units(PageId(0));
+        let partial = PartialPage::open(&part, encoding, &destinations, *page.header(), places, &degrees).unwrap();
+        let mut image = vec![0u32; page.image_bytes() / 4];
+        let image: &mut [u8] = bytemuck::cast_slice_mut(&mut image);
+        partial.inflate_slots(image);
+        partial.inflate_units(image, units.clone()).unwrap();
+        let plain = Page::open(image, encoding.plain()).unwrap();
+        let neighbours: &[u32] = bytemuck::cast_slice(plain.neighbour_bytes());
+        let edges = units.start as usize * UNIT..expected.len().min(units.end as usize * UNIT);
+        assert_eq!(neighbours[edges.clone()], expected[edges]);
+        let mut whole = vec![0u32; page.image_bytes() / 4];
+        page.inflate_slots(bytemuck::cast_slice_mut(&mut whole)).unwrap();
+        let whole = Page::open(bytemuck::cast_slice(&whole), encoding.plain()).unwrap();
+        assert!((0..=lists.len() as u32).all(|slot| whole.record(slot) == plain.record(slot)));
+    }
+}
+
+fn entry_of(page: &PackedPage<'_>) -> DirectoryEntry {
+    let PageHeader { start_vertex, slot_count, edge_count, .. } = *page.header();
+    DirectoryEntry { start_vertex, slot_count, edge_count, ..DirectoryEntry::default() }
+}
+
+/// The chunk table of a single page.
+fn chunk_table(bytes: &[u8], page: &PackedPage<'_>) -> ChunkTable {
+    let mut writer = ChunkTableWriter::default();
+    writer.set(0, PageChunks::of(bytes));
+    let (file_bytes, crc) = writer.encode(1, TAG, PAGE_BYTES);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &file_bytes).unwrap();
+    let entries = [entry_of(page)];
+    let context = ChunkContext { entries: &entries, page_bytes: PAGE_BYTES, tag: TAG, crc };
+    let table = ChunkTable::open(file.path(), &context).unwrap();
+    assert_eq!(table.units(PageId(0)), page.unit_places());
+    table
+}
+
 /// Decodes a page in every way and compares it with its lists.
 fn check_lists(lists: &[Vec<u32>], start_vertex: u32, origin: u32, before: Option<u32>, encoding: Encoding) {
     let (bytes, entry) = page_of(lists, start_vertex, origin, before, encoding);
@@ -70,6 +121,7 @@ fn check_lists(lists: &[Vec<u32>], start_vertex: u32, origin: u32, before: Optio
             assert_eq!(out[..count], expected[unit as usize * UNIT..][..count]);
         }
     }
+    check_units_alone(&bytes, &page, lists, encoding);
     let Encoding::Packed { edges_max, step, own } = encoding else { unreachable!() };
     let by_spec = packed::edges(&packed::Page {
         bytes: &bytes,

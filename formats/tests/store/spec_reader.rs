@@ -2,6 +2,8 @@
 //!
 //! It makes the checks that section 12 of the specification requires of readers, and most of those left to verifiers.
 
+#[path = "spec_ids.rs"]
+mod ids;
 #[path = "spec_json.rs"]
 mod json;
 #[path = "spec_packed.rs"]
@@ -232,9 +234,15 @@ impl Manifest {
             let first = ids.member("first").number().ok_or("graph.json: first")?;
             return Ok((first..first + self.vertices).collect());
         }
-        let crc = ids.member("crc").number();
-        let bytes = checked(store, "ids.bin", 8 * self.vertices, crc)?;
-        let ids: Vec<u64> = bytes.chunks(8).map(number).collect();
+        let (crc, is_packed) = (ids.member("crc").number(), self.packed.is_some());
+        let kind = ids.member("kind").text();
+        ensure(kind == Some(if is_packed { "packed" } else { "file" }), "graph.json", "another kind of ids")?;
+        let length = if is_packed { ids.member("bytes").number() } else { Some(8 * self.vertices) };
+        let bytes = checked(store, "ids.bin", length.ok_or("graph.json: bytes of ids")?, crc)?;
+        let ids: Vec<u64> = match is_packed {
+            true => self::ids::ids(&bytes, self.vertices).map_err(|what| format!("ids.bin: {what}"))?,
+            false => bytes.chunks(8).map(number).collect(),
+        };
         let ascending = ids.windows(2).all(|pair| pair[0] < pair[1]);
         let claimed = *self.graph.member("ids").member("ascending") == Json::Word("true".into());
         ensure(ascending || !claimed, "ids.bin", "ids that do not ascend")?;
@@ -248,8 +256,10 @@ impl Manifest {
             return Ok(None);
         }
         let grouped = folder.is_empty() && !self.shards.is_empty();
-        let names = ["degree_max", "degrees_crc", "directory_crc", "large_pages", "pages", "shards"];
-        ensure(summary.names() == names[..5 + usize::from(grouped)], "graph.json", "other members in out or in")?;
+        let mut names = vec!["degree_max", "degrees_crc", "directory_crc", "large_pages", "pages"];
+        names.splice(0..0, self.packed.map(|_| "chunks_crc"));
+        names.extend(grouped.then_some("shards"));
+        ensure(summary.names() == names, "graph.json", "other members in out or in")?;
         let pages = summary.member("pages").number().ok_or("graph.json: pages")?;
         let name = |file: &str| if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") };
         let directory = name("directory.bin");
@@ -275,16 +285,51 @@ impl Manifest {
             let ascend = part.windows(2).all(|pair: &[Triple]| (pair[0].0, pair[0].1) <= (pair[1].0, pair[1].1));
             ensure(ascend, &directory, "lists that do not ascend")?;
         }
+        if self.packed.is_some() {
+            self.chunks(store, folder, &all.entries, summary.member("chunks_crc").number())?;
+        }
         // Join the parts of each list.
         edges.sort_by_key(|edge| edge.0);
-        let file = name("degrees.bin");
-        let degrees = checked(store, &file, 4 * self.vertices, summary.member("degrees_crc").number())?;
+        let (file, crc) = (name("degrees.bin"), summary.member("degrees_crc").number());
         let mut counted = vec![0; self.vertices as usize];
         edges.iter().for_each(|edge| counted[edge.0 as usize] += 1);
-        ensure(degrees.chunks(4).map(number).eq(counted.iter().copied()), &file, "other degrees")?;
+        let bytes: Vec<u8> = counted.iter().flat_map(|&degree: &u64| (degree as u32).to_le_bytes()).collect();
+        match self.packed {
+            Some(_) => ensure(crc == Some(crc32c(&bytes).into()), "graph.json", "the checksum of degrees")?,
+            None => ensure(checked(store, &file, 4 * self.vertices, crc)? == bytes, &file, "other degrees")?,
+        }
         let longest = counted.iter().max().copied().unwrap_or(0);
         ensure(summary.member("degree_max").number() == Some(longest), "graph.json", "degree_max")?;
         Ok(Some(Lists { edges, pages: (all.entries.len(), large) }))
+    }
+
+    /// Compares the chunks of all pages with the pages.
+    fn chunks(&self, store: &Path, folder: &str, entries: &[Entry], crc: Option<u64>) -> Result<(), String> {
+        let file = if folder.is_empty() { "chunks.bin".to_owned() } else { format!("{folder}/chunks.bin") };
+        let size = 16_384.max(self.page_bytes / 64);
+        let units: u64 = entries.iter().map(|entry| entry.edges.div_ceil(1024) + 1).sum();
+        let crcs = entries.len() as u64 * (self.page_bytes / size);
+        let bytes = checked(store, &file, 32 + 4 * (crcs + units), crc)?;
+        ensure(&bytes[..8] == b"TSCHUNKS", &file, "magic")?;
+        let header = [word(&bytes, 8), word(&bytes, 12), number(&bytes[16..24]), word(&bytes, 24), word(&bytes, 28)];
+        ensure(header == [3, size, entries.len() as u64, self.tag, 0], &file, "header")?;
+        let mut words = bytes[32..].chunks(4).map(number);
+        let pages = (0..entries.len()).map(|page| self.read_page(store, folder, "pages", page, self.page_bytes));
+        let pages: Vec<Vec<u8>> = pages.map(|page| page.map(|page| page.0)).collect::<Result<_, _>>()?;
+        for (page, chunk) in
+            pages.iter().enumerate().flat_map(|(n, page)| page.chunks(size as usize).map(move |c| (n, c)))
+        {
+            ensure(words.next() == Some(crc32c(chunk).into()), &file, format!("page {page}: a chunk"))?;
+        }
+        for ((number, page), entry) in pages.iter().enumerate().zip(entries) {
+            let (blocks, degree_blocks) = (entry.edges.div_ceil(128), entry.slots.div_ceil(128));
+            let at = 48 + 8 * (blocks + degree_blocks) as usize;
+            let units = (0..entry.edges.div_ceil(1024) as usize).map(|unit| word(page, at + 4 * unit));
+            for unit in units.chain([word(page, 36)]) {
+                ensure(words.next() == Some(unit), &file, format!("page {number}: where a unit begins"))?;
+            }
+        }
+        Ok(())
     }
 
     fn stripe_path(&self, store: &Path, folder: &str, kind: &str, stripe: u64) -> std::path::PathBuf {

@@ -55,7 +55,7 @@ fn a_writer_that_is_dropped_removes_what_it_made() {
     for store in [folder.path().join("empty"), folder.path().join("x/y/store")] {
         let layout = Layout { weights: Some(WeightType::U32), ..small_pages(&stripes) };
         let mut writer = StoreWriter::create(&store, layout, 1).unwrap();
-        writer.write_values("ids.bin", 0..5).unwrap();
+        writer.write_ids(|| 0..5).unwrap();
         for direction in [Direction::Out, Direction::In] {
             let mut topology = writer.topology(direction, None).unwrap();
             topology.push(0, 1, 2).unwrap();
@@ -148,8 +148,15 @@ fn offsets_of_pages_exceed_32_bits() {
 }
 
 fn manifest() -> Manifest {
-    let out =
-        TopologyManifest { pages: 0, large_pages: 0, degree_max: 0, directory_crc: 0, degrees_crc: 0, shards: None };
+    let out = TopologyManifest {
+        pages: 0,
+        large_pages: 0,
+        degree_max: 0,
+        directory_crc: 0,
+        chunks_crc: None,
+        degrees_crc: 0,
+        shards: None,
+    };
     Manifest {
         tag: 0,
         created_by: String::new(),

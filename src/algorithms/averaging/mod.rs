@@ -39,6 +39,7 @@ pub mod command;
 
 use crate::algorithms::Stop;
 use crate::algorithms::neighbour_sum::{self, NeighbourSum, OWN, SUM, VALUE, neighbour_sum_wgsl};
+use crate::algorithms::pagerank::words;
 use crate::algorithms::weights::{self, Stored};
 use crate::model::Parameters;
 use crate::model::algorithm::{
@@ -139,7 +140,19 @@ impl Averaging {
             Model::Circuit { .. } => (0.0, 1.0, 0.0),
             Model::Adsorption { inject, abandon, .. } => (0.0, 1.0 - inject - abandon, inject),
         };
-        Step::new(superstep, neighbour_sum::direction(graph.has_in_lists), Visit::All).with_scalars(scalars)
+        let (tolerance, iterations_max) = self.limits(graph);
+        let [low, high] = words(tolerance);
+        let step = Step::new(superstep, neighbour_sum::direction(graph.has_in_lists), Visit::All);
+        step.with_scalars(scalars).with_integers([low, high, iterations_max, 0])
+    }
+
+    /// The largest total change that ends the run, below 0 if none does, and the maximum number of iterations. GPUs
+    /// have them in a step's integers.
+    fn limits(&self, graph: &Graph) -> (f64, u32) {
+        match self.stop {
+            Stop::Iterations(iterations) => (-1.0, iterations),
+            Stop::Tolerance { l1, iterations_max } => (l1 * self.largest() * graph.vertices as f64, iterations_max),
+        }
     }
 
     fn check_model(&self) -> Result<(), String> {
@@ -316,13 +329,8 @@ impl Algorithm for Averaging {
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         // The first superstep is not an iteration.
         let done = step.superstep;
-        let stop = match self.stop {
-            Stop::Iterations(iterations) => done >= iterations,
-            Stop::Tolerance { l1, iterations_max } => {
-                let small = l1 * self.largest() * graph.vertices as f64;
-                done > 0 && summary.totals[CHANGE] <= small || done >= iterations_max
-            }
-        };
+        let (small, iterations_max) = self.limits(graph);
+        let stop = done > 0 && summary.totals[CHANGE] <= small || done >= iterations_max;
         (!stop && summary.totals[REFUSALS] == 0.0).then(|| self.step(graph, done + 1))
     }
 

@@ -51,9 +51,10 @@ const CHANGE: usize = 0;
 const SQUARES: usize = 1;
 
 impl Eigenvector {
-    fn step(graph: &Graph, superstep: u32, scale: f64) -> Step {
+    fn step(&self, graph: &Graph, superstep: u32, scale: f64) -> Step {
         let mut step = Step::new(superstep, neighbour_sum::direction(graph.has_in_lists), Visit::All);
         step.scalars[SCALE] = scale;
+        step.integers = neighbour_sum::limits(self.stop, graph);
         step
     }
 }
@@ -89,7 +90,7 @@ impl Algorithm for Eigenvector {
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         // Entries that add up to 1, as in NetworkX.
-        (graph.vertices > 0).then(|| Self::step(graph, 0, 1.0 / graph.vertices as f64))
+        (graph.vertices > 0).then(|| self.step(graph, 0, 1.0 / graph.vertices as f64))
     }
 
     fn shader(&self) -> Option<Shader> {
@@ -123,9 +124,8 @@ impl Algorithm for Eigenvector {
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         // The iteration whose result this superstep has scaled; the first one scales the start values.
         let done = step.superstep;
-        let change = summary.totals[CHANGE] / graph.vertices as f64;
-        let stop = done > 0 && neighbour_sum::is_done(self.stop, done, change);
-        (!stop).then(|| Self::step(graph, done + 1, summary.totals[SQUARES].sqrt().recip()))
+        let stop = done > 0 && neighbour_sum::is_done(self.stop, graph, done, summary.totals[CHANGE]);
+        (!stop).then(|| self.step(graph, done + 1, summary.totals[SQUARES].sqrt().recip()))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

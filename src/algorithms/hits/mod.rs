@@ -21,6 +21,7 @@ pub mod command;
 
 use crate::algorithms::Stop;
 use crate::algorithms::neighbour_sum::{self, NeighbourSum};
+use crate::algorithms::pagerank::words;
 use crate::algorithms::weights::Ones;
 use crate::model::Parameters;
 use crate::model::algorithm::{
@@ -78,13 +79,15 @@ impl Mode {
     }
 
     /// A superstep whose values are scaled by 1 over the sum of the vector that they are computed from; by 0 if that is
-    /// 0.
-    fn step(self, superstep: u32, total: f64) -> Step {
+    /// 0. Its integers are the mode and the limits of `stop`.
+    fn step(self, stop: Stop, superstep: u32, total: f64) -> Step {
         let mut step = match self {
             Self::Authorities | Self::Hubs => Step::new(superstep, Direction::Out, Visit::All),
             Self::Scale => Step::without_pages(superstep),
         };
-        step.integers[0] = self as u32;
+        let (tolerance, iterations_max) = stop.limits(1.0);
+        let [low, high] = words(tolerance);
+        step.integers = [self as u32, low, high, iterations_max];
         step.scalars[0] = if total > 0.0 { total.recip() } else { 0.0 };
         step
     }
@@ -135,7 +138,7 @@ impl Algorithm for Hits {
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        (graph.vertices > 0).then(|| Mode::Authorities.step(0, graph.vertices as f64))
+        (graph.vertices > 0).then(|| Mode::Authorities.step(self.stop, 0, graph.vertices as f64))
     }
 
     fn shader(&self) -> Option<Shader> {
@@ -181,16 +184,15 @@ impl Algorithm for Hits {
         let (superstep, total) = (step.superstep + 1, summary.totals[TOTAL]);
         // The number of iterations whose hubs this superstep has scaled; the first one scales the start values.
         let done = step.superstep / 2;
-        let stop = match self.stop {
-            Stop::Iterations(iterations) => done >= iterations,
-            Stop::Tolerance { l1, iterations_max } => done > 0 && summary.totals[CHANGE] < l1 || done >= iterations_max,
+        let (tolerance, iterations_max) = self.stop.limits(1.0);
+        let stop = done > 0 && summary.totals[CHANGE] < tolerance || done >= iterations_max;
+        let mode = match Mode::of(step) {
+            Mode::Authorities if stop => Mode::Scale,
+            Mode::Authorities => Mode::Hubs,
+            Mode::Hubs => Mode::Authorities,
+            Mode::Scale => return None,
         };
-        match Mode::of(step) {
-            Mode::Authorities if stop => Some(Mode::Scale.step(superstep, total)),
-            Mode::Authorities => Some(Mode::Hubs.step(superstep, total)),
-            Mode::Hubs => Some(Mode::Authorities.step(superstep, total)),
-            Mode::Scale => None,
-        }
+        Some(mode.step(self.stop, superstep, total))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -60,6 +60,7 @@ impl Katz {
     fn step(&self, graph: &Graph, superstep: u32) -> Step {
         let mut step = Step::new(superstep, neighbour_sum::direction(graph.has_in_lists), Visit::All);
         (step.scalars[ALPHA], step.scalars[BETA]) = (self.alpha, self.beta);
+        step.integers = neighbour_sum::limits(self.stop, graph);
         step
     }
 }
@@ -135,7 +136,7 @@ impl Algorithm for Katz {
         if step.visit == Visit::None || !squares.is_finite() {
             return None;
         }
-        if !neighbour_sum::is_done(self.stop, done, summary.totals[CHANGE] / graph.vertices as f64) {
+        if !neighbour_sum::is_done(self.stop, graph, done, summary.totals[CHANGE]) {
             return Some(self.step(graph, done));
         }
         let mut last = Step::without_pages(done);

@@ -10,8 +10,9 @@
 //! `refused`, which exists for stores with `f32` weights.
 
 use crate::algorithms::Stop;
+use crate::algorithms::pagerank::words;
 use crate::algorithms::weights::{Ones, Stored, Weights};
-use crate::model::algorithm::{Kernel, List, State, Step, Supersteps, Visit};
+use crate::model::algorithm::{Graph, Integers, Kernel, List, State, Step, Supersteps, Visit};
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
 use crate::model::bits::Bits;
 use std::ops::ControlFlow;
@@ -169,12 +170,18 @@ pub(super) fn check_stop(stop: Stop) -> Result<(), String> {
     }
 }
 
-/// Whether an algorithm stops after an iteration; `change` is the mean change of a vertex.
-pub(super) fn is_done(stop: Stop, iterations: u32, change: f64) -> bool {
-    match stop {
-        Stop::Iterations(asked) => iterations >= asked,
-        Stop::Tolerance { l1, iterations_max } => change < l1 || iterations >= iterations_max,
-    }
+/// Whether an algorithm stops after an iteration; `change` is the sum of the changes of all vertices, and a tolerance
+/// applies to their mean.
+pub(super) fn is_done(stop: Stop, graph: &Graph, iterations: u32, change: f64) -> bool {
+    let (tolerance, iterations_max) = stop.limits(graph.vertices as f64);
+    change < tolerance || iterations >= iterations_max
+}
+
+/// The integers of a superstep from which a GPU knows the same.
+pub(super) fn limits(stop: Stop, graph: &Graph) -> Integers {
+    let (tolerance, iterations_max) = stop.limits(graph.vertices as f64);
+    let [low, high] = words(tolerance);
+    [low, high, iterations_max, 0]
 }
 
 /// One superstep more than there are iterations.

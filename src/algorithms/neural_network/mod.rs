@@ -71,9 +71,8 @@ const HELD: usize = OWN;
 /// With `f32` weights only.
 const REFUSED: usize = OWN + 1;
 
-/// The index of the tolerance in a step's scalars, and of the activation in its integers.
+/// The index of the tolerance in a step's scalars.
 const TOLERANCE: usize = 0;
-const ACTIVATION: usize = 0;
 const ACTIVATION_NAMES: [&str; 3] = ["TANH", "SIGMOID", "RELU"];
 
 /// Indices into the totals: the number of vertices that change by the tolerance or more, and the number of those whose
@@ -91,7 +90,8 @@ impl NeuralNetwork {
 
     fn step(&self, graph: &Graph, superstep: u32) -> Step {
         let mut step = Step::new(superstep, neighbour_sum::direction(graph.has_in_lists), Visit::All);
-        step.integers[ACTIVATION] = self.activation as u32;
+        let converges = u32::from(matches!(self.stop, Stop::Tolerance { .. }));
+        step.integers = [self.activation as u32, self.stop.limits(1.0).1, converges, 0];
         step.scalars[TOLERANCE] = match self.stop {
             Stop::Iterations(_) => 0.0,
             Stop::Tolerance { l1, .. } => l1,

@@ -96,6 +96,14 @@ impl Stop {
         iterations.map_or(Self::Tolerance { l1, iterations_max }, Self::Iterations)
     }
 
+    /// The tolerance times `scale`, which no change is below if there is none, and the maximum number of iterations.
+    pub(in crate::algorithms) fn limits(self, scale: f64) -> (f64, u32) {
+        match self {
+            Self::Iterations(iterations) => (0.0, iterations),
+            Self::Tolerance { l1, iterations_max } => (l1 * scale, iterations_max),
+        }
+    }
+
     /// The number of iterations, as far as it is known.
     pub(in crate::algorithms) fn supersteps(self) -> Supersteps {
         match self {
@@ -122,9 +130,12 @@ impl Default for PageRank {
 pub(in crate::algorithms) const SHARE: usize = 0;
 const SUM: usize = 1;
 
-/// Indices into a step's scalars.
+/// Indices into a step's scalars: the base rank, the damping, the tolerance and the maximum number of iterations, both
+/// rounded to `f32` as GPUs have them.
 const BASE: usize = 0;
 const DAMPING: usize = 1;
+const TOLERANCE: usize = 2;
+const ITERATIONS_MAX: usize = 3;
 
 /// Indices into the totals.
 const DANGLING: usize = 0;
@@ -140,20 +151,27 @@ impl PageRank {
         }
     }
 
-    /// The rank that each restart vertex has regardless of its in-neighbours; restart vertices are all vertices or the
-    /// seeds.
-    fn base(&self, among: u64, dangling: f64) -> f64 {
+    /// The rank that each restart vertex has regardless of its in-neighbours, and its part of each unit of dangling
+    /// rank; restart vertices are all vertices or the seeds.
+    fn base(&self, among: u64) -> [f64; 2] {
         let spread = match self.dangling {
-            DanglingMass::Redistributed => self.damping * dangling,
+            DanglingMass::Redistributed => self.damping,
             DanglingMass::Ignored => 0.0,
         };
-        (1.0 - self.damping + spread) / among as f64
+        [1.0 - self.damping, spread].map(|part| part / among as f64)
     }
 
+    /// A superstep. Its integers are the bits of [`base`](Self::base), low words first, from which a GPU computes the
+    /// base rank of the next superstep by the same operations.
     fn step(&self, graph: &Graph, among: u64, superstep: u32, dangling: f64) -> Step {
         let direction = self.direction(graph.has_in_lists);
-        let scalars = [self.base(among, dangling), self.damping, 0.0, 0.0];
-        Step::new(superstep, direction, Visit::All).with_scalars(scalars)
+        let [base, spread] = self.base(among);
+        let (tolerance, iterations_max) = self.stop.limits(1.0);
+        let rounded = |number: f64| f64::from(number as f32);
+        let scalars = [base + spread * dangling, self.damping, rounded(tolerance), rounded(iterations_max.into())];
+        let [base, spread] = [base, spread].map(words);
+        let integers = [base[0], base[1], spread[0], spread[1]];
+        Step::new(superstep, direction, Visit::All).with_scalars(scalars).with_integers(integers)
     }
 
     /// The first superstep, with this number of restart vertices.
@@ -171,10 +189,8 @@ impl PageRank {
         summary: &Summary,
     ) -> Option<Step> {
         let done = step.superstep + 1;
-        let stop = match self.stop {
-            Stop::Iterations(iterations) => done >= iterations,
-            Stop::Tolerance { l1, iterations_max } => summary.totals[CHANGE] < l1 || done >= iterations_max,
-        };
+        let stop =
+            summary.totals[CHANGE] < step.scalars[TOLERANCE] || f64::from(done as f32) >= step.scalars[ITERATIONS_MAX];
         (!stop).then(|| self.step(graph, among, done, summary.totals[DANGLING]))
     }
 
@@ -224,6 +240,11 @@ impl PageRank {
     fn rank(state: &State, vertex: u32) -> f64 {
         f64::from(state.attributes.f32(SHARE).get(vertex)) * f64::from(state.graph.out_degree(vertex).max(1))
     }
+}
+
+/// The bits of a number, low word first: how a step's integers hold it for GPUs.
+pub(in crate::algorithms) fn words(number: f64) -> [u32; 2] {
+    [number.to_bits() as u32, (number.to_bits() >> 32) as u32]
 }
 
 /// The column of sums.

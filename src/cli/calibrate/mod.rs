@@ -66,7 +66,7 @@ impl Calibrate {
         let graphs = Graphs::make(&self.dir, scale, options.memory_bytes, cancel)?;
         let store = self.store.unwrap_or_else(|| graphs.largest());
         let disk = disk::measure(&store, options.fetcher, cancel)?;
-        let rates = measure(&choices, &options, &graphs, disk.bytes_per_s)?;
+        let rates = measure(&choices, &options, &graphs, &disk)?;
         drop(graphs);
         let rates = with_others(rates, &path);
         output.write(cancel, |out| out.write_all(rates.encode().as_bytes()))?;
@@ -74,7 +74,9 @@ impl Calibrate {
             return print(&rates.encode());
         }
         let cached = if disk.direct { "" } else { " (through the system's page cache: this disk has no direct reads)" };
-        print(&format!("{}disk: {}{cached}\nwritten to {}\n", table(&rates), gb(disk.bytes_per_s), path.display()))
+        let (rate, small) = (gb(disk.bytes_per_s), disk.request_ns / 1e3);
+        let disk = format!("disk: {rate} and {small:.1} us a read{cached}");
+        print(&format!("{}{disk}\nwritten to {}\n", table(&rates), path.display()))
     }
 }
 
@@ -105,9 +107,10 @@ fn measure(
     choices: &[DeviceChoice],
     options: &EngineOptions,
     graphs: &Graphs,
-    disk_bytes_per_s: f64,
+    disk: &disk::Disk,
 ) -> Result<Rates, Failure> {
-    let mut rates = Rates { machine: machine(), disk_bytes_per_s, ..Rates::unknown() };
+    let (disk_bytes_per_s, disk_request_ns) = (disk.bytes_per_s, Some(disk.request_ns));
+    let mut rates = Rates { machine: machine(), disk_bytes_per_s, disk_request_ns, ..Rates::unknown() };
     let benches: Vec<Bench<'_>> = choices.iter().map(|choice| Bench { choice, options, graphs }).collect();
     for bench in &benches {
         let device = bench.device()?;

@@ -99,7 +99,7 @@ impl Common {
         // memory, the system frees everything when the program ends, which is faster.
         match engine.store().manifest().ids {
             Ids::Range { .. } => std::mem::forget(engine),
-            Ids::File { .. } => drop(engine),
+            Ids::File { .. } | Ids::Packed { .. } => drop(engine),
         }
         let store = opening::open_within(&self.store, self.resources.memory_bytes())?;
         spinner.finish_and_clear();

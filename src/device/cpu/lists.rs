@@ -87,6 +87,21 @@ pub(super) fn visited_units(
     units
 }
 
+/// The units of ascending ranges that are in memory, as ranges.
+pub(super) fn held_units(units: Vec<Range<u32>>, is_held: impl Fn(Range<u32>) -> bool) -> Vec<Range<u32>> {
+    if units.iter().all(|range| is_held(range.clone())) {
+        return units;
+    }
+    let mut held: Vec<Range<u32>> = Vec::new();
+    for unit in units.into_iter().flatten().filter(|&unit| is_held(unit..unit + 1)) {
+        match held.last_mut() {
+            Some(last) if last.end == unit => last.end += 1,
+            _ => held.push(unit..unit + 1),
+        }
+    }
+    held
+}
+
 /// Whether the units of some edges have been decoded. Those of a vertex that joined the selected set afterwards may not
 /// be: its list is then not visited, as if it had joined after its page.
 fn is_decoded(units: &[Range<u32>], edges: &Range<usize>) -> bool {
@@ -203,6 +218,14 @@ impl PageLists<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_that_are_not_held_are_left_out() {
+        let held = |units, gone: &[u32]| held_units(units, |range| !gone.iter().any(|unit| range.contains(unit)));
+        assert_eq!(held(vec![0..3, 5..6], &[]), [0..3, 5..6]);
+        assert_eq!(held(vec![0..3, 5..6], &[1]), [0..1, 2..3, 5..6]);
+        assert_eq!(held(vec![0..2, 5..6], &[0, 1, 5]), []);
+    }
 
     #[test]
     fn lists_are_visited_where_all_of_their_units_are_decoded() {

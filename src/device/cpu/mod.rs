@@ -28,6 +28,7 @@ use crate::model::algorithm::{Algorithm, Graph, Scalars, State, Step, Summary, V
 use crate::model::attributes::Attribute;
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
+use crate::pages::parts::{PartFinder, ReadCost};
 use crate::trace::Timeline;
 use crossbeam_channel::{Receiver, bounded};
 use pages::{Images, Report, Running, Shared};
@@ -57,6 +58,8 @@ pub struct CpuDevice<A: Algorithm> {
     gather: Gather,
     step: Arc<Step>,
     lanes: usize,
+    /// Finds the parts of pages to read, if parts may be read.
+    parts: Option<PartFinder>,
     done: mpsc::UnboundedReceiver<Report>,
     /// Cloned for each job; removed when the device is dropped.
     running: Option<Running>,
@@ -79,12 +82,14 @@ pub struct CpuSetup {
     pub part: Part,
     /// The memory through which it exchanges values with other devices; none for a single device.
     pub exchange: Option<Arc<ExchangeMemory>>,
+    /// The cost of reads, if supersteps may ask for parts of pages.
+    pub parts: Option<ReadCost>,
 }
 
 impl<A: Algorithm> CpuDevice<A> {
     /// Allocates the algorithm's state for the device's part of the vertices.
     pub fn new(algorithm: Arc<A>, setup: CpuSetup) -> Self {
-        let CpuSetup { graph, store, workers, lanes, trace, part, exchange } = setup;
+        let CpuSetup { graph, store, workers, lanes, trace, part, exchange, parts } = setup;
         let declared = algorithm.attributes(graph.has_in_lists);
         // A single device sends nothing, and may have attributes that messages do not support.
         let sends = algorithm.is_traversal() && exchange.is_some();
@@ -99,7 +104,8 @@ impl<A: Algorithm> CpuDevice<A> {
         let (running, ended) = bounded(0);
         let (running, gather) = (Some(running), Gather::default());
         let received = exchange.as_deref().map_or_else(Received::default, Received::new);
-        Self { shared, declared, layout, exchange, received, gather, step, lanes: lanes.max(1), done, running, ended }
+        let (lanes, parts) = (lanes.max(1), parts.map(PartFinder::new));
+        Self { shared, declared, layout, exchange, received, gather, step, lanes, parts, done, running, ended }
     }
 
     /// Runs work on the worker threads; turns a panic of the algorithm into an error.
@@ -162,7 +168,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
     }
 
     fn pages(&mut self, step: &Step) -> Result<PagePlan> {
-        Ok(PagePlan::new(&self.shared.store, &self.shared.state, step))
+        Ok(self.plan(step))
     }
 
     fn upcoming(&mut self, step: &Step) -> Vec<PageRef> {
@@ -170,7 +176,10 @@ impl<A: Algorithm> Device for CpuDevice<A> {
             return Vec::new();
         }
         let next = Step { superstep: step.superstep.wrapping_add(1), ..*step };
-        PagePlan::new(&self.shared.store, &self.shared.state, &next).pages
+        // Other lists of these pages may become active: parts are read when they are known.
+        let PagePlan { mut pages, parts, .. } = self.plan(&next);
+        pages.retain(|page| !parts.contains_key(page));
+        pages
     }
 
     fn begin(&mut self, step: &Step) -> Result<()> {
@@ -245,6 +254,16 @@ impl<A: Algorithm> Device for CpuDevice<A> {
 }
 
 impl<A: Algorithm> CpuDevice<A> {
+    /// The pages of a superstep, and the parts of them that are read.
+    fn plan(&self, step: &Step) -> PagePlan {
+        let Shared { store, state, workers, .. } = &*self.shared;
+        let Some(finder) = &self.parts else { return PagePlan::new(store, state, step) };
+        if !finder.is_prepared() {
+            workers.install(|| finder.prepare(store, state.graph.out_degrees.values()));
+        }
+        PagePlan::with_parts(store, state, step, finder)
+    }
+
     /// Clears the frontier of a superstep, and counts the next one. Small frontiers are counted on the calling thread,
     /// since waking others takes longer.
     fn census(&self, step: &Step) -> Summary {

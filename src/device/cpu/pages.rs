@@ -11,10 +11,11 @@
 //!
 //! Called by the CPU device only. Jobs report to the device by a channel, including panics.
 
-use super::lists::{Lengths, PageLists, Selection, visited_units};
+use super::lists::{Lengths, PageLists, Selection, held_units, visited_units};
 use crate::device::workers::{Workers, panic_message};
 use crate::device::{PageDone, PageTask, PageWork};
 use crate::model::algorithm::{Algorithm, State, Step, Visit};
+use crate::pages::parts::Parts;
 use crate::trace::{Detail, Lane, Timeline};
 use crossbeam_channel::Sender;
 use std::convert::Infallible;
@@ -25,8 +26,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 use tokio::sync::mpsc;
 use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::chunks::ChunkSet;
 use topostream_formats::directory::DirectoryEntry;
-use topostream_formats::packed::PackedPage;
+use topostream_formats::packed::{PackedPage, PartialPage};
 use topostream_formats::page::{Page, PageDefect, weights};
 use topostream_formats::with_neighbours;
 use topostream_formats::{Error, Result, Store, Topology};
@@ -117,9 +119,7 @@ impl<A: Algorithm> Shared<A> {
         }
         let check_ns = elapsed_ns(started);
         if task.fresh {
-            let bytes =
-                self.topology(&task).page_bytes() as usize + if self.weights { task.frame.weights().len() } else { 0 };
-            self.span(Lane::Checks, "check", started, Detail::page(task.page, bytes as u64));
+            self.span(Lane::Checks, "check", started, Detail::page(task.page, self.unchecked_bytes(&task)));
         }
         let edges = self.entry(&task).edge_count;
         let segments = if edges > 2 * SEGMENT_EDGES { edges.div_ceil(SEGMENT_EDGES) } else { 1 };
@@ -184,6 +184,11 @@ impl<A: Algorithm> Shared<A> {
             return Ok(());
         }
         let topology = self.topology(task);
+        if let Parts::Chunks(unchecked) = task.frame.unchecked() {
+            let table = topology.chunks().expect("pages of which parts are read have chunks");
+            let checked = table.check(task.page.page, self.packed(task), unchecked);
+            return checked.map_err(|defect| topology.page_error(task.page.page, false, defect));
+        }
         let weights = self.weights.then(|| task.frame.weights());
         topology.check(task.page.page, self.packed(task), weights, &self.store.page_context(topology))?;
         if !self.keeps_images(task) {
@@ -199,6 +204,14 @@ impl<A: Algorithm> Shared<A> {
         let decoded = context.open_plain(bytes, number.0, image).map(drop);
         self.images.give(packed);
         decoded.map_err(|defect| topology.page_error(number, false, defect))
+    }
+
+    /// Bytes of a page that has just been read, or of what has been read of it.
+    fn unchecked_bytes(&self, task: &PageTask) -> u64 {
+        let topology = self.topology(task);
+        let weight_bytes = if self.weights { task.frame.weights().len() as u64 } else { 0 };
+        let chunk_bytes = topology.chunks().map_or(0, |chunks| chunks.chunk_bytes().into());
+        task.frame.unchecked().bytes(u64::from(topology.page_bytes()) + weight_bytes, chunk_bytes)
     }
 
     /// Whether frames have room for plain images, which then replace packed pages.
@@ -236,12 +249,41 @@ impl<A: Algorithm> Shared<A> {
         segment: Option<&Range<u32>>,
         image: &mut AlignedBuffer,
     ) -> Result<Vec<Range<u32>>, PageDefect> {
-        let context = self.store.page_context(self.topology(task));
+        let topology = self.topology(task);
+        let context = self.store.page_context(topology);
         let destinations = context.destinations(task.page.page.0);
+        if let Parts::Chunks(held) = task.frame.held() {
+            return self.decode_part(task, (step, segment), held, image);
+        }
         let packed = PackedPage::open(self.packed(task), context.encoding, destinations)?;
         packed.inflate_slots(image)?;
         let page = Page::open(image, context.encoding.plain())?;
         let units = visited_units(&page, self.selection(step), segment);
+        packed.inflate_units(image, units.iter().cloned().flatten())?;
+        Ok(units)
+    }
+
+    /// The same for a page of which some chunks have been read: the lists that are not in these are left out. They are
+    /// lists of vertices that joined the visited set after the superstep had begun.
+    fn decode_part(
+        &self,
+        task: &PageTask,
+        (step, segment): (&Step, Option<&Range<u32>>),
+        held: ChunkSet,
+        image: &mut AlignedBuffer,
+    ) -> Result<Vec<Range<u32>>, PageDefect> {
+        let (topology, page, entry) = (self.topology(task), task.page.page, self.entry(task));
+        let context = self.store.page_context(topology);
+        let table = topology.chunks().expect("pages of which parts are read have chunks");
+        let (places, map) = (table.units(page), table.map(page, entry));
+        let degrees = &self.state.graph.out_degrees.values()[entry.start_vertex as usize..];
+        let degrees = &degrees[..entry.slot_count as usize];
+        let (header, destinations) = (context.header(page.0), context.destinations(page.0));
+        let packed = PartialPage::open(self.packed(task), context.encoding, destinations, header, places, degrees)?;
+        packed.inflate_slots(image);
+        let plain = Page::open(image, context.encoding.plain())?;
+        let units = visited_units(&plain, self.selection(step), segment);
+        let units = held_units(units, |units| held.contains(map.chunks_of(units)));
         packed.inflate_units(image, units.iter().cloned().flatten())?;
         Ok(units)
     }

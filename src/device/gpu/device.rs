@@ -1,8 +1,9 @@
 //! The GPU device for the engine: sends requests to the driver's thread, and waits for replies.
 
-use super::driver::{self, Driver, DriverMessage, Ended, NextPages, RunSetup, ValueChunk};
+use super::driver::{self, Driver, DriverMessage, Ended, JointDone, NextPages, RunSetup, ValueChunk};
 use super::memory::home::Home;
 use crate::device::exchange::{Gather, Move};
+use crate::device::joint::{JointEnd, JointPart};
 use crate::device::{Device, Member, PageDone, PageTask, RunAhead, StepEnd};
 use crate::error::{Error, GpuError, Result};
 use crate::model::Part;
@@ -43,9 +44,10 @@ pub struct GpuDevice {
     /// Whether the driver sets the initial values with the first superstep, without a message.
     is_initialised: bool,
     messages: Sender<DriverMessage>,
-    /// Pending replies: to a round, and to the end of a superstep.
+    /// Pending replies: to a round, to the end of a superstep, and to a part of a joint superstep.
     round: Option<Receiver<Result<()>>>,
     ending: Option<Receiver<Ended>>,
+    joint: Option<Receiver<JointDone>>,
     /// Completed pages; `None` when the run has failed.
     done: mpsc::UnboundedReceiver<Option<Vec<PageDone>>>,
     /// How long to poll for a reply, and for the reply to a search in device memory, before sleeping.
@@ -81,7 +83,8 @@ impl GpuDevice {
         let (pages_kept, is_initialised) = (driver.pages_kept(), driver.is_initialised());
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
         let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;
-        let (next_pages, round, ending, driver) = (NextPages::new(), None, None, Some(driver));
+        let (next_pages, round, ending, joint) = (NextPages::new(), None, None, None);
+        let driver = Some(driver);
         Ok(Self {
             name,
             store,
@@ -96,6 +99,7 @@ impl GpuDevice {
             messages,
             round,
             ending,
+            joint,
             done,
             polls,
             driver,
@@ -110,7 +114,11 @@ impl GpuDevice {
 
     /// Sends a request that takes a millisecond or two; sleeping meanwhile would add a tenth.
     fn ask_awake<T>(&self, question: impl FnOnce(Sender<T>) -> DriverMessage) -> Result<T> {
-        let answer = self.begin_asking(1, question)?;
+        self.wait_awake(&self.begin_asking(1, question)?)
+    }
+
+    /// Waits for a reply that takes a millisecond or two.
+    fn wait_awake<T>(&self, answer: &Receiver<T>) -> Result<T> {
         let begun = Instant::now();
         while begun.elapsed() < self.polls[1] {
             if let Ok(answer) = answer.try_recv() {
@@ -118,7 +126,7 @@ impl GpuDevice {
             }
             std::thread::yield_now();
         }
-        self.wait(&answer)
+        self.wait(answer)
     }
 
     /// Sends a request to the driver, which may send `ahead` replies before they are received.
@@ -204,10 +212,10 @@ impl Device for GpuDevice {
         let page_ref = |page| PageRef { direction, page: PageId(page) };
         let all = 0..topology.page_count();
         Ok(match self.next_pages.get(&(step.direction, step.visit)) {
-            None => PagePlan { pages: all.map(page_ref).collect(), policy: Policy::Scan },
+            None => PagePlan::whole(all.map(page_ref).collect(), Policy::Scan),
             Some(bits) => {
                 let set = |&page: &u32| bits[page as usize / 32] >> (page % 32) & 1 != 0;
-                PagePlan { pages: all.filter(set).map(page_ref).collect(), policy: Policy::Lru }
+                PagePlan::whole(all.filter(set).map(page_ref).collect(), Policy::Lru)
             }
         })
     }
@@ -318,6 +326,20 @@ impl Member for GpuDevice {
     fn end_gather(&mut self) -> Result<()> {
         // The driver receives before it handles another message.
         Ok(())
+    }
+
+    fn begin_joint(&mut self, part: JointPart) -> Result<()> {
+        self.joint = Some(self.begin_asking(1, |reply| DriverMessage::Joint(part, reply))?);
+        Ok(())
+    }
+
+    fn end_joint(&mut self) -> Result<JointEnd> {
+        let Some(answer) = self.joint.take() else { return Ok(JointEnd::default()) };
+        let (end, next_pages) = self.wait_awake(&answer)??;
+        if let Some(next_pages) = next_pages {
+            self.next_pages = next_pages;
+        }
+        Ok(end)
     }
 
     fn contribute(&mut self, state: &State) -> Result<()> {

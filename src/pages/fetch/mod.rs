@@ -55,7 +55,8 @@ impl PageRef {
 pub struct PageRead {
     /// The page.
     pub page: PageRef,
-    /// The destination. The fetcher owns the frame until it returns it in a [`PageFilled`].
+    /// The destination, which says what is [requested](Frame::requested) of the page: all of it, or a part, which may
+    /// be empty. The fetcher owns the frame until it returns it in a [`PageFilled`].
     pub frame: Frame,
 }
 
@@ -64,7 +65,7 @@ pub struct PageRead {
 pub struct PageFilled {
     /// The page.
     pub page: PageRef,
-    /// The frame, filled if the result is `Ok`. Its contents have not been checked.
+    /// The frame, with what was requested if the result is `Ok`. Its contents have not been checked.
     pub frame: Frame,
     /// The result of the read.
     pub result: std::io::Result<()>,

@@ -1,8 +1,10 @@
 //! The page files of a stripe, open for positioned reads.
 
 use super::{Frame, PageRef};
+use crate::pages::parts::Parts;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use topostream_formats::chunks::chunk_bytes;
 use topostream_formats::{Direction, Error, Result, Store, Topology};
 
 /// One file of pages or of weights.
@@ -38,6 +40,8 @@ struct TopologyFiles {
     direction: Direction,
     page_bytes: usize,
     weight_page_bytes: usize,
+    /// Bytes of a chunk. Pages without checksums of chunks are only read in parts to measure the disk.
+    chunk_bytes: usize,
     page_file: usize,
     weight_file: usize,
     /// Where weights begin in a frame.
@@ -69,6 +73,7 @@ impl PageFiles {
         self.topologies.push(TopologyFiles {
             direction: topology.direction(),
             page_bytes: topology.page_bytes() as usize,
+            chunk_bytes: chunk_bytes(topology.page_bytes()) as usize,
             weight_page_bytes: if weights { topology.weight_page_bytes() as usize } else { 0 },
             page_file,
             weight_file,
@@ -99,16 +104,34 @@ impl PageFiles {
         self.stripe
     }
 
-    /// Returns the reads that fill a frame with a page: one, or two with weights.
-    pub(super) fn ranges(&self, page: PageRef) -> impl Iterator<Item = FileRange> {
-        let of = self.topologies.iter().find(|files| files.direction == page.direction).expect("pages of this store");
+    /// Bytes of a chunk of a page.
+    pub(super) fn chunk_bytes(&self, page: PageRef) -> usize {
+        self.of(page).chunk_bytes
+    }
+
+    fn of(&self, page: PageRef) -> &TopologyFiles {
+        self.topologies.iter().find(|files| files.direction == page.direction).expect("pages of this store")
+    }
+
+    /// Returns the reads that fill a frame with a page: one, or two with weights; or those of a part, one for each run
+    /// of chunks.
+    pub(super) fn ranges(&self, page: PageRef, parts: Parts) -> Vec<FileRange> {
+        let of = self.of(page);
         debug_assert_eq!(page.stripe(self.stripes), self.stripe);
         let row = (page.page.index() / self.stripes) as u64;
         let range = |file, at, bytes: usize| FileRange { file, offset: row * bytes as u64, at, bytes };
         let topology = range(of.page_file, 0, of.page_bytes);
         let weights = range(of.weight_file, of.weights_at, of.weight_page_bytes);
-        let bytes = weights.bytes;
-        std::iter::once(topology).chain((bytes > 0).then_some(weights))
+        match parts {
+            Parts::Whole => std::iter::once(topology).chain((weights.bytes > 0).then_some(weights)).collect(),
+            Parts::Chunks(chunks) => {
+                let run = |run: std::ops::Range<u32>| {
+                    let [at, end] = [run.start, run.end].map(|chunk| chunk as usize * of.chunk_bytes);
+                    FileRange { offset: topology.offset + at as u64, at, bytes: end - at, ..topology }
+                };
+                chunks.runs().map(run).collect()
+            }
+        }
     }
 
     /// Adds the file's name to a system error. If the file is too short, the error has the expected and the actual
@@ -126,9 +149,9 @@ impl PageFiles {
         std::io::Error::new(kind, message)
     }
 
-    /// Fills a frame by positioned reads.
+    /// Reads what is requested into a frame, by positioned reads.
     pub(super) fn read(&self, page: PageRef, frame: &mut Frame) -> std::io::Result<()> {
-        for range in self.ranges(page) {
+        for range in self.ranges(page, frame.requested()) {
             let bytes = &mut frame.bytes_mut()[range.at..range.at + range.bytes];
             let file = &self.files[range.file].file;
             topostream_formats::store::read_exact_at(file, bytes, range.offset)

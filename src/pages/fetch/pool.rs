@@ -7,6 +7,7 @@
 //! fault it in ahead of the reads, in pieces. They need only be faster than the disk: a run does not wait for them,
 //! since a read faults in what they have not reached.
 
+use crate::pages::parts::Parts;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use topostream_formats::buffer::{ALIGNMENT, SharedMemory};
@@ -32,6 +33,10 @@ pub struct PagePool {
 pub struct Frame {
     pool: Arc<PagePool>,
     index: u32,
+    /// What is to be read into it, what has been read and not yet checked, and what has been checked.
+    requested: Parts,
+    unchecked: Parts,
+    checked: Parts,
 }
 
 impl PagePool {
@@ -45,7 +50,14 @@ impl PagePool {
         assert!(page_bytes.is_multiple_of(ALIGNMENT) && frame_bytes.is_multiple_of(ALIGNMENT));
         let memory = SharedMemory::new("the page buffer", (frame_bytes as u64).saturating_mul(frames.into()))?;
         let pool = Arc::new(Self { memory, page_bytes, frame_bytes, faulted_in: AtomicUsize::new(0) });
-        Ok((0..frames).map(|index| Frame { pool: Arc::clone(&pool), index }).collect())
+        let frame = |index| Frame {
+            pool: Arc::clone(&pool),
+            index,
+            requested: Parts::Whole,
+            unchecked: Parts::NONE,
+            checked: Parts::NONE,
+        };
+        Ok((0..frames).map(frame).collect())
     }
 
     /// The whole allocation, by address: io_uring registers it, and GPU drivers can import it. It is only read through
@@ -111,6 +123,44 @@ impl Frame {
     /// The frame's number in its pool.
     pub fn index(&self) -> u32 {
         self.index
+    }
+
+    /// Forgets what the frame holds: another page may be read into it, whole if nothing else is requested.
+    pub fn clear(&mut self) {
+        (self.requested, self.unchecked, self.checked) = (Parts::Whole, Parts::NONE, Parts::NONE);
+    }
+
+    /// Sets what is to be read of the frame's page. A whole page replaces what is there.
+    pub fn request(&mut self, parts: Parts) {
+        if parts == Parts::Whole {
+            self.clear();
+        }
+        self.requested = parts;
+    }
+
+    /// What is to be read, or was last.
+    pub fn requested(&self) -> Parts {
+        self.requested
+    }
+
+    /// Records that what was requested has been read.
+    pub fn arrived(&mut self) {
+        self.unchecked = self.unchecked.with(self.requested);
+    }
+
+    /// What has been read and not yet checked.
+    pub fn unchecked(&self) -> Parts {
+        self.unchecked
+    }
+
+    /// Records that everything that has been read is valid.
+    pub fn accept(&mut self) {
+        (self.checked, self.unchecked) = (self.held(), Parts::NONE);
+    }
+
+    /// What the frame holds of its page, checked or not.
+    pub fn held(&self) -> Parts {
+        self.checked.with(self.unchecked)
     }
 
     /// The bytes of the page.

@@ -4,11 +4,13 @@
 //! the page succeeds) or lasting. A store with several stripes has a fetcher for each stripe. Every poll is one tick
 //! for all of them, so one can be slower than the others.
 
-use super::{Fetcher, PageFiles, PageFilled, PageRead, PageRef};
+use super::{Fetcher, Frame, PageFiles, PageFilled, PageRead, PageRef};
 use crate::error::Result;
+use crate::pages::parts::Parts;
 use std::collections::HashMap;
 use std::task::{Context, Poll};
 use std::time::Instant;
+use topostream_formats::chunks::ChunkSet;
 use topostream_formats::random::SplitMix64;
 
 /// The completion time of a read that never completes.
@@ -107,19 +109,34 @@ impl SimulatedFetcher {
         let fault = self.fault(page);
         if fault == Some(Fault::IoError) {
             let error = std::io::Error::other("simulated I/O error");
-            let range = self.files.ranges(page).next().expect("a page has at least one range");
+            let range = self.files.ranges(page, Parts::Whole)[0];
             return PageFilled { page, frame, result: Err(self.files.named(range, error)) };
         }
         let before = (fault == Some(Fault::ShortRead)).then(|| frame.bytes_mut().to_vec());
         let result = self.files.read(page, &mut frame);
+        let at = self.place_in(page, &frame);
         let bytes = frame.bytes_mut();
-        let at = (self.random.0 % bytes.len() as u64) as usize;
         match (fault, before) {
             (Some(Fault::FlippedBit), _) => bytes[at] ^= 1 << (self.random.0 >> 61),
             (Some(Fault::ShortRead), Some(before)) => bytes[at..].copy_from_slice(&before[at..]),
             _ => {}
         }
         PageFilled { page, frame, result }
+    }
+
+    /// The place of a fault: any byte of the frame if a whole page is read. If a part is read, a byte of it or one that
+    /// nothing has been read into; what is there already does not change.
+    fn place_in(&self, page: PageRef, frame: &Frame) -> usize {
+        let anywhere = (self.random.0 % frame.pool().frame_bytes() as u64) as usize;
+        let ranges = self.files.ranges(page, frame.requested());
+        let Parts::Chunks(held) = frame.held().with(frame.requested()) else { return anywhere };
+        let chunk = (anywhere / self.files.chunk_bytes(page)) as u32;
+        match ranges.get((self.random.0 >> 32) as usize % ranges.len().max(1)) {
+            Some(range) if self.random.0 & 1 == 0 || held.contains(ChunkSet::of_range(chunk..chunk + 1)) => {
+                range.at + anywhere % range.bytes
+            }
+            _ => anywhere,
+        }
     }
 }
 

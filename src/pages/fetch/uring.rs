@@ -268,12 +268,15 @@ impl Fetcher for UringFetcher {
     }
 
     fn submit(&mut self, PageRead { page, frame }: PageRead) {
-        let ranges: Vec<FileRange> = self.files.ranges(page).flat_map(cut).collect();
+        let ranges: Vec<FileRange> = self.files.ranges(page, frame.requested()).into_iter().flat_map(cut).collect();
         self.in_flight += 1;
         // The kernel writes to any address it is given: only this check keeps a page out of the next frame.
         if ranges.iter().any(|range| range.at + range.bytes > frame.pool().frame_bytes()) {
             let result = Err(Error::new(ErrorKind::InvalidInput, "the frame is smaller than the page"));
             return self.filled.push(PageFilled { page, frame, result });
+        }
+        if ranges.is_empty() {
+            return self.filled.push(PageFilled { page, frame, result: Ok(()) });
         }
         frame.pool().fault_in_beyond(frame.index());
         self.registration.count(&self.ring, frame.pool(), frame.index());

@@ -1,6 +1,7 @@
 //! The kernels on a GPU or on Mesa's software Vulkan, compared with plain computations. Skipped without an adapter.
 
 mod algorithms;
+mod doubles;
 mod gpu;
 mod graph;
 mod inflate;

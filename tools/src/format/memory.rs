@@ -13,7 +13,8 @@
 //! have been read; a refusal then states the needs of all stages. A refusal before reading is based on the first edges.
 
 use super::distinct::Distinct;
-use super::{FormatOptions, id_map, ingest, order};
+use super::{FormatOptions, OrderFrom, id_map, ingest, order, sample};
+use topostream_formats::chunks;
 use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::write::TopologyWriter;
 use topostream_formats::{EdgeSource, Error, IdSpace, Result, SourceInfo, VertexOrder};
@@ -47,6 +48,8 @@ pub struct Budget {
     reading_bytes: u64,
     pages_bytes: u64,
     page_bytes: u64,
+    /// Whether pages are packed.
+    packed: bool,
     collects_ids: bool,
     ordered: bool,
     /// Whether edges are sorted once, in place if they fit in memory.
@@ -82,8 +85,12 @@ impl Budget {
         Self {
             memory_bytes: options.memory_bytes,
             reading_bytes,
-            pages_bytes: TopologyWriter::memory_bytes(&options.layout),
+            pages_bytes: match options.order_from {
+                Some(OrderFrom::Sample) => TopologyWriter::memory_bytes(&sample::widest(&options.layout)),
+                _ => TopologyWriter::memory_bytes(&options.layout),
+            },
             page_bytes: options.layout.page_bytes.into(),
+            packed: options.layout.encoding.is_packed(),
             collects_ids: ingest::needs_id_map(info, options),
             ordered: options.order != VertexOrder::Natural,
             sorts_once: order::is_before_sorting(options) && !options.in_edges && options.shards == 1,
@@ -140,11 +147,16 @@ impl Budget {
         self.memory_bytes.saturating_sub(BASE_BYTES + other_bytes)
     }
 
-    /// The memory for writing lists: page buffers and page entries.
+    /// The memory for writing lists: page buffers, page entries, and the chunks of packed pages.
     pub fn writing_bytes(&self, known: &Known) -> u64 {
         // A record id has at most 8 bytes, and pages are rarely less than half full.
         let lists_bytes = 8 * known.records + 4 * self.shards * known.vertices;
-        self.pages_bytes + PAGE_ENTRY_BYTES * (2 * lists_bytes / self.page_bytes + 2)
+        let pages = 2 * lists_bytes / self.page_bytes + 2;
+        let chunks_bytes = match self.packed {
+            true => 2 * chunks::memory_bytes(pages, known.records, self.page_bytes as u32),
+            false => 0,
+        };
+        self.pages_bytes + PAGE_ENTRY_BYTES * pages + chunks_bytes
     }
 
     /// The memory of grouping beside two sets of edges.

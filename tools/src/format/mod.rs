@@ -10,31 +10,39 @@
 //!
 //! Every stage uses all cores; stages run one after another, so each has the whole budget.
 
+mod blocks;
 mod distinct;
+mod distribute;
 mod id_map;
 mod ingest;
 mod listed;
 mod memory;
 mod order;
 mod partition;
+mod plan;
+mod ranges;
 mod record;
 mod reorder;
 mod reverses;
 mod sample;
+mod seeded;
 mod shards;
 mod sorter;
+mod spilt;
 mod spool;
+mod tally;
 
 use crate::progress::{Cancel, Progress, Unit};
 use ingest::{Ingested, Naming, ingest};
 use memory::{Budget, Known};
 use record::{Plain, Record, Weighted, unsortable};
 use reorder::Order;
+use seeded::Seeded;
 use sorter::{Collected, Sorter};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
-use topostream_formats::packed::UNIT;
+use topostream_formats::packed::{UNIT, edges_max_of};
 use topostream_formats::readers::VertexList;
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
@@ -244,6 +252,18 @@ fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
 /// A larger budget is treated as unlimited: no machine has that much memory, and address spaces may be smaller.
 const PROBED_BYTES_MAX: u64 = 1 << 40;
 
+/// What has been written.
+struct Made {
+    order: VertexOrder,
+    ids: Ids,
+    out: TopologyManifest,
+    in_lists: Option<TopologyManifest>,
+    vertices: u64,
+    edges: u64,
+    input_edges: u64,
+    self_loops_removed: u64,
+}
+
 struct Formatter<'a, R> {
     options: &'a FormatOptions,
     writer: StoreWriter,
@@ -256,6 +276,8 @@ struct Formatter<'a, R> {
     /// The file of the order, if there is one, until the vertices are numbered.
     list: Option<VertexList>,
     duplicates_removed: u64,
+    /// The smallest `edges_max` of a packed encoding that holds all pages so far.
+    edges_max: u32,
 }
 
 impl<'a, R: Record> Formatter<'a, R> {
@@ -274,39 +296,66 @@ impl<'a, R: Record> Formatter<'a, R> {
         let tag = crc32c(format!("{} {:?}{shards}", info.name, options.layout).as_bytes());
         let writer = StoreWriter::create(path, options.layout.clone(), tag)?;
         let folder = options.temporary.clone().unwrap_or_else(|| writer.temporary().to_owned());
-        let sorter = Sorter::new(&folder, budget.sort_bytes(), cancel.clone());
-        let sorter = if order::is_before_sorting(options) { sorter.unsorted() } else { sorter };
-        let Ingested { edges, naming, input_edges, self_loops_removed } =
-            ingest::<R>(source, open, options, sorter, progress, cancel)?;
-        let vertices = naming.vertices();
-        let mut formatter =
-            Self { options, writer, folder, progress, cancel, budget, edges, naming, list, duplicates_removed: 0 };
-        formatter.budget.check(&formatter.known())?;
-        let (order, ids) = formatter.number_vertices()?;
-        let (out, edges) =
-            if options.shards > 1 { formatter.write_shards()? } else { formatter.write_lists(Direction::Out)? };
+        let (edges, naming) = (Collected::Memory(Vec::new()), Naming::vertices_below(0));
+        let (duplicates_removed, edges_max) = (0, 0);
+        let mut formatter = Self {
+            options,
+            writer,
+            folder,
+            progress,
+            cancel,
+            budget,
+            edges,
+            naming,
+            list,
+            duplicates_removed,
+            edges_max,
+        };
+        let made = match Seeded::of(&*source, options) {
+            Some(seeded) => formatter.make_seeded(&seeded)?,
+            None => None,
+        };
+        let made = match made {
+            Some(made) => made,
+            None => formatter.make_sorted(source, open)?,
+        };
         let duplicates_removed = formatter.duplicates_removed;
-        let in_lists = if options.in_edges { Some(formatter.write_in_lists(edges)?) } else { None };
         let manifest = Manifest {
             tag,
             created_by: concat!("topostream ", env!("CARGO_PKG_VERSION")).into(),
             origin: info.name,
-            vertices,
-            edges,
-            input_edges,
+            vertices: made.vertices,
+            edges: made.edges,
+            input_edges: made.input_edges,
             directed: info.directed && !options.symmetrize,
             weights: options.layout.weights,
-            encoding: options.layout.encoding,
+            encoding: formatter.encoding(),
             page_bytes: options.layout.page_bytes,
-            order,
-            ids,
+            order: made.order,
+            ids: made.ids,
             stripes: options.layout.stripes.clone(),
-            out,
-            in_lists,
+            out: made.out,
+            in_lists: made.in_lists,
         };
         cancel.check()?;
         formatter.writer.finish(&manifest)?;
-        Ok(FormatReport { manifest, self_loops_removed, duplicates_removed })
+        Ok(FormatReport { manifest, self_loops_removed: made.self_loops_removed, duplicates_removed })
+    }
+
+    /// Collects all edges, sorts them, and writes their lists.
+    fn make_sorted(&mut self, source: Box<dyn EdgeSource>, open: &mut OpenSource<'_>) -> Result<Made> {
+        let sorter = Sorter::new(&self.folder, self.budget.sort_bytes(), self.cancel.clone());
+        let sorter = if order::is_before_sorting(self.options) { sorter.unsorted() } else { sorter };
+        let Ingested { edges, naming, input_edges, self_loops_removed } =
+            ingest::<R>(source, open, self.options, sorter, self.progress, self.cancel)?;
+        let vertices = naming.vertices();
+        (self.edges, self.naming) = (edges, naming);
+        self.budget.check(&self.known())?;
+        let (order, ids) = self.number_vertices()?;
+        let (out, edges) =
+            if self.options.shards > 1 { self.write_shards()? } else { self.write_lists(Direction::Out)? };
+        let in_lists = if self.options.in_edges { Some(self.write_in_lists(edges)?) } else { None };
+        Ok(Made { order, ids, out, in_lists, vertices, edges, input_edges, self_loops_removed })
     }
 
     /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed.
@@ -315,6 +364,9 @@ impl<'a, R: Record> Formatter<'a, R> {
             return Ok((VertexOrder::Natural, self.natural_ids()?));
         }
         let order = self.reorder()?;
+        if let Some(encoding) = order.encoding {
+            self.writer.set_encoding(encoding);
+        }
         let ids = if order.kind == VertexOrder::Natural { self.natural_ids()? } else { self.ids_in(&order)? };
         // From here on the edges carry vertex numbers.
         self.naming = Naming::vertices_below(self.naming.vertices());
@@ -324,10 +376,7 @@ impl<'a, R: Record> Formatter<'a, R> {
     fn natural_ids(&mut self) -> Result<Ids> {
         match self.naming.first() {
             Some(first) => Ok(Ids::Range { first }),
-            None => {
-                let crc = self.writer.write_values("ids.bin", self.naming.originals())?;
-                Ok(Ids::File { crc, ascending: true })
-            }
+            None => Ok(self.writer.write_ids(|| self.naming.originals())?),
         }
     }
 
@@ -341,8 +390,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             Some(first) => first + u64::from(vertex),
             None => originals[vertex as usize],
         };
-        let crc = self.writer.write_values("ids.bin", order.vertices.iter().map(original))?;
-        Ok(Ids::File { crc, ascending: false })
+        self.writer.write_ids(|| order.vertices.iter().map(original))
     }
 
     /// What is known about the vertices and edges at this point.
@@ -417,7 +465,25 @@ impl<'a, R: Record> Formatter<'a, R> {
         let weights = self.options.layout.weights.unwrap_or(WeightType::U32);
         let edges =
             self.each_edge(stage, |source, dest, weight| lists.push(source, dest, unsortable(weight, weights)))?;
-        Ok((lists.finish(vertices)?.0, edges))
+        Ok((self.end_lists(lists, self.naming.vertices())?, edges))
+    }
+
+    /// Ends a topology.
+    fn end_lists(&mut self, lists: TopologyWriter, vertices: u64) -> Result<TopologyManifest> {
+        let (summary, pages) = lists.finish(vertices)?;
+        self.edges_max = self.edges_max.max(edges_max_of(&pages));
+        Ok(summary)
+    }
+
+    /// The encoding of the pages. Plain images are as small as they can be; but pages of weights have been written with
+    /// the size of the images that were foreseen.
+    fn encoding(&self) -> Encoding {
+        match self.writer.layout().encoding {
+            Encoding::Packed { step, own, .. } if self.options.layout.weights.is_none() => {
+                Encoding::Packed { edges_max: self.edges_max, step, own }
+            }
+            foreseen => foreseen,
+        }
     }
 
     /// Reverses the edges, sorts them again and writes them.

@@ -16,6 +16,11 @@ use topostream_formats::VertexOrder;
 const TABLES_MAX: usize = 4;
 /// Degrees below this are sorted by counting.
 const COUNTED_DEGREES: usize = 1 << 16;
+/// The maximum number of classes of orders that do not sort by the degree itself: one for each number of bits.
+const CLASSES: usize = 33;
+/// The parts in which vertices are numbered, for each thread, and the fewest vertices of one.
+const CHUNKS_PER_THREAD: usize = 8;
+const CHUNK_MIN: usize = if cfg!(test) { 5 } else { 1 << 14 };
 /// The bytes of a count in a table, and of a sum.
 const TABLE_BYTES: u64 = 2;
 const SUM_BYTES: u64 = 4;
@@ -174,6 +179,9 @@ impl Numbering {
             VertexOrder::DegreeGroups => count.leading_zeros() as usize,
             VertexOrder::Natural | VertexOrder::Listed => 0,
         };
+        if let (Slots::Vertices(_), true) = (slots, kind != VertexOrder::Degree) {
+            return Self::in_classes(counts, class);
+        }
         let (mut large, mut next, mut vertices) = (Vec::new(), vec![0usize; COUNTED_DEGREES], 0);
         slots.for_each(|slot| {
             let count = counts[slot as usize];
@@ -198,6 +206,40 @@ impl Numbering {
                 order[*next] = slot;
                 numbers[slot as usize] = *next as u32;
                 *next += 1;
+            }
+        });
+        Self { order, numbers, counts }
+    }
+
+    /// Numbers the vertices by few classes of their degrees, on all threads. Every slot has a vertex.
+    fn in_classes(counts: Vec<u32>, class: impl Fn(u32) -> usize + Sync) -> Self {
+        let chunk = counts.len().div_ceil(CHUNKS_PER_THREAD * rayon::current_num_threads()).max(CHUNK_MIN);
+        let count = |counts: &[u32]| {
+            let mut sizes = [0; CLASSES];
+            counts.iter().for_each(|&count| sizes[class(count)] += 1);
+            sizes
+        };
+        let sizes: Vec<[usize; CLASSES]> = counts.par_chunks(chunk).map(count).collect();
+        let (mut order, mut numbers) = (vec![0; counts.len()], vec![0; counts.len()]);
+        // The places of each chunk's vertices of each class.
+        let mut places: Vec<Vec<(usize, &mut [u32])>> = sizes.iter().map(|_| Vec::with_capacity(CLASSES)).collect();
+        let (mut begin, mut rest) = (0, &mut order[..]);
+        for class in 0..CLASSES {
+            for (places, sizes) in places.iter_mut().zip(&sizes) {
+                let (some, after) = rest.split_at_mut(sizes[class]);
+                places.push((begin, some));
+                (begin, rest) = (begin + sizes[class], after);
+            }
+        }
+        let chunks = numbers.par_chunks_mut(chunk).zip(counts.par_chunks(chunk)).zip(places).enumerate();
+        chunks.for_each(|(at, ((numbers, counts), mut places))| {
+            let mut next = [0; CLASSES];
+            for ((number, &count), slot) in numbers.iter_mut().zip(counts).zip(at * chunk..) {
+                let class = class(count);
+                let (begin, places) = &mut places[class];
+                places[next[class]] = slot as u32;
+                *number = (*begin + next[class]) as u32;
+                next[class] += 1;
             }
         });
         Self { order, numbers, counts }

@@ -255,8 +255,9 @@ fn partition<R: Record>(
 }
 
 /// The memory in which a thread sorts a bucket.
-struct Scratch<R> {
-    records: Vec<R>,
+pub struct Scratch<R> {
+    /// The records to sort.
+    pub records: Vec<R>,
     sorted: Vec<R>,
     ends: Vec<usize>,
 }
@@ -273,11 +274,7 @@ impl<R: Record> Scratch<R> {
         self.records.clear();
         self.records.reserve_exact(slices.iter().map(|slice| slice.len()).sum());
         slices.iter().for_each(|slice| self.records.extend_from_slice(slice));
-        if self.records.len() < RADIX_RECORDS_MIN {
-            self.records.sort_unstable();
-        } else {
-            self.radix_sort(first, vertices);
-        }
+        self.sort_records(first, vertices);
         let mut rest = &self.records[..];
         for slice in slices {
             let (some, after) = rest.split_at(slice.len());
@@ -285,6 +282,15 @@ impl<R: Record> Scratch<R> {
             rest = after;
         }
         self.records.len()
+    }
+
+    /// Sorts the records, whose sources are `first` or larger and whose dests are below `vertices`.
+    pub fn sort_records(&mut self, first: u32, vertices: u64) {
+        if self.records.len() < RADIX_RECORDS_MIN {
+            self.records.sort_unstable();
+        } else {
+            self.radix_sort(first, vertices);
+        }
     }
 
     /// Sorts by the bits in use, the lowest first: those of weights, then those of dests and sources together.

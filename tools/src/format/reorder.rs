@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use topostream_formats::packed::PackedParameters;
 use topostream_formats::readers::VertexList;
-use topostream_formats::{Result, VertexOrder};
+use topostream_formats::{Encoding, Result, VertexOrder};
 
 /// Records between two reports of progress.
 const RECORDS_PER_STEP: usize = 1 << 17;
@@ -34,6 +34,14 @@ pub struct Order {
     /// By old number, or by original id.
     pub vertices: Vec<u32>,
     pub by_id: bool,
+    /// The encoding, if a sample has chosen it.
+    pub encoding: Option<Encoding>,
+}
+
+/// How vertices are numbered and lists written.
+struct Chosen {
+    kind: VertexOrder,
+    encoding: Option<Encoding>,
 }
 
 /// Returns an edge under other numbers.
@@ -80,23 +88,26 @@ impl<R: Record> Formatter<'_, R> {
         slots: Slots<'_>,
         degrees: Degrees,
         each: impl FnOnce(&mut dyn FnMut(u32, u32)) -> Result<()>,
-    ) -> Result<(VertexOrder, Numbering)> {
+    ) -> Result<(Chosen, Numbering)> {
         let (kind, counts) = (self.options.order, degrees.sum());
+        let as_asked = Chosen { kind, encoding: None };
         if let Some(mut list) = list {
-            return Ok((kind, listed::number(&mut list, &self.naming, slots, counts, self.cancel)?));
+            return Ok((as_asked, listed::number(&mut list, &self.naming, slots, counts, self.cancel)?));
         }
         let parameters = PackedParameters::of(self.options.layout.encoding);
         let (Some(OrderFrom::Sample), Some(parameters)) = (&self.options.order_from, parameters) else {
-            return Ok((kind, Numbering::sorted(kind, slots, counts)));
+            return Ok((as_asked, Numbering::sorted(kind, slots, counts)));
         };
         let mut sample = Sample::new(&counts);
         each(&mut |source, dest| sample.add(source, dest))?;
         let numbering = Numbering::sorted(kind, slots, counts);
-        if sample.prefers(&numbering, slots, parameters) {
-            return Ok((kind, numbering));
+        let choice = sample.choose(&numbering, slots, parameters);
+        let encoding = Some(choice.encoding(&self.options.layout));
+        if choice.is_renumbered {
+            return Ok((Chosen { kind, encoding }, numbering));
         }
-        let Numbering { counts, .. } = numbering;
-        Ok((VertexOrder::Natural, Numbering::sorted(VertexOrder::Natural, slots, counts)))
+        let (kind, Numbering { counts, .. }) = (VertexOrder::Natural, numbering);
+        Ok((Chosen { kind, encoding }, Numbering::sorted(kind, slots, counts)))
     }
 
     /// Renumbers and sorts edges where they are, with `beside_bytes` for the sort.
@@ -118,7 +129,7 @@ impl<R: Record> Formatter<'_, R> {
             let (source, dest, _) = record.parts();
             Degrees::count(table, kind, source, dest);
         })?;
-        let (kind, numbering) = self.number(list, slots, degrees, |take| {
+        let (chosen, numbering) = self.number(list, slots, degrees, |take| {
             records.chunks(RECORDS_PER_STEP).try_for_each(|records| {
                 self.cancel.check()?;
                 records.iter().map(|record| record.parts()).for_each(|(source, dest, _)| take(source, dest));
@@ -139,7 +150,8 @@ impl<R: Record> Formatter<'_, R> {
         })?;
         self.progress.end();
         self.edges = Collected::Pieces(sorted);
-        Ok(Order { kind, vertices: order, by_id })
+        let Chosen { kind, encoding } = chosen;
+        Ok(Order { kind, vertices: order, by_id, encoding })
     }
 
     /// Processes all records in parallel, with one element of `own` for each thread.
@@ -179,7 +191,7 @@ impl<R: Record> Formatter<'_, R> {
             });
             Ok(())
         })?;
-        let (kind, numbering) = self.number(list, slots, degrees, |take| {
+        let (chosen, numbering) = self.number(list, slots, degrees, |take| {
             let sampled = self.each_step("sample lists", |records| {
                 let ends = records.iter().map(|record| record.parts());
                 ends.for_each(|(source, dest, _)| take(slots.slot(source), slots.slot(dest)));
@@ -213,7 +225,8 @@ impl<R: Record> Formatter<'_, R> {
         let last = sort(run)?;
         self.edges = sorter.finish_runs(last)?;
         self.duplicates_removed = dropped;
-        Ok(Order { kind, vertices: order, by_id })
+        let Chosen { kind, encoding } = chosen;
+        Ok(Order { kind, vertices: order, by_id, encoding })
     }
 
     /// Passes all records, some at a time, without duplicates if those are removed. Returns the number of duplicates.

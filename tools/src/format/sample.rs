@@ -1,4 +1,5 @@
-//! Whether degree groups make a packed store smaller than the natural order: the size of some lists under both.
+//! Whether degree groups make a packed store smaller than the natural order, and first neighbours that are relative to
+//! their vertex; and how many edges a page will hold: the size of some lists in each way.
 //!
 //! ```text
 //!  vertices in natural order, 32 a cluster ─▶ clusters chosen by a hash ─▶ their edges ─┬─ natural ─▶ bytes
@@ -10,8 +11,10 @@
 //! depends on the edges only: not on their order, the budget or the number of threads.
 
 use super::order::{Numbering, Slots};
-use topostream_formats::packed::{PackedEstimate, PackedParameters};
+use topostream_formats::Encoding;
+use topostream_formats::packed::{PackedEstimate, PackedParameters, UNIT};
 use topostream_formats::random::hash;
+use topostream_formats::write::Layout;
 
 /// Consecutive slots that are chosen together.
 const CLUSTER_SLOTS: usize = 32;
@@ -52,6 +55,12 @@ impl Sample {
         Self { hash_max, clusters, edges: Vec::with_capacity(sum as usize) }
     }
 
+    /// Whether edges of a source may be chosen: false for most of those that are not.
+    pub fn filter(&self) -> impl Fn(u32) -> bool + Sync + use<> {
+        let hash_max = self.hash_max;
+        move |source| hash((source / CLUSTER_SLOTS as u32).into()) <= hash_max
+    }
+
     /// Adds an edge if its source is chosen.
     #[inline]
     pub fn add(&mut self, source: u32, dest: u32) {
@@ -65,20 +74,70 @@ impl Sample {
         }
     }
 
-    /// Whether the lists are smaller under new numbers than in natural order, by enough.
-    pub fn prefers(&self, numbering: &Numbering, slots: Slots<'_>, parameters: PackedParameters) -> bool {
-        let renumbered = self.bytes(parameters, |slot| numbering.numbers[slot as usize]);
-        let natural = self.bytes(parameters, |slot| slots.natural(slot));
-        renumbered + renumbered / GAIN_MIN < natural
+    /// Chooses the way in which the lists are smallest, if by enough: new numbers or the natural order, and with it
+    /// whether first neighbours are relative.
+    pub fn choose(&self, numbering: &Numbering, slots: Slots<'_>, parameters: PackedParameters) -> Choice {
+        let renumbered = self.sized(parameters, true, |slot| numbering.numbers[slot as usize]);
+        let natural = self.sized(parameters, false, |slot| slots.natural(slot));
+        if is_smaller(&renumbered, &natural) { renumbered } else { natural }
     }
 
-    /// The bytes of the lists under these numbers.
-    fn bytes(&self, parameters: PackedParameters, number: impl Fn(u32) -> u32) -> u64 {
+    /// The size of the lists under these numbers, and whether first neighbours are relative.
+    fn sized(&self, parameters: PackedParameters, is_renumbered: bool, number: impl Fn(u32) -> u32) -> Choice {
         let mut edges: Vec<(u32, u32)> =
             self.edges.iter().map(|&(source, dest)| (number(source), number(dest))).collect();
         edges.sort_unstable();
-        PackedEstimate::of(parameters, &edges).bytes()
+        let sized = |own| {
+            let bytes = PackedEstimate::of(PackedParameters { own, ..parameters }, &edges).bytes();
+            Choice { is_renumbered, own, bytes, edges: edges.len() as u64 }
+        };
+        let (absolute, relative) = (sized(false), sized(true));
+        if is_smaller(&relative, &absolute) { relative } else { absolute }
     }
+}
+
+/// How lists are written, and their size.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// Whether vertices are renumbered.
+    pub is_renumbered: bool,
+    /// Whether the first neighbour of a list is relative to its vertex.
+    own: bool,
+    /// Bytes of the sampled edges.
+    bytes: u64,
+    edges: u64,
+}
+
+/// Whether a choice is smaller than a simpler one by enough.
+fn is_smaller(choice: &Choice, simpler: &Choice) -> bool {
+    choice.bytes + choice.bytes / GAIN_MIN < simpler.bytes
+}
+
+impl Choice {
+    /// The encoding for a layout: dense lists fill a page only if its plain image is larger than the layout's, up to
+    /// [`widest`].
+    pub fn encoding(&self, layout: &Layout) -> Encoding {
+        let Encoding::Packed { edges_max, step, .. } = layout.encoding else { return layout.encoding };
+        let edges_of_page = u64::from(layout.page_bytes) * self.edges / self.bytes.max(1);
+        let wanted = (edges_of_page / 4 * 5).next_multiple_of(UNIT as u64);
+        let edges_max = match widest(layout).encoding {
+            Encoding::Packed { edges_max: largest, .. } => wanted.clamp(edges_max.into(), largest.into()) as u32,
+            _ => edges_max,
+        };
+        Encoding::Packed { edges_max, step, own: self.own }
+    }
+}
+
+/// The layout with the largest plain images that a sample may lead to: twice as large as the given one's, unless there
+/// are weights, whose pages would grow with them.
+pub fn widest(layout: &Layout) -> Layout {
+    let mut widest = layout.clone();
+    if let Encoding::Packed { edges_max, .. } = &mut widest.encoding
+        && layout.weights.is_none()
+    {
+        *edges_max = edges_max.saturating_mul(2);
+    }
+    if widest.encoding.validate().is_ok() { widest } else { layout.clone() }
 }
 
 #[cfg(test)]
@@ -89,8 +148,8 @@ mod tests {
 
     const VERTICES: u64 = 1 << 16;
 
-    /// Samples the lists of a graph, and whether degree groups are preferred.
-    fn sampled(edges: &[(u32, u32)]) -> (Sample, bool) {
+    /// Samples the lists of a graph, and chooses how they are written.
+    fn sampled(edges: &[(u32, u32)]) -> (Sample, Choice) {
         let mut degrees = vec![0; VERTICES as usize];
         edges.iter().flat_map(|edge| [edge.0, edge.1]).for_each(|vertex| degrees[vertex as usize] += 1);
         let mut sample = Sample::new(&degrees);
@@ -98,8 +157,9 @@ mod tests {
         let naming = Naming::vertices_below(VERTICES);
         let slots = Slots::Vertices(&naming);
         let groups = Numbering::sorted(VertexOrder::DegreeGroups, slots, degrees);
-        let prefers = sample.prefers(&groups, slots, PackedParameters { edges_max: 1024, step: false, own: false });
-        (sample, prefers)
+        let parameters = PackedParameters { edges_max: 1024, step: false, own: false };
+        let choice = sample.choose(&groups, slots, parameters);
+        (sample, choice)
     }
 
     fn draw(at: u64, below: u64) -> u32 {
@@ -111,19 +171,21 @@ mod tests {
         // Ids of few hubs are scattered.
         let hub = |at: u64| draw(u64::from(draw(at, 1 << (at % 16))), VERTICES);
         let skewed: Vec<_> = (0..1 << 21).map(|at| (hub(2 * at), hub(2 * at + 1))).collect();
-        let (sample, prefers) = sampled(&skewed);
-        assert!(prefers);
+        let (sample, choice) = sampled(&skewed);
+        assert!(choice.is_renumbered && !choice.own);
         let count = sample.edges.len() as u64;
         assert!(count > DEGREES_MAX / 32 && count <= DEGREES_MAX, "{count} edges");
         // Neighbours have close ids: groups of degrees tear them apart.
         let near = |at: u64| (at / 16 % VERTICES) as u32;
         let local: Vec<_> =
             (0..1 << 19).map(|at| (near(at), (near(at) + draw(at, 40)).min(VERTICES as u32 - 1))).collect();
-        assert!(!sampled(&local).1);
+        let choice = sampled(&local).1;
+        assert!(!choice.is_renumbered && choice.own);
         // Nothing to gain.
-        assert!(!sampled(&[]).1);
+        assert!(!sampled(&[]).1.is_renumbered && !sampled(&[]).1.own);
         let even: Vec<_> = (0..1 << 19).map(|at| (draw(2 * at, VERTICES), draw(2 * at + 1, VERTICES))).collect();
-        assert!(!sampled(&even).1);
+        let choice = sampled(&even).1;
+        assert!(!choice.is_renumbered && !choice.own);
     }
 
     /// Any order of edges gives the same sample.

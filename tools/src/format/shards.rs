@@ -201,7 +201,7 @@ impl<R: Record> Formatter<'_, R> {
             })?;
             lists.end_shard(end, vertices)?;
         }
-        Ok((lists.finish(vertices)?.0, edges))
+        Ok((self.end_lists(lists, self.naming.vertices())?, edges))
     }
 
     /// Passes every edge of a shard.

@@ -1,8 +1,9 @@
 //! The next chunk of a stream of numbered edges, made by all cores.
 
 use rayon::prelude::*;
+use std::ops::Range;
 use topostream_formats::Edge;
-use topostream_formats::edge::CHUNK_EDGES;
+use topostream_formats::edge::{CHUNK_EDGES, PART_EDGES};
 
 /// The number of edges of a task: 96 KiB, some tens of microseconds.
 const BLOCK_EDGES: usize = 1 << 12;
@@ -27,6 +28,17 @@ impl Progress {
         chunk.resize(count as usize, Edge::default());
         fill(self.next, chunk, edge);
         self.next += count;
+    }
+
+    /// The number of parts of the whole stream.
+    pub(super) fn part_count(&self) -> u64 {
+        self.end.div_ceil(PART_EDGES as u64)
+    }
+
+    /// The numbers of a part's edges.
+    pub(super) fn part(&self, number: u64) -> Range<u64> {
+        let first = number * PART_EDGES as u64;
+        first..(first + PART_EDGES as u64).min(self.end)
     }
 }
 

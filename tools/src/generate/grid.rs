@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use topostream_formats::edge::CHUNK_EDGES;
+use topostream_formats::edge::{CHUNK_EDGES, EdgeParts};
 use topostream_formats::{Edge, EdgeSource, IdSpace, Result, SourceInfo};
 
 use super::random::Stream;
@@ -106,10 +106,33 @@ impl EdgeSource for GridSource {
         Ok(())
     }
 
+    fn parts(&self) -> Option<&dyn EdgeParts> {
+        Some(self)
+    }
+
     fn memory_bytes(&self) -> u64 {
         let block_bytes = size_of::<Range<u64>>() + size_of::<usize>() + size_of::<&mut [Edge]>();
         let blocks_bytes = CHUNK_VERTICES.div_ceil(BLOCK_VERTICES) * block_bytes as u64;
         (size_of::<Self>() + self.info.name.capacity()) as u64 + blocks_bytes
+    }
+}
+
+impl EdgeParts for GridSource {
+    fn count(&self) -> u64 {
+        (self.edges.width * self.edges.height).div_ceil(BLOCK_VERTICES)
+    }
+
+    fn part(&self, number: u64, ends: &mut Vec<(u32, u32)>, weights: &mut Vec<u32>) {
+        let (first, end) = (number * BLOCK_VERTICES, self.edges.width * self.edges.height);
+        let has_weights = self.info.weights.is_some();
+        ends.clear();
+        weights.clear();
+        self.edges.each(first..(first + BLOCK_VERTICES).min(end), |edge| {
+            ends.push((edge.source as u32, edge.dest as u32));
+            if has_weights {
+                weights.push(edge.weight);
+            }
+        });
     }
 }
 

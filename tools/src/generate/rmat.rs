@@ -3,6 +3,7 @@
 //! The adjacency matrix is divided into four quadrants, one of which is chosen with probabilities a, b, c, d, and so on
 //! recursively, `scale` times; the result is one edge. Edges are independent, so self-loops and repeated edges occur.
 
+use topostream_formats::edge::EdgeParts;
 use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, SourceInfo};
 
 use super::alias::{LEVELS, PathTable};
@@ -129,8 +130,30 @@ impl EdgeSource for RmatSource {
         Ok(())
     }
 
+    fn parts(&self) -> Option<&dyn EdgeParts> {
+        Some(self)
+    }
+
     fn memory_bytes(&self) -> u64 {
         (size_of::<Self>() + self.info.name.capacity()) as u64 + self.edges.paths.table.memory_bytes()
+    }
+}
+
+impl EdgeParts for RmatSource {
+    fn count(&self) -> u64 {
+        self.progress.part_count()
+    }
+
+    fn part(&self, number: u64, ends: &mut Vec<(u32, u32)>, weights: &mut Vec<u32>) {
+        let (numbers, edges) = (self.progress.part(number), &self.edges);
+        edges.weights.fill(numbers.clone(), weights);
+        ends.clear();
+        // The number of words as a constant: the loop over them unrolls.
+        match edges.paths.words {
+            1 => ends.extend(numbers.map(|index| edges.ends::<1>(index))),
+            2 => ends.extend(numbers.map(|index| edges.ends::<2>(index))),
+            _ => ends.extend(numbers.map(|index| edges.ends::<WORDS_MAX>(index))),
+        }
     }
 }
 
@@ -150,6 +173,16 @@ impl RmatEdges {
             (source, dest) = (scramble.apply(source), scramble.apply(dest));
         }
         Edge { source, dest, weight: self.weights.at(index) }
+    }
+
+    /// Source and dest of an edge whose path has at most so many words.
+    #[inline(always)]
+    fn ends<const WORDS: usize>(&self, index: u64) -> (u32, u32) {
+        let (source, dest) = self.paths.ends_of::<WORDS>(index);
+        match &self.scramble {
+            Some(scramble) => (scramble.apply(source) as u32, scramble.apply(dest) as u32),
+            None => (source as u32, dest as u32),
+        }
     }
 }
 
@@ -174,8 +207,14 @@ impl Paths {
     /// Returns the source and dest of edge number `index`, before scrambling.
     #[inline]
     fn ends(&self, index: u64) -> (u64, u64) {
+        self.ends_of::<WORDS_MAX>(index)
+    }
+
+    /// The same, if there are at most so many words.
+    #[inline(always)]
+    fn ends_of<const WORDS: usize>(&self, index: u64) -> (u64, u64) {
         let (mut source, mut dest) = (0, 0);
-        for stream in self.streams.iter().take(self.words) {
+        for stream in self.streams[..WORDS].iter().take(self.words) {
             let word = stream.word(index);
             for bits in [(word >> 32) as u32, word as u32] {
                 let path = u64::from(self.table.draw(bits));
@@ -204,6 +243,23 @@ mod tests {
             index += chunk.len() as u64;
         }
         assert_eq!(index, 17 << 15);
+    }
+
+    #[test]
+    fn parts_are_the_stream() {
+        for scale in [0, 9, 13, 25] {
+            let weights = Some(RandomWeights::U32 { min: 1, max: 9 });
+            let mut source = Rmat { weights, ..Rmat::new(scale, 1, 3) }.generate().unwrap();
+            let (mut chunk, mut ends, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+            source.read(&mut chunk).unwrap();
+            for number in 0..source.count().min(4) {
+                source.part(number, &mut ends, &mut weights);
+                for ((edge, &(from, to)), &weight) in chunk.drain(..ends.len()).zip(&ends).zip(&weights) {
+                    assert_eq!(edge, Edge { source: from.into(), dest: to.into(), weight }, "scale {scale}");
+                }
+            }
+            assert!(chunk.is_empty() || source.count() > 4);
+        }
     }
 
     #[test]

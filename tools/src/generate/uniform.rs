@@ -1,6 +1,7 @@
 //! Uniform random graphs: both ends of every edge drawn independently from all vertices (Erdős and Rényi's model,
 //! with repetition).
 
+use topostream_formats::edge::EdgeParts;
 use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, SourceInfo};
 
 use super::check_vertices;
@@ -75,8 +76,25 @@ impl EdgeSource for UniformSource {
         Ok(())
     }
 
+    fn parts(&self) -> Option<&dyn EdgeParts> {
+        Some(self)
+    }
+
     fn memory_bytes(&self) -> u64 {
         (size_of::<Self>() + self.info.name.capacity()) as u64
+    }
+}
+
+impl EdgeParts for UniformSource {
+    fn count(&self) -> u64 {
+        self.progress.part_count()
+    }
+
+    fn part(&self, number: u64, ends: &mut Vec<(u32, u32)>, weights: &mut Vec<u32>) {
+        let numbers = self.progress.part(number);
+        self.edges.weights.fill(numbers.clone(), weights);
+        ends.clear();
+        ends.extend(numbers.map(|index| self.edges.ends(index)).map(|(source, dest)| (source as u32, dest as u32)));
     }
 }
 
@@ -91,7 +109,12 @@ struct UniformEdges {
 impl UniformEdges {
     #[inline]
     fn edge(&self, index: u64) -> Edge {
-        let [source, dest] = self.ends.map(|stream| below(self.vertices, stream.word(index)));
+        let (source, dest) = self.ends(index);
         Edge { source, dest, weight: self.weights.at(index) }
+    }
+
+    #[inline]
+    fn ends(&self, index: u64) -> (u64, u64) {
+        self.ends.map(|stream| below(self.vertices, stream.word(index))).into()
     }
 }

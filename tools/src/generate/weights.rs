@@ -1,6 +1,7 @@
 //! Random edge weights.
 
 use std::fmt;
+use std::ops::Range;
 
 use topostream_formats::{Error, Result, WeightType};
 
@@ -97,6 +98,14 @@ impl Weights {
     /// The part of a graph's name about its weights, to be appended.
     pub(super) fn suffix(&self) -> String {
         self.range.map_or_else(String::new, |range| format!(", {range}"))
+    }
+
+    /// Replaces the contents of `weights` with those of the edges with these numbers; with nothing without weights.
+    pub(super) fn fill(&self, numbers: Range<u64>, weights: &mut Vec<u32>) {
+        weights.clear();
+        if let Some(range) = self.range {
+            weights.extend(numbers.map(|index| range.pick(self.stream.word(index))));
+        }
     }
 
     /// Returns the weight of edge number `index`; 0 without weights.

@@ -13,6 +13,8 @@ struct Forgery {
     page: Vec<u8>,
     weights: Vec<u8>,
     degrees: Vec<u8>,
+    /// Empty if pages are not packed.
+    chunks: Vec<u8>,
     entry: DirectoryEntry,
     manifest: Manifest,
 }
@@ -32,8 +34,13 @@ impl Forgery {
         let opened = Store::open(store).unwrap();
         let entry = opened.topologies().next().unwrap().directory().entries()[0];
         let bytes = |file: &str| fs::read(store.join(file)).unwrap();
-        let (page, weights, degrees) = (bytes("pages.0"), bytes("weights.0"), bytes("degrees.bin"));
-        let mut forged = Self { page, weights, degrees, entry, manifest: opened.manifest().clone() };
+        let (page, weights) = (bytes("pages.0"), bytes("weights.0"));
+        // Packed pages hold the degrees.
+        let has_degrees = store.join("degrees.bin").exists();
+        let values = opened.topologies().next().unwrap().degrees(opened.vertices()).unwrap();
+        let degrees = bytemuck::cast_slice::<u32, u8>(values.values()).to_vec();
+        let chunks = fs::read(store.join("chunks.bin")).unwrap_or_default();
+        let mut forged = Self { page, weights, degrees, chunks, entry, manifest: opened.manifest().clone() };
         drop(opened);
         change(&mut forged);
         forged.entry.crc = crc32c(&forged.page);
@@ -41,10 +48,16 @@ impl Forgery {
         let (directory, crc) =
             encode(&[forged.entry], forged.manifest.tag, forged.manifest.page_bytes, forged.manifest.version());
         forged.manifest.out.directory_crc = crc;
-        forged.manifest.out.degrees_crc = crc32c(&forged.degrees);
+        if !forged.chunks.is_empty() {
+            forged.manifest.out.chunks_crc = Some(crc32c(&forged.chunks));
+            fs::write(store.join("chunks.bin"), forged.chunks).unwrap();
+        }
         fs::write(store.join("pages.0"), forged.page).unwrap();
         fs::write(store.join("weights.0"), forged.weights).unwrap();
-        fs::write(store.join("degrees.bin"), forged.degrees).unwrap();
+        if has_degrees {
+            forged.manifest.out.degrees_crc = crc32c(&forged.degrees);
+            fs::write(store.join("degrees.bin"), forged.degrees).unwrap();
+        }
         fs::write(store.join("directory.bin"), directory).unwrap();
         fs::write(store.join("graph.json"), forged.manifest.encode()).unwrap();
     }
@@ -83,6 +96,21 @@ fn packed_pages_are_verified_in_every_detail() {
     refused(&["zeros behind"], &|forged| forged.set(72, u32::MAX));
     // The first exception has the second one's position.
     refused(&["ascending exceptions"], &|forged| forged.page[84] = forged.page[85]);
+}
+
+/// Four checksums of chunks, where the page's only unit begins, and where it ends.
+#[test]
+fn chunks_are_compared_with_the_page() {
+    let packed = Encoding::packed(64 << 10, 1).unwrap();
+    let refused = |at: usize, words: &[&str]| {
+        refused(packed, false, &[&["chunks.bin"], words].concat(), &|forged| forged.chunks[at] ^= 1);
+    };
+    for at in [32, 36, 47] {
+        refused(at, &["page 0: checksum", &format!("of chunk {}", (at - 32) / 4)]);
+    }
+    refused(48, &["units of page 0 that ascend from 0"]);
+    refused(52, &["page 0: unit 1 at payload word 7", "6"]);
+    refused(54, &["units of page 0 that ascend from 0", "to 65543"]);
 }
 
 #[test]

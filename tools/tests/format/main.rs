@@ -13,6 +13,7 @@ mod orders;
 mod properties;
 #[path = "../../../tests/sample/mod.rs"]
 mod sample;
+mod seeded;
 use sample::thorough;
 #[path = "../../../tests/scratch/mod.rs"]
 mod scratch;

@@ -18,7 +18,7 @@ impl TopologyWriter {
 
     /// Makes room for the open record, which no longer fits in this page: moves it to a new page, or continues it in a
     /// further large page, after a multiple of 1,024 neighbours in this one.
-    fn make_room_packed(&mut self) -> Result<()> {
+    pub(super) fn make_room_packed(&mut self) -> Result<()> {
         let (vertex, start) = (self.open_vertex(), *self.page.slots.last().expect("a record is open"));
         let is_large = self.page.slots.len() == 1;
         let keep = if is_large { self.page.edge_count / UNIT as u32 * UNIT as u32 } else { start };

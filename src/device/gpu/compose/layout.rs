@@ -433,10 +433,10 @@ pub struct Logged {
     pub edges: [u32; 2],
     /// Zero.
     pub spare: [u32; 2],
-    /// The sums of its vertex phase.
-    pub sums: [f32; 4],
-    /// The rounding errors of the sums.
-    pub rounded: [f32; 4],
+    /// The low words of the sums of its vertex phase, in double precision.
+    pub sums_low: [u32; 4],
+    /// The high words.
+    pub sums_high: [u32; 4],
 }
 
 /// A dispatch in every superstep that the device runs without the host. `decide` sets its number of workgroups,

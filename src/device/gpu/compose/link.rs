@@ -8,12 +8,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 19] = [
+const LIBRARY: [(&str, &str); 20] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
     ("shaders/lib/step.wgsl", include_str!("../../../../shaders/lib/step.wgsl")),
     ("shaders/lib/units.wgsl", include_str!("../../../../shaders/lib/units.wgsl")),
     ("shaders/lib/u64.wgsl", include_str!("../../../../shaders/lib/u64.wgsl")),
+    ("shaders/lib/f64.wgsl", include_str!("../../../../shaders/lib/f64.wgsl")),
     ("shaders/lib/fixed.wgsl", include_str!("../../../../shaders/lib/fixed.wgsl")),
     ("shaders/lib/weights.wgsl", include_str!("../../../../shaders/lib/weights.wgsl")),
     ("shaders/lib/hash.wgsl", include_str!("../../../../shaders/lib/hash.wgsl")),
@@ -79,12 +80,13 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
 
 /// The library files that algorithms can use; the others are for kernels only, so that algorithms can reuse the names
 /// of their declarations.
-const FOR_ALGORITHMS: [&str; 8] = [
+const FOR_ALGORITHMS: [&str; 9] = [
     prelude::FILE,
     "shaders/lib/layout.wgsl",
     "shaders/lib/list.wgsl",
     "shaders/lib/step.wgsl",
     "shaders/lib/u64.wgsl",
+    "shaders/lib/f64.wgsl",
     "shaders/lib/fixed.wgsl",
     "shaders/lib/weights.wgsl",
     "shaders/lib/hash.wgsl",

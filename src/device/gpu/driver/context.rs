@@ -17,6 +17,7 @@ use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_
 use crate::device::gpu::memory::home::Home;
 use crate::device::gpu::memory::plan::{DevicePlan, Request, exchange_bytes, packed_bytes};
 use crate::device::gpu::memory::pool_import::PoolImport;
+use crate::device::joint::SeenPages;
 use crate::device::settings::Distribution;
 use crate::error::{Error, Result};
 use crate::model::Part;
@@ -78,6 +79,10 @@ pub struct Context {
     pub step: Step,
     /// Timestamps of passes.
     pub timing: Timing,
+    /// Whether it exchanges values with other devices.
+    pub shares: bool,
+    /// The pages that the device sees, if it runs supersteps together with other devices.
+    pub seen: Option<Arc<SeenPages>>,
     /// The adapter and the buffers that outlive the run, without the arena and the unit rows, which have other owners.
     pub home: Home,
 }
@@ -115,6 +120,8 @@ impl Context {
             trace: trace.clone(),
             step: Step::new(0, Direction::Out, Visit::All),
             timing,
+            shares: exchange.is_some(),
+            seen: None,
             home,
         })
     }

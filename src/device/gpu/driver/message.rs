@@ -3,6 +3,7 @@
 use super::batch::Job;
 use super::values::ValueChunk;
 use crate::device::exchange::{Gather, Move};
+use crate::device::joint::{JointEnd, JointPart};
 use crate::device::{PageTask, RunAhead, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Scalars, State, Step, Visit};
@@ -20,6 +21,10 @@ pub type Ended = Result<(StepEnd, NextPages)>;
 /// had not been determined yet.
 pub type AheadDone = Result<(RunAhead, Option<NextPages>)>;
 
+/// The answer to a part of a joint superstep, and the pages of the next superstep if it was the last part and they had
+/// not been determined yet.
+pub type JointDone = Result<(JointEnd, Option<NextPages>)>;
+
 /// A bit for each page that a possible next superstep visits; no entry for one that visits all pages.
 pub type NextPages = HashMap<(Direction, Visit), Vec<u32>>;
 
@@ -36,6 +41,8 @@ pub enum DriverMessage {
     Defer(Direction, Vec<u32>),
     /// Runs supersteps from this one on for as long as the device can do so without the host.
     Ahead(Step, Sender<AheadDone>),
+    /// A part of a superstep that the device runs together with others.
+    Joint(JointPart, Sender<JointDone>),
     /// Asks which of the pages are not in device memory.
     Missing(Vec<PageRef>, Sender<Vec<PageRef>>),
     /// Processes those of the pages that are in device memory; replies with the others.

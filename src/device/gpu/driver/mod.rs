@@ -4,6 +4,7 @@
 //!                                  Job                        Job
 //!   DriverMessage::Page ─▶ intake ────▶ launches ─▶ dispatch ────▶ intake ─▶ PageDone
 //!   DriverMessage::Ahead ─▶ device_loop: supersteps over pages that stay where they are ─▶ answer
+//!   DriverMessage::Joint ─▶ device_loop, exchange: supersteps together with other devices, part by part
 //!   DriverMessage::Round ─▶ exchange ─▶ moves
 //!   DriverMessage::End ─▶ superstep: vertex phase ─▶ exchange: moves ─▶ superstep: next pages, readback ─▶ answer
 //! ```
@@ -46,7 +47,7 @@ mod writes;
 
 pub use context::RunSetup;
 pub(super) use context::{Planned, plan};
-pub(super) use message::{DriverMessage, Ended, Messages, NextPages};
+pub(super) use message::{DriverMessage, Ended, JointDone, Messages, NextPages};
 pub(super) use values::ValueChunk;
 
 use super::compose::KernelName;
@@ -163,8 +164,9 @@ impl Driver {
 
     fn work(&mut self, take: &Messages) {
         while !self.stopped {
-            // The first supersteps are encoded: poll for the message that starts them.
-            let spin = if self.device_loop.has_start() { SPIN_FIRST } else { SPIN };
+            // The first supersteps are encoded: poll for the message that starts them. Or other devices end a superstep.
+            let soon_asked = self.device_loop.has_start() || self.device_loop.is_joint();
+            let spin = if soon_asked { SPIN_FIRST } else { SPIN };
             let message = match soon(take, self.context.gpu().poll_time(spin)) {
                 Some(message) => Some(message),
                 None if self.is_idle() => Some(take.recv().unwrap_or(DriverMessage::Stop)),
@@ -201,6 +203,11 @@ impl Driver {
             }
             DriverMessage::Ahead(step, reply) => {
                 let result = self.sound().and_then(|()| self.ahead(&step));
+                self.failed |= result.is_err();
+                drop(reply.send(self.explained(result)));
+            }
+            DriverMessage::Joint(part, reply) => {
+                let result = self.sound().and_then(|()| self.joint(&part));
                 self.failed |= result.is_err();
                 drop(reply.send(self.explained(result)));
             }

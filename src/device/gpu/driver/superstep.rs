@@ -24,7 +24,7 @@ use crate::device::gpu::memory::buffers::{COUNTERS_BYTES, chunks};
 use crate::device::gpu::memory::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes};
 use crate::error::Result;
 use crate::model::activations::Activations;
-use crate::model::algorithm::{Step, Summary, Visit};
+use crate::model::algorithm::{Scalars, Step, Summary, Visit};
 use crate::trace::Lane;
 use std::ops::Range;
 use std::sync::Arc;
@@ -356,19 +356,60 @@ pub(super) fn partial(context: &Context) -> Vec<(Direction, Visit)> {
     visits(context).into_iter().filter(some).collect()
 }
 
-/// The sums of a vertex phase, or the census of a frontier: adds partial sums in vertex order.
+/// The sums of a vertex phase, or the census of a frontier.
 pub(super) fn summary(totals: &[u8], traversal: bool) -> Summary {
+    let partials = totals.chunks_exact(TOTAL_BYTES as usize);
+    if !traversal {
+        return Summary { totals: sums(partials.map(bytemuck::pod_read_unaligned::<[f32; 4]>)), ..Summary::default() };
+    }
     let mut summary = Summary::default();
-    for partial in totals.chunks_exact(TOTAL_BYTES as usize) {
-        if traversal {
-            let partial: CensusTotal = bytemuck::pod_read_unaligned(partial);
-            let wide = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
-            summary.activated += wide(partial.vertices);
-            summary.activated_edges += wide(partial.edges);
-        } else {
-            let sums: [f32; 4] = bytemuck::pod_read_unaligned(partial);
-            summary.totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += f64::from(sum));
-        }
+    for partial in partials {
+        let partial: CensusTotal = bytemuck::pod_read_unaligned(partial);
+        let wide = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
+        summary.activated += wide(partial.vertices);
+        summary.activated_edges += wide(partial.edges);
     }
     summary
+}
+
+/// Adds partial sums as `sum_totals` and `total_of` in shaders/kernels/decide.wgsl do, so that both have the same bits: as
+/// integers, in units of 2^-27 of the last bit of the largest one. Up to 4096 of them fit. Infinite ones have no sum.
+fn sums(partials: impl Iterator<Item = [f32; 4]> + Clone) -> Scalars {
+    let exponent = |term: f32| (term.to_bits() >> 23 & 0xff).max(1);
+    std::array::from_fn(|at| {
+        let terms = partials.clone().map(|partial| partial[at]);
+        let largest = terms.clone().map(exponent).max().unwrap_or(1);
+        if largest == 0xff {
+            return f64::NAN;
+        }
+        let units = |term: f32| {
+            let implicit = u32::from(term.is_normal()) << 23;
+            let mantissa = i64::from(term.to_bits() & 0x7f_ffff | implicit) << 27;
+            let magnitude = mantissa.checked_shr(largest - exponent(term)).unwrap_or(0);
+            if term.is_sign_negative() { -magnitude } else { magnitude }
+        };
+        terms.map(units).sum::<i64>() as f64 * f64::from(largest as i32 - 177).exp2()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sums;
+
+    /// Magnitudes far apart, both signs, zeros and subnormal numbers.
+    #[test]
+    fn partial_sums_are_added_in_double_precision() {
+        let term = |at: u32| (f32::from_bits(at.wrapping_mul(2_654_435_761) >> 9 | 0x3f80_0000) - 1.5) * 0.37;
+        let partials = (0..4096).map(|at| [term(at), 1e-7 * term(at), (at % 3) as f32, f32::from_bits(at % 5)]);
+        let mut expected = [0.0; 4];
+        for partial in partials.clone() {
+            expected.iter_mut().zip(partial).for_each(|(sum, term)| *sum += f64::from(term));
+        }
+        let found = sums(partials);
+        let near = |(found, expected): (f64, f64)| (found - expected).abs() <= 1e-12 * expected.abs().max(1e-12);
+        assert!(found.into_iter().zip(expected).all(near), "{found:?}, not {expected:?}");
+        assert_eq!(found[2..], expected[2..]);
+        assert_eq!(sums([[f32::MAX, -1.0, f32::INFINITY, 1.0], [f32::MAX, 1e-30, 0.0, -1.0]].into_iter())[3], 0.0);
+        assert!(sums(std::iter::once([f32::INFINITY; 4]))[0].is_nan());
+    }
 }

@@ -4,6 +4,7 @@ use super::message::{Ended, NextPages};
 use super::{Driver, DriverMessage, TURN, initial, shared, superstep, values};
 use crate::device::exchange::Move;
 use crate::device::gpu::compose::KernelName;
+use crate::device::joint::{JointEnd, JointPart};
 use crate::device::{Ahead, RunAhead};
 use crate::error::Result;
 use crate::model::algorithm::{Scalars, State, Step};
@@ -12,7 +13,8 @@ use std::time::Instant;
 impl Driver {
     pub(super) fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
         self.set_first()?;
-        if self.device_loop.is_likely(&self.context) && self.context.declared.traversal {
+        let alone = self.device_loop.is_likely(&self.context) && self.context.declared.traversal;
+        if alone || self.device_loop.is_jointly_likely(&self.context) {
             // The host knows the initial frontier: no readback.
             initial::plant_levels(&self.context);
             self.found = initial::found(&self.context);
@@ -69,6 +71,32 @@ impl Driver {
             return Ok((ahead, Some(self.end(None, &[])?.1)));
         }
         self.paced(step)
+    }
+
+    /// Does a part of a superstep that the device runs together with others.
+    pub(super) fn joint(&mut self, part: &JointPart) -> Result<(JointEnd, Option<NextPages>)> {
+        let mut end = JointEnd::default();
+        match part {
+            JointPart::Prepare { step, seen } => {
+                let buffers = (self.intake.arena(), self.launches.rows());
+                end = self.device_loop.prepare_jointly(&mut self.context, buffers, (step, seen))?;
+            }
+            JointPart::Lists { step, found, send } => {
+                self.context.home.rest();
+                let exchange = shared(&mut self.exchange, &self.context)?;
+                self.device_loop.run_lists(&mut self.context, exchange, (step, found), send)?;
+            }
+            JointPart::Census { receive } => {
+                let exchange = shared(&mut self.exchange, &self.context)?;
+                end = self.device_loop.run_census(&mut self.context, exchange, receive)?;
+                self.found = end.end.summary;
+            }
+            JointPart::Leave if self.device_loop.pages_unknown => {
+                return Ok((end, Some(self.end(None, &[])?.1)));
+            }
+            JointPart::Leave => {}
+        }
+        Ok((end, None))
     }
 
     /// Runs supersteps over pages in device memory, where the host chooses each from the results of the one before.

@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::model::algorithm::{Step, Summary, Visit};
 use std::collections::VecDeque;
 use std::mem::offset_of;
+use std::slice;
 use std::sync::Arc;
 use topostream_formats::Direction;
 use wgpu::BufferUsages as Usage;
@@ -30,13 +31,18 @@ const SWEEP_GROUPS: u32 = 4096;
 pub(super) const BATCHES: usize = 2;
 /// Bytes of a log.
 const LOG_BYTES: u64 = STEPS_MAX as u64 * size_of::<Logged>() as u64;
-const COURSE_BYTES: u64 = size_of::<Course>() as u64;
+pub(super) const COURSE_BYTES: u64 = size_of::<Course>() as u64;
+/// The dispatches that end a superstep: the census or the vertex phase, and `decide`.
+const END_PARTS: usize = 2;
 /// Bytes of the timestamps of a submission.
 const TIMES_BYTES: u64 = 2 * 8 * STEPS_MAX as u64;
 
 /// A dispatch that is part of every superstep.
 struct BoundDispatch {
+    name: KernelName,
     kernel: Arc<Kernel>,
+    /// The visit, by index.
+    visit: Option<u32>,
     /// Byte offset of its indirect arguments; none for a direct dispatch of one workgroup.
     arguments: Option<u64>,
     /// Bind groups of even and of odd supersteps.
@@ -124,7 +130,8 @@ impl Control {
             let arguments = dispatch.map(|_| 12 * indirect);
             indirect += u64::from(dispatch.is_some());
             let (kernel, bound) = bind(context, name, visit, pages, control)?;
-            parts.push(BoundDispatch { kernel, arguments, bound });
+            let visit = dispatch.map(|dispatch| dispatch.visit);
+            parts.push(BoundDispatch { name, kernel, visit, arguments, bound });
         }
         let totals = superstep::groups(context);
         let mut control = Self {
@@ -260,7 +267,72 @@ impl Control {
 
     /// Encodes the dispatches of one superstep.
     fn encode_step(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32) {
-        for BoundDispatch { kernel, arguments, bound } in &self.parts {
+        self.encode_parts(pass, superstep, &self.parts);
+    }
+
+    /// The state of the superstep.
+    pub fn course(&self) -> &wgpu::Buffer {
+        &self.course
+    }
+
+    /// Encodes the dispatches over the lists that a superstep visits. No page may be missing.
+    pub fn encode_lists(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32, visit: u32) {
+        let lists = &self.parts[..self.parts.len() - END_PARTS];
+        let of_visit = |part: &&BoundDispatch| part.name != KernelName::Absent && part.visit == Some(visit);
+        lists.iter().filter(of_visit).for_each(|part| self.encode_parts(pass, superstep, slice::from_ref(part)));
+    }
+
+    /// Visits for which the device has to check whether pages are missing.
+    fn checked(&self) -> impl Iterator<Item = u32> {
+        let absent = |visit: &u32| self.absent(*visit).next().is_some();
+        (0..=self.visits).filter(absent)
+    }
+
+    fn absent(&self, visit: u32) -> impl Iterator<Item = &BoundDispatch> {
+        self.parts.iter().filter(move |part| part.name == KernelName::Absent && part.visit == Some(visit))
+    }
+
+    /// Bytes that [`encode_check`](Self::encode_check) writes.
+    pub fn check_bytes(&self) -> u64 {
+        4 * self.checked().count() as u64
+    }
+
+    /// Encodes the search for missing pages that a superstep would visit, for each of its possible visits.
+    pub fn encode_check(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        superstep: u32,
+        (readback, at): (&wgpu::Buffer, u64),
+    ) {
+        let missing = offset_of!(Course, missing) as u64;
+        for (number, visit) in self.checked().enumerate() {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            for BoundDispatch { kernel, arguments, bound, .. } in self.absent(visit) {
+                let entry = arguments.expect("it has a dispatch") / 12;
+                let bound = &bound[(superstep % 2) as usize];
+                kernel.dispatch_groups_in(&mut pass, bound, self.table[entry as usize].x);
+            }
+            drop(pass);
+            encoder.copy_buffer_to_buffer(&self.course, missing, readback, at + 4 * number as u64, 4);
+            encoder.clear_buffer(&self.course, missing, Some(4));
+        }
+    }
+
+    /// A bit for each visit that needs a missing page, from what [`encode_check`](Self::encode_check) has written.
+    pub fn missing(&self, read: &[u8]) -> u32 {
+        let found = self.checked().zip(read.chunks_exact(4));
+        let found = found.filter(|(_, word)| word.iter().any(|byte| *byte != 0));
+        found.fold(!self.complete, |missing, (visit, _)| missing | 1 << visit)
+    }
+
+    /// Encodes the census of a superstep.
+    pub fn encode_census(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32) {
+        let census = self.parts.len() - END_PARTS;
+        self.encode_parts(pass, superstep, &self.parts[census..=census]);
+    }
+
+    fn encode_parts(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32, parts: &[BoundDispatch]) {
+        for BoundDispatch { kernel, arguments, bound, .. } in parts {
             let arguments = arguments.map(|offset| (&self.arguments, offset));
             kernel.dispatch_in(pass, &bound[(superstep % 2) as usize], arguments);
         }

@@ -22,6 +22,8 @@
 
 mod batch;
 mod bins;
+mod joint;
+mod pace;
 mod paced;
 mod resident;
 mod scans;
@@ -37,6 +39,7 @@ use crate::error::{Error, Result};
 use crate::model::algorithm::{Scalars, Step, Summary, Visit};
 use crate::pages::fetch::PageRef;
 use batch::{BATCHES, Batch, Control};
+use pace::{Pace, STEPS_MAX};
 use paced::Paced;
 use resident::Resident;
 use std::any::Any;
@@ -44,13 +47,6 @@ use std::collections::VecDeque;
 use std::time::Instant;
 use topostream_formats::{Direction, Topology};
 
-/// Supersteps of the first two submissions: the device runs the first while the host encodes the second. Later
-/// submissions have 4, 8, 16, … supersteps.
-const FIRST_STEPS: [u32; 2] = [2, 6];
-/// Maximum number of supersteps of a submission.
-const STEPS_MAX: u32 = 64;
-/// The same while pages are missing: supersteps after the first one that needs a missing page are encoded in vain.
-const STEPS_MAX_MISSING: u32 = 16;
 /// The largest graph, in edges, for a driver that ends loops early.
 const LIMITED_EDGES_MAX: u64 = 1 << 20;
 
@@ -68,6 +64,8 @@ pub(super) struct DeviceLoop {
     asked: bool,
     /// The beginning of a run, encoded before it.
     start: Option<Start>,
+    /// The readback of supersteps that devices run together; none before the first one.
+    joint_readback: Option<wgpu::Buffer>,
     /// Whether the pages of the next superstep have not been determined.
     pub pages_unknown: bool,
 }
@@ -90,6 +88,7 @@ impl DeviceLoop {
             visited: Vec::new(),
             asked,
             start: None,
+            joint_readback: None,
             pages_unknown: false,
         }
     }
@@ -100,12 +99,12 @@ impl DeviceLoop {
     /// Device errors.
     pub fn make_ready(&mut self, context: &mut Context, (arena, rows): (&Arena, &wgpu::Buffer)) -> Result<()> {
         if !self.is_likely(context) {
-            return Ok(());
+            return self.make_ready_jointly(context, (arena, rows));
         }
         let visits = visits(context);
         if let Some(resident) = self.resident.as_ref().filter(|resident| resident.serves(context, arena, &visits)) {
             let mut control = Control::new(context, (resident, rows), &visits)?;
-            control.prepare(context, &FIRST_STEPS);
+            control.prepare(context, &pace::first_steps(context));
             self.start = start(context, resident, &control, &visits)?;
             self.control = Some(control);
         }
@@ -171,20 +170,14 @@ impl DeviceLoop {
         context.step = *step;
         let control = self.control.as_mut().expect("prepared");
         let mut turn = Turn { ahead: Vec::new(), next: Some(*step), misses: false, since: begun, until_ns: None };
-        let (mut submitted, mut under_way) = (0, VecDeque::new());
         let complete = self.resident.as_ref().is_some_and(|resident| resident.absent.is_empty());
-        let most = if complete { STEPS_MAX } else { STEPS_MAX_MISSING };
-        let mut sizes = FIRST_STEPS.into_iter().chain((2..=STEPS_MAX.ilog2()).map(|log2| 1 << log2));
+        let (mut pace, mut under_way) = (Pace::new(context, step, complete), VecDeque::new());
         loop {
-            // Most searches end within the first two submissions: later ones wait for their logs.
-            let early = submitted < FIRST_STEPS.iter().sum();
-            let read = turn.ahead.len() as u32 >= FIRST_STEPS.iter().sum();
-            let goes_on = turn.next.is_some() && !turn.misses && (early || read && begun.elapsed() < TURN);
-            if goes_on && under_way.len() < BATCHES {
-                let steps = sizes.next().unwrap_or(STEPS_MAX).min(most);
-                let number = step.superstep.wrapping_add(submitted);
+            let number = step.superstep.wrapping_add(pace.submitted());
+            if under_way.len() < BATCHES
+                && let Some(steps) = pace.next(&turn)
+            {
                 under_way.push_back(control.submit(context, first.take(), number, steps));
-                submitted += steps;
                 continue;
             }
             let Some(batch) = under_way.pop_front() else { break };
@@ -213,7 +206,11 @@ impl DeviceLoop {
             return Ok(None);
         }
         self.sort(context, &visits, false)?;
-        let Some(resident) = &self.resident else { return Ok(None) };
+        let read = context.topology(step.direction).direction();
+        let reads_all = step.visit == Visit::All;
+        let Some(resident) = self.resident.as_ref().filter(|one| !reads_all || one.is_complete(read)) else {
+            return Ok(None);
+        };
         if self.control.is_none() {
             self.control = Some(Control::new(context, (resident, rows), &visits)?);
         }
@@ -310,16 +307,25 @@ impl DeviceLoop {
 /// Whether the device shares neither the graph nor the run with others, and lists are not grouped for shards.
 fn is_alone(context: &Context) -> bool {
     let grouped = context.store.topologies().any(Topology::is_grouped);
-    !grouped && context.part.own == (0..context.part.vertices) && !context.part.sharded && context.home.is_alone()
+    !grouped
+        && context.part.own == (0..context.part.vertices)
+        && !context.part.sharded
+        && !context.shares
+        && context.home.is_alone()
 }
 
-/// Whether the device can run the algorithm's supersteps, if their pages are in device memory.
+/// Whether the device can run the algorithm's supersteps by itself, if their pages are in device memory.
 fn suits(context: &Context) -> bool {
+    is_alone(context) && has_kernels(context)
+}
+
+/// Whether there are kernels and memory for the algorithm's supersteps.
+fn has_kernels(context: &Context) -> bool {
     let (caps, edges) = (context.gpu().caps(), context.store.edges());
     let levels = !context.algorithm.keeps_activations() || context.plan.levels_bytes > 0;
     let fits = !caps.loops_limited || edges <= LIMITED_EDGES_MAX;
     let known = visits(context).into_iter().all(|visit| is_known(context, visit));
-    context.declared.decides() && context.plan.loop_bytes > 0 && is_alone(context) && levels && fits && known
+    context.declared.decides() && context.plan.loop_bytes > 0 && levels && fits && known
 }
 
 /// The possible visits of supersteps: those that the algorithm declares, and the one without lists.
@@ -413,8 +419,7 @@ fn summary(logged: &Logged, traversal: bool) -> Summary {
     if traversal {
         (summary.activated, summary.activated_edges) = (wide(logged.activated), wide(logged.activated_edges));
     } else {
-        let sums = logged.sums.iter().zip(&logged.rounded).map(|(&sum, &rounded)| f64::from(sum) + f64::from(rounded));
-        summary.totals.iter_mut().zip(sums).for_each(|(total, sum)| *total = sum);
+        summary.totals = std::array::from_fn(|at| f64::from_bits(wide([logged.sums_low[at], logged.sums_high[at]])));
     }
     summary
 }

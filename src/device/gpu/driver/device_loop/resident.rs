@@ -5,10 +5,12 @@ use super::super::context::Context;
 use crate::device::gpu::compose::layout::{HubEntry, QUEUES_MAX, WORKGROUP, page_lanes};
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::gpu::memory::plan::{QueueRoom, bit_bytes};
+use crate::device::joint::SeenPages;
 use crate::device::settings::Distribution;
 use crate::error::Result;
 use crate::model::algorithm::Visit;
 use crate::pages::fetch::PageRef;
+use std::sync::Arc;
 use topostream_formats::{Direction, PageId};
 use wgpu::BufferUsages as Usage;
 
@@ -83,6 +85,8 @@ struct Shape {
     room: QueueRoom,
     weights: bool,
     row_words: u64,
+    /// The pages that the device sees; all of them if none are given.
+    seen: Option<Arc<SeenPages>>,
 }
 
 /// The topologies that visits may read.
@@ -114,6 +118,7 @@ impl Shape {
             room: QueueRoom::of(&context.store, visits.iter().any(|(_, visit)| matches!(visit, Visit::Within(_)))),
             weights: context.algorithm.needs_weights(),
             row_words: context.plan.row_words,
+            seen: context.seen.clone(),
         }
     }
 }
@@ -124,8 +129,8 @@ pub fn is_queued(visit: Visit) -> bool {
 }
 
 impl Resident {
-    /// Tables of the pages of all topologies that may be visited. None if the arena has none of them, or if there are
-    /// more than [`QUEUES_MAX`] queues.
+    /// Tables of the pages of all topologies that may be visited. None if the arena has none of them and the device
+    /// does not run supersteps together with others, or if there are more than [`QUEUES_MAX`] queues.
     ///
     /// # Errors
     /// Device errors.
@@ -163,7 +168,8 @@ impl Resident {
                 absent.push(Absent { direction, table });
             }
         }
-        let useful = !places.is_empty() && queues as usize <= QUEUES_MAX;
+        // A device may see no pages, and still have vertices that others activate.
+        let useful = (context.seen.is_some() || !places.is_empty()) && queues as usize <= QUEUES_MAX;
         let (room, version) = (shape.room, arena.version());
         Ok(useful.then_some(Self { places, absent, room, shape, version }))
     }
@@ -214,6 +220,11 @@ impl Resident {
         true
     }
 
+    /// The pages that the tables were made for, if the device sees some of all pages.
+    pub fn seen(&self) -> Option<Arc<SeenPages>> {
+        self.shape.seen.clone()
+    }
+
     /// Whether all pages of a topology are in the arena.
     pub fn is_complete(&self, direction: Direction) -> bool {
         self.absent.iter().all(|absent| absent.direction != direction)
@@ -234,6 +245,9 @@ impl Described {
         let mut absent = BatchTable::new(Distribution::Vertex, context.algorithm.needs_weights());
         for (number, entry) in topology.directory().entries().iter().enumerate() {
             let page = PageRef { direction, page: PageId(number as u32) };
+            if context.seen.as_ref().is_some_and(|seen| !seen.sees(page)) {
+                continue;
+            }
             let Some(slot) = arena.slot_of(page) else {
                 absent.add(entry, 0, 0, 0);
                 continue;

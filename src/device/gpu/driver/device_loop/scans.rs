@@ -5,7 +5,7 @@ use super::super::context::Context;
 use super::super::superstep;
 use super::super::tally::Tally;
 use super::resident::Resident;
-use super::{DeviceLoop, is_alone, visits};
+use super::{DeviceLoop, is_alone, suits, visits};
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::{PageWork, StepEnd, Transfer};
 use crate::error::Result;
@@ -52,6 +52,10 @@ impl DeviceLoop {
         if step.visit == Visit::None && !superstep::partial(context).is_empty() {
             superstep::begin(context, step);
             return Ok(Some(Visited::default()));
+        }
+        // What the device can run by itself it would have run.
+        if suits(context) {
+            return Ok(None);
         }
         if !self.describe(context, arena, &visits(context))? {
             return Ok(None);

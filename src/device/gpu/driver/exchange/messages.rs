@@ -80,6 +80,13 @@ impl Exchange {
             begin: (offset / 4) as u32,
             sparse_max: layout::sparse_max(self.layout(), vertices),
         };
-        uniform(&context.home.gpu, bytemuck::bytes_of(&message))
+        let MessageUniform { first, last, begin, sparse_max } = message;
+        let key = [first, last, begin, sparse_max];
+        if let Some(known) = self.uniforms.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let made = uniform(&context.home.gpu, bytemuck::bytes_of(&message))?;
+        self.uniforms.borrow_mut().insert(key, made.clone());
+        Ok(made)
     }
 }

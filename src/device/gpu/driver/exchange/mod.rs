@@ -12,6 +12,7 @@
 //! | `dense` | values of ranges of vertices: sent, received, merged |
 //! | `pack` | values of vertices that have out-edges |
 //! | `messages` | activated vertices of a traversal |
+//! | `joint` | the same, in the submissions of joint supersteps |
 //! | `gather` | sends by the copy engine, while the kernels receive |
 //!
 //! Owns the import of the exchange memory (or its mirror) and the scratch memory of messages. Called by the driver; it
@@ -19,6 +20,7 @@
 
 mod dense;
 mod gather;
+mod joint;
 mod messages;
 mod pack;
 
@@ -38,7 +40,8 @@ use crate::model::attributes::Merge;
 use dense::{is_bits, move_words};
 use gather::Way;
 use pack::{Packed, Packing};
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -62,6 +65,8 @@ pub(super) struct Exchange {
     /// Holds packed values until they have been copied to the exchange memory.
     packed: Option<SharedBuffer>,
     packing: Packing,
+    /// Uniforms of messages, which are the same in every superstep.
+    uniforms: RefCell<HashMap<[u32; 4], wgpu::Buffer>>,
     received: Received,
     /// Moves of a gather that will be copied, and those that are being copied.
     to_send: VecDeque<(Move, Way)>,
@@ -101,8 +106,21 @@ impl Exchange {
         let packed = packed.transpose()?;
         let (mirrored, received) = (!caps.host_import, Received::new(&memory));
         let (to_send, sending) = (VecDeque::new(), VecDeque::new());
-        let packing = Packing::default();
-        Ok(Self { memory, chunks, chunk_bytes, mirrored, layout, scratch, packed, packing, received, to_send, sending })
+        let (packing, uniforms) = (Packing::default(), RefCell::default());
+        Ok(Self {
+            memory,
+            chunks,
+            chunk_bytes,
+            mirrored,
+            layout,
+            scratch,
+            packed,
+            packing,
+            uniforms,
+            received,
+            to_send,
+            sending,
+        })
     }
 
     /// Tells the other devices that this one has failed.

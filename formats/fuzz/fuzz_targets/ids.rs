@@ -1,0 +1,3 @@
+#![no_main]
+mod shared;
+libfuzzer_sys::fuzz_target!(|data: &[u8]| { shared::ids(data); });

@@ -1,0 +1,355 @@
+//! Packed original ids: SPEC.md, section 9.
+//!
+//! ```text
+//!  ids      5 9 12 … │ 3 4 7 … │ 1 2 6 …      `listed` ids in blocks of 128, as gaps or as differences to the smallest
+//!           degree 8+  degree 4+  the rest    the rest: what is left of a range of numbers, ascending, takes no bytes
+//! ```
+//!
+//! Vertices that are numbered by degree in groups have ascending ids within each group. The last group, of vertices
+//! without edges, is often the largest.
+
+use super::bits::{self, block_words, words_of};
+use super::{BLOCK, POSITION_BITS};
+use crate::page::PageDefect;
+use std::io::Read;
+
+/// The words before the first block: how many ids are listed, and where the range of all ids begins, a u64 each.
+const HEADER_WORDS: usize = 4;
+/// The maximum number of words of a block: its header, a smallest id, and 128 numbers of 64 bits. Exceptions replace
+/// more bits than they take.
+const BLOCK_WORDS_MAX: usize = 3 + 2 * BLOCK;
+
+/// How the numbers of a block are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct IdShape {
+    /// Bits of a packed number: 0 to 64.
+    width: u32,
+    /// The number of numbers with more bits: 0 to 127.
+    exceptions: u32,
+    /// Bits of the high part of an exception: 0 without exceptions, otherwise at most 64 - `width`.
+    high: u32,
+    /// Whether numbers are differences to the block's smallest id, not gaps.
+    is_frame: bool,
+}
+
+impl IdShape {
+    fn encode(self) -> u32 {
+        self.width | self.exceptions << 7 | self.high << 14 | u32::from(self.is_frame) << 21
+    }
+
+    fn decode(word: u32) -> Result<Self, PageDefect> {
+        let (width, exceptions, high) = (word & 127, word >> 7 & 127, word >> 14 & 127);
+        let shape = Self { width, exceptions, high, is_frame: word >> 21 & 1 == 1 };
+        let sound = width + high <= 64 && (exceptions == 0) == (high == 0) && word >> 22 == 0;
+        PageDefect::unless_with(sound, || "widths of up to 64 bits", || format!("{word:#010x}"))?;
+        let fits = shape.words() <= BLOCK_WORDS_MAX;
+        PageDefect::unless_with(fits, || "a block that is smaller than its ids", || format!("{word:#010x}"))?;
+        Ok(shape)
+    }
+
+    fn packed_words(self) -> usize {
+        block_words(self.width)
+    }
+
+    fn exception_words(self) -> usize {
+        words_of(self.exceptions as usize, POSITION_BITS + self.high)
+    }
+
+    /// All words after the header.
+    fn words(self) -> usize {
+        2 * usize::from(self.is_frame) + self.packed_words() + self.exception_words()
+    }
+
+    /// The smallest shape of numbers.
+    fn smallest(numbers: &[u64; BLOCK], is_frame: bool) -> Self {
+        let mut counts = [0u32; 65];
+        numbers.iter().for_each(|&number| counts[bits_of(number) as usize] += 1);
+        let largest = counts.iter().rposition(|&count| count > 0).unwrap_or(0) as u32;
+        let mut best = Self { width: largest, is_frame, ..Self::default() };
+        let mut exceptions = 0;
+        for width in (0..largest).rev() {
+            exceptions += counts[width as usize + 1];
+            if exceptions > 127 {
+                break;
+            }
+            let shape = Self { width, exceptions, high: largest - width, is_frame };
+            if shape.words() < best.words() {
+                best = shape;
+            }
+        }
+        best
+    }
+
+    /// Writes numbers into as many words, which must be zeros.
+    fn pack(self, numbers: &[u64; BLOCK], words: &mut [u32]) {
+        let (packed, exceptions) = words.split_at_mut(self.packed_words());
+        let (mut number, highs) = (0, (POSITION_BITS * self.exceptions) as usize);
+        for (position, &value) in numbers.iter().enumerate() {
+            write(packed, position * self.width as usize, self.width, value);
+            if self.exceptions > 0 && value >> self.width != 0 {
+                bits::write(exceptions, POSITION_BITS as usize * number, POSITION_BITS, position as u32);
+                write(exceptions, highs + self.high as usize * number, self.high, value >> self.width);
+                number += 1;
+            }
+        }
+    }
+
+    /// Reads numbers from as many words.
+    fn unpack(self, words: &[u32], numbers: &mut [u64; BLOCK]) -> Result<(), PageDefect> {
+        let (packed, exceptions) = words.split_at(self.packed_words());
+        if self.width <= 32 {
+            let mut narrow = [0; BLOCK];
+            bits::unpack(packed, self.width, &mut narrow);
+            numbers.iter_mut().zip(narrow).for_each(|(number, narrow)| *number = narrow.into());
+        } else {
+            let numbers = numbers.iter_mut().enumerate();
+            numbers.for_each(|(i, number)| *number = read(packed, i * self.width as usize, self.width));
+        }
+        let (highs, mut least) = ((POSITION_BITS * self.exceptions) as usize, 0);
+        for number in 0..self.exceptions as usize {
+            let position = bits::read(exceptions, POSITION_BITS as usize * number, POSITION_BITS) as usize;
+            let above = read(exceptions, highs + self.high as usize * number, self.high);
+            let sound = (least..BLOCK).contains(&position) && above > 0;
+            PageDefect::unless(sound, "exceptions in ascending places", "others")?;
+            numbers[position] |= above << self.width;
+            least = position + 1;
+        }
+        let end = highs + (self.high * self.exceptions) as usize;
+        let rest = read(exceptions, end, (32 * exceptions.len() - end) as u32);
+        PageDefect::unless(rest == 0, "zeros behind exceptions", "others")
+    }
+}
+
+const fn bits_of(value: u64) -> u32 {
+    64 - value.leading_zeros()
+}
+
+/// Reads up to 64 bits from bit `at` on.
+fn read(words: &[u32], at: usize, width: u32) -> u64 {
+    let low = u64::from(bits::read(words, at, width.min(32)));
+    if width > 32 { low | u64::from(bits::read(words, at + 32, width - 32)) << 32 } else { low }
+}
+
+/// Writes up to 64 bits of a value into zeros from bit `at` on.
+fn write(words: &mut [u32], at: usize, width: u32, value: u64) {
+    bits::write(words, at, width.min(32), value as u32);
+    if width > 32 {
+        bits::write(words, at + 32, width - 32, (value >> 32) as u32);
+    }
+}
+
+/// What a writer must know about all ids before it lists the first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IdsSummary {
+    /// Whether the ids ascend.
+    pub(crate) ascending: bool,
+    /// The number of ids that have to be listed; the others follow from these.
+    listed: u64,
+    /// The smallest id, if not all are listed.
+    first: u64,
+}
+
+impl IdsSummary {
+    /// Examines ids, which must be distinct.
+    pub(crate) fn of(ids: impl Iterator<Item = u64>) -> Self {
+        let (mut count, mut run_start, mut last) = (0u64, 0, None);
+        let (mut min, mut max) = (u64::MAX, 0);
+        for id in ids {
+            if last.is_some_and(|last| id < last) {
+                run_start = count;
+            }
+            (min, max, last, count) = (min.min(id), max.max(id), Some(id), count + 1);
+        }
+        let is_range = count > 0 && max - min == count - 1;
+        let (listed, first) = if is_range { (run_start, min) } else { (count, 0) };
+        Self { ascending: run_start == 0, listed, first }
+    }
+}
+
+/// Passes the file's words, some at a time.
+pub(crate) fn encode<E>(
+    summary: &IdsSummary,
+    ids: impl Iterator<Item = u64>,
+    mut take: impl FnMut(&[u32]) -> Result<(), E>,
+) -> Result<(), E> {
+    let both = |number: u64| [number as u32, (number >> 32) as u32];
+    take(&both(summary.listed))?;
+    take(&both(summary.first))?;
+    let (mut ids, mut before, mut left) = (ids, u64::MAX, summary.listed);
+    let mut words = Vec::with_capacity(BLOCK_WORDS_MAX);
+    while left > 0 {
+        let (mut gaps, mut frame) = ([0; BLOCK], [0; BLOCK]);
+        let count = left.min(BLOCK as u64) as usize;
+        let mut least = u64::MAX;
+        for (gap, id) in gaps.iter_mut().zip(&mut frame).take(count) {
+            *id = ids.next().expect("as many ids as were counted");
+            *gap = id.wrapping_sub(before).wrapping_sub(1);
+            (before, least) = (*id, least.min(*id));
+        }
+        frame[..count].iter_mut().for_each(|id| *id -= least);
+        let shapes = (IdShape::smallest(&gaps, false), IdShape::smallest(&frame, true));
+        let (shape, numbers) = if shapes.1.words() < shapes.0.words() { (shapes.1, frame) } else { (shapes.0, gaps) };
+        words.clear();
+        words.push(shape.encode());
+        words.extend(both(least).iter().filter(|_| shape.is_frame));
+        let at = words.len();
+        words.resize(1 + shape.words(), 0);
+        shape.pack(&numbers, &mut words[at..]);
+        take(&words)?;
+        left -= count as u64;
+    }
+    Ok(())
+}
+
+/// Reads all ids from a file's bytes. Safe for any bytes; reads no more than it needs.
+///
+/// # Errors
+/// A defect, if the bytes are not those of a file with this many ids, or cannot be read.
+pub fn decode(mut from: impl Read, ids: &mut [u64]) -> Result<(), PageDefect> {
+    let mut words = [0u32; BLOCK_WORDS_MAX];
+    fill(&mut from, &mut words[..HEADER_WORDS])?;
+    let both = |words: &[u32]| u64::from(words[0]) | u64::from(words[1]) << 32;
+    let (listed, first, all) = (both(&words), both(&words[2..]), ids.len() as u64);
+    PageDefect::unless_with(listed <= all, || format!("at most {all} ids"), || listed.to_string())?;
+    let in_range = if listed == all { first == 0 } else { first.checked_add(all).is_some() };
+    PageDefect::unless_with(in_range, || "the first of all ids, 0 if all are listed", || first.to_string())?;
+    let (mut before, mut numbers) = (u64::MAX, [0; BLOCK]);
+    for block in ids[..listed as usize].chunks_mut(BLOCK) {
+        fill(&mut from, &mut words[..1])?;
+        let shape = IdShape::decode(words[0])?;
+        let words = &mut words[..shape.words()];
+        fill(&mut from, words)?;
+        let at = 2 * usize::from(shape.is_frame);
+        shape.unpack(&words[at..], &mut numbers)?;
+        let zeros = numbers[block.len()..].iter().all(|&number| number == 0);
+        PageDefect::unless(zeros, "zeros behind the last id", "others")?;
+        let least = if shape.is_frame { both(words) } else { 0 };
+        for (id, number) in block.iter_mut().zip(numbers) {
+            *id = number.wrapping_add(if shape.is_frame { least } else { before.wrapping_add(1) });
+            before = *id;
+        }
+    }
+    PageDefect::unless(from.read(&mut [0]).is_ok_and(|read| read == 0), "the end behind the last id", "more bytes")?;
+    if listed < all { fill_rest(ids, listed as usize, first) } else { Ok(()) }
+}
+
+/// Gives the vertices after the listed ones the ids that are left of the range of all ids.
+fn fill_rest(ids: &mut [u64], listed: usize, first: u64) -> Result<(), PageDefect> {
+    let all = ids.len();
+    let mut seen = vec![0u64; all.div_ceil(64)];
+    for &id in &ids[..listed] {
+        let at = id.wrapping_sub(first);
+        let expected = || format!("ids from {first} on, below {}, each once", first + all as u64);
+        let is_new = at < all as u64 && seen[at as usize / 64] >> (at % 64) & 1 == 0;
+        PageDefect::unless_with(is_new, expected, || id.to_string())?;
+        seen[at as usize / 64] |= 1 << (at % 64);
+    }
+    let left = (0..all as u64).filter(|at| seen[*at as usize / 64] >> (at % 64) & 1 == 0);
+    ids[listed..].iter_mut().zip(left).for_each(|(id, at)| *id = first + at);
+    Ok(())
+}
+
+/// Fills words from a file.
+fn fill(from: &mut impl Read, words: &mut [u32]) -> Result<(), PageDefect> {
+    let read = from.read_exact(bytemuck::cast_slice_mut(words));
+    read.map_err(|error| PageDefect::new("further ids", error.to_string()))
+}
+
+/// Main memory for reading packed ids beside the ids themselves, in bytes: a bit for each, and a buffer.
+pub(crate) const fn reading_bytes(vertices: u64) -> u64 {
+    vertices.div_ceil(64) * 8 + READ_BYTES as u64
+}
+
+/// Bytes that are read at a time.
+pub(crate) const READ_BYTES: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn encoded(ids: &[u64]) -> Vec<u32> {
+        let (summary, mut words) = (IdsSummary::of(ids.iter().copied()), Vec::new());
+        let take = |some: &[u32]| {
+            words.extend_from_slice(some);
+            Ok::<_, ()>(())
+        };
+        encode(&summary, ids.iter().copied(), take).unwrap();
+        words
+    }
+
+    fn decoded(words: &[u32], count: usize) -> Result<Vec<u64>, PageDefect> {
+        let mut ids = vec![0; count];
+        decode(bytemuck::cast_slice::<u32, u8>(words), &mut ids).map(|()| ids)
+    }
+
+    /// Groups of the numbers from `first` on, ascending in each.
+    fn groups(first: u64, count: u64, of: u64) -> Vec<u64> {
+        let class = |id: &u64| u64::from((id.wrapping_mul(crate::random::GOLDEN) >> 40).leading_zeros()) % of;
+        let mut ids: Vec<u64> = (first..first + count).collect();
+        ids.sort_by_key(class);
+        ids
+    }
+
+    proptest! {
+        #[test]
+        fn ids_are_decoded_as_encoded(
+            ids in prop::collection::hash_set(prop_oneof![0u64..2000, any::<u64>(), u64::MAX - 300..=u64::MAX], 0..700),
+            sorted: bool,
+        ) {
+            let mut ids: Vec<u64> = ids.into_iter().collect();
+            if sorted {
+                ids.sort_unstable();
+            }
+            let words = encoded(&ids);
+            prop_assert_eq!(&decoded(&words, ids.len()).unwrap(), &ids);
+            prop_assert!(decoded(&words[..words.len() - 1], ids.len()).is_err());
+            prop_assert!(decoded(&[&words[..], &[0]].concat(), ids.len()).is_err());
+        }
+
+        #[test]
+        fn any_words_are_ids_or_an_error(
+            mut words in prop::collection::vec(prop_oneof![0u32..9, any::<u32>()], 0..200),
+            listed in 0u32..300,
+            count in 0usize..300,
+        ) {
+            if words.len() >= 4 {
+                words[..4].copy_from_slice(&[listed, 0, 0, 0]);
+            }
+            decoded(&words, count).ok();
+        }
+    }
+
+    #[test]
+    fn groups_of_a_range_take_few_bits() {
+        for (first, of) in [(0, 1), (7, 3), (1 << 40, 9)] {
+            let ids = groups(first, 10_000, of);
+            let words = encoded(&ids);
+            assert_eq!(decoded(&words, ids.len()).unwrap(), ids, "{of} groups");
+            assert!(32 * words.len() < 5 * ids.len(), "{of} groups: {} words", words.len());
+        }
+        assert_eq!(encoded(&groups(5, 1000, 1)).len(), HEADER_WORDS, "a range is not listed");
+        let permuted: Vec<u64> = (0..10_240).map(|id| id * 7919 % 10_240).collect();
+        assert!(encoded(&permuted).len() <= HEADER_WORDS + 80 * (3 + block_words(14)), "14 bits each");
+    }
+
+    #[test]
+    fn ids_out_of_their_range_or_twice_are_refused() {
+        // Two of four are listed, as gaps of 4 bits: 1 and 3; the others are 0 and 2.
+        let file = |first: u32, numbers: u32| {
+            let shape = IdShape { width: 4, ..IdShape::default() };
+            let mut words = vec![2, 0, first, 0, shape.encode(), numbers];
+            words.resize(5 + shape.words(), 0);
+            words
+        };
+        assert_eq!(decoded(&file(0, 0x11), 4).unwrap(), [1, 3, 0, 2]);
+        assert!(decoded(&file(0, 0x21), 4).is_err(), "id 4");
+        assert!(decoded(&file(2, 0x11), 4).is_err(), "id 1");
+        assert!(decoded(&file(0, 0x211), 4).is_err(), "a number behind the last");
+        let mut twice = file(0, 0);
+        twice[4] |= 1 << 21;
+        twice.insert(5, 1);
+        twice.insert(6, 0);
+        assert!(decoded(&twice, 4).is_err(), "id 1 twice");
+    }
+}

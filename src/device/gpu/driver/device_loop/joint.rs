@@ -1,0 +1,221 @@
+//! Supersteps of a traversal that several devices run together. Each device processes the lists of the pages that it
+//! sees by the tables and kernels of its own supersteps, with the numbers of workgroups from the host; then it sends
+//! messages, applies those of others, and counts its own vertices of the next frontier.
+
+use super::super::context::Context;
+use super::super::exchange::Exchange;
+use super::super::superstep;
+use super::super::timing::{DeviceSpan, union_ns};
+use super::super::writes::Writes;
+use super::batch::{COURSE_BYTES, Control};
+use super::{DeviceLoop, has_kernels, number_of, resident, visits, wide};
+use crate::device::exchange::Move;
+use crate::device::gpu::adapter::readback::{PATIENCE, READBACK, read_buffer};
+use crate::device::gpu::adapter::rounds;
+use crate::device::gpu::compose::KernelName;
+use crate::device::gpu::compose::layout::{Counters, Course};
+use crate::device::gpu::memory::arena::Arena;
+use crate::device::gpu::memory::buffers::COUNTERS_BYTES;
+use crate::device::joint::{JointEnd, SeenPages};
+use crate::device::{ExchangeWork, PageWork, StepEnd, Transfer};
+use crate::error::Result;
+use crate::model::algorithm::{Step, Summary, Visit};
+use std::sync::Arc;
+use topostream_formats::Topology;
+
+/// The name of the span of all kernels over lists.
+const LISTS: &str = "lists of a joint superstep";
+
+impl DeviceLoop {
+    /// Prepares before the run begins, if the arena still has the pages of an earlier run.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn make_ready_jointly(&mut self, context: &mut Context, (arena, rows): (&Arena, &wgpu::Buffer)) -> Result<()> {
+        if !self.is_jointly_likely(context) {
+            return Ok(());
+        }
+        context.seen = self.resident.as_ref().and_then(|resident| resident.seen());
+        let visits = visits(context);
+        if let Some(resident) = self.resident.as_ref().filter(|resident| resident.serves(context, arena, &visits)) {
+            self.control = Some(Control::new(context, (resident, rows), &visits)?);
+        }
+        Ok(())
+    }
+
+    /// Whether the device will likely run the first superstep together with others.
+    pub fn is_jointly_likely(&self, context: &Context) -> bool {
+        self.asked && suits(context) && self.resident.as_ref().is_some_and(|resident| resident.seen().is_some())
+    }
+
+    /// Whether supersteps are run together with other devices.
+    pub fn is_joint(&self) -> bool {
+        self.joint_readback.is_some()
+    }
+
+    /// Prepares for all visits that the algorithm declares, from superstep `step` on.
+    ///
+    /// # Errors
+    /// Shader and device errors.
+    pub fn prepare_jointly(
+        &mut self,
+        context: &mut Context,
+        (arena, rows): (&Arena, &wgpu::Buffer),
+        (step, seen): (&Step, &Arc<SeenPages>),
+    ) -> Result<JointEnd> {
+        if !self.asked || !suits(context) {
+            return Ok(JointEnd::default());
+        }
+        if context.seen.as_ref() != Some(seen) {
+            context.seen = Some(Arc::clone(seen));
+        }
+        let visits = visits(context);
+        if !self.describe(context, arena, &visits)? {
+            return Ok(JointEnd::default());
+        }
+        let Some(resident) = &self.resident else { return Ok(JointEnd::default()) };
+        if self.control.is_none() {
+            self.control = Some(Control::new(context, (resident, rows), &visits)?);
+        }
+        let control = self.control.as_ref().expect("just made");
+        let bytes = control.check_bytes();
+        let mut read = Vec::new();
+        if bytes > 0 {
+            let readback = readback(context, self.joint_readback.take(), bytes)?;
+            let mut encoder = context.encoder();
+            control.encode_check(&mut encoder, step.superstep, (&readback, 0));
+            let submission = context.gpu().queue().submit([encoder.finish()]);
+            read = read_buffer(context.gpu(), &readback, submission, bytes)?;
+            self.joint_readback = Some(readback);
+        }
+        Ok(JointEnd { ready: true, missing: control.missing(&read), ..JointEnd::default() })
+    }
+
+    /// Runs the edge function over the lists that a superstep visits, and sends messages. Waits until they are there.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn run_lists(
+        &mut self,
+        context: &mut Context,
+        exchange: &mut Exchange,
+        (step, found): (&Step, &Summary),
+        send: &[Move],
+    ) -> Result<()> {
+        let (Some(resident), Some(control)) = (&self.resident, &self.control) else { return Err(unprepared(context)) };
+        let Some(visit) = number_of(&visits(context), step) else { return Err(unprepared(context)) };
+        let mut writes = Writes::default();
+        if !control.begin(context, &resident.room, step, (visit, found), &mut writes) {
+            return Err(unprepared(context));
+        }
+        superstep::add_begin(context, step, &mut writes);
+        writes.queue(context.gpu());
+        let mut encoder = context.encoder();
+        in_pass(context, &mut encoder, LISTS, |pass| control.encode_lists(pass, step.superstep, visit));
+        exchange.encode_messages(context, &mut encoder, send)?;
+        let gpu = context.gpu();
+        if !gpu.wait(gpu.queue().submit([encoder.finish()]), PATIENCE)? {
+            return Err(gpu.health().lost("a superstep did not end").into());
+        }
+        exchange.messages_sent(context, send)
+    }
+
+    /// Applies messages, and counts the device's own vertices in the next frontier.
+    ///
+    /// # Errors
+    /// Device errors; [`rounds::cut`] if the driver ended loops early.
+    pub fn run_census(&mut self, context: &mut Context, exchange: &mut Exchange, receive: &[Move]) -> Result<JointEnd> {
+        let (Some(resident), Some(control)) = (&self.resident, &self.control) else { return Err(unprepared(context)) };
+        let superstep = context.step.superstep;
+        let mut encoder = context.encoder();
+        exchange.encode_messages(context, &mut encoder, receive)?;
+        let name = KernelName::Census.name();
+        in_pass(context, &mut encoder, name, |pass| control.encode_census(pass, superstep));
+        // The census clears the words of own vertices only.
+        context.buffers.frontier(superstep).iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
+        let (found, checked) = (COURSE_BYTES + COUNTERS_BYTES, control.check_bytes());
+        let times = (found + checked).next_multiple_of(8);
+        let bytes = times + context.timing.bytes();
+        let readback = readback(context, self.joint_readback.take(), bytes)?;
+        encoder.copy_buffer_to_buffer(control.course(), 0, &readback, 0, COURSE_BYTES);
+        encoder.copy_buffer_to_buffer(&context.buffers.counters, 0, &readback, COURSE_BYTES, COUNTERS_BYTES);
+        control.encode_check(&mut encoder, superstep.wrapping_add(1), (&readback, found));
+        context.timing.resolve(&mut encoder, &readback, times);
+        let submission = context.gpu().queue().submit([encoder.finish()]);
+        let read = read_buffer(context.gpu(), &readback, submission, bytes)?;
+        self.joint_readback = Some(readback);
+        self.pages_unknown = true;
+        let direction = context.topology(context.step.direction).direction();
+        let places = resident.places.iter().filter(|place| place.direction == direction);
+        let all_pages = places.map(|place| u64::from(place.walked.pages)).sum();
+        let (before, spans) = read.split_at(times as usize);
+        let (found, checked) = before.split_at(found as usize);
+        let missing = control.missing(&checked[..control.check_bytes() as usize]);
+        Ok(JointEnd { missing, ..digest(context, (found, spans), all_pages)? })
+    }
+}
+
+/// A buffer of at least this size.
+fn readback(context: &Context, kept: Option<wgpu::Buffer>, bytes: u64) -> Result<wgpu::Buffer> {
+    match kept.filter(|kept| kept.size() >= bytes) {
+        Some(kept) => Ok(kept),
+        None => context.gpu().buffer("joint readback", bytes.next_multiple_of(4096), READBACK),
+    }
+}
+
+/// The results of a superstep from the two parts of its readback: counts and timestamps.
+fn digest(context: &mut Context, (found, times): (&[u8], &[u8]), all_pages: u64) -> Result<JointEnd> {
+    let (course, counters) = found.split_at(COURSE_BYTES as usize);
+    let course: Course = bytemuck::pod_read_unaligned(course);
+    let counters: Counters = bytemuck::pod_read_unaligned(&counters[..size_of::<Counters>()]);
+    if counters.loops_cut != 0 {
+        return Err(rounds::cut(context.gpu(), context.algorithm.name()).into());
+    }
+    let [low, high, edges_low, edges_high] = course.found;
+    let summary =
+        Summary { activated: wide([low, high]), activated_edges: wide([edges_low, edges_high]), ..Summary::default() };
+    let spans = context.timing.spans(times);
+    let (mut lists, others): (Vec<DeviceSpan>, Vec<_>) = spans.into_iter().partition(|span| span.name == LISTS);
+    let census = KernelName::Census.name();
+    let mut messages: Vec<DeviceSpan> = others.iter().copied().filter(|span| span.name != census).collect();
+    let (visit, queued) = (context.step.visit, course.queued != 0 && resident::is_queued(context.step.visit));
+    let pages = match queued {
+        true => course.queues.iter().map(|queue| u64::from(queue.pages)).sum(),
+        false if visit == Visit::None => 0,
+        false => all_pages,
+    };
+    let edges = if visit == Visit::All { 0 } else { counters.edges() };
+    let work = PageWork { edges, compute_ns: union_ns(&mut lists) as u64, ..PageWork::default() };
+    let vertex_kernels_ns = union_ns(&mut others.clone()) as u64;
+    let transfer = Transfer { resident_pages: pages, vertex_kernels_ns, ..Transfer::default() };
+    let exchange = ExchangeWork { bytes: 0, ns: union_ns(&mut messages) as u64 };
+    let end = StepEnd { summary, work, transfer, exchange, vertex_ns: vertex_kernels_ns };
+    Ok(JointEnd { end, pages, ..JointEnd::default() })
+}
+
+/// Encodes a pass with timestamps.
+fn in_pass(
+    context: &mut Context,
+    encoder: &mut wgpu::CommandEncoder,
+    name: &'static str,
+    encode: impl FnOnce(&mut wgpu::ComputePass<'_>),
+) {
+    let stamps = context.timing.next(&context.home.gpu, name);
+    let timestamp_writes = stamps.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
+        query_set,
+        beginning_of_pass_write_index: Some(begin),
+        end_of_pass_write_index: Some(end),
+    });
+    encode(&mut encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
+}
+
+/// Whether the device can run the algorithm's supersteps together with others, if it has the pages that it sees.
+fn suits(context: &Context) -> bool {
+    let grouped = context.store.topologies().any(Topology::is_grouped);
+    context.shares && context.declared.traversal && !grouped && has_kernels(context)
+}
+
+/// The error if a superstep begins that [`DeviceLoop::prepare_jointly`] has not allowed.
+fn unprepared(context: &Context) -> crate::error::Error {
+    context.gpu().health().fault("a joint superstep", "it was not prepared").into()
+}

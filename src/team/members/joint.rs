@@ -1,0 +1,174 @@
+//! Supersteps of a traversal that GPUs run together while all of their pages are in device memory: one submission for
+//! the lists and the messages, one for the others' messages and the census.
+
+use super::Team;
+use crate::device::joint::{JointEnd, JointPart, SeenPages};
+use crate::device::{Ahead, ExchangeWork, RunAhead};
+use crate::error::Result;
+use crate::model::algorithm::{Algorithm, Graph, Step, Summary, Visit};
+use crate::team::Strategy;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use topostream_formats::Direction;
+
+/// How long devices run supersteps before the engine checks for cancellation.
+const TURN: Duration = Duration::from_millis(50);
+/// Devices record levels of 16 bits: later supersteps are the engine's.
+const LEVELS_MAX: u32 = u16::MAX as u32 - 2;
+
+/// What a team knows about joint supersteps.
+#[derive(Debug, Default)]
+pub(super) struct Joint {
+    /// The pages that each device sees; none before the first question.
+    seen: Option<Vec<Arc<SeenPages>>>,
+    /// Whether all devices have prepared, and nothing has changed since.
+    ready: bool,
+    /// Visits that need pages that are missing, as in [`JointEnd`].
+    missing: u32,
+    /// Whether devices know the pages of the next superstep.
+    pages_known: bool,
+    /// What the superstep before has activated.
+    found: Summary,
+}
+
+impl Joint {
+    /// Begins a run: the initial frontier is what a superstep before the first one would have found.
+    pub fn begin(&mut self, algorithm: &dyn Algorithm, graph: &Graph) {
+        if algorithm.is_traversal() {
+            let mut active = algorithm.seeds().active;
+            active.sort_unstable();
+            active.dedup();
+            let edges = active.iter().map(|&vertex| u64::from(graph.out_degree(vertex))).sum();
+            self.found = Summary { activated: active.len() as u64, activated_edges: edges, ..Summary::default() };
+        }
+    }
+
+    /// Ends a superstep that the engine has run.
+    pub fn ended(&mut self, found: &Summary) {
+        (self.found, self.pages_known, self.ready) = (*found, true, false);
+    }
+}
+
+impl Team {
+    /// Runs supersteps from `step` on, as long as all devices have the pages that they see. None if they do not.
+    pub(super) fn run_jointly(&mut self, step: &Step) -> Result<RunAhead> {
+        let begun = Instant::now();
+        let (mut next, mut supersteps) = (Some(*step), Vec::new());
+        while begun.elapsed() < TURN
+            && let Some(step) = next
+            && self.can_run_jointly(&step)?
+        {
+            let ahead = self.joint_superstep(&step)?;
+            next = self.algorithm.next(&self.graph, &step, &ahead.end.summary);
+            supersteps.push(ahead);
+        }
+        if supersteps.is_empty() {
+            // A superstep of the engine begins with a list of pages.
+            if !self.joint.pages_known && self.plan.traversal {
+                self.jointly(|_| JointPart::Leave)?;
+            }
+            return Ok(RunAhead::default());
+        }
+        Ok(RunAhead { supersteps, next })
+    }
+
+    /// Whether all devices can run a superstep together.
+    fn can_run_jointly(&mut self, step: &Step) -> Result<bool> {
+        if !self.plan.traversal || self.plan.adapts || (self.plan.activations && step.superstep >= LEVELS_MAX) {
+            return Ok(false);
+        }
+        if self.joint.ready {
+            return Ok(self.joint.missing >> self.number_of(step) & 1 == 0);
+        }
+        let seen = match self.joint.seen.take() {
+            Some(seen) => seen,
+            None => (0..self.members.len()).map(|device| Arc::new(self.seen_by(device))).collect(),
+        };
+        let ends = self.jointly(|device| JointPart::Prepare { step: *step, seen: Arc::clone(&seen[device]) });
+        self.joint.seen = Some(seen);
+        let ends = ends?;
+        self.joint.ready = ends.iter().all(|end| end.ready);
+        self.joint.missing = all_missing(&ends);
+        Ok(self.joint.ready && self.joint.missing >> self.number_of(step) & 1 == 0)
+    }
+
+    /// The index of a superstep's visit among the algorithm's visits, which the one without lists follows.
+    fn number_of(&self, step: &Step) -> usize {
+        let visits = self.algorithm.visits(self.graph.has_in_lists);
+        let same = |&(direction, visit): &(Direction, Visit)| (direction, visit) == (step.direction, step.visit);
+        visits.iter().position(same).unwrap_or(visits.len())
+    }
+
+    /// The number of pages of the store, if every device keeps those that it sees; otherwise none.
+    pub(super) fn pages_kept_by_all(&self) -> u64 {
+        let seen = |device: usize| {
+            let of_topology =
+                |direction| self.plan.pages.of(direction).iter().filter(|at| *at >> device & 1 != 0).count();
+            self.store.topologies().map(|topology| of_topology(topology.direction()) as u64).sum::<u64>()
+        };
+        let mut members = self.members.iter().enumerate();
+        match members.all(|(device, member)| seen(device) <= member.pages_kept()) {
+            true => self.store.topologies().map(|topology| u64::from(topology.page_count())).sum(),
+            false => 0,
+        }
+    }
+
+    /// The pages that a device sees. Undirected graphs have one topology, whose pages a device may see in one
+    /// direction only: under Strategy-S it then drops what it has no part in, and under Strategy-P that is no case.
+    fn seen_by(&self, device: usize) -> SeenPages {
+        let of = |direction| -> Vec<bool> {
+            let devices = self.plan.pages.of(direction);
+            devices.iter().map(|devices| devices >> device & 1 != 0).collect()
+        };
+        let (mut along, against) = (of(Direction::Out), of(Direction::In));
+        let one = self.store.topology(Direction::In).is_some_and(|topology| topology.direction() == Direction::Out);
+        if !one {
+            return SeenPages { along, against };
+        }
+        if self.plan.strategy == Strategy::Shard {
+            along.iter_mut().zip(against).for_each(|(along, against)| *along |= against);
+        }
+        SeenPages { along, against: Vec::new() }
+    }
+
+    /// Makes a request of every device, and waits for all.
+    fn jointly(&mut self, part: impl Fn(usize) -> JointPart) -> Result<Vec<JointEnd>> {
+        let mut devices = 0..;
+        self.each(|member| member.begin_joint(part(devices.next().expect("endless"))))?;
+        self.each(|member| member.end_joint())
+    }
+
+    /// Runs a superstep on all devices.
+    fn joint_superstep(&mut self, step: &Step) -> Result<Ahead> {
+        let begun = Instant::now();
+        self.joint.pages_known = false;
+        let (found, messages) = (self.joint.found, self.messages());
+        self.jointly(|device| JointPart::Lists { step: *step, found, send: messages[device].clone() })?;
+        let (bytes, round) = self.replies();
+        let ends = self.jointly(|device| JointPart::Census { receive: round[device].clone() })?;
+        let missing = all_missing(&ends);
+        let ns = ends.iter().map(|end| end.end.exchange.ns).max().unwrap_or(0);
+        self.direction = step.direction;
+        self.page_edges = (step.visit == Visit::All).then(|| self.edges_of_all(step.direction));
+        let visited = ends.iter().map(|end| end.pages).sum::<u64>();
+        let all = self.store.topology(step.direction).map_or(0, |topology| u64::from(topology.page_count()));
+        let pages = if step.visit == Visit::None { 0 } else { visited.min(all) };
+        let mut end = self.sum(ends.into_iter().map(|end| end.end).collect());
+        end.exchange = ExchangeWork { bytes, ns };
+        (self.joint.found, self.joint.missing) = (end.summary, missing);
+        Ok(Ahead { step: *step, end, pages, wall_ns: begun.elapsed().as_nanos() as u64 })
+    }
+
+    /// The number of edges in all pages that any device sees.
+    fn edges_of_all(&self, direction: Direction) -> u64 {
+        let topology = self.store.topology(direction).expect("algorithms visit topologies that exist");
+        let entries = topology.directory().entries().iter();
+        let seen = entries.zip(self.plan.pages.of(direction)).filter(|(_, devices)| **devices != 0);
+        seen.map(|(entry, _)| u64::from(entry.edge_count)).sum()
+    }
+}
+
+/// Visits that need pages that any device is missing.
+fn all_missing(ends: &[JointEnd]) -> u32 {
+    ends.iter().fold(0, |missing, end| missing | end.missing)
+}
