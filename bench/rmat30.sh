@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The road to R-MAT 30 on one machine: generate, verify, then ten iterations of PageRank and a validated BFS, from disk and
-# from memory, beside raw O_DIRECT reads. Prints a table. Scale 30 takes a machine with 128 GiB, 16 cores, 64 GB of disk.
+# R-MAT 30 on one machine: generate, verify, then ten iterations of PageRank and a validated BFS, from disk and from
+# memory, beside raw O_DIRECT reads. Prints a table. Scale 30 takes a machine with 128 GiB, 16 cores, 64 GB of disk.
 #
 #     bench/rmat30.sh                               scale 30, on the default device
 #     SCALE=20 MEMORY=1GiB bench/rmat30.sh          tries it here
 #     DEVICE=gpu bench/rmat30.sh                    runs on the GPU
 #
-# SCALE is the graph's, MEMORY the formatter's budget (and of `verify`), STREAM_BUFFER the page buffer of runs from disk,
-# IN_MEMORY=0 leaves out the runs from memory, DEVICE that of `topostream run`. TOPOSTREAM names an existing binary. The
-# store is kept in BENCH_DIR/rmat-SCALE and used again if it is there.
+# SCALE is the graph's, MEMORY the formatter's budget and that of `verify`, STREAM_BUFFER the page buffer of runs from
+# disk. IN_MEMORY=0 leaves out the runs from memory, RUN_MEMORY is their budget, DEVICE is that of `topostream run`.
+# TOPOSTREAM names an existing binary. The store is kept in BENCH_DIR/rmat-SCALE and used again if it is there.
 source "$(dirname "$0")/common.sh"
 
 scale=${SCALE:-30}
