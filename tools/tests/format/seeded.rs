@@ -11,6 +11,8 @@ use topostream_tools::format::{FormatOptions, FormatReport, OrderFrom, format};
 use topostream_tools::generate::{Grid, RandomWeights, Rmat, Uniform};
 use topostream_tools::progress::{Cancel, Progress, Unit};
 
+type Open<'a> = &'a dyn Fn() -> Box<dyn EdgeSource>;
+
 /// A source without its parts.
 struct Stream(Box<dyn EdgeSource>);
 
@@ -47,11 +49,11 @@ struct Made {
     files: BTreeMap<String, Vec<u8>>,
 }
 
-fn made(open: &dyn Fn() -> Box<dyn EdgeSource>, options: &FormatOptions) -> Made {
+fn made(open: Open<'_>, options: &FormatOptions) -> Made {
     try_made(open, options).unwrap()
 }
 
-fn try_made(open: &dyn Fn() -> Box<dyn EdgeSource>, options: &FormatOptions) -> Result<Made> {
+fn try_made(open: Open<'_>, options: &FormatOptions) -> Result<Made> {
     let (folder, stages) = (tempfile::tempdir().unwrap(), Stages::default());
     let report = format(&mut || Ok(open()), folder.path(), options, &stages, &Cancel::default())?;
     open_and_verify(folder.path()).unwrap();
@@ -71,7 +73,7 @@ fn add_files(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>)
 }
 
 /// Makes a store from the parts and from the stream of a source, and compares. Returns the stages of the first.
-fn check(open: &dyn Fn() -> Box<dyn EdgeSource>, options: &FormatOptions, what: &str) -> Vec<String> {
+fn check(open: Open<'_>, options: &FormatOptions, what: &str) -> Vec<String> {
     let by_parts = made(open, options);
     let plenty = FormatOptions { memory_bytes: 1 << 30, ..options.clone() };
     let by_stream = made(&|| Box::new(Stream(open())), &plenty);
@@ -103,7 +105,7 @@ fn parts_and_streams_become_the_same_store() {
         Box::new(Grid { width: 70, height: 60, diagonal_probability: 0.4, seed: 2, weights }.generate().unwrap())
     };
     let (plain, weighted) = (rmat(false, None), rmat(true, Some(RandomWeights::U32 { min: 0, max: 3 })));
-    let sources: [(&str, &dyn Fn() -> Box<dyn EdgeSource>); 4] =
+    let sources: [(&str, Open<'_>); 4] =
         [("rmat", &plain), ("weighted", &weighted), ("uniform", &uniform), ("grid", &grid)];
     let base = small_pages();
     let sample = Some(OrderFrom::Sample);
