@@ -6,7 +6,7 @@ use topostream::Run;
 use topostream::algorithms::{Bfs, DanglingMass, PageRank};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream_formats::page::Neighbours;
-use topostream_formats::{EdgeSource, Store};
+use topostream_formats::{EdgeSource, Store, VertexId};
 use topostream_oracles::bfs::{UNREACHED, bfs};
 use topostream_oracles::pagerank::DAMPING;
 use topostream_oracles::{Csr, Dangling, rank_iterations};
@@ -140,11 +140,14 @@ pub fn check_edges(store: &Store, source: &mut dyn EdgeSource) -> Result<()> {
     }
     let mut found = (0u64, 0u64);
     let topology = store.topologies().next().ok_or("the store has no out-lists")?;
+    let ids = store.ids()?;
+    let original = |vertex: u32| ids.original(VertexId(vertex));
     each_page(store, topology, |page, neighbours| {
         for slot in 0..page.header().slot_count {
-            let vertex = u64::from(page.header().start_vertex + slot);
+            let source = original(page.header().start_vertex + slot);
             for edge in page.record(slot) {
-                found = (found.0 + 1, found.1.wrapping_add(hash(vertex, neighbours.vertex(edge).into())));
+                let dest = original(neighbours.vertex(edge));
+                found = (found.0 + 1, found.1.wrapping_add(hash(source, dest)));
             }
         }
     })?;

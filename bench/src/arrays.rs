@@ -92,11 +92,15 @@ fn each_weighted_page(
 ) -> Result<()> {
     let (reader, context) = (PageReader::open(topology)?, store.page_context(topology));
     let mut bytes = AlignedBuffer::new(topology.page_bytes() as usize);
+    let packed = context.encoding.is_packed();
+    let image_bytes = if packed { context.encoding.plain_bytes(topology.page_bytes()) as usize } else { 0 };
+    let mut image = AlignedBuffer::new(image_bytes);
     let mut weights = weighted.then(|| AlignedBuffer::new(topology.weight_page_bytes() as usize));
     for number in (0..topology.page_count()).map(PageId) {
         reader.read(number, &mut bytes, weights.as_deref_mut().unwrap_or_default())?;
         topology.check(number, &bytes, weights.as_deref(), &context)?;
-        let page = Page::open(&bytes, context.encoding).map_err(|defect| topology.page_error(number, false, defect))?;
+        let page = context.open_plain(&bytes, number.0, &mut image);
+        let page = page.map_err(|defect| topology.page_error(number, false, defect))?;
         let neighbours = match context.encoding {
             Encoding::VertexId | Encoding::Packed { .. } => AnyNeighbours::Vertex(VertexIds::new(&page)),
             Encoding::RecordId { page_bytes, slot_bytes } => {

@@ -3,7 +3,7 @@
 use crate::answers::{BFS_CHECK, PAGERANK_CHECK, STORE_CHECK};
 use crate::child::{Finished, Task};
 use crate::format::{fresh, mib};
-use crate::graph::{largest_vertex, rmat_edges};
+use crate::graph::{Order, largest_vertex, rmat_edges};
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 use crate::runs::Work;
@@ -49,7 +49,9 @@ pub fn run(options: &Options) -> Result<Outcome> {
     let path = fresh(&common.dir, &format!("billion-{scale}"))?;
     let mut table = Table::new("Billion", &["what", "s", "M edges/s", "GB/s from disk", "peak MiB"]);
     let page_bytes = common.page_size;
-    let format = Task::Format { scale, path: path.clone(), memory_bytes: memory, in_edges, page_bytes }.spawn()?;
+    let (packed, order) = (false, Order::Natural);
+    let format = Task::Format { scale, path: path.clone(), memory_bytes: memory, in_edges, page_bytes, packed, order };
+    let format = format.spawn()?;
     let verify = Task::Verify { scale, path: path.clone(), memory_bytes: memory }.spawn()?;
     let store = Store::open(&path)?;
     outcome.notes.push(describe(&store));

@@ -8,7 +8,8 @@
 use crate::Result;
 use crate::answers::check_edges;
 use crate::arrays;
-use crate::graph::{Wanted, largest_vertex, rmat_source};
+use crate::graph::{Order, Wanted, largest_vertex, rmat_source};
+use crate::packed::PLAIN_PAGES;
 use crate::runs::{Expected, Work, engine};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::Instant;
 use topostream::report::peak_memory_bytes;
-use topostream_formats::{Direction, Store, VertexId};
+use topostream_formats::{Direction, Encoding, Store, VertexId};
 use topostream_tools::progress::{Cancel, Progress, Quiet, Unit};
 use topostream_tools::verify::verify;
 
@@ -24,7 +25,7 @@ use topostream_tools::verify::verify;
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Task {
     /// Generates and formats an R-MAT graph.
-    Format { scale: u32, path: PathBuf, memory_bytes: u64, in_edges: bool, page_bytes: u32 },
+    Format { scale: u32, path: PathBuf, memory_bytes: u64, in_edges: bool, page_bytes: u32, packed: bool, order: Order },
     /// Verifies a store; afterwards, untimed, compares it with its generator.
     Verify { scale: u32, path: PathBuf, memory_bytes: u64 },
     /// Runs the engine; afterwards, untimed, checks the answer.
@@ -61,8 +62,10 @@ impl Task {
 
     fn run(&self) -> Result<Finished> {
         match self {
-            Self::Format { scale, path, memory_bytes, in_edges, page_bytes } => {
-                let wanted = Wanted { in_edges: *in_edges, page_bytes: *page_bytes, ..Wanted::default() };
+            Self::Format { scale, path, memory_bytes, in_edges, page_bytes, packed, order } => {
+                let encoding = if *packed { Encoding::packed(*page_bytes, PLAIN_PAGES)? } else { Encoding::VertexId };
+                let wanted = Wanted { in_edges: *in_edges, page_bytes: *page_bytes, encoding, ..Wanted::default() };
+                let wanted = Wanted { order: *order, ..wanted };
                 let options = Wanted { memory_bytes: *memory_bytes, ..wanted }.options();
                 let stages = Stages::default();
                 let cancel = Cancel::default();

@@ -22,13 +22,15 @@ const WHOLE_MAX: u32 = 255;
 const FLOAT_MIN: f32 = 1.0 / 16.0;
 
 /// The order of vertices in new stores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
 pub enum Order {
     /// By original id
     #[default]
     Natural,
     /// By descending degree
     Degree,
+    /// By descending power of two of the degree
+    DegreeGroups,
 }
 
 impl Order {
@@ -37,6 +39,7 @@ impl Order {
         match self {
             Self::Natural => VertexOrder::Natural,
             Self::Degree => VertexOrder::Degree,
+            Self::DegreeGroups => VertexOrder::DegreeGroups,
         }
     }
 
@@ -45,6 +48,7 @@ impl Order {
         match self {
             Self::Natural => "natural",
             Self::Degree => "degree",
+            Self::DegreeGroups => "degree-groups",
         }
     }
 }

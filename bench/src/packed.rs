@@ -22,7 +22,7 @@ const KEPT_PACKED: f64 = 1.11;
 /// The page buffer, as a part of the plain pages that the work reads.
 const KEPT: f64 = 1.0 / 16.0;
 /// Bytes of a decoded page as a multiple of a packed one's, as the program has it.
-const PLAIN_PAGES: u32 = 4;
+pub const PLAIN_PAGES: u32 = 4;
 
 /// Packed pages compared with plain ones
 #[derive(Debug, Clone, clap::Args)]

@@ -74,7 +74,9 @@ impl Lists {
     /// Replaces the contents with the lists of sorted records.
     fn fill<R: Record>(&mut self, records: &[R], weights: Option<WeightType>, unique: bool) {
         let Self { lengths, dests, weights: found, dropped } = self;
-        (lengths.clear(), dests.clear(), found.clear());
+        lengths.clear();
+        dests.clear();
+        found.clear();
         *dropped = 0;
         dests.reserve_exact(records.len());
         found.reserve_exact(if weights.is_some() { records.len() } else { 0 });
@@ -307,6 +309,7 @@ impl<'a> Shared<'a> {
             full.extend(block.take());
         }
         state.free.append(&mut open.stash);
+        self.workers.notify_all();
         open.range = None;
         state.joined -= 1;
         if state.joined == 0 {
@@ -374,10 +377,13 @@ impl<'a> Shared<'a> {
             });
         }
         let mut state = self.lock();
+        let was_empty = state.free.is_empty();
         state.free.extend(blocks.into_iter().map(|block| block.bytes));
         let mut lists = state.spare.pop().unwrap_or_default();
         drop(state);
-        self.workers.notify_all();
+        if was_empty {
+            self.workers.notify_all();
+        }
         scratch.sort_records(first, self.work.vertices);
         lists.fill(&scratch.records, self.work.weights, self.work.unique);
         self.lock().sorted.insert(bucket, lists);
@@ -399,7 +405,8 @@ impl<'a> Shared<'a> {
             };
             state.packed = bucket;
             drop(state);
-            self.workers.notify_all();
+            // One more bucket may be sorted, by any thread that waits: waking all of them costs the packer more.
+            self.workers.notify_one();
             take(&lists)?;
             self.lock().spare.push(lists);
         }

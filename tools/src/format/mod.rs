@@ -8,7 +8,8 @@
 //! With another order than the natural one the sorter only collects; edges are sorted as vertices are renumbered
 //! (`reorder`).
 //!
-//! Every stage uses all cores; stages run one after another, so each has the whole budget.
+//! Stages run one after another, so each has the whole budget. Graphs that a seed generates are not collected: their
+//! edges are sorted by ranges of sources while lists are packed (`seeded`).
 
 mod blocks;
 mod distinct;

@@ -285,7 +285,7 @@ impl<R: Record> Formatter<'_, R> {
         };
         let free_bytes = durable::free_bytes(&self.folder).unwrap_or(u64::MAX);
         let spilt = match plan.spills(shape, records, free_bytes) {
-            true => Some(self.spill(&again(vec![0..seeded.vertices]), &plan, seeded, records)?),
+            true => Some(self.spill(&again(std::iter::once(0..seeded.vertices).collect()), &plan, seeded, records)?),
             false => None,
         };
         let fits = |range: usize| {

@@ -24,8 +24,16 @@ pub struct Spilt {
     folder: PathBuf,
     file: File,
     block_bytes: usize,
-    /// The layout of each range, its first source, and its blocks: their places in the file and their edges.
-    ranges: Vec<(RecordLayout, u32, Vec<(u64, u32)>)>,
+    ranges: Vec<SpiltRange>,
+}
+
+/// The edges of a range.
+struct SpiltRange {
+    layout: RecordLayout,
+    /// Its first source.
+    first: u32,
+    /// Its blocks: their places in the file, and the number of their edges.
+    blocks: Vec<(u64, u32)>,
 }
 
 /// Bytes of a block such that each of so many threads has one of each range.
@@ -55,8 +63,11 @@ impl Spilt {
         advance: impl Fn(u64) -> Result<()> + Sync,
     ) -> Result<Self> {
         let file = tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
-        let range =
-            |number| (ranges.range_layout(number, vertices, weighted), ranges.sources(number).start as u32, Vec::new());
+        let range = |number| SpiltRange {
+            layout: ranges.range_layout(number, vertices, weighted),
+            first: ranges.sources(number).start as u32,
+            blocks: Vec::new(),
+        };
         let count = ranges.ranges.len();
         let mut spilt = Self { folder: folder.to_owned(), file, block_bytes, ranges: (0..count).map(range).collect() };
         let of_bucket: Vec<u16> =
@@ -83,7 +94,7 @@ impl Spilt {
                 input.part(0, part, &mut edges)?;
                 for (at, &(source, dest)) in edges.ends.iter().enumerate() {
                     let range = usize::from(of_bucket[ranges.bucket_of(source)]);
-                    let (layout, first, _) = &spilt.ranges[range];
+                    let SpiltRange { layout, first, .. } = &spilt.ranges[range];
                     if open.filled[range] == layout.capacity(block_bytes) {
                         write(&mut open, range)?;
                     }
@@ -101,23 +112,23 @@ impl Spilt {
                 .try_for_each(|range| write(&mut open, range))
         })?;
         let blocks = blocks.into_inner().expect("no thread has panicked");
-        spilt.ranges.iter_mut().zip(blocks).for_each(|(range, blocks)| range.2 = blocks);
+        spilt.ranges.iter_mut().zip(blocks).for_each(|(range, blocks)| range.blocks = blocks);
         Ok(spilt)
     }
 
     /// The number of edges of a range.
     pub fn records(&self, range: usize) -> u64 {
-        self.ranges[range].2.iter().map(|block| u64::from(block.1)).sum()
+        self.ranges[range].blocks.iter().map(|block| u64::from(block.1)).sum()
     }
 }
 
 impl Input for Spilt {
     fn parts(&self, range: usize) -> u64 {
-        self.ranges[range].2.len() as u64
+        self.ranges[range].blocks.len() as u64
     }
 
     fn part(&self, range: usize, number: u64, edges: &mut Edges) -> Result<()> {
-        let (layout, first, blocks) = &self.ranges[range];
+        let SpiltRange { layout, first, blocks } = &self.ranges[range];
         let (place, records) = blocks[number as usize];
         edges.bytes.resize(self.block_bytes, 0);
         let read = read_exact_at(&self.file, &mut edges.bytes, place);
