@@ -8,8 +8,8 @@ use crate::outcome::{Goal, Outcome, Table};
 use crate::{Common, Result, size};
 use std::path::PathBuf;
 
-const EXPECTATION: &str = "a generated R-MAT graph becomes a store at 20 million edges a second or more on 2 cores, and \
-    at 120 million or more on 16, with a peak of memory of at most the budget and 256 MiB";
+const EXPECTATION: &str = "a generated R-MAT graph becomes a store at 20 million edges a second or more on 2 cores, \
+    and at 120 million or more on 16, with a peak of memory of at most the budget and 256 MiB";
 /// Millions of edges per second, on so many cores or more.
 const SPEED_TARGETS: [(usize, f64); 2] = [(16, 120.0), (0, 20.0)];
 /// Bytes of an edge, of which `--part` takes a part.

@@ -131,7 +131,8 @@ pub struct ChunkContext<'a> {
 }
 
 impl ChunkTable {
-    /// Reads and checks `path`: its length and checksum, and that the units of each page ascend and are within the page.
+    /// Reads and checks `path`: its length and checksum, and that the units of each page ascend and are within the
+    /// page.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] naming the first wrong page.

@@ -67,8 +67,8 @@ pub enum JointPart {
 pub struct JointEnd {
     /// To [`JointPart::Prepare`]: whether the device can.
     pub ready: bool,
-    /// To [`JointPart::Prepare`] and [`JointPart::Census`]: a bit for each of the algorithm's visits, and the one without
-    /// lists, set if the next superstep with this visit needs a page that is not in device memory.
+    /// To [`JointPart::Prepare`] and [`JointPart::Census`]: a bit for each of the algorithm's visits, and the one
+    /// without lists, set if the next superstep with this visit needs a page that is not in device memory.
     pub missing: u32,
     /// To [`JointPart::Census`]: the results of the superstep for the device's own vertices.
     pub end: StepEnd,

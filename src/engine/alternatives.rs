@@ -77,8 +77,8 @@ impl RatesSoFar {
         ReadCost { request_ns: self.request_ns, byte_ns: 1.0 / self.disk_bytes_per_ns }
     }
 
-    /// Updates the rates after a superstep that read `requested_bytes`, with so many reads of parts of pages. The disk's rate is the maximum so far: in
-    /// slower supersteps, reads waited for frames.
+    /// Updates the rates after a superstep that read `requested_bytes`, with so many reads of parts of pages. The
+    /// disk's rate is the maximum so far: in slower supersteps, reads waited for frames.
     pub fn learn(&mut self, step: &StepReport, (requested_bytes, partial_reads): (u64, u64)) {
         self.edges += step.edges as f64;
         self.edges_ns += step.compute_ns as f64 / self.lanes;
@@ -91,7 +91,8 @@ impl RatesSoFar {
         }
     }
 
-    /// Returns the predicted time of a superstep with so many reads and bytes of them, and so many edges, in nanoseconds.
+    /// Returns the predicted time of a superstep with so many reads and bytes of them, and so many edges, in
+    /// nanoseconds.
     pub fn predicted_ns(&self, (reads, bytes): (u64, u64), edges: f64) -> f64 {
         let disk_ns = self.read_cost().ns(reads, bytes);
         disk_ns.max(edges * self.edges_ns / self.edges)

@@ -95,7 +95,10 @@ mod tests {
         /// The units of the visited lists, list by list.
         #[test]
         fn units_with_visited_lists(
-            degrees in prop::collection::vec(prop_oneof![Just(0u32), 0u32..40, 0u32..3000, Just(1024), Just(2048)], 1..300),
+            degrees in prop::collection::vec(
+                prop_oneof![Just(0u32), 0u32..40, 0u32..3000, Just(1024), Just(2048)],
+                1..300,
+            ),
             visited in prop::collection::vec(any::<u32>(), 0..12),
             start in 0u32..200,
             inverted: bool,

@@ -187,7 +187,7 @@ fn pages_of_the_next_frontier_are_read_ahead() {
     for fetcher in [FetcherKind::Auto, FetcherKind::Simulated(Faults::none(4)), FetcherKind::Simulated(faults)] {
         for buffer in [13, 40] {
             // Depends on timing: the next frontier must be partly known while frames are free.
-            let reads_ahead = (0..5).any(|_| {
+            let reads_ahead = (0..20).any(|_| {
                 let (trace, report) = traced(&store, search(), engine_options(Some(buffer), 2, fetcher));
                 let bytes = trace.sum(Lane::DiskReads, "bytes");
                 assert!(bytes <= report.total.disk_bytes, "{fetcher:?}, {buffer} pages");

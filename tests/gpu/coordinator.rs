@@ -73,6 +73,7 @@ fn load(store: &Store) -> (Arc<PagePool>, HashMap<PageRef, Arc<Frame>>) {
         for page in (0..topology.page_count()).map(PageId) {
             let mut frame = free.next().unwrap();
             reader.read(page, frame.bytes_mut(), &mut []).unwrap();
+            frame.arrived();
             frames.insert(PageRef { direction: topology.direction(), page }, Arc::new(frame));
         }
     }

@@ -82,7 +82,7 @@ fn check(name: &str, weighted: &Weighted, source: u32, setting: &Setting, device
 gpu_test! {
     fn answers_equal_those_of_the_engine() {
         let graphs = [graphs::hubs(), graphs::sparse(), graphs::dense()];
-        for (number, (graph, way)) in graphs.into_iter().zip(WAYS).enumerate().take(if thorough() { 3 } else { 2 }) {
+        for (number, (graph, way)) in graphs.into_iter().zip(WAYS).enumerate().take(if thorough() { 3 } else { 1 }) {
             let weighted = Weighted::by_chance(graph.edges, false, 7);
             check(graph.name, &weighted, graph.source, &Setting::default(), 2 + number % 2, way);
         }

@@ -114,8 +114,8 @@ gpu_test! {
         let expected = rank_iterations(&graph, 0.85, Dangling::Spread, 3);
         for fast_paths in [FastPaths::default(), WITHOUT_IMPORT] {
             let setting = Setting { fast_paths, ..setting.clone() };
-            let least = needed_bytes(&store, &setting.options(), |engine| ranks(engine, push.clone()));
-            let run = |memory| ranks(&store.engine(with_memory(setting.options(), memory)), push.clone());
+            let least = needed_bytes(&store, &setting.options(), |engine| ranks(engine, push));
+            let run = |memory| ranks(&store.engine(with_memory(setting.options(), memory)), push);
             assert!(matches!(run(least - 1), Err(Error::DeviceMemory { needed_bytes, .. }) if needed_bytes == least));
             // Attributes of 8 bytes a vertex return to the device before pages do.
             let more = least + pages * (PAGE + 1024) + 8 * 60_000;

@@ -47,10 +47,10 @@ enum Lengths<'a> {
     Parts(Vec<AtomicU32>),
 }
 
-/// Reads every page of a store and checks: checksums (also those of chunks), ids, slots, neighbours (all of them decoded, within the range of
-/// their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or the out-lists themselves, in
-/// an undirected graph) contain the reversed edges. Opening the store has already checked the manifest, the directories
-/// and the lengths of files.
+/// Reads every page of a store and checks: checksums (also those of chunks), ids, slots, neighbours (all of them
+/// decoded, within the range of their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or
+/// the out-lists themselves, in an undirected graph) contain the reversed edges. Opening the store has already checked
+/// the manifest, the directories and the lengths of files.
 ///
 /// # Errors
 /// The first defect, by file and page; [`Error::Interrupted`].

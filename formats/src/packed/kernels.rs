@@ -29,7 +29,8 @@ pub(super) struct Unit {
     sums: Sums,
     /// Without the faster kernels, the values of the lists so far.
     values: Values,
-    /// With the faster kernels, which neighbours begin a list: all bits of their bytes are set, those of others are not.
+    /// With the faster kernels, which neighbours begin a list: all bits of their bytes are set, those of others are
+    /// not.
     heads: [u8; UNIT],
 }
 

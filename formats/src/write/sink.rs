@@ -1,4 +1,5 @@
-//! A topology writer's threads: they encode full pages, compute checksums and write, while the next page is being packed.
+//! A topology writer's threads: they encode full pages, compute checksums and write, while the next page is being
+//! packed.
 //!
 //! ```text
 //!  packer ── full pages ─▶ threads: encode, CRC-32C, write at the page's place ── empty buffers ─▶ packer

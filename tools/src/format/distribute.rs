@@ -1,14 +1,14 @@
-//! Sorting by distribution: all threads make the edges of a range of sources, put them in buckets, and sort these, while
-//! the caller's thread packs sorted lists.
+//! Sorting by distribution: all threads make the edges of a range of sources, put them in buckets, and sort these,
+//! while the caller's thread packs sorted lists.
 //!
 //! ```text
-//!  parts of the input ─▶ edges of the range ─▶ blocks of their buckets ─▶ bucket after bucket: sorted ─▶ lists ─▶ pages
-//!   (generated or read)                           (one allocation)            └─ its blocks are free for the next range
+//!  parts of the input ─▶ edges of the range ─▶ blocks of their buckets ─▶ bucket by bucket: sorted ─▶ lists ─▶ pages
+//!   (generated or read)                           (one allocation)            └─ its blocks are free for the next one
 //! ```
 //!
 //! There are no phases: a thread sorts the next bucket of a complete range unless the packer is too far behind, and
-//! otherwise makes edges of the range after it as long as blocks are free. A range fits in the blocks, and sorting frees
-//! those of the range before, so threads never wait for each other in a circle.
+//! otherwise makes edges of the range after it as long as blocks are free. A range fits in the blocks, and sorting
+//! frees those of the range before, so threads never wait for each other in a circle.
 
 use super::blocks::{Block, RecordLayout};
 use super::partition::Scratch;

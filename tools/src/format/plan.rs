@@ -17,8 +17,8 @@ const CORES_PER_PACKER: usize = 8;
 /// Edges of a part as they are made, mirrored and read, for each one that the source has.
 const MADE_EDGES: usize = 3;
 /// Nanoseconds in which a thread makes an edge while all others do, and the disk's bytes a nanosecond, for choosing
-/// between making edges again and spilling them: with two threads, spilling is faster from the second range on; with 16,
-/// from the sixth.
+/// between making edges again and spilling them: with two threads, spilling is faster from the second range on; with
+/// 16, from the sixth.
 const MAKE_NS: f64 = 30.0;
 const WRITE_BYTES_NS: f64 = 1.0;
 const READ_BYTES_NS: f64 = 3.0;

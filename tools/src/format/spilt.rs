@@ -50,7 +50,8 @@ struct Open {
 }
 
 impl Spilt {
-    /// Writes all edges of an input of a single range into a file in `folder`. `advance` is told of edges that are done.
+    /// Writes all edges of an input of a single range into a file in `folder`. `advance` is told of edges that are
+    /// done.
     ///
     /// # Errors
     /// [`Error::Io`]; the errors of `advance`.

@@ -164,7 +164,8 @@ impl Driver {
 
     fn work(&mut self, take: &Messages) {
         while !self.stopped {
-            // The first supersteps are encoded: poll for the message that starts them. Or other devices end a superstep.
+            // The first supersteps are encoded: poll for the message that starts them. Or other devices end a
+            // superstep.
             let soon_asked = self.device_loop.has_start() || self.device_loop.is_joint();
             let spin = if soon_asked { SPIN_FIRST } else { SPIN };
             let message = match soon(take, self.context.gpu().poll_time(spin)) {

@@ -372,8 +372,9 @@ pub(super) fn summary(totals: &[u8], traversal: bool) -> Summary {
     summary
 }
 
-/// Adds partial sums as `sum_totals` and `total_of` in shaders/kernels/decide.wgsl do, so that both have the same bits: as
-/// integers, in units of 2^-27 of the last bit of the largest one. Up to 4096 of them fit. Infinite ones have no sum.
+/// Adds partial sums as `sum_totals` and `total_of` in shaders/kernels/decide.wgsl do, so that both have the same bits:
+/// as integers, in units of 2^-27 of the last bit of the largest one. Up to 4096 of them fit. Infinite ones have no
+/// sum.
 fn sums(partials: impl Iterator<Item = [f32; 4]> + Clone) -> Scalars {
     let exponent = |term: f32| (term.to_bits() >> 23 & 0xff).max(1);
     std::array::from_fn(|at| {
