@@ -38,7 +38,7 @@ fn shape(directed: bool, float: bool, encoding: Encoding, shards: u32) -> Shape 
 
 gpu_test! {
     fn one_adapter_several_times() {
-        let graph = generated(&mut Rmat::new(11, 8, 5).generate().unwrap());
+        let graph = generated(&mut Rmat::new(10, 8, 5).generate().unwrap());
         Shared::new("rmat", &graph, shape(true, false, Encoding::VertexId, 1)).check(counts(&[1, 2, 3]), gpus);
         Shared::new("rmat", &graph, shape(false, true, ENCODINGS[2], 3)).check(&[3], gpus);
     }

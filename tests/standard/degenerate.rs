@@ -190,7 +190,7 @@ fn every_algorithm_on_every_team() {
             false => {
                 let part = |turn, of| Some(Part { turn, of });
                 let of_cpus = next_cpus.next();
-                let of_cpus = of_cpus.map(|team| (team, part(at, 5)));
+                let of_cpus = of_cpus.map(|team| (team, part(at, 9)));
                 of_cpus.into_iter().chain(next_gpus.next().map(|team| (team, part(at, turns)))).collect()
             }
         };
