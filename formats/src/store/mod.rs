@@ -1,21 +1,22 @@
 //! An open store: its metadata is in memory, its page files are located but not read.
 
-use crate::buffer::AlignedBuffer;
-use crate::checksum::Crc32c;
+mod original_ids;
+mod reader;
+
+pub use original_ids::OriginalIds;
+pub use reader::{PageReader, read_exact_at, write_all_at};
+
 use crate::chunks::{self, CHUNKS, ChunkContext, ChunkTable};
 use crate::directory::{self, Directory, DirectoryContext, DirectoryEntry};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
-use crate::ids::{PageId, VertexId};
+use crate::ids::PageId;
 use crate::manifest::{Ids, MANIFEST, Manifest, TopologyManifest};
 use crate::open::{OpenOptions, Places, read_manifest};
-use crate::packed::ids;
 use crate::page::{PageContext, check_page, check_weights};
-use crate::patience;
 use crate::shard::Shard;
 use crate::values::{SharedValues, StoredValues};
-use std::fs::File;
-use std::io::{BufReader, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The direction of adjacency lists.
@@ -175,7 +176,7 @@ impl Store {
         let (first, file) = match self.manifest.ids {
             Ids::Range { first } => (first, None),
             Ids::File { crc, .. } => (0, Some(StoredValues::open(&path, 0, vertices, crc)?)),
-            Ids::Packed { crc, bytes, .. } => (0, Some(read_packed_ids(&path, vertices, bytes, crc)?)),
+            Ids::Packed { crc, bytes, .. } => (0, Some(original_ids::read_packed(&path, vertices, bytes, crc)?)),
         };
         Ok(OriginalIds { vertices, first, file, ascending: self.manifest.ids.is_ascending() })
     }
@@ -444,146 +445,4 @@ fn missing(file: &Path, stripe: usize, stripes: usize, wanted: &str) -> Error {
 /// The number of pages in a stripe.
 fn stripe_pages(pages: u64, stripe: usize, stripes: usize) -> u64 {
     (pages + stripes as u64 - 1 - stripe as u64) / stripes as u64
-}
-
-/// The mapping between vertices and the ids of the input.
-#[derive(Debug)]
-pub struct OriginalIds {
-    vertices: u64,
-    first: u64,
-    file: Option<StoredValues<u64>>,
-    ascending: bool,
-}
-
-impl OriginalIds {
-    /// The original id of a vertex. The vertex must exist.
-    pub fn original(&self, vertex: VertexId) -> u64 {
-        match &self.file {
-            Some(file) => file.values()[vertex.index()],
-            None => self.first + u64::from(vertex.0),
-        }
-    }
-
-    /// Whether original ids ascend with the vertices.
-    pub fn is_ascending(&self) -> bool {
-        self.ascending
-    }
-
-    /// The vertex with an original id: by binary search if the ids ascend, otherwise by a scan.
-    pub fn vertex(&self, original: u64) -> Option<VertexId> {
-        let found = match &self.file {
-            Some(file) if self.ascending => file.values().binary_search(&original).ok()? as u64,
-            Some(file) => file.values().iter().position(|&id| id == original)? as u64,
-            None => original.checked_sub(self.first).filter(|&vertex| vertex < self.vertices)?,
-        };
-        u32::try_from(found).ok().map(VertexId)
-    }
-}
-
-/// Reads a file of packed ids: once for its checksum, and once more to decode it.
-fn read_packed_ids(path: &Path, vertices: u64, bytes: u64, crc: u32) -> Result<StoredValues<u64>> {
-    let file = File::open(path).map_err(Error::io(path, "open"))?;
-    let found = file.metadata().map_err(Error::io(path, "stat"))?.len();
-    if found != bytes {
-        return Err(Error::file(path, format!("{bytes} bytes"), format!("{found} bytes")));
-    }
-    let (mut checksum, mut part) = (Crc32c::default(), vec![0; ids::READ_BYTES]);
-    for offset in (0..bytes).step_by(part.len()) {
-        let part = &mut part[..(bytes - offset).min(ids::READ_BYTES as u64) as usize];
-        read_exact_at(&file, part, offset).map_err(Error::io(path, "read"))?;
-        checksum.update(part);
-    }
-    drop(part);
-    if checksum.value() != crc {
-        return Err(Error::file(path, format!("checksum {crc:08x}"), format!("{:08x}", checksum.value())));
-    }
-    let what = path.display().to_string();
-    let mut values = AlignedBuffer::try_new(&what, vertices.checked_mul(8).expect("at most 2^32 vertices"))?;
-    let numbers: &mut [u64] = if vertices > 0 { bytemuck::cast_slice_mut(&mut values) } else { &mut [] };
-    let decoded = ids::decode(BufReader::with_capacity(ids::READ_BYTES, &file), numbers);
-    decoded.map_err(|defect| Error::file(path, defect.expected, defect.found))?;
-    Ok(StoredValues::from_buffer(values))
-}
-
-/// Reads the pages of a topology one by one, by positioned reads: for tools. The engine uses fetchers.
-#[derive(Debug)]
-pub struct PageReader<'a> {
-    topology: &'a Topology,
-    pages: Vec<File>,
-    weights: Vec<File>,
-}
-
-impl<'a> PageReader<'a> {
-    /// Opens the topology's files.
-    ///
-    /// # Errors
-    /// [`Error::Io`] by file.
-    pub fn open(topology: &'a Topology) -> Result<Self> {
-        let open = |files: &[PathBuf]| -> Result<Vec<File>> {
-            files.iter().map(|path| File::open(path).map_err(Error::io(path, "open"))).collect()
-        };
-        Ok(Self { topology, pages: open(&topology.page_files)?, weights: open(&topology.weight_files)? })
-    }
-
-    /// Reads a page, and its weights unless `weights` is empty, without checking them.
-    ///
-    /// # Errors
-    /// [`Error::Io`] by file.
-    pub fn read(&self, page: PageId, bytes: &mut [u8], weights: &mut [u8]) -> Result<()> {
-        let place = self.topology.place(page);
-        let path = &self.topology.page_files[place.stripe];
-        read_exact_at(&self.pages[place.stripe], bytes, place.offset).map_err(Error::io(path, "read"))?;
-        if !weights.is_empty() {
-            let path = &self.topology.weight_files[place.stripe];
-            read_exact_at(&self.weights[place.stripe], weights, place.weights_offset)
-                .map_err(Error::io(path, "read"))?;
-        }
-        Ok(())
-    }
-}
-
-impl PageReader<'_> {
-    /// Reads a part of a page, from byte `at` of the page on.
-    ///
-    /// # Errors
-    /// [`Error::Io`] by file.
-    pub(crate) fn read_part(&self, page: PageId, at: u64, bytes: &mut [u8]) -> Result<()> {
-        let place = self.topology.place(page);
-        let path = &self.topology.page_files[place.stripe];
-        read_exact_at(&self.pages[place.stripe], bytes, place.offset + at).map_err(Error::io(path, "read"))
-    }
-}
-
-/// Fills `bytes` from a position of a file. Retries transient errors for
-/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX).
-///
-/// # Errors
-/// Errors of the system, or an unexpected end of file.
-pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
-    #[cfg(unix)]
-    return patience::fill(bytes, offset, |bytes, offset| std::os::unix::fs::FileExt::read_at(file, bytes, offset));
-    #[cfg(windows)]
-    return patience::fill(bytes, offset, |bytes, offset| {
-        std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
-    });
-}
-
-/// Writes all bytes at an offset, from any thread.
-///
-/// # Errors
-/// Those of the system.
-pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
-    #[cfg(unix)]
-    return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
-    #[cfg(windows)]
-    {
-        let mut done = 0;
-        while done < bytes.len() {
-            match std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], offset + done as u64)? {
-                0 => return Err(std::io::ErrorKind::WriteZero.into()),
-                some => done += some,
-            }
-        }
-        Ok(())
-    }
 }

@@ -1,0 +1,71 @@
+//! The original ids of vertices: a range of numbers, or those of `ids.bin`.
+
+use super::reader::read_exact_at;
+use crate::buffer::AlignedBuffer;
+use crate::checksum::Crc32c;
+use crate::error::{Error, Result};
+use crate::ids::VertexId;
+use crate::packed::ids;
+use crate::values::StoredValues;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+/// The mapping between vertices and the ids of the input.
+#[derive(Debug)]
+pub struct OriginalIds {
+    pub(super) vertices: u64,
+    pub(super) first: u64,
+    pub(super) file: Option<StoredValues<u64>>,
+    pub(super) ascending: bool,
+}
+
+impl OriginalIds {
+    /// The original id of a vertex. The vertex must exist.
+    pub fn original(&self, vertex: VertexId) -> u64 {
+        match &self.file {
+            Some(file) => file.values()[vertex.index()],
+            None => self.first + u64::from(vertex.0),
+        }
+    }
+
+    /// Whether original ids ascend with the vertices.
+    pub fn is_ascending(&self) -> bool {
+        self.ascending
+    }
+
+    /// The vertex with an original id: by binary search if the ids ascend, otherwise by a scan.
+    pub fn vertex(&self, original: u64) -> Option<VertexId> {
+        let found = match &self.file {
+            Some(file) if self.ascending => file.values().binary_search(&original).ok()? as u64,
+            Some(file) => file.values().iter().position(|&id| id == original)? as u64,
+            None => original.checked_sub(self.first).filter(|&vertex| vertex < self.vertices)?,
+        };
+        u32::try_from(found).ok().map(VertexId)
+    }
+}
+
+/// Reads a file of packed ids: once for its checksum, and once more to decode it.
+pub(super) fn read_packed(path: &Path, vertices: u64, bytes: u64, crc: u32) -> Result<StoredValues<u64>> {
+    let file = File::open(path).map_err(Error::io(path, "open"))?;
+    let found = file.metadata().map_err(Error::io(path, "stat"))?.len();
+    if found != bytes {
+        return Err(Error::file(path, format!("{bytes} bytes"), format!("{found} bytes")));
+    }
+    let (mut checksum, mut part) = (Crc32c::default(), vec![0; ids::READ_BYTES]);
+    for offset in (0..bytes).step_by(part.len()) {
+        let part = &mut part[..(bytes - offset).min(ids::READ_BYTES as u64) as usize];
+        read_exact_at(&file, part, offset).map_err(Error::io(path, "read"))?;
+        checksum.update(part);
+    }
+    drop(part);
+    if checksum.value() != crc {
+        return Err(Error::file(path, format!("checksum {crc:08x}"), format!("{:08x}", checksum.value())));
+    }
+    let what = path.display().to_string();
+    let mut values = AlignedBuffer::try_new(&what, vertices.checked_mul(8).expect("at most 2^32 vertices"))?;
+    let numbers: &mut [u64] = if vertices > 0 { bytemuck::cast_slice_mut(&mut values) } else { &mut [] };
+    let decoded = ids::decode(BufReader::with_capacity(ids::READ_BYTES, &file), numbers);
+    decoded.map_err(|defect| Error::file(path, defect.expected, defect.found))?;
+    Ok(StoredValues::from_buffer(values))
+}

@@ -1,0 +1,89 @@
+//! Positioned reads and writes, and pages by them.
+
+use super::Topology;
+use crate::error::{Error, Result};
+use crate::ids::PageId;
+use crate::patience;
+use std::fs::File;
+use std::path::PathBuf;
+
+/// Reads the pages of a topology one by one, by positioned reads: for tools. The engine uses fetchers.
+#[derive(Debug)]
+pub struct PageReader<'a> {
+    topology: &'a Topology,
+    pages: Vec<File>,
+    weights: Vec<File>,
+}
+
+impl<'a> PageReader<'a> {
+    /// Opens the topology's files.
+    ///
+    /// # Errors
+    /// [`Error::Io`] by file.
+    pub fn open(topology: &'a Topology) -> Result<Self> {
+        let open = |files: &[PathBuf]| -> Result<Vec<File>> {
+            files.iter().map(|path| File::open(path).map_err(Error::io(path, "open"))).collect()
+        };
+        Ok(Self { topology, pages: open(&topology.page_files)?, weights: open(&topology.weight_files)? })
+    }
+
+    /// Reads a page, and its weights unless `weights` is empty, without checking them.
+    ///
+    /// # Errors
+    /// [`Error::Io`] by file.
+    pub fn read(&self, page: PageId, bytes: &mut [u8], weights: &mut [u8]) -> Result<()> {
+        let place = self.topology.place(page);
+        let path = &self.topology.page_files[place.stripe];
+        read_exact_at(&self.pages[place.stripe], bytes, place.offset).map_err(Error::io(path, "read"))?;
+        if !weights.is_empty() {
+            let path = &self.topology.weight_files[place.stripe];
+            read_exact_at(&self.weights[place.stripe], weights, place.weights_offset)
+                .map_err(Error::io(path, "read"))?;
+        }
+        Ok(())
+    }
+
+    /// Reads a part of a page, from byte `at` of the page on.
+    ///
+    /// # Errors
+    /// [`Error::Io`] by file.
+    pub(crate) fn read_part(&self, page: PageId, at: u64, bytes: &mut [u8]) -> Result<()> {
+        let place = self.topology.place(page);
+        let path = &self.topology.page_files[place.stripe];
+        read_exact_at(&self.pages[place.stripe], bytes, place.offset + at).map_err(Error::io(path, "read"))
+    }
+}
+
+/// Fills `bytes` from a position of a file. Retries transient errors for
+/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX).
+///
+/// # Errors
+/// Errors of the system, or an unexpected end of file.
+pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
+    #[cfg(unix)]
+    return patience::fill(bytes, offset, |bytes, offset| std::os::unix::fs::FileExt::read_at(file, bytes, offset));
+    #[cfg(windows)]
+    return patience::fill(bytes, offset, |bytes, offset| {
+        std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
+    });
+}
+
+/// Writes all bytes at an offset, from any thread.
+///
+/// # Errors
+/// Those of the system.
+pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
+    #[cfg(windows)]
+    {
+        let mut done = 0;
+        while done < bytes.len() {
+            match std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], offset + done as u64)? {
+                0 => return Err(std::io::ErrorKind::WriteZero.into()),
+                some => done += some,
+            }
+        }
+        Ok(())
+    }
+}
