@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# R-MAT 30 on one machine: generate, verify, then ten iterations of PageRank and a validated BFS, from disk and from
-# memory, beside raw O_DIRECT reads. Prints a table. Scale 30 takes a machine with 128 GiB, 16 cores, 64 GB of disk.
+# R-MAT 30 on one machine: generate, verify, then ten iterations of PageRank and a validated BFS, from disk, from main
+# memory and, on a GPU, from device memory, beside raw O_DIRECT reads. Prints a table. Scale 30 takes a machine with
+# 128 GiB, 16 cores, 64 GB of disk.
 #
 #     bench/rmat30.sh                               scale 30, on the default device
 #     SCALE=20 MEMORY=1GiB bench/rmat30.sh          tries it here
 #     DEVICE=gpu bench/rmat30.sh                    runs on the GPU
 #
 # SCALE is the graph's, MEMORY the formatter's budget and that of `verify`, STREAM_BUFFER the page buffer of runs from
-# disk. IN_MEMORY=0 leaves out the runs from memory, RUN_MEMORY is their budget, DEVICE is that of `topostream run`.
-# TOPOSTREAM names an existing binary. The store is kept in BENCH_DIR/rmat-SCALE and used again if it is there.
+# disk. IN_MEMORY=0 leaves out the runs from main memory, RUN_MEMORY is their budget, IN_DEVICE_MEMORY=0 those from
+# device memory. DEVICE is that of `topostream run`. TOPOSTREAM names an existing binary. The store is kept in
+# BENCH_DIR/rmat-SCALE and used again if it is there, reports are in BENCH_DIR/rmat-SCALE-reports.
 source "$(dirname "$0")/common.sh"
 
 scale=${SCALE:-30}
@@ -24,6 +26,8 @@ if [ -z "$topostream" ]; then
 fi
 store=$dir/rmat-$scale
 log=$dir/rmat-$scale.log
+reports=$dir/rmat-$scale-reports
+mkdir -p "$reports"
 : > "$log"
 
 now() { date +%s%N; }
@@ -34,9 +38,9 @@ line() {
             what, ns / 1e9, bytes / 1e9, bytes / ns, edges * 1e3 / ns }'
 }
 # The first value of a field in the last report.
-field() { grep -m1 "\"$1\":" "$dir/report.json" | tr -dc '0-9'; }
+field() { grep -m1 "\"$1\":" "$report" | tr -dc '0-9'; }
 # The value of a field of the report's totals.
-total() { sed -n '/"total"/,$p' "$dir/report.json" | grep -m1 "\"$1\":" | tr -dc '0-9'; }
+total() { sed -n '/"total"/,$p' "$report" | grep -m1 "\"$1\":" | tr -dc '0-9'; }
 # Reads the store's pages with O_DIRECT, four parts at a time.
 raw_read() {
     local pages=$store/pages.0 parts=4 block=$((16 << 20)) blocks
@@ -48,11 +52,15 @@ raw_read() {
     done
     wait "${jobs[@]}"
 }
-# Runs an algorithm and prints its line: name, arguments.
+# Runs an algorithm and prints its line: name, arguments. Keeps its report; a run that fails does not end the others.
 run() {
     local name=$1
     shift
-    "$topostream" run "$@" --device "$device" --json > "$dir/report.json" 2>> "$log"
+    report=$reports/$(tr -dc 'A-Za-z0-9' <<< "$name").json
+    if ! "$topostream" run "$@" --device "$device" --json > "$report" 2>> "$log"; then
+        echo "$name: failed, see $log"
+        return
+    fi
     line "$name" "$(field wall_ns)" "$(total disk_bytes)" "$(total edges)"
 }
 
@@ -70,11 +78,23 @@ line "verify" $(($(now) - begin)) "$page_bytes" "$edges"
 begin=$(now)
 raw_read
 line "raw O_DIRECT read" $(($(now) - begin)) "$page_bytes" 0
-run "PageRank, 10 iterations, disk" pagerank "$store" --iterations 10 --buffer "$stream"
-run "BFS, validated, disk" bfs "$store" --source max-degree --parents --validate --buffer "$stream"
+# On a GPU a run keeps the pages that it has read in device memory, unless it is told to keep none.
+on_gpu=()
+if [ "$device" != cpu ]; then
+    on_gpu=(--device-cache 0)
+fi
+# Both algorithms with pages in one place: its name, options.
+both() {
+    local where=$1
+    shift
+    run "PageRank, 10 iterations, $where" pagerank "$store" --iterations 10 "$@"
+    run "BFS, validated, $where" bfs "$store" --source max-degree --parents --validate "$@"
+}
+both disk --buffer "$stream" "${on_gpu[@]}"
 if [ "${IN_MEMORY:-1}" = 1 ]; then
-    # Every page stays in the buffer, or on the GPU, after the first iteration has read it.
-    run "PageRank, 10 iterations, memory" pagerank "$store" --iterations 10 --memory "${RUN_MEMORY:-$memory}"
-    run "BFS, validated, memory" bfs "$store" --source max-degree --parents --validate \
-        --memory "${RUN_MEMORY:-$memory}"
+    # The first iteration reads every page, later ones find it in the page buffer.
+    both "main memory" --memory "${RUN_MEMORY:-$memory}" "${on_gpu[@]}"
+fi
+if [ "$device" != cpu ] && [ "${IN_DEVICE_MEMORY:-1}" = 1 ]; then
+    both "device memory" --buffer "$stream"
 fi
