@@ -12,7 +12,7 @@ use std::path::Path;
 use topostream_formats::Store;
 
 const EXPECTATION: &str = "a graph of a billion edges is formatted within 2 GiB of memory, and ten iterations of \
-    PageRank and a BFS with a page buffer of 1 GiB take less memory than the graph has bytes";
+    PageRank and a BFS with a page buffer of 256 MiB take less memory than the graph has bytes";
 const ITERATIONS: u32 = 10;
 
 /// A billion edges: format, verify, PageRank and BFS, each in its own process
@@ -25,7 +25,7 @@ pub struct Options {
     #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = size)]
     pub memory: u64,
     /// The page buffer of runs
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
     pub buffer: u64,
     /// Store the in-lists too, for pull PageRank and bottom-up BFS
     #[arg(long)]
@@ -49,7 +49,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
     let path = fresh(&common.dir, &format!("billion-{scale}"))?;
     let mut table = Table::new("Billion", &["what", "s", "M edges/s", "GB/s from disk", "peak MiB"]);
     let page_bytes = common.page_size;
-    let (packed, order) = (false, Order::Natural);
+    let (packed, order) = (true, Order::Auto);
     let format = Task::Format { scale, path: path.clone(), memory_bytes: memory, in_edges, page_bytes, packed, order };
     let format = format.spawn()?;
     let verify = Task::Verify { scale, path: path.clone(), memory_bytes: memory }.spawn()?;

@@ -7,7 +7,7 @@ use topostream_formats::write::Layout;
 use topostream_formats::{
     Direction, Edge, EdgeSource, Encoding, SourceInfo, Store, VertexId, VertexOrder, WeightType, readers,
 };
-use topostream_tools::format::{FormatOptions, OpenSource, format};
+use topostream_tools::format::{FormatOptions, OpenSource, OrderFrom, format};
 use topostream_tools::generate::{Grid, RandomWeights, Rmat, Uniform};
 use topostream_tools::progress::{Cancel, Quiet};
 
@@ -31,16 +31,23 @@ pub enum Order {
     Degree,
     /// By descending power of two of the degree
     DegreeGroups,
+    /// What a sample chooses: the program's default
+    Auto,
 }
 
 impl Order {
     /// The formatter's option.
     pub fn vertices(self) -> VertexOrder {
         match self {
-            Self::Natural => VertexOrder::Natural,
+            Self::Natural | Self::Auto => VertexOrder::Natural,
             Self::Degree => VertexOrder::Degree,
             Self::DegreeGroups => VertexOrder::DegreeGroups,
         }
+    }
+
+    /// The formatter's option that takes its place.
+    fn from(self) -> Option<OrderFrom> {
+        (self == Self::Auto).then_some(OrderFrom::Sample)
     }
 
     /// The name in tables, file names and on the command line.
@@ -49,6 +56,7 @@ impl Order {
             Self::Natural => "natural",
             Self::Degree => "degree",
             Self::DegreeGroups => "degree-groups",
+            Self::Auto => "auto",
         }
     }
 }
@@ -113,9 +121,10 @@ impl Wanted {
             remove_self_loops,
             in_edges,
             order: self.order.vertices(),
+            order_from: self.order.from(),
             shards,
             memory_bytes,
-            ..FormatOptions::default()
+            ..FormatOptions::plain()
         }
     }
 
@@ -132,7 +141,10 @@ impl Wanted {
         };
         let undirected = if self.undirected { "-undirected" } else { "" };
         let distinct = if self.distinct { "-distinct" } else { "" };
-        let order = if self.order == Order::Degree { "-degree" } else { "" };
+        let order = match self.order {
+            Order::Natural => String::new(),
+            order => format!("-{}", order.name()),
+        };
         let graph = format!("{undirected}{distinct}{weights}{order}");
         format!("{}k-{encoding}{in_edges}{stripes}{shards}{graph}", self.page_bytes >> 10)
     }

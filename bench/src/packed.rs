@@ -6,6 +6,7 @@ use crate::gpu::case::{CHECK, Case};
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 use crate::{Common, Result, graph};
+use topostream_formats::encoding::PLAIN_PAGES;
 use topostream_formats::{Encoding, Store};
 
 const EXPECTATION: &str = "packed pages have about half the bytes, so that work that waits for the SSD takes at most \
@@ -21,8 +22,6 @@ const OVER_BUS: f64 = 0.56;
 const KEPT_PACKED: f64 = 1.11;
 /// The page buffer, as a part of the plain pages that the work reads.
 const KEPT: f64 = 1.0 / 16.0;
-/// Bytes of a decoded page as a multiple of a packed one's, as the program has it.
-pub const PLAIN_PAGES: u32 = 4;
 
 /// Packed pages compared with plain ones
 #[derive(Debug, Clone, clap::Args)]

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::packed::{self, PackedParameters};
+use crate::page::PAGE_BYTES_DEFAULT;
 use serde::{Deserialize, Serialize};
 
 /// How a neighbour is written in a page: a property of the store that no algorithm sees.
@@ -34,7 +35,14 @@ pub enum Encoding {
     },
 }
 
+/// Bytes of a packed page's plain image as a multiple of the page's, unless another number is asked for.
+pub const PLAIN_PAGES: u32 = 4;
+
 impl Encoding {
+    /// The packed encoding of pages of the default size, the default of new stores.
+    pub const PACKED: Self =
+        Self::Packed { edges_max: PAGE_BYTES_DEFAULT / 4 * PLAIN_PAGES - packed::UNIT as u32, step: false, own: false };
+
     /// A record-id encoding of the given widths.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use topostream::device::DeviceChoice;
 use topostream::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};
 use topostream::pages::fetch::FetcherKind;
 use topostream::team::{Assignment, Strategy};
+use topostream_formats::encoding::PLAIN_PAGES;
 use topostream_formats::page::{PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::Layout;
@@ -36,7 +37,7 @@ pub struct StoreArgs {
     #[arg(long, value_parser = page_size, value_name = "SIZE")]
     page_size: Option<u32>,
     /// Encoding of neighbours
-    #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
+    #[arg(long, default_value = "packed", value_name = "ENCODING")]
     encoding: EncodingName,
     /// With `--encoding record-id`: bytes of page ids, and of slot numbers [default: 2,2]
     #[arg(long, value_name = "P,Q", value_parser = widths)]
@@ -54,7 +55,7 @@ pub struct StoreArgs {
     #[arg(long)]
     remove_self_loops: bool,
     /// How the store numbers vertices; results always have original ids
-    #[arg(long, default_value = "natural", value_name = "ORDER")]
+    #[arg(long, default_value = "auto", value_name = "ORDER")]
     order: OrderName,
     /// Number vertices in the order of a file: original ids, one a line, or raw little-endian ids (.u32, .u64).
     /// Vertices that it does not list follow, by original id
@@ -90,9 +91,6 @@ pub enum EncodingName {
     /// Compressed: bit-packed gaps, about half the bytes
     Packed,
 }
-
-/// Bytes of a decoded page as a multiple of those of a packed one: pages with less than a byte an edge are not filled.
-const PLAIN_PAGES: u32 = 4;
 
 impl EncodingName {
     /// The encoding, with its widths, for pages of this size.
@@ -151,11 +149,7 @@ impl StoreArgs {
     /// The formatter's options.
     pub fn options(&self, keep_weights: bool) -> Result<FormatOptions, Failure> {
         let page_bytes = self.page_size.unwrap_or(PAGE_BYTES_DEFAULT);
-        let mut encoding = self.encoding.with(self.id_widths, page_bytes)?;
-        if let Encoding::Packed { step, .. } = &mut encoding {
-            // Without repeated edges, lists ascend strictly.
-            *step = self.remove_duplicates;
-        }
+        let encoding = self.encoding.with(self.id_widths, page_bytes)?;
         let mut stripes = vec![PathBuf::from(".")];
         for stripe in &self.stripes {
             stripes.push(std::path::absolute(stripe).map_err(|error| Failure::Other(format!("--stripe: {error}")))?);

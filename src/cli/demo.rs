@@ -10,7 +10,7 @@ use topostream::algorithms::{Bfs, PageRank, Stop};
 use topostream::model::algorithm::AnswerValues;
 use topostream::report::RunReport;
 use topostream::{Engine, EngineOptions, Run, VertexId};
-use topostream_formats::EdgeSource;
+use topostream_formats::{EdgeSource, OriginalIds};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::generate::Rmat;
 use topostream_tools::progress::{Cancel, Progress, Unit};
@@ -58,8 +58,9 @@ impl Demo {
 
         bars.begin("check in memory", None, Unit::Edges);
         let graph = InMemory::collect(&mut rmat.generate()?, cancel)?;
-        let worst = worst_rank_error(&ranks, &graph.pagerank(ITERATIONS));
-        let wrong_levels = wrong_levels(&levels, &graph.bfs(source.0));
+        let ids = engine.store().ids()?;
+        let worst = worst_rank_error(&ranks, &ids, &graph.pagerank(ITERATIONS));
+        let wrong_levels = wrong_levels(&levels, &ids, &graph.bfs(ids.original(source) as u32));
         drop(bars);
 
         let edges = engine.store().edges();
@@ -176,15 +177,21 @@ impl InMemory {
     }
 }
 
-fn worst_rank_error(run: &Run<PageRank>, expected: &[f64]) -> f64 {
+/// The largest relative error of a rank; `expected` is by original id.
+fn worst_rank_error(run: &Run<PageRank>, ids: &OriginalIds, expected: &[f64]) -> f64 {
     let answers = run.answers();
     let AnswerValues::F64(rank) = &answers[0].values else { return f64::INFINITY };
-    let error = |(vertex, expected): (usize, &f64)| (rank.get(vertex as u32) - expected).abs() / expected;
-    expected.iter().enumerate().map(error).fold(0.0, f64::max)
+    let error = |vertex: u32| {
+        let expected = expected[ids.original(VertexId(vertex)) as usize];
+        (rank.get(vertex) - expected).abs() / expected
+    };
+    (0..expected.len() as u32).map(error).fold(0.0, f64::max)
 }
 
-fn wrong_levels(run: &Run<Bfs>, expected: &[Option<u64>]) -> usize {
+/// The number of vertices with another level than expected; `expected` is by original id.
+fn wrong_levels(run: &Run<Bfs>, ids: &OriginalIds, expected: &[Option<u64>]) -> usize {
     let answers = run.answers();
     let AnswerValues::Integer(level) = &answers[0].values else { return expected.len() };
-    expected.iter().enumerate().filter(|&(vertex, expected)| level.get(vertex as u32) != *expected).count()
+    let differs = |&vertex: &u32| level.get(vertex) != expected[ids.original(VertexId(vertex)) as usize];
+    (0..expected.len() as u32).filter(differs).count()
 }

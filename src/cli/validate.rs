@@ -178,7 +178,8 @@ impl Validate {
         let weights = if weighted { WeightsOption::Auto } else { WeightsOption::Ignore };
         let memory_bytes = self.resources.options(cancel).memory_bytes;
         let reading = Options { kind: Some(Kind::Graphalytics), weights, memory_bytes: memory_bytes / 8 };
-        let options = FormatOptions { in_edges: true, memory_bytes, ..FormatOptions::default() };
+        // Of equally frequent labels, communities take the smallest: that of the smallest id in natural order only.
+        let options = FormatOptions { in_edges: true, memory_bytes, order_from: None, ..FormatOptions::default() };
         let file = InputFile::new(data.path()).with_cancel(cancel.flag());
         format(&mut || readers::open_file(&file, &reading), &path, &options, &Bars::default(), cancel)?;
         Ok((folder, path))

@@ -89,7 +89,8 @@ impl Engine {
         let beside = [("trace", self.options.trace_bytes()), ("checkpoints", self.options.checkpoint_bytes())];
         let left_bytes = memory_bytes.saturating_sub(beside.iter().map(|(_, bytes)| bytes).sum());
         let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
-        let threads = if kinds.cpu.contains(&true) { self.options.threads } else { 0 };
+        let cpus = kinds.cpu.iter().filter(|&&cpu| cpu).count();
+        let threads = cpus * (self.options.threads / cpus.max(1)).max(1);
         let decoders = Decoders { threads, alone: kinds.cpu == [true] };
         let buffer_bytes = self.options.buffer_bytes;
         let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, buffer_bytes, sharing_bytes, decoders);

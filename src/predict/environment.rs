@@ -95,7 +95,7 @@ impl<'a> Environment<'a> {
         strategy: Strategy,
     ) -> Self {
         let sharing_bytes = sharing_bytes(algorithm, store, options.assignment, &profiles, strategy);
-        let threads = profiles.iter().filter_map(|profile| cpu_threads(&profile.name)).max().unwrap_or(0) as usize;
+        let threads = profiles.iter().filter_map(|profile| cpu_threads(&profile.name)).sum::<u32>() as usize;
         let decoders = Decoders { threads, alone: threads > 0 && profiles.len() == 1 };
         let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes, decoders);
         let trace_bytes = options.trace_bytes;

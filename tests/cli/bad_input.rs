@@ -173,7 +173,9 @@ fn a_file_that_cannot_grow() {
     }
     done.fails(1, &["s/.topostream-partial/pages.0: write: File too large"]);
     folder.assert_nothing_left("s");
-    folder.shell(&format!("{limited} --store s --memory 52MiB")).fails(1, &["s", "File too large"]);
+    folder
+        .shell(&format!("{limited} --store s --encoding vertex-id --order natural --memory 52MiB"))
+        .fails(1, &["s", "File too large"]);
     folder.assert_nothing_left("s");
     folder.shell(&format!("{limited} --edges-file e.el")).fails(1, &["e.el", "write", "File too large"]);
     assert_eq!(folder.names("."), Vec::<String>::new());

@@ -165,11 +165,12 @@ mod peak {
     fn generators_stay_within_their_budget() {
         let folder = Folder::new();
         // 4.2 million edges of 8 bytes, twice: several sorted runs on disk.
-        for (store, options) in [("s", ""), ("t", "--shards 3")] {
-            let line = format!("generate rmat --scale 18 --store {store} --in-edges --memory 64MiB {options}");
+        let plain = "--encoding vertex-id --order natural";
+        for (store, mib, options) in [("s", 64, plain), ("t", 64, "--shards 3 --encoding vertex-id"), ("u", 128, "")] {
+            let line = format!("generate rmat --scale 18 --store {store} --in-edges --memory {mib}MiB {options}");
             let (done, peak) = peak_bytes(&folder, &line);
             done.succeeds();
-            assert!(peak <= 64 * MIB, "{line}: a peak of {} MiB", peak / MIB);
+            assert!(peak <= mib * MIB, "{line}: a peak of {} MiB", peak / MIB);
             assert!(folder.names(store).iter().all(|name| !name.contains("tmp")));
         }
     }
@@ -260,6 +261,8 @@ mod limits {
         }
     }
 
+    const FORMAT: &str = "format e.el o --in-edges --encoding vertex-id --order natural";
+
     /// Without `--memory`, and with more than the limit.
     #[test]
     fn container_limits_are_respected() {
@@ -267,7 +270,7 @@ mod limits {
         let mut worked = 0;
         for mib in [128, 64, 40] {
             for memory in ["", "--memory 2GiB"] {
-                for line in ["run pagerank s --iterations 2", "format e.el o --in-edges", "verify s"] {
+                for line in ["run pagerank s --iterations 2", FORMAT, "verify s"] {
                     let Some(group) = Group::new("budget", mib) else {
                         eprintln!("skipped: no memory cgroup can be made here");
                         return;

@@ -5,7 +5,7 @@ use crate::program::Folder;
 /// A store with every kind of file: ids, in-lists, weights.
 fn store() -> Folder {
     let folder = Folder::new();
-    folder.rmat("s", 10, "--in-edges --order degree --random-weights u32:1:9");
+    folder.rmat("s", 10, "--encoding vertex-id --in-edges --order degree --random-weights u32:1:9");
     folder.run("verify s").succeeds();
     folder
 }

@@ -54,7 +54,7 @@ fn an_undirected_edge_is_written_once() {
     folder.run("extract g --ego 40 --hops 1 --device cpu --edge-list ego.txt").succeeds();
     let list = folder.read("ego.txt");
     assert_eq!(list.lines().count(), 4);
-    folder.run("extract g part --ego 40 --hops 1 --device cpu").succeeds();
+    folder.run("extract g part --ego 40 --hops 1 --order natural --device cpu").succeeds();
     folder.run("run degrees part --device cpu --output d.csv --histogram h.csv").succeeds();
     assert_eq!(folder.read("d.csv"), "vertex,degree\n30,1\n40,3\n50,2\n60,2\n");
     assert_eq!(folder.read("h.csv"), "degree,vertices_of_degree\n1,1\n2,2\n3,1\n");

@@ -48,7 +48,7 @@ fn signal(child: &Child) {
 #[test]
 fn generating_a_store_stops_and_leaves_nothing() {
     let folder = Folder::new();
-    interrupted(&folder, "generate rmat --scale 22 --store s --memory 128MiB", || folder.path("s").exists());
+    interrupted(&folder, "generate rmat --scale 22 --store s --memory 256MiB", || folder.path("s").exists());
     folder.assert_nothing_left("s");
     assert_eq!(folder.names("."), Vec::<String>::new());
 }
@@ -104,7 +104,7 @@ fn a_second_signal_leaves_nothing() {
     let before = folder.names(".");
     for line in [
         "format e.u32 s --in-edges --symmetrize --order degree --memory 80MiB --stripe x",
-        "generate rmat --scale 22 --store deep/s --memory 128MiB",
+        "generate rmat --scale 22 --store deep/s --memory 256MiB",
         "generate rmat --scale 24 --edges-file g.el",
         "run pagerank source --iterations 1000000000 --output r.csv --trace t.json",
         "demo --scale 22",

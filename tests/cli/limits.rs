@@ -61,7 +61,7 @@ fn address_space_that_is_refused_is_an_error() {
         "run bfs s --source max-degree --memory 128MiB --device cpu",
         "run pagerank s --iterations 2 --memory 128MiB --device cpu --fetcher threads",
         "verify s --memory 128MiB",
-        "format e.el f --memory 64MiB --in-edges --page-size 64KiB",
+        "format e.el f --memory 96MiB --in-edges --page-size 64KiB",
     ] {
         for mib in [2048, 512, 300, 256, 200, 160, 128, 100, 80, 64] {
             let done = shell(mib, line);
@@ -91,7 +91,7 @@ fn open_files_that_are_refused_are_an_error() {
         let (mut refused, mut files) = (0, 3);
         loop {
             files += 1;
-            let line = format!("format e.el f --memory 64MiB --page-size 64KiB {options}");
+            let line = format!("format e.el f --memory 96MiB --page-size 64KiB {options}");
             let done = folder.shell(&format!("ulimit -n {files} && exec \"$0\" {line}"));
             if done.code == Some(0) {
                 break;

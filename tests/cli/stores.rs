@@ -7,7 +7,9 @@ use crate::program::Folder;
 fn a_generated_store_has_the_requested_size() {
     let folder = Folder::new();
     let graph = Graph::rmat(&folder, 10);
-    folder.rmat("s", 10, "--in-edges").prints(&["s: 1,024 vertices, 16,384 edges, 2 pages of 1 MiB", "M edges/s"]);
+    folder
+        .rmat("s", 10, "--in-edges --encoding vertex-id --order natural")
+        .prints(&["s: 1,024 vertices, 16,384 edges, 2 pages of 1 MiB", "M edges/s"]);
     let info = folder.run("info s").succeeds();
     info.prints(&["rmat scale 10", "16,384 directed", "0 to 1023", "vertex-id", "1 page of 1 MiB", "out-degree"]);
     let info = folder.run("info s --json").succeeds().json();
@@ -17,6 +19,10 @@ fn a_generated_store_has_the_requested_size() {
     let empty = graph.out.values().filter(|list| list.is_empty()).count();
     assert_eq!((&info["degrees"][0]["max"], &info["degrees"][0]["empty"]), (&longest.into(), &empty.into()));
     folder.run("verify s").succeeds().prints(&["s: no defects; 2 pages, 32,768 edges"]);
+    // By default neighbours are packed, and a sample chooses the order.
+    folder.rmat("default", 10, "--in-edges");
+    let info = folder.run("info default").succeeds();
+    info.prints(&["packed (17408 edges a page)", "by descending power of two of the degree", "in ids.bin"]);
 }
 
 #[test]
@@ -74,9 +80,11 @@ fn formatting_options_have_their_effect() {
 #[test]
 fn stores_with_shards() {
     let folder = Folder::new();
-    folder.rmat("plain", 10, "--in-edges");
-    folder.rmat("three", 10, "--in-edges --shards 3").prints(&["1,024 vertices, 16,384 edges, 4 pages"]);
-    folder.rmat("one", 10, "--in-edges --shards 1");
+    folder.rmat("plain", 10, "--in-edges --encoding vertex-id");
+    folder
+        .rmat("three", 10, "--in-edges --shards 3 --encoding vertex-id")
+        .prints(&["1,024 vertices, 16,384 edges, 4 pages"]);
+    folder.rmat("one", 10, "--in-edges --shards 1 --encoding vertex-id");
     folder.run("info plain").succeeds().prints(&["shards          no"]);
     folder
         .run("info three")

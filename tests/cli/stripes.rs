@@ -7,7 +7,7 @@ const RUN: &str = "run pagerank s --iterations 2 --traffic push";
 /// A store in `s`, `second` and `third`, with small pages.
 fn store() -> Folder {
     let folder = Folder::new();
-    folder.rmat("s", 13, "--page-size 64KiB --stripe second --stripe third");
+    folder.rmat("s", 13, "--encoding vertex-id --page-size 64KiB --stripe second --stripe third");
     folder.run("verify s").succeeds();
     folder
 }
@@ -15,7 +15,7 @@ fn store() -> Folder {
 #[test]
 fn the_report_has_a_line_for_each_stripe() {
     let folder = store();
-    folder.rmat("one", 13, "--page-size 64KiB");
+    folder.rmat("one", 13, "--encoding vertex-id --page-size 64KiB");
     let lines = |done: &Done, name: &str| done.stdout.lines().filter(|line| line.contains(name)).count();
     let done = folder.run(RUN).succeeds().prints(&["stripe", "GB/s", "busy s"]);
     assert_eq!(["/second ", "/third "].map(|name| lines(&done, name)), [1, 1], "{}", done.stdout);

@@ -111,7 +111,7 @@ impl TestStore {
 /// Small pages, in-lists, little memory.
 pub fn small_pages(encoding: Encoding) -> FormatOptions {
     let layout = Layout { page_bytes: PAGE as u32, encoding, ..Layout::default() };
-    FormatOptions { layout, in_edges: true, memory_bytes: 256 << 20, ..FormatOptions::default() }
+    FormatOptions { layout, in_edges: true, memory_bytes: 256 << 20, ..FormatOptions::plain() }
 }
 
 /// Enough memory for any test, and a page buffer of `pages` small pages.

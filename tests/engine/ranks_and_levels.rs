@@ -315,7 +315,7 @@ fn a_hub_with_400_000_in_edges() {
     let expected = rank_iterations(&graph, 0.85, Dangling::Spread, 3);
     for (page_bytes, threads) in [(64 << 10, 2), (8 << 20, 3)] {
         let layout = Layout { page_bytes, ..Layout::default() };
-        let store = TestStore::new(&graph, &FormatOptions { layout, in_edges: true, ..FormatOptions::default() });
+        let store = TestStore::new(&graph, &FormatOptions { layout, in_edges: true, ..FormatOptions::plain() });
         let options = engine_options(Some(10 * u64::from(page_bytes) / PAGE), threads, FETCHERS[0]);
         let engine = store.engine(options);
         for traffic in [Traffic::Push, Traffic::Pull] {

@@ -42,7 +42,7 @@ fn main() -> Result<()> {
         return Err("expected a folder, a scale, MiB, an encoding and an order".into());
     };
     let rmat = Rmat::new(scale.parse()?, 16, 1);
-    let mut options = FormatOptions { memory_bytes: memory_mib.parse::<u64>()? << 20, ..FormatOptions::default() };
+    let mut options = FormatOptions { memory_bytes: memory_mib.parse::<u64>()? << 20, ..FormatOptions::plain() };
     if encoding == "packed" {
         options.layout.encoding = Encoding::packed(options.layout.page_bytes, 4)?;
     }

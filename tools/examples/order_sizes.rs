@@ -12,6 +12,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::encoding::PLAIN_PAGES;
 use topostream_formats::packed::PackedPage;
 use topostream_formats::random::hash;
 use topostream_formats::store::PageReader;
@@ -21,9 +22,6 @@ use topostream_tools::generate::Rmat;
 use topostream_tools::progress::{Cancel, Quiet};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
-/// The plain image of a page, as a multiple of it.
-const PLAIN_PAGES: u32 = 4;
 
 /// A graph, and how it is read.
 struct Graph {
@@ -57,7 +55,7 @@ impl Graph {
             order,
             order_from,
             memory_bytes: 4 << 30,
-            ..FormatOptions::default()
+            ..FormatOptions::plain()
         };
         options.layout.encoding = Encoding::packed(options.layout.page_bytes, PLAIN_PAGES)?;
         Ok(format(&mut || self.open(), store, &options, &Quiet, &Cancel::default())?.manifest)

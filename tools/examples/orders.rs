@@ -37,7 +37,7 @@ fn main() -> Result<()> {
     fs::create_dir_all(&folder)?;
     let pairs = folder.join("pairs.u32");
     write_pairs(&rmat, &pairs)?;
-    let of = |memory_bytes, in_edges| FormatOptions { memory_bytes, in_edges, ..FormatOptions::default() };
+    let of = |memory_bytes, in_edges| FormatOptions { memory_bytes, in_edges, ..FormatOptions::plain() };
     // 8 bytes an edge, and what is not edges.
     let (enough_bytes, half_bytes) = ((512 << 20) + (512 << scale), (64 << 20) + (80 << scale));
     let cases = [

@@ -10,15 +10,13 @@
 //! not given.
 
 use std::path::{Path, PathBuf};
+use topostream_formats::encoding::PLAIN_PAGES;
 use topostream_formats::{EdgeSource, Encoding, Result, Store, VertexOrder, readers};
 use topostream_tools::format::{FormatOptions, OrderFrom, format};
 use topostream_tools::generate::Rmat;
 use topostream_tools::info::summarise;
 use topostream_tools::progress::{Cancel, Quiet};
 use topostream_tools::verify::verify;
-
-/// The plain image of a page, as a multiple of it: as the program has it.
-const PLAIN_PAGES: u32 = 4;
 
 /// The graphs of the folder, and whether they are undirected.
 const GRAPHS: [(&str, bool); 11] = [
@@ -85,7 +83,7 @@ fn measure(graph: &str, page_bytes: u32, how: How) -> Sizes {
         None => (graph, false),
     };
     let folder = tempfile::tempdir().unwrap();
-    let mut options = FormatOptions { memory_bytes: 6 << 30, keep_weights: false, ..FormatOptions::default() };
+    let mut options = FormatOptions { memory_bytes: 6 << 30, keep_weights: false, ..FormatOptions::plain() };
     options.order_from = how.auto.then_some(OrderFrom::Sample);
     (options.symmetrize, options.remove_duplicates, options.layout.page_bytes) = (symmetrize, how.distinct, page_bytes);
     if how.packed {

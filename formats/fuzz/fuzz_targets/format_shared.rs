@@ -45,7 +45,7 @@ fn options(flags: u8, more: u8) -> FormatOptions {
             [usize::from(more & 3)],
         ids: [IdPolicy::Auto, IdPolicy::Keep, IdPolicy::Compact, IdPolicy::Below(100)][usize::from(more >> 2 & 3)],
         memory_bytes: 256 << 20,
-        ..FormatOptions::default()
+        ..FormatOptions::plain()
     };
     options.layout.page_bytes = 64 << 10;
     if flag(6) {

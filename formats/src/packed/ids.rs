@@ -211,7 +211,7 @@ pub fn decode(mut from: impl Read, ids: &mut [u64]) -> Result<(), PageDefect> {
     let both = |words: &[u32]| u64::from(words[0]) | u64::from(words[1]) << 32;
     let (listed, first, all) = (both(&words), both(&words[2..]), ids.len() as u64);
     PageDefect::unless_with(listed <= all, || format!("at most {all} ids"), || listed.to_string())?;
-    let in_range = if listed == all { first == 0 } else { first.checked_add(all).is_some() };
+    let in_range = if listed == all { first == 0 } else { first.checked_add(all - 1).is_some() };
     PageDefect::unless_with(in_range, || "the first of all ids, 0 if all are listed", || first.to_string())?;
     let (mut before, mut numbers) = (u64::MAX, [0; BLOCK]);
     for block in ids[..listed as usize].chunks_mut(BLOCK) {
@@ -239,7 +239,7 @@ fn fill_rest(ids: &mut [u64], listed: usize, first: u64) -> Result<(), PageDefec
     let mut seen = vec![0u64; all.div_ceil(64)];
     for &id in &ids[..listed] {
         let at = id.wrapping_sub(first);
-        let expected = || format!("ids from {first} on, below {}, each once", first + all as u64);
+        let expected = || format!("ids from {first} to {}, each once", first + (all as u64 - 1));
         let is_new = at < all as u64 && seen[at as usize / 64] >> (at % 64) & 1 == 0;
         PageDefect::unless_with(is_new, expected, || id.to_string())?;
         seen[at as usize / 64] |= 1 << (at % 64);

@@ -41,7 +41,7 @@ impl Graphs {
     }
 
     fn store(&self, open: &mut OpenSource<'_>, path: &Path, memory_bytes: u64, cancel: &Cancel) -> Result<(), Failure> {
-        let options = FormatOptions { in_edges: true, memory_bytes, ..FormatOptions::default() };
+        let options = FormatOptions { in_edges: true, memory_bytes, ..FormatOptions::plain() };
         format(open, path, &options, &Bars::default(), cancel)?;
         Ok(())
     }

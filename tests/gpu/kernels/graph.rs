@@ -75,7 +75,7 @@ impl Graph {
         let path = folder.path().join("graph");
         let layout = Layout { page_bytes: PAGE_BYTES, encoding, ..Layout::default() };
         let (in_edges, memory_bytes) = (true, 256 << 20);
-        let options = FormatOptions { layout, in_edges, shards, memory_bytes, ..FormatOptions::default() };
+        let options = FormatOptions { layout, in_edges, shards, memory_bytes, ..FormatOptions::plain() };
         let edge = |(source, dest, weight): (u32, u32, u32)| Edge { source: source.into(), dest: dest.into(), weight };
         let info = SourceInfo {
             name: "memory".into(),

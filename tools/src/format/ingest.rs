@@ -144,7 +144,6 @@ pub fn ingest<R: Record>(
 ) -> Result<Ingested<R>> {
     let info = source.info().clone();
     let space = id_space(&info, options);
-    check_vertices(space).map_err(|error| at(source.place(), error))?;
     let mut ingest = Ingest {
         space,
         mirror: info.mirror || options.symmetrize,
@@ -189,6 +188,14 @@ fn sort_share(options: &FormatOptions) -> u64 {
 /// The total budget with which the id map may take this much.
 pub fn budget_for_ids(bytes: u64) -> u64 {
     BASE_BYTES + 3 * bytes
+}
+
+/// Checks the number of vertices that a source declares.
+///
+/// # Errors
+/// [`Error::Limit`] with the source's place.
+pub fn check_declared(source: &dyn EdgeSource, options: &FormatOptions) -> Result<()> {
+    check_vertices(id_space(source.info(), options)).map_err(|error| at(source.place(), error))
 }
 
 fn check_vertices(space: IdSpace) -> Result<()> {

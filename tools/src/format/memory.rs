@@ -64,8 +64,10 @@ impl Budget {
     /// Returns the budget for a source, and checks that it suffices for reading and sorting.
     ///
     /// # Errors
-    /// [`Error::Memory`] with the needs of all stages, as far as they are known.
+    /// [`Error::Memory`] with the needs of all stages, as far as they are known; [`Error::Limit`] for more vertices than
+    /// a store can have.
     pub fn new(source: &mut dyn EdgeSource, options: &FormatOptions) -> Result<Self> {
+        ingest::check_declared(source, options)?;
         let budget = Self::of(source.info(), source.memory_bytes(), options);
         let least = budget.least_bytes();
         let declared = match ingest::id_space(source.info(), options) {

@@ -108,7 +108,16 @@ pub struct FormatOptions {
 }
 
 impl Default for FormatOptions {
+    /// Packed pages of 1 MiB, and the order of vertices that a sample chooses.
     fn default() -> Self {
+        let layout = Layout { encoding: Encoding::PACKED, ..Layout::default() };
+        Self { layout, order_from: Some(OrderFrom::Sample), ..Self::plain() }
+    }
+}
+
+impl FormatOptions {
+    /// Pages that are not packed, vertices in natural order: every neighbour is a vertex id of 4 bytes.
+    pub fn plain() -> Self {
         Self {
             layout: Layout::default(),
             keep_weights: true,
@@ -164,12 +173,13 @@ pub fn format(
     let source = open()?;
     let options = adapted(options, source.info());
     let reserved_bytes = list.as_ref().map_or(reserved_bytes(&options), VertexList::memory_bytes);
+    let budget_bytes = options.memory_bytes;
     let options = FormatOptions { memory_bytes: options.memory_bytes.saturating_sub(reserved_bytes), ..options };
     let report = match options.layout.weights {
         Some(_) => Formatter::<Weighted>::run(source, open, list, path, &options, progress, cancel),
         None => Formatter::<Plain>::run(source, open, list, path, &options, progress, cancel),
     };
-    report.map_err(|error| with_reserved(error, reserved_bytes))
+    report.map_err(|error| with_reserved(error, reserved_bytes, budget_bytes))
 }
 
 /// Opens the file of the order, if there is one.
@@ -194,12 +204,12 @@ fn reserved_bytes(options: &FormatOptions) -> u64 {
 }
 
 /// The error of a budget without the reserved memory, as one of the whole budget.
-fn with_reserved(error: Error, reserved_bytes: u64) -> Error {
+fn with_reserved(error: Error, reserved_bytes: u64, budget_bytes: u64) -> Error {
     match error {
-        Error::Memory { what, needed_bytes, budget_bytes, parts } if reserved_bytes > 0 => Error::Memory {
+        Error::Memory { what, needed_bytes, parts, .. } if reserved_bytes > 0 => Error::Memory {
             what,
             needed_bytes: needed_bytes.saturating_add(reserved_bytes),
-            budget_bytes: budget_bytes.saturating_add(reserved_bytes),
+            budget_bytes,
             parts: format!("{parts}, the order of vertices {reserved_bytes}"),
         },
         other => other,
@@ -213,9 +223,9 @@ fn with_reserved(error: Error, reserved_bytes: u64) -> Error {
 /// [`Error::Memory`].
 pub fn check_memory(source: &mut dyn EdgeSource, options: &FormatOptions) -> Result<()> {
     let mut options = adapted(options, source.info());
-    let reserved_bytes = reserved_bytes(&options);
-    options.memory_bytes = options.memory_bytes.saturating_sub(reserved_bytes);
-    Budget::new(source, &options).map(drop).map_err(|error| with_reserved(error, reserved_bytes))
+    let (reserved_bytes, budget_bytes) = (reserved_bytes(&options), options.memory_bytes);
+    options.memory_bytes = budget_bytes.saturating_sub(reserved_bytes);
+    Budget::new(source, &options).map(drop).map_err(|error| with_reserved(error, reserved_bytes, budget_bytes))
 }
 
 /// Returns the minimum memory budget for making a store, in bytes, from a source that takes `reading_bytes` and whose
@@ -238,8 +248,12 @@ fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     let mut options = options.clone();
     options.layout.weights = info.weights.filter(|_| options.keep_weights);
     options.in_edges &= info.directed && !options.symmetrize;
-    if let (Some(_), Encoding::Packed { edges_max, .. }) = (options.layout.weights, &mut options.layout.encoding) {
-        *edges_max = (*edges_max).min(options.layout.page_bytes / 2 - UNIT as u32);
+    if let Encoding::Packed { edges_max, step, .. } = &mut options.layout.encoding {
+        // Without repeated edges, lists ascend strictly.
+        *step |= options.remove_duplicates;
+        if options.layout.weights.is_some() {
+            *edges_max = (*edges_max).min(options.layout.page_bytes / 2 - UNIT as u32);
+        }
     }
     match options.order_from {
         Some(OrderFrom::File(_)) => options.order = VertexOrder::Listed,

@@ -17,7 +17,7 @@ use topostream_formats::packed::{PackedEstimate, PackedPage, PackedParameters};
 use topostream_formats::page::Page;
 use topostream_formats::random::hash;
 use topostream_formats::store::PageReader;
-use topostream_formats::{Direction, Manifest, PageId, Result, Store, Topology, VertexId};
+use topostream_formats::{Direction, Manifest, PageId, Result, Store, Topology, VertexId, threads};
 
 /// The maximum number of pages that are read.
 const PAGES_MAX: u64 = 64;
@@ -49,7 +49,7 @@ pub struct OrderSizes {
 }
 
 /// Estimates the sizes. None without edges, if lists are grouped by shard, if in-degrees are unknown because the graph
-/// is directed and has no in-lists, and for graphs that are too large.
+/// is directed and has no in-lists, for graphs that are too large, and if the system refuses threads.
 ///
 /// # Errors
 /// Those of reading and checking pages, degrees and ids.
@@ -62,6 +62,10 @@ pub fn estimate(store: &Store) -> Result<Option<OrderSizes>> {
         return Ok(None);
     };
     if manifest.vertices > VERTICES_MAX {
+        return Ok(None);
+    }
+    // What is not essential needs no threads.
+    if threads::start_shared_pool().is_err() {
         return Ok(None);
     }
     let edges = sample(store, out)?;

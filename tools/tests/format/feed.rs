@@ -106,7 +106,7 @@ pub fn run(feed: &Feed, path: &Path, options: &FormatOptions) -> Result<FormatRe
 
 /// Options with pages of 64 KiB.
 pub fn small_pages() -> FormatOptions {
-    let mut options = FormatOptions::default();
+    let mut options = FormatOptions::plain();
     options.layout.page_bytes = 64 << 10;
     options
 }

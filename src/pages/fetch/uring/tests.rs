@@ -24,7 +24,7 @@ impl Rig {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("graph");
         let edges: Vec<(u32, u32)> = (0..200_000).map(|number| (number % 1000, number / 1000)).collect();
-        let mut options = FormatOptions { memory_bytes: 256 << 20, ..FormatOptions::default() };
+        let mut options = FormatOptions { memory_bytes: 256 << 20, ..FormatOptions::plain() };
         options.layout.page_bytes = 64 << 10;
         let mut source = || Ok(Box::new(MemorySource::pairs(1000, &edges)) as _);
         format(&mut source, &path, &options, &Quiet, &Cancel::default()).unwrap();
