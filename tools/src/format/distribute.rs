@@ -17,8 +17,9 @@ use super::record::{Record, unsortable};
 use crate::progress::Cancel;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::Builder;
+use topostream_formats::packed::{PackedParameters, SharedLists};
 use topostream_formats::{Error, Result, WeightType};
 
 /// Parts that a thread makes at a time.
@@ -58,9 +59,8 @@ pub trait Input: Sync {
 /// The sorted lists of a bucket.
 #[derive(Default)]
 pub struct Lists {
-    /// Sources in ascending order, and the lengths of their lists.
-    pub lengths: Vec<(u32, u32)>,
-    pub dests: Vec<u32>,
+    /// By source. Packed pages may refer to them until they are written.
+    pub shared: Arc<SharedLists>,
     /// Empty without weights.
     pub weights: Vec<u32>,
     /// The number of duplicates that were dropped.
@@ -72,10 +72,12 @@ impl Lists {
     pub const RECORD_BYTES: u64 = 16;
 
     /// Replaces the contents with the lists of sorted records.
-    fn fill<R: Record>(&mut self, records: &[R], weights: Option<WeightType>, unique: bool) {
-        let Self { lengths, dests, weights: found, dropped } = self;
-        lengths.clear();
-        dests.clear();
+    fn fill<R: Record>(&mut self, records: &[R], work: &Work<'_>) {
+        let Work { weights, unique, .. } = *work;
+        let Self { shared, weights: found, dropped } = self;
+        let shared = Arc::get_mut(shared).expect("no page refers to lists that are filled");
+        shared.clear();
+        let SharedLists { lengths, dests, .. } = shared;
         found.clear();
         *dropped = 0;
         dests.reserve_exact(records.len());
@@ -96,6 +98,9 @@ impl Lists {
                 _ => lengths.push((source, 1)),
             }
         }
+        if let Some(parameters) = work.shares {
+            shared.measure(parameters, 0);
+        }
     }
 }
 
@@ -108,6 +113,8 @@ pub struct Work<'a> {
     pub weights: Option<WeightType>,
     /// Whether only the first of edges with the same ends is kept.
     pub unique: bool,
+    /// How lists are packed, if pages may refer to them.
+    pub shares: Option<PackedParameters>,
     pub threads: usize,
     pub block_bytes: usize,
     pub cancel: &'a Cancel,
@@ -385,13 +392,15 @@ impl<'a> Shared<'a> {
             self.workers.notify_all();
         }
         scratch.sort_records(first, self.work.vertices);
-        lists.fill(&scratch.records, self.work.weights, self.work.unique);
+        lists.fill(&scratch.records, self.work);
         self.lock().sorted.insert(bucket, lists);
         self.packer.notify_one();
     }
 
     /// Passes the lists of all buckets in order.
     fn pass_lists(&self, take: &mut dyn FnMut(&Lists) -> Result<()>) -> Result<()> {
+        // Passed lists, of which pages may still need some.
+        let mut passed = Vec::new();
         for bucket in 0..self.work.ranges.buckets.len() {
             let mut state = self.lock();
             let lists = loop {
@@ -408,7 +417,10 @@ impl<'a> Shared<'a> {
             // One more bucket may be sorted, by any thread that waits: waking all of them costs the packer more.
             self.workers.notify_one();
             take(&lists)?;
-            self.lock().spare.push(lists);
+            passed.push(lists);
+            // Pages are written in any order.
+            let is_free = |lists: &mut Lists| Arc::get_mut(&mut lists.shared).is_some();
+            self.lock().spare.extend(passed.extract_if(.., is_free));
         }
         Ok(())
     }
