@@ -190,13 +190,25 @@ struct State<'a> {
     error: Option<Error>,
 }
 
-/// A thread's part in a range: a block of each bucket, and free ones.
+/// A thread's part in a range: a block of each bucket, full ones, and free ones.
 #[derive(Default)]
 struct Open<'a> {
     /// The range, if the thread has joined it.
     range: Option<usize>,
-    blocks: Vec<Option<Block<'a>>>,
+    buckets: Vec<OpenBucket<'a>>,
+    /// Full blocks and their buckets in the range. Others see them when the range is complete.
+    full: Vec<(usize, Block<'a>)>,
     stash: Vec<&'a mut [u8]>,
+}
+
+/// The block of a bucket that a thread fills.
+struct OpenBucket<'a> {
+    /// Has no bytes before the first edge.
+    block: Block<'a>,
+    /// The number of edges for which the block has room.
+    capacity: usize,
+    /// The bucket's first source.
+    first: u32,
 }
 
 enum Task<'a> {
@@ -293,15 +305,23 @@ impl<'a> Shared<'a> {
                 let parts = state.next_part..state.parts.min(state.next_part + PARTS);
                 state.next_part = parts.end;
                 if open.range.is_none() {
-                    open.range = Some(state.range);
-                    open.blocks.clear();
-                    open.blocks.resize_with(self.work.ranges.ranges[state.range].len(), || None);
+                    self.join(state.range, open);
                     state.joined += 1;
                 }
                 return Some(Task::Make(state.range, parts));
             }
             state = self.workers.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
+    }
+
+    /// Prepares a thread for making edges of a range.
+    fn join(&self, range: usize, open: &mut Open<'a>) {
+        open.range = Some(range);
+        open.buckets.clear();
+        open.buckets.extend(self.work.ranges.ranges[range].clone().map(|bucket| {
+            let first = self.work.ranges.buckets[bucket].sources.start as u32;
+            OpenBucket { block: Block { bytes: &mut [], records: 0 }, capacity: 0, first }
+        }));
     }
 
     /// The next bucket to sort, if the packer is not too far behind.
@@ -312,8 +332,9 @@ impl<'a> Shared<'a> {
 
     /// Gives up a thread's blocks of a range of which all parts have been taken. The last thread completes it.
     fn leave(&self, state: &mut State<'a>, open: &mut Open<'a>) {
-        for (full, block) in state.full.iter_mut().zip(&mut open.blocks) {
-            full.extend(block.take());
+        open.full.drain(..).for_each(|(bucket, block)| state.full[bucket].push(block));
+        for (full, bucket) in state.full.iter_mut().zip(open.buckets.drain(..)) {
+            full.extend(Some(bucket.block).filter(|block| block.records > 0));
         }
         state.free.append(&mut open.stash);
         self.workers.notify_all();
@@ -330,18 +351,18 @@ impl<'a> Shared<'a> {
         let (ranges, layout) = (self.work.ranges, self.layouts[range]);
         let (capacity, first) = (layout.capacity(self.work.block_bytes), ranges.ranges[range].start);
         for (at, &(source, dest)) in edges.ends.iter().enumerate() {
-            let bucket = ranges.bucket_of(source);
-            let weight = edges.weights.get(at).copied().unwrap_or(0);
-            if open.blocks[bucket - first].as_ref().is_none_or(|block| block.records == capacity) {
+            let number = ranges.bucket_of(source) - first;
+            let mut bucket = &mut open.buckets[number];
+            if bucket.block.records == bucket.capacity {
                 let bytes = self.empty_block(open, scratch)?;
-                if let Some(full) = open.blocks[bucket - first].replace(Block { bytes, records: 0 }) {
-                    self.lock().full[bucket - first].push(full);
-                }
+                bucket = &mut open.buckets[number];
+                let full = std::mem::replace(&mut bucket.block, Block { bytes, records: 0 });
+                bucket.capacity = capacity;
+                open.full.extend(Some((number, full)).filter(|(_, block)| block.records > 0));
             }
-            let Some(block) = &mut open.blocks[bucket - first] else { unreachable!("there is one now") };
-            let source = source - ranges.buckets[bucket].sources.start as u32;
-            layout.write(block.bytes, block.records, source, dest, weight);
-            block.records += 1;
+            let weight = edges.weights.get(at).copied().unwrap_or(0);
+            layout.write(bucket.block.bytes, bucket.block.records, source - bucket.first, dest, weight);
+            bucket.block.records += 1;
         }
         Ok(())
     }
