@@ -120,11 +120,13 @@ impl Input for Again<'_> {
         ends.clear();
         found.clear();
         let (first, span) = (self.sources[range].start as u32, self.sources[range].end - self.sources[range].start);
-        let rename = |vertex: u32| self.numbers.map_or(vertex, |numbers| numbers[vertex as usize]);
+        if let Some(numbers) = self.numbers {
+            // Nothing but reads at random places, so that many of them are under way at a time.
+            raw_ends.iter_mut().for_each(|ends| *ends = (numbers[ends.0 as usize], numbers[ends.1 as usize]));
+        }
         let mut push = |source: u32, dest: u32, at: usize| {
-            let source = rename(source);
             if u64::from(source.wrapping_sub(first)) < span {
-                ends.push((source, rename(dest)));
+                ends.push((source, dest));
                 found.extend(weights.map(|of| sortable(raw_weights[at], of)));
             }
         };
