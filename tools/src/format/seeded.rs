@@ -59,7 +59,8 @@ impl<'a> Seeded<'a> {
         // Of out-degrees alone, in-degrees are unknown.
         let lacks_degrees = options.order == VertexOrder::OutFirst && options.in_edges;
         let must_balance = !info.directed && !is_mirrored;
-        let other = degrees_of_distinct || layout_first || lacks_degrees || must_balance;
+        let is_traversed = options.order == VertexOrder::Bfs;
+        let other = degrees_of_distinct || layout_first || lacks_degrees || must_balance || is_traversed;
         if other || options.shards > 1 || vertices == 0 {
             return None;
         }

@@ -69,9 +69,7 @@ impl<'a> Cursor<'a> {
             let next = pieces.get(self.piece);
             let shared = next.filter(|piece| piece.at <= self.edge);
             let from = match (shared, next) {
-                (Some(piece), _) => {
-                    &piece.lists.dests[piece.range.start + (self.edge - piece.at)..piece.range.end]
-                }
+                (Some(piece), _) => &piece.lists.dests[piece.range.start + (self.edge - piece.at)..piece.range.end],
                 (None, Some(next)) => &own[self.own..self.own + (next.at - self.edge)],
                 (None, None) => &own[self.own..],
             };
