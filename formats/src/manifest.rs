@@ -104,6 +104,9 @@ pub enum VertexOrder {
     OutFirst,
     /// By descending power of two of the degree (in plus out), then by original id.
     DegreeGroups,
+    /// Breadth-first from the vertex of highest degree (in plus out) along edges of both directions, neighbours by
+    /// original id; then from the smallest original id that was not reached, and so on; vertices without edges last.
+    Bfs,
     /// In an order that was given when the store was made.
     Listed,
 }
@@ -111,7 +114,7 @@ pub enum VertexOrder {
 impl VertexOrder {
     /// Whether versions 1 and 2 of the format do not have this order.
     fn is_of_version_3(self) -> bool {
-        matches!(self, Self::DegreeGroups | Self::Listed)
+        matches!(self, Self::DegreeGroups | Self::Bfs | Self::Listed)
     }
 }
 

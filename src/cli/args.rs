@@ -120,6 +120,9 @@ enum OrderName {
     Degree,
     /// By descending power of two of the degree, by original id within each: small packed stores
     DegreeGroups,
+    /// Breadth-first from the vertex of highest degree: for road networks and meshes; needs the neighbours of all
+    /// vertices in memory, 8 bytes an edge and 32 a vertex
+    Bfs,
     /// Vertices with out-edges first
     #[value(alias = "source-first")]
     OutFirst,
@@ -167,6 +170,7 @@ impl StoreArgs {
                 OrderName::Auto | OrderName::Natural => VertexOrder::Natural,
                 OrderName::Degree => VertexOrder::Degree,
                 OrderName::DegreeGroups => VertexOrder::DegreeGroups,
+                OrderName::Bfs => VertexOrder::Bfs,
                 OrderName::OutFirst => VertexOrder::OutFirst,
             },
             order_from: match (&self.order_file, self.order) {

@@ -172,6 +172,7 @@ fn order_name(order: VertexOrder) -> &'static str {
         VertexOrder::Degree => "by descending degree",
         VertexOrder::OutFirst => "vertices with out-edges first",
         VertexOrder::DegreeGroups => "by descending power of two of the degree",
+        VertexOrder::Bfs => "breadth-first from the vertex of highest degree",
         VertexOrder::Listed => "as in a file",
     }
 }

@@ -193,6 +193,7 @@ fn layouts_and_fetchers_agree() {
         ("degree", "--order degree --in-edges"),
         ("groups", "--order degree-groups --encoding packed --in-edges"),
         ("out-first", "--order out-first"),
+        ("bfs", "--order bfs --encoding packed --in-edges"),
         ("sampled", "--order auto --encoding packed"),
         ("listed", "--order-file backward.txt --encoding packed"),
         ("record", "--encoding record-id --id-widths 2,3 --page-size 64KiB"),

@@ -71,6 +71,7 @@ fn main() -> Result<()> {
         ("out-first", VertexOrder::OutFirst),
         ("degree", VertexOrder::Degree),
         ("degree-groups", VertexOrder::DegreeGroups),
+        ("bfs", VertexOrder::Bfs),
     ];
     let names = orders.map(|(name, _)| name).join(" | ");
     println!("| graph | edges | {names} | random | auto | pages, natural and auto | all files |");
@@ -93,13 +94,13 @@ fn main() -> Result<()> {
             contents.push(format!("{:.2}", of_edge(contents_bytes(&opened)?)));
             pages.push(format!("{:.2}", of_edge(bytes_of(&store, "pages.")?)));
             all.push(format!("{:.2}", of_edge(bytes_of(&store, "")?)));
-            if contents.len() == 6 {
-                contents[5] += if manifest.order == VertexOrder::Natural { " natural" } else { " groups" };
+            if contents.len() == 7 {
+                contents[6] += if manifest.order == VertexOrder::Natural { " natural" } else { " groups" };
             }
             fs::remove_dir_all(&store)?;
         }
         let (contents, name) = (contents.join(" | "), Path::new(&graph.name).file_name().unwrap_or_default());
-        let ends = format!("{}, {} | {}, {}", pages[0], pages[5], all[0], all[5]);
+        let ends = format!("{}, {} | {}, {}", pages[0], pages[6], all[0], all[6]);
         println!("| {} | {edges} | {contents} | {ends} |", name.to_string_lossy());
     }
     Ok(fs::remove_dir_all(&folder)?)

@@ -57,12 +57,32 @@ impl Shape {
     /// The shape with the smallest payload; of several, the one with the fewest exceptions.
     pub(super) fn smallest(histogram: &Histogram) -> Self {
         let largest = histogram.iter().rposition(|&count| count > 0).unwrap_or(0) as u32;
-        let mut best = Self { width: largest, ..Self::default() };
-        let (mut best_words, mut exceptions) = (best.words(), 0);
-        for width in (0..largest).rev() {
+        let mut exceptions = 0;
+        Self::best(largest, |width| {
             exceptions += u32::from(histogram[width as usize + 1]);
-            // More exceptions than positions' fields can count, or than could still pay.
-            if exceptions > 127 || words_of(exceptions as usize, POSITION_BITS) >= best_words {
+            exceptions
+        })
+    }
+
+    /// The same for gaps of these numbers of bits.
+    pub(super) fn of_widths(widths: &[u8; BLOCK]) -> Self {
+        let largest = widths.iter().fold(0, |largest, &bits| bits.max(largest));
+        // At most 128, so that a byte holds the sum: sixteen are added at a time.
+        let more = |width: u32| widths.iter().fold(0u8, |sum, &bits| sum + u8::from(bits > width as u8));
+        Self::best(largest.into(), |width| more(width).into())
+    }
+
+    /// The shape with the smallest payload, given the bits of the largest gap. `exceptions` returns the number of gaps
+    /// that have more bits than a width; it is asked of one width after another, from the largest down.
+    #[inline(always)]
+    fn best(largest: u32, mut exceptions: impl FnMut(u32) -> u32) -> Self {
+        let mut best = Self { width: largest, ..Self::default() };
+        let mut best_words = best.words();
+        for width in (0..largest).rev() {
+            let exceptions = exceptions(width);
+            // More exceptions than their field can count; or more than could still pay, at any smaller width: each bit
+            // less saves 128 bits, and costs one for each exception.
+            if exceptions > 127 || words_of(exceptions as usize, POSITION_BITS + largest) >= best_words {
                 break;
             }
             let shape = Self { offset: 0, width, exceptions, high: largest - width };
@@ -161,6 +181,7 @@ mod tests {
                 if draw % 97 < seed % 50 { draw >> (seed % 31) } else { draw >> (20 + seed % 12) }
             });
             let shape = Shape::smallest(&histogram(&gaps));
+            assert_eq!(shape, Shape::of_widths(&gaps.map(|gap| bits::bits_of(gap) as u8)), "{seed}");
             assert!(shape.is_valid(), "{seed}");
             assert_eq!(shape.words(), smallest_words(&gaps), "{seed}");
             assert_eq!(Shape::decode(shape.encode()), shape);

@@ -2,16 +2,27 @@
 //!
 //! ```text
 //!  open_list ─▶ push … ─▶ open_list ─▶ push … false: full ─▶ take_from(list) ─▶ write ─▶ the list into the next page
+//!  extend: many lists at once, as long as they surely fit
 //! ```
 //!
-//! Gaps are kept until the page is written. Of complete blocks the exact size is known; that of the open block is at
-//! most its gaps at the largest width, which changes rarely. Only when the page would be full by that bound is the
-//! block's smallest shape computed, with each neighbour from then on.
+//! Where a page ends depends on how many bits its gaps have, and on nothing else. So the encoder keeps these, and the
+//! sizes of blocks; neighbours are only read when the page is written, by another thread. Those of [`SharedLists`] stay
+//! where they are until then.
+//!
+//! Of complete blocks the exact size is known; that of the open block is at most its gaps at the largest width, which
+//! changes rarely. Only when the page would be full by that bound is the block's smallest shape computed, with each
+//! neighbour from then on.
 
-use super::bits::{self, bits_of, block_words};
-use super::block::{Histogram, Shape};
-use super::{BLOCK, HEADER_WORDS, PackedHeader, PackedParameters, UNIT, UNIT_BLOCKS, table_words, zigzag};
-use crate::page::{HEADER_BYTES, PageHeader};
+mod shared;
+mod write;
+
+pub use shared::SharedLists;
+
+use super::bits::{bits_of, block_words};
+use super::block::Shape;
+use super::{BLOCK, PackedParameters, UNIT, table_words, zigzag};
+use crate::page::HEADER_BYTES;
+use shared::Piece;
 
 /// A page that is being encoded.
 #[derive(Debug)]
@@ -20,10 +31,18 @@ pub struct PageEncoder {
     page_words: u64,
     /// The vertex that the value 0 stands for.
     origin: u32,
-    gaps: Vec<u32>,
+    /// The vertex of the first slot.
+    first: u32,
+    /// The neighbour before the page's first one, if the page continues a list.
+    before: Option<u32>,
+    /// Bits of each gap.
+    widths: Vec<u8>,
+    /// Neighbours that were pushed.
+    own: Vec<u32>,
+    /// Neighbours in shared lists, in order; all others are `own`.
+    pieces: Vec<Piece>,
     degrees: Vec<u32>,
-    /// The base of each block, and the shape of each complete one.
-    bases: Vec<u32>,
+    /// The shape of each complete block.
     shapes: Vec<Shape>,
     /// The widths of complete degree blocks.
     degree_widths: Vec<u8>,
@@ -39,32 +58,22 @@ pub struct PageEncoder {
 /// The last list, which may get more neighbours.
 #[derive(Clone, Copy, Debug, Default)]
 struct OpenList {
-    /// The list's own vertex, as a value.
     vertex: u32,
     /// The number of neighbours in the page before it.
     at: usize,
-    /// The value before the page's first neighbour of the list, if it continues a list of the page before.
-    before: Option<u32>,
-    /// The last value.
+    /// The last neighbour, in the page before if there is none in this one.
     last: Option<u32>,
 }
 
 /// The gaps and degrees of the last blocks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct OpenBlock {
-    histogram: Histogram,
     /// Bits of the largest gap.
     bits: u32,
     /// Bits of the largest degree.
     degree_bits: u32,
     /// Whether the page is not full by the bound, so that sizes that do not change the bound need no check.
     is_bounded: bool,
-}
-
-impl Default for OpenBlock {
-    fn default() -> Self {
-        Self { histogram: [0; 33], bits: 0, degree_bits: 0, is_bounded: false }
-    }
 }
 
 impl PageEncoder {
@@ -75,10 +84,13 @@ impl PageEncoder {
             parameters,
             page_words: u64::from(page_bytes) / 4,
             origin: 0,
+            first: 0,
+            before: None,
             // Slots and neighbours share the words of an image, so of both most is never touched.
-            gaps: Vec::with_capacity(edges),
+            widths: Vec::with_capacity(edges),
+            own: Vec::with_capacity(edges),
+            pieces: Vec::new(),
             degrees: Vec::with_capacity(edges + UNIT),
-            bases: Vec::with_capacity(edges / BLOCK + 1),
             shapes: Vec::with_capacity(edges / BLOCK + 1),
             degree_widths: Vec::new(),
             list: OpenList::default(),
@@ -89,23 +101,30 @@ impl PageEncoder {
         }
     }
 
-    /// Main memory of an encoder at most, in bytes: gaps and degrees, and blocks.
+    /// Main memory of an encoder at most, in bytes: neighbours, or degrees, and bits of gaps, and blocks.
     pub fn memory_bytes(parameters: PackedParameters) -> u64 {
         let edges = u64::from(parameters.edges_max) + UNIT as u64;
-        4 * edges + edges / BLOCK as u64 * (4 + size_of::<Shape>() as u64 + 2)
+        5 * edges + edges / BLOCK as u64 * (size_of::<Shape>() as u64 + 2)
     }
 
     /// The number of neighbours in the page.
     pub fn edge_count(&self) -> u32 {
-        self.gaps.len() as u32
+        self.widths.len() as u32
+    }
+
+    /// The number of neighbours of each slot.
+    pub fn degrees(&self) -> &[u32] {
+        &self.degrees
     }
 
     /// Begins an empty page with values relative to `origin`.
     pub fn clear(&mut self, origin: u32) {
         self.origin = origin;
-        self.gaps.clear();
+        self.before = None;
+        self.widths.clear();
+        self.own.clear();
+        self.pieces.clear();
         self.degrees.clear();
-        self.bases.clear();
         self.shapes.clear();
         self.degree_widths.clear();
         (self.list, self.open) = (OpenList::default(), OpenBlock::default());
@@ -116,54 +135,66 @@ impl PageEncoder {
     /// is a later page of a run.
     #[must_use]
     pub fn open_list(&mut self, vertex: u32, before: Option<u32>) -> bool {
-        let (slots, saved) = (self.degrees.len(), (self.open, self.degree_words));
+        let slots = self.degrees.len();
+        let saved = (self.open, self.degree_words);
         if slots > 0 && slots.is_multiple_of(BLOCK) {
-            self.degree_words += block_words(self.open.degree_bits) as u64;
-            self.degree_widths.push(self.open.degree_bits as u8);
+            self.close_degrees(self.open.degree_bits);
             self.open.degree_bits = 0;
         }
         self.degrees.push(0);
-        if !self.fits() {
+        if !self.fits_with(self.widths.len() as u64) {
             self.degrees.pop();
             self.degree_widths.truncate(slots.saturating_sub(1) / BLOCK);
             (self.open, self.degree_words) = saved;
             return false;
         }
-        let before = before.map(|vertex| vertex.wrapping_sub(self.origin));
-        let vertex = vertex.wrapping_sub(self.origin);
-        self.list = OpenList { vertex, at: self.gaps.len(), before, last: before };
-        let image_words = (self.parameters.image_bytes() - HEADER_BYTES as u64) / 4;
-        self.edges_max = (self.parameters.edges_max as usize).min(image_words as usize - self.degrees.len() - 1);
+        self.begin_list(vertex, before);
         true
+    }
+
+    /// Notes that the last slot's list is open.
+    fn begin_list(&mut self, vertex: u32, before: Option<u32>) {
+        let slots = self.degrees.len();
+        if slots == 1 {
+            (self.first, self.before) = (vertex, before);
+        }
+        self.list = OpenList { vertex, at: self.widths.len(), last: before };
+        self.edges_max = (self.parameters.edges_max as usize).min(self.parameters.image_words() as usize - slots - 1);
     }
 
     /// Appends a neighbour to the open list, if it fits.
     #[must_use]
     #[inline]
     pub fn push(&mut self, neighbour: u32) -> bool {
-        let value = neighbour.wrapping_sub(self.origin);
         let gap = match self.list.last {
-            Some(last) => value.wrapping_sub(last).wrapping_sub(self.parameters.step.into()),
-            None if self.parameters.own => zigzag(value.wrapping_sub(self.list.vertex)),
-            None => value,
+            Some(last) => neighbour.wrapping_sub(last).wrapping_sub(self.parameters.step.into()),
+            None if self.parameters.own => zigzag(neighbour.wrapping_sub(self.list.vertex)),
+            None => neighbour.wrapping_sub(self.origin),
         };
-        let (bits, edges) = (bits_of(gap), self.gaps.len());
+        let is_room = self.push_width(bits_of(gap));
+        if is_room {
+            self.own.push(neighbour);
+            self.list.last = Some(neighbour);
+        }
+        is_room
+    }
+
+    /// Appends a gap of so many bits, if it fits.
+    #[inline]
+    fn push_width(&mut self, bits: u32) -> bool {
+        let edges = self.widths.len();
         if edges == self.edges_max {
             return false;
         }
         let degree = (edges - self.list.at) as u32 + 1;
         let open = &self.open;
         let fits = open.is_bounded && bits <= open.bits && bits_of(degree) <= open.degree_bits;
-        if (!fits || edges.is_multiple_of(BLOCK)) && !self.admit(gap, degree) {
+        if (!fits || edges.is_multiple_of(BLOCK)) && !self.admit(bits, degree) {
             return false;
         }
-        self.open.histogram[bits as usize] += 1;
-        self.gaps.push(gap);
+        self.widths.push(bits as u8);
         *self.degrees.last_mut().expect("a list is open") = degree;
-        self.list.last = Some(value);
-        if self.gaps.len().is_multiple_of(BLOCK) {
-            self.close_block();
-        }
+        self.close_blocks();
         true
     }
 
@@ -183,114 +214,109 @@ impl PageEncoder {
     /// Appends neighbours that change neither the open block's largest width nor that of degrees, within the block: the
     /// page is not full with them.
     fn push_bounded(&mut self, neighbours: &[u32]) -> usize {
-        let (edges, open) = (self.gaps.len(), &mut self.open);
+        let (edges, open) = (self.widths.len(), &self.open);
         let Some(mut last) = self.list.last.filter(|_| open.is_bounded && !edges.is_multiple_of(BLOCK)) else {
             return 0;
         };
         let degree_max = ((1u64 << open.degree_bits) - 1).min(u32::MAX.into()) as usize;
         let room = (BLOCK - 1 - edges % BLOCK).min(self.edges_max - edges).min(degree_max - (edges - self.list.at));
-        let (origin, step, bits_max) = (self.origin, u32::from(self.parameters.step), open.bits);
-        let mut count = 0;
+        let (step, bits_max, mut count) = (u32::from(self.parameters.step), open.bits, 0);
         for &neighbour in &neighbours[..room.min(neighbours.len())] {
-            let value = neighbour.wrapping_sub(origin);
-            let gap = value.wrapping_sub(last).wrapping_sub(step);
-            let bits = bits_of(gap);
+            let bits = bits_of(neighbour.wrapping_sub(last).wrapping_sub(step));
             if bits > bits_max {
                 break;
             }
-            open.histogram[bits as usize] += 1;
-            self.gaps.push(gap);
-            last = value;
+            self.widths.push(bits as u8);
+            last = neighbour;
             count += 1;
         }
+        self.own.extend_from_slice(&neighbours[..count]);
         self.list.last = Some(last);
         *self.degrees.last_mut().expect("a list is open") = (edges + count - self.list.at) as u32;
         count
     }
 
     /// Makes room for a gap, which is added by the caller, and for the degree that the list has with it.
-    fn admit(&mut self, gap: u32, degree: u32) -> bool {
-        let (edges, saved) = (self.gaps.len(), self.open);
-        let bits = bits_of(gap);
+    fn admit(&mut self, bits: u32, degree: u32) -> bool {
+        let saved = self.open;
         self.open.bits = saved.bits.max(bits);
         self.open.degree_bits = saved.degree_bits.max(bits_of(degree));
-        self.open.histogram[bits as usize] += 1;
-        let fits = self.fits_with(edges as u64 + 1);
-        self.open.histogram[bits as usize] -= 1;
+        self.widths.push(bits as u8);
+        let fits = self.fits_with(self.widths.len() as u64);
+        self.widths.pop();
         if !fits {
             self.open = saved;
-            return false;
         }
-        if edges.is_multiple_of(BLOCK) {
-            self.bases.push(self.list.last.unwrap_or(0));
-        }
-        true
-    }
-
-    fn fits(&mut self) -> bool {
-        self.fits_with(self.gaps.len() as u64)
+        fits
     }
 
     /// Whether the page is large enough for its slots, this many neighbours and the open blocks.
     fn fits_with(&mut self, edges: u64) -> bool {
         let slots = self.degrees.len() as u64;
         let image = HEADER_BYTES as u64 + 4 * (edges + slots + 1);
-        let others = table_words(slots, edges)
-            + self.block_words
-            + self.degree_words
-            + block_words(self.open.degree_bits) as u64;
+        let others = self.words_with(slots, edges) + block_words(self.open.degree_bits) as u64;
         self.open.is_bounded = others + block_words(self.open.bits) as u64 <= self.page_words;
-        let fits =
-            self.open.is_bounded || others + Shape::smallest(&self.open.histogram).words() as u64 <= self.page_words;
+        let fits = self.open.is_bounded || others + self.open_shape().words() as u64 <= self.page_words;
         fits && image <= self.parameters.image_bytes()
     }
 
-    fn close_block(&mut self) {
-        let shape = Shape::smallest(&self.open.histogram);
-        self.block_words += shape.words() as u64;
-        self.shapes.push(shape);
-        (self.open.histogram, self.open.bits) = ([0; 33], 0);
+    /// Words with so many slots and neighbours, but without the payload of the open blocks.
+    fn words_with(&self, slots: u64, edges: u64) -> u64 {
+        table_words(slots, edges) + self.block_words + self.degree_words
+    }
+
+    /// The smallest shape of the block behind the complete ones.
+    fn open_shape(&self) -> Shape {
+        Shape::of_widths(&padded(&self.widths[self.shapes.len() * BLOCK..]))
+    }
+
+    /// Completes the blocks that are full.
+    #[inline]
+    fn close_blocks(&mut self) {
+        while let Some(widths) = self.widths[self.shapes.len() * BLOCK..].first_chunk::<BLOCK>() {
+            let shape = Shape::of_widths(widths);
+            self.block_words += shape.words() as u64;
+            self.shapes.push(shape);
+            self.open.bits = 0;
+        }
+    }
+
+    /// Completes a degree block of so many bits.
+    fn close_degrees(&mut self, bits: u32) {
+        self.degree_words += block_words(bits) as u64;
+        self.degree_widths.push(bits as u8);
     }
 
     /// The last neighbour of the open list, if it has any.
     pub fn last(&self) -> Option<u32> {
-        self.list.last.map(|value| value.wrapping_add(self.origin))
+        self.list.last
     }
 
     /// Removes the open list's neighbours from neighbour `edge` of the page on, which must be among them, and returns
-    /// them. If none are left, the list itself is removed.
+    /// them. If none are left, the list itself is removed. They must have been pushed.
     pub fn take_from(&mut self, edge: u32) -> Vec<u32> {
-        let (edge, at) = (edge as usize, self.list.at);
-        assert!((at..=self.gaps.len()).contains(&edge), "neighbour {edge} of a list from {at} on");
-        let (mut last, mut taken) = (self.list.before, Vec::with_capacity(self.gaps.len() - edge));
-        for (number, &gap) in self.gaps[at..].iter().enumerate() {
-            let value = match last {
-                Some(last) => last.wrapping_add(gap).wrapping_add(self.parameters.step.into()),
-                None if self.parameters.own => self.list.vertex.wrapping_add(super::unzigzag(gap)),
-                None => gap,
-            };
-            if at + number >= edge {
-                taken.push(value.wrapping_add(self.origin));
-            } else {
-                self.list.last = Some(value);
-            }
-            last = Some(value);
-        }
-        self.gaps.truncate(edge);
-        self.bases.truncate(edge.div_ceil(BLOCK));
+        let taken = self.widths.len() - edge as usize;
+        assert!(self.own.len() >= taken && self.pieces.last().is_none_or(|piece| piece.end() <= edge as usize));
+        let moved = self.own.split_off(self.own.len() - taken);
+        self.remove_from(edge as usize);
+        moved
+    }
+
+    /// Removes the open list's neighbours from neighbour `edge` of the page on, except from where they are.
+    fn remove_from(&mut self, edge: usize) {
+        let at = self.list.at;
+        assert!((at..=self.widths.len()).contains(&edge), "neighbour {edge} of a list from {at} on");
+        self.widths.truncate(edge);
         self.shapes.truncate(edge / BLOCK);
         self.block_words = self.shapes.iter().map(|shape| shape.words() as u64).sum();
-        self.open = OpenBlock::default();
-        for &gap in &self.gaps[edge / BLOCK * BLOCK..] {
-            self.open.histogram[bits_of(gap) as usize] += 1;
-            self.open.bits = self.open.bits.max(bits_of(gap));
-        }
+        self.open.bits = largest(&self.widths[edge / BLOCK * BLOCK..]);
+        self.open.is_bounded = false;
+        self.list.last = if edge > at { self.last_neighbour() } else { self.before.filter(|_| at == 0) };
         *self.degrees.last_mut().expect("a list is open") = (edge - at) as u32;
         if edge == at {
             self.degrees.pop();
         }
         self.reopen_degrees();
-        taken
     }
 
     /// Restores the state of the last degree block.
@@ -300,59 +326,21 @@ impl PageEncoder {
         self.degree_words = self.degree_widths.iter().map(|&width| block_words(width.into()) as u64).sum();
         self.open.degree_bits = width_of(&self.degrees[complete * BLOCK..]);
     }
+}
 
-    /// Writes the page, which must be zeros, with this header.
-    pub fn write(&self, header: &PageHeader, page: &mut [u8]) {
-        let (edges, slots) = (self.gaps.len(), self.degrees.len());
-        assert_eq!((header.edge_count as usize, header.slot_count as usize), (edges, slots));
-        let words: &mut [u32] = bytemuck::cast_slice_mut(page);
-        let (tables, payload) = words.split_at_mut(table_words(slots as u64, edges as u64) as usize);
-        let (headers, tables) = tables.split_at_mut(HEADER_WORDS);
-        let (blocks, tables) = tables.split_at_mut(2 * edges.div_ceil(BLOCK));
-        let (degree_blocks, units) = tables.split_at_mut(2 * slots.div_ceil(BLOCK));
-        let mut word = 0;
-        for (number, entry) in blocks.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-            let gaps = padded(&self.gaps[number * BLOCK..]);
-            let shape = match self.shapes.get(number) {
-                Some(&shape) => shape,
-                None => Shape::smallest(&self.open.histogram),
-            };
-            let unit = &mut units[number / UNIT_BLOCKS];
-            if number.is_multiple_of(UNIT_BLOCKS) {
-                *unit = word as u32;
-            }
-            *entry = [self.bases[number], Shape { offset: word as u32 - *unit, ..shape }.encode()];
-            shape.pack(&gaps, &mut payload[word..word + shape.words()]);
-            word += shape.words();
-        }
-        let degrees_at = word;
-        let mut sum = 0;
-        for (entry, degrees) in degree_blocks.as_chunks_mut::<2>().0.iter_mut().zip(self.degrees.chunks(BLOCK)) {
-            let width = width_of(degrees);
-            *entry = [sum, (word - degrees_at) as u32 | width << 26];
-            bits::pack(&padded(degrees), width, &mut payload[word..word + block_words(width)]);
-            word += block_words(width);
-            sum += degrees.iter().sum::<u32>();
-        }
-        let packed = PackedHeader {
-            origin: self.origin,
-            degrees_at: degrees_at as u32,
-            payload_words: word as u32,
-            reserved: 0,
-        };
-        headers[..HEADER_BYTES / 4].copy_from_slice(bytemuck::cast_slice(bytemuck::bytes_of(header)));
-        headers[HEADER_BYTES / 4..].copy_from_slice(bytemuck::cast_slice(bytemuck::bytes_of(&packed)));
-    }
+/// Bits of the largest gap.
+fn largest(widths: &[u8]) -> u32 {
+    widths.iter().fold(0, |largest, &bits| bits.max(largest)).into()
 }
 
 /// Bits of the largest degree.
 fn width_of(degrees: &[u32]) -> u32 {
-    degrees.iter().map(|&degree| bits_of(degree)).max().unwrap_or(0)
+    bits_of(degrees.iter().fold(0, |all, &degree| all | degree))
 }
 
 /// The first numbers as a block, with zeros behind them if there are fewer.
-fn padded(numbers: &[u32]) -> [u32; BLOCK] {
-    let mut block = [0; BLOCK];
+fn padded<T: Copy + Default>(numbers: &[T]) -> [T; BLOCK] {
+    let mut block = [T::default(); BLOCK];
     let count = numbers.len().min(BLOCK);
     block[..count].copy_from_slice(&numbers[..count]);
     block

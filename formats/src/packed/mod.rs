@@ -35,7 +35,7 @@ mod partial;
 mod parts;
 
 pub use decode::UnitDecoder;
-pub use encoder::PageEncoder;
+pub use encoder::{PageEncoder, SharedLists};
 pub use estimate::PackedEstimate;
 pub(crate) use page_degrees::add_degrees;
 pub use partial::PartialPage;
@@ -102,6 +102,11 @@ impl PackedParameters {
     /// Whether `edges_max` is allowed.
     pub(crate) fn is_valid(self) -> bool {
         self.edges_max.is_multiple_of(UNIT as u32) && (UNIT as u32..=EDGES_MAX_MAX).contains(&self.edges_max)
+    }
+
+    /// Words of a plain image behind its header: neighbours and slots.
+    pub(crate) fn image_words(self) -> u64 {
+        (self.image_bytes() - HEADER_BYTES as u64) / 4
     }
 
     /// Bytes of a plain image, and of a page of weights.

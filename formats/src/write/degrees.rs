@@ -50,6 +50,28 @@ impl DegreesFile {
         Ok(degree)
     }
 
+    /// Adds to the degrees of the next vertices; returns the largest sum.
+    pub(super) fn add_all(&mut self, mut degrees: &[u32]) -> Result<u32> {
+        let mut largest = 0;
+        if self.written.is_some() {
+            for &degree in degrees {
+                largest = self.add(degree.into())?.max(largest);
+            }
+            return Ok(largest);
+        }
+        while !degrees.is_empty() {
+            if self.at as u64 == BLOCK {
+                self.turn()?;
+            }
+            let (some, rest) = degrees.split_at(degrees.len().min(BLOCK as usize - self.at));
+            self.block.extend_from_slice(some);
+            self.at += some.len();
+            largest = some.iter().fold(largest, |largest, &degree| degree.max(largest));
+            degrees = rest;
+        }
+        Ok(largest)
+    }
+
     /// Writes the block and reads the next one.
     fn turn(&mut self) -> Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(&self.block);

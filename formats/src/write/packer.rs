@@ -109,6 +109,15 @@ impl TopologyWriter {
         super::sink::BUFFERS as u64 * (u64::from(layout.page_bytes) + u64::from(weights) + encoder)
     }
 
+    /// Main memory of a writer of this layout beyond [`memory_bytes`](Self::memory_bytes), in bytes, for the
+    /// [`SharedLists`](crate::packed::SharedLists) of pages that are not written yet.
+    pub fn shared_bytes(layout: &Layout) -> u64 {
+        // With a list for each slot, a word of an image takes 9 bytes: half of a neighbour's 6 and a list's 12. The
+        // encoder's 5 are counted already.
+        let words = PackedParameters::of(layout.encoding).map_or(0, |parameters| parameters.image_words());
+        super::sink::BUFFERS as u64 * 4 * words
+    }
+
     /// Appends an edge. Sources must not descend within a shard; destinations of a source should ascend.
     ///
     /// # Errors
@@ -243,6 +252,11 @@ impl TopologyWriter {
         let mut next = self.next_vertex();
         assert!(next <= vertex + 1, "sources must not descend");
         while next <= vertex {
+            let some = self.extend_empty(next, vertex)?;
+            if some > 0 {
+                next += some;
+                continue;
+            }
             self.close_record()?;
             if !self.has_room_for_slot(next as u32) {
                 self.emit(false)?;

@@ -150,8 +150,9 @@ impl Target {
     }
 
     fn write_page(&self, header: &PageHeader, buffers: &mut PageBuffers) -> Result<()> {
-        if let Some(encoder) = &buffers.encoder {
+        if let Some(encoder) = &mut buffers.encoder {
             encoder.write(header, &mut buffers.page);
+            encoder.release();
         }
         let mut crcs = (crc32c(&buffers.page), 0);
         self.write(&self.pages, header.page, &buffers.page)?;

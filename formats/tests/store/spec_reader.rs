@@ -162,7 +162,7 @@ impl Manifest {
         let version = version.unwrap_or(0);
         let is_new = match graph.member("order").text() {
             Some("natural" | "degree" | "out-first") => packed.is_some(),
-            Some("degree-groups" | "listed") => true,
+            Some("degree-groups" | "bfs" | "listed") => true,
             _ => return Err(format!("{FILE}: order")),
         };
         ensure(is_new == (version == 3), FILE, "packed pages or an order of another version")?;

@@ -248,6 +248,7 @@ fn orders_have_their_version() {
         (VertexOrder::Degree, false),
         (VertexOrder::OutFirst, false),
         (VertexOrder::DegreeGroups, true),
+        (VertexOrder::Bfs, true),
         (VertexOrder::Listed, true),
     ] {
         for shards in [None, Some(ends.clone())] {

@@ -17,8 +17,9 @@ use super::record::{Record, unsortable};
 use crate::progress::Cancel;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::Builder;
+use topostream_formats::packed::{PackedParameters, SharedLists};
 use topostream_formats::{Error, Result, WeightType};
 
 /// Parts that a thread makes at a time.
@@ -58,9 +59,8 @@ pub trait Input: Sync {
 /// The sorted lists of a bucket.
 #[derive(Default)]
 pub struct Lists {
-    /// Sources in ascending order, and the lengths of their lists.
-    pub lengths: Vec<(u32, u32)>,
-    pub dests: Vec<u32>,
+    /// By source. Packed pages may refer to them until they are written.
+    pub shared: Arc<SharedLists>,
     /// Empty without weights.
     pub weights: Vec<u32>,
     /// The number of duplicates that were dropped.
@@ -72,10 +72,12 @@ impl Lists {
     pub const RECORD_BYTES: u64 = 16;
 
     /// Replaces the contents with the lists of sorted records.
-    fn fill<R: Record>(&mut self, records: &[R], weights: Option<WeightType>, unique: bool) {
-        let Self { lengths, dests, weights: found, dropped } = self;
-        lengths.clear();
-        dests.clear();
+    fn fill<R: Record>(&mut self, records: &[R], work: &Work<'_>) {
+        let Work { weights, unique, .. } = *work;
+        let Self { shared, weights: found, dropped } = self;
+        let shared = Arc::get_mut(shared).expect("no page refers to lists that are filled");
+        shared.clear();
+        let SharedLists { lengths, dests, .. } = shared;
         found.clear();
         *dropped = 0;
         dests.reserve_exact(records.len());
@@ -96,6 +98,9 @@ impl Lists {
                 _ => lengths.push((source, 1)),
             }
         }
+        if let Some(parameters) = work.shares {
+            shared.measure(parameters, 0);
+        }
     }
 }
 
@@ -108,6 +113,8 @@ pub struct Work<'a> {
     pub weights: Option<WeightType>,
     /// Whether only the first of edges with the same ends is kept.
     pub unique: bool,
+    /// How lists are packed, if pages may refer to them.
+    pub shares: Option<PackedParameters>,
     pub threads: usize,
     pub block_bytes: usize,
     pub cancel: &'a Cancel,
@@ -183,13 +190,25 @@ struct State<'a> {
     error: Option<Error>,
 }
 
-/// A thread's part in a range: a block of each bucket, and free ones.
+/// A thread's part in a range: a block of each bucket, full ones, and free ones.
 #[derive(Default)]
 struct Open<'a> {
     /// The range, if the thread has joined it.
     range: Option<usize>,
-    blocks: Vec<Option<Block<'a>>>,
+    buckets: Vec<OpenBucket<'a>>,
+    /// Full blocks and their buckets in the range. Others see them when the range is complete.
+    full: Vec<(usize, Block<'a>)>,
     stash: Vec<&'a mut [u8]>,
+}
+
+/// The block of a bucket that a thread fills.
+struct OpenBucket<'a> {
+    /// Has no bytes before the first edge.
+    block: Block<'a>,
+    /// The number of edges for which the block has room.
+    capacity: usize,
+    /// The bucket's first source.
+    first: u32,
 }
 
 enum Task<'a> {
@@ -286,15 +305,23 @@ impl<'a> Shared<'a> {
                 let parts = state.next_part..state.parts.min(state.next_part + PARTS);
                 state.next_part = parts.end;
                 if open.range.is_none() {
-                    open.range = Some(state.range);
-                    open.blocks.clear();
-                    open.blocks.resize_with(self.work.ranges.ranges[state.range].len(), || None);
+                    self.join(state.range, open);
                     state.joined += 1;
                 }
                 return Some(Task::Make(state.range, parts));
             }
             state = self.workers.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
+    }
+
+    /// Prepares a thread for making edges of a range.
+    fn join(&self, range: usize, open: &mut Open<'a>) {
+        open.range = Some(range);
+        open.buckets.clear();
+        open.buckets.extend(self.work.ranges.ranges[range].clone().map(|bucket| {
+            let first = self.work.ranges.buckets[bucket].sources.start as u32;
+            OpenBucket { block: Block { bytes: &mut [], records: 0 }, capacity: 0, first }
+        }));
     }
 
     /// The next bucket to sort, if the packer is not too far behind.
@@ -305,8 +332,9 @@ impl<'a> Shared<'a> {
 
     /// Gives up a thread's blocks of a range of which all parts have been taken. The last thread completes it.
     fn leave(&self, state: &mut State<'a>, open: &mut Open<'a>) {
-        for (full, block) in state.full.iter_mut().zip(&mut open.blocks) {
-            full.extend(block.take());
+        open.full.drain(..).for_each(|(bucket, block)| state.full[bucket].push(block));
+        for (full, bucket) in state.full.iter_mut().zip(open.buckets.drain(..)) {
+            full.extend(Some(bucket.block).filter(|block| block.records > 0));
         }
         state.free.append(&mut open.stash);
         self.workers.notify_all();
@@ -323,18 +351,18 @@ impl<'a> Shared<'a> {
         let (ranges, layout) = (self.work.ranges, self.layouts[range]);
         let (capacity, first) = (layout.capacity(self.work.block_bytes), ranges.ranges[range].start);
         for (at, &(source, dest)) in edges.ends.iter().enumerate() {
-            let bucket = ranges.bucket_of(source);
-            let weight = edges.weights.get(at).copied().unwrap_or(0);
-            if open.blocks[bucket - first].as_ref().is_none_or(|block| block.records == capacity) {
+            let number = ranges.bucket_of(source) - first;
+            let mut bucket = &mut open.buckets[number];
+            if bucket.block.records == bucket.capacity {
                 let bytes = self.empty_block(open, scratch)?;
-                if let Some(full) = open.blocks[bucket - first].replace(Block { bytes, records: 0 }) {
-                    self.lock().full[bucket - first].push(full);
-                }
+                bucket = &mut open.buckets[number];
+                let full = std::mem::replace(&mut bucket.block, Block { bytes, records: 0 });
+                bucket.capacity = capacity;
+                open.full.extend(Some((number, full)).filter(|(_, block)| block.records > 0));
             }
-            let Some(block) = &mut open.blocks[bucket - first] else { unreachable!("there is one now") };
-            let source = source - ranges.buckets[bucket].sources.start as u32;
-            layout.write(block.bytes, block.records, source, dest, weight);
-            block.records += 1;
+            let weight = edges.weights.get(at).copied().unwrap_or(0);
+            layout.write(bucket.block.bytes, bucket.block.records, source - bucket.first, dest, weight);
+            bucket.block.records += 1;
         }
         Ok(())
     }
@@ -385,13 +413,15 @@ impl<'a> Shared<'a> {
             self.workers.notify_all();
         }
         scratch.sort_records(first, self.work.vertices);
-        lists.fill(&scratch.records, self.work.weights, self.work.unique);
+        lists.fill(&scratch.records, self.work);
         self.lock().sorted.insert(bucket, lists);
         self.packer.notify_one();
     }
 
     /// Passes the lists of all buckets in order.
     fn pass_lists(&self, take: &mut dyn FnMut(&Lists) -> Result<()>) -> Result<()> {
+        // Passed lists, of which pages may still need some.
+        let mut passed = Vec::new();
         for bucket in 0..self.work.ranges.buckets.len() {
             let mut state = self.lock();
             let lists = loop {
@@ -408,7 +438,10 @@ impl<'a> Shared<'a> {
             // One more bucket may be sorted, by any thread that waits: waking all of them costs the packer more.
             self.workers.notify_one();
             take(&lists)?;
-            self.lock().spare.push(lists);
+            passed.push(lists);
+            // Pages are written in any order.
+            let is_free = |lists: &mut Lists| Arc::get_mut(&mut lists.shared).is_some();
+            self.lock().spare.extend(passed.extract_if(.., is_free));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  ingest      program · reading · ids that occur (a third) · the sort
-//!  renumber    program · ids · degrees, numbers · edges, or a run of them · buckets, by which they are sorted in place
+//!  renumber    program · ids · degrees, numbers (· adjacency, if an order needs it) · edges, or a run of them · buckets, by which they are sorted in place
 //!  shards      program · ids · sorted edges · the edges of each shard · pages, directory
 //!  out-lists   program · ids · sorted edges · pages, directory
 //!  in-lists    program · ids · sorted edges · the sort of reversed edges; then pages, directory
@@ -13,7 +13,7 @@
 //! have been read; a refusal then states the needs of all stages. A refusal before reading is based on the first edges.
 
 use super::distinct::Distinct;
-use super::{FormatOptions, OrderFrom, id_map, ingest, order, sample};
+use super::{FormatOptions, id_map, ingest, order, sample};
 use topostream_formats::chunks;
 use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::write::TopologyWriter;
@@ -87,9 +87,9 @@ impl Budget {
         Self {
             memory_bytes: options.memory_bytes,
             reading_bytes,
-            pages_bytes: match options.order_from {
-                Some(OrderFrom::Sample) => TopologyWriter::memory_bytes(&sample::widest(&options.layout)),
-                _ => TopologyWriter::memory_bytes(&options.layout),
+            pages_bytes: match sample::is_taken(options) {
+                true => TopologyWriter::memory_bytes(&sample::widest(&options.layout)),
+                false => TopologyWriter::memory_bytes(&options.layout),
             },
             page_bytes: options.layout.page_bytes.into(),
             packed: options.layout.encoding.is_packed(),
@@ -147,6 +147,19 @@ impl Budget {
     /// The memory left beside the program and `other_bytes`.
     pub fn left(&self, other_bytes: u64) -> u64 {
         self.memory_bytes.saturating_sub(BASE_BYTES + other_bytes)
+    }
+
+    /// The refusal if the adjacency lists of an order take so much, beside `other_bytes`; none if they fit.
+    pub fn check_adjacency(&self, lists_bytes: u64, other_bytes: u64) -> Result<()> {
+        let needed_bytes = BASE_BYTES + lists_bytes + other_bytes;
+        if needed_bytes <= self.memory_bytes {
+            return Ok(());
+        }
+        let parts = format!(
+            "program {BASE_BYTES}, numbering vertices and reading edges {other_bytes}, the neighbours of all vertices \
+             {lists_bytes}: `--order bfs` has them in memory; raise `--memory`, or choose another `--order`"
+        );
+        Err(Error::Memory { what: "formatting".into(), needed_bytes, budget_bytes: self.memory_bytes, parts })
     }
 
     /// The memory for writing lists: page buffers, page entries, and the chunks of packed pages.

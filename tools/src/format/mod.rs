@@ -12,6 +12,7 @@
 //! edges are sorted by ranges of sources while lists are packed (`seeded`).
 
 mod blocks;
+mod breadth_first;
 mod distinct;
 mod distribute;
 mod id_map;
@@ -198,8 +199,8 @@ fn open_list(options: &FormatOptions) -> Result<Option<VertexList>> {
 fn reserved_bytes(options: &FormatOptions) -> u64 {
     match options.order_from {
         Some(OrderFrom::File(_)) => listed::READING_BYTES,
-        Some(OrderFrom::Sample) => sample::MEMORY_BYTES,
-        None => 0,
+        _ if sample::is_taken(options) => sample::MEMORY_BYTES,
+        _ => 0,
     }
 }
 
@@ -291,6 +292,8 @@ struct Formatter<'a, R> {
     /// The file of the order, if there is one, until the vertices are numbered.
     list: Option<VertexList>,
     duplicates_removed: u64,
+    /// Whether every edge is there in both directions.
+    mirrored: bool,
     /// The smallest `edges_max` of a packed encoding that holds all pages so far.
     edges_max: u32,
 }
@@ -313,6 +316,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         let folder = options.temporary.clone().unwrap_or_else(|| writer.temporary().to_owned());
         let (edges, naming) = (Collected::Memory(Vec::new()), Naming::vertices_below(0));
         let (duplicates_removed, edges_max) = (0, 0);
+        let mirrored = !info.directed || info.mirror || options.symmetrize;
         let mut formatter = Self {
             options,
             writer,
@@ -324,8 +328,10 @@ impl<'a, R: Record> Formatter<'a, R> {
             naming,
             list,
             duplicates_removed,
+            mirrored,
             edges_max,
         };
+        formatter.check_adjacency(&info)?;
         let made = match Seeded::of(&*source, options) {
             Some(seeded) => formatter.make_seeded(&seeded)?,
             None => None,

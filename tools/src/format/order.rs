@@ -137,11 +137,11 @@ impl Degrees {
         Self { tables: (0..tables).map(table).collect() }
     }
 
-    /// Counts an edge in a table.
+    /// Counts an edge in a table: at its source, or at both ends.
     #[inline]
-    pub fn count(table: &mut Table, order: VertexOrder, source: u32, dest: u32) {
+    pub fn count(table: &mut Table, both: bool, source: u32, dest: u32) {
         table.add(source);
-        if matches!(order, VertexOrder::Degree | VertexOrder::DegreeGroups) {
+        if both {
             table.add(dest);
         }
     }
@@ -177,7 +177,7 @@ impl Numbering {
             VertexOrder::OutFirst => usize::from(count == 0),
             // The largest groups first; none for degree 0.
             VertexOrder::DegreeGroups => count.leading_zeros() as usize,
-            VertexOrder::Natural | VertexOrder::Listed => 0,
+            VertexOrder::Natural | VertexOrder::Bfs | VertexOrder::Listed => 0,
         };
         if let (Slots::Vertices(_), true) = (slots, kind != VertexOrder::Degree) {
             return Self::in_classes(counts, class);
@@ -268,7 +268,7 @@ mod tests {
             ], 0..60),
             tables in 1usize..4,
         ) {
-            use VertexOrder::{Degree, DegreeGroups, Listed, Natural, OutFirst};
+            use VertexOrder::{Bfs, Degree, DegreeGroups, Listed, Natural, OutFirst};
             for kind in [Natural, Degree, OutFirst, DegreeGroups] {
                 let naming = Naming::vertices_below(counts.len() as u64);
                 let mut degrees = Degrees { tables: (0..tables).map(|_| table(counts.len())).collect() };
@@ -286,7 +286,7 @@ mod tests {
                     DegreeGroups => {
                         expected.sort_by_key(|&vertex| Reverse(counts[vertex as usize].checked_ilog2()));
                     }
-                    Listed => unreachable!("not among these"),
+                    Bfs | Listed => unreachable!("not among these"),
                 }
                 prop_assert_eq!(&order, &expected);
                 prop_assert!(order.iter().enumerate().all(|(new, &old)| numbers[old as usize] == new as u32));
@@ -308,8 +308,8 @@ mod tests {
     #[test]
     fn counts_are_carried_and_saturate() {
         let (mut some, mut more) = (table(2), table(2));
-        (0..3 << 16).for_each(|_| Degrees::count(&mut some, VertexOrder::Degree, 0, 1));
-        (0..5).for_each(|_| Degrees::count(&mut more, VertexOrder::OutFirst, 0, 1));
+        (0..3 << 16).for_each(|_| Degrees::count(&mut some, true, 0, 1));
+        (0..5).for_each(|_| Degrees::count(&mut more, false, 0, 1));
         add(&mut more, 1, u32::MAX);
         assert_eq!(Degrees { tables: vec![some, more] }.sum(), [(3 << 16) + 5, u32::MAX]);
     }

@@ -12,6 +12,8 @@ const BLOCK_BYTES_MAX: u64 = 64 << 10;
 const OPEN_PART: u64 = 16;
 /// The number of buckets that a thread fills in part, for the size of blocks.
 const OPEN_BUCKETS: u64 = 1 << 10;
+/// Lists of pages that are not written yet take at most one part in this many of the memory. Otherwise pages copy them.
+const SHARED_PART: u64 = 4;
 /// One core in this many packs and writes.
 const CORES_PER_PACKER: usize = 8;
 /// Edges of a part as they are made, mirrored and read, for each one that the source has.
@@ -42,18 +44,23 @@ pub struct Plan {
     pub block_bytes: usize,
     /// The memory of all blocks, in bytes.
     pub memory_bytes: u64,
+    /// Whether pages refer to sorted lists until they are written, instead of copying them.
+    pub shares: bool,
 }
 
 impl Plan {
     /// Plans for `left_bytes` of memory, with fewer threads if they would need most of it; none if it is too little for
-    /// the largest buckets.
-    pub fn new(shape: Shape<'_>, left_bytes: u64) -> Option<Self> {
+    /// the largest buckets. Lists of pages that are not written yet may take `shared_bytes`, if pages can refer to
+    /// them at all.
+    pub fn new(shape: Shape<'_>, left_bytes: u64, shared_bytes: Option<u64>) -> Option<Self> {
+        let shared_bytes = shared_bytes.filter(|&bytes| bytes <= left_bytes / SHARED_PART);
+        let left_bytes = left_bytes - shared_bytes.unwrap_or(0);
         // The packer and the writers of pages need cores, too.
         let mut threads = rayon::current_num_threads();
         threads -= threads / CORES_PER_PACKER;
         loop {
             if let Some(plan) = Self::with_threads(shape, left_bytes, threads) {
-                return Some(plan);
+                return Some(Self { shares: shared_bytes.is_some(), ..plan });
             }
             threads = Some(threads / 2).filter(|&threads| threads > 0)?;
         }
@@ -76,7 +83,7 @@ impl Plan {
             }
             let ranges = Ranges::new(shape.vertices, shape.steps, records_max);
             let needed = sorting_bytes(&ranges, shape.record_bytes, threads);
-            let plan = Self { ranges, threads, block_bytes, memory_bytes: 0 };
+            let plan = Self { ranges, threads, block_bytes, memory_bytes: 0, shares: false };
             let most = (0..plan.ranges.ranges.len()).map(|range| plan.blocks(shape, range, plan.ranges.records(range)));
             let memory_bytes = most.max().unwrap_or(0) * block_bytes as u64;
             if memory_bytes + needed + made_bytes <= left_bytes {
@@ -106,7 +113,7 @@ impl Plan {
     }
 }
 
-/// Memory of buckets while they are sorted, and of lists until they are packed, in bytes.
+/// Memory of buckets while they are sorted, and of lists until they are packed, in bytes: one of them in part.
 fn sorting_bytes(ranges: &Ranges, record_bytes: usize, threads: usize) -> u64 {
-    2 * record_bytes as u64 * ranges.largest(threads) + Lists::RECORD_BYTES * ranges.largest(threads + WINDOW_EXTRA)
+    2 * record_bytes as u64 * ranges.largest(threads) + Lists::RECORD_BYTES * ranges.largest(threads + WINDOW_EXTRA + 1)
 }

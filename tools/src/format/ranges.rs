@@ -94,6 +94,12 @@ impl Ranges {
         self.of_step[step(source)] as usize
     }
 
+    /// The range of each source, by its step.
+    pub fn range_of_steps(&self) -> Vec<u16> {
+        let range = |bucket: u32| self.ranges.partition_point(|range| range.end <= bucket as usize);
+        self.of_step.iter().map(|&bucket| range(bucket) as u16).collect()
+    }
+
     /// The sources of a range.
     pub fn sources(&self, range: usize) -> Range<u64> {
         let buckets = &self.buckets[self.ranges[range].clone()];

@@ -7,18 +7,19 @@
 //! Degrees count distinct edges if duplicates are removed; such edges are sorted twice. Edges in memory are renumbered
 //! where they are; others are read from their file twice.
 
+use super::breadth_first::Adjacency;
 use super::order::{Degrees, Numbering, Slots, memory_bytes};
 use super::partition;
 use super::record::Record;
 use super::sample::Sample;
 use super::sorter::{Collected, RECORDS_MIN, Sorter};
-use super::{Formatter, OrderFrom, listed};
+use super::{FormatOptions, Formatter, OrderFrom, breadth_first, listed};
 use crate::progress::Unit;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use topostream_formats::packed::PackedParameters;
 use topostream_formats::readers::VertexList;
-use topostream_formats::{Encoding, Result, VertexOrder};
+use topostream_formats::{Encoding, Result, SourceInfo, VertexOrder};
 
 /// Records between two reports of progress.
 const RECORDS_PER_STEP: usize = 1 << 17;
@@ -61,14 +62,18 @@ fn is_duplicate<R: Record>(a: R, b: R) -> bool {
 impl<R: Record> Formatter<'_, R> {
     /// Sorts the edges under new vertex numbers.
     pub(super) fn reorder(&mut self) -> Result<Order> {
-        let left = self.budget.left(self.naming.memory_bytes() + self.tables_bytes());
+        let other_bytes = self.naming.memory_bytes() + self.tables_bytes();
+        let (left, lists_bytes) = (self.budget.left(other_bytes), self.adjacency_bytes());
         if let Some(beside_bytes) = left.checked_sub(self.edges.memory_bytes())
+            && lists_bytes <= beside_bytes
             && let Collected::Memory(records) = &mut self.edges
         {
             let records = std::mem::take(records);
             return self.reorder_in_memory(records, beside_bytes);
         }
-        if self.options.remove_duplicates {
+        if lists_bytes > 0 {
+            self.budget.check_adjacency(lists_bytes, other_bytes + READ_BYTES)?;
+        } else if self.options.remove_duplicates {
             let sort_bytes = self.sort_beside(self.tables_bytes())?;
             return self.reorder_through_files(sort_bytes);
         }
@@ -76,12 +81,48 @@ impl<R: Record> Formatter<'_, R> {
         self.reorder_through_files(left.saturating_sub(self.edges.memory_bytes()))
     }
 
+    /// Whether degrees count edges at both of their ends.
+    fn counts_both(&self) -> bool {
+        match self.options.order {
+            VertexOrder::Degree | VertexOrder::DegreeGroups => true,
+            VertexOrder::Bfs => !self.mirrored,
+            VertexOrder::Natural | VertexOrder::OutFirst | VertexOrder::Listed => false,
+        }
+    }
+
+    /// The memory of the neighbours of all vertices, if the order needs them.
+    fn adjacency_bytes(&self) -> u64 {
+        match self.options.order {
+            VertexOrder::Bfs => {
+                breadth_first::memory_bytes(Slots::new(&self.naming).count(), self.edges.records(), self.counts_both())
+            }
+            _ => 0,
+        }
+    }
+
+    /// Checks before edges are read that the neighbours of all vertices will fit in memory, if the order needs them and
+    /// their number is known.
+    pub(super) fn check_adjacency(&self, info: &SourceInfo) -> Result<()> {
+        let (FormatOptions { order, remove_duplicates, remove_self_loops, .. }, Some(edges)) =
+            (self.options, info.edges)
+        else {
+            return Ok(());
+        };
+        if *order != VertexOrder::Bfs || *remove_duplicates || *remove_self_loops {
+            return Ok(());
+        }
+        // Undirected graphs have two records of an edge, or list it twice.
+        let lists_bytes = breadth_first::memory_bytes(0, edges, info.directed && !self.options.symmetrize);
+        self.budget.check_adjacency(lists_bytes, READ_BYTES)
+    }
+
     /// The memory of all tables.
     fn tables_bytes(&self) -> u64 {
         memory_bytes(self.naming.vertices(), self.naming.first().is_none())
     }
 
-    /// Numbers the vertices. `each` passes the slots of all edges once; they are read if a sample decides.
+    /// Numbers the vertices. `each` passes the slots of all edges once; they are read if a sample decides, or if the
+    /// order follows them.
     fn number(
         &self,
         list: Option<VertexList>,
@@ -95,6 +136,18 @@ impl<R: Record> Formatter<'_, R> {
             return Ok((as_asked, listed::number(&mut list, &self.naming, slots, counts, self.cancel)?));
         }
         let parameters = PackedParameters::of(self.options.layout.encoding);
+        if kind == VertexOrder::Bfs {
+            let mut adjacency = Adjacency::new(&counts, self.counts_both())?;
+            let mut sample = parameters.map(|parameters| (parameters, Sample::new(&counts)));
+            each(&mut |source, dest| {
+                adjacency.add(source, dest);
+                sample.iter_mut().for_each(|(_, sample)| sample.add(source, dest));
+            })?;
+            let numbering = adjacency.number(slots, counts, self.cancel)?;
+            let encoding = sample
+                .map(|(parameters, sample)| sample.renumbered(&numbering, parameters).encoding(&self.options.layout));
+            return Ok((Chosen { kind, encoding }, numbering));
+        }
         let (Some(OrderFrom::Sample), Some(parameters)) = (&self.options.order_from, parameters) else {
             return Ok((as_asked, Numbering::sorted(kind, slots, counts)));
         };
@@ -118,7 +171,7 @@ impl<R: Record> Formatter<'_, R> {
             self.duplicates_removed = (before - records.len()) as u64;
         }
         let list = self.list.take();
-        let (slots, kind) = (Slots::new(&self.naming), self.options.order);
+        let (slots, both) = (Slots::new(&self.naming), self.counts_both());
         let by_id = matches!(slots, Slots::Ids(_));
         let mut degrees = Degrees::new(slots.count(), self.tables_bytes());
         // From here on ids are slots.
@@ -127,7 +180,7 @@ impl<R: Record> Formatter<'_, R> {
                 *record = renamed(*record, |id| slots.slot(id));
             }
             let (source, dest, _) = record.parts();
-            Degrees::count(table, kind, source, dest);
+            Degrees::count(table, both, source, dest);
         })?;
         let (chosen, numbering) = self.number(list, slots, degrees, |take| {
             records.chunks(RECORDS_PER_STEP).try_for_each(|records| {
@@ -178,7 +231,7 @@ impl<R: Record> Formatter<'_, R> {
     /// Renumbers and sorts edges that are not in memory, in runs of `sort_bytes` with what their sort takes.
     fn reorder_through_files(&mut self, sort_bytes: u64) -> Result<Order> {
         let list = self.list.take();
-        let (slots, kind) = (Slots::new(&self.naming), self.options.order);
+        let (slots, kind, both) = (Slots::new(&self.naming), self.options.order, self.counts_both());
         let by_id = matches!(slots, Slots::Ids(_));
         let mut degrees = Degrees::new(slots.count(), self.tables_bytes());
         self.each_step("count degrees", |records| {
@@ -186,13 +239,14 @@ impl<R: Record> Formatter<'_, R> {
             parts.zip(&mut degrees.tables).for_each(|(part, table)| {
                 for record in part {
                     let (source, dest, _) = record.parts();
-                    Degrees::count(table, kind, slots.slot(source), slots.slot(dest));
+                    Degrees::count(table, both, slots.slot(source), slots.slot(dest));
                 }
             });
             Ok(())
         })?;
         let (chosen, numbering) = self.number(list, slots, degrees, |take| {
-            let sampled = self.each_step("sample lists", |records| {
+            let stage = if kind == VertexOrder::Bfs { "collect neighbours" } else { "sample lists" };
+            let sampled = self.each_step(stage, |records| {
                 let ends = records.iter().map(|record| record.parts());
                 ends.for_each(|(source, dest, _)| take(slots.slot(source), slots.slot(dest)));
                 Ok(())

@@ -11,10 +11,11 @@
 //! depends on the edges only: not on their order, the budget or the number of threads.
 
 use super::order::{Numbering, Slots};
-use topostream_formats::Encoding;
+use super::{FormatOptions, OrderFrom};
 use topostream_formats::packed::{PackedEstimate, PackedParameters, UNIT};
 use topostream_formats::random::hash;
 use topostream_formats::write::Layout;
+use topostream_formats::{Encoding, VertexOrder};
 
 /// Consecutive slots that are chosen together.
 const CLUSTER_SLOTS: usize = 32;
@@ -25,6 +26,12 @@ pub const MEMORY_BYTES: u64 = (8 + 8 + 8) * DEGREES_MAX;
 /// The smallest gain, as one part in this many of the size, for which vertices are renumbered: renumbered vertices need
 /// a file of ids, and lose the order in which the user knows them.
 const GAIN_MIN: u64 = 32;
+
+/// Whether a sample decides how lists are packed: if it decides on the order, or if that keeps neighbours together.
+pub fn is_taken(options: &FormatOptions) -> bool {
+    let sampled = options.order_from == Some(OrderFrom::Sample);
+    sampled || options.order == VertexOrder::Bfs && options.layout.encoding.is_packed()
+}
 
 /// Some lists.
 pub struct Sample {
@@ -77,9 +84,14 @@ impl Sample {
     /// Chooses the way in which the lists are smallest, if by enough: new numbers or the natural order, and with it
     /// whether first neighbours are relative.
     pub fn choose(&self, numbering: &Numbering, slots: Slots<'_>, parameters: PackedParameters) -> Choice {
-        let renumbered = self.sized(parameters, true, |slot| numbering.numbers[slot as usize]);
+        let renumbered = self.renumbered(numbering, parameters);
         let natural = self.sized(parameters, false, |slot| slots.natural(slot));
         if is_smaller(&renumbered, &natural) { renumbered } else { natural }
+    }
+
+    /// Chooses whether first neighbours are relative under new numbers.
+    pub fn renumbered(&self, numbering: &Numbering, parameters: PackedParameters) -> Choice {
+        self.sized(parameters, true, |slot| numbering.numbers[slot as usize])
     }
 
     /// The size of the lists under these numbers, and whether first neighbours are relative.

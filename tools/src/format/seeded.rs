@@ -26,6 +26,7 @@ use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::edge::EdgeParts;
 use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::packed::PackedParameters;
+use topostream_formats::write::TopologyWriter;
 use topostream_formats::{Direction, EdgeSource, Encoding, IdSpace, Result, VertexOrder, WeightType, durable};
 
 /// Graphs with more parts are counted by a sample of them, if estimates suffice.
@@ -58,7 +59,8 @@ impl<'a> Seeded<'a> {
         // Of out-degrees alone, in-degrees are unknown.
         let lacks_degrees = options.order == VertexOrder::OutFirst && options.in_edges;
         let must_balance = !info.directed && !is_mirrored;
-        let other = degrees_of_distinct || layout_first || lacks_degrees || must_balance;
+        let is_traversed = options.order == VertexOrder::Bfs;
+        let other = degrees_of_distinct || layout_first || lacks_degrees || must_balance || is_traversed;
         if other || options.shards > 1 || vertices == 0 {
             return None;
         }
@@ -119,11 +121,13 @@ impl Input for Again<'_> {
         ends.clear();
         found.clear();
         let (first, span) = (self.sources[range].start as u32, self.sources[range].end - self.sources[range].start);
-        let rename = |vertex: u32| self.numbers.map_or(vertex, |numbers| numbers[vertex as usize]);
+        if let Some(numbers) = self.numbers {
+            // Nothing but reads at random places, so that many of them are under way at a time.
+            raw_ends.iter_mut().for_each(|ends| *ends = (numbers[ends.0 as usize], numbers[ends.1 as usize]));
+        }
         let mut push = |source: u32, dest: u32, at: usize| {
-            let source = rename(source);
             if u64::from(source.wrapping_sub(first)) < span {
-                ends.push((source, rename(dest)));
+                ends.push((source, dest));
                 found.extend(weights.map(|of| sortable(raw_weights[at], of)));
             }
         };
@@ -263,7 +267,10 @@ impl<R: Record> Formatter<'_, R> {
         let records = seeded.records_max(shape.steps);
         let known = Known { vertices: seeded.vertices, records, ..Known::default() };
         let numbers_bytes = numbered.numbers.as_ref().map_or(0, |numbers| size_of_val(&numbers[..]) as u64);
-        Plan::new(shape, self.budget.left(self.budget.writing_bytes(&known) + numbers_bytes))
+        let layout = self.writer.layout();
+        let can_share = layout.encoding.is_packed() && layout.weights.is_none();
+        let shared_bytes = can_share.then(|| TopologyWriter::shared_bytes(layout));
+        Plan::new(shape, self.budget.left(self.budget.writing_bytes(&known) + numbers_bytes), shared_bytes)
     }
 
     /// Sorts the edges and writes the lists of a direction. Also returns their number; `None`, before anything is
@@ -329,20 +336,18 @@ impl<R: Record> Formatter<'_, R> {
             vertices: seeded.vertices,
             weights: seeded.weights,
             unique: self.options.remove_duplicates,
+            shares: PackedParameters::of(self.writer.layout().encoding).filter(|_| plan.shares),
             threads: plan.threads,
             block_bytes: plan.block_bytes,
             cancel: self.cancel,
         };
         let (mut edges, mut dropped) = (0, 0);
         work.run::<R>(&mut memory, &mut |batch: &Lists| {
-            let mut at = 0;
-            for &(source, length) in &batch.lengths {
-                let list = at..at + length as usize;
-                let weights = batch.weights.get(list.clone()).unwrap_or(&[]);
-                lists.push_list(source, &batch.dests[list.clone()], weights)?;
-                at = list.end;
+            match plan.shares {
+                true => lists.push_lists(&batch.shared)?,
+                false => push_each(&mut lists, batch)?,
             }
-            edges += batch.dests.len() as u64;
+            edges += batch.shared.dests.len() as u64;
             dropped += batch.dropped;
             self.progress.position(edges + dropped);
             self.cancel.check()
@@ -353,6 +358,18 @@ impl<R: Record> Formatter<'_, R> {
         self.progress.end();
         Ok((summary, edges))
     }
+}
+
+/// Copies lists into pages.
+fn push_each(to: &mut TopologyWriter, lists: &Lists) -> Result<()> {
+    let mut at = 0;
+    for &(source, length) in &lists.shared.lengths {
+        let list = at..at + length as usize;
+        let weights = lists.weights.get(list.clone()).unwrap_or(&[]);
+        to.push_list(source, &lists.shared.dests[list.clone()], weights)?;
+        at = list.end;
+    }
+    Ok(())
 }
 
 /// Reports progress by numbers of edges that are done, and checks for cancellation.

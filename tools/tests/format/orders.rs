@@ -4,7 +4,8 @@ use super::feed::{Feed, open_and_verify, small_pages};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use topostream_formats::{EdgeSource, Encoding, IdSpace, Result, Store, VertexOrder};
+use topostream_formats::random::hash;
+use topostream_formats::{EdgeSource, Encoding, Error, IdSpace, Result, Store, VertexOrder};
 use topostream_tools::format::{FormatOptions, OrderFrom, format};
 use topostream_tools::generate::{Grid, Rmat};
 use topostream_tools::info::summarise;
@@ -81,6 +82,62 @@ fn a_sample_decides_on_the_order_and_the_encoding() {
             let smaller = sampled < named || sampled == named && number != 1;
             assert!(smaller, "graph {number}, {remove_duplicates}: {sampled} pages for {named}");
         }
+    }
+}
+
+/// Breadth-first order needs the neighbours of all vertices in memory, and no more than the refusal says. What fits is
+/// the same with edges in memory and on disk, of a generator and of ids that are looked up.
+#[test]
+fn breadth_first_order_is_refused_if_neighbours_do_not_fit() {
+    let rmat = || -> Result<Box<dyn EdgeSource>> { Ok(Box::new(Rmat::new(14, 40, 5).generate()?)) };
+    let named = || -> Result<Box<dyn EdgeSource>> {
+        let draw = |at: u64| (hash(at) % 50_000) * 7;
+        Ok(Box::new(Feed::new(
+            IdSpace::Named,
+            None,
+            (0..99_999).map(|at| (draw(2 * at), draw(2 * at + 1), 0)).collect(),
+        )))
+    };
+    let graphs: [(Open<'_>, bool); 3] = [(&rmat, false), (&rmat, true), (&named, false)];
+    for (number, (open, symmetrize)) in graphs.into_iter().enumerate() {
+        let options = FormatOptions { order: VertexOrder::Bfs, symmetrize, ..packed() };
+        let format_with = |memory_bytes| {
+            let folder = tempfile::tempdir().unwrap();
+            let options = FormatOptions { memory_bytes, ..options.clone() };
+            let report = format(&mut || open(), folder.path(), &options, &Quiet, &Cancel::default())?;
+            open_and_verify(folder.path()).unwrap();
+            Ok((report.manifest.order, files(folder.path())))
+        };
+        let expected: Result<_> = format_with(1 << 30);
+        let (mut memory_bytes, mut refusals) = (46 << 20, Vec::new());
+        let found = loop {
+            match format_with(memory_bytes) {
+                Err(Error::Memory { needed_bytes, parts, .. }) => {
+                    assert!(needed_bytes > memory_bytes, "graph {number}: {needed_bytes} bytes are not enough");
+                    memory_bytes = needed_bytes;
+                    refusals.push(parts);
+                }
+                found => break found,
+            }
+        };
+        // The neighbours of the last graph take less than reading its ids.
+        let last = refusals.last().expect("a small budget is refused");
+        assert_eq!(number < 2, last.contains("--order bfs") && last.contains("--memory"), "graph {number}: {last}");
+        assert!(expected.unwrap() == found.unwrap(), "graph {number}: another budget");
+    }
+}
+
+/// Breadth-first order keeps the neighbours of a grid's vertices close: first neighbours are relative.
+#[test]
+fn breadth_first_order_decides_how_first_neighbours_are_written() {
+    let rmat = || -> Result<Box<dyn EdgeSource>> { Ok(Box::new(Rmat::new(10, 16, 5).generate()?)) };
+    let grid = || -> Result<Box<dyn EdgeSource>> {
+        Ok(Box::new(Grid { width: 90, height: 80, diagonal_probability: 0.0, seed: 1, weights: None }.generate()?))
+    };
+    for (open, own) in [(&rmat as Open<'_>, "\"own\": false"), (&grid, "\"own\": true")] {
+        let (order, files) = made(open, &FormatOptions { order: VertexOrder::Bfs, ..packed() });
+        assert_eq!(order, VertexOrder::Bfs);
+        assert!(String::from_utf8_lossy(&files["graph.json"]).contains(own), "{own}");
     }
 }
 
