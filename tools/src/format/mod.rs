@@ -27,6 +27,7 @@ mod ranges;
 mod record;
 mod reorder;
 mod reverses;
+mod runs;
 mod sample;
 mod seeded;
 mod shards;
