@@ -15,6 +15,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
+/// So many empty lists are added one after another.
+const FEW_SLOTS: u64 = 8;
+
 /// Writes a topology from edges in ascending order of source, within each shard if lists are grouped.
 ///
 /// A writer created by [`layout_only`](Self::layout_only) writes nothing and only computes the positions of records.
@@ -252,10 +255,12 @@ impl TopologyWriter {
         let mut next = self.next_vertex();
         assert!(next <= vertex + 1, "sources must not descend");
         while next <= vertex {
-            let some = self.extend_empty(next, vertex)?;
-            if some > 0 {
-                next += some;
-                continue;
+            if vertex - next > FEW_SLOTS {
+                let some = self.extend_empty(next, vertex)?;
+                if some > 0 {
+                    next += some;
+                    continue;
+                }
             }
             self.close_record()?;
             if !self.has_room_for_slot(next as u32) {

@@ -12,6 +12,7 @@ mod packed;
 mod properties;
 #[path = "../../../tests/scratch/mod.rs"]
 mod scratch;
+mod shared_lists;
 mod spec_reader;
 mod strangers;
 mod writing;

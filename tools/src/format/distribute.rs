@@ -99,7 +99,7 @@ impl Lists {
             }
         }
         if let Some(parameters) = work.shares {
-            shared.measure(parameters, 0);
+            shared.measure(parameters, 0, None);
         }
     }
 }

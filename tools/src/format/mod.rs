@@ -11,6 +11,7 @@
 //! Stages run one after another, so each has the whole budget. Graphs that a seed generates are not collected: their
 //! edges are sorted by ranges of sources while lists are packed (`seeded`).
 
+mod batches;
 mod blocks;
 mod breadth_first;
 mod distinct;
@@ -26,6 +27,7 @@ mod ranges;
 mod record;
 mod reorder;
 mod reverses;
+mod runs;
 mod sample;
 mod seeded;
 mod shards;
@@ -44,7 +46,7 @@ use sorter::{Collected, Sorter};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
-use topostream_formats::packed::{UNIT, edges_max_of};
+use topostream_formats::packed::{PackedParameters, UNIT, edges_max_of};
 use topostream_formats::readers::VertexList;
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
@@ -265,6 +267,8 @@ fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     options
 }
 
+/// Lists that pages refer to take at most one part in this many of the memory. Otherwise pages copy them.
+const BATCHES_PART: u64 = 4;
 /// A larger budget is treated as unlimited: no machine has that much memory, and address spaces may be smaller.
 const PROBED_BYTES_MAX: u64 = 1 << 40;
 
@@ -474,7 +478,9 @@ impl<'a, R: Record> Formatter<'a, R> {
     fn write_lists(&mut self, direction: Direction) -> Result<(TopologyManifest, u64)> {
         let vertices = self.naming.vertices();
         let known = self.known();
-        self.shrink_edges(self.budget.left(known.map_bytes + self.budget.writing_bytes(&known)))?;
+        let left = self.budget.left(known.map_bytes + self.budget.writing_bytes(&known));
+        let batches_bytes = batches::memory_bytes(self.writer.layout()).filter(|&bytes| bytes <= left / BATCHES_PART);
+        self.shrink_edges(left - batches_bytes.unwrap_or(0))?;
         let mut targets = None;
         if let Encoding::RecordId { .. } = self.options.layout.encoding {
             let mut layout = TopologyWriter::layout_only(self.options.layout.clone());
@@ -484,8 +490,12 @@ impl<'a, R: Record> Formatter<'a, R> {
         let stage = if direction == Direction::Out { "write out-lists" } else { "write in-lists" };
         let mut lists = self.writer.topology(direction, targets)?;
         let weights = self.options.layout.weights.unwrap_or(WeightType::U32);
-        let edges =
-            self.each_edge(stage, |source, dest, weight| lists.push(source, dest, unsortable(weight, weights)))?;
+        let edges = match PackedParameters::of(self.writer.layout().encoding).filter(|_| batches_bytes.is_some()) {
+            Some(parameters) => self.write_batches(stage, parameters, &mut lists)?,
+            None => {
+                self.each_edge(stage, |source, dest, weight| lists.push(source, dest, unsortable(weight, weights)))?
+            }
+        };
         Ok((self.end_lists(lists, self.naming.vertices())?, edges))
     }
 

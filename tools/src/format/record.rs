@@ -6,6 +6,8 @@ use topostream_formats::WeightType;
 
 /// An edge in the order of its lists: by source, then destination, then weight.
 pub trait Record: Pod + RadixKey + Ord + Send + Sync {
+    /// Whether there are weights.
+    const WEIGHTED: bool;
     /// Builds a record from vertices and a weight's sortable bits.
     fn new(source: u32, dest: u32, weight: u32) -> Self;
     /// Returns source, destination, and the weight's sortable bits.
@@ -16,6 +18,8 @@ pub trait Record: Pod + RadixKey + Ord + Send + Sync {
 pub type Plain = u64;
 
 impl Record for Plain {
+    const WEIGHTED: bool = false;
+
     #[inline]
     fn new(source: u32, dest: u32, _weight: u32) -> Self {
         u64::from(source) << 32 | u64::from(dest)
@@ -37,6 +41,8 @@ pub struct Weighted {
 }
 
 impl Record for Weighted {
+    const WEIGHTED: bool = true;
+
     #[inline]
     fn new(source: u32, dest: u32, weight: u32) -> Self {
         Self { source, dest, weight }

@@ -23,12 +23,16 @@ pub struct SharedLists {
     pub dests: Vec<u32>,
     /// Bits of each neighbour's gap, as [`measure`](Self::measure) computes them.
     widths: Vec<u8>,
+    /// Whether the first list goes on with that of the lists before.
+    continues: bool,
 }
 
 impl SharedLists {
-    /// Computes the bits of gaps. Values are relative to `origin`.
-    pub fn measure(&mut self, parameters: PackedParameters, origin: u32) {
-        let (step, mut last) = (u32::from(parameters.step), 0);
+    /// Computes the bits of gaps. Values are relative to `origin`. `before` is the neighbour before the first one, if
+    /// that does not begin a list.
+    pub fn measure(&mut self, parameters: PackedParameters, origin: u32, before: Option<u32>) {
+        let (step, mut last) = (u32::from(parameters.step), before.unwrap_or(0));
+        self.continues = before.is_some();
         self.widths.clear();
         self.widths.reserve_exact(self.dests.len());
         self.widths.extend(self.dests.iter().map(|&dest| {
@@ -37,12 +41,19 @@ impl SharedLists {
             bits_of(gap) as u8
         }));
         let mut at = 0;
-        for &(vertex, length) in &self.lengths {
+        for (number, &(vertex, length)) in self.lengths.iter().enumerate() {
             let dest = self.dests[at];
             let gap = if parameters.own { zigzag(dest.wrapping_sub(vertex)) } else { dest.wrapping_sub(origin) };
-            self.widths[at] = bits_of(gap) as u8;
+            if number > 0 || !self.continues {
+                self.widths[at] = bits_of(gap) as u8;
+            }
             at += length as usize;
         }
+    }
+
+    /// The vertex and the length of the first list, if it goes on with that of the lists before.
+    pub(crate) fn continued(&self) -> Option<(u32, u32)> {
+        self.lengths.first().copied().filter(|_| self.continues)
     }
 
     /// Removes all lists.
@@ -140,17 +151,22 @@ impl PageEncoder {
     }
 
     /// Removes the open list's neighbours from neighbour `edge` of the page on, which must be among them and shared.
-    /// If none are left, the list itself is removed.
-    pub fn remove_shared(&mut self, edge: u32) {
+    /// Returns where they are, in order. If none are left, the list itself is removed.
+    pub fn remove_shared(&mut self, edge: u32) -> Vec<(Arc<SharedLists>, Range<usize>)> {
         let edge = edge as usize;
-        while let Some(piece) = self.pieces.last_mut().filter(|piece| piece.end() > edge) {
-            if piece.at < edge {
-                piece.range.end -= piece.end() - edge;
-            } else {
-                self.pieces.pop();
+        let first = self.pieces.partition_point(|piece| piece.end() <= edge);
+        let mut removed = Vec::with_capacity(self.pieces.len() - first);
+        for Piece { lists, mut range, at } in self.pieces.split_off(first) {
+            let kept = edge.saturating_sub(at);
+            if kept > 0 {
+                let kept = range.start..range.start + kept;
+                range.start = kept.end;
+                self.pieces.push(Piece { lists: Arc::clone(&lists), range: kept, at });
             }
+            removed.push((lists, range));
         }
         self.remove_from(edge);
+        removed
     }
 
     /// Lets go of shared lists: the page has been written.

@@ -12,16 +12,21 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl TopologyWriter {
-    /// Appends whole lists to packed pages without weights. Their vertices must be behind all before, and they must
-    /// have been measured for the encoding and the open shard. The page's threads read the neighbours later: pages that
-    /// are not written yet keep the lists.
+    /// Appends lists to packed pages without weights. Their vertices must be behind all before, but for a first list
+    /// that goes on with the last one, and they must have been measured for the encoding and the open shard. The page's
+    /// threads read the neighbours later: pages that are not written yet keep the lists.
     ///
     /// # Errors
     /// Those of [`push`](Self::push).
     pub fn push_lists(&mut self, lists: &Arc<SharedLists>) -> Result<()> {
         let (mut number, mut at) = (0, 0);
+        if let Some((vertex, length)) = lists.continued() {
+            assert!(!self.page.slots.is_empty() && self.open_vertex() == vertex, "no list of {vertex} is open");
+            (number, at) = (1, length as usize);
+            self.push_shared(lists, 0..at)?;
+        }
         while let Some(&(vertex, length)) = lists.lengths.get(number) {
-            assert!(self.next_vertex() <= vertex.into(), "sources must not descend, and lists are whole");
+            assert!(self.next_vertex() <= vertex.into(), "sources must not descend");
             let (some, edges) = self.extend(lists, number, at)?;
             if some > 0 {
                 (number, at) = (number + some, at + edges);
@@ -95,9 +100,9 @@ impl TopologyWriter {
                 return Ok(());
             }
             let keep = self.kept();
-            range.start -= (self.page.edge_count - keep) as usize;
-            self.encoder.as_mut().expect("pages are packed").remove_shared(keep);
+            let moved = self.encoder.as_mut().expect("pages are packed").remove_shared(keep);
             self.next_page(keep)?;
+            moved.into_iter().try_for_each(|(lists, range)| self.push_shared(&lists, range))?;
         }
     }
 

@@ -1,0 +1,121 @@
+//! Sorted edges become lists on all threads while others are laid out: nothing but where pages end is sequential.
+//!
+//! ```text
+//!  sorted edges ─▶ batches, on all threads: ids looked up, duplicates dropped, gaps measured ─▶ pages refer to them
+//!  └─ one thread, which reads and merges runs, some batches ahead ─┘                            └─ the caller's
+//! ```
+
+use super::Formatter;
+use super::ingest::Naming;
+use super::record::Record;
+use crate::progress::Unit;
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread::Builder;
+use topostream_formats::packed::{PackedParameters, SharedLists};
+use topostream_formats::write::{Layout, TopologyWriter};
+use topostream_formats::{Error, Result};
+
+/// Edges of a batch.
+const RECORDS: usize = 1 << 15;
+/// Bytes of an edge in a batch at most: its dest, the bits of its gap, and a list of its own.
+const RECORD_BYTES: usize = 13;
+/// Batches for each thread: being made, waiting, and being laid out.
+const BATCHES: usize = 3;
+
+/// Main memory beside that for writing pages, in bytes; none if pages cannot refer to lists.
+pub fn memory_bytes(layout: &Layout) -> Option<u64> {
+    let can_share = layout.encoding.is_packed() && layout.weights.is_none();
+    let batches = BATCHES * rayon::current_num_threads() * RECORDS * RECORD_BYTES;
+    can_share.then(|| TopologyWriter::shared_bytes(layout) + batches as u64)
+}
+
+/// How records become lists.
+#[derive(Clone, Copy)]
+struct Making<'a> {
+    naming: &'a Naming,
+    unique: bool,
+    parameters: PackedParameters,
+}
+
+impl Making<'_> {
+    /// The lists of sorted records, of which the first may continue that of the record before. Also returns the number
+    /// of duplicates that were dropped.
+    fn lists<R: Record>(self, records: &[R], before: Option<R>) -> (SharedLists, u64) {
+        let Self { naming, unique, parameters } = self;
+        let ends = |record: &R| (record.parts().0, record.parts().1);
+        let before = before.as_ref().map(ends);
+        let mut lists = SharedLists::default();
+        lists.dests.reserve_exact(records.len());
+        let (mut last, mut dropped) = (before, 0);
+        for (source, dest) in records.iter().map(ends) {
+            let previous = last.replace((source, dest));
+            if unique && previous == Some((source, dest)) {
+                dropped += 1;
+                continue;
+            }
+            lists.dests.push(naming.vertex(dest));
+            match lists.lengths.last_mut() {
+                Some((_, length)) if previous.is_some_and(|previous| previous.0 == source) => *length += 1,
+                _ => lists.lengths.push((naming.vertex(source), 1)),
+            }
+        }
+        // If all records so far were duplicates, the first list is of their source or of a later one.
+        let first = records.iter().map(ends).find(|&ends| !unique || before != Some(ends));
+        let continued = before.filter(|before| first.is_some_and(|first| first.0 == before.0));
+        lists.measure(parameters, 0, continued.map(|(_, dest)| naming.vertex(dest)));
+        (lists, dropped)
+    }
+}
+
+impl<R: Record> Formatter<'_, R> {
+    /// Passes the sorted edges to packed pages without weights. Returns the number of edges that are kept.
+    pub(super) fn write_batches(
+        &mut self,
+        stage: &str,
+        parameters: PackedParameters,
+        to: &mut TopologyWriter,
+    ) -> Result<u64> {
+        self.progress.begin(stage, Some(self.edges.records()), Unit::Edges);
+        let (edges, cancel, threads) = (&self.edges, self.cancel, rayon::current_num_threads());
+        let making = Making { naming: &self.naming, unique: self.options.remove_duplicates, parameters };
+        let (sender, receiver) = sync_channel(1);
+        let make = move || {
+            let mut before = None;
+            edges.for_each(|records| {
+                for some in records.chunks(threads * RECORDS) {
+                    cancel.check()?;
+                    let batches = some.par_chunks(RECORDS).enumerate().map(|(number, records)| {
+                        let before = if number == 0 { before } else { Some(some[number * RECORDS - 1]) };
+                        making.lists(records, before)
+                    });
+                    let batches: Vec<(SharedLists, u64)> = batches.collect();
+                    before = some.last().copied();
+                    // The receiver is gone if pages cannot be written; its error counts.
+                    sender.send(batches).map_err(|_| Error::Interrupted)?;
+                }
+                Ok(())
+            })
+        };
+        let (mut kept, mut dropped, progress) = (0, 0, self.progress);
+        let mut take = |batches: Vec<(SharedLists, u64)>| {
+            batches.into_iter().try_for_each(|(lists, more)| {
+                (kept, dropped) = (kept + lists.dests.len() as u64, dropped + more);
+                progress.position(kept + dropped);
+                to.push_lists(&Arc::new(lists))
+            })
+        };
+        std::thread::scope(|scope| {
+            let maker = Builder::new().name("sorted lists".into()).spawn_scoped(scope, make);
+            let what = || "making lists of sorted edges".into();
+            let maker = maker.map_err(|source| Error::Threads { what: what(), wanted: 1, source })?;
+            let taken = receiver.into_iter().try_for_each(&mut take);
+            let made = maker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            taken.and(made)
+        })?;
+        self.progress.end();
+        self.duplicates_removed = self.duplicates_removed.max(dropped);
+        Ok(kept)
+    }
+}
