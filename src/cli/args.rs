@@ -286,6 +286,12 @@ impl ResourceArgs {
         memory_bytes(self.memory)
     }
 
+    /// Begins to load the drivers of GPUs, if the devices are sure to need them.
+    pub fn load_drivers(&self) {
+        #[cfg(feature = "gpu")]
+        topostream::device::gpu::adapters::load_early(&self.devices);
+    }
+
     /// The engine's options.
     pub fn options(&self, cancel: &topostream_tools::progress::Cancel) -> topostream::EngineOptions {
         let defaults = topostream::EngineOptions::default();

@@ -1,4 +1,19 @@
-//! The end of the process while other threads are at work.
+//! The end of the process.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Returns the exit code of a program that is done. If drivers of GPUs are loaded, the process ends here: their exit
+/// handlers take 35 ms (NVIDIA 580) to take down what the system frees anyway.
+pub fn with(code: u8) -> ExitCode {
+    #[cfg(feature = "gpu")]
+    if topostream::device::gpu::adapters::has_loaded_drivers() {
+        // A closed stdout is no reason to panic.
+        std::io::stdout().flush().ok();
+        at_once(code.into());
+    }
+    ExitCode::from(code)
+}
 
 /// Ends the process without running exit handlers: a GPU's driver would take down, in its handlers, what threads of
 /// this program still use, and the process would end by a segmentation fault instead of with its exit code.

@@ -146,19 +146,19 @@ impl Failure {
     }
 
     /// Prints the error to stderr, with a hint if there is one.
-    fn report(&self) -> ExitCode {
+    fn report(&self) -> u8 {
         // A closed stderr is no reason to panic.
         let say = |text: String| writeln!(std::io::stderr(), "{text}").ok();
         if self.is_interrupt() {
             say("interrupted: stopped cleanly".into());
-            return ExitCode::from(INTERRUPTED);
+            return INTERRUPTED;
         }
         say(format!("error: {self}"));
         if let Some(bytes) = self.sufficient_budget() {
             say(format!("hint: at least {}MiB are needed", bytes.div_ceil(1 << 20)));
             memory::origin().map(|origin| say(format!("hint: {origin}")));
         }
-        ExitCode::from(if matches!(self, Self::Usage(_)) { BAD_USAGE } else { 1 })
+        if matches!(self, Self::Usage(_)) { BAD_USAGE } else { 1 }
     }
 }
 
@@ -194,7 +194,7 @@ pub fn main() -> ExitCode {
     let outcome = threads.map_err(Failure::from).and_then(|()| cli.command.run(&cancel));
     // A second Ctrl-C ends the process, whatever the command returns.
     durable::wait_if_abandoned();
-    outcome.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
+    end::with(outcome.map_or_else(|failure| failure.report(), |()| 0))
 }
 
 impl Command {

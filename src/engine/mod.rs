@@ -242,6 +242,12 @@ impl Engine {
         }
     }
 
+    /// Frees the page buffer of the last run, unless a GPU has imported it.
+    #[doc(hidden)]
+    pub fn free_page_buffer(&self) {
+        self.buffer.free();
+    }
+
     /// Checks the algorithm's parameters against the graph, as [`run`](Self::run) does before it starts.
     ///
     /// # Errors

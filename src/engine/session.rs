@@ -15,8 +15,11 @@ use crate::pages::parts as page_parts;
 use crate::report::RunReport;
 use crate::team::{TeamPlan, TeamReport};
 use crate::trace::EngineSpans;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
+use tokio::runtime::Handle;
 use topostream_formats::{Direction, Store};
 
 /// A run in progress.
@@ -55,7 +58,6 @@ impl<'a> Session<'a> {
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let cache = engine.buffer.take(plan)?;
         let pool = cache.any().expect("a page buffer has frames").pool();
-        let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
         let parts = (options.partial_reads && !weights && !options.asynchronous && team.is_none())
             .then(|| alternatives::read_cost(store, options))
             .filter(|_| page_parts::are_possible(topology) && plan.place_bytes == u64::from(topology.page_bytes()));
@@ -73,7 +75,13 @@ impl<'a> Session<'a> {
             runs_ahead: may_run_ahead(options),
         };
         let sharing = team.as_ref().map(TeamPlan::report);
-        let device = engine.roster.device(&setup, team)?;
+        let (kind, runtime) = (options.fetcher, Handle::current());
+        let open = || {
+            let _entered = runtime.enter();
+            fetch::open(kind, store, pool, weights)
+        };
+        let (fetcher, device) = beside(&open, || engine.roster.device(&setup, team));
+        let (fetcher, device) = (fetcher?, device?);
         let spans = EngineSpans::new(options.trace.clone());
         let pages = PageStream::new(store, plan, cache, fetcher);
         let entries = topology.directory().entries();
@@ -174,6 +182,18 @@ impl<'a> Session<'a> {
     pub(super) fn is_cancelled(&self) -> bool {
         self.options.cancel.load(Ordering::Relaxed)
     }
+}
+
+/// Runs two functions at the same time, the first on a thread of its own, if the system grants it. A ring takes up to
+/// 25 ms to set up, as long as a device takes to allocate its memory.
+fn beside<A: Send, B>(first: &(impl Fn() -> A + Sync), second: impl FnOnce() -> B) -> (A, B) {
+    thread::scope(|scope| {
+        let started = thread::Builder::new().name("open fetcher".into()).spawn_scoped(scope, first);
+        let second = second();
+        let first =
+            started.map_or_else(|_| first(), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        (first, second)
+    })
 }
 
 fn may_run_ahead(options: &EngineOptions) -> bool {

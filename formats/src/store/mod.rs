@@ -18,6 +18,7 @@ use crate::shard::Shard;
 use crate::values::{SharedValues, StoredValues};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The direction of adjacency lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -46,6 +47,8 @@ pub struct Store {
     manifest: Manifest,
     out: Topology,
     in_lists: Option<Topology>,
+    /// Degrees that were read and will soon be needed again.
+    kept_degrees: Mutex<Option<StoredValues<u32>>>,
 }
 
 /// One of a store's topologies: a page directory and the files with its pages.
@@ -104,7 +107,7 @@ impl Store {
         let open = |direction, summary| Topology::open(path, &manifest, direction, summary, &places);
         let out = open(Direction::Out, &manifest.out)?;
         let in_lists = manifest.in_lists.as_ref().map(|summary| open(Direction::In, summary)).transpose()?;
-        Ok(Self { path: path.to_owned(), manifest, out, in_lists })
+        Ok(Self { path: path.to_owned(), manifest, out, in_lists, kept_degrees: Mutex::default() })
     }
 
     /// The store's folder.
@@ -163,7 +166,14 @@ impl Store {
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] if the file contradicts the manifest.
     pub fn out_degrees(&self) -> Result<StoredValues<u32>> {
-        self.out.degrees(self.manifest.vertices)
+        let kept = self.kept_degrees.lock().unwrap_or_else(PoisonError::into_inner).take();
+        kept.map_or_else(|| self.out.degrees(self.manifest.vertices), Ok)
+    }
+
+    /// Keeps degrees for the next call of [`out_degrees`](Self::out_degrees), which returns them without reading them
+    /// again: 4 bytes a vertex until then. They must be this store's.
+    pub fn keep_out_degrees(&self, degrees: StoredValues<u32>) {
+        *self.kept_degrees.lock().unwrap_or_else(PoisonError::into_inner) = Some(degrees);
     }
 
     /// The original ids. Reads and checks `ids.bin`, if the store has it: 8 bytes a vertex in memory, and see

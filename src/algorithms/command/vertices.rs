@@ -1,9 +1,12 @@
 //! Vertices in arguments.
 
 use crate::error::{Error, Result};
-use std::cmp::Reverse;
+use rayon::prelude::*;
 use std::collections::HashSet;
-use topostream_formats::{Store, VertexId};
+use topostream_formats::{Store, VertexId, threads};
+
+/// The number of degrees that a thread searches at once.
+const PART: usize = 1 << 16;
 
 /// A vertex, given by its original id or by a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +46,23 @@ impl Source {
             let missing = || Error::Parameter(format!("{option} {id}: the graph has no vertex with that id"));
             return store.ids()?.vertex(id).ok_or_else(missing);
         }
+        threads::start_shared_pool()?;
         let degrees = store.out_degrees()?;
-        let degrees = degrees.values().iter().enumerate();
-        let largest = degrees.max_by_key(|&(vertex, degree)| (degree, Reverse(vertex)));
+        let largest = first_largest(degrees.values());
+        // The run reads them next.
+        store.keep_out_degrees(degrees);
         let none = || Error::Parameter(format!("{option} max-degree: the graph has no vertices"));
-        largest.map(|(vertex, _)| VertexId(vertex as u32)).ok_or_else(none)
+        largest.map(|vertex| VertexId(vertex as u32)).ok_or_else(none)
     }
+}
+
+/// The first vertex with the largest degree; `None` without vertices.
+fn first_largest(degrees: &[u32]) -> Option<usize> {
+    let largest = |part: &[u32]| part.iter().copied().max().expect("parts are not empty");
+    let parts: Vec<u32> = degrees.par_chunks(PART).map(largest).collect();
+    let largest = parts.iter().copied().max()?;
+    let part = PART * parts.iter().position(|&of_part| of_part == largest)?;
+    degrees[part..].iter().position(|&degree| degree == largest).map(|at| part + at)
 }
 
 /// Returns the distinct vertices that an option names, ascending.
@@ -107,4 +121,21 @@ pub fn held_vertices(option: &str, held: &[Held], store: &Store) -> Result<Vec<(
         vertices.push((vertex, one.value));
     }
     Ok(vertices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_largest_degrees_is_found_in_any_part() {
+        assert_eq!(first_largest(&[]), None);
+        assert_eq!(first_largest(&[0]), Some(0));
+        let mut degrees = vec![1; 2 * PART + 3];
+        assert_eq!(first_largest(&degrees), Some(0));
+        for at in [2 * PART + 2, PART + 5, PART, PART - 1, 7] {
+            degrees[at] = 9;
+            assert_eq!(first_largest(&degrees), Some(at), "larger places have it too");
+        }
+    }
 }

@@ -10,6 +10,7 @@ use crate::algorithms::weights;
 use crate::model::algorithm::{Graph, Kernel, List, Refusal, State};
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
+use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use topostream_formats::VertexId;
@@ -66,7 +67,8 @@ pub(super) fn verdict(state: &State, weights: WeightType, what: &str) -> Result<
 /// The number of out-edges of the vertices whose value is not `unreached`.
 pub(super) fn traversed_edges(state: &State, unreached: u32) -> u64 {
     let (values, graph) = (state.attributes.u32(VALUE), &state.graph);
-    let reached = (0..graph.vertices).map(|vertex| vertex as u32).filter(|&vertex| values.get(vertex) != unreached);
+    let reached = (0..graph.vertices).into_par_iter().map(|vertex| vertex as u32);
+    let reached = reached.filter(|&vertex| values.get(vertex) != unreached);
     reached.map(|vertex| u64::from(graph.out_degree(vertex))).sum()
 }
 

@@ -95,8 +95,9 @@ impl Common {
                 checkpoints::stopped(checkpoints.as_deref());
             }
         })?;
-        // The page buffer is freed before the ids are loaded: together they could exceed the budget. If ids need no
-        // memory, the system frees everything when the program ends, which is faster.
+        // The page buffer is freed before the ids are loaded: together they could exceed the budget. Several threads
+        // free it faster than the end of the process. If ids need no memory, that is left to free the rest.
+        engine.free_page_buffer();
         match engine.store().manifest().ids {
             Ids::Range { .. } => std::mem::forget(engine),
             Ids::File { .. } | Ids::Packed { .. } => drop(engine),

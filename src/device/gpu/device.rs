@@ -27,7 +27,7 @@ const SPIN: Duration = Duration::from_micros(60);
 /// How long to poll for the reply to a search in device memory before sleeping.
 const SPIN_AHEAD: Duration = Duration::from_millis(3);
 /// Maximum number of downloaded pieces of attributes that wait to be received.
-const PIECES_AHEAD: usize = 2;
+const PIECES_AHEAD: usize = 8;
 
 /// A GPU for one run.
 pub struct GpuDevice {
@@ -164,7 +164,7 @@ impl GpuDevice {
     ) -> Result<()> {
         let pieces = self.begin_asking(PIECES_AHEAD, how)?;
         while let Some(ValueChunk { attribute, vertices, words }) = self.wait(&pieces)?? {
-            state.attributes.set_words(attribute, &vertices, &words);
+            state.attributes.take(attribute, &vertices, &words);
         }
         if let (Some(noted), Some(all)) = (self.activations.as_deref(), state.activations())
             && !std::ptr::eq(noted, all)

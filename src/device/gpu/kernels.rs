@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use topostream_formats::threads;
 
 /// A kernel that can be launched.
 pub struct Kernel {
@@ -22,8 +24,13 @@ pub struct Kernels {
     /// By what it was composed for, and for whom.
     known: HashMap<(KernelName, ModuleOptions), Vec<Known>>,
     /// By its module, which may be the same for several algorithms and options.
-    compiled: Mutex<HashMap<Compiled, Arc<Kernel>>>,
+    compiled: Arc<Compilations>,
+    /// Threads that compile kernels that a run needs later.
+    ahead: Vec<JoinHandle<()>>,
 }
+
+/// Kernels by their modules. A thread that needs a kernel waits for one that is compiling it.
+type Compilations = Mutex<HashMap<Compiled, Arc<Mutex<Option<Arc<Kernel>>>>>>;
 
 /// What a pipeline is made of: a module's text, what it binds, and whether it is trusted.
 type Compiled = (String, Vec<Binding>, bool);
@@ -54,11 +61,36 @@ impl Kernels {
 
     /// The number of pipelines.
     pub fn count(&self) -> usize {
-        self.compiled.lock().unwrap_or_else(PoisonError::into_inner).len()
+        let places: Vec<_> = self.compiled.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        places.iter().filter(|place| place.lock().unwrap_or_else(PoisonError::into_inner).is_some()).count()
+    }
+
+    /// Starts compiling kernels that a run will probably need later, while pages are read. Errors are ignored, as by
+    /// [`prepare`](Self::prepare).
+    pub fn compile_ahead(&mut self, gpu: &Arc<Gpu>, declared: &Declared, wanted: Vec<(KernelName, ModuleOptions)>) {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(wanted.len());
+        let wanted = Arc::new(Mutex::new(wanted));
+        for _ in 0..threads {
+            let (gpu, declared, wanted) = (Arc::clone(gpu), declared.clone(), Arc::clone(&wanted));
+            let compiled = Arc::clone(&self.compiled);
+            let next = move || wanted.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let work = move || {
+                while let Some((name, options)) = next() {
+                    Kernel::compose(&gpu, &compiled, &declared, name, &options).ok();
+                }
+            };
+            self.ahead.extend(threads::start("gpu kernel", threads, work));
+        }
+    }
+
+    /// Waits for the threads of [`compile_ahead`](Self::compile_ahead).
+    fn join(&mut self) {
+        self.ahead.drain(..).for_each(|thread| drop(thread.join()));
     }
 
     /// Writes the compiled kernels to disk, if they are kept there. A failure only costs the next process time.
-    pub fn save(&self, gpu: &Gpu) {
+    pub fn save(&mut self, gpu: &Gpu) {
+        self.join();
         gpu.pipelines().map(DiskCache::save);
     }
 
@@ -72,7 +104,7 @@ impl Kernels {
                 missing.push(key);
             }
         }
-        let (compiled, missing, next) = (&self.compiled, &missing, &AtomicUsize::new(0));
+        let (compiled, missing, next) = (&*self.compiled, &missing, &AtomicUsize::new(0));
         let work = || {
             let mut made = Vec::new();
             while let Some((name, options)) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -93,6 +125,12 @@ impl Kernels {
     }
 }
 
+impl Drop for Kernels {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
 fn module_label(declared: &Declared, name: KernelName) -> String {
     format!("{} {name}", declared.name)
 }
@@ -101,7 +139,7 @@ impl Kernel {
     /// Composes a module and makes it a pipeline, unless there is one of the same module.
     fn compose(
         gpu: &Gpu,
-        compiled: &Mutex<HashMap<Compiled, Arc<Self>>>,
+        compiled: &Compilations,
         declared: &Declared,
         name: KernelName,
         options: &ModuleOptions,
@@ -110,11 +148,12 @@ impl Kernel {
         // Kernels without hooks contain nothing of the algorithm's shader.
         let trusted = !declared.shader.is_checked() || !name.has_hooks();
         let key = (module.text.clone(), module.bindings.clone(), trusted);
-        // Each change is one insertion, so that a panic leaves the table whole.
-        let lock = || compiled.lock().unwrap_or_else(PoisonError::into_inner);
         let wrong = |error: compose::ShaderError| Error::Shader(error.to_string());
         compose::check_complete(&module).map_err(wrong)?;
-        if let Some(kernel) = lock().get(&key) {
+        // Each change is one insertion or assignment, so that a panic leaves the table whole.
+        let place = Arc::clone(compiled.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = &*place {
             return Ok(Arc::clone(kernel));
         }
         let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
@@ -129,7 +168,7 @@ impl Kernel {
             Err(error)
         });
         let kernel = Arc::new(kernel?);
-        lock().insert(key, Arc::clone(&kernel));
+        *place = Some(Arc::clone(&kernel));
         Ok(kernel)
     }
 

@@ -6,6 +6,8 @@ use crate::error::Error;
 use serde::Serialize;
 use std::fmt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use topostream_formats::threads;
 use wgpu::{Backends, DeviceType, Features};
 
 /// The kind of an adapter; the best first.
@@ -221,10 +223,31 @@ fn hardware_is_likely() -> bool {
     files.flatten().any(|file| SIGNS.iter().any(|sign| file.file_name().to_string_lossy().starts_with(sign)))
 }
 
+/// Whether drivers have been loaded, or are being loaded.
+static LOADED: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether drivers of GPUs have been loaded in this process, or are being loaded.
+pub fn has_loaded_drivers() -> bool {
+    LOADED.load(Ordering::Relaxed)
+}
+
+/// Loads the drivers in the background, if the choices are sure to need them: that takes 70 ms, and nothing of a graph.
+/// The first function that needs them waits for it.
+pub fn load_early(choices: &[DeviceChoice]) {
+    let needs = |choice: &DeviceChoice| !matches!(choice, DeviceChoice::Cpu | DeviceChoice::Auto);
+    if choices.iter().any(needs) {
+        // Before the thread starts, for a program that ends soon.
+        LOADED.store(true, Ordering::Relaxed);
+        // Without the thread they are loaded later.
+        threads::start("gpu drivers", 1, || _ = instance()).ok();
+    }
+}
+
 /// One instance for the whole program, never freed: drivers are loaded once.
 fn instance() -> &'static wgpu::Instance {
     static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
     INSTANCE.get_or_init(|| {
+        LOADED.store(true, Ordering::Relaxed);
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
         // The same in every build, so that tests run what users run. WGPU_DEBUG=1 and WGPU_VALIDATION=1 change them.

@@ -26,6 +26,20 @@ pub fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
 /// # Errors
 /// [`Lost`](crate::error::GpuError::Lost) if the submission takes longer than [`PATIENCE`]; device errors.
 pub fn read_buffer(gpu: &Gpu, buffer: &wgpu::Buffer, submission: wgpu::SubmissionIndex, bytes: u64) -> Result<Vec<u8>> {
+    read_by(gpu, buffer, submission, bytes, <[u8]>::to_vec)
+}
+
+/// The same, without a copy: `read` gets the bytes.
+///
+/// # Errors
+/// Those of [`read_buffer`].
+pub fn read_by<T>(
+    gpu: &Gpu,
+    buffer: &wgpu::Buffer,
+    submission: wgpu::SubmissionIndex,
+    bytes: u64,
+    read: impl FnOnce(&[u8]) -> T,
+) -> Result<T> {
     let range = 0..bytes.next_multiple_of(8);
     buffer.map_async(wgpu::MapMode::Read, range.clone(), |_| {});
     if !gpu.wait(submission, PATIENCE)? {
@@ -33,7 +47,7 @@ pub fn read_buffer(gpu: &Gpu, buffer: &wgpu::Buffer, submission: wgpu::Submissio
     }
     let view = buffer.get_mapped_range(range);
     let view = view.map_err(|error| gpu.health().fault("readback", &format!("{error:?}")))?;
-    let read = view[..bytes as usize].to_vec();
+    let read = read(&view[..bytes as usize]);
     drop(view);
     buffer.unmap();
     Ok(read)

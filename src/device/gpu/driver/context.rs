@@ -240,12 +240,21 @@ impl Context {
     /// # Errors
     /// Those of [`kernel`](Self::kernel).
     pub fn kernel_of_loop(&mut self, name: KernelName, direction: Direction, visit: Visit) -> Result<Arc<Kernel>> {
-        let options = self.options(direction, visit);
-        let options = self.with_levels(
-            name,
-            ModuleOptions { clears: name == KernelName::Census, tabled: name.has_units(), ..options },
-        );
+        let options = self.options_of_loop(name, direction, visit);
         self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
+    }
+
+    /// Starts compiling kernels for supersteps that the device runs by itself.
+    pub fn compile_loop_ahead(&mut self, kernels: &[(KernelName, Direction, Visit)]) {
+        let options = |&(name, direction, visit): &_| (name, self.options_of_loop(name, direction, visit));
+        let wanted = kernels.iter().map(options).collect();
+        self.home.kernels.compile_ahead(&self.home.gpu, &self.declared, wanted);
+    }
+
+    fn options_of_loop(&self, name: KernelName, direction: Direction, visit: Visit) -> ModuleOptions {
+        let options = self.options(direction, visit);
+        let options = ModuleOptions { clears: name == KernelName::Census, tabled: name.has_units(), ..options };
+        self.with_levels(name, options)
     }
 
     /// The options of a kernel that may write levels.

@@ -120,7 +120,7 @@ impl Driver {
     ) -> Result<Self> {
         let mut context = Context::new(home, &setup, planned)?;
         context.prepare_kernels(&likely::kernels(&context));
-        let RunSetup { workers, exchange, runs_ahead, .. } = setup;
+        let RunSetup { pool, workers, exchange, runs_ahead, .. } = setup;
         let exchange = exchange.map(|memory| Exchange::new(&mut context, memory)).transpose()?;
         let arena = context.home.arena.take().expect("prepared with the run");
         let rows = context.home.rows.take().expect("prepared with the run");
@@ -133,6 +133,8 @@ impl Driver {
         let superstep = Superstep::new(activations.map(notes).transpose()?);
         let mut device_loop = DeviceLoop::new(&mut context, runs_ahead);
         device_loop.make_ready(&mut context, (&arena, launches.rows()))?;
+        device_loop.compile_ahead(&mut context);
+        context.home.import_pool(&pool)?;
         let intake = Intake::new(arena, workers, messages);
         let (failed, stopped, failure) = (false, false, None);
         // The commands that set initial values are submitted with the first supersteps.

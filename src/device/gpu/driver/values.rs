@@ -2,7 +2,8 @@
 //! restoring between supersteps.
 
 use super::context::Context;
-use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
+use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::adapter::readback::{READBACK, read_buffer, read_by};
 use crate::device::gpu::memory::buffers::{Span, chunks};
 use crate::error::Result;
 use crate::model::activations::Activations;
@@ -12,8 +13,8 @@ use crossbeam_channel::Sender;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
-/// Words of one download.
-const DOWNLOAD_WORDS: u64 = 1 << 20;
+/// Words of one download: heaps keep memory of this size, so that the system need not provide it for every download.
+const DOWNLOAD_WORDS: u64 = 1 << 18;
 /// Words of one upload.
 const UPLOAD_WORDS: u64 = 1 << 20;
 
@@ -24,7 +25,7 @@ pub struct ValueChunk {
     /// The vertices.
     pub vertices: Range<u64>,
     /// The values, in the layout of a dense [`Move`](crate::device::exchange::Move).
-    pub words: Vec<u32>,
+    pub words: Vec<AtomicU32>,
 }
 
 /// Sends the values of all of the device's own vertices.
@@ -33,7 +34,8 @@ pub struct ValueChunk {
 /// Device errors.
 pub fn send(context: &Context, places: Option<&[usize]>, reply: &Sender<Result<Option<ValueChunk>>>) -> Result<()> {
     let gpu = context.gpu();
-    let mut staging: Option<wgpu::Buffer> = None;
+    // One download is copied by the device while the one before it is read.
+    let (mut spare, mut under_way): (Vec<wgpu::Buffer>, Option<Download<'_>>) = (Vec::new(), None);
     let attributes = context.declared.attributes.iter().enumerate();
     for (place, attribute) in attributes.filter(|(place, _)| places.is_none_or(|places| places.contains(place))) {
         for span in context.spans(place, &context.part.own) {
@@ -41,25 +43,43 @@ pub fn send(context: &Context, places: Option<&[usize]>, reply: &Sender<Result<O
                 let words = piece.words(attribute);
                 let bytes = 4 * (words.end - words.start);
                 let fits = |buffer: &wgpu::Buffer| buffer.size() >= bytes.next_multiple_of(8);
-                let buffer = match staging.take().filter(fits) {
+                let buffer = match spare.pop().filter(fits) {
                     Some(buffer) => buffer,
                     None => gpu.buffer("download", bytes.next_multiple_of(8), READBACK)?,
                 };
                 let mut encoder = context.encoder();
                 encoder.copy_buffer_to_buffer(piece.buffer, 4 * words.start, &buffer, 0, bytes);
                 let submission = gpu.queue().submit([encoder.finish()]);
-                let read = read_buffer(gpu, &buffer, submission, bytes)?;
-                let words = bytemuck::pod_collect_to_vec(&read);
-                staging = Some(buffer);
-                let piece = ValueChunk { attribute: place, vertices: piece.vertices, words };
-                if reply.send(Ok(Some(piece))).is_err() {
-                    // The receiver is gone.
-                    return Ok(());
+                let before = under_way.replace(Download { place, piece, bytes, buffer, submission });
+                if let Some(download) = before {
+                    let Some(buffer) = download.deliver(gpu, reply)? else { return Ok(()) };
+                    spare.push(buffer);
                 }
             }
         }
     }
-    Ok(())
+    under_way.map_or(Ok(()), |download| download.deliver(gpu, reply).map(drop))
+}
+
+/// A piece that the device copies to a staging buffer.
+struct Download<'a> {
+    /// The attribute, by its index in the declaration.
+    place: usize,
+    piece: Span<'a>,
+    bytes: u64,
+    buffer: wgpu::Buffer,
+    submission: wgpu::SubmissionIndex,
+}
+
+impl Download<'_> {
+    /// Waits for the copy and sends the values. Returns the buffer; `None` if the receiver is gone.
+    fn deliver(self, gpu: &Gpu, reply: &Sender<Result<Option<ValueChunk>>>) -> Result<Option<wgpu::Buffer>> {
+        let word = |bytes: &[u8]| AtomicU32::new(u32::from_le_bytes(bytes.try_into().expect("four bytes")));
+        let words = |bytes: &[u8]| bytes.chunks_exact(4).map(word).collect();
+        let words = read_by(gpu, &self.buffer, self.submission, self.bytes, words)?;
+        let chunk = ValueChunk { attribute: self.place, vertices: self.piece.vertices, words };
+        Ok(reply.send(Ok(Some(chunk))).is_ok().then_some(self.buffer))
+    }
 }
 
 /// A superstep's frontier: the words of the device's own vertices.

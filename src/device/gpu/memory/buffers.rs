@@ -3,6 +3,7 @@
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX, bit_bytes, device_bytes};
 use crate::device::gpu::adapter::import::{HostImport, SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::adapter::readback::PATIENCE;
 use crate::device::gpu::compose::Resource;
 use crate::device::gpu::compose::layout::{Counters, Step as StepLayout};
 use crate::error::Result;
@@ -16,7 +17,7 @@ use wgpu::BufferUsages as Usage;
 /// The usage of storage buffers that are copied from and to the host.
 const STORAGE: Usage = Usage::STORAGE.union(Usage::COPY_DST).union(Usage::COPY_SRC);
 /// Maximum size of one upload, in bytes.
-const PIECE_BYTES: usize = 32 << 20;
+const PIECE_BYTES: usize = 4 << 20;
 
 /// One topology on the device.
 struct TopologyBuffers {
@@ -321,11 +322,46 @@ impl Span<'_> {
 fn uploaded(gpu: &Gpu, label: &str, bytes: &[u8]) -> Result<wgpu::Buffer> {
     let size = (bytes.len() as u64).next_multiple_of(16).max(16);
     let buffer = gpu.buffer(label, size, STORAGE)?;
-    for (number, piece) in bytes.chunks(PIECE_BYTES).enumerate() {
-        gpu.queue().write_buffer(&buffer, (number * PIECE_BYTES) as u64, piece);
-        // Submitting frees the staging memory of each piece.
+    if bytes.len() <= PIECE_BYTES {
+        gpu.queue().write_buffer(&buffer, 0, bytes);
+        // Submitting frees the staging memory.
         gpu.queue().submit([]);
         gpu.poll()?;
+        return Ok(buffer);
     }
+    // Two staging buffers take turns: new ones for each piece would take longer than the copies.
+    let mut staged: [Option<(wgpu::Buffer, wgpu::SubmissionIndex)>; 2] = [None, None];
+    for (number, piece) in bytes.chunks(PIECE_BYTES).enumerate() {
+        let staging = match staged[number % 2].take() {
+            Some((staging, submission)) => writable_again(gpu, staging, submission)?,
+            None => staging(gpu, label)?,
+        };
+        let view = staging.get_mapped_range_mut(..piece.len() as u64);
+        view.map_err(|error| gpu.health().fault("upload", &format!("{error:?}")))?.copy_from_slice(piece);
+        staging.unmap();
+        let mut encoder = gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let offset = (number * PIECE_BYTES) as u64;
+        encoder.copy_buffer_to_buffer(&staging, 0, &buffer, offset, piece.len() as u64);
+        let submission = gpu.queue().submit([encoder.finish()]);
+        staged[number % 2] = Some((staging, submission));
+    }
+    gpu.poll()?;
     Ok(buffer)
+}
+
+/// A mapped staging buffer for a piece.
+fn staging(gpu: &Gpu, label: &str) -> Result<wgpu::Buffer> {
+    let usage = Usage::MAP_WRITE | Usage::COPY_SRC;
+    let size = PIECE_BYTES as u64;
+    let descriptor = wgpu::BufferDescriptor { label: Some("upload"), size, usage, mapped_at_creation: true };
+    Ok(gpu.scoped(label, || gpu.device().create_buffer(&descriptor))?)
+}
+
+/// Maps a staging buffer when its copy is done.
+fn writable_again(gpu: &Gpu, staging: wgpu::Buffer, copy: wgpu::SubmissionIndex) -> Result<wgpu::Buffer> {
+    staging.map_async(wgpu::MapMode::Write, .., |_| {});
+    if !gpu.wait(copy, PATIENCE)? {
+        return Err(gpu.health().lost("an upload did not end").into());
+    }
+    Ok(staging)
 }

@@ -144,9 +144,9 @@ impl Home {
             self.import = None;
             self.gpu.poll()?;
         }
-        // First, since it continues in the background.
+        // The pool is imported last, see `import_pool`, and faulted in meanwhile.
         if self.import.is_none() && self.gpu.caps().host_import {
-            self.import = Some(PoolImport::begin(&self.gpu, pool)?);
+            pool.fault_in_all();
         }
         let shape = Shape::of(plan);
         if self.arena.as_ref().is_none_or(|arena| arena.shape() != shape) {
@@ -161,6 +161,15 @@ impl Home {
             self.graph = None;
             self.gpu.poll()?;
             self.graph = Some(GraphBuffers::new(&self.gpu, store, graph, log2, degrees, packs)?);
+        }
+        Ok(())
+    }
+
+    /// Starts importing the pool, unless that is done. Called once everything is allocated: the driver does one of
+    /// these at a time, and takes 80 ms for an import of 1 GiB.
+    pub(in crate::device::gpu) fn import_pool(&mut self, pool: &Arc<PagePool>) -> Result<()> {
+        if self.import.is_none() && self.gpu.caps().host_import {
+            self.import = Some(PoolImport::begin(&self.gpu, pool)?);
         }
         Ok(())
     }

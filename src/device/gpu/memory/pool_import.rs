@@ -30,7 +30,7 @@ pub struct PoolImport {
 }
 
 impl PoolImport {
-    /// Starts importing a pool, and faulting it in on the shared threads.
+    /// Starts importing a pool, which the shared threads are faulting in.
     ///
     /// # Errors
     /// [`GpuError::Unavailable`] if this memory cannot be imported; [`Error::Store`](crate::Error::Store) if the thread
@@ -39,7 +39,6 @@ impl PoolImport {
         let (frame_bytes, pool_bytes) = (pool.frame_bytes() as u64, pool.memory().len() as u64);
         let chunk_bytes = chunk_bytes(gpu.caps(), pool_bytes, frame_bytes);
         HostImport::check(gpu, &**pool, chunk_bytes)?;
-        pool.fault_in_all();
         let chunks: Arc<[Chunk]> = (0..pool_bytes.div_ceil(chunk_bytes)).map(|_| OnceLock::new()).collect();
         let stop = Arc::new(AtomicBool::new(false));
         let work = {

@@ -455,6 +455,17 @@ fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Vis
     planned
 }
 
+/// The kernels over lists that [`plan`] will probably use for a visit.
+pub(super) fn kernels((direction, visit): (Direction, Visit)) -> Vec<(KernelName, Direction, Visit)> {
+    let names: &[KernelName] = match visit {
+        Visit::None => &[],
+        _ if is_queued(visit) => &[KernelName::Compact, KernelName::Expand, KernelName::Segments],
+        Visit::Without(_) => &[KernelName::Select, KernelName::Sweep],
+        _ => &[KernelName::Segments],
+    };
+    names.iter().map(|&name| (name, direction, visit)).collect()
+}
+
 /// Workgroups that process all pages of a table in parallel, up to [`TOTALS_MAX`].
 fn groups(table: &Table) -> u32 {
     table.pages.div_ceil(table.pages_a_group).clamp(1, TOTALS_MAX)
