@@ -9,13 +9,15 @@ use crate::reference::*;
 use crate::setting::*;
 use std::collections::HashSet;
 use topostream::algorithms::{
-    Activation, Averaging, DanglingMass, Eigenvector, Hits, KCore, Katz, Model, NeuralNetwork, PageRank,
-    PersonalizedPageRank, Scc, Stop, Traffic,
+    Activation, Averaging, Betweenness, DanglingMass, DeltaPageRank, Eigenvector, Hits, KCore, Katz, LabelPropagation,
+    Model, Neighbourhood, NeuralNetwork, PageRank, PersonalizedPageRank, Radius, Scc, Stop, Traffic,
 };
+use topostream::device::DeviceChoice;
 use topostream::device::settings::{FastPaths, PageTransfer};
 use topostream::model::algorithm::Algorithm;
 use topostream::report::{RunReport, StepReport};
 use topostream::{Direction, Engine, VertexId};
+use topostream_tools::format::FormatOptions;
 
 /// Whether the device ran a superstep without the host, which launched nothing.
 fn ran_alone(step: &StepReport) -> bool {
@@ -285,6 +287,103 @@ gpu_test! {
         let activation = Activation::Tanh;
         let network = NeuralNetwork { activation, initial: 0.1, inputs: sources, weights: None, stop };
         check(both(engines, &network, "value"), "neural network");
+    }
+}
+
+/// Runs an algorithm by the device, by the host and on the CPU. The device's second run finds all pages in its memory:
+/// it runs all supersteps without the host, as many as the host and over the same vertices. Returns the values.
+fn three<T>(store: &TestStore, what: &str, run: impl Fn(&Engine) -> (Vec<T>, RunReport)) -> [Vec<T>; 3] {
+    let setting = Setting::default();
+    let (device, host) = (store.engine(setting.options()), store.engine(by_host(&setting).options()));
+    let cpu = store.engine(setting.options().with_device(DeviceChoice::Cpu));
+    run(&device);
+    let [device, host, cpu] = [&device, &host, &cpu].map(run);
+    assert_eq!(figures(&device.1), figures(&host.1), "{what}");
+    assert!(device.1.steps.len() > 2, "{what}: {:?}", device.1.steps);
+    assert!(device.1.steps.iter().all(|step| step.transfer.batches == 0), "{what}: {:?}", device.1.steps);
+    assert!(host.1.steps.iter().any(|step| step.transfer.batches > 0), "{what}");
+    [device.0, host.0, cpu.0]
+}
+
+fn check_same<T: PartialEq>([device, host, cpu]: [Vec<T>; 3], what: &str) {
+    assert!(device == host, "{what}: the host has other values");
+    assert!(device == cpu, "{what}: the CPU has other values");
+}
+
+gpu_test! {
+    /// One range of vertices and several; all lists, or those of the range; fewer iterations than the labels need, and
+    /// more.
+    fn labels_spread_by_the_device() {
+        let graph = graphs::dense();
+        for symmetrize in [false, true] {
+            let options = FormatOptions { symmetrize, ..small_pages(ENCODINGS[0]) };
+            let store = TestStore::new(&graph.edges, &options);
+            for (iterations, table_bytes) in [(3, None), (40, None), (2, Some(8 * 30_000))] {
+                let what = format!("{iterations} iterations, table {table_bytes:?}, symmetrize {symmetrize}");
+                let found = three(&store, &what, |engine| {
+                    let run = LabelPropagation::run(engine, iterations, table_bytes, &mut |_| {}).unwrap();
+                    let ranges = run.report.steps.len() as u32 > iterations;
+                    // CPUs count most lists of an undirected graph outside of the table.
+                    assert!(symmetrize || ranges == table_bytes.is_some(), "{what}");
+                    (run.column::<VertexId>("community").unwrap().iter().copied().collect(), run.report)
+                });
+                check_same(found, &what);
+            }
+        }
+    }
+}
+
+gpu_test! {
+    /// Hops over out-lists and in-lists; passes that begin with a superstep over vertices only.
+    fn hops_and_passes_by_the_device() {
+        let graph = graphs::dense();
+        let store = TestStore::new(&graph.edges, &small_pages(ENCODINGS[0]));
+        for hops_max in [None, Some(2)] {
+            let sources = vec![VertexId(5), VertexId(graph.source)];
+            let found = three(&store, "neighbourhood", |engine| {
+                let run = engine.run(Neighbourhood { sources: sources.clone(), hops_max }).unwrap();
+                (run.column::<Option<u64>>("level").unwrap().iter().copied().collect(), run.report)
+            });
+            check_same(found, "neighbourhood");
+        }
+        let found = three(&store, "radius", |engine| {
+            let run = engine.run(Radius::narrow(2, 7)).unwrap();
+            let columns = ["radius", "neighbours"].map(|name| run.column::<f64>(name).unwrap());
+            (columns.iter().flat_map(|column| column.iter().map(|value| value.to_bits())).collect(), run.report)
+        });
+        check_same(found, "radius");
+    }
+}
+
+gpu_test! {
+    /// Levels out and back, from one source after another; residuals, whose sums have the same bits on GPUs.
+    fn sources_and_residuals_by_the_device() {
+        let graph = graphs::dense();
+        let store = TestStore::new(&graph.edges, &small_pages(ENCODINGS[0]));
+        let small = EdgeList::new(24, random_edges(0..22, 40, 9));
+        let small = TestStore::new(&small, &small_pages(ENCODINGS[0]));
+        let sources = [3, 7, graph.source, 999].map(VertexId);
+        let some = (&store, Betweenness::of_sources(&sources));
+        for (store, algorithm) in [some, (&small, Betweenness::exact()), (&small, Betweenness::sampled(24, 5, 1))] {
+            let [device, host, cpu] = three(store, "betweenness", |engine| {
+                let run = engine.run(algorithm.clone()).unwrap();
+                (run.column::<f64>("betweenness").unwrap().iter().copied().collect(), run.report)
+            });
+            let largest = cpu.iter().fold(0.0f64, |largest, &value| largest.max(value));
+            assert!(largest > 0.0);
+            for ((device, host), cpu) in device.iter().zip(&host).zip(&cpu) {
+                let near = |other: f64| (device - other).abs() <= 1e-5 * largest;
+                assert!(near(*host) && near(*cpu), "{device}, {host} by the host, {cpu} on the CPU");
+            }
+        }
+        for dangling in [DanglingMass::Redistributed, DanglingMass::Ignored] {
+            let [device, host, cpu] = three(&store, "residuals", |engine| {
+                let run = engine.run(DeltaPageRank { dangling, ..DeltaPageRank::default() }).unwrap();
+                (run.column::<f64>("rank").unwrap().iter().copied().collect(), run.report)
+            });
+            assert!(device.iter().map(|rank| rank.to_bits()).eq(host.iter().map(|rank| rank.to_bits())));
+            assert!(device.iter().zip(&cpu).all(|(device, cpu)| (device - cpu).abs() <= 2e-4 * cpu));
+        }
     }
 }
 

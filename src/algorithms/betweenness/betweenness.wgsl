@@ -60,7 +60,7 @@ fn visit_if(vertex: u32, is_in: bool) {
     }
 }
 
-// Returns the number of vertices that have been reached, and the number of those with too many paths.
+// Returns the number of vertices whose lists are read next, and the number of those with too many paths.
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let mode = step.integers.x;
     // The level that was read; for a turn, the farthest.
@@ -77,8 +77,9 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
         if mine == level {
             share_store(vertex, 1.0 / share_load(vertex));
         }
+        return vec4<f32>(select(0.0, 1.0, mine == level - 1u), 0.0, 0.0, 0.0);
     } else {
-        come_back(vertex, level);
+        return come_back(vertex, level);
     }
     return vec4<f32>();
 }
@@ -111,7 +112,7 @@ fn reach_out(vertex: u32, level: u32) -> vec4<f32> {
     return vec4<f32>();
 }
 
-fn come_back(vertex: u32, level: u32) {
+fn come_back(vertex: u32, level: u32) -> vec4<f32> {
     let mine = level_load(vertex);
     if mine == level + 1u {
         mark_if(vertex, false);
@@ -124,5 +125,51 @@ fn come_back(vertex: u32, level: u32) {
         visit_if(vertex, false);
     } else if mine == level - 1u {
         visit_if(vertex, true);
+        return vec4<f32>(1.0, 0.0, 0.0, 0.0);
     }
+    return vec4<f32>();
+}
+
+// The next superstep, as in Betweenness::next. step.integers: the mode, the source, the level, and the source's place
+// in the table of sources, which ends with NO_SOURCE. With EVERY_SOURCE there is no table.
+fn step_next(now: Step, visit: u32, found: Found) -> Next {
+    let mode = now.integers.x;
+    let level = now.integers.z;
+    var next = now.integers;
+    if mode == BEGIN {
+        next.x = OUT;
+        return next_of_set(now, 0u, next, 1.0);
+    }
+    if mode == OUT {
+        if found.sums.y > 0.0 {
+            return Next(STOP, now.scalars, next, MANY);
+        }
+        if found.sums.x > 0.0 {
+            next.z = level + 1u;
+            return next_of_set(now, 0u, next, found.sums.x);
+        }
+        if level > 1u {
+            next.x = TURN;
+            return Next(found.visits, now.scalars, next, MANY);
+        }
+    } else if level > 1u {
+        next.x = BACK;
+        next.z = level - 1u;
+        return next_of_set(now, 0u, next, found.sums.x);
+    }
+    return next_source(now, found);
+}
+
+// Begins with the next source, or ends the run.
+fn next_source(now: Step, found: Found) -> Next {
+    var source = now.integers.y + 1u;
+    var place = 0u;
+    if EVERY_SOURCE {
+        source = select(source, NO_SOURCE, source > now.own_last);
+    } else {
+        place = now.integers.w + 1u;
+        source = sources_load(place);
+    }
+    let next = vec4<u32>(BEGIN, source, 0u, place);
+    return next_unless(source == NO_SOURCE, found.visits, now.scalars, next);
 }

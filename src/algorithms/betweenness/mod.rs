@@ -26,7 +26,8 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Integers, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Contents, Ends, Graph, Integers, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary,
+    Table, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -34,14 +35,15 @@ use crate::model::{Parameters, sound};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 use topostream_formats::random::SplitMix64;
 use topostream_formats::{Direction, VertexId};
 
 /// Betweenness centrality.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Betweenness {
-    /// The sources of shortest paths, ascending; `None` for all vertices.
-    sources: Option<Vec<u32>>,
+    /// The sources of shortest paths, ascending, then [`NO_SOURCE`]; `None` for all vertices.
+    sources: Option<Arc<Vec<u32>>>,
     /// Whether the sum is an estimate of that over all sources: it is scaled, and halved in an undirected graph.
     whole: bool,
 }
@@ -61,13 +63,17 @@ const VISITED: usize = 4;
 const MARKED: usize = 5;
 
 const UNREACHED: u32 = u32::MAX;
+/// Follows the last source, so that GPUs find the end of the table.
+const NO_SOURCE: u32 = u32::MAX;
 /// The result of a vertex with too many shortest paths.
 const REFUSED: f32 = -1.0;
 /// The largest number of paths, 2^120, by its bits.
 const PATHS_MAX: u32 = 0x7b80_0000;
 
-/// Indices into the totals.
+/// Indices into the totals. The number of vertices that a level out has reached; on the way back, of those whose lists
+/// are read next, by which GPUs decide whether to queue them.
 const REACHED: usize = 0;
+const READ_NEXT: usize = 0;
 const TOO_MANY: usize = 1;
 
 /// The kind of a superstep, in the first integer of its step.
@@ -94,17 +100,19 @@ struct Phase {
     source: u32,
     /// The level that is read, or the farthest.
     level: u32,
+    /// The source's place in the table of sources, for GPUs; 0 if all vertices are sources.
+    place: u32,
 }
 
 impl Phase {
     fn integers(self) -> Integers {
         let mode = MODES.iter().position(|&mode| mode == self.mode).expect("all of them");
-        [mode as u32, self.source, self.level, 0]
+        [mode as u32, self.source, self.level, self.place]
     }
 
     fn of(step: &Step) -> Self {
-        let [mode, source, level, _] = step.integers;
-        Self { mode: MODES[mode as usize], source, level }
+        let [mode, source, level, place] = step.integers;
+        Self { mode: MODES[mode as usize], source, level, place }
     }
 }
 
@@ -125,27 +133,36 @@ impl Betweenness {
                 chosen.insert(last as u32);
             }
         }
-        Self { sources: Some(chosen.into_iter().collect()), whole: true }
+        Self { sources: Some(ended(chosen)), whole: true }
     }
 
     /// The sum over these sources only; duplicates count once.
     pub fn of_sources(sources: &[VertexId]) -> Self {
         let sources: BTreeSet<u32> = sources.iter().map(|source| source.0).collect();
-        Self { sources: Some(sources.into_iter().collect()), whole: false }
+        Self { sources: Some(ended(sources)), whole: false }
     }
 
     /// Whether shortest paths begin at a vertex.
     #[doc(hidden)]
     pub fn has_source(&self, vertex: VertexId) -> bool {
-        self.sources.as_ref().is_none_or(|sources| sources.binary_search(&vertex.0).is_ok())
+        self.sources().is_none_or(|sources| sources.binary_search(&vertex.0).is_ok())
     }
 
-    /// The first source that is not below `from`.
-    fn source(&self, graph: &Graph, from: u64) -> Option<u32> {
-        match &self.sources {
-            None => (from < graph.vertices).then_some(from as u32),
-            Some(sources) => sources.get(sources.partition_point(|&source| u64::from(source) < from)).copied(),
-        }
+    /// The sources; none if all vertices are.
+    fn sources(&self) -> Option<&[u32]> {
+        self.sources.as_ref().map(|sources| &sources[..sources.len() - 1])
+    }
+
+    /// Begins with the first source that is not below `from`.
+    fn begin(&self, graph: &Graph, superstep: u32, from: u64) -> Option<Step> {
+        let (place, source) = match self.sources() {
+            None => (0, (from < graph.vertices).then_some(from as u32)?),
+            Some(sources) => {
+                let place = sources.partition_point(|&source| u64::from(source) < from);
+                (place as u32, *sources.get(place)?)
+            }
+        };
+        Some(Self::step(superstep, Phase { mode: Mode::Begin, source, level: 0, place }))
     }
 
     fn step(superstep: u32, phase: Phase) -> Step {
@@ -160,10 +177,15 @@ impl Betweenness {
         if !self.whole {
             return 1.0;
         }
-        let count = self.sources.as_ref().map_or(graph.vertices, |sources| sources.len() as u64);
+        let count = self.sources().map_or(graph.vertices, |sources| sources.len() as u64);
         let halves = if graph.directed { 1.0 } else { 0.5 };
         halves * graph.vertices as f64 / count.max(1) as f64
     }
+}
+
+/// Sources in ascending order, and their end.
+fn ended(sources: BTreeSet<u32>) -> Arc<Vec<u32>> {
+    Arc::new(sources.into_iter().chain([NO_SOURCE]).collect())
 }
 
 /// Counts paths in the forward phase, and adds up shares of them in the backward phase.
@@ -255,16 +277,19 @@ impl<'a> Values<'a> {
         (paths > 0.0, false)
     }
 
-    fn turn(&self, vertex: u32, level: u32) {
+    /// Returns whether a vertex's list is read next.
+    fn turn(&self, vertex: u32, level: u32) -> bool {
         let mine = self.level.get(vertex);
         put(self.marked, vertex, mine == level);
         put(self.visited, vertex, mine.wrapping_add(1) == level);
         if mine == level {
             self.share.set(vertex, 1.0 / self.share.get(vertex));
         }
+        mine.wrapping_add(1) == level
     }
 
-    fn come_back(&self, vertex: u32, level: u32) {
+    /// Returns whether a vertex's list is read next.
+    fn come_back(&self, vertex: u32, level: u32) -> bool {
         let mine = self.level.get(vertex);
         if mine == level {
             let (sum, paths) = (self.sum.take(vertex), self.share.get(vertex));
@@ -277,6 +302,7 @@ impl<'a> Values<'a> {
         } else if mine.wrapping_add(1) == level {
             self.visited.insert(vertex);
         }
+        mine.wrapping_add(1) == level
     }
 }
 
@@ -301,8 +327,13 @@ impl Algorithm for Betweenness {
         ]
     }
 
+    fn tables(&self) -> Vec<Table> {
+        let table = |sources: &Arc<Vec<u32>>| Table { name: "sources", contents: Contents::Given(Arc::clone(sources)) };
+        self.sources.iter().map(table).collect()
+    }
+
     fn check(&self, graph: &Graph) -> Result<(), String> {
-        let Some(sources) = &self.sources else { return Ok(()) };
+        let Some(sources) = self.sources() else { return Ok(()) };
         if sources.is_empty() {
             return Err("betweenness needs a source".into());
         }
@@ -316,7 +347,7 @@ impl Algorithm for Betweenness {
 
     fn parameters(&self) -> Option<Parameters> {
         let parameters = Parameters::none().with("whole", self.whole);
-        Some(match &self.sources {
+        Some(match self.sources() {
             Some(sources) => parameters.with_numbers("sources", sources),
             None => parameters.with("sources", "all"),
         })
@@ -337,19 +368,26 @@ impl Algorithm for Betweenness {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("betweenness.wgsl");
-        let shader =
-            Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, Vec::new()).with_modes(MODE_NAMES);
-        let constants = [("UNREACHED", UNREACHED.into()), ("PATHS_MAX", PATHS_MAX.into()), ("REFUSED", REFUSED.into())];
-        Some(shader.with_constants(constants))
+        let switches = vec![("EVERY_SOURCE", self.sources.is_none())];
+        let shader = Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, switches);
+        let constants = [
+            ("UNREACHED", UNREACHED.into()),
+            ("NO_SOURCE", NO_SOURCE.into()),
+            ("PATHS_MAX", PATHS_MAX.into()),
+            ("REFUSED", REFUSED.into()),
+        ];
+        Some(shader.with_modes(MODE_NAMES).with_constants(constants))
     }
 
     fn held_bytes(&self) -> u64 {
-        self.sources.as_ref().map_or(0, |sources| 4 * sources.len() as u64)
+        self.sources().map_or(0, |sources| 4 * sources.len() as u64)
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let source = self.source(graph, 0)?;
-        (graph.edges > 0).then(|| Self::step(0, Phase { mode: Mode::Begin, source, level: 0 }))
+        if graph.edges == 0 {
+            return None;
+        }
+        self.begin(graph, 0, 0)
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BetweennessKernel<'a> {
@@ -358,13 +396,13 @@ impl Algorithm for Betweenness {
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
-        let (values, Phase { mode, source, level }) = (Values::of(state), Phase::of(step));
+        let (values, Phase { mode, source, level, .. }) = (Values::of(state), Phase::of(step));
         let mut totals = Scalars::default();
         for vertex in vertices.map(|vertex| vertex as u32) {
             match mode {
                 Mode::Begin => values.begin(vertex, vertex == source),
-                Mode::Turn => values.turn(vertex, level),
-                Mode::Back => values.come_back(vertex, level),
+                Mode::Turn => totals[READ_NEXT] += f64::from(values.turn(vertex, level)),
+                Mode::Back => totals[READ_NEXT] += f64::from(values.come_back(vertex, level)),
                 Mode::Out => {
                     let (reached, too_many) = values.reach(vertex, level);
                     totals[REACHED] += f64::from(reached);
@@ -377,7 +415,7 @@ impl Algorithm for Betweenness {
 
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         let phase = Phase::of(step);
-        let Phase { mode, source, level } = phase;
+        let Phase { mode, source, level, .. } = phase;
         let next = match mode {
             Mode::Begin => Some((Mode::Out, 0)),
             Mode::Out if summary.totals[TOO_MANY] > 0.0 => return None,
@@ -386,11 +424,11 @@ impl Algorithm for Betweenness {
             Mode::Out => (level > 1).then_some((Mode::Turn, level)),
             Mode::Turn | Mode::Back => (level > 1).then(|| (Mode::Back, level - 1)),
         };
-        let phase = match next {
-            Some((mode, level)) => Phase { mode, level, ..phase },
-            None => Phase { mode: Mode::Begin, source: self.source(graph, u64::from(source) + 1)?, level: 0 },
-        };
-        Some(Self::step(step.superstep + 1, phase))
+        let superstep = step.superstep + 1;
+        match next {
+            Some((mode, level)) => Some(Self::step(superstep, Phase { mode, level, ..phase })),
+            None => self.begin(graph, superstep, u64::from(source) + 1),
+        }
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {

@@ -66,3 +66,50 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     pushing_remove(vertex);
     return vec4<f32>(0.0);
 }
+
+// A number of the table of limits: leftover, damping, 1 - damping, and that times LEVELLED_TO.
+fn limit(number: u32) -> F64 {
+    return F64(limits_load(2u * number), limits_load(2u * number + 1u));
+}
+
+// The number of vertices that share the subtracted amount, given the one so far.
+fn sharing_after(now: Step, found: Found) -> F64 {
+    let sharing = now.integers.zw;
+    if now.superstep == 0u {
+        return found.totals[0];
+    }
+    if now.superstep == 1u {
+        let passed_first = f64_mul(f64_mul(f64_mul(f64_from(LEVELLED_ABOVE), sharing), limit(1u)), now.integers.xy);
+        if f64_less(found.totals[1], passed_first) {
+            return F64(0u, 0u);
+        }
+    }
+    return select(sharing, F64(0u, 0u), now.superstep >= LEVELLED_MAX);
+}
+
+fn f64_negative(value: F64) -> F64 {
+    return F64(value.x, value.y ^ 0x80000000u);
+}
+
+// The next superstep, as in DeltaPageRank::next. step.integers: the start value, and the number of vertices that share
+// the subtracted amount.
+fn step_next(now: Step, visit: u32, found: Found) -> Next {
+    let pushed = found.totals[0];
+    let vertices = f64_pack(0u, 62 + 1023, u64_add(U64(now.vertices_last, 0u), U64(1u, 0u)));
+    let scans = f64_less(vertices, f64_mul(f64_from(SCAN_ABOVE), pushed));
+    let sharing = sharing_after(now, found);
+    var less = F64(0u, 0u);
+    if now.superstep > 0u && !f64_is_zero(sharing) {
+        less = f64_div(found.totals[1], sharing);
+    }
+    var base = f64_add(now.integers.xy, f64_negative(less));
+    if !f64_at_most(f64_mul(limit(3u), f64_div(limit(2u), vertices)), base) {
+        less = F64(0u, 0u);
+        base = now.integers.xy;
+    }
+    let threshold = f64_to_f32(f64_mul(limit(0u), base));
+    let scalars = vec4<f32>(threshold, now.scalars.y, f64_to_f32(f64_negative(less)), 0.0);
+    let next = next_of_set(now, select(1u, 0u, scans), vec4<u32>(base, sharing), found.sums.x);
+    let vertices_next = select(next.vertices, MANY, scans);
+    return Next(select(next.visit, STOP, f64_is_zero(pushed)), scalars, next.integers, vertices_next);
+}

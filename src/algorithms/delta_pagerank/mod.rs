@@ -37,10 +37,15 @@
 pub mod command;
 
 use crate::algorithms::DanglingMass;
+use crate::algorithms::pagerank::words;
 use crate::model::Parameters;
-use crate::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit};
+use crate::model::algorithm::{
+    Algorithm, Answer, Constant, Contents, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Table, Visit,
+};
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U64Column, to_fixed63};
+use std::io::Read;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 use topostream_formats::Direction;
 
 /// PageRank by residuals, with its parameters.
@@ -77,8 +82,6 @@ const DAMPING: usize = 1;
 /// The amount that every vertex receives: the start value in the first superstep, then the amount added to or
 /// subtracted from it.
 const EVERYWHERE: usize = 2;
-/// The number of vertices that share the subtracted amount; 0 if there is none. For the host only.
-const SHARING: usize = 3;
 
 /// Indices into the totals: the number of vertices that pass something on, and the amount.
 const PUSHED: usize = 0;
@@ -107,6 +110,12 @@ fn of_fixed(fixed: u64) -> f64 {
     fixed.cast_signed() as f64 / ONE
 }
 
+/// The two numbers in a step's integers: the start value and the number of vertices that share.
+fn numbers(step: &Step) -> [f64; 2] {
+    let [base_low, base_high, sharing_low, sharing_high] = step.integers.map(u64::from);
+    [base_high << 32 | base_low, sharing_high << 32 | sharing_low].map(f64::from_bits)
+}
+
 impl DeltaPageRank {
     fn base(&self, graph: &Graph) -> f64 {
         (1.0 - self.damping) / graph.vertices as f64
@@ -120,10 +129,20 @@ impl DeltaPageRank {
         }
     }
 
-    /// A superstep after which every vertex receives `everywhere`, for a total start value of `base`.
+    /// A superstep after which every vertex receives `everywhere`, for a total start value of `base`. `sharing` is the
+    /// number of vertices that share the subtracted amount; 0 if there is none. Its integers are the bits of `base` and
+    /// `sharing`, low words first, from which a GPU computes those of the next superstep by the same operations.
     fn step(&self, superstep: u32, visit: Visit, (everywhere, base): (f64, f64), sharing: f64) -> Step {
-        let scalars = [self.leftover() * base, self.damping, everywhere, sharing];
-        Step::new(superstep, Direction::Out, visit).with_scalars(scalars)
+        let scalars = [self.leftover() * base, self.damping, everywhere, 0.0];
+        let (base, sharing) = (words(base), words(sharing));
+        let step = Step::new(superstep, Direction::Out, visit).with_scalars(scalars);
+        step.with_integers([base[0], base[1], sharing[0], sharing[1]])
+    }
+
+    /// The numbers that all supersteps share, for GPUs.
+    fn limits(&self) -> Vec<u32> {
+        let rest = 1.0 - self.damping;
+        [self.leftover(), self.damping, rest, LEVELLED_TO * rest].map(words).concat()
     }
 
     /// The sum of everything that has arrived at a vertex, passed on or not.
@@ -214,13 +233,31 @@ impl Algorithm for DeltaPageRank {
         Some(Parameters::none().with("damping", damping).with("dangling", dangling).with("tolerance", tolerance))
     }
 
+    fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        let [base, sharing] = numbers(step);
+        // Checkpoints of earlier versions have other numbers.
+        let fits = base > 0.0 && base <= 1.0 && (0.0..=(1u64 << 32) as f64).contains(&sharing);
+        if fits { Ok(()) } else { Err(format!("start value {base}, shared by {sharing} vertices")) }
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        vec![Table { name: "limits", contents: Contents::Given(Arc::new(self.limits())) }]
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(PUSHING))]
     }
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("delta_pagerank.wgsl");
-        Some(Shader::of_program("src/algorithms/delta_pagerank/delta_pagerank.wgsl", text, Vec::new()))
+        let shader = Shader::of_program("src/algorithms/delta_pagerank/delta_pagerank.wgsl", text, Vec::new());
+        let [above, levelled] = [SCAN_ABOVE, LEVELLED_ABOVE].map(|number| Constant::F32(number as f32));
+        let levelled_max = LEVELLED_MAX.into();
+        Some(shader.with_constants([
+            ("SCAN_ABOVE", above),
+            ("LEVELLED_ABOVE", levelled),
+            ("LEVELLED_MAX", levelled_max),
+        ]))
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {
@@ -290,8 +327,8 @@ impl Algorithm for DeltaPageRank {
         }
         let scans = SCAN_ABOVE * pushed > graph.vertices as f64;
         let visit = if scans { Visit::All } else { Visit::Within(PUSHING) };
-        let base = step.scalars[THRESHOLD] / self.leftover();
-        let sharing = match (step.superstep, step.scalars[SHARING]) {
+        let [base, sharing] = numbers(step);
+        let sharing = match (step.superstep, sharing) {
             // All vertices with out-edges.
             (0, _) => pushed,
             (1, sharing) if passed < LEVELLED_ABOVE * sharing * self.damping * base => 0.0,

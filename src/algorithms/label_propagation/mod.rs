@@ -150,6 +150,10 @@ impl LabelPropagation {
         self.bounds.len() as u32 - 1
     }
 
+    fn supersteps_max(&self) -> u32 {
+        self.iterations.saturating_mul(self.ranges())
+    }
+
     /// Whether one range contains all vertices.
     fn is_whole(&self) -> bool {
         self.ranges() == 1
@@ -174,10 +178,13 @@ impl LabelPropagation {
         if self.directed || self.is_whole() { Visit::All } else { Visit::Within(TURN) }
     }
 
+    /// Its integers are the range's number, whether it is the last one, and for GPUs, which choose the next superstep
+    /// by them, the number of ranges and the maximum number of supersteps.
     fn step(&self, superstep: u32) -> Step {
         let number = superstep % self.ranges();
         let last = u32::from(number + 1 == self.ranges());
-        Step::new(superstep, Direction::Out, self.visit()).with_integers([number, last, 0, 0])
+        let integers = [number, last, self.ranges(), self.supersteps_max()];
+        Step::new(superstep, Direction::Out, self.visit()).with_integers(integers)
     }
 
     /// With several ranges, marks the vertices of the next range to be read, and no others.
@@ -329,7 +336,7 @@ impl Algorithm for LabelPropagation {
     }
 
     fn supersteps(&self) -> Supersteps {
-        Supersteps::AtMost(self.iterations.saturating_mul(self.ranges()))
+        Supersteps::AtMost(self.supersteps_max())
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -372,7 +379,7 @@ impl Algorithm for LabelPropagation {
     fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         let superstep = step.superstep + 1;
         let ended = step.integers[1] > 0 && summary.totals[0] == 0.0;
-        (!ended && superstep < self.iterations.saturating_mul(self.ranges())).then(|| self.step(superstep))
+        (!ended && superstep < self.supersteps_max()).then(|| self.step(superstep))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

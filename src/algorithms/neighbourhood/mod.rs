@@ -125,7 +125,10 @@ impl Algorithm for Neighbourhood {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        (self.hops_max != Some(0)).then(|| Step::new(0, Direction::Out, Visit::Within(OUTERMOST)))
+        // The limit is for GPUs, which choose the next superstep by it.
+        let integers = [self.hops_max.unwrap_or(u32::MAX), 0, 0, 0];
+        let first = Step::new(0, Direction::Out, Visit::Within(OUTERMOST)).with_integers(integers);
+        (self.hops_max != Some(0)).then_some(first)
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> NeighbourhoodKernel<'a> {

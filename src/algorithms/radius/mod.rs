@@ -138,9 +138,10 @@ impl Phase {
         Self { hops, seed, pass }
     }
 
-    fn step(self, superstep: u32) -> Step {
+    /// A superstep of a run with this number of passes, by which GPUs choose the next one.
+    fn step(self, superstep: u32, passes: u32) -> Step {
         let visit = if self.hops == 0 { Visit::None } else { Visit::All };
-        Step::new(superstep, Direction::Out, visit).with_integers([self.hops, self.seed, self.pass, 0])
+        Step::new(superstep, Direction::Out, visit).with_integers([self.hops, self.seed, self.pass, passes])
     }
 }
 
@@ -186,7 +187,7 @@ impl Radius {
 
     fn begin_pass(&self, superstep: u32, pass: u32) -> Step {
         self.neighbourhood().push(Vec::new());
-        Phase { hops: 0, seed: self.seed.wrapping_add(2 * pass), pass }.step(superstep)
+        Phase { hops: 0, seed: self.seed.wrapping_add(2 * pass), pass }.step(superstep, self.passes)
     }
 }
 
@@ -432,7 +433,7 @@ impl Algorithm for Radius {
                 return (pass < self.passes).then(|| self.begin_pass(superstep, pass));
             }
         }
-        Some(Phase { hops: phase.hops + 1, ..phase }.step(superstep))
+        Some(Phase { hops: phase.hops + 1, ..phase }.step(superstep, self.passes))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
