@@ -158,9 +158,10 @@ fn finish_pass(vertex: u32, bits: u32) {
 fn step_next(now: Step, visit: u32, found: Found) -> Next {
     let phase = now.integers;
     if phase.x > 0u && found.sums.x == 0.0 {
-        let pass = phase.z + 1u;
+        let next_pass = phase.z + 1u;
         // A pass has two seeds.
-        return next_unless(pass >= phase.w, found.visits, now.scalars, vec4<u32>(0u, phase.y + 2u, pass, phase.w));
+        let next = vec4<u32>(0u, phase.y + 2u, next_pass, phase.w);
+        return next_unless(next_pass >= phase.w, found.visits, now.scalars, next);
     }
     return next_unless(false, 0u, now.scalars, vec4<u32>(phase.x + 1u, phase.yzw));
 }
