@@ -68,7 +68,7 @@ fn format() {
 #[test]
 fn billion() {
     let folder = folder();
-    let (text, _) = bench(folder.path(), "billion", &["--scale", "12", "--memory", "128MiB", "--buffer", "1MiB"]);
+    let (text, _) = bench(folder.path(), "billion", &["--scale", "12", "--memory", "128MiB", "--buffer", "2MiB"]);
     assert!(text.contains("| BFS |") && text.contains("bytes an edge"), "{text}");
     assert!(!folder.path().join("billion-12").exists(), "the store is removed");
 }
