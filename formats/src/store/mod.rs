@@ -191,6 +191,20 @@ impl Store {
         Ok(OriginalIds { vertices, first, file, ascending: self.manifest.ids.is_ascending() })
     }
 
+    /// Checks that the original ids can be read, without keeping them. Packed ids are not decoded: their checksum is
+    /// checked.
+    ///
+    /// # Errors
+    /// Those of [`ids`](Self::ids).
+    pub fn check_ids(&self) -> Result<()> {
+        match self.manifest.ids {
+            Ids::Packed { crc, bytes, .. } => {
+                original_ids::open_packed(&self.path.join("ids.bin"), bytes, crc).map(drop)
+            }
+            Ids::Range { .. } | Ids::File { .. } => self.ids().map(drop),
+        }
+    }
+
     /// Bytes of all files of the store except the manifest.
     pub fn disk_bytes(&self) -> u64 {
         let weighted = self.manifest.weights.is_some();

@@ -45,8 +45,8 @@ impl OriginalIds {
     }
 }
 
-/// Reads a file of packed ids: once for its checksum, and once more to decode it.
-pub(super) fn read_packed(path: &Path, vertices: u64, bytes: u64, crc: u32) -> Result<StoredValues<u64>> {
+/// Opens a file of packed ids, and checks its size and checksum.
+pub(super) fn open_packed(path: &Path, bytes: u64, crc: u32) -> Result<File> {
     let file = File::open(path).map_err(Error::io(path, "open"))?;
     let found = file.metadata().map_err(Error::io(path, "stat"))?.len();
     if found != bytes {
@@ -58,10 +58,15 @@ pub(super) fn read_packed(path: &Path, vertices: u64, bytes: u64, crc: u32) -> R
         read_exact_at(&file, part, offset).map_err(Error::io(path, "read"))?;
         checksum.update(part);
     }
-    drop(part);
     if checksum.value() != crc {
         return Err(Error::file(path, format!("checksum {crc:08x}"), format!("{:08x}", checksum.value())));
     }
+    Ok(file)
+}
+
+/// Reads a file of packed ids: once for its checksum, and once more to decode it.
+pub(super) fn read_packed(path: &Path, vertices: u64, bytes: u64, crc: u32) -> Result<StoredValues<u64>> {
+    let file = open_packed(path, bytes, crc)?;
     let what = path.display().to_string();
     let mut values = AlignedBuffer::try_new(&what, vertices.checked_mul(8).expect("at most 2^32 vertices"))?;
     let numbers: &mut [u64] = if vertices > 0 { bytemuck::cast_slice_mut(&mut values) } else { &mut [] };

@@ -76,7 +76,7 @@ impl Common {
         let Prepared { runs, shown, companions, .. } = prepared;
         let companions = Companions::begin(companions, &*runs, &store, self, cancel)?;
         // What is needed at the end is looked at before the beginning.
-        store.ids()?;
+        store.check_ids()?;
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
         let trace = self.trace.as_deref().map(TraceFile::create).transpose()?;
         let spinner = ProgressBar::new_spinner();
