@@ -21,8 +21,8 @@ use topostream_formats::{Error, Result};
 const RECORDS: usize = 1 << 15;
 /// Bytes of an edge in a batch at most: its dest, the bits of its gap, and a list of its own.
 const RECORD_BYTES: usize = 13;
-/// Batches for each thread: being made, waiting, and being laid out.
-const BATCHES: usize = 3;
+/// Batches for each thread: being made, waiting, and being laid out; and edges that wait to be one, of up to 12 bytes.
+const BATCHES: usize = 4;
 
 /// Main memory beside that for writing pages, in bytes; none if pages cannot refer to lists.
 pub fn memory_bytes(layout: &Layout) -> Option<u64> {
@@ -83,20 +83,37 @@ impl<R: Record> Formatter<'_, R> {
         let (sender, receiver) = sync_channel(1);
         let make = move || {
             let mut before = None;
-            edges.for_each(|records| {
-                for some in records.chunks(threads * RECORDS) {
-                    cancel.check()?;
-                    let batches = some.par_chunks(RECORDS).enumerate().map(|(number, records)| {
-                        let before = if number == 0 { before } else { Some(some[number * RECORDS - 1]) };
-                        making.lists(records, before)
-                    });
-                    let batches: Vec<(SharedLists, u64)> = batches.collect();
-                    before = some.last().copied();
-                    // The receiver is gone if pages cannot be written; its error counts.
-                    sender.send(batches).map_err(|_| Error::Interrupted)?;
+            let mut send = |some: &[R]| {
+                cancel.check()?;
+                let batches = some.par_chunks(RECORDS).enumerate().map(|(number, records)| {
+                    let before = if number == 0 { before } else { Some(some[number * RECORDS - 1]) };
+                    making.lists(records, before)
+                });
+                let batches: Vec<(SharedLists, u64)> = batches.collect();
+                before = some.last().copied();
+                // The receiver is gone if pages cannot be written; its error counts.
+                sender.send(batches).map_err(|_| Error::Interrupted)
+            };
+            // Edges may come a few at a time.
+            let (most, mut waiting) = (threads * RECORDS, Vec::new());
+            edges.for_each(|mut records: &[R]| {
+                while !records.is_empty() {
+                    let room = most - waiting.len();
+                    let (some, rest) = records.split_at(room.min(records.len()));
+                    records = rest;
+                    if some.len() == most {
+                        send(some)?;
+                        continue;
+                    }
+                    waiting.extend_from_slice(some);
+                    if waiting.len() == most {
+                        send(&waiting)?;
+                        waiting.clear();
+                    }
                 }
                 Ok(())
-            })
+            })?;
+            if waiting.is_empty() { Ok(()) } else { send(&waiting) }
         };
         let (mut kept, mut dropped, progress) = (0, 0, self.progress);
         let mut take = |batches: Vec<(SharedLists, u64)>| {
