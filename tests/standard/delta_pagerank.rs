@@ -64,9 +64,10 @@ fn pages_of_vertices_without_residuals_are_not_read() {
             let steps = &found.report.steps;
             assert!(steps[0].pages == 0 && steps[1].pages > 5 && steps.len() > 20, "{way}: {steps:?}");
             assert!(steps[2..].iter().all(|step| step.edges == 100), "{way}: {steps:?}");
-            // A GPU that chooses its supersteps by itself walks through all pages where it has not queued the set.
-            let walked = steps[2..].iter().filter(|step| step.pages != 1).count();
-            assert!(walked <= 2, "{way}: {steps:?}");
+            // A GPU that chooses its supersteps by itself, and the host after it, may not know the pages of the set.
+            if way.contains("cpu") || way.ends_with("true") {
+                assert!(steps[2..].iter().all(|step| step.pages == 1), "{way}: {steps:?}");
+            }
         },
     );
 }
