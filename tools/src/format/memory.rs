@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  ingest      program · reading · ids that occur (a third) · the sort
-//!  renumber    program · ids · degrees, numbers (· adjacency, if an order needs it) · edges, or a run of them · buckets, by which they are sorted in place
+//!  renumber    program · ids · degrees, numbers (· adjacency, if an order needs it) · edges, or a run of them
+//!              · buckets, by which they are sorted in place
 //!  shards      program · ids · sorted edges · the edges of each shard · pages, directory
 //!  out-lists   program · ids · sorted edges · pages, directory
 //!  in-lists    program · ids · sorted edges · the sort of reversed edges; then pages, directory
@@ -64,8 +65,8 @@ impl Budget {
     /// Returns the budget for a source, and checks that it suffices for reading and sorting.
     ///
     /// # Errors
-    /// [`Error::Memory`] with the needs of all stages, as far as they are known; [`Error::Limit`] for more vertices than
-    /// a store can have.
+    /// [`Error::Memory`] with the needs of all stages, as far as they are known; [`Error::Limit`] for more vertices
+    /// than a store can have.
     pub fn new(source: &mut dyn EdgeSource, options: &FormatOptions) -> Result<Self> {
         ingest::check_declared(source, options)?;
         let budget = Self::of(source.info(), source.memory_bytes(), options);

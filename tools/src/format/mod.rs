@@ -20,6 +20,7 @@ mod id_map;
 mod ingest;
 mod listed;
 mod memory;
+mod options;
 mod order;
 mod partition;
 mod plan;
@@ -36,6 +37,8 @@ mod spilt;
 mod spool;
 mod tally;
 
+pub use options::{FormatOptions, FormatReport, IdPolicy, OrderFrom};
+
 use crate::progress::{Cancel, Progress, Unit};
 use ingest::{Ingested, Naming, ingest};
 use memory::{Budget, Known};
@@ -49,105 +52,11 @@ use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::packed::{PackedParameters, UNIT, edges_max_of};
 use topostream_formats::readers::VertexList;
 use topostream_formats::shard::SHARDS_MAX;
-use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
+use topostream_formats::write::{StoreWriter, Targets, TopologyWriter};
 use topostream_formats::{
     Direction, EdgeSource, Encoding, Error, Manifest, Result, SourceInfo, VertexOrder, WeightType,
     memory as system_memory, threads,
 };
-
-/// Which ids become vertices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum IdPolicy {
-    /// Depends on the input's format: the ids that occur in plain edge lists, the declared ones if there is a header.
-    #[default]
-    Auto,
-    /// Every id from 0 to the largest that occurs.
-    Keep,
-    /// Only the ids that occur.
-    Compact,
-    /// All ids below this number.
-    Below(u64),
-}
-
-/// What decides how vertices are numbered, in place of a fixed order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OrderFrom {
-    /// A file of original ids in the new order, as [`VertexList`] reads it. Vertices that it does not list follow in
-    /// natural order.
-    File(PathBuf),
-    /// The size of some lists: [`VertexOrder::DegreeGroups`] if they make a packed store smaller, otherwise
-    /// [`VertexOrder::Natural`]. Stores that are not packed have the same size in any order, and keep the natural one.
-    Sample,
-}
-
-/// The options of a store to be made.
-#[derive(Clone, Debug)]
-pub struct FormatOptions {
-    /// Pages, encoding, stripes. `layout.weights` is set from the source; with weights, packed pages have at most half
-    /// as many neighbours as bytes, since pages of weights have a fixed size.
-    pub layout: Layout,
-    /// Whether to keep the source's weights.
-    pub keep_weights: bool,
-    /// Whether to add the reverse of every edge: the graph becomes undirected.
-    pub symmetrize: bool,
-    /// Whether to keep only one of several edges with the same ends: the one with the smallest weight.
-    pub remove_duplicates: bool,
-    /// Whether to drop self-loops.
-    pub remove_self_loops: bool,
-    /// Whether to store the in-lists of a directed graph too.
-    pub in_edges: bool,
-    /// How vertices are numbered.
-    pub order: VertexOrder,
-    /// What decides how vertices are numbered, in place of `order`.
-    pub order_from: Option<OrderFrom>,
-    /// The number of shards by destination for out-lists; 1 for no grouping.
-    pub shards: u32,
-    /// Which ids become vertices.
-    pub ids: IdPolicy,
-    /// The memory budget, in bytes.
-    pub memory_bytes: u64,
-    /// The folder for temporary files; by default the store's own directory.
-    pub temporary: Option<PathBuf>,
-}
-
-impl Default for FormatOptions {
-    /// Packed pages of 1 MiB, and the order of vertices that a sample chooses.
-    fn default() -> Self {
-        let layout = Layout { encoding: Encoding::PACKED, ..Layout::default() };
-        Self { layout, order_from: Some(OrderFrom::Sample), ..Self::plain() }
-    }
-}
-
-impl FormatOptions {
-    /// Pages that are not packed, vertices in natural order: every neighbour is a vertex id of 4 bytes.
-    pub fn plain() -> Self {
-        Self {
-            layout: Layout::default(),
-            keep_weights: true,
-            symmetrize: false,
-            remove_duplicates: false,
-            remove_self_loops: false,
-            in_edges: false,
-            order: VertexOrder::Natural,
-            order_from: None,
-            shards: 1,
-            ids: IdPolicy::Auto,
-            memory_bytes: 1 << 30,
-            temporary: None,
-        }
-    }
-}
-
-/// The outcome of formatting.
-#[derive(Clone, Debug)]
-pub struct FormatReport {
-    /// The manifest that was written.
-    pub manifest: Manifest,
-    /// The number of self-loops dropped.
-    pub self_loops_removed: u64,
-    /// The number of duplicates dropped.
-    pub duplicates_removed: u64,
-}
 
 /// Opens the source. Called twice if ids do not fit in 32 bits, to collect them first.
 pub type OpenSource<'a> = dyn FnMut() -> Result<Box<dyn EdgeSource>> + 'a;

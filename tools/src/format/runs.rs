@@ -6,8 +6,8 @@
 //!  number    kind:1 │ following bytes:3 │ lowest bits:4 ┊ following bytes
 //! ```
 //!
-//! Any order of records can be written, but only sorted ones become smaller. All threads pack; runs are unpacked side by
-//! side when they are merged.
+//! Any order of records can be written, but only sorted ones become smaller. All threads pack; runs are unpacked side
+//! by side when they are merged.
 
 use super::record::Record;
 use super::sorter;

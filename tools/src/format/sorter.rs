@@ -323,7 +323,10 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(16))]
         #[test]
         fn runs_merge_to_the_sorted_whole(
-            triples in prop::collection::vec((prop_oneof![8 => 0u32..50, 1 => any::<u32>()], any::<u32>(), 0u32..4), 0..6000),
+            triples in prop::collection::vec(
+                (prop_oneof![8 => 0u32..50, 1 => any::<u32>()], any::<u32>(), 0u32..4),
+                0..6000,
+            ),
             records_max in 20u64..3000,
             shrunk: bool,
         ) {
