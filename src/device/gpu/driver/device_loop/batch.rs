@@ -5,15 +5,14 @@ use super::super::superstep;
 use super::super::timing::DeviceSpan;
 use super::super::writes::Writes;
 use super::STEPS_MAX;
-use super::resident::{Absent, Place, Resident, Table, is_queued};
+use super::dispatches::{Planned, bind, plan};
+use super::resident::Resident;
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK};
-use crate::device::gpu::compose::layout::{
-    Course, Dispatch, EVERY_VISIT, Logged, WHEN_EITHER, WHEN_QUEUED, WHEN_QUEUED_SCALED, WHEN_WALKED, WORKGROUP,
-};
-use crate::device::gpu::compose::{KernelName, Resource};
+use crate::device::gpu::compose::KernelName;
+use crate::device::gpu::compose::layout::{Course, Dispatch, Logged};
 use crate::device::gpu::kernels::Kernel;
-use crate::device::gpu::memory::plan::{QueueRoom, TOTALS_MAX};
+use crate::device::gpu::memory::plan::QueueRoom;
 use crate::error::Result;
 use crate::model::algorithm::{Step, Summary, Visit};
 use std::collections::VecDeque;
@@ -23,10 +22,6 @@ use std::sync::Arc;
 use topostream_formats::Direction;
 use wgpu::BufferUsages as Usage;
 
-/// Maximum number of workgroups of `expand`, which process units in a loop: as many as a large GPU runs concurrently.
-const EXPAND_GROUPS: u32 = 2048;
-/// Maximum number of workgroups of `sweep`, which process units in a loop.
-const SWEEP_GROUPS: u32 = 4096;
 /// Maximum number of submissions in flight.
 pub(super) const BATCHES: usize = 2;
 /// Bytes of a log.
@@ -387,148 +382,4 @@ impl Ring {
         });
         Ok(Self { readback, times })
     }
-}
-
-/// A dispatch before its kernel is composed.
-struct Planned<'a> {
-    name: KernelName,
-    visit: (Direction, Visit),
-    /// None for a direct dispatch of one workgroup.
-    dispatch: Option<Dispatch>,
-    pages: Option<Pages<'a>>,
-}
-
-/// The pages that a kernel processes: their table, and their place if they are in device memory.
-#[derive(Clone, Copy)]
-struct Pages<'a> {
-    table: &'a Table,
-    place: Option<&'a Place>,
-}
-
-/// The dispatches of a superstep, in order.
-fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Visit)]) -> Vec<Planned<'a>> {
-    let numbered = || visits.iter().zip(0..).map(|(&(direction, visit), number)| (direction, visit, number));
-    let topology = |direction| context.topology(direction).direction();
-    let reads_some = |visit| !matches!(visit, Visit::All | Visit::None);
-    let once = |name| Planned { name, visit: visits[0], dispatch: None, pages: None };
-    let mut planned = Vec::new();
-    for (direction, visit, number) in numbered().filter(|&(_, visit, _)| reads_some(visit)) {
-        for Absent { table, .. } in resident.absent.iter().filter(|absent| absent.direction == topology(direction)) {
-            let dispatch = Some(Dispatch { visit: number, when: WHEN_EITHER, x: groups(table), y: 1 });
-            let pages = Some(Pages { table, place: None });
-            planned.push(Planned { name: KernelName::Absent, visit: (direction, visit), dispatch, pages });
-        }
-    }
-    if !planned.is_empty() {
-        planned.push(once(KernelName::Halt));
-    }
-    for (direction, visit, number) in numbered().filter(|&(_, visit, _)| visit != Visit::None) {
-        for place in resident.places.iter().filter(|place| place.direction == topology(direction)) {
-            let mut add = |name, when, (x, y), table| {
-                let (dispatch, visit) = (Some(Dispatch { visit: number, when, x, y }), (direction, visit));
-                planned.push(Planned { name, visit, dispatch, pages: Some(Pages { table, place: Some(place) }) });
-            };
-            let Place { walked, listed, .. } = place;
-            match visit {
-                _ if is_queued(visit) => {
-                    add(KernelName::Compact, WHEN_QUEUED, (groups(walked), 1), walked);
-                    add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), walked);
-                    add(KernelName::Segments, WHEN_WALKED, walked.groups, walked);
-                }
-                Visit::Without(_) => {
-                    add(KernelName::Select, WHEN_EITHER, (listed.unit_count.div_ceil(WORKGROUP), 1), listed);
-                    add(KernelName::Sweep, WHEN_EITHER, (listed.unit_count.min(SWEEP_GROUPS), 1), listed);
-                }
-                _ => match &place.bins {
-                    Some((_, groups)) if direction == Direction::In && !context.declared.traversal => {
-                        add(KernelName::Binned, WHEN_EITHER, *groups, listed);
-                    }
-                    _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked),
-                },
-            }
-        }
-    }
-    let name = if context.declared.traversal { KernelName::Census } else { KernelName::VertexPhase };
-    let dispatch = Dispatch { visit: EVERY_VISIT, when: WHEN_EITHER, x: superstep::groups(context), y: 1 };
-    planned.push(Planned { dispatch: Some(dispatch), ..once(name) });
-    planned.push(once(KernelName::Decide));
-    planned
-}
-
-/// The kernels over lists that [`plan`] will probably use for a visit.
-pub(super) fn kernels((direction, visit): (Direction, Visit)) -> Vec<(KernelName, Direction, Visit)> {
-    let names: &[KernelName] = match visit {
-        Visit::None => &[],
-        _ if is_queued(visit) => &[KernelName::Compact, KernelName::Expand, KernelName::Segments],
-        Visit::Without(_) => &[KernelName::Select, KernelName::Sweep],
-        _ => &[KernelName::Segments],
-    };
-    names.iter().map(|&name| (name, direction, visit)).collect()
-}
-
-/// Workgroups that process all pages of a table in parallel, up to [`TOTALS_MAX`].
-fn groups(table: &Table) -> u32 {
-    table.pages.div_ceil(table.pages_a_group).clamp(1, TOTALS_MAX)
-}
-
-/// Composes a kernel; returns its bind groups for even and for odd supersteps.
-fn bind(
-    context: &mut Context,
-    name: KernelName,
-    (direction, visit): (Direction, Visit),
-    pages: Option<Pages<'_>>,
-    [course, arguments, dispatches, rows]: [&wgpu::Buffer; 4],
-) -> Result<(Arc<Kernel>, [Vec<wgpu::BindGroup>; 2])> {
-    let kernel = context.kernel_of_loop(name, direction, visit)?;
-    let place = || pages.and_then(|pages| pages.place).expect("kernels over lists have a place");
-    let find = |superstep: u32, resource: &Resource| match *resource {
-        Resource::Course => course.clone(),
-        Resource::Arguments => arguments.clone(),
-        Resource::Dispatches => dispatches.clone(),
-        Resource::NextStep => context.buffers.step.clone(),
-        Resource::Pages => context.arena_buffers[place().buffer as usize].buffer().clone(),
-        Resource::Batch => pages.expect("kernels over pages have a table").table.buffer.clone(),
-        Resource::Units => pages.expect("kernels over pages have a table").table.units.clone(),
-        Resource::Bins => place().bins.as_ref().expect("sorted lists").0.clone(),
-        Resource::Swept => place().swept.clone().expect("lists that are swept"),
-        Resource::Queue => place().queue.clone().expect("lists that are queued have a queue"),
-        Resource::Rows => rows.clone(),
-        _ => context.buffers.find(context.graph_buffers(), superstep, direction, resource).clone(),
-    };
-    let bind_group = |superstep: u32, group| {
-        let of_group: Vec<(Resource, wgpu::Buffer)> =
-            kernel.resources(group).map(|resource| (resource, find(superstep, &resource))).collect();
-        kernel.bind(context.gpu(), group, |resource| {
-            &of_group.iter().find(|(one, _)| one == resource).expect("every resource of the group was found").1
-        })
-    };
-    let bound = [0, 1].map(|superstep| (0..kernel.groups()).map(|group| bind_group(superstep, group)).collect());
-    Ok((kernel, bound))
-}
-
-/// Composes a kernel over all lists of a place, with its bind groups, for algorithms that are not traversals.
-///
-/// # Errors
-/// Shader errors.
-pub(super) fn bind_paced(
-    context: &mut Context,
-    name: KernelName,
-    (direction, visit): (Direction, Visit),
-    (place, table): (&Place, &Table),
-    (rows, hubs): (&wgpu::Buffer, &wgpu::Buffer),
-) -> Result<(Arc<Kernel>, Vec<wgpu::BindGroup>)> {
-    let kernel = context.kernel_of_loop(name, direction, visit)?;
-    let bind = |group| {
-        kernel.bind(context.gpu(), group, |resource| match resource {
-            Resource::Pages => context.arena_buffers[place.buffer as usize].buffer(),
-            Resource::Batch => &table.buffer,
-            Resource::Units => &table.units,
-            Resource::Rows => rows,
-            Resource::HubQueue => hubs,
-            Resource::Bins => &place.bins.as_ref().expect("sorted lists").0,
-            _ => context.buffers.find(context.graph_buffers(), 0, direction, resource),
-        })
-    };
-    let bound = (0..kernel.groups()).map(bind).collect();
-    Ok((kernel, bound))
 }

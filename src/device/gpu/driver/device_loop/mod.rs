@@ -22,6 +22,7 @@
 
 mod batch;
 mod bins;
+mod dispatches;
 mod joint;
 mod pace;
 mod paced;
@@ -122,7 +123,7 @@ impl DeviceLoop {
         let visits = visits(context);
         let (direction, visit) = visits[0];
         let vertices = if context.declared.traversal { KernelName::Census } else { KernelName::VertexPhase };
-        let mut kernels: Vec<_> = visits.iter().flat_map(|&visit| batch::kernels(visit)).collect();
+        let mut kernels: Vec<_> = visits.iter().flat_map(|&visit| dispatches::kernels(context, visit)).collect();
         // The last one is compiled first.
         kernels.extend([(vertices, direction, visit), (KernelName::Decide, direction, visit)]);
         context.compile_loop_ahead(&kernels);

@@ -4,7 +4,7 @@
 use super::super::context::Context;
 use super::super::superstep;
 use super::super::timing::{Timing, union_ns};
-use super::batch;
+use super::dispatches;
 use super::resident::Resident;
 use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
 use crate::device::gpu::adapter::rounds;
@@ -180,7 +180,7 @@ impl Paced {
                     Entry::Occupied(known) => known.into_mut(),
                     Entry::Vacant(vacant) => {
                         let visit = (direction, visit);
-                        vacant.insert(batch::bind_paced(context, name, visit, (place, table), (rows, hubs))?)
+                        vacant.insert(dispatches::bind_paced(context, name, visit, (place, table), (rows, hubs))?)
                     }
                 };
                 let stamps = timing.next(&context.home.gpu, name.name());
