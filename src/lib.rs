@@ -120,7 +120,7 @@
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("chain");
-//! let store = StoreBuilder::from_edges([(0, 2), (2, 1), (3, 4)]).create(&path)?;
+//! let store = StoreBuilder::from_edges([(0, 2), (2, 1), (3, 4)]).with_natural_order().create(&path)?;
 //! let run = Engine::new(store, EngineOptions::default()).run(LeastAncestor)?;
 //! assert_eq!(run.column::<VertexId>("least")?.into_vec(), [0, 0, 0, 3, 3].map(VertexId));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

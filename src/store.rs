@@ -21,7 +21,9 @@ const READING_SHARE: u64 = 4;
 /// Makes a store from edges in memory or in a file.
 ///
 /// Edges name vertices by original ids of up to 64 bits. Vertices are the ids that occur, unless
-/// [`with_vertices`](Self::with_vertices) is called.
+/// [`with_vertices`](Self::with_vertices) is called. Pages are packed, and vertices are numbered in the order that a
+/// sample finds smaller: [`Store::ids`] has the original id of each, and [`with_natural_order`](Self::with_natural_order)
+/// numbers them by original id.
 ///
 /// ```
 /// use topostream::StoreBuilder;
@@ -145,6 +147,13 @@ impl StoreBuilder {
     #[must_use]
     pub fn with_vertices(self, vertices: u64) -> Self {
         Self { options: FormatOptions { ids: IdPolicy::Below(vertices), ..self.options }, ..self }
+    }
+
+    /// Numbers vertices by ascending original id, also where the store would be smaller in another order.
+    #[must_use]
+    pub fn with_natural_order(self) -> Self {
+        let options = FormatOptions { order: VertexOrder::Natural, order_from: None, ..self.options };
+        Self { options, ..self }
     }
 
     /// Main memory for reading and sorting, in bytes. 1 GiB by default.
