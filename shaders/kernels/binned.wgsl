@@ -31,13 +31,9 @@ fn take_binned(entry: HubEntry, is_part: bool, lanes: u32, lane: u32) {
     }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup_id: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
-) {
-    var unit = unit_number(workgroup_id, workgroups);
+// Processes a unit: as many entries of a bin as the workgroup has threads for. In uniform control flow.
+fn take_unit(number: u32, lane: u32) {
+    var unit = number;
     var bin = 0u;
     var lanes = 1u;
     var units = units_of(bins.counts[0], lanes);
@@ -54,6 +50,21 @@ fn main(
         entry = bins.entries[bins.begins[bin] + at];
     }
     take_binned(entry, bin == BINS - 1u, lanes, lane);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let units = units_of(bins.counts[0], 1u) + units_of(bins.counts[1], 8u) + units_of(bins.counts[2], 32u)
+        + bins.counts[3];
+    let stride = workgroups.x * workgroups.y;
+    // rounds: lists / 2^20: 2^12 at most.
+    for (var unit = unit_number(workgroup_id, workgroups); unit < units; unit += stride) {
+        take_unit(unit, lane);
+    }
     if LOOPS_LIMITED {
         check_loops();
     }
