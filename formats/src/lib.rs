@@ -36,6 +36,7 @@ pub mod shard;
 pub mod store;
 pub mod threads;
 pub mod values;
+pub mod weights;
 pub mod write;
 
 pub use edge::{Edge, EdgeSource, IdSpace, MemorySource, SourceInfo, WeightType};

@@ -69,6 +69,9 @@ pub struct TopologyManifest {
     /// CRC-32C of `chunks.bin`, which packed pages have; the member is absent without them.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub chunks_crc: Option<u32>,
+    /// CRC-32C of `weights.bin`, which topologies with packed weights have; the member is absent without them.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub weights_crc: Option<u32>,
     /// CRC-32C of the degrees, a u32 each: of the file `degrees.bin`, which stores with packed pages do not have.
     pub degrees_crc: u32,
     /// The shards by which the lists are grouped; the member is absent if they are not grouped. Only out-lists are
@@ -267,6 +270,9 @@ impl Manifest {
             if topology.chunks_crc.is_some() != self.encoding.is_packed() {
                 return wrong("chunks_crc with packed pages only", format!("{:?}", topology.chunks_crc));
             }
+            if topology.weights_crc.is_some() && !packs_weights(self.encoding, self.weights) {
+                return wrong("weights_crc with packed pages and weights of u32 only", "weights_crc".into());
+            }
             if topology.pages > self.encoding.pages_max() || topology.large_pages > topology.pages {
                 return wrong("page counts within the encoding's limits", topology.pages.to_string());
             }
@@ -316,6 +322,11 @@ impl Manifest {
         }
         Ok(())
     }
+}
+
+/// Whether writers pack the weights of a store.
+pub(crate) fn packs_weights(encoding: Encoding, weights: Option<WeightType>) -> bool {
+    encoding.is_packed() && weights == Some(WeightType::U32)
 }
 
 /// The version of a file with anything that is new in version 3, and with or without grouped lists.

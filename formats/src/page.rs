@@ -429,12 +429,7 @@ fn check_records(
 /// The first defect.
 pub fn check_weights(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
     let entry = &context.entries[page as usize];
-    let crc = crate::checksum::crc32c(bytes);
-    PageDefect::unless(
-        crc == entry.weights_crc,
-        format!("weights checksum {:08x}", entry.weights_crc),
-        format!("{crc:08x}"),
-    )?;
+    check_weights_crc(bytes, entry)?;
     PageDefect::unless(
         bytes.len() >= size_of::<WeightsHeader>(),
         "a page of weights",
@@ -445,6 +440,15 @@ pub fn check_weights(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Resu
     PageDefect::unless(header == expected, format!("{expected:?}"), format!("{header:?}"))?;
     let need = size_of::<WeightsHeader>() + entry.edge_count as usize * 4;
     PageDefect::unless(need <= bytes.len(), format!("at most {} bytes", bytes.len()), need.to_string())
+}
+
+/// Checks the checksum of a page of weights.
+///
+/// # Errors
+/// The defect.
+pub(crate) fn check_weights_crc(bytes: &[u8], entry: &DirectoryEntry) -> Result<(), PageDefect> {
+    let (crc, expected) = (crate::checksum::crc32c(bytes), entry.weights_crc);
+    PageDefect::unless_with(crc == expected, || format!("weights checksum {expected:08x}"), || format!("{crc:08x}"))
 }
 
 /// The weights of a page that has passed [`check_weights`], `edge_count` of them.

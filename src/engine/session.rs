@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
 use crate::pages::PagePlan;
-use crate::pages::fetch::{self, PageRef};
+use crate::pages::fetch::{self, PageRef, UnpackingFetcher};
 use crate::pages::memory::MemoryPlan;
 use crate::pages::parts as page_parts;
 use crate::report::RunReport;
@@ -78,7 +78,8 @@ impl<'a> Session<'a> {
         let (kind, runtime) = (options.fetcher, Handle::current());
         let open = || {
             let _entered = runtime.enter();
-            fetch::open(kind, store, pool, weights)
+            let fetcher = fetch::open(kind, store, pool, weights)?;
+            if weights { UnpackingFetcher::over(fetcher, store) } else { Ok(fetcher) }
         };
         let (fetcher, device) = beside(&open, || engine.roster.device(&setup, team));
         let (fetcher, device) = (fetcher?, device?);

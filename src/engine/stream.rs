@@ -9,10 +9,11 @@ use crate::error::{Error, Result};
 use crate::model::algorithm::Step;
 use crate::pages::backlog::Backlog;
 use crate::pages::cache::{PageCache, Policy};
-use crate::pages::fetch::{CANCEL_TICK, Fetcher, Frame, PageFilled, PageRead, PageRef, SHUT_DOWN_TIMEOUT};
+use crate::pages::fetch::{CANCEL_TICK, Fetcher, Frame, PageFilled, PageRead, PageRef, SHUT_DOWN_TIMEOUT, Unfilled};
 use crate::pages::memory::MemoryPlan;
 use crate::pages::meters::StripeMeters;
 use crate::pages::parts::{Parts, WantedParts};
+use crate::pages::read_sizes::ReadSizes;
 use crate::pages::{PagePlan, StripeReport};
 use crate::report::StepReport;
 use crate::trace::EngineSpans;
@@ -23,16 +24,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Instant;
 use tokio::time::Interval;
-use topostream_formats::{Store, Topology};
+use topostream_formats::Store;
 
 /// The fetcher of a run, and the frames that pages are read into.
 pub(super) struct PageStream {
     cache: PageCache<Frame>,
     ahead: ReadAhead,
     fetcher: Box<dyn Fetcher>,
-    read_bytes: u64,
-    /// Bytes of a chunk; 0 if pages have none.
-    chunk_bytes: u64,
+    sizes: ReadSizes,
     stripes: usize,
     in_flight_max: usize,
     stripe_in_flight_max: usize,
@@ -90,8 +89,7 @@ impl PageStream {
             cache,
             ahead: ReadAhead::default(),
             fetcher,
-            read_bytes: plan.read_bytes,
-            chunk_bytes: store.topologies().find_map(Topology::chunks).map_or(0, |of| of.chunk_bytes().into()),
+            sizes: ReadSizes::new(store, plan),
             stripes: plan.stripes as usize,
             in_flight_max: plan.in_flight_max(),
             stripe_in_flight_max: plan.stripe_in_flight_max(),
@@ -121,7 +119,7 @@ impl PageStream {
     pub fn missing_of(&self, pages: impl Iterator<Item = PageRef>, parts: &WantedParts) -> (u64, u64) {
         pages.fold((0, 0), |(reads, bytes), page| {
             let missing = self.missing(page, wanted_of(parts, page));
-            (reads + missing.reads(), bytes + missing.bytes(self.read_bytes, self.chunk_bytes))
+            (reads + missing.reads(), bytes + self.sizes.of(page, missing))
         })
     }
 
@@ -137,7 +135,7 @@ impl PageStream {
 
     /// Returns the bytes that were read ahead since the last superstep began.
     pub fn unvisited_bytes(&mut self) -> u64 {
-        self.ahead.take_reads() * self.read_bytes
+        self.ahead.take_reads() * self.sizes.mean()
     }
 
     /// Waits for reads in flight that no superstep has asked for, at most for [`SHUT_DOWN_TIMEOUT`].
@@ -216,7 +214,7 @@ impl<'a> Visit<'a> {
             report.pages_cached += u64::from(!fresh);
             device.submit(PageTask { page, frame: Arc::new(frame), fresh });
         }
-        let ahead_bytes = ahead.take_reads() * stream.read_bytes;
+        let ahead_bytes = ahead.take_reads() * stream.sizes.mean();
         report.disk_bytes += ahead_bytes;
         report.wanted_bytes += ahead_bytes;
         let missing = missing.into_iter().filter(|&page| !ahead.adopt(page)).collect();
@@ -287,7 +285,7 @@ impl<'a> Visit<'a> {
             // The parts are those of this superstep.
             let wanted = if ahead { Parts::Whole } else { wanted_of(&self.parts, page) };
             let missing = wanted.without(frame.held());
-            let bytes = missing.bytes(self.stream.read_bytes, self.stream.chunk_bytes);
+            let bytes = self.stream.sizes.of(page, missing);
             frame.request(missing);
             if ahead {
                 self.upcoming.begin(page);
@@ -354,7 +352,7 @@ impl<'a> Visit<'a> {
     fn on_filled(&mut self, PageFilled { page, mut frame, result }: PageFilled) -> Result<()> {
         self.backlog.end(page);
         self.stream.meters.read_ends(page);
-        let bytes = frame.requested().bytes(self.stream.read_bytes, self.stream.chunk_bytes);
+        let bytes = self.stream.sizes.of(page, frame.requested());
         self.spans.read_ends(page, bytes, result.is_ok());
         let ahead = self.stream.ahead.adopt(page);
         if result.is_ok() {
@@ -378,9 +376,12 @@ impl<'a> Visit<'a> {
                 self.device.submit(PageTask { page, frame: Arc::new(frame), fresh: true });
                 Ok(())
             }
-            Err(source) => {
+            Err(unfilled) => {
                 self.stream.cache.release(frame);
-                self.try_again(page, |tries| Error::Read { page: page.page, tries, source })
+                self.try_again(page, |tries| match unfilled {
+                    Unfilled::Read(source) => Error::Read { page: page.page, tries, source },
+                    Unfilled::Defect(error) => Error::Store(error),
+                })
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::model::algorithm::Algorithm;
 use crate::model::bits::Bits;
 use serde::Serialize;
 use topostream_formats::chunks::ChunkTable;
+use topostream_formats::weights::WeightPlaces;
 use topostream_formats::{Direction, Store, Topology};
 
 /// Main memory of a run, by part, in bytes.
@@ -37,7 +38,7 @@ pub struct MemoryPlan {
     pub frame_bytes: u64,
     /// Of them, the bytes for the page; weights are behind it. More than a page has if frames keep plain images.
     pub place_bytes: u64,
-    /// Bytes that are read to fill a frame.
+    /// Bytes that are read to fill a frame: the mean, if weights are packed.
     pub read_bytes: u64,
     /// Stripes that are read at the same time.
     pub stripes: u32,
@@ -93,7 +94,7 @@ impl MemoryPlan {
             frames: 0,
             frame_bytes: u64::from(out.page_bytes()) + u64::from(weights),
             place_bytes: out.page_bytes().into(),
-            read_bytes: u64::from(out.page_bytes()) + u64::from(weights),
+            read_bytes: out.read_bytes(algorithm.needs_weights()),
             stripes: store.stripe_count() as u32,
         };
         let left = memory_bytes.saturating_sub(plan.total_bytes());
@@ -179,7 +180,8 @@ pub(crate) fn directory_bytes(store: &Store) -> u64 {
     let (vertices, edges) = (store.vertices(), store.edges());
     let chunks = |topology: &Topology| {
         let finder_bytes = PartFinder::memory_bytes(topology, edges, vertices);
-        topology.chunks().map_or(0, ChunkTable::memory_bytes) + finder_bytes
+        let weight_bytes = topology.weight_places().map_or(0, WeightPlaces::memory_bytes);
+        topology.chunks().map_or(0, ChunkTable::memory_bytes) + finder_bytes + weight_bytes
     };
     store.topologies().map(|topology| 36 * u64::from(topology.page_count()) + chunks(topology)).sum()
 }

@@ -6,6 +6,7 @@
 //! | [`cache`] | which page is in which frame, and which frame is reused next |
 //! | `plan` | which pages a superstep visits |
 //! | [`parts`] | what it reads of pages of which it visits few lists |
+//! | [`read_sizes`] | how many bytes are read of a page |
 //! | `unit_lists` | which lists are in which units of packed pages |
 //! | [`memory`] | how main memory is divided before a run |
 //! | `backlog` | the pages that are still to be read, and their order |
@@ -24,6 +25,7 @@ pub mod memory;
 pub mod meters;
 pub mod parts;
 mod plan;
+pub mod read_sizes;
 pub mod scan;
 mod unit_lists;
 

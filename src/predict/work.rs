@@ -141,7 +141,7 @@ impl Workload {
             attributes: algorithm.attributes(has_in_lists),
             table_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
             traversal: algorithm.is_traversal(),
-            page_bytes: f64::from(out.page_bytes()) + f64::from(weights),
+            page_bytes: out.read_bytes(algorithm.needs_weights()) as f64,
             image_bytes: plain as f64 + f64::from(weights),
             directory_pages: store.topologies().map(|topology| u64::from(topology.page_count())).sum(),
             pages,

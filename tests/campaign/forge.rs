@@ -104,6 +104,8 @@ impl Forgery<'_> {
             ("degrees.bin", "out", "degrees_crc"),
             ("chunks.bin", "out", "chunks_crc"),
             ("in/chunks.bin", "in", "chunks_crc"),
+            ("weights.bin", "out", "weights_crc"),
+            ("in/weights.bin", "in", "weights_crc"),
             ("in/directory.bin", "in", "directory_crc"),
             ("in/degrees.bin", "in", "degrees_crc"),
             ("ids.bin", "ids", "crc"),
@@ -123,8 +125,12 @@ impl Forgery<'_> {
         let name = format!("{prefix}{folder}{kind}.{stripe}");
         let Ok(length) = fs::metadata(self.store.join(&name)).map(|data| data.len() as usize) else { return };
         let row = self.random.index((length / PAGE).max(1));
-        let (from, end) = (row * PAGE, (row + 1) * PAGE);
-        let range = *self.random.choose(&[(from, from + 32), (end - 64, end), (from, end), (from + 32, from + 256)]);
+        let (from, end) = match fs::read(self.store.join(format!("{folder}weights.bin"))) {
+            Ok(places) if kind == "weights" => packed_weights(&places, stripes, stripe, row),
+            _ => (row * PAGE, (row + 1) * PAGE),
+        };
+        let last = end.saturating_sub(64);
+        let range = *self.random.choose(&[(from, from + 32), (last, end), (from, end), (from + 32, from + 256)]);
         let Some(bytes) = self.change_word(&name, range.0..range.1) else { return };
         let directory = format!("{folder}directory.bin");
         let mut entries = fs::read(self.store.join(&directory)).expect("a directory");
@@ -135,6 +141,15 @@ impl Forgery<'_> {
             self.seal(lists, "directory_crc", &entries);
         }
     }
+}
+
+/// Where a page of packed weights begins in its stripe's file, and its end, by the table of their lengths.
+fn packed_weights(places: &[u8], stripes: usize, stripe: usize, row: usize) -> (usize, usize) {
+    let words = places[32..].chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes")) as usize);
+    let lengths: Vec<usize> = words.skip(stripe).step_by(stripes).map(|sectors| 4096 * sectors).collect();
+    let row = row % lengths.len().max(1);
+    let from: usize = lengths.iter().take(row).sum();
+    (from, from + lengths.get(row).copied().unwrap_or(0))
 }
 
 /// The paths of all leaves of a value.

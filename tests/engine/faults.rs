@@ -88,6 +88,31 @@ fn transient_faults_of_all_kinds() {
     assert!(retries > 100, "only {retries} retries: the faults did not happen");
 }
 
+/// Weights that are packed on disk are checked before they are unpacked, whichever fault they come with.
+#[test]
+fn faults_of_packed_weights() {
+    let weighted = Weighted::by_chance(graph(), false, 3);
+    let store = TestStore::weighted(&weighted, true, &small_pages(PACKED));
+    assert!(store.open().topologies().all(|topology| topology.weight_places().is_some()));
+    let expected = weighted.distances(17);
+    let mut failed = 0;
+    for (seed, lasting) in (0..8).flat_map(|seed| [(seed, false), (seed, true)]) {
+        let calm = Faults { lasting, ..Faults::none(seed) };
+        let faults = Faults { io_errors: 30, flipped_bits: 90, short_reads: 90, ..calm };
+        let engine = store.engine(engine_options(Some(7), 2, simulated(faults)));
+        let found = within(PATIENCE_S, &format!("{faults:?}"), move || distances(&engine, 17));
+        match found {
+            Ok(found) => assert_eq!(found.dense(), expected, "{faults:?}"),
+            Err(error) => {
+                let message = error.to_string();
+                assert!(lasting && message.contains("page "), "{faults:?}: {message}");
+                failed += u32::from(message.contains("weights.0"));
+            }
+        }
+    }
+    assert!(failed > 0, "a lasting fault of weights");
+}
+
 // ---- Lasting faults -------------------------------------------------------------------------------------------------
 
 /// The run ends with an error that names file and page, after all tries, with or without reads in flight.

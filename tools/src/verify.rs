@@ -66,10 +66,10 @@ pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel:
         progress.begin(stage, Some(topology.page_count().into()), Unit::Pages);
         sums.push(verify_topology(store, topology, progress, cancel)?);
         progress.end();
-        let page_bytes = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());
         report.pages += u64::from(topology.page_count());
         report.edges += store.edges();
-        report.bytes += u64::from(topology.page_count()) * page_bytes;
+        report.bytes += u64::from(topology.page_count()) * u64::from(topology.page_bytes());
+        report.bytes += topology.weights_file_bytes();
     }
     let agree = match sums[..] {
         [out, in_lists] => out.along == in_lists.against,
@@ -142,6 +142,22 @@ impl Buffers {
     }
 }
 
+/// Reads the weights of a page, and checks what only verifiers check of packed ones.
+fn read_weights(reader: &PageReader<'_>, topology: &Topology, number: PageId, buffers: &mut Buffers) -> Result<()> {
+    let Buffers { weights, image, .. } = buffers;
+    if weights.is_empty() {
+        return Ok(());
+    }
+    reader.read_weights(number, weights)?;
+    if topology.weight_places().is_none() {
+        return Ok(());
+    }
+    let bytes = topology.place(number).weights_bytes;
+    image[..bytes].copy_from_slice(&weights[weights.len() - bytes..]);
+    topology.unpack_weights(number, weights)?;
+    topology.check_packed_weights(number, &image[..bytes])
+}
+
 fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, cancel: &Cancel) -> Result<Sums> {
     let reader = PageReader::open(topology)?;
     let degrees = topology.degrees(store.vertices())?;
@@ -154,7 +170,8 @@ fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, 
     let one_page = |buffers: &mut Buffers, number: u32| -> Result<Checked> {
         cancel.check()?;
         buffers.allocate(store, topology)?;
-        reader.read(PageId(number), &mut buffers.page, &mut buffers.weights)?;
+        reader.read(PageId(number), &mut buffers.page, &mut [])?;
+        read_weights(&reader, topology, PageId(number), buffers)?;
         let checked = verify_page(store, topology, PageId(number), buffers, &lengths)?;
         progress.position(1 + done.fetch_add(1, Ordering::Relaxed));
         Ok(checked)

@@ -151,8 +151,8 @@ impl Footprint {
     pub fn page_bytes(&self, store: &Store, weighted: bool) -> u64 {
         let lists = [Direction::Out, Direction::In].into_iter().filter(|one| self.directions.contains(one));
         let bytes = lists.filter_map(|direction| store.topology(direction)).map(|lists| {
-            let weights = if weighted { lists.weight_page_bytes() } else { 0 };
-            u64::from(lists.page_count()) * u64::from(lists.page_bytes() + weights)
+            let weight_bytes = if weighted { lists.weights_file_bytes() } else { 0 };
+            u64::from(lists.page_count()) * u64::from(lists.page_bytes()) + weight_bytes
         });
         bytes.sum()
     }

@@ -2,6 +2,7 @@
 
 use super::bits::{self, block_words, words_of};
 use super::{BLOCK, POSITION_BITS};
+use crate::page::PageDefect;
 
 /// How the gaps of a block are written, and where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,6 +131,25 @@ impl Shape {
             let position = bits::read(words, POSITION_BITS as usize * number, POSITION_BITS);
             (position, bits::read(words, self.high_at(number), self.high))
         })
+    }
+
+    /// Checks that positions ascend, that all exceptions have high parts, and that the bits behind them are zeros.
+    ///
+    /// # Errors
+    /// The first defect of the words of the exceptions of block `block`.
+    pub(super) fn check_exceptions(self, words: &[u32], block: usize) -> Result<(), PageDefect> {
+        let mut next = 0;
+        for (position, high) in self.exceptions_of(words) {
+            PageDefect::unless_with(
+                position >= next && high > 0,
+                || format!("block {block} with ascending exceptions"),
+                || format!("position {position} with {high}"),
+            )?;
+            next = position + 1;
+        }
+        let used = self.exception_bits();
+        let behind = bits::read(words, used, (32 * words.len() - used) as u32);
+        PageDefect::unless_with(behind == 0, || "zeros behind exceptions", || format!("block {block}: {behind:x}"))
     }
 
     /// Adds the high parts of the exceptions to unpacked gaps. Any words are safe, also too few.

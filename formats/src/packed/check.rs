@@ -99,18 +99,6 @@ impl PackedPage<'_> {
     fn check_exceptions(&self, block: usize) -> Result<(), PageDefect> {
         let (_, shape) = self.block(block);
         let words = self.payload_from(self.unit_at(block / UNIT_BLOCKS) + shape.offset as usize);
-        let words = words.get(shape.packed_words()..shape.words()).unwrap_or(&[]);
-        let mut next = 0;
-        for (position, high) in shape.exceptions_of(words) {
-            PageDefect::unless_with(
-                position >= next && high > 0,
-                || format!("block {block} with ascending exceptions"),
-                || format!("position {position} with {high}"),
-            )?;
-            next = position + 1;
-        }
-        let used = shape.exception_bits();
-        let behind = super::bits::read(words, used, (32 * words.len() - used) as u32);
-        PageDefect::unless_with(behind == 0, || "zeros behind exceptions", || format!("block {block}: {behind:x}"))
+        shape.check_exceptions(words.get(shape.packed_words()..shape.words()).unwrap_or(&[]), block)
     }
 }

@@ -33,6 +33,7 @@ mod kernels;
 mod page_degrees;
 mod partial;
 mod parts;
+pub mod weights;
 
 pub use decode::UnitDecoder;
 pub use encoder::{PageEncoder, SharedLists};

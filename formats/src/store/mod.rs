@@ -13,9 +13,11 @@ use crate::error::{Error, Result};
 use crate::ids::PageId;
 use crate::manifest::{Ids, MANIFEST, Manifest, TopologyManifest};
 use crate::open::{OpenOptions, Places, read_manifest};
-use crate::page::{PageContext, check_page, check_weights};
+use crate::packed;
+use crate::page::{PageContext, WeightsHeader, check_page, check_weights, check_weights_crc};
 use crate::shard::Shard;
 use crate::values::{SharedValues, StoredValues};
+use crate::weights::{self, WEIGHTS, WeightContext, WeightPlaces};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -65,6 +67,7 @@ pub struct Topology {
     degrees: SharedValues,
     page_files: Vec<PathBuf>,
     weight_files: Vec<PathBuf>,
+    weight_places: Option<WeightPlaces>,
     page_bytes: u32,
     weight_page_bytes: u32,
     image_bytes: u64,
@@ -79,6 +82,9 @@ pub struct PagePlace {
     pub offset: u64,
     /// Byte offset in the stripe's weight file.
     pub weights_offset: u64,
+    /// Bytes of the page of weights in the stripe's weight file: fewer than
+    /// [`weight_page_bytes`](Topology::weight_page_bytes) if weights are packed.
+    pub weights_bytes: usize,
 }
 
 impl Store {
@@ -207,13 +213,13 @@ impl Store {
 
     /// Bytes of all files of the store except the manifest.
     pub fn disk_bytes(&self) -> u64 {
-        let weighted = self.manifest.weights.is_some();
         let per_topology = |topology: &Topology| {
-            let page = u64::from(topology.page_bytes) + if weighted { topology.weight_page_bytes.into() } else { 0 };
-            let entries = topology.summary.pages * (page + size_of::<DirectoryEntry>() as u64);
+            let entries =
+                topology.summary.pages * (u64::from(topology.page_bytes) + size_of::<DirectoryEntry>() as u64);
+            let weights = topology.weights_file_bytes() + topology.weight_places().map_or(0, WeightPlaces::file_bytes);
             let chunks = topology.chunks().map_or(0, ChunkTable::file_bytes);
             let degrees = if topology.has_degrees_file() { 4 * self.manifest.vertices } else { 0 };
-            directory::HEADER_BYTES + entries + chunks + degrees
+            directory::HEADER_BYTES + entries + weights + chunks + degrees
         };
         self.topologies().map(per_topology).sum::<u64>() + self.manifest.ids.file_bytes(self.manifest.vertices)
     }
@@ -246,7 +252,8 @@ impl Topology {
             places.check(&folder.join("degrees.bin"))?;
         }
         let chunk_bytes = chunks::memory_bytes(summary.pages, manifest.edges, manifest.page_bytes);
-        let bytes = directory::memory_bytes(summary.pages) + if is_packed { chunk_bytes } else { 0 };
+        let weight_bytes = summary.weights_crc.map_or(0, |_| weights::memory_bytes(summary.pages));
+        let bytes = directory::memory_bytes(summary.pages) + if is_packed { chunk_bytes } else { 0 } + weight_bytes;
         places.check_directory(&path, bytes)?;
         let directory = Directory::open(&path, &context)?;
         let chunks = summary.chunks_crc.map(|crc| {
@@ -256,6 +263,13 @@ impl Topology {
             ChunkTable::open(&path, &ChunkContext { entries, page_bytes, tag, crc })
         });
         let weight_page_bytes = if manifest.weights.is_some() { capacity.weight_page_bytes() } else { 0 };
+        let weight_places = summary.weights_crc.map(|crc| {
+            let path = folder.join(WEIGHTS);
+            places.check(&path)?;
+            let (pages, stripes, tag) = (summary.pages, manifest.stripes.len(), manifest.tag);
+            let page_bytes_max = weight_page_bytes.into();
+            WeightPlaces::open(&path, &WeightContext { pages, stripes, tag, crc, page_bytes_max })
+        });
         let encoding = manifest.encoding;
         let image_bytes = if encoding.is_packed() { encoding.plain_bytes(manifest.page_bytes) } else { 0 };
         let files = |name| stripe_files(store, &manifest.stripes, direction, name);
@@ -270,21 +284,27 @@ impl Topology {
             degrees: SharedValues::default(),
             page_files: files("pages"),
             weight_files: if weight_page_bytes > 0 { files("weights") } else { Vec::new() },
+            weight_places: weight_places.transpose()?,
             page_bytes: manifest.page_bytes,
             weight_page_bytes,
             image_bytes,
             folder,
         };
         topology.page_files.iter().chain(&topology.weight_files).try_for_each(|file| places.check(file))?;
-        topology.check_lengths(&topology.page_files, topology.page_bytes)?;
-        topology.check_lengths(&topology.weight_files, weight_page_bytes)?;
+        let stripes = manifest.stripes.len();
+        let in_stripe = |stripe, bytes: u32| stripe_pages(summary.pages, stripe, stripes) * u64::from(bytes);
+        topology.check_lengths(&topology.page_files, |stripe| in_stripe(stripe, topology.page_bytes))?;
+        topology.check_lengths(&topology.weight_files, |stripe| match &topology.weight_places {
+            Some(places) => places.stripe_bytes(stripe),
+            None => in_stripe(stripe, weight_page_bytes),
+        })?;
         Ok(topology)
     }
 
-    fn check_lengths(&self, files: &[PathBuf], page_bytes: u32) -> Result<()> {
+    fn check_lengths(&self, files: &[PathBuf], bytes: impl Fn(usize) -> u64) -> Result<()> {
         for (stripe, path) in files.iter().enumerate() {
             let pages = stripe_pages(self.summary.pages, stripe, files.len());
-            let expected = pages * u64::from(page_bytes);
+            let expected = bytes(stripe);
             let wanted = format!("{pages} pages, {expected} bytes");
             let found = match std::fs::metadata(path) {
                 Ok(found) if !found.is_file() => "no ordinary file".into(),
@@ -338,7 +358,27 @@ impl Topology {
         self.page_bytes
     }
 
-    /// Bytes of a page of weights, 0 without weights.
+    /// Where pages of weights are, if they are packed.
+    pub fn weight_places(&self) -> Option<&WeightPlaces> {
+        self.weight_places.as_ref()
+    }
+
+    /// Bytes of all pages of weights on disk.
+    pub fn weights_file_bytes(&self) -> u64 {
+        match &self.weight_places {
+            Some(places) => places.bytes(),
+            None => self.summary.pages * u64::from(self.weight_page_bytes),
+        }
+    }
+
+    /// Bytes that are read of a page and, if `with_weights` is set, of its weights: the mean over all pages, rounded up,
+    /// if weights are packed.
+    pub fn read_bytes(&self, with_weights: bool) -> u64 {
+        let weights = if with_weights { self.weights_file_bytes().div_ceil(self.summary.pages.max(1)) } else { 0 };
+        u64::from(self.page_bytes) + weights
+    }
+
+    /// Bytes of a page of weights in memory, 0 without weights. Packed ones are unpacked after they have been read.
     pub fn weight_page_bytes(&self) -> u32 {
         self.weight_page_bytes
     }
@@ -362,11 +402,12 @@ impl Topology {
     pub fn place(&self, page: PageId) -> PagePlace {
         let stripes = self.page_files.len();
         let row = (page.index() / stripes) as u64;
-        PagePlace {
-            stripe: page.index() % stripes,
-            offset: row * u64::from(self.page_bytes),
-            weights_offset: row * u64::from(self.weight_page_bytes),
-        }
+        let (weights_offset, weights_bytes) = match &self.weight_places {
+            Some(places) => places.place(page),
+            None => (row * u64::from(self.weight_page_bytes), self.weight_page_bytes as usize),
+        };
+        let offset = row * u64::from(self.page_bytes);
+        PagePlace { stripe: page.index() % stripes, offset, weights_offset, weights_bytes }
     }
 
     /// The length of the list of each of the graph's `vertices` vertices, unless they are in memory: there is at most
@@ -408,17 +449,43 @@ impl Topology {
         Error::Page { path, page: page.0, expected: defect.expected, found: defect.found }
     }
 
-    /// Checks a page, and its weights if given.
+    /// Checks the checksum of a page of packed weights, which has been read into the last bytes of `place`, and unpacks
+    /// it: `place` then has the page as it would be in a store whose weights are not packed, with undefined bytes
+    /// behind the weights.
+    ///
+    /// # Errors
+    /// [`Error::Page`] with the first defect.
+    pub fn unpack_weights(&self, page: PageId, place: &mut [u8]) -> Result<()> {
+        let entry = &self.directory.entries()[page.index()];
+        let bytes = self.place(page).weights_bytes;
+        let header = WeightsHeader { page: page.0, tag: self.tag, edge_count: entry.edge_count, reserved: 0 };
+        check_weights_crc(&place[place.len() - bytes..], entry)
+            .and_then(|()| packed::weights::unpack(bytemuck::cast_slice_mut(place), bytes / 4, &header))
+            .map_err(|defect| self.page_error(page, true, defect))
+    }
+
+    /// Checks what unpacking ignores in a page of packed weights, given its bytes as they were read: for verifiers.
+    ///
+    /// # Errors
+    /// [`Error::Page`] with the first defect.
+    pub fn check_packed_weights(&self, page: PageId, bytes: &[u8]) -> Result<()> {
+        let edge_count = self.directory.entries()[page.index()].edge_count;
+        let header = WeightsHeader { page: page.0, tag: self.tag, edge_count, reserved: 0 };
+        let checked = packed::weights::check_details(bytemuck::cast_slice(bytes), &header);
+        checked.map_err(|defect| self.page_error(page, true, defect))
+    }
+
+    /// Checks a page, and its weights if given. Packed weights have been checked when they were unpacked.
     ///
     /// # Errors
     /// [`Error::Page`] with the first defect.
     pub fn check(&self, page: PageId, bytes: &[u8], weights: Option<&[u8]>, context: &PageContext<'_>) -> Result<()> {
         check_page(bytes, page.0, context).map_err(|defect| self.page_error(page, false, defect))?;
         match weights {
-            Some(weights) => {
+            Some(weights) if self.weight_places.is_none() => {
                 check_weights(weights, page.0, context).map_err(|defect| self.page_error(page, true, defect))
             }
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 }

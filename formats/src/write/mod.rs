@@ -30,10 +30,11 @@ use crate::durable::{Made, clear_staging, folder_of, hold, new_tag, sync_folder}
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
-use crate::manifest::{Ids, MANIFEST, Manifest};
+use crate::manifest::{Ids, MANIFEST, Manifest, packs_weights};
 use crate::packed::{self, ids::IdsSummary};
 use crate::page::{Capacity, PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use crate::store::Direction;
+use crate::weights::WEIGHTS;
 use journal::{Journal, Moved};
 use site::{Mark, Site};
 use std::fs::{self, File};
@@ -64,6 +65,11 @@ impl Layout {
     /// The capacity of a page.
     pub fn capacity(&self) -> Capacity {
         Capacity::new(self.page_bytes, self.encoding)
+    }
+
+    /// Whether weights are packed.
+    pub fn packs_weights(&self) -> bool {
+        packs_weights(self.encoding, self.weights)
     }
 
     /// Checks page size, widths and stripes.
@@ -225,8 +231,18 @@ impl StoreWriter {
         let degrees = degrees::DegreesFile::new(path, file, is_kept);
         let directory = self.stage(folder.join("directory.bin"))?;
         let is_packed = self.layout.encoding.is_packed();
-        let chunks = is_packed.then(|| self.stage(folder.join(CHUNKS))).transpose()?;
-        Ok(TopologyWriter::new(self.layout.clone(), self.tag, (directory, chunks), sink, degrees, targets))
+        let packs_weights = self.layout.packs_weights();
+        let mut more = |wanted: bool, name| wanted.then(|| self.stage(folder.join(name))).transpose();
+        let chunks = more(is_packed, CHUNKS)?;
+        let places = more(packs_weights, WEIGHTS)?;
+        Ok(TopologyWriter::new(
+            self.layout.clone(),
+            self.tag,
+            [Some(directory), chunks, places],
+            sink,
+            degrees,
+            targets,
+        ))
     }
 
     /// Writes `ids.bin`, packed if pages are. `ids` returns the original ids, which must be distinct, in vertex order;

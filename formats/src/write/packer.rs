@@ -40,12 +40,14 @@ pub struct TopologyWriter {
     degree_max: u32,
 }
 
+/// The files of the results that are written last: the directory, and the tables of chunks and of the places of packed
+/// weights, if there are any.
+pub(super) type Tables = [Option<(PathBuf, File)>; 3];
+
 /// The files of the results.
 #[derive(Debug)]
 struct Output {
-    directory: (PathBuf, File),
-    /// The chunks of packed pages.
-    chunks: Option<(PathBuf, File)>,
+    tables: Tables,
     sink: Sink,
     degrees: DegreesFile,
 }
@@ -67,14 +69,14 @@ impl TopologyWriter {
     pub(super) fn new(
         layout: Layout,
         tag: u32,
-        (directory, chunks): ((PathBuf, File), Option<(PathBuf, File)>),
+        tables: Tables,
         sink: Sink,
         degrees: DegreesFile,
         targets: Option<Targets>,
     ) -> Self {
         let mut buffers = sink.empty().expect("a new sink has empty buffers");
         let encoder = buffers.encoder.take();
-        let output = Some(Output { directory, chunks, sink, degrees });
+        let output = Some(Output { tables, sink, degrees });
         Self { output, targets, ..Self::with_buffers(layout, tag, buffers, encoder) }
     }
 
@@ -223,6 +225,7 @@ impl TopologyWriter {
             degree_max: self.degree_max,
             directory_crc: 0,
             chunks_crc: None,
+            weights_crc: None,
             degrees_crc: 0,
             shards: grouped.then_some(self.shards),
         };
@@ -232,14 +235,20 @@ impl TopologyWriter {
             for (entry, crcs) in self.entries.iter_mut().zip(written.checksums) {
                 (entry.crc, entry.weights_crc) = crcs;
             }
-            if let Some((chunks, file)) = written.chunks.zip(output.chunks) {
+            let [directory, chunks_file, places_file] = output.tables;
+            if let Some((chunks, file)) = written.chunks.zip(chunks_file) {
                 let (bytes, crc) = chunks.encode(self.entries.len() as u64, self.tag, self.layout.page_bytes);
                 write_whole(file, &bytes)?;
                 summary.chunks_crc = Some(crc);
             }
+            if let Some((places, file)) = written.weight_places.zip(places_file) {
+                let (bytes, crc) = places.encode(self.tag);
+                write_whole(file, &bytes)?;
+                summary.weights_crc = Some(crc);
+            }
             let version = version_of(self.layout.encoding.is_packed(), grouped);
             let (bytes, crc) = directory::encode(&self.entries, self.tag, self.layout.page_bytes, version);
-            write_whole(output.directory, &bytes)?;
+            write_whole(directory.expect("every topology has a directory"), &bytes)?;
             summary.directory_crc = crc;
         }
         Ok((summary, self.entries))

@@ -5,22 +5,24 @@
 //!  packer ── full pages ─▶ threads: encode, CRC-32C, write at the page's place ── empty buffers ─▶ packer
 //! ```
 //!
-//! Where a page is in its file follows from its number, so pages are written in any order.
+//! Where a page is in its file follows from its number, so pages are written in any order. Pages of packed weights
+//! follow one another: a thread that has packed one waits until those before it have their places.
 
 use crate::buffer::AlignedBuffer;
 use crate::checksum::crc32c;
 use crate::chunks::{ChunkTableWriter, PageChunks};
 use crate::error::{Error, Result};
-use crate::packed::{PackedParameters, PageEncoder};
-use crate::page::PageHeader;
+use crate::packed::{self, PackedParameters, PageEncoder};
+use crate::page::{self, PageHeader, WeightsHeader};
 use crate::store::write_all_at;
 use crate::threads;
+use crate::weights::WeightPlacesWriter;
 use crate::write::Layout;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
 /// A page of topology and, if the graph has weights, its page of weights.
@@ -49,6 +51,8 @@ pub(super) struct Written {
     pub(super) checksums: Vec<(u32, u32)>,
     /// The chunks, if pages are packed.
     pub(super) chunks: Option<ChunkTableWriter>,
+    /// The places of the pages of weights, if these are packed.
+    pub(super) weight_places: Option<WeightPlacesWriter>,
 }
 
 /// The number of page buffers: one is packed while others are written.
@@ -65,8 +69,22 @@ struct Target {
     pages: Vec<(PathBuf, File)>,
     weights: Vec<(PathBuf, File)>,
     written: Mutex<Written>,
+    /// Notified when a page of weights has been given its place, or writing has failed.
+    turn: Condvar,
     written_bytes: AtomicU64,
     failed: AtomicBool,
+    packs_weights: bool,
+}
+
+/// Ends all threads when one panics: the others would wait for its page's place.
+struct FailIfPanicking<'a>(&'a Target);
+
+impl Drop for FailIfPanicking<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail();
+        }
+    }
 }
 
 impl Sink {
@@ -83,12 +101,15 @@ impl Sink {
             empty_in.send(PageBuffers { page, weights, encoder }).expect("the receiver is in hand");
         }
         let chunks = layout.encoding.is_packed().then(ChunkTableWriter::default);
+        let weight_places = layout.packs_weights().then(|| WeightPlacesWriter::new(weights.len()));
         let target = Target {
             pages,
             weights,
-            written: Mutex::new(Written { checksums: Vec::new(), chunks }),
+            written: Mutex::new(Written { checksums: Vec::new(), chunks, weight_places }),
+            turn: Condvar::new(),
             written_bytes: AtomicU64::new(0),
             failed: AtomicBool::new(false),
+            packs_weights: layout.packs_weights(),
         };
         let (target, full_out) = (Arc::new(target), Arc::new(Mutex::new(full_out)));
         let mut threads = Vec::with_capacity(WRITERS);
@@ -133,13 +154,14 @@ impl Target {
         full: &Mutex<Receiver<(PageHeader, PageBuffers)>>,
         empty: &Sender<PageBuffers>,
     ) -> Result<()> {
+        let _guard = FailIfPanicking(self);
         // The lock is held while a thread waits: the others wait for the lock.
         let next = || full.lock().expect("no thread panics while it takes a page").recv();
         while !self.failed.load(Ordering::Relaxed)
             && let Ok((header, mut buffers)) = next()
         {
             if let Err(error) = self.write_page(&header, &mut buffers) {
-                self.failed.store(true, Ordering::Relaxed);
+                self.fail();
                 return Err(error);
             }
             buffers.page.fill(0);
@@ -156,7 +178,14 @@ impl Target {
         }
         let mut crcs = (crc32c(&buffers.page), 0);
         self.write(&self.pages, header.page, &buffers.page)?;
-        if !self.weights.is_empty() {
+        if self.packs_weights {
+            let head: WeightsHeader = bytemuck::pod_read_unaligned(&buffers.weights[..size_of::<WeightsHeader>()]);
+            let words = packed::weights::pack(&head, page::weights(&buffers.weights, head.edge_count));
+            let bytes: &[u8] = bytemuck::cast_slice(&words);
+            crcs.1 = crc32c(bytes);
+            let Some(place) = self.weight_place(header.page, bytes.len()) else { return Ok(()) };
+            self.write_at(&self.weights[header.page as usize % self.weights.len()], bytes, place)?;
+        } else if !self.weights.is_empty() {
             crcs.1 = crc32c(&buffers.weights);
             self.write(&self.weights, header.page, &buffers.weights)?;
         }
@@ -173,10 +202,38 @@ impl Target {
         Ok(())
     }
 
+    /// Gives a page of packed weights its place, after those before it. None if writing has failed.
+    fn weight_place(&self, page: u32, bytes: usize) -> Option<u64> {
+        let mut written = self.written.lock().expect("no thread panics while it adds what it has written");
+        loop {
+            let places = written.weight_places.as_mut().expect("weights are packed");
+            if places.next() == page {
+                let place = places.add(bytes);
+                self.turn.notify_all();
+                return Some(place);
+            }
+            if self.failed.load(Ordering::Relaxed) {
+                return None;
+            }
+            written = self.turn.wait(written).expect("no thread panics while it adds what it has written");
+        }
+    }
+
+    /// Ends all threads.
+    fn fail(&self) {
+        // With the lock, so that a thread that is about to wait sees it.
+        let _written = self.written.lock();
+        self.failed.store(true, Ordering::Relaxed);
+        self.turn.notify_all();
+    }
+
     fn write(&self, files: &[(PathBuf, File)], page: u32, bytes: &[u8]) -> Result<()> {
         let (stripe, place) = (page as usize % files.len(), u64::from(page) / files.len() as u64);
-        let (path, file) = &files[stripe];
-        write_all_at(file, bytes, place * bytes.len() as u64).map_err(Error::io(path, "write"))?;
+        self.write_at(&files[stripe], bytes, place * bytes.len() as u64)
+    }
+
+    fn write_at(&self, (path, file): &(PathBuf, File), bytes: &[u8], place: u64) -> Result<()> {
+        write_all_at(file, bytes, place).map_err(Error::io(path, "write"))?;
         let before = self.written_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         if before / SYNC_BYTES != (before + bytes.len() as u64) / SYNC_BYTES {
             file.sync_data().map_err(Error::io(path, "sync"))?;

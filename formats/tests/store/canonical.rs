@@ -45,6 +45,16 @@ pub fn unweighted(edges: &[Triple]) -> Vec<Triple> {
     edges.iter().map(|&(u, v, _)| (u, v, 0)).collect()
 }
 
+/// Edges whose weights have more and more bits from one edge to the next, a few at a time, with a large one among them.
+pub fn with_weights(edges: &[Triple]) -> Vec<Triple> {
+    let weight = |i: usize| {
+        let noise = (i as u32).wrapping_mul(0x9E37_79B9);
+        let bits = if i % 61 == 5 { 32 } else { i / 150 % 33 };
+        1000 + (noise >> 1 & ((1u64 << bits) - 1) as u32)
+    };
+    edges.iter().enumerate().map(|(i, &(u, v, _))| (u, v, weight(i))).collect()
+}
+
 /// Edges whose weights are the bits of an f32: zero of both signs, the infinities, a subnormal, fractions.
 pub fn with_float_weights(edges: &[Triple]) -> Vec<Triple> {
     let values = [f32::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-40, 0.25, 3.0e38, f32::INFINITY];

@@ -3,7 +3,7 @@
 //! `TOPOSTREAM_WRITE_GOLDEN=1 cargo test -p topostream-formats golden` writes stores that are missing and never changes
 //! one.
 
-use super::canonical::{self, EDGES, HUB_VERTICES, VERTICES, hub, unweighted, with_float_weights};
+use super::canonical::{self, EDGES, HUB_VERTICES, VERTICES, hub, unweighted, with_float_weights, with_weights};
 use super::library::{self, Plan};
 use super::spec_reader::{self, Triple};
 use std::fs;
@@ -69,7 +69,14 @@ fn stores() -> Vec<Golden> {
         Golden {
             edges: EDGES.to_vec(),
             weights: Some(WeightType::U32),
-            ..plain("packed-weights", packed(1024, false, false))
+            ..plain("weights-packed", packed(1024, false, false))
+        },
+        // Weights of all widths, of which some are exceptions in their blocks; in pages of several lengths.
+        Golden {
+            edges: with_weights(&hub()),
+            weights: Some(WeightType::U32),
+            stripes: &[".", "second"],
+            ..packed_hub("weights-packed-large-pages")
         },
         Golden { edges: strict, in_lists: true, ..plain("packed-step-own", packed(1024, true, true)) },
         // Pages hold at most 4096 neighbours, so that the hub's list takes three.
@@ -214,6 +221,12 @@ fn golden_stores_have_the_intended_pages() {
     assert_eq!(bytes("weights-f32-record-id-2-1/weights.0"), 2 * 65_536, "narrow neighbours: twice the page");
     assert_eq!(bytes("weights-u32/weights.0"), 65_536);
     assert_eq!(bytes("../v3/packed-weights/weights.0"), 2 * 4096, "as large as a plain image");
+    assert_eq!(bytes("../v3/weights-packed/weights.0"), 4096);
+    let lengths = ["weights.0", "second/weights.1"].map(|file| {
+        let name = format!("../v3/weights-packed-large-pages/{file}");
+        (bytes(&name) / 4096, bytes(&name) % 4096)
+    });
+    assert!(lengths.iter().all(|&(sectors, rest)| rest == 0 && sectors < 10), "{lengths:?}");
 }
 
 /// The tables of the specification's example: lines of "| at | `bytes` | meaning |" after a line that names the file.

@@ -108,6 +108,35 @@ pub fn edges(page: &Page<'_>) -> Result<Vec<(u64, u64)>, String> {
     Ok(found)
 }
 
+/// The weights of a page of packed weights with this many (section 8).
+pub fn weights(bytes: &[u8], count: u64) -> Result<Vec<u32>, String> {
+    let bits = Bits(bytes);
+    let blocks = count.div_ceil(128);
+    let units_at = 4 + 2 * blocks;
+    let payload_at = units_at + blocks.div_ceil(8);
+    let (mut word, mut found) = (0, Vec::new());
+    for block in 0..blocks {
+        let unit = bits.word(units_at + block / 8)?;
+        let entry = 32 * (5 + 2 * block);
+        let offset = bits.number(entry, 13)?;
+        must(unit + offset == word && (block % 8 > 0 || offset == 0), "where a block of weights begins")?;
+        let (numbers, words) = gaps(&bits, entry, 32 * (payload_at + word))?;
+        word += words;
+        let least = bits.word(4 + 2 * block)?;
+        let (here, missing) = numbers.split_at(128.min((count - 128 * block) as usize));
+        must(missing.iter().all(|&number| number == 0), "zeros behind the last weight")?;
+        must(here.contains(&0), "a block's smallest weight")?;
+        for number in here {
+            found.push(u32::try_from(least + number).map_err(|_| "a weight of 32 bits")?);
+        }
+    }
+    must(bits.word(3)? == word, "the words of the payload")?;
+    let end = 4 * (payload_at + word) as usize;
+    must(bytes.len() == end.next_multiple_of(4096), "the length of a page of weights")?;
+    must(bytes[end..].iter().all(|&byte| byte == 0), "zeros behind the payload")?;
+    Ok(found)
+}
+
 /// The 128 gaps of a block whose second word of the entry and whose payload begin at these bits, and its words.
 fn gaps(bits: &Bits<'_>, entry: u64, payload: u64) -> Result<(Vec<u64>, u64), String> {
     let (width, exceptions) = (bits.number(entry + 13, 6)?, bits.number(entry + 19, 7)?);

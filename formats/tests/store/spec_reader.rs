@@ -107,6 +107,8 @@ struct Lists {
 struct Directory {
     entries: Vec<Entry>,
     shards: Vec<Shard>,
+    /// Where each page of weights begins in its file, and its length, if weights are packed.
+    weights: Option<Vec<(u64, u64)>>,
 }
 
 /// A range of destinations, and the pages with the edges that lead there.
@@ -259,13 +261,20 @@ impl Manifest {
         let mut names = vec!["degree_max", "degrees_crc", "directory_crc", "large_pages", "pages"];
         names.splice(0..0, self.packed.map(|_| "chunks_crc"));
         names.extend(grouped.then_some("shards"));
+        let packs_weights = summary.names().contains(&"weights_crc");
+        names.extend(packs_weights.then_some("weights_crc"));
         ensure(summary.names() == names, "graph.json", "other members in out or in")?;
         let pages = summary.member("pages").number().ok_or("graph.json: pages")?;
         let name = |file: &str| if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") };
         let directory = name("directory.bin");
         let bytes = checked(store, &directory, 32 + 32 * pages, summary.member("directory_crc").number())?;
         let shards = self.shards_of(folder, pages as usize)?;
-        let all = self.entries(&directory, &bytes, shards)?;
+        let mut all = self.entries(&directory, &bytes, shards)?;
+        if packs_weights {
+            let is_u32 = *self.graph.member("weights") == Json::Text("u32".into());
+            ensure(self.packed.is_some() && is_u32, "graph.json", "weights_crc")?;
+            all.weights = Some(self.weight_places(store, &name("weights.bin"), pages, summary)?);
+        }
         let large = all.entries.iter().filter(|entry| entry.run > 0).count();
         ensure(summary.member("large_pages").number() == Some(large as u64), "graph.json", "large_pages")?;
         let mut edges = Vec::new();
@@ -273,7 +282,11 @@ impl Manifest {
             let rows = (pages + self.stripes.len() as u64 - 1 - stripe) / self.stripes.len() as u64;
             self.stripe_length(store, folder, "pages", stripe, rows * self.page_bytes)?;
             if self.weighted {
-                self.stripe_length(store, folder, "weights", stripe, rows * self.weight_page_bytes())?;
+                let mine = |&(page, _): &(usize, &(u64, u64))| page as u64 % self.stripes.len() as u64 == stripe;
+                let packed =
+                    |all: &Vec<(u64, u64)>| all.iter().enumerate().filter(mine).map(|(_, place)| place.1).sum();
+                let bytes = all.weights.as_ref().map_or(rows * self.weight_page_bytes(), packed);
+                self.stripe_length(store, folder, "weights", stripe, bytes)?;
             }
         }
         for shard in &all.shards {
@@ -314,7 +327,7 @@ impl Manifest {
         let header = [word(&bytes, 8), word(&bytes, 12), number(&bytes[16..24]), word(&bytes, 24), word(&bytes, 28)];
         ensure(header == [3, size, entries.len() as u64, self.tag, 0], &file, "header")?;
         let mut words = bytes[32..].chunks(4).map(number);
-        let pages = (0..entries.len()).map(|page| self.read_page(store, folder, "pages", page, self.page_bytes));
+        let pages = (0..entries.len()).map(|page| self.read_page(store, folder, "pages", page, self.page_place(page)));
         let pages: Vec<Vec<u8>> = pages.map(|page| page.map(|page| page.0)).collect::<Result<_, _>>()?;
         for (page, chunk) in
             pages.iter().enumerate().flat_map(|(n, page)| page.chunks(size as usize).map(move |c| (n, c)))
@@ -383,7 +396,7 @@ impl Manifest {
         ensure((vertex, edge, to_come) == (self.vertices, self.edges, 0), file, "totals")?;
         let empty = |shard: &Shard| shard.pages.is_empty();
         ensure(self.vertices == 0 || !shards.iter().any(empty), file, "shards without pages")?;
-        Ok(Directory { entries, shards })
+        Ok(Directory { entries, shards, weights: None })
     }
 
     /// Appends the edges of a page.
@@ -397,7 +410,7 @@ impl Manifest {
     ) -> Result<(), String> {
         let (all, entry) = (&directory.entries, &directory.entries[page]);
         let shard = directory.shards.iter().find(|shard| shard.pages.contains(&page)).unwrap();
-        let (bytes, file) = self.read_page(store, folder, "pages", page, self.page_bytes)?;
+        let (bytes, file) = self.read_page(store, folder, "pages", page, self.page_place(page))?;
         ensure(u64::from(crc32c(&bytes)) == entry.crc, &file, format!("page {page}: checksum"))?;
         let first_of_run = shard.pages.clone().find(|&before| all[before].start == entry.start).unwrap();
         let list_offset = entry.first_edge - all[first_of_run].first_edge;
@@ -412,7 +425,7 @@ impl Manifest {
             let page_of =
                 packed::Page { bytes: &bytes, packed, start, slots, edges: entry.edges, destinations, before };
             let found = packed::edges(&page_of).map_err(|what| format!("{file}: page {page}: {what}"))?;
-            let weights = self.weights(store, folder, page, entry)?.into_iter().chain(std::iter::repeat(0));
+            let weights = self.weights(store, folder, page, directory)?.into_iter().chain(std::iter::repeat(0));
             edges.extend(found.into_iter().zip(weights).map(|((source, dest), weight)| (source, dest, weight)));
             return Ok(());
         }
@@ -422,7 +435,7 @@ impl Manifest {
         ensure(ascend, &file, format!("page {page}: slots"))?;
         let gap = 32 + (entry.edges * self.width()) as usize..bytes.len() - 4 * (entry.slots as usize + 1);
         ensure(bytes[gap].iter().all(|&byte| byte == 0), &file, format!("page {page}: bytes that are not zero"))?;
-        let weights = self.weights(store, folder, page, entry)?;
+        let weights = self.weights(store, folder, page, directory)?;
         for i in 0..entry.slots {
             for edge in slot(i)..slot(i + 1) {
                 let neighbour = self.neighbour(&bytes, edge, &all[directory.shards[0].pages.clone()]);
@@ -443,14 +456,44 @@ impl Manifest {
         (slot < target.slots).then_some(target.start + slot)
     }
 
-    fn weights(&self, store: &Path, folder: &str, page: usize, entry: &Entry) -> Result<Vec<u32>, String> {
+    /// Where a page of topology begins in its file, and its length.
+    fn page_place(&self, page: usize) -> (u64, u64) {
+        ((page / self.stripes.len()) as u64 * self.page_bytes, self.page_bytes)
+    }
+
+    /// Where pages of packed weights are.
+    fn weight_places(&self, store: &Path, file: &str, pages: u64, summary: &Json) -> Result<Vec<(u64, u64)>, String> {
+        let bytes = checked(store, file, 32 + 4 * pages, summary.member("weights_crc").number())?;
+        let header = [word(&bytes, 8), word(&bytes, 12), number(&bytes[16..24]), word(&bytes, 24), word(&bytes, 28)];
+        ensure(&bytes[..8] == b"TSWEIGHT" && header == [3, 0, pages, self.tag, 0], file, "header")?;
+        let mut ends = vec![0; self.stripes.len()];
+        let mut places = Vec::new();
+        for (page, at) in (32..bytes.len()).step_by(4).enumerate() {
+            let (length, end) = (4096 * word(&bytes, at), &mut ends[page % self.stripes.len()]);
+            ensure((1..=self.weight_page_bytes()).contains(&length), file, format!("the length of page {page}"))?;
+            places.push((*end, length));
+            *end += length;
+        }
+        Ok(places)
+    }
+
+    fn weights(&self, store: &Path, folder: &str, page: usize, directory: &Directory) -> Result<Vec<u32>, String> {
         if !self.weighted {
             return Ok(Vec::new());
         }
-        let (bytes, file) = self.read_page(store, folder, "weights", page, self.weight_page_bytes())?;
+        let entry = &directory.entries[page];
+        let (row, page_bytes) = ((page / self.stripes.len()) as u64, self.weight_page_bytes());
+        let place = directory.weights.as_ref().map_or((row * page_bytes, page_bytes), |places| places[page]);
+        let (bytes, file) = self.read_page(store, folder, "weights", page, place)?;
         ensure(u64::from(crc32c(&bytes)) == entry.weights_crc, &file, format!("page {page}: checksum"))?;
         let header: Vec<u64> = (0..4).map(|field| word(&bytes, 4 * field)).collect();
-        ensure(header == [page as u64, self.tag, entry.edges, 0], &file, format!("page {page}: header"))?;
+        let plain = 0xFFFF_FFFF;
+        if directory.weights.is_some() && header[3] != plain {
+            ensure(header[..3] == [page as u64, self.tag, entry.edges], &file, format!("page {page}: header"))?;
+            return packed::weights(&bytes, entry.edges).map_err(|what| format!("{file}: page {page}: {what}"));
+        }
+        let last = if directory.weights.is_some() { plain } else { 0 };
+        ensure(header == [page as u64, self.tag, entry.edges, last], &file, format!("page {page}: header"))?;
         let end = 16 + 4 * entry.edges as usize;
         ensure(bytes[end..].iter().all(|&byte| byte == 0), &file, format!("page {page}: bytes that are not zero"))?;
         Ok(bytes[16..end].chunks(4).map(|weight| number(weight) as u32).collect())
@@ -462,7 +505,7 @@ impl Manifest {
         folder: &str,
         kind: &str,
         page: usize,
-        bytes: u64,
+        (offset, bytes): (u64, u64),
     ) -> Result<(Vec<u8>, String), String> {
         let stripes = self.stripes.len();
         let path = self.stripe_path(store, folder, kind, (page % stripes) as u64);
@@ -470,7 +513,7 @@ impl Manifest {
         // Only the page is read: reading the whole file for each page would take quadratic time.
         let mut content = vec![0; bytes as usize];
         let read = |mut opened: fs::File| -> std::io::Result<()> {
-            opened.seek(SeekFrom::Start((page / stripes) as u64 * bytes))?;
+            opened.seek(SeekFrom::Start(offset))?;
             opened.read_exact(&mut content)
         };
         fs::File::open(&path).and_then(read).map_err(|e| format!("{file}: {e}"))?;

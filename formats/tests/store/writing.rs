@@ -154,6 +154,7 @@ fn manifest() -> Manifest {
         degree_max: 0,
         directory_crc: 0,
         chunks_crc: None,
+        weights_crc: None,
         degrees_crc: 0,
         shards: None,
     };

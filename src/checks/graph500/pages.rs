@@ -97,7 +97,6 @@ impl Search<'_> {
     fn scan(&self, checked: &mut Checked, take: &(impl Fn(ReachedEdge) + Sync)) -> Result<()> {
         let topology = out_lists(self.store);
         let reader = PageReader::open(topology)?;
-        let weight_page_bytes = if self.lengths.has_weights() { topology.weight_page_bytes() } else { 0 };
         let buffers = || PageBuffers::new(topology, self.lengths.has_weights());
         let pages_at_once = PAGES_A_THREAD * rayon::current_num_threads() as u32;
         for first in (0..topology.page_count()).step_by(pages_at_once as usize) {
@@ -110,7 +109,8 @@ impl Search<'_> {
             }
             checked.pages += u64::from(pages.end - pages.start);
         }
-        checked.bytes = checked.pages * (u64::from(topology.page_bytes()) + u64::from(weight_page_bytes));
+        checked.bytes = checked.pages * u64::from(topology.page_bytes());
+        checked.bytes += if self.lengths.has_weights() { topology.weights_file_bytes() } else { 0 };
         Ok(())
     }
 

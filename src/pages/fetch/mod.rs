@@ -6,6 +6,7 @@
 //!                                          threads: positioned reads, any system
 //!                                          simulated: latency, order and faults from a seed
 //!                                          stripes: one of these for each stripe
+//!                                          unpacking: packed weights, after they have been read
 //! ```
 //!
 //! A fetcher completes reads in any order. It continues short reads itself, and retries for a limited time after
@@ -17,6 +18,7 @@ mod pool;
 mod simulated;
 mod stripes;
 mod threads;
+mod unpacking;
 #[cfg(target_os = "linux")]
 mod uring;
 
@@ -25,6 +27,7 @@ pub use pool::{Frame, PagePool};
 pub use simulated::{Faults, SimulatedFetcher};
 pub use stripes::StripedFetcher;
 pub use threads::ThreadsFetcher;
+pub use unpacking::UnpackingFetcher;
 #[cfg(target_os = "linux")]
 pub use uring::UringFetcher;
 
@@ -68,7 +71,18 @@ pub struct PageFilled {
     /// The frame, with what was requested if the result is `Ok`. Its contents have not been checked.
     pub frame: Frame,
     /// The result of the read.
-    pub result: std::io::Result<()>,
+    pub result: std::result::Result<(), Unfilled>,
+}
+
+/// Why a frame has not been filled.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfilled {
+    /// The read has failed.
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    /// What has been read cannot be unpacked.
+    #[error(transparent)]
+    Defect(topostream_formats::Error),
 }
 
 /// Reads pages.
@@ -120,8 +134,8 @@ pub const CANCEL_TICK: Duration = Duration::from_millis(100);
 /// The maximum wait for reads in flight when a run ends early.
 pub const SHUT_DOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Opens a fetcher of the given kind, with one ring or a share of the threads for each stripe. Must be called within a
-/// tokio runtime with I/O and time enabled.
+/// Opens a fetcher of the given kind, with one ring or a share of the threads for each stripe. It reads packed weights as
+/// they are: [`UnpackingFetcher`] unpacks them. Must be called within a tokio runtime with I/O and time enabled.
 ///
 /// # Errors
 /// If a page file cannot be opened, if io_uring was requested explicitly and is not available, or if no thread can be

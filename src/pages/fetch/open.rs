@@ -5,6 +5,7 @@ use crate::pages::parts::Parts;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use topostream_formats::chunks::chunk_bytes;
+use topostream_formats::weights::WeightPlaces;
 use topostream_formats::{Direction, Error, Result, Store, Topology};
 
 /// One file of pages or of weights.
@@ -40,6 +41,8 @@ struct TopologyFiles {
     direction: Direction,
     page_bytes: usize,
     weight_page_bytes: usize,
+    /// Where pages of weights are, if they are read and packed.
+    weight_places: Option<WeightPlaces>,
     /// Bytes of a chunk. Pages without checksums of chunks are only read in parts to measure the disk.
     chunk_bytes: usize,
     page_file: usize,
@@ -75,6 +78,7 @@ impl PageFiles {
             page_bytes: topology.page_bytes() as usize,
             chunk_bytes: chunk_bytes(topology.page_bytes()) as usize,
             weight_page_bytes: if weights { topology.weight_page_bytes() as usize } else { 0 },
+            weight_places: topology.weight_places().filter(|_| weights).cloned(),
             page_file,
             weight_file,
             weights_at,
@@ -114,14 +118,20 @@ impl PageFiles {
     }
 
     /// Returns the reads that fill a frame with a page: one, or two with weights; or those of a part, one for each run
-    /// of chunks.
+    /// of chunks. Packed weights are read into the last bytes of the frame.
     pub(super) fn ranges(&self, page: PageRef, parts: Parts) -> Vec<FileRange> {
         let of = self.of(page);
         debug_assert_eq!(page.stripe(self.stripes), self.stripe);
         let row = (page.page.index() / self.stripes) as u64;
         let range = |file, at, bytes: usize| FileRange { file, offset: row * bytes as u64, at, bytes };
         let topology = range(of.page_file, 0, of.page_bytes);
-        let weights = range(of.weight_file, of.weights_at, of.weight_page_bytes);
+        let weights = match &of.weight_places {
+            None => range(of.weight_file, of.weights_at, of.weight_page_bytes),
+            Some(places) => {
+                let (offset, bytes) = places.place(page.page);
+                FileRange { file: of.weight_file, offset, at: of.weights_at + of.weight_page_bytes - bytes, bytes }
+            }
+        };
         match parts {
             Parts::Whole => std::iter::once(topology).chain((weights.bytes > 0).then_some(weights)).collect(),
             Parts::Chunks(chunks) => {

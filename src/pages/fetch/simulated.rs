@@ -4,7 +4,7 @@
 //! the page succeeds) or lasting. A store with several stripes has a fetcher for each stripe. Every poll is one tick
 //! for all of them, so one can be slower than the others.
 
-use super::{Fetcher, Frame, PageFiles, PageFilled, PageRead, PageRef};
+use super::{Fetcher, Frame, PageFiles, PageFilled, PageRead, PageRef, Unfilled};
 use crate::error::Result;
 use crate::pages::parts::Parts;
 use std::collections::HashMap;
@@ -110,7 +110,7 @@ impl SimulatedFetcher {
         if fault == Some(Fault::IoError) {
             let error = std::io::Error::other("simulated I/O error");
             let range = self.files.ranges(page, Parts::Whole)[0];
-            return PageFilled { page, frame, result: Err(self.files.named(range, error)) };
+            return PageFilled { page, frame, result: Err(self.files.named(range, error).into()) };
         }
         let before = (fault == Some(Fault::ShortRead)).then(|| frame.bytes_mut().to_vec());
         let result = self.files.read(page, &mut frame);
@@ -121,7 +121,7 @@ impl SimulatedFetcher {
             (Some(Fault::ShortRead), Some(before)) => bytes[at..].copy_from_slice(&before[at..]),
             _ => {}
         }
-        PageFilled { page, frame, result }
+        PageFilled { page, frame, result: result.map_err(Unfilled::Read) }
     }
 
     /// The place of a fault: any byte of the frame if a whole page is read. If a part is read, a byte of it or one that

@@ -1,6 +1,6 @@
 //! The portable fetcher: positioned reads on a few threads.
 
-use super::{Fetcher, PageFiles, PageFilled, PageRead, SHUT_DOWN_TIMEOUT};
+use super::{Fetcher, PageFiles, PageFilled, PageRead, SHUT_DOWN_TIMEOUT, Unfilled};
 use crate::error::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ fn serve(
         if abandoned.load(Ordering::Relaxed) {
             return;
         }
-        let result = files.read(page, &mut frame);
+        let result = files.read(page, &mut frame).map_err(Unfilled::Read);
         if give.send(PageFilled { page, frame, result }).is_err() {
             return;
         }

@@ -12,7 +12,9 @@ mod registration;
 
 use self::registration::Registration;
 use super::open::FileRange;
-use super::{Fetcher, Frame, IN_FLIGHT_MAX, PageFiles, PageFilled, PagePool, PageRead, PageRef, SHUT_DOWN_TIMEOUT};
+use super::{
+    Fetcher, Frame, IN_FLIGHT_MAX, PageFiles, PageFilled, PagePool, PageRead, PageRef, SHUT_DOWN_TIMEOUT, Unfilled,
+};
 use crate::error;
 use io_uring::{IoUring, opcode, squeue, types};
 use std::collections::VecDeque;
@@ -236,7 +238,7 @@ impl UringFetcher {
         }
         if in_flight.requests_left == 0 {
             let ReadInFlight { page, frame, result, .. } = self.reads[read].take().expect("just seen");
-            self.filled.push(PageFilled { page, frame, result });
+            self.filled.push(PageFilled { page, frame, result: result.map_err(Unfilled::Read) });
         }
     }
 
@@ -272,7 +274,7 @@ impl Fetcher for UringFetcher {
         self.in_flight += 1;
         // The kernel writes to any address it is given: only this check keeps a page out of the next frame.
         if ranges.iter().any(|range| range.at + range.bytes > frame.pool().frame_bytes()) {
-            let result = Err(Error::new(ErrorKind::InvalidInput, "the frame is smaller than the page"));
+            let result = Err(Error::new(ErrorKind::InvalidInput, "the frame is smaller than the page").into());
             return self.filled.push(PageFilled { page, frame, result });
         }
         if ranges.is_empty() {

@@ -163,7 +163,7 @@ fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     if let Encoding::Packed { edges_max, step, .. } = &mut options.layout.encoding {
         // Without repeated edges, lists ascend strictly.
         *step |= options.remove_duplicates;
-        if options.layout.weights.is_some() {
+        if options.layout.weights == Some(WeightType::F32) {
             *edges_max = (*edges_max).min(options.layout.page_bytes / 2 - UNIT as u32);
         }
     }
@@ -415,11 +415,11 @@ impl<'a, R: Record> Formatter<'a, R> {
         Ok(summary)
     }
 
-    /// The encoding of the pages. Plain images are as small as they can be; but pages of weights have been written with
-    /// the size of the images that were foreseen.
+    /// The encoding of the pages. Plain images are as small as they can be; but pages of weights that are not packed have
+    /// been written with the size of the images that were foreseen.
     fn encoding(&self) -> Encoding {
         match self.writer.layout().encoding {
-            Encoding::Packed { step, own, .. } if self.options.layout.weights.is_none() => {
+            Encoding::Packed { step, own, .. } if self.options.layout.weights != Some(WeightType::F32) => {
                 Encoding::Packed { edges_max: self.edges_max, step, own }
             }
             foreseen => foreseen,

@@ -15,7 +15,7 @@ use super::{FormatOptions, OrderFrom};
 use topostream_formats::packed::{PackedEstimate, PackedParameters, UNIT};
 use topostream_formats::random::hash;
 use topostream_formats::write::Layout;
-use topostream_formats::{Encoding, VertexOrder};
+use topostream_formats::{Encoding, VertexOrder, WeightType};
 
 /// Consecutive slots that are chosen together.
 const CLUSTER_SLOTS: usize = 32;
@@ -141,11 +141,11 @@ impl Choice {
 }
 
 /// The layout with the largest plain images that a sample may lead to: twice as large as the given one's, unless there
-/// are weights, whose pages would grow with them.
+/// are weights that are not packed, whose pages would grow with them.
 pub fn widest(layout: &Layout) -> Layout {
     let mut widest = layout.clone();
     if let Encoding::Packed { edges_max, .. } = &mut widest.encoding
-        && layout.weights.is_none()
+        && layout.weights != Some(WeightType::F32)
     {
         *edges_max = edges_max.saturating_mul(2);
     }

@@ -30,9 +30,9 @@ fn files(encoding: Encoding) -> Vec<&'static str> {
     if !encoding.is_packed() {
         return FILES.to_vec();
     }
-    // Packed pages hold the degrees.
+    // Packed pages hold the degrees, and have chunks. Packed weights have tables of their places.
     let others = FILES.into_iter().filter(|file| !file.ends_with("degrees.bin"));
-    others.chain(["chunks.bin", "in/chunks.bin"]).collect()
+    others.chain(["chunks.bin", "in/chunks.bin", "weights.bin", "in/weights.bin"]).collect()
 }
 
 /// A store with everything that a store can have: weights, in-lists, ids, stripes, large pages.
