@@ -114,7 +114,9 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         Ids::Range { first } => format!("{first} to {}", first + (manifest.vertices - 1)),
         Ids::File { .. } | Ids::Packed { .. } => "in ids.bin".into(),
     };
-    let weights = manifest.weights.map_or("none".into(), |of| format!("{of:?}").to_lowercase());
+    let weights = manifest.weights.zip(summary.weight_bits_per_edge).map_or("none".into(), |(of, bits)| {
+        format!("{}, {bits:.2} bits per edge on disk", format!("{of:?}").to_lowercase())
+    });
     let rows = [
         ("store", path.display().to_string()),
         ("origin", manifest.origin.clone()),

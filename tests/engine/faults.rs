@@ -99,7 +99,7 @@ fn faults_of_packed_weights() {
     for (seed, lasting) in (0..8).flat_map(|seed| [(seed, false), (seed, true)]) {
         let calm = Faults { lasting, ..Faults::none(seed) };
         let faults = Faults { io_errors: 30, flipped_bits: 90, short_reads: 90, ..calm };
-        let engine = store.engine(engine_options(Some(7), 2, simulated(faults)));
+        let engine = store.engine(engine_options(Some(18), 2, simulated(faults)));
         let found = within(PATIENCE_S, &format!("{faults:?}"), move || distances(&engine, 17));
         match found {
             Ok(found) => assert_eq!(found.dense(), expected, "{faults:?}"),

@@ -21,6 +21,8 @@ pub struct Summary {
     pub disk_bytes: u64,
     /// Bytes of the pages of out-lists, per edge.
     pub bytes_per_edge: f64,
+    /// Bits of the weights of out-lists on disk, per edge, if there are weights.
+    pub weight_bits_per_edge: Option<f64>,
     /// How full the pages are: bytes of headers, neighbours and slots over bytes of pages. Of packed pages, as far as
     /// they have been read.
     pub fill: f64,
@@ -108,6 +110,7 @@ pub fn summarise(store: &Store) -> Result<Summary> {
     Ok(Summary {
         disk_bytes: store.disk_bytes(),
         bytes_per_edge: ratio(page_bytes, manifest.edges),
+        weight_bits_per_edge: manifest.weights.map(|_| ratio(8 * out.weights_file_bytes(), manifest.edges)),
         fill,
         packed: packed.map(|(_, summary)| summary),
         orders: orders::estimate(store)?,

@@ -24,7 +24,7 @@ impl<'a> PageReader<'a> {
         let open = |files: &[PathBuf]| -> Result<Vec<File>> {
             files.iter().map(|path| File::open(path).map_err(Error::io(path, "open"))).collect()
         };
-        Ok(Self { topology, pages: open(&topology.page_files)?, weights: open(&topology.weight_files)? })
+        Ok(Self { topology, pages: open(topology.page_files())?, weights: open(topology.weight_files())? })
     }
 
     /// Reads a page, and its weights unless `weights` is empty, without checking them. Packed weights are checked and
@@ -34,7 +34,7 @@ impl<'a> PageReader<'a> {
     /// [`Error::Io`] by file; [`Error::Page`] for a defect of packed weights.
     pub fn read(&self, page: PageId, bytes: &mut [u8], weights: &mut [u8]) -> Result<()> {
         let place = self.topology.place(page);
-        let path = &self.topology.page_files[place.stripe];
+        let path = &self.topology.page_files()[place.stripe];
         read_exact_at(&self.pages[place.stripe], bytes, place.offset).map_err(Error::io(path, "read"))?;
         if !weights.is_empty() {
             self.read_weights(page, weights)?;
@@ -51,7 +51,7 @@ impl<'a> PageReader<'a> {
     /// [`Error::Io`] by file.
     pub fn read_weights(&self, page: PageId, place: &mut [u8]) -> Result<()> {
         let at = self.topology.place(page);
-        let (path, begin) = (&self.topology.weight_files[at.stripe], place.len() - at.weights_bytes);
+        let (path, begin) = (&self.topology.weight_files()[at.stripe], place.len() - at.weights_bytes);
         let read = read_exact_at(&self.weights[at.stripe], &mut place[begin..], at.weights_offset);
         read.map_err(Error::io(path, "read"))
     }
@@ -62,7 +62,7 @@ impl<'a> PageReader<'a> {
     /// [`Error::Io`] by file.
     pub(crate) fn read_part(&self, page: PageId, at: u64, bytes: &mut [u8]) -> Result<()> {
         let place = self.topology.place(page);
-        let path = &self.topology.page_files[place.stripe];
+        let path = &self.topology.page_files()[place.stripe];
         read_exact_at(&self.pages[place.stripe], bytes, place.offset + at).map_err(Error::io(path, "read"))
     }
 }

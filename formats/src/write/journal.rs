@@ -118,7 +118,7 @@ fn is_store_file(path: &Path) -> bool {
         let number = name.strip_prefix(begin);
         number.is_some_and(|number| !number.is_empty() && number.chars().all(|char| char.is_ascii_digit()))
     };
-    ["directory.bin", "chunks.bin", "degrees.bin", "ids.bin"].contains(&name)
+    ["directory.bin", "chunks.bin", "weights.bin", "degrees.bin", "ids.bin"].contains(&name)
         || ["pages.", "weights.", crate::open::MARK_PREFIX].into_iter().any(numbered)
 }
 
@@ -128,7 +128,15 @@ mod tests {
 
     #[test]
     fn only_files_of_stores_are_named() {
-        let names = ["directory.bin", "in/chunks.bin", "ids.bin", "pages.0", "in/weights.255", ".topostream-stripe.1"];
+        let names = [
+            "directory.bin",
+            "in/chunks.bin",
+            "ids.bin",
+            "pages.0",
+            "in/weights.255",
+            "in/weights.bin",
+            ".topostream-stripe.1",
+        ];
         for name in names {
             assert!(is_store_file(Path::new(name)), "{name}");
         }
