@@ -53,8 +53,8 @@ impl Store {
     /// the page files without reading them.
     ///
     /// # Errors
-    /// Missing files, other format versions, wrong lengths and wrong checksums, by file; [`Error::Invalid`](crate::Error::Invalid) if the
-    /// store refers to files outside of it.
+    /// Missing files, other format versions, wrong lengths and wrong checksums, by file;
+    /// [`Error::Invalid`](crate::Error::Invalid) if the store refers to files outside of it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &OpenOptions::default())
     }
