@@ -143,7 +143,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
             }
         }
     }
-    outcome.tables.extend([sizes, times]);
+    outcome.tables.extend([times, sizes]);
     Ok(outcome)
 }
 
