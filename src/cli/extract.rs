@@ -194,7 +194,7 @@ impl Extract {
                 other => StoreError::Invalid(other.to_string()),
             })
         };
-        format_with_report(&mut open, path, options, cancel)
+        format_with_report(&mut open, path, options, None, cancel)
     }
 }
 

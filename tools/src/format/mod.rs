@@ -35,9 +35,11 @@ mod shards;
 mod sorter;
 mod spilt;
 mod spool;
+mod survey;
 mod tally;
 
 pub use options::{FormatOptions, FormatReport, IdPolicy, OrderFrom};
+pub use survey::{Seen, Undirected};
 
 use crate::progress::{Cancel, Progress, Unit};
 use ingest::{Ingested, Naming, ingest};
@@ -191,6 +193,7 @@ struct Made {
     edges: u64,
     input_edges: u64,
     self_loops_removed: u64,
+    seen: Seen,
 }
 
 struct Formatter<'a, R> {
@@ -205,6 +208,8 @@ struct Formatter<'a, R> {
     /// The file of the order, if there is one, until the vertices are numbered.
     list: Option<VertexList>,
     duplicates_removed: u64,
+    /// Edges with the same ends as the one before them, if all were passed in order.
+    repeated: u64,
     /// Whether every edge is there in both directions.
     mirrored: bool,
     /// The smallest `edges_max` of a packed encoding that holds all pages so far.
@@ -228,7 +233,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         let writer = StoreWriter::create(path, options.layout.clone(), tag)?;
         let folder = options.temporary.clone().unwrap_or_else(|| writer.temporary().to_owned());
         let (edges, naming) = (Collected::Memory(Vec::new()), Naming::vertices_below(0));
-        let (duplicates_removed, edges_max) = (0, 0);
+        let (duplicates_removed, repeated, edges_max) = (0, 0, 0);
         let mirrored = !info.directed || info.mirror || options.symmetrize;
         let mut formatter = Self {
             options,
@@ -241,6 +246,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             naming,
             list,
             duplicates_removed,
+            repeated,
             mirrored,
             edges_max,
         };
@@ -254,6 +260,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             None => formatter.make_sorted(source, open)?,
         };
         let duplicates_removed = formatter.duplicates_removed;
+        let repeated = formatter.repeated.max(duplicates_removed);
         let manifest = Manifest {
             tag,
             created_by: concat!("topostream ", env!("CARGO_PKG_VERSION")).into(),
@@ -273,14 +280,15 @@ impl<'a, R: Record> Formatter<'a, R> {
         };
         cancel.check()?;
         formatter.writer.finish(&manifest)?;
-        Ok(FormatReport { manifest, self_loops_removed: made.self_loops_removed, duplicates_removed })
+        let (self_loops_removed, seen) = (made.self_loops_removed, made.seen);
+        Ok(FormatReport { manifest, self_loops_removed, duplicates_removed, repeated, seen })
     }
 
     /// Collects all edges, sorts them, and writes their lists.
     fn make_sorted(&mut self, source: Box<dyn EdgeSource>, open: &mut OpenSource<'_>) -> Result<Made> {
         let sorter = Sorter::new(&self.folder, self.budget.sort_bytes(), self.cancel.clone());
         let sorter = if order::is_before_sorting(self.options) { sorter.unsorted() } else { sorter };
-        let Ingested { edges, naming, input_edges, self_loops_removed } =
+        let Ingested { edges, naming, input_edges, self_loops_removed, seen } =
             ingest::<R>(source, open, self.options, sorter, self.progress, self.cancel)?;
         let vertices = naming.vertices();
         (self.edges, self.naming) = (edges, naming);
@@ -289,7 +297,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         let (out, edges) =
             if self.options.shards > 1 { self.write_shards()? } else { self.write_lists(Direction::Out)? };
         let in_lists = if self.options.in_edges { Some(self.write_in_lists(edges)?) } else { None };
-        Ok(Made { order, ids, out, in_lists, vertices, edges, input_edges, self_loops_removed })
+        Ok(Made { order, ids, out, in_lists, vertices, edges, input_edges, self_loops_removed, seen })
     }
 
     /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed.
@@ -356,15 +364,17 @@ impl<'a, R: Record> Formatter<'a, R> {
     fn each_edge(&mut self, stage: &str, mut take: impl FnMut(u32, u32, u32) -> Result<()>) -> Result<u64> {
         self.progress.begin(stage, Some(self.edges.records()), Unit::Edges);
         let (naming, unique) = (&self.naming, self.options.remove_duplicates);
-        let (mut last, mut last_source, mut passed, mut dropped) = (None, None, 0u64, 0u64);
+        let (mut last, mut last_source, mut passed, mut repeated) = (None, None, 0u64, 0u64);
         let cancel = self.cancel;
         self.edges.for_each(|records| {
             cancel.check()?;
             for record in records {
                 let (source, dest, weight) = record.parts();
-                if unique && last == Some((source, dest)) {
-                    dropped += 1;
-                    continue;
+                if last == Some((source, dest)) {
+                    repeated += 1;
+                    if unique {
+                        continue;
+                    }
                 }
                 last = Some((source, dest));
                 passed += 1;
@@ -375,12 +385,20 @@ impl<'a, R: Record> Formatter<'a, R> {
                 last_source = Some((source, vertex));
                 take(vertex, naming.vertex(dest), weight)?;
             }
-            self.progress.position(passed + dropped);
+            self.progress.position(passed + if unique { repeated } else { 0 });
             Ok(())
         })?;
         self.progress.end();
-        self.duplicates_removed = self.duplicates_removed.max(dropped);
+        self.count_repeated(repeated);
         Ok(passed)
+    }
+
+    /// Notes how many edges had the same ends as the one before them, in a pass over all edges.
+    fn count_repeated(&mut self, repeated: u64) {
+        self.repeated = self.repeated.max(repeated);
+        if self.options.remove_duplicates {
+            self.duplicates_removed = self.duplicates_removed.max(repeated);
+        }
     }
 
     /// Writes the sorted edges as the lists of a direction. Also returns their number.
