@@ -6,11 +6,15 @@ use super::progress::Bars;
 use super::{Failure, Outcome, print, tables};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
-use topostream_formats::Error;
-use topostream_formats::readers::{InputFile, Opened, Options, Table, Taken, WeightsOption, open_inputs};
+use topostream_formats::readers::{
+    InputFile, Opened, Options, Table, TableOptions, Taken, WeightsOption, WithVertices, open_inputs,
+};
 use topostream_formats::write::{StoreWriter, TopologyWriter};
-use topostream_tools::format::{FormatOptions, OpenSource, check_memory, format};
+use topostream_formats::{EdgeSource, Error};
+use topostream_tools::format::{FormatOptions, FormatReport, OpenSource, check_memory, format, format_names};
+use topostream_tools::names::{Dictionary, NamingBudget, NumberedTable, OpenTable};
 use topostream_tools::progress::Cancel;
 
 /// Make a store from edge lists.
@@ -76,18 +80,80 @@ impl Format {
         StoreWriter::check(&self.store, &options.layout)?;
         let (reading, table) = (self.reading(options), self.input.table());
         let (first, taken) = match open_inputs(files, &reading, &table)? {
-            Opened::Numbers(source, taken) => (source, line(&taken)),
-            Opened::Names(table) => return Err(not_integers(&table).into()),
+            Opened::Numbers(source, taken) => (self.with_vertices(source, &reading, &table)?, line(&taken)),
+            Opened::Names(first) => return self.format_names(*first, files, (&reading, &table), options, cancel),
         };
         let mut first = Some(first);
         let mut open = || match first.take() {
             Some(first) => Ok(first),
             None => match open_inputs(files, &reading, &table)? {
-                Opened::Numbers(source, _) => Ok(source),
+                Opened::Numbers(source, _) => self.with_vertices(source, &reading, &table),
                 Opened::Names(table) => Err(not_integers(&table)),
             },
         };
-        format_with_report(&mut open, &self.store, options, Some(&taken), cancel)
+        let make = |bars: &Bars| format(&mut open, &self.store, options, bars, cancel);
+        report(make, &self.store, Some(&taken))
+    }
+
+    /// Numbers the names of the input, then makes the store of the numbers.
+    fn format_names(
+        &self,
+        first: Table,
+        files: &[InputFile],
+        (reading, table): (&Options, &TableOptions),
+        options: &FormatOptions,
+        cancel: &Cancel,
+    ) -> Outcome {
+        let temporary = options.temporary.as_ref().unwrap_or(&self.store);
+        let temporary = temporary.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+        let taken = line(first.taken());
+        // Names are read twice.
+        files.iter().try_for_each(InputFile::make_seekable)?;
+        drop(first);
+        let open = || match open_inputs(files, reading, table)? {
+            Opened::Names(table) => Ok(*table),
+            Opened::Numbers(source, _) => Err(Error::Invalid(format!("{}: the input has changed", source.place()))),
+        };
+        let make = |bars: &Bars| {
+            let budget = NamingBudget::new(options.memory_bytes, temporary);
+            let mut of_vertices =
+                || self.open_vertices(self.input.vertices.as_deref().unwrap_or(Path::new("")), reading, table, true);
+            let vertices = self.input.vertices.is_some().then_some(&mut of_vertices as &mut OpenTable<'_>);
+            let (names, lookup) = Dictionary::collect(&mut || open(), vertices, &budget, bars, cancel)?;
+            // The lookup is freed with the source, before the stages that do not need it.
+            let lookup = Arc::new(lookup);
+            let kept = Arc::downgrade(&lookup);
+            let numbered = NumberedTable::new(open()?, lookup, names.count());
+            let mut first = Some(Box::new(numbered) as Box<dyn EdgeSource>);
+            let mut again = || {
+                let lookup = || kept.upgrade().ok_or_else(|| Error::Invalid("names are read twice only".into()));
+                match first.take() {
+                    Some(first) => Ok(first),
+                    None => Ok(Box::new(NumberedTable::new(open()?, lookup()?, names.count())) as _),
+                }
+            };
+            format_names(&mut again, &names, &self.store, options, bars, cancel)
+        };
+        report(make, &self.store, Some(&taken))
+    }
+
+    /// Adds the table of vertices, if there is one, to edges with integers for ids.
+    fn with_vertices(
+        &self,
+        source: Box<dyn EdgeSource>,
+        reading: &Options,
+        table: &TableOptions,
+    ) -> Result<Box<dyn EdgeSource>, Error> {
+        let Some(path) = &self.input.vertices else { return Ok(source) };
+        let vertices = self.open_vertices(path, reading, table, false)?;
+        Ok(Box::new(WithVertices::new(source, vertices)))
+    }
+
+    /// Opens the table of vertices: its first column has the ids.
+    fn open_vertices(&self, path: &Path, reading: &Options, table: &TableOptions, names: bool) -> Result<Table, Error> {
+        let reading = Options { kind: None, weights: WeightsOption::Ignore, ..reading.clone() };
+        let table = TableOptions { names: table.names || names, ..table.clone() };
+        Table::open_vertices(&InputFile::new(path), &reading, &table)
     }
 
     /// Options of the reader: a quarter of the memory beside formatting, so that large blocks of input do not use up a
@@ -160,17 +226,25 @@ fn line(taken: &Taken) -> String {
     format!("read {files}as {}{text}", taken.kind)
 }
 
-/// Formats, with progress bars, and prints a summary, with what was taken of the input.
+/// Formats, with progress bars, and prints a summary.
 pub fn format_with_report(
     open: &mut OpenSource<'_>,
     store: &Path,
     options: &FormatOptions,
-    taken: Option<&str>,
     cancel: &Cancel,
+) -> Result<(), Failure> {
+    report(|bars| format(open, store, options, bars, cancel), store, None)
+}
+
+/// Makes a store, with progress bars, and prints a summary, with what was taken of the input.
+pub fn report(
+    make: impl FnOnce(&Bars) -> Result<FormatReport, Error>,
+    store: &Path,
+    taken: Option<&str>,
 ) -> Result<(), Failure> {
     let started = Instant::now();
     let bars = Bars::default();
-    let report = format(open, store, options, &bars, cancel)?;
+    let report = make(&bars)?;
     drop(bars);
     print(&tables::format_report(store, &report, taken, started.elapsed()))
 }

@@ -145,7 +145,7 @@ impl Generate {
 
 fn write(to: &OutputArgs, open: &mut dyn FnMut() -> Result<Box<dyn EdgeSource>>, cancel: &Cancel) -> Outcome {
     match (&to.store, &to.edges_file) {
-        (Some(store), _) => format_with_report(open, store, &to.layout.options(true)?, None, cancel),
+        (Some(store), _) => format_with_report(open, store, &to.layout.options(true)?, cancel),
         (None, Some(file)) => print(&write_edges(file, &mut *open()?, cancel)?),
         (None, None) => Err(Failure::Other("either --store or --edges-file is needed".into())),
     }

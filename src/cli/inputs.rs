@@ -39,6 +39,10 @@ pub struct InputArgs {
     /// Ids are names, even if all of them are integers
     #[arg(long)]
     names: bool,
+    /// A table of all vertices, its first column the ids: vertices without edges, and for names the order. Edges may
+    /// then join only these
+    #[arg(long, value_name = "FILE")]
+    pub vertices: Option<PathBuf>,
     /// Keep the ids of the two columns apart: each gets the name of its column before it, as in `user:7`
     #[arg(long)]
     bipartite: bool,

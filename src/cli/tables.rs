@@ -112,6 +112,7 @@ fn original_ids(manifest: &Manifest) -> String {
         Ids::Range { .. } if manifest.vertices == 0 => "no ids".into(),
         Ids::Range { first } => format!("ids {first} to {}", first + (manifest.vertices - 1)),
         Ids::File { .. } | Ids::Packed { .. } => "ids are those that occur (ids.bin)".into(),
+        Ids::Names { of, .. } => format!("ids are names ({})", of.plural()),
     }
 }
 
@@ -152,6 +153,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         Ids::Range { .. } if manifest.vertices == 0 => "none".into(),
         Ids::Range { first } => format!("{first} to {}", first + (manifest.vertices - 1)),
         Ids::File { .. } | Ids::Packed { .. } => "in ids.bin".into(),
+        Ids::Names { of, bytes: length, .. } => format!("names ({}), {} in names.bin", of.plural(), bytes(length)),
     };
     let weights = manifest.weights.map_or("none".into(), |of| format!("{of:?}").to_lowercase());
     let rows = [

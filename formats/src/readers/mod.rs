@@ -25,6 +25,7 @@ mod kind;
 mod lines;
 mod matrix_market;
 mod metis;
+mod name_lines;
 mod options;
 mod packing;
 mod pipe;
@@ -44,11 +45,12 @@ use std::path::Path;
 pub use file::InputFile;
 pub use graphalytics_data::GraphalyticsData;
 pub use kind::Kind;
+pub use name_lines::NameLines;
 pub use options::{Options, WeightsOption};
 pub use recognise::recognise;
 pub use table::{
-    ColumnChoice, IdType, Ids, NameList, Numbers, Opened, RowBatch, Table, TableOptions, Taken, input_files,
-    open_inputs,
+    ColumnChoice, IdType, Ids, NameList, Numbers, Opened, RowBatch, Table, TableOptions, Taken, WithVertices,
+    input_files, open_inputs,
 };
 pub use vertex_list::VertexList;
 pub use vertex_values::VertexValues;

@@ -72,7 +72,7 @@ fn matrix_market() {
 /// Rows and columns of a matrix that is not square are different vertices, and that is said.
 #[test]
 fn a_rectangular_matrix_is_bipartite() {
-    let text = "%%MatrixMarket matrix coordinate pattern general\n3 2 3\n1 1\n3 2\n2 2\n";
+    let text = "%%MatrixMarket matrix coordinate pattern general\n3 2 3\n1 1\n2 2\n3 2\n";
     let graph = Sample::new("tall.mtx", text).read().unwrap();
     assert_eq!(graph.pairs(), [(1, 4), (2, 5), (3, 5)]);
     assert_eq!(graph.info.ids, IdSpace::Range { first: 1, count: 5 });

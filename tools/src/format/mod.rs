@@ -41,6 +41,7 @@ mod tally;
 pub use options::{FormatOptions, FormatReport, IdPolicy, OrderFrom};
 pub use survey::{Seen, Undirected};
 
+use crate::names::{Dictionary, Spool, copy_names, note_numbers};
 use crate::progress::{Cancel, Progress, Unit};
 use ingest::{Ingested, Naming, ingest};
 use memory::{Budget, Known};
@@ -51,6 +52,7 @@ use sorter::{Collected, Sorter};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
+use topostream_formats::names::StoredNames;
 use topostream_formats::packed::{PackedParameters, UNIT, edges_max_of};
 use topostream_formats::readers::VertexList;
 use topostream_formats::shard::SHARDS_MAX;
@@ -59,6 +61,21 @@ use topostream_formats::{
     Direction, EdgeSource, Encoding, Error, Manifest, Result, SourceInfo, VertexOrder, WeightType,
     memory as system_memory, threads,
 };
+
+/// What sorts in bounded memory, for the numbering of names.
+pub(crate) mod sorting {
+    pub use super::record::{Plain, Record, Weighted};
+    pub use super::sorter::Sorter;
+}
+
+/// Where names of vertices come from.
+#[derive(Clone, Copy)]
+enum NamesFrom<'a> {
+    /// By number: original ids are numbers of names, without gaps.
+    Dictionary(&'a Dictionary),
+    /// By vertex of another store: original ids are vertices of that store.
+    Store(&'a StoredNames),
+}
 
 /// Opens the source. Called twice if ids do not fit in 32 bits, to collect them first.
 pub type OpenSource<'a> = dyn FnMut() -> Result<Box<dyn EdgeSource>> + 'a;
@@ -71,6 +88,60 @@ pub type OpenSource<'a> = dyn FnMut() -> Result<Box<dyn EdgeSource>> + 'a;
 /// [`Error::Interrupted`]. After an error, nothing is left that could be opened as a store.
 pub fn format(
     open: &mut OpenSource<'_>,
+    path: &Path,
+    options: &FormatOptions,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<FormatReport> {
+    format_with(open, None, path, options, progress, cancel)
+}
+
+/// Makes a store in `path` whose original ids are names: the source has their numbers in a dictionary for ids.
+///
+/// # Errors
+/// Those of [`format`].
+pub fn format_names(
+    open: &mut OpenSource<'_>,
+    names: &Dictionary,
+    path: &Path,
+    options: &FormatOptions,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<FormatReport> {
+    if options.ids != IdPolicy::Auto {
+        return Err(Error::Invalid("ids that are names are numbered: no other rule applies to them".into()));
+    }
+    if matches!(options.order_from, Some(OrderFrom::File(_))) {
+        return Err(Error::Invalid("a file with an order lists ids that are integers, but ids are names".into()));
+    }
+    let is_ordered = options.order != VertexOrder::Natural || options.order_from.is_some();
+    let needed_bytes = memory::BASE_BYTES + names.writing_bytes(is_ordered);
+    if needed_bytes > options.memory_bytes {
+        let parts = format!("program {}, the order of {} names", memory::BASE_BYTES, names.count());
+        let budget_bytes = options.memory_bytes;
+        return Err(Error::Memory { what: "formatting names".into(), needed_bytes, budget_bytes, parts });
+    }
+    format_with(open, Some(NamesFrom::Dictionary(names)), path, options, progress, cancel)
+}
+
+/// Makes a store in `path` with the names of another store: the source has the numbers of its vertices for ids.
+///
+/// # Errors
+/// Those of [`format`].
+pub fn format_with_names_of(
+    open: &mut OpenSource<'_>,
+    names: &StoredNames,
+    path: &Path,
+    options: &FormatOptions,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<FormatReport> {
+    format_with(open, Some(NamesFrom::Store(names)), path, options, progress, cancel)
+}
+
+fn format_with(
+    open: &mut OpenSource<'_>,
+    names: Option<NamesFrom<'_>>,
     path: &Path,
     options: &FormatOptions,
     progress: &dyn Progress,
@@ -90,8 +161,8 @@ pub fn format(
     let budget_bytes = options.memory_bytes;
     let options = FormatOptions { memory_bytes: options.memory_bytes.saturating_sub(reserved_bytes), ..options };
     let report = match options.layout.weights {
-        Some(_) => Formatter::<Weighted>::run(source, open, list, path, &options, progress, cancel),
-        None => Formatter::<Plain>::run(source, open, list, path, &options, progress, cancel),
+        Some(_) => Formatter::<Weighted>::run(source, open, (list, names), path, &options, progress, cancel),
+        None => Formatter::<Plain>::run(source, open, (list, names), path, &options, progress, cancel),
     };
     report.map_err(|error| with_reserved(error, reserved_bytes, budget_bytes))
 }
@@ -207,6 +278,10 @@ struct Formatter<'a, R> {
     naming: Naming,
     /// The file of the order, if there is one, until the vertices are numbered.
     list: Option<VertexList>,
+    /// The names of the vertices, if original ids are names.
+    names: Option<NamesFrom<'a>>,
+    /// The number of each vertex among them, if the order is another one.
+    order_of_names: Option<Spool>,
     duplicates_removed: u64,
     /// Edges with the same ends as the one before them, if all were passed in order.
     repeated: u64,
@@ -220,7 +295,7 @@ impl<'a, R: Record> Formatter<'a, R> {
     fn run(
         mut source: Box<dyn EdgeSource>,
         open: &mut OpenSource<'_>,
-        list: Option<VertexList>,
+        (list, names): (Option<VertexList>, Option<NamesFrom<'a>>),
         path: &Path,
         options: &'a FormatOptions,
         progress: &'a dyn Progress,
@@ -245,6 +320,8 @@ impl<'a, R: Record> Formatter<'a, R> {
             edges,
             naming,
             list,
+            names,
+            order_of_names: None,
             duplicates_removed,
             repeated,
             mirrored,
@@ -259,6 +336,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             Some(made) => made,
             None => formatter.make_sorted(source, open)?,
         };
+        let made = formatter.with_names(made)?;
         let duplicates_removed = formatter.duplicates_removed;
         let repeated = formatter.repeated.max(duplicates_removed);
         let manifest = Manifest {
@@ -282,6 +360,23 @@ impl<'a, R: Record> Formatter<'a, R> {
         formatter.writer.finish(&manifest)?;
         let (self_loops_removed, seen) = (made.self_loops_removed, made.seen);
         Ok(FormatReport { manifest, self_loops_removed, duplicates_removed, repeated, seen })
+    }
+
+    /// Writes the names of the vertices, if they have names: at last, when no edges are in memory.
+    fn with_names(&mut self, made: Made) -> Result<Made> {
+        let Some(names) = self.names else { return Ok(made) };
+        self.edges = Collected::Memory(Vec::new());
+        self.progress.begin("write names", None, Unit::Edges);
+        let (order, memory_bytes) = (self.order_of_names.take(), self.budget.left(0));
+        let ids = match names {
+            NamesFrom::Dictionary(names) => names.write(&mut self.writer, order.as_ref(), memory_bytes, self.cancel)?,
+            NamesFrom::Store(names) => {
+                let order = order.expect("numbers have been noted");
+                copy_names(names, &order, &mut self.writer, (&self.folder, memory_bytes), self.cancel)?
+            }
+        };
+        self.progress.end();
+        Ok(Made { ids, ..made })
     }
 
     /// Collects all edges, sorts them, and writes their lists.
@@ -316,6 +411,14 @@ impl<'a, R: Record> Formatter<'a, R> {
     }
 
     fn natural_ids(&mut self) -> Result<Ids> {
+        match self.names {
+            Some(NamesFrom::Dictionary(_)) => return Ok(Ids::Range { first: 0 }),
+            Some(NamesFrom::Store(_)) => {
+                self.order_of_names = Some(note_numbers(&self.folder, self.naming.originals())?);
+                return Ok(Ids::Range { first: 0 });
+            }
+            None => {}
+        }
         match self.naming.first() {
             Some(first) => Ok(Ids::Range { first }),
             None => Ok(self.writer.write_ids(|| self.naming.originals())?),
@@ -332,6 +435,10 @@ impl<'a, R: Record> Formatter<'a, R> {
             Some(first) => first + u64::from(vertex),
             None => originals[vertex as usize],
         };
+        if self.names.is_some() {
+            self.order_of_names = Some(note_numbers(&self.folder, order.vertices.iter().map(original))?);
+            return Ok(Ids::Range { first: 0 });
+        }
         self.writer.write_ids(|| order.vertices.iter().map(original))
     }
 

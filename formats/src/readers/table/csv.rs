@@ -70,7 +70,9 @@ pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOpt
         columns.weight = None;
     }
     let rows = &dialect.rows[usize::from(dialect.has_header)..];
-    let is_integer = |place: usize| rows.iter().filter_map(|row| row.get(place)).all(|cell| integer(cell).is_some());
+    let is_integer = |place: usize| {
+        rows.iter().filter_map(|row| row.get(place)).all(|cell| cell.is_empty() || integer(cell).is_some())
+    };
     let is_integer = is_integer(columns.source) && is_integer(columns.dest) && !rows.is_empty();
     let weight = weights.resolve(stated_weight(rows, columns.weight, braced && weights != WeightsOption::Ignore));
     if weight.is_some() && columns.weight.is_none() && !braced {

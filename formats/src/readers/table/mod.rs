@@ -20,12 +20,14 @@ mod numbers;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod rows;
+#[cfg(feature = "parquet")]
+mod schema;
 mod source;
 
 pub use columns::ColumnChoice;
 pub use files::input_files;
 pub use names::{IdType, NameList};
-pub use numbers::Numbers;
+pub use numbers::{Numbers, WithVertices};
 pub use rows::{Ids, RowBatch};
 pub use source::{Table, Taken};
 

@@ -8,8 +8,6 @@ use crate::error::{Error, Result};
 /// The edges of a table with integers for ids.
 pub struct Numbers {
     table: Table,
-    /// A table with all vertices, if one was given.
-    vertices: Option<Table>,
     batches: Vec<RowBatch>,
     /// The batch and the row to be passed on next.
     next: (usize, usize),
@@ -20,13 +18,7 @@ pub struct Numbers {
 impl Numbers {
     /// The edges of a table.
     pub fn new(table: Table) -> Self {
-        Self { table, vertices: None, batches: Vec::new(), next: (0, 0), given: (0, 0) }
-    }
-
-    /// Edges between the vertices of another table, whose ids are its sources.
-    #[must_use]
-    pub fn with_vertices(self, vertices: Table) -> Self {
-        Self { vertices: Some(vertices), ..self }
+        Self { table, batches: Vec::new(), next: (0, 0), given: (0, 0) }
     }
 }
 
@@ -55,26 +47,6 @@ impl EdgeSource for Numbers {
         Ok(())
     }
 
-    fn declared_vertices(&mut self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
-        let Some(mut vertices) = self.vertices.take() else { return Ok(false) };
-        let (mut batches, mut ids) = (Vec::new(), Vec::new());
-        loop {
-            vertices.read(&mut batches)?;
-            if batches.is_empty() {
-                return Ok(true);
-            }
-            for batch in &batches {
-                let Ids::Integers(pairs) = &batch.ids else {
-                    let expected = "integers, as the ids of the edges";
-                    return Err(Error::file(vertices.place(), expected, vertices.id_type().plural()));
-                };
-                ids.clear();
-                ids.extend(pairs.iter().map(|pair| pair[0]));
-                take(&ids)?;
-            }
-        }
-    }
-
     fn place(&self) -> String {
         self.table.place()
     }
@@ -96,5 +68,72 @@ impl EdgeSource for Numbers {
 
     fn memory_bytes(&self) -> u64 {
         self.table.memory_bytes()
+    }
+}
+
+/// Edges between the vertices of a table, whose ids are integers.
+pub struct WithVertices {
+    edges: Box<dyn EdgeSource>,
+    vertices: Option<Table>,
+}
+
+impl WithVertices {
+    /// Edges between the vertices whose ids are the sources of a table.
+    pub fn new(edges: Box<dyn EdgeSource>, vertices: Table) -> Self {
+        Self { edges, vertices: Some(vertices) }
+    }
+}
+
+impl EdgeSource for WithVertices {
+    fn info(&self) -> &SourceInfo {
+        self.edges.info()
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
+        self.edges.read(chunk)
+    }
+
+    fn declared_vertices(&mut self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
+        let Some(mut vertices) = self.vertices.take() else { return Ok(false) };
+        let (mut batches, mut ids) = (Vec::new(), Vec::new());
+        loop {
+            vertices.read(&mut batches)?;
+            if batches.is_empty() {
+                return Ok(true);
+            }
+            for batch in &batches {
+                let Ids::Integers(pairs) = &batch.ids else {
+                    let expected = "integers, as the ids of the edges";
+                    return Err(Error::file(vertices.place(), expected, vertices.id_type().plural()));
+                };
+                ids.clear();
+                ids.extend(pairs.iter().map(|pair| pair[0]));
+                take(&ids)?;
+            }
+        }
+    }
+
+    fn place(&self) -> String {
+        self.edges.place()
+    }
+
+    fn place_of(&self, index: usize, edge: &Edge) -> String {
+        self.edges.place_of(index, edge)
+    }
+
+    fn note(&self) -> Option<String> {
+        self.edges.note()
+    }
+
+    fn is_read_once(&self) -> bool {
+        self.edges.is_read_once()
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.edges.bytes_read()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.edges.memory_bytes() + self.vertices.as_ref().map_or(0, Table::memory_bytes)
     }
 }

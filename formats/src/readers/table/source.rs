@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::columns::{Columns, listed};
+use super::columns::{ColumnChoice, Columns, listed};
 use super::csv::{self, CsvRows, Form};
 use super::names::IdType;
 use super::rows::{RowBatch, Rows};
@@ -131,6 +131,23 @@ impl Table {
         };
         table.current = Some(table.open_next()?);
         Ok(table)
+    }
+
+    /// Opens a table of vertices: the ids in its first column are its sources, and its dests.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_vertices(file: &InputFile, options: &Options, table: &TableOptions) -> Result<Self> {
+        let kind = options.kind.map_or_else(|| super::super::recognise::of_file(file), Ok);
+        let kind = match kind {
+            Ok(kind) if kind.is_table() => kind,
+            Ok(Kind::Text) | Err(Error::File { .. }) => Kind::Csv,
+            Ok(kind) => return Err(Error::file(file.path(), "a table of vertices", format!("the kind {kind}"))),
+            Err(error) => return Err(error),
+        };
+        let columns = ColumnChoice { numbers: Some((1, 1, None)), ..ColumnChoice::default() };
+        let table = TableOptions { columns, bipartite: false, ..table.clone() };
+        Self::open(std::slice::from_ref(file), kind, options, &table)
     }
 
     /// Opens the rows of the next file.
