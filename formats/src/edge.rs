@@ -103,6 +103,11 @@ pub trait EdgeSource: Send {
         self.place()
     }
 
+    /// What a user should know about how the input is taken, if there is anything.
+    fn note(&self) -> Option<String> {
+        None
+    }
+
     /// Whether the input is a pipe, so that it cannot be opened again.
     fn is_read_once(&self) -> bool {
         false

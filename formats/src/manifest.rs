@@ -5,7 +5,9 @@ use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::ids::VERTICES_MAX;
+use crate::names::StoredNames;
 use crate::page::{Capacity, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
+use crate::readers::IdType;
 use crate::shard::{SHARD_VERTICES, SHARDS_MAX};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -14,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// The file's name in a store's directory.
 pub const MANIFEST: &str = "graph.json";
 /// The newest version of the format. Stores that use nothing new in it are written as version 1.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 /// The description of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,6 +148,21 @@ pub enum Ids {
         /// Whether the ids ascend.
         ascending: bool,
     },
+    /// Original ids are names: those of `names.bin`, with a table of places in `names.index` and keys for look-ups in
+    /// `names.keys`.
+    Names {
+        /// The type of the names.
+        #[serde(rename = "type")]
+        of: IdType,
+        /// The length of `names.bin`.
+        bytes: u64,
+        /// CRC-32C of `names.bin`.
+        crc: u32,
+        /// CRC-32C of `names.index`.
+        index_crc: u32,
+        /// CRC-32C of `names.keys`.
+        keys_crc: u32,
+    },
 }
 
 impl Ids {
@@ -154,10 +171,25 @@ impl Ids {
         !matches!(self, Self::Range { .. })
     }
 
+    /// Whether original ids are names.
+    pub fn is_names(&self) -> bool {
+        matches!(self, Self::Names { .. })
+    }
+
+    /// The files of the store's folder with original ids.
+    pub fn files(&self) -> &'static [&'static str] {
+        match self {
+            Self::Range { .. } => &[],
+            Self::File { .. } | Self::Packed { .. } => &["ids.bin"],
+            Self::Names { .. } => &crate::names::FILES,
+        }
+    }
+
     /// Whether ids ascend with the vertices.
     pub fn is_ascending(&self) -> bool {
         match *self {
-            Self::Range { .. } => true,
+            // Stores with names number their vertices themselves.
+            Self::Range { .. } | Self::Names { .. } => true,
             Self::File { ascending, .. } | Self::Packed { ascending, .. } => ascending,
         }
     }
@@ -168,6 +200,7 @@ impl Ids {
             Self::Range { .. } => 0,
             Self::File { .. } => 8 * vertices,
             Self::Packed { .. } => 8 * vertices + crate::packed::ids::reading_bytes(vertices),
+            Self::Names { .. } => StoredNames::MEMORY_BYTES,
         }
     }
 
@@ -177,6 +210,10 @@ impl Ids {
             Self::Range { .. } => 0,
             Self::File { .. } => 8 * vertices,
             Self::Packed { bytes, .. } => bytes,
+            Self::Names { bytes, .. } => {
+                let (index, keys) = crate::names::table_bytes(vertices);
+                bytes + index + keys
+            }
         }
     }
 }
@@ -228,6 +265,10 @@ impl Manifest {
         manifest.validate(path)?;
         let expected = manifest.version();
         if expected != version.topostream {
+            if let 4 = expected.max(version.topostream) {
+                let expected = format!("version {expected}; only stores with names are of version 4");
+                return Err(Error::file(path, expected, version.topostream.to_string()));
+            }
             let newest = if manifest.encoding.is_packed() { "have packed pages" } else { "have an order of version 3" };
             let what = ["have no shards", "have shards", newest][expected as usize - 1];
             let expected = format!("version {expected}, whose stores {what}");
@@ -236,9 +277,12 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The store's version of the format: 3 if its pages are packed or its order is new in version 3, otherwise 2 if
+    /// The store's version of the format: 4 if original ids are names, otherwise 3 if its pages are packed or its order is new in version 3, otherwise 2 if
     /// its lists are grouped by shard, otherwise 1.
     pub fn version(&self) -> u32 {
+        if self.ids.is_names() {
+            return 4;
+        }
         let packed = self.encoding.is_packed();
         version_of(packed || self.order.is_of_version_3(), self.out.shards.is_some())
     }
@@ -287,6 +331,9 @@ impl Manifest {
             && first.checked_add(self.vertices).is_none()
         {
             return wrong("original ids below 2^64", first.to_string());
+        }
+        if matches!(self.ids, Ids::Names { of: IdType::Integer, .. }) {
+            return wrong("names that are strings, UUIDs or binary", "integers".into());
         }
         match (self.encoding.is_packed(), &self.ids) {
             (true, Ids::File { .. }) => return wrong("packed ids, as the pages are packed", "a file of ids".into()),

@@ -75,7 +75,9 @@ fn graph(store: &Store) -> Fields {
     };
     let ids = match &manifest.ids {
         Ids::Range { first } => format!("from {first} on"),
-        Ids::File { crc, .. } | Ids::Packed { crc, .. } => format!("a file, checksum {crc:08x}"),
+        Ids::File { crc, .. } | Ids::Packed { crc, .. } | Ids::Names { crc, .. } => {
+            format!("a file, checksum {crc:08x}")
+        }
     };
     [
         ("store: tag", format!("{:08x}", manifest.tag)),

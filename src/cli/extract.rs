@@ -1,8 +1,9 @@
 //! `topostream extract`: a part of a graph becomes a store or an edge list.
 
 use super::args::StoreArgs;
-use super::format::format_with_report;
+use super::format::report;
 use super::generate::write_edges;
+use super::progress::Bars;
 use super::{Failure, Outcome, opening, print};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use topostream::{Engine, EngineOptions, Store, VertexId, VertexSet};
 use topostream_formats::readers::InputFile;
 use topostream_formats::write::StoreWriter;
 use topostream_formats::{EdgeSource, Error as StoreError, IdSpace, SourceInfo};
-use topostream_tools::format::{FormatOptions, needed_bytes};
+use topostream_tools::format::{FormatOptions, format, format_with_names_of, needed_bytes};
 use topostream_tools::progress::Cancel;
 
 /// Take a part of a graph out of its store: some vertices, and all edges between two of them.
@@ -119,7 +120,7 @@ impl Extract {
 
     /// The least main memory in which the wanted vertices are found, in bytes.
     fn finding_bytes(&self, store: &Store, options: &FormatOptions, cancel: &Cancel) -> Result<u64, Failure> {
-        if let Some(ego) = self.ego {
+        if let Some(ego) = &self.ego {
             let ego = ego.vertex_of("--ego", store)?;
             let engine = Engine::new(opening::open(&self.store)?, self.engine_options(options.memory_bytes, cancel));
             return Ok(within_hops_needs(&engine, &[ego], self.hops, hop_direction(self.direction))?);
@@ -147,7 +148,7 @@ impl Extract {
 
     /// The wanted vertices.
     fn wanted(&self, store: Store, memory_bytes: u64, cancel: &Cancel) -> Result<VertexSet, Failure> {
-        let Some(ego) = self.ego else {
+        let Some(ego) = &self.ego else {
             let path = self.vertices.as_deref().expect("one of the two is required");
             let file = InputFile::of_argument(path).with_cancel(cancel.flag());
             return Ok(VertexSet::read_file(&file, &store)?);
@@ -168,6 +169,10 @@ impl Extract {
     ) -> Outcome {
         let memory_bytes = options.memory_bytes.saturating_sub(BASE_BYTES);
         let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
+        if store.manifest().ids.is_names() {
+            let message = "--edge-list: writes ids that are integers, but those of this graph are names; make a store";
+            return Err(Failure::Other(message.into()));
+        }
         let mut edges = induced(store, wanted, &options)?;
         print(&write_edges(path, &mut edges, cancel)?)
     }
@@ -194,7 +199,12 @@ impl Extract {
                 other => StoreError::Invalid(other.to_string()),
             })
         };
-        format_with_report(&mut open, path, options, cancel)
+        let ids = store.ids()?;
+        let make = |bars: &Bars| match ids.names() {
+            Some(names) => format_with_names_of(&mut open, names, path, options, bars, cancel),
+            None => format(&mut open, path, options, bars, cancel),
+        };
+        report(make, path, None)
     }
 }
 

@@ -1,31 +1,34 @@
 //! `topostream format`: makes a store from an edge list.
 
 use super::args::StoreArgs;
+use super::inputs::InputArgs;
 use super::progress::Bars;
 use super::{Failure, Outcome, print, tables};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
-use topostream_formats::Error;
-use topostream_formats::readers::{self, InputFile, Kind, Options, WeightsOption};
-use topostream_formats::write::TopologyWriter;
-use topostream_tools::format::{FormatOptions, OpenSource, check_memory, format};
+use topostream_formats::readers::{
+    InputFile, Opened, Options, Table, TableOptions, Taken, WeightsOption, WithVertices, open_inputs,
+};
+use topostream_formats::write::{StoreWriter, TopologyWriter};
+use topostream_formats::{EdgeSource, Error};
+use topostream_tools::format::{FormatOptions, FormatReport, OpenSource, check_memory, format, format_names};
+use topostream_tools::names::{Dictionary, NamingBudget, NumberedTable, OpenTable};
 use topostream_tools::progress::Cancel;
 
-/// Make a store from an edge list.
+/// Make a store from edge lists.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Format {
-    /// The edge list, or - for standard input; gzip, zstd, bzip2 and xz are decompressed
-    input: PathBuf,
+    /// The edge list: files of one kind, folders of them, or patterns such as 'part-*.csv'; - for standard input.
+    /// gzip, zstd, bzip2 and xz are decompressed
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
     /// The store to make: a directory
     store: PathBuf,
-    /// The input's format [default: recognised by name and content]
-    #[arg(long, value_name = "KIND")]
-    kind: Option<Kind>,
-    /// The type of the weights: auto (as in the input), u32, f32, or ignore
-    #[arg(long, default_value = "auto", value_name = "TYPE")]
-    weight_type: WeightsOption,
+    #[command(flatten)]
+    input: InputArgs,
     #[command(flatten)]
     layout: StoreArgs,
 }
@@ -39,7 +42,9 @@ const TRIES_MAX: usize = 32;
 
 const AFTER_HELP: &str = "\
 Kinds of input:
-  text           source, destination and optional weight a line; # and % comments (SNAP files)
+  text           source, destination and optional weight a line; # and % comments (SNAP files),
+                 attributes in braces (NetworkX's write_edgelist)
+  csv            rows of columns, with or without a header; quotes, any separator, ids may be names
   matrix-market  .mtx, coordinate, general or symmetric
   dimacs         .gr of the shortest-path challenge
   metis          .graph
@@ -60,27 +65,107 @@ Examples:
 
 impl Format {
     pub fn run(self, cancel: &Cancel) -> Outcome {
-        let options = self.layout.options(self.weight_type != WeightsOption::Ignore)?;
-        let reading = self.reading(&options);
+        let options = self.layout.options(self.input.weight_type != WeightsOption::Ignore)?;
         let temporary = options.temporary.as_ref().unwrap_or(&self.store);
-        let file = InputFile::of_argument(&self.input).with_cancel(cancel.flag()).with_temporary(temporary);
-        let mut open = || readers::open_file(&file, &reading);
-        format_with_report(&mut open, &self.store, &options, cancel).map_err(|failure| match named(failure, &file) {
-            Failure::Store(error @ Error::Memory { .. }) => Failure::Store(self.sufficient(error, options)),
+        let share = |file: InputFile| file.with_cancel(cancel.flag()).with_temporary(temporary);
+        let files = InputArgs::inputs(&InputArgs::files(&self.inputs)?, share);
+        self.format(&files, &options, cancel).map_err(|failure| match named(failure, &files) {
+            Failure::Store(error @ Error::Memory { .. }) => Failure::Store(self.sufficient(error, &files, options)),
             other => other,
         })
+    }
+
+    fn format(&self, files: &[InputFile], options: &FormatOptions, cancel: &Cancel) -> Outcome {
+        // Before the input is read, which may take long.
+        StoreWriter::check(&self.store, &options.layout)?;
+        let (reading, table) = (self.reading(options), self.input.table());
+        let (first, taken) = match open_inputs(files, &reading, &table)? {
+            Opened::Numbers(source, taken) => (self.with_vertices(source, &reading, &table)?, line(&taken)),
+            Opened::Names(first) => return self.format_names(*first, files, (&reading, &table), options, cancel),
+        };
+        let mut first = Some(first);
+        let mut open = || match first.take() {
+            Some(first) => Ok(first),
+            None => match open_inputs(files, &reading, &table)? {
+                Opened::Numbers(source, _) => self.with_vertices(source, &reading, &table),
+                Opened::Names(table) => Err(not_integers(&table)),
+            },
+        };
+        let make = |bars: &Bars| format(&mut open, &self.store, options, bars, cancel);
+        report(make, &self.store, Some(&taken))
+    }
+
+    /// Numbers the names of the input, then makes the store of the numbers.
+    fn format_names(
+        &self,
+        first: Table,
+        files: &[InputFile],
+        (reading, table): (&Options, &TableOptions),
+        options: &FormatOptions,
+        cancel: &Cancel,
+    ) -> Outcome {
+        let temporary = options.temporary.as_ref().unwrap_or(&self.store);
+        let temporary = temporary.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+        let taken = line(first.taken());
+        // Names are read twice.
+        files.iter().try_for_each(InputFile::make_seekable)?;
+        drop(first);
+        let open = || match open_inputs(files, reading, table)? {
+            Opened::Names(table) => Ok(*table),
+            Opened::Numbers(source, _) => Err(Error::Invalid(format!("{}: the input has changed", source.place()))),
+        };
+        let make = |bars: &Bars| {
+            let budget = NamingBudget::new(options.memory_bytes, temporary);
+            let mut of_vertices =
+                || self.open_vertices(self.input.vertices.as_deref().unwrap_or(Path::new("")), reading, table, true);
+            let vertices = self.input.vertices.is_some().then_some(&mut of_vertices as &mut OpenTable<'_>);
+            let (names, lookup) = Dictionary::collect(&mut || open(), vertices, &budget, bars, cancel)?;
+            // The lookup is freed with the source, before the stages that do not need it.
+            let lookup = Arc::new(lookup);
+            let kept = Arc::downgrade(&lookup);
+            let numbered = NumberedTable::new(open()?, lookup, names.count());
+            let mut first = Some(Box::new(numbered) as Box<dyn EdgeSource>);
+            let mut again = || {
+                let lookup = || kept.upgrade().ok_or_else(|| Error::Invalid("names are read twice only".into()));
+                match first.take() {
+                    Some(first) => Ok(first),
+                    None => Ok(Box::new(NumberedTable::new(open()?, lookup()?, names.count())) as _),
+                }
+            };
+            format_names(&mut again, &names, &self.store, options, bars, cancel)
+        };
+        report(make, &self.store, Some(&taken))
+    }
+
+    /// Adds the table of vertices, if there is one, to edges with integers for ids.
+    fn with_vertices(
+        &self,
+        source: Box<dyn EdgeSource>,
+        reading: &Options,
+        table: &TableOptions,
+    ) -> Result<Box<dyn EdgeSource>, Error> {
+        let Some(path) = &self.input.vertices else { return Ok(source) };
+        let vertices = self.open_vertices(path, reading, table, false)?;
+        Ok(Box::new(WithVertices::new(source, vertices)))
+    }
+
+    /// Opens the table of vertices: its first column has the ids.
+    fn open_vertices(&self, path: &Path, reading: &Options, table: &TableOptions, names: bool) -> Result<Table, Error> {
+        let reading = Options { kind: None, weights: WeightsOption::Ignore, ..reading.clone() };
+        let table = TableOptions { names: table.names || names, ..table.clone() };
+        Table::open_vertices(&InputFile::new(path), &reading, &table)
     }
 
     /// Options of the reader: a quarter of the memory beside formatting, so that large blocks of input do not use up a
     /// small budget.
     fn reading(&self, options: &FormatOptions) -> Options {
         let memory_bytes = options.memory_bytes.saturating_sub(rest_bytes(options)) / READING_SHARE;
-        Options { kind: self.kind, weights: self.weight_type, memory_bytes }
+        self.input.reading(memory_bytes)
     }
 
     /// The error with a sufficient budget. A larger budget gives reading more, and decompression may use some of that,
     /// so the input is opened as with that budget; a pipe cannot be opened again.
-    fn sufficient(&self, error: Error, mut options: FormatOptions) -> Error {
+    fn sufficient(&self, error: Error, files: &[InputFile], mut options: FormatOptions) -> Error {
         let Error::Memory { what, mut needed_bytes, mut budget_bytes, parts } = error else { return error };
         let first = self.reading(&options).memory_bytes;
         if budget_bytes == first && budget_bytes != options.memory_bytes {
@@ -88,11 +173,13 @@ impl Format {
             needed_bytes = rest_bytes(&options).saturating_add(needed_bytes.saturating_mul(READING_SHARE));
             budget_bytes = options.memory_bytes;
         }
-        let seekable = std::fs::metadata(&self.input).is_ok_and(|input| input.is_file());
+        let seekable = files.iter().all(|file| std::fs::metadata(file.path()).is_ok_and(|input| input.is_file()));
+        let table = self.input.table();
         for _ in 0..if seekable { TRIES_MAX } else { 0 } {
             options.memory_bytes = needed_bytes;
-            let more = match readers::open(&self.input, &self.reading(&options)) {
-                Ok(mut source) => match check_memory(&mut *source, &options) {
+            let more = match open_inputs(files, &self.reading(&options), &table) {
+                Ok(Opened::Names(_)) => break,
+                Ok(Opened::Numbers(mut source, _)) => match check_memory(&mut *source, &options) {
                     Err(Error::Memory { needed_bytes, .. }) => needed_bytes,
                     _ => break,
                 },
@@ -113,17 +200,30 @@ fn rest_bytes(options: &FormatOptions) -> u64 {
 }
 
 /// Adds the file to an error about a limit, where it is missing.
-fn named(failure: Failure, file: &InputFile) -> Failure {
-    let path = file.path().display().to_string();
+fn named(failure: Failure, files: &[InputFile]) -> Failure {
+    let paths: Vec<String> = files.iter().map(|file| file.path().display().to_string()).collect();
+    let names_one = |message: &str| paths.iter().any(|path| message.contains(path));
+    let path = &paths[0];
     match failure {
-        Failure::Store(Error::Limit { what, found, limit, hint }) if !what.contains(&path) => {
+        Failure::Store(Error::Limit { what, found, limit, hint }) if !names_one(&what) => {
             Failure::Store(Error::Limit { what: format!("{path}: {what}"), found, limit, hint })
         }
-        Failure::Store(Error::Invalid(message)) if !message.contains(&path) => {
+        Failure::Store(Error::Invalid(message)) if !names_one(&message) => {
             Failure::Store(Error::Invalid(format!("{path}: {message}")))
         }
         other => other,
     }
+}
+
+fn not_integers(table: &Table) -> Error {
+    Error::Invalid(format!("{}: ids are {}, not integers", table.place(), table.id_type().plural()))
+}
+
+/// What is taken of the input, for the summary.
+fn line(taken: &Taken) -> String {
+    let files = if taken.files > 1 { format!("{} files ", taken.files) } else { String::new() };
+    let text = if taken.text.is_empty() { String::new() } else { format!(": {}", taken.text) };
+    format!("read {files}as {}{text}", taken.kind)
 }
 
 /// Formats, with progress bars, and prints a summary.
@@ -133,9 +233,18 @@ pub fn format_with_report(
     options: &FormatOptions,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
+    report(|bars| format(open, store, options, bars, cancel), store, None)
+}
+
+/// Makes a store, with progress bars, and prints a summary, with what was taken of the input.
+pub fn report(
+    make: impl FnOnce(&Bars) -> Result<FormatReport, Error>,
+    store: &Path,
+    taken: Option<&str>,
+) -> Result<(), Failure> {
     let started = Instant::now();
     let bars = Bars::default();
-    let report = format(open, store, options, &bars, cancel)?;
+    let report = make(&bars)?;
     drop(bars);
-    print(&tables::format_report(store, &report, started.elapsed()))
+    print(&tables::format_report(store, &report, taken, started.elapsed()))
 }

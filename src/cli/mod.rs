@@ -13,6 +13,7 @@ mod extract;
 mod format;
 mod generate;
 mod info;
+mod inputs;
 mod memory;
 mod opening;
 mod plan;
@@ -79,7 +80,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.";
 enum Command {
     /// Generate a random graph, as a store or as an edge list.
     Generate(generate::Generate),
-    /// Make a store from an edge list.
+    /// Make a store from edge lists.
     Format(format::Format),
     /// Extract a part of a graph into a new store or an edge list.
     Extract(extract::Extract),

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use topostream::model::algorithm::{Answer, AnswerValues, Values};
-use topostream_formats::{Error as StoreError, OriginalIds, VertexId, durable};
+use topostream_formats::{Error as StoreError, OriginalId, OriginalIds, VertexId, durable};
 use topostream_tools::progress::Cancel;
 
 /// The format of a file of results.
@@ -112,11 +112,13 @@ impl Write for Stoppable<'_> {
 }
 
 /// A value as it is written.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Value {
     Float(f64),
     /// A level, a distance or an original id; none is written as -1.
     Integer(Option<u64>),
+    /// A vertex's name; none is written as -1, as where ids are numbers.
+    Name(Option<String>),
 }
 
 impl fmt::Display for Value {
@@ -124,7 +126,8 @@ impl fmt::Display for Value {
         match self {
             Self::Float(value) => write!(f, "{value:.9e}"),
             Self::Integer(Some(value)) => write!(f, "{value}"),
-            Self::Integer(None) => f.write_str("-1"),
+            Self::Name(Some(name)) => f.write_str(name),
+            Self::Integer(None) | Self::Name(None) => f.write_str("-1"),
         }
     }
 }
@@ -133,18 +136,22 @@ impl fmt::Display for Value {
 const CHUNK: u64 = 1 << 12;
 
 /// The values of a column for `count` vertices, beginning with `first`.
-fn values(answer: &Answer<'_>, ids: &OriginalIds, first: u32, count: usize) -> Vec<Value> {
+fn values(answer: &Answer<'_>, ids: &OriginalIds, first: u32, count: usize) -> io::Result<Vec<Value>> {
     fn read<T: Clone + Default>(values: &Values<'_, T>, first: u32, count: usize) -> impl Iterator<Item = T> {
         let mut chunk = vec![T::default(); count];
         values.read(first, &mut chunk);
         chunk.into_iter()
     }
     match &answer.values {
-        AnswerValues::F64(of) => read(of, first, count).map(Value::Float).collect(),
-        AnswerValues::Integer(of) => read(of, first, count).map(Value::Integer).collect(),
+        AnswerValues::F64(of) => Ok(read(of, first, count).map(Value::Float).collect()),
+        AnswerValues::Integer(of) => Ok(read(of, first, count).map(Value::Integer).collect()),
         AnswerValues::Vertex(of) => {
-            let original = |vertex: Option<VertexId>| Value::Integer(vertex.map(|vertex| ids.original(vertex)));
-            read(of, first, count).map(original).collect()
+            let original = |vertex: Option<VertexId>| match (vertex, ids.names()) {
+                (vertex, None) => Ok(Value::Integer(vertex.map(|vertex| ids.original(vertex)))),
+                (None, Some(_)) => Ok(Value::Name(None)),
+                (Some(vertex), Some(names)) => names.text(vertex).map(|name| Value::Name(Some(name))),
+            };
+            read(of, first, count).map(original).collect::<Result<_, _>>().map_err(io::Error::other)
         }
     }
 }
@@ -154,17 +161,18 @@ fn each_row(
     answers: &[Answer<'_>],
     ids: &OriginalIds,
     vertices: u64,
-    mut write: impl FnMut(u64, &[Value]) -> io::Result<()>,
+    mut write: impl FnMut(OriginalId, &[Value]) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut row = Vec::with_capacity(answers.len());
     for first in (0..vertices).step_by(CHUNK as usize) {
         let count = CHUNK.min(vertices - first) as usize;
         let column = |answer: &Answer<'_>| values(answer, ids, first as u32, count);
-        let columns: Vec<Vec<Value>> = answers.iter().map(column).collect();
+        let columns = answers.iter().map(column).collect::<io::Result<Vec<Vec<Value>>>>()?;
         for place in 0..count {
             row.clear();
-            row.extend(columns.iter().map(|column| column[place]));
-            write(ids.original(VertexId((first + place as u64) as u32)), &row)?;
+            row.extend(columns.iter().map(|column| column[place].clone()));
+            let id = ids.id(VertexId((first + place as u64) as u32)).map_err(io::Error::other)?;
+            write(id, &row)?;
         }
     }
     Ok(())
@@ -236,11 +244,13 @@ fn write_npy(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, co
     let options = npyz::WriteOptions::new().dtype(row_type(answers)).shape(&[count]);
     let mut writer = options.writer(out).begin_nd()?;
     each_row(answers, ids, count, |id, values| {
+        let OriginalId::Number(id) = id else { return Err(io::Error::other("names do not fit in a .npy file")) };
         let mut row = Row { cells: [id, 0, 0], columns: answers.len() };
         for (cell, value) in row.cells[1..].iter_mut().zip(values) {
-            *cell = match *value {
+            *cell = match value {
                 Value::Float(value) => value.to_bits(),
-                Value::Integer(value) => signed(value)? as u64,
+                Value::Integer(value) => signed(*value)? as u64,
+                Value::Name(_) => return Err(io::Error::other("names do not fit in a .npy file")),
             };
         }
         writer.push(&row)
@@ -256,8 +266,13 @@ fn signed(value: Option<u64>) -> io::Result<i64> {
 }
 
 /// The vertices with the largest values, largest first: original id and value.
-pub fn top(answer: &Answer<'_>, count: usize, ids: &OriginalIds, vertices: u64) -> Vec<(u64, f64)> {
-    let AnswerValues::F64(of) = &answer.values else { return Vec::new() };
+pub fn top(
+    answer: &Answer<'_>,
+    count: usize,
+    ids: &OriginalIds,
+    vertices: u64,
+) -> Result<Vec<(OriginalId, f64)>, StoreError> {
+    let AnswerValues::F64(of) = &answer.values else { return Ok(Vec::new()) };
     let count = count.min(vertices as usize);
     let mut best: Vec<(f64, u32)> = Vec::with_capacity(2 * count + 1);
     let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
@@ -270,5 +285,5 @@ pub fn top(answer: &Answer<'_>, count: usize, ids: &OriginalIds, vertices: u64) 
     }
     best.sort_by(order);
     best.truncate(count);
-    best.into_iter().map(|(value, vertex)| (ids.original(VertexId(vertex)), value)).collect()
+    best.into_iter().map(|(value, vertex)| Ok((ids.id(VertexId(vertex))?, value))).collect()
 }

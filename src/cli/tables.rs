@@ -10,8 +10,9 @@ use topostream::device::Transfer;
 use topostream::pages::StripeReport;
 use topostream::predict::Prediction;
 use topostream::report::{CheckpointReport, RunReport, StepReport, Waits};
+use topostream_formats::Manifest;
 use topostream_formats::manifest::{Ids, VertexOrder};
-use topostream_tools::format::FormatReport;
+use topostream_tools::format::{FormatReport, Undirected};
 use topostream_tools::info::{ShardSummary, Summary};
 use topostream_tools::verify::VerifyReport;
 
@@ -57,7 +58,7 @@ pub fn table_of(words: usize, header: &[&str], rows: impl IntoIterator<Item = Ve
 }
 
 /// The formatter's summary.
-pub fn format_report(store: &Path, report: &FormatReport, took: Duration) -> String {
+pub fn format_report(store: &Path, report: &FormatReport, taken: Option<&str>, took: Duration) -> String {
     let manifest = &report.manifest;
     let mut text = format!(
         "{}: {} vertices, {} edges, {} of {}; {:.2} s, {:.1} M edges/s\n",
@@ -73,7 +74,46 @@ pub fn format_report(store: &Path, report: &FormatReport, took: Duration) -> Str
         let (loops, duplicates) = (count(report.self_loops_removed), count(report.duplicates_removed));
         writeln!(text, "removed {loops} self-loops and {duplicates} duplicates").ok();
     }
+    text + &taken.map_or_else(String::new, |taken| what_was_taken(report, taken))
+}
+
+/// What the formatter took of its input: how it was read, what the edges are like, and what they may be meant as.
+fn what_was_taken(report: &FormatReport, taken: &str) -> String {
+    let FormatReport { manifest, seen, repeated, .. } = report;
+    let mut text = format!("{taken}\n");
+    let directed = if manifest.directed { "directed" } else { "undirected" };
+    let weights = manifest.weights.map_or("no weights".into(), |of| format!("weights {of:?}").to_lowercase());
+    let (loops, repeated) = (count(seen.self_loops), count(*repeated));
+    writeln!(text, "{directed}, {weights}; {}; {loops} self-loops, {repeated} repeated edges", original_ids(manifest))
+        .ok();
+    if manifest.directed {
+        match seen.undirected {
+            Some(Undirected::BothWays) => {
+                text += "hint: every sampled edge has its reverse, as in an undirected graph; --symmetrize \
+                         --remove-duplicates makes it one\n"
+            }
+            Some(Undirected::OneWay) => {
+                text += "hint: no two edges lead in opposite directions, and ids only ascend or only descend along \
+                         them: for a list of undirected edges pass --symmetrize\n"
+            }
+            None => {}
+        }
+    }
+    if seen.bipartite {
+        text += "hint: no sampled vertex is both a source and a destination: where the two columns are ids of different \
+                 things, --bipartite keeps equal ids apart\n";
+    }
     text
+}
+
+/// The original ids of a store, for people.
+fn original_ids(manifest: &Manifest) -> String {
+    match manifest.ids {
+        Ids::Range { .. } if manifest.vertices == 0 => "no ids".into(),
+        Ids::Range { first } => format!("ids {first} to {}", first + (manifest.vertices - 1)),
+        Ids::File { .. } | Ids::Packed { .. } => "ids are those that occur (ids.bin)".into(),
+        Ids::Names { of, .. } => format!("ids are names ({})", of.plural()),
+    }
 }
 
 /// The summary of a verification.
@@ -113,6 +153,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         Ids::Range { .. } if manifest.vertices == 0 => "none".into(),
         Ids::Range { first } => format!("{first} to {}", first + (manifest.vertices - 1)),
         Ids::File { .. } | Ids::Packed { .. } => "in ids.bin".into(),
+        Ids::Names { of, bytes: length, .. } => format!("names ({}), {} in names.bin", of.plural(), bytes(length)),
     };
     let weights = manifest.weights.zip(summary.weight_bits_per_edge).map_or("none".into(), |(of, bits)| {
         format!("{}, {bits:.2} bits per edge on disk", format!("{of:?}").to_lowercase())

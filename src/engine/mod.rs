@@ -259,7 +259,7 @@ impl Engine {
 
     /// Returns the error for an algorithm that has no answer.
     fn refused(&self, algorithm: &str, refusal: &Refusal) -> Result<Error> {
-        let vertex = self.store.ids()?.original(refusal.vertex);
+        let vertex = self.store.ids()?.id(refusal.vertex)?;
         Ok(Error::Parameter(format!("{algorithm}: vertex {vertex}: {}", refusal.reason)))
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::model::bits::Bits;
 use std::path::Path;
-use topostream_formats::readers::{InputFile, VertexValues};
+use topostream_formats::readers::{InputFile, NameLines, VertexValues};
 use topostream_formats::{OriginalIds, Store, VertexId};
 
 /// A set of vertices: one bit for each vertex of the graph.
@@ -35,7 +35,8 @@ impl VertexSet {
         set
     }
 
-    /// Reads a file of original ids, one per line, plain or compressed, with `#` and `%` for comments; ids may be
+    /// Reads a file of original ids, one per line, plain or compressed, with `#` and `%` for comments
+    /// unless ids are names; ids may be
     /// repeated. Takes some megabytes besides the set, however long the file is.
     ///
     /// # Errors
@@ -52,6 +53,16 @@ impl VertexSet {
     #[doc(hidden)]
     pub fn read_file(file: &InputFile, store: &Store) -> Result<Self> {
         let (path, set, ids) = (file.path(), Self::new(store.vertices()), store.ids()?);
+        if let Some(names) = ids.names() {
+            let mut lines = NameLines::open(file, READING_BYTES)?;
+            while let Some(name) = lines.next_name()? {
+                match names.find_text(&name)? {
+                    Some(vertex) => set.bits.learn(vertex.0),
+                    None => return Err(lines.error("the id of a vertex of the graph").into()),
+                };
+            }
+            return Ok(set);
+        }
         let mut file = VertexValues::open_file(file, READING_BYTES)?;
         let mut waiting = Vec::new();
         while let Some(id) = file.next_id()? {

@@ -177,7 +177,7 @@ impl Adjacency {
 }
 
 fn several_edges(store: &Store, vertex: VertexId) -> Result<Error> {
-    let id = store.ids()?.original(vertex);
+    let id = store.ids()?.id(vertex)?;
     let message = format!("vertex {id} has several edges to the same vertex: format with --remove-duplicates");
     Ok(Error::Parameter(message))
 }

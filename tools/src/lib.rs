@@ -4,5 +4,6 @@ pub mod available;
 pub mod format;
 pub mod generate;
 pub mod info;
+pub mod names;
 pub mod progress;
 pub mod verify;

@@ -4,6 +4,8 @@ use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::manifest::Ids;
+use topostream_formats::names::check_names;
 use topostream_formats::packed::PackedPage;
 use topostream_formats::page::{Neighbours, Page, PageContext, PageDefect, weights};
 use topostream_formats::store::PageReader;
@@ -242,6 +244,9 @@ fn check_summary(topology: &Topology, degrees: &[u32]) -> Result<()> {
 /// Checks that original ids are distinct, and ascending if the manifest says so.
 fn check_ids(store: &Store) -> Result<()> {
     let ids = store.ids()?;
+    if let (Some(names), Ids::Names { crc, index_crc, keys_crc, .. }) = (ids.names(), &store.manifest().ids) {
+        return check_names(names, [*crc, *index_crc, *keys_crc]);
+    }
     let all = (0..store.vertices()).map(|vertex| ids.original(VertexId(vertex as u32)));
     if !store.manifest().ids.is_file() {
         return Ok(());

@@ -42,6 +42,12 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
+    /// The rest of the line.
+    #[inline(always)]
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// The next column as an unsigned 64-bit integer, if it is one.
     #[inline(always)]
     pub(super) fn number(&mut self) -> Option<u64> {

@@ -161,8 +161,24 @@ impl InputFile {
         PeekStream { file: self.clone(), at: 0 }
     }
 
+    /// Reads at an offset; returns 0 beyond the end. For files that are not pipes.
+    pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let seekable = match &*self.opened().map_err(io::Error::other)? {
+            State::Seekable(seekable) => seekable.clone(),
+            _ => return Err(io::Error::other("a pipe is not read at an offset")),
+        };
+        let read = read_at(&seekable.file, buffer, seekable.start.saturating_add(offset))?;
+        if read == 0 && !buffer.is_empty() {
+            seekable.check()?;
+        }
+        Ok(read)
+    }
+
     /// Copies a pipe to a temporary file, so that it can have several streams. Does nothing to other files.
-    pub(super) fn make_seekable(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// If the pipe cannot be read, or the folder has no room.
+    pub fn make_seekable(&self) -> Result<()> {
         if !self.is_pipe()? {
             return Ok(());
         }

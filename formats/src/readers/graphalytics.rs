@@ -53,7 +53,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
     }
     let columns = match &files.properties {
         Some(properties) => columns(properties, options)?,
-        None => Columns::look_ahead(&mut blocks, options.weights)?,
+        None => Columns::look_ahead(&mut blocks, options.weights, IdSpace::UpToLargest)?,
     };
     let mut info = file_info(blocks.input(), IdSpace::Named, columns.weight);
     info.directed = files.properties.as_ref().is_none_or(|properties| properties.directed);
@@ -75,8 +75,11 @@ fn columns(properties: &Properties, options: &Options) -> Result<Columns> {
         return Err(Error::file(&properties.path, "an edge property for the weights", found));
     }
     Ok(match options.weights.resolve(properties.weight) {
-        None if properties.edge_properties > 0 => Columns { count: None, weight: None, passed: 0 },
-        weight => Columns { count: Some(2 + properties.edge_properties), weight, passed: properties.place },
+        None if properties.edge_properties > 0 => Columns { count: None, weight: None, passed: 0, braced: false },
+        weight => {
+            let count = Some(2 + properties.edge_properties);
+            Columns { count, weight, passed: properties.place, braced: false }
+        }
     })
 }
 

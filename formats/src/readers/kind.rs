@@ -10,6 +10,12 @@ use crate::error::Error;
 pub enum Kind {
     /// Lines `source dest [weight]`, as SNAP and many others publish them.
     Text,
+    /// Rows of columns, with or without a header; ids may be names.
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Arrow's IPC files and streams, also called Feather.
+    Arrow,
     /// NIST Matrix Market, coordinate format (`.mtx`).
     MatrixMarket,
     /// The 9th DIMACS Challenge's shortest-path graphs (`.gr`).
@@ -32,8 +38,11 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order in which help texts list them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Text,
+        Self::Csv,
+        Self::Parquet,
+        Self::Arrow,
         Self::MatrixMarket,
         Self::Dimacs,
         Self::Metis,
@@ -49,6 +58,9 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
             Self::MatrixMarket => "matrix-market",
             Self::Dimacs => "dimacs",
             Self::Metis => "metis",
@@ -67,6 +79,9 @@ impl Kind {
             Self::Text => {
                 "source dest [weight] a line, separated by blanks, tabs or commas; # and % begin comments (SNAP)"
             }
+            Self::Csv => "rows of columns, with or without a header, quotes and names (.csv, .tsv); any separator",
+            Self::Parquet => "Apache Parquet (.parquet), ids of integers, strings, UUIDs or binary",
+            Self::Arrow => "Apache Arrow IPC and Feather (.arrow, .feather, .ipc)",
             Self::MatrixMarket => {
                 "Matrix Market coordinate matrices (.mtx): pattern, integer or real; general or symmetric"
             }
@@ -84,7 +99,10 @@ impl Kind {
     /// The file-name extensions of this kind, without those of compression.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
-            Self::Text => &["txt", "tsv", "csv", "edges", "snap"],
+            Self::Text => &["txt", "edges", "snap", "edgelist"],
+            Self::Csv => &["csv", "tsv"],
+            Self::Parquet => &["parquet", "pq", "parq"],
+            Self::Arrow => &["arrow", "feather", "ipc", "arrows"],
             Self::MatrixMarket => &["mtx"],
             Self::Dimacs => &["gr"],
             Self::Metis => &["graph", "metis"],
@@ -95,6 +113,11 @@ impl Kind {
             Self::RawU32 => &["u32"],
             Self::RawU64 => &["u64"],
         }
+    }
+
+    /// Whether it has columns to choose from, and ids that may be names.
+    pub const fn is_table(self) -> bool {
+        matches!(self, Self::Csv | Self::Parquet | Self::Arrow)
     }
 
     /// The kind with an extension, if any.

@@ -14,6 +14,11 @@ use crate::error::{Error, Result};
 pub(super) trait LineFormat: Send + Sync {
     /// Appends the edge of `line` (without its newline), or nothing for comments and blank lines.
     fn parse(&self, line: &[u8], edges: &mut Vec<Edge>) -> Result<(), Expected>;
+
+    /// [`EdgeSource::note`].
+    fn note(&self) -> Option<String> {
+        None
+    }
 }
 
 /// An edge source over the lines of a file.
@@ -148,6 +153,10 @@ impl<F: LineFormat> EdgeSource for LineSource<F> {
             Some(line) => format!("{}:{line}", self.place()),
             None => self.place(),
         }
+    }
+
+    fn note(&self) -> Option<String> {
+        self.format.note()
     }
 
     fn is_read_once(&self) -> bool {

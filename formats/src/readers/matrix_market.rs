@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A symmetric matrix lists one triangle: its graph is undirected, and each edge appears once. The vertices are
-//! `1..=max(rows, columns)`. Real values are `F32` weights, integers are `U32` weights.
+//! `1..=rows`, which are the columns too. Rows and
+//! columns of a matrix that is not square are different things: its graph is bipartite, and column j has the id rows + j. Real values are `F32` weights, integers are `U32` weights.
 
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected, weight};
@@ -34,12 +35,24 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
         }
         (values, asked) => asked.resolve(values),
     };
-    let ids = IdSpace::Range { first: 1, count: rows.max(columns) };
+    let apart = rows != columns;
+    if apart && banner.symmetric {
+        return Err(Error::file(
+            file.path(),
+            "as many columns as rows, since it is symmetric",
+            format!("{rows} x {columns}"),
+        ));
+    }
+    let count = if apart { rows.checked_add(columns) } else { Some(rows) };
+    let Some(count) = count else {
+        return Err(Error::file(file.path(), "a size below 2^64", format!("{rows} x {columns}")));
+    };
+    let ids = IdSpace::Range { first: 1, count };
     let mut info = file_info(blocks.input(), ids, weight);
     info.edges = Some(entries);
     info.directed = !banner.symmetric;
     info.mirror = banner.symmetric;
-    let format = Entries { rows, columns, valued: banner.values.is_some(), weight };
+    let format = Entries { rows, columns, apart, valued: banner.values.is_some(), weight };
     let promise = Promise { edges: entries, says: "as the size line says" };
     Ok(Box::new(LineSource::new(info, blocks, format, Some(promise))))
 }
@@ -106,6 +119,8 @@ fn size_line(blocks: &mut Blocks) -> Result<[u64; 3]> {
 struct Entries {
     rows: u64,
     columns: u64,
+    /// Whether columns have ids of their own, after those of the rows.
+    apart: bool,
     valued: bool,
     weight: Option<WeightType>,
 }
@@ -139,7 +154,22 @@ impl LineFormat for Entries {
         if !inside || !cursor.is_end() {
             return Err(self.fault());
         }
+        if self.apart {
+            edge.dest += self.rows;
+        }
         edges.push(edge);
         Ok(())
+    }
+
+    fn note(&self) -> Option<String> {
+        let Self { rows, columns, .. } = self;
+        let text = || {
+            format!(
+                "the matrix is not square, so rows and columns are different vertices: rows 1 to {rows}, columns {} to {}",
+                rows + 1,
+                rows + columns
+            )
+        };
+        self.apart.then(text)
     }
 }

@@ -3,6 +3,7 @@
 //! ```text
 //!  file ── unpack ─┬─ blocks of lines, parsed in parallel ─┬─ text, GAP text, Graphalytics ─┐
 //!                  │                                       └─ Matrix Market, DIMACS ────────┤
+//!                  ├─ rows of tables ───────────────────────── CSV, Parquet, Arrow ────────────┤ (ids may be names)
 //!                  ├─ words, one by one ───────────────────── METIS, adjacency graphs ──────┼─▶ EdgeSource
 //!                  └─ records of fixed size ───────────────── GAP binary, raw pairs ────────┘
 //! ```
@@ -24,12 +25,15 @@ mod kind;
 mod lines;
 mod matrix_market;
 mod metis;
+mod name_lines;
 mod options;
 mod packing;
 mod pipe;
 mod raw;
 mod recognise;
 mod records;
+mod several;
+mod table;
 mod text;
 mod tokens;
 mod vertex_list;
@@ -41,14 +45,19 @@ use std::path::Path;
 pub use file::InputFile;
 pub use graphalytics_data::GraphalyticsData;
 pub use kind::Kind;
+pub use name_lines::NameLines;
 pub use options::{Options, WeightsOption};
 pub use recognise::recognise;
+pub use table::{
+    ColumnChoice, IdType, Ids, NameList, Numbers, Opened, RowBatch, Table, TableOptions, Taken, WithVertices,
+    input_files, open_inputs,
+};
 pub use vertex_list::VertexList;
 pub use vertex_values::VertexValues;
 pub use writer::EdgeListWriter;
 
 use crate::edge::{EdgeSource, IdSpace, SourceInfo, WeightType};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Opens the edge list at `path`, as its kind or as the kind that `options` names.
 ///
@@ -75,6 +84,14 @@ pub fn open_file(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSour
         Kind::Graphalytics => graphalytics::open(file, options),
         Kind::RawU32 => raw::open(file, options, 4),
         Kind::RawU64 => raw::open(file, options, 8),
+        Kind::Csv | Kind::Parquet | Kind::Arrow => {
+            match open_inputs(std::slice::from_ref(file), options, &TableOptions::default())? {
+                Opened::Numbers(source, _) => Ok(source),
+                Opened::Names(table) => {
+                    Err(Error::file(file.path(), "ids that are integers", table.id_type().plural()))
+                }
+            }
+        }
     }
 }
 

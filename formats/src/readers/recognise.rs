@@ -8,6 +8,7 @@ use super::file::InputFile;
 use super::graphalytics_files::is_prefix;
 use super::input::Input;
 use super::packing::strip;
+use super::table::looks_like;
 use crate::error::{Error, Result};
 
 /// The number of bytes examined.
@@ -32,7 +33,7 @@ pub(super) fn of_file(file: &InputFile) -> Result<Kind> {
         return Ok(Kind::Graphalytics);
     }
     let named = strip(path).extension().and_then(|extension| Kind::of_extension(extension.to_str()?));
-    if let Some(Kind::GapBinary | Kind::RawU32 | Kind::RawU64) = named {
+    if let Some(Kind::GapBinary | Kind::RawU32 | Kind::RawU64 | Kind::Parquet | Kind::Arrow) = named {
         return Ok(named.unwrap_or(Kind::Text));
     }
     // Properties files are recognised by name only.
@@ -51,11 +52,25 @@ fn by_content(file: &InputFile, named: Option<Kind>) -> Result<Kind> {
         return Err(failure);
     }
     let head = head[..read].strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head[..read]);
-    announced(head).or(named).or_else(|| numbers(head)).ok_or_else(|| unknown(file.path(), head))
+    if head.is_empty() {
+        return Err(Error::file(file.path(), "an edge list", "an empty file"));
+    }
+    let kind = announced(head).or(named.filter(|kind| !matches!(kind, Kind::Text | Kind::Csv)));
+    // Two lines of words in a file of an unknown name are not a graph yet.
+    let rows_min = if named.is_some() || file.is_standard_input() { 1 } else { 3 };
+    let is_table = || looks_like(head, read < HEAD_BYTES, rows_min);
+    let kind = kind.or_else(|| numbers(head)).or_else(|| is_table().then_some(Kind::Csv));
+    kind.or(named).ok_or_else(|| unknown(file.path(), head))
 }
 
-/// The kind with a recognisable header line.
+/// The kind with a recognisable header line or magic number.
 fn announced(head: &[u8]) -> Option<Kind> {
+    if head.starts_with(b"PAR1") {
+        return Some(Kind::Parquet);
+    }
+    if head.starts_with(b"ARROW1") || head.starts_with(&[0xff; 4]) {
+        return Some(Kind::Arrow);
+    }
     let mut lines = head.split(|&byte| byte == b'\n');
     let first = lines.clone().find(|line| !Cursor::new(line).is_end())?;
     match Cursor::new(first).word()? {
@@ -72,7 +87,7 @@ fn announced(head: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Text, if the first line that is not a comment begins with two ids.
+/// Text, if the first line that is not a comment begins with two ids, and has no more than a weight after them.
 fn numbers(head: &[u8]) -> Option<Kind> {
     let mut lines = head.split(|&byte| byte == b'\n').map(Cursor::new);
     let mut first = lines.find(|line| !matches!(line.first(), None | Some(b'#' | b'%')))?;

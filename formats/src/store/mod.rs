@@ -1,16 +1,17 @@
 //! An open store: its metadata is in memory, its page files are located but not read.
 
 mod original_ids;
-mod reader;
+pub(crate) mod reader;
 mod topology;
 
-pub use original_ids::OriginalIds;
+pub use original_ids::{OriginalId, OriginalIds};
 pub use reader::{PageReader, read_exact_at, write_all_at};
 use topology::stripe_path;
 pub use topology::{PagePlace, Topology};
 
 use crate::error::Result;
 use crate::manifest::{Ids, MANIFEST, Manifest};
+use crate::names::StoredNames;
 use crate::open::{OpenOptions, Places, read_manifest};
 use crate::page::PageContext;
 use crate::values::StoredValues;
@@ -68,9 +69,7 @@ impl Store {
         let manifest = Manifest::decode(&read_manifest(path)?, &path.join(MANIFEST))?;
         let places = Places::of(path, &manifest, options)?;
         places.check(&path.join(MANIFEST))?;
-        if manifest.ids.is_file() {
-            places.check(&path.join("ids.bin"))?;
-        }
+        manifest.ids.files().iter().try_for_each(|file| places.check(&path.join(file)))?;
         let open = |direction, summary| Topology::open(path, &manifest, direction, summary, &places);
         let out = open(Direction::Out, &manifest.out)?;
         let in_lists = manifest.in_lists.as_ref().map(|summary| open(Direction::In, summary)).transpose()?;
@@ -144,18 +143,23 @@ impl Store {
     }
 
     /// The original ids. Reads and checks `ids.bin`, if the store has it: 8 bytes a vertex in memory, and see
-    /// [`Ids::memory_bytes`].
+    /// [`Ids::memory_bytes`]. Names stay on disk.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io), or [`Error::File`](crate::Error::File) if the file contradicts the manifest.
     pub fn ids(&self) -> Result<OriginalIds> {
         let (vertices, path) = (self.manifest.vertices, self.path.join("ids.bin"));
+        let mut names = None;
         let (first, file) = match self.manifest.ids {
             Ids::Range { first } => (first, None),
             Ids::File { crc, .. } => (0, Some(StoredValues::open(&path, 0, vertices, crc)?)),
             Ids::Packed { crc, bytes, .. } => (0, Some(original_ids::read_packed(&path, vertices, bytes, crc)?)),
+            Ids::Names { of, bytes, .. } => {
+                names = Some(StoredNames::open(&self.path, of, vertices, bytes)?);
+                (0, None)
+            }
         };
-        Ok(OriginalIds { vertices, first, file, ascending: self.manifest.ids.is_ascending() })
+        Ok(OriginalIds { vertices, first, file, ascending: self.manifest.ids.is_ascending(), names })
     }
 
     /// Checks that the original ids can be read, without keeping them. Packed ids are not decoded: their checksum is
@@ -168,7 +172,7 @@ impl Store {
             Ids::Packed { crc, bytes, .. } => {
                 original_ids::open_packed(&self.path.join("ids.bin"), bytes, crc).map(drop)
             }
-            Ids::Range { .. } | Ids::File { .. } => self.ids().map(drop),
+            Ids::Range { .. } | Ids::File { .. } | Ids::Names { .. } => self.ids().map(drop),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::buffer::AlignedBuffer;
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::ids::VertexId;
+use crate::names::StoredNames;
 use crate::packed::ids;
 use crate::values::StoredValues;
 use std::fs::File;
@@ -18,10 +19,57 @@ pub struct OriginalIds {
     pub(super) first: u64,
     pub(super) file: Option<StoredValues<u64>>,
     pub(super) ascending: bool,
+    pub(super) names: Option<StoredNames>,
+}
+
+/// An original id, for people and files.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OriginalId {
+    /// A number.
+    Number(u64),
+    /// A name as text.
+    Name(String),
+}
+
+impl std::fmt::Display for OriginalId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Name(name) => f.pad(name),
+        }
+    }
 }
 
 impl OriginalIds {
-    /// The original id of a vertex. The vertex must exist.
+    /// The names, if original ids are names.
+    pub fn names(&self) -> Option<&StoredNames> {
+        self.names.as_ref()
+    }
+
+    /// The original id of a vertex, a number or a name. The vertex must exist.
+    ///
+    /// # Errors
+    /// Those of reading names.
+    pub fn id(&self, vertex: VertexId) -> Result<OriginalId> {
+        match &self.names {
+            Some(names) => names.text(vertex).map(OriginalId::Name),
+            None => Ok(OriginalId::Number(self.original(vertex))),
+        }
+    }
+
+    /// The vertex whose original id, a number or a name, is written like this.
+    ///
+    /// # Errors
+    /// If no id is written like this; those of reading names.
+    pub fn find(&self, text: &str) -> Result<Option<VertexId>> {
+        if let Some(names) = &self.names {
+            return names.find_text(text);
+        }
+        let wrong = || Error::Invalid(format!("{text:?}: expected an id from 0 to 18446744073709551615"));
+        Ok(self.vertex(text.parse().map_err(|_| wrong())?))
+    }
+
+    /// The original id of a vertex as a number; in graphs with names, the number of the vertex. The vertex must exist.
     pub fn original(&self, vertex: VertexId) -> u64 {
         match &self.file {
             Some(file) => file.values()[vertex.index()],

@@ -31,8 +31,10 @@ use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::manifest::{Ids, MANIFEST, Manifest, packs_weights};
+use crate::names::NamesWriter;
 use crate::packed::{self, ids::IdsSummary};
 use crate::page::{Capacity, PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
+use crate::readers::IdType;
 use crate::store::Direction;
 use crate::weights::WEIGHTS;
 use journal::{Journal, Moved};
@@ -273,6 +275,19 @@ impl StoreWriter {
             file.write(bytemuck::cast_slice(words))
         })?;
         Ok(Ids::Packed { crc: file.finish()?, bytes, ascending })
+    }
+
+    /// Begins the files of names.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn names(&mut self, id_type: IdType) -> Result<NamesWriter> {
+        let mut stage = |name: &str| -> Result<ChecksummedFile> {
+            let (path, file) = self.stage(name.into())?;
+            Ok(ChecksummedFile::new(path, file))
+        };
+        let [names, index, keys] = crate::names::FILES;
+        Ok(NamesWriter::new(id_type, stage(names)?, stage(index)?, stage(keys)?))
     }
 
     /// Creates a file of the store's own folder, in the staging folder.

@@ -43,9 +43,10 @@ fn text_without_an_extension_is_recognised_by_its_numbers() {
 }
 
 #[test]
-fn empty_text_is_an_empty_graph() {
+fn text_without_edges_is_an_error() {
     for text in ["", "# nothing\n", "\u{feff}", "\n\n  \n"] {
-        assert!(Sample::new("empty.txt", text).read().unwrap().edges.is_empty());
+        let error = Sample::new("empty.txt", text).read().map(drop).unwrap_err().to_string();
+        assert!(error.contains("expected an edge list, found ") && error.contains("empty.txt"), "{error}");
     }
 }
 
@@ -59,13 +60,22 @@ fn gap_text() {
 
 #[test]
 fn matrix_market() {
-    let text = "%%MatrixMarket matrix coordinate integer general\n% six vertices\n\n6 5 6\n\
+    let text = "%%MatrixMarket matrix coordinate integer general\n% six vertices\n\n6 6 6\n\
                 1 2 5\n1 3 3\n2 3 9\n3 1 7\n3 4 1\n5 5 2\n";
     let graph = Sample::new("canonical.mtx", text).read().unwrap();
     assert_eq!(graph.triples(), from_one());
     assert_eq!(graph.info.ids, IdSpace::Range { first: 1, count: 6 });
     assert!(graph.info.directed && !graph.info.mirror);
     assert_eq!(graph.info.weights, Some(WeightType::U32));
+}
+
+/// Rows and columns of a matrix that is not square are different vertices, and that is said.
+#[test]
+fn a_rectangular_matrix_is_bipartite() {
+    let text = "%%MatrixMarket matrix coordinate pattern general\n3 2 3\n1 1\n2 2\n3 2\n";
+    let graph = Sample::new("tall.mtx", text).read().unwrap();
+    assert_eq!(graph.pairs(), [(1, 4), (2, 5), (3, 5)]);
+    assert_eq!(graph.info.ids, IdSpace::Range { first: 1, count: 5 });
 }
 
 #[test]

@@ -9,22 +9,23 @@ use topostream_formats::{Store, VertexId, threads};
 const PART: usize = 1 << 16;
 
 /// A vertex, given by its original id or by a property.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The vertex with this original id.
-    Original(u64),
+    /// The vertex with this original id, a number or a name.
+    Original(String),
     /// The vertex with the most out-edges; the first of several.
     MaxDegree,
 }
 
-/// Parses an id or `max-degree`.
+/// Parses an id, a number or a name, or `max-degree`. What ids are like is known only when the store is opened.
 ///
 /// # Errors
-/// A message for the user.
+/// A message for the user, if it is empty.
 pub fn source(text: &str) -> Result<Source, String> {
     match text {
         "max-degree" => Ok(Source::MaxDegree),
-        _ => text.parse().map(Source::Original).map_err(|_| "expected an id (0 or larger) or max-degree".into()),
+        "" => Err("expected an id or max-degree".into()),
+        _ => Ok(Source::Original(text.to_owned())),
     }
 }
 
@@ -33,7 +34,7 @@ impl Source {
     ///
     /// # Errors
     /// If the graph has no such vertex.
-    pub fn vertex(self, store: &Store) -> Result<VertexId> {
+    pub fn vertex(&self, store: &Store) -> Result<VertexId> {
         self.vertex_of("--source", store)
     }
 
@@ -41,10 +42,15 @@ impl Source {
     ///
     /// # Errors
     /// If the graph has no such vertex.
-    pub fn vertex_of(self, option: &str, store: &Store) -> Result<VertexId> {
+    pub fn vertex_of(&self, option: &str, store: &Store) -> Result<VertexId> {
         if let Self::Original(id) = self {
             let missing = || Error::Parameter(format!("{option} {id}: the graph has no vertex with that id"));
-            return store.ids()?.vertex(id).ok_or_else(missing);
+            let ids = store.ids()?;
+            if ids.names().is_none() && id.parse::<u64>().is_err() {
+                let message = format!("{option} {id}: expected an id of this graph (0 or larger) or max-degree");
+                return Err(Error::Parameter(message));
+            }
+            return ids.find(id)?.ok_or_else(missing);
         }
         threads::start_shared_pool()?;
         let degrees = store.out_degrees()?;
@@ -78,7 +84,7 @@ pub fn distinct(option: &str, named: &[Source], store: &Store) -> Result<Vec<Ver
 }
 
 /// A vertex and its fixed value.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     /// The vertex.
     pub vertex: Source,
@@ -91,7 +97,7 @@ pub struct Held {
 /// # Errors
 /// A message for the user.
 pub fn held_at(text: &str) -> Result<Held, String> {
-    let (vertex, value) = text.split_once('=').ok_or("expected ID=VALUE")?;
+    let (vertex, value) = text.rsplit_once('=').ok_or("expected ID=VALUE")?;
     let value = value.parse().map_err(|_| format!("{value}: expected a number after `=`"))?;
     Ok(Held { vertex: source(vertex)?, value })
 }
@@ -113,7 +119,7 @@ pub fn held_vertices(option: &str, held: &[Held], store: &Store) -> Result<Vec<(
     for one in held {
         let vertex = one.vertex.vertex_of(option, store)?;
         if !met.insert(vertex) {
-            let id = store.ids()?.original(vertex);
+            let id = store.ids()?.id(vertex)?;
             return Err(Error::Parameter(format!(
                 "{option} {id}: is given twice, but a vertex can be held at one value only"
             )));

@@ -77,6 +77,11 @@ impl Common {
         let companions = Companions::begin(companions, &*runs, &store, self, cancel)?;
         // What is needed at the end is looked at before the beginning.
         store.check_ids()?;
+        let formats = self.output.as_deref().map(|path| self.output_format.unwrap_or_else(|| ResultFormat::of(path)));
+        if formats == Some(ResultFormat::Npy) && store.manifest().ids.is_names() {
+            let message = "--output: names do not fit in a .npy file; write .csv or text";
+            return Err(Failure::Other(message.into()));
+        }
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
         let trace = self.trace.as_deref().map(TraceFile::create).transpose()?;
         let spinner = ProgressBar::new_spinner();
@@ -100,7 +105,7 @@ impl Common {
         engine.free_page_buffer();
         match engine.store().manifest().ids {
             Ids::Range { .. } => std::mem::forget(engine),
-            Ids::File { .. } | Ids::Packed { .. } => drop(engine),
+            Ids::File { .. } | Ids::Packed { .. } | Ids::Names { .. } => drop(engine),
         }
         let store = opening::open_within(&self.store, self.resources.memory_bytes())?;
         spinner.finish_and_clear();

@@ -67,7 +67,7 @@ fn top(answer: &Answer<'_>, count: usize, store: &Store) -> Result<String, Failu
     if !matches!(answer.values, AnswerValues::F64(_)) {
         return Ok(String::new());
     }
-    let top = results::top(answer, count, &store.ids()?, store.vertices());
+    let top = results::top(answer, count, &store.ids()?, store.vertices())?;
     let rows = top.into_iter().map(|(id, value)| vec![id.to_string(), format!("{value:.6e}")]);
     Ok(tables::table(&["vertex", answer.name], rows))
 }

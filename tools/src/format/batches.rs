@@ -41,19 +41,21 @@ struct Making<'a> {
 
 impl Making<'_> {
     /// The lists of sorted records, of which the first may continue that of the record before. Also returns the number
-    /// of duplicates that were dropped.
+    /// of duplicates, which are dropped if edges are to be unique.
     fn lists<R: Record>(self, records: &[R], before: Option<R>) -> (SharedLists, u64) {
         let Self { naming, unique, parameters } = self;
         let ends = |record: &R| (record.parts().0, record.parts().1);
         let before = before.as_ref().map(ends);
         let mut lists = SharedLists::default();
         lists.dests.reserve_exact(records.len());
-        let (mut last, mut dropped) = (before, 0);
+        let (mut last, mut repeated) = (before, 0);
         for (source, dest) in records.iter().map(ends) {
             let previous = last.replace((source, dest));
-            if unique && previous == Some((source, dest)) {
-                dropped += 1;
-                continue;
+            if previous == Some((source, dest)) {
+                repeated += 1;
+                if unique {
+                    continue;
+                }
             }
             lists.dests.push(naming.vertex(dest));
             match lists.lengths.last_mut() {
@@ -65,7 +67,7 @@ impl Making<'_> {
         let first = records.iter().map(ends).find(|&ends| !unique || before != Some(ends));
         let continued = before.filter(|before| first.is_some_and(|first| first.0 == before.0));
         lists.measure(parameters, 0, continued.map(|(_, dest)| naming.vertex(dest)));
-        (lists, dropped)
+        (lists, repeated)
     }
 }
 
@@ -115,11 +117,12 @@ impl<R: Record> Formatter<'_, R> {
             })?;
             if waiting.is_empty() { Ok(()) } else { send(&waiting) }
         };
-        let (mut kept, mut dropped, progress) = (0, 0, self.progress);
+        let (mut kept, mut repeated, progress) = (0, 0, self.progress);
+        let unique = making.unique;
         let mut take = |batches: Vec<(SharedLists, u64)>| {
             batches.into_iter().try_for_each(|(lists, more)| {
-                (kept, dropped) = (kept + lists.dests.len() as u64, dropped + more);
-                progress.position(kept + dropped);
+                (kept, repeated) = (kept + lists.dests.len() as u64, repeated + more);
+                progress.position(kept + if unique { repeated } else { 0 });
                 to.push_lists(&Arc::new(lists))
             })
         };
@@ -132,7 +135,7 @@ impl<R: Record> Formatter<'_, R> {
             taken.and(made)
         })?;
         self.progress.end();
-        self.duplicates_removed = self.duplicates_removed.max(dropped);
+        self.count_repeated(repeated);
         Ok(kept)
     }
 }

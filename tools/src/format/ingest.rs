@@ -13,6 +13,7 @@ use super::record::{Record, sortable};
 use super::reverses::{self, Balance};
 use super::sorter::{Collected, Sorter};
 use super::spool::Spool;
+use super::survey::{Seen, Survey};
 use super::{FormatOptions, IdPolicy, OpenSource};
 use crate::progress::{Cancel, Progress, Unit};
 use topostream_formats::ids::VERTICES_MAX;
@@ -28,6 +29,8 @@ pub struct Ingested<R> {
     pub input_edges: u64,
     /// The number of self-loops dropped.
     pub self_loops_removed: u64,
+    /// What was seen in the input.
+    pub seen: Seen,
 }
 
 /// How sorted ids map to vertices and to the source's ids.
@@ -153,6 +156,7 @@ pub fn ingest<R: Record>(
         balance: (!info.directed && !info.mirror && !options.symmetrize).then(Balance::default),
         sorter,
         collector: IdCollector::new(sort_share(options)),
+        survey: Survey::default(),
         largest: None,
         map: None,
         input_edges: 0,
@@ -267,6 +271,7 @@ struct Ingest<'a, R> {
     balance: Option<Balance>,
     sorter: Sorter<R>,
     collector: IdCollector,
+    survey: Survey,
     largest: Option<u64>,
     /// If ids have to be looked up: declared ones, and ids of more than 32 bits in the second pass.
     map: Option<IdMap>,
@@ -347,6 +352,7 @@ impl<R: Record> Ingest<'_, R> {
 
     #[inline]
     fn take(&mut self, edge: &Edge) -> Result<()> {
+        self.survey.add(edge.source, edge.dest);
         let (source, dest) = (self.id(edge.source)?, self.id(edge.dest)?);
         let weight = self.weights.map_or(0, |of| sortable(edge.weight, of));
         if let Some(balance) = &mut self.balance {
@@ -398,6 +404,7 @@ impl<R: Record> Ingest<'_, R> {
         self.map = Some(collector.finish()?);
         self.sorter.clear();
         (self.input_edges, self.self_loops_removed) = (0, 0);
+        self.survey = Survey::default();
         self.balance = self.balance.as_ref().map(|_| Balance::default());
         self.read_all(&mut *open()?, "read edges again")
     }
@@ -486,7 +493,8 @@ impl<R: Record> Ingest<'_, R> {
         if self.balance.is_some_and(|balance| !balance.is_even()) {
             return Err(reverses::error(&edges, &naming, self.weights, &input.place, open, self.cancel));
         }
-        Ok(Ingested { edges, naming, input_edges: self.input_edges, self_loops_removed: self.self_loops_removed })
+        let (input_edges, self_loops_removed) = (self.input_edges, self.self_loops_removed);
+        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen: self.survey.seen() })
     }
 }
 

@@ -35,10 +35,13 @@ mod shards;
 mod sorter;
 mod spilt;
 mod spool;
+mod survey;
 mod tally;
 
 pub use options::{FormatOptions, FormatReport, IdPolicy, OrderFrom};
+pub use survey::{Seen, Undirected};
 
+use crate::names::{Dictionary, Spool, copy_names, note_numbers};
 use crate::progress::{Cancel, Progress, Unit};
 use ingest::{Ingested, Naming, ingest};
 use memory::{Budget, Known};
@@ -49,6 +52,7 @@ use sorter::{Collected, Sorter};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
+use topostream_formats::names::StoredNames;
 use topostream_formats::packed::{PackedParameters, UNIT, edges_max_of};
 use topostream_formats::readers::VertexList;
 use topostream_formats::shard::SHARDS_MAX;
@@ -57,6 +61,21 @@ use topostream_formats::{
     Direction, EdgeSource, Encoding, Error, Manifest, Result, SourceInfo, VertexOrder, WeightType,
     memory as system_memory, threads,
 };
+
+/// What sorts in bounded memory, for the numbering of names.
+pub(crate) mod sorting {
+    pub use super::record::{Plain, Record, Weighted};
+    pub use super::sorter::Sorter;
+}
+
+/// Where names of vertices come from.
+#[derive(Clone, Copy)]
+enum NamesFrom<'a> {
+    /// By number: original ids are numbers of names, without gaps.
+    Dictionary(&'a Dictionary),
+    /// By vertex of another store: original ids are vertices of that store.
+    Store(&'a StoredNames),
+}
 
 /// Opens the source. Called twice if ids do not fit in 32 bits, to collect them first.
 pub type OpenSource<'a> = dyn FnMut() -> Result<Box<dyn EdgeSource>> + 'a;
@@ -69,6 +88,60 @@ pub type OpenSource<'a> = dyn FnMut() -> Result<Box<dyn EdgeSource>> + 'a;
 /// [`Error::Interrupted`]. After an error, nothing is left that could be opened as a store.
 pub fn format(
     open: &mut OpenSource<'_>,
+    path: &Path,
+    options: &FormatOptions,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<FormatReport> {
+    format_with(open, None, path, options, progress, cancel)
+}
+
+/// Makes a store in `path` whose original ids are names: the source has their numbers in a dictionary for ids.
+///
+/// # Errors
+/// Those of [`format`].
+pub fn format_names(
+    open: &mut OpenSource<'_>,
+    names: &Dictionary,
+    path: &Path,
+    options: &FormatOptions,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<FormatReport> {
+    if options.ids != IdPolicy::Auto {
+        return Err(Error::Invalid("ids that are names are numbered: no other rule applies to them".into()));
+    }
+    if matches!(options.order_from, Some(OrderFrom::File(_))) {
+        return Err(Error::Invalid("a file with an order lists ids that are integers, but ids are names".into()));
+    }
+    let is_ordered = options.order != VertexOrder::Natural || options.order_from.is_some();
+    let needed_bytes = memory::BASE_BYTES + names.writing_bytes(is_ordered);
+    if needed_bytes > options.memory_bytes {
+        let parts = format!("program {}, the order of {} names", memory::BASE_BYTES, names.count());
+        let budget_bytes = options.memory_bytes;
+        return Err(Error::Memory { what: "formatting names".into(), needed_bytes, budget_bytes, parts });
+    }
+    format_with(open, Some(NamesFrom::Dictionary(names)), path, options, progress, cancel)
+}
+
+/// Makes a store in `path` with the names of another store: the source has the numbers of its vertices for ids.
+///
+/// # Errors
+/// Those of [`format`].
+pub fn format_with_names_of(
+    open: &mut OpenSource<'_>,
+    names: &StoredNames,
+    path: &Path,
+    options: &FormatOptions,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<FormatReport> {
+    format_with(open, Some(NamesFrom::Store(names)), path, options, progress, cancel)
+}
+
+fn format_with(
+    open: &mut OpenSource<'_>,
+    names: Option<NamesFrom<'_>>,
     path: &Path,
     options: &FormatOptions,
     progress: &dyn Progress,
@@ -88,8 +161,8 @@ pub fn format(
     let budget_bytes = options.memory_bytes;
     let options = FormatOptions { memory_bytes: options.memory_bytes.saturating_sub(reserved_bytes), ..options };
     let report = match options.layout.weights {
-        Some(_) => Formatter::<Weighted>::run(source, open, list, path, &options, progress, cancel),
-        None => Formatter::<Plain>::run(source, open, list, path, &options, progress, cancel),
+        Some(_) => Formatter::<Weighted>::run(source, open, (list, names), path, &options, progress, cancel),
+        None => Formatter::<Plain>::run(source, open, (list, names), path, &options, progress, cancel),
     };
     report.map_err(|error| with_reserved(error, reserved_bytes, budget_bytes))
 }
@@ -191,6 +264,7 @@ struct Made {
     edges: u64,
     input_edges: u64,
     self_loops_removed: u64,
+    seen: Seen,
 }
 
 struct Formatter<'a, R> {
@@ -204,7 +278,13 @@ struct Formatter<'a, R> {
     naming: Naming,
     /// The file of the order, if there is one, until the vertices are numbered.
     list: Option<VertexList>,
+    /// The names of the vertices, if original ids are names.
+    names: Option<NamesFrom<'a>>,
+    /// The number of each vertex among them, if the order is another one.
+    order_of_names: Option<Spool>,
     duplicates_removed: u64,
+    /// Edges with the same ends as the one before them, if all were passed in order.
+    repeated: u64,
     /// Whether every edge is there in both directions.
     mirrored: bool,
     /// The smallest `edges_max` of a packed encoding that holds all pages so far.
@@ -215,7 +295,7 @@ impl<'a, R: Record> Formatter<'a, R> {
     fn run(
         mut source: Box<dyn EdgeSource>,
         open: &mut OpenSource<'_>,
-        list: Option<VertexList>,
+        (list, names): (Option<VertexList>, Option<NamesFrom<'a>>),
         path: &Path,
         options: &'a FormatOptions,
         progress: &'a dyn Progress,
@@ -228,7 +308,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         let writer = StoreWriter::create(path, options.layout.clone(), tag)?;
         let folder = options.temporary.clone().unwrap_or_else(|| writer.temporary().to_owned());
         let (edges, naming) = (Collected::Memory(Vec::new()), Naming::vertices_below(0));
-        let (duplicates_removed, edges_max) = (0, 0);
+        let (duplicates_removed, repeated, edges_max) = (0, 0, 0);
         let mirrored = !info.directed || info.mirror || options.symmetrize;
         let mut formatter = Self {
             options,
@@ -240,7 +320,10 @@ impl<'a, R: Record> Formatter<'a, R> {
             edges,
             naming,
             list,
+            names,
+            order_of_names: None,
             duplicates_removed,
+            repeated,
             mirrored,
             edges_max,
         };
@@ -253,7 +336,9 @@ impl<'a, R: Record> Formatter<'a, R> {
             Some(made) => made,
             None => formatter.make_sorted(source, open)?,
         };
+        let made = formatter.with_names(made)?;
         let duplicates_removed = formatter.duplicates_removed;
+        let repeated = formatter.repeated.max(duplicates_removed);
         let manifest = Manifest {
             tag,
             created_by: concat!("topostream ", env!("CARGO_PKG_VERSION")).into(),
@@ -273,14 +358,32 @@ impl<'a, R: Record> Formatter<'a, R> {
         };
         cancel.check()?;
         formatter.writer.finish(&manifest)?;
-        Ok(FormatReport { manifest, self_loops_removed: made.self_loops_removed, duplicates_removed })
+        let (self_loops_removed, seen) = (made.self_loops_removed, made.seen);
+        Ok(FormatReport { manifest, self_loops_removed, duplicates_removed, repeated, seen })
+    }
+
+    /// Writes the names of the vertices, if they have names: at last, when no edges are in memory.
+    fn with_names(&mut self, made: Made) -> Result<Made> {
+        let Some(names) = self.names else { return Ok(made) };
+        self.edges = Collected::Memory(Vec::new());
+        self.progress.begin("write names", None, Unit::Edges);
+        let (order, memory_bytes) = (self.order_of_names.take(), self.budget.left(0));
+        let ids = match names {
+            NamesFrom::Dictionary(names) => names.write(&mut self.writer, order.as_ref(), memory_bytes, self.cancel)?,
+            NamesFrom::Store(names) => {
+                let order = order.expect("numbers have been noted");
+                copy_names(names, &order, &mut self.writer, (&self.folder, memory_bytes), self.cancel)?
+            }
+        };
+        self.progress.end();
+        Ok(Made { ids, ..made })
     }
 
     /// Collects all edges, sorts them, and writes their lists.
     fn make_sorted(&mut self, source: Box<dyn EdgeSource>, open: &mut OpenSource<'_>) -> Result<Made> {
         let sorter = Sorter::new(&self.folder, self.budget.sort_bytes(), self.cancel.clone());
         let sorter = if order::is_before_sorting(self.options) { sorter.unsorted() } else { sorter };
-        let Ingested { edges, naming, input_edges, self_loops_removed } =
+        let Ingested { edges, naming, input_edges, self_loops_removed, seen } =
             ingest::<R>(source, open, self.options, sorter, self.progress, self.cancel)?;
         let vertices = naming.vertices();
         (self.edges, self.naming) = (edges, naming);
@@ -289,7 +392,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         let (out, edges) =
             if self.options.shards > 1 { self.write_shards()? } else { self.write_lists(Direction::Out)? };
         let in_lists = if self.options.in_edges { Some(self.write_in_lists(edges)?) } else { None };
-        Ok(Made { order, ids, out, in_lists, vertices, edges, input_edges, self_loops_removed })
+        Ok(Made { order, ids, out, in_lists, vertices, edges, input_edges, self_loops_removed, seen })
     }
 
     /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed.
@@ -308,6 +411,14 @@ impl<'a, R: Record> Formatter<'a, R> {
     }
 
     fn natural_ids(&mut self) -> Result<Ids> {
+        match self.names {
+            Some(NamesFrom::Dictionary(_)) => return Ok(Ids::Range { first: 0 }),
+            Some(NamesFrom::Store(_)) => {
+                self.order_of_names = Some(note_numbers(&self.folder, self.naming.originals())?);
+                return Ok(Ids::Range { first: 0 });
+            }
+            None => {}
+        }
         match self.naming.first() {
             Some(first) => Ok(Ids::Range { first }),
             None => Ok(self.writer.write_ids(|| self.naming.originals())?),
@@ -324,6 +435,10 @@ impl<'a, R: Record> Formatter<'a, R> {
             Some(first) => first + u64::from(vertex),
             None => originals[vertex as usize],
         };
+        if self.names.is_some() {
+            self.order_of_names = Some(note_numbers(&self.folder, order.vertices.iter().map(original))?);
+            return Ok(Ids::Range { first: 0 });
+        }
         self.writer.write_ids(|| order.vertices.iter().map(original))
     }
 
@@ -356,15 +471,17 @@ impl<'a, R: Record> Formatter<'a, R> {
     fn each_edge(&mut self, stage: &str, mut take: impl FnMut(u32, u32, u32) -> Result<()>) -> Result<u64> {
         self.progress.begin(stage, Some(self.edges.records()), Unit::Edges);
         let (naming, unique) = (&self.naming, self.options.remove_duplicates);
-        let (mut last, mut last_source, mut passed, mut dropped) = (None, None, 0u64, 0u64);
+        let (mut last, mut last_source, mut passed, mut repeated) = (None, None, 0u64, 0u64);
         let cancel = self.cancel;
         self.edges.for_each(|records| {
             cancel.check()?;
             for record in records {
                 let (source, dest, weight) = record.parts();
-                if unique && last == Some((source, dest)) {
-                    dropped += 1;
-                    continue;
+                if last == Some((source, dest)) {
+                    repeated += 1;
+                    if unique {
+                        continue;
+                    }
                 }
                 last = Some((source, dest));
                 passed += 1;
@@ -375,12 +492,20 @@ impl<'a, R: Record> Formatter<'a, R> {
                 last_source = Some((source, vertex));
                 take(vertex, naming.vertex(dest), weight)?;
             }
-            self.progress.position(passed + dropped);
+            self.progress.position(passed + if unique { repeated } else { 0 });
             Ok(())
         })?;
         self.progress.end();
-        self.duplicates_removed = self.duplicates_removed.max(dropped);
+        self.count_repeated(repeated);
         Ok(passed)
+    }
+
+    /// Notes how many edges had the same ends as the one before them, in a pass over all edges.
+    fn count_repeated(&mut self, repeated: u64) {
+        self.repeated = self.repeated.max(repeated);
+        if self.options.remove_duplicates {
+            self.duplicates_removed = self.duplicates_removed.max(repeated);
+        }
     }
 
     /// Writes the sorted edges as the lists of a direction. Also returns their number.

@@ -1,5 +1,6 @@
 //! What a store to be made is like, and what came of it.
 
+use super::Seen;
 use std::path::PathBuf;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, Manifest, VertexOrder};
@@ -96,4 +97,8 @@ pub struct FormatReport {
     pub self_loops_removed: u64,
     /// The number of duplicates dropped.
     pub duplicates_removed: u64,
+    /// The number of edges that had the same ends as another one, dropped or not; mirrored edges count.
+    pub repeated: u64,
+    /// What was seen in the input.
+    pub seen: Seen,
 }

@@ -7,6 +7,7 @@
 //!                                                        lists ─▶ pages ◀── sorted by distribution (distribute) ◀──┘
 //! ```
 
+use super::Seen;
 use super::distribute::{Edges, Input, Lists, Work};
 use super::ingest::{self, Naming};
 use super::memory::Known;
@@ -179,6 +180,8 @@ impl<R: Record> Formatter<'_, R> {
             edges,
             input_edges: seeded.edges.unwrap_or(counted),
             self_loops_removed: loops_dropped,
+            // What a generator makes is known.
+            seen: Seen::default(),
         }))
     }
 

@@ -1,0 +1,98 @@
+//! Writes the names of a store.
+
+use super::{BLOCK_NAMES, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, push_varint};
+use crate::checksum::{Crc32c, crc32c};
+use crate::error::Result;
+use crate::manifest::Ids;
+use crate::readers::IdType;
+use crate::write::ChecksummedFile;
+
+/// Writes names in vertex order, then their keys in ascending order.
+pub struct NamesWriter {
+    id_type: IdType,
+    names: ChecksummedFile,
+    index: ChecksummedFile,
+    keys: ChecksummedFile,
+    /// The number of names, and of their bytes in the file.
+    count: u64,
+    bytes: u64,
+    /// Where the current block begins, and its checksum so far.
+    block_start: u64,
+    block_crc: Crc32c,
+    length: Vec<u8>,
+    page: Vec<u8>,
+}
+
+impl NamesWriter {
+    pub(crate) fn new(id_type: IdType, names: ChecksummedFile, index: ChecksummedFile, keys: ChecksummedFile) -> Self {
+        let (block_crc, length, page) = (Crc32c::default(), Vec::new(), Vec::with_capacity(KEY_PAGE_BYTES));
+        Self { id_type, names, index, keys, count: 0, bytes: 0, block_start: 0, block_crc, length, page }
+    }
+
+    /// Appends the name of the next vertex. Returns its key, for [`Self::push_key`].
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io); likewise of the other functions.
+    pub fn push(&mut self, name: &[u8]) -> Result<u32> {
+        if self.count > 0 && self.count.is_multiple_of(BLOCK_NAMES) {
+            self.end_block()?;
+        }
+        self.length.clear();
+        push_varint(&mut self.length, name.len() as u64);
+        for bytes in [&self.length, name] {
+            self.block_crc.update(bytes);
+            self.names.write(bytes)?;
+            self.bytes += bytes.len() as u64;
+        }
+        self.count += 1;
+        Ok(name_key(name))
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        let mut entry = [0; 16];
+        entry[..8].copy_from_slice(&self.block_start.to_le_bytes());
+        entry[8..12].copy_from_slice(&std::mem::take(&mut self.block_crc).value().to_le_bytes());
+        self.block_start = self.bytes;
+        self.index.write(&entry)
+    }
+
+    /// Appends a key and its vertex: after all names, all of them, in ascending order.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn push_key(&mut self, key: u32, vertex: u32) -> Result<()> {
+        self.page.extend_from_slice(&key.to_le_bytes());
+        self.page.extend_from_slice(&vertex.to_le_bytes());
+        if self.page.len() as u64 == 8 * KEY_PAGE_ENTRIES { self.end_page() } else { Ok(()) }
+    }
+
+    fn end_page(&mut self) -> Result<()> {
+        let mut page = [0; KEY_PAGE_BYTES];
+        page[4..8].copy_from_slice(&(self.page.len() as u32 / 8).to_le_bytes());
+        page[8..8 + self.page.len()].copy_from_slice(&self.page);
+        let crc = crc32c(&page[4..]);
+        page[..4].copy_from_slice(&crc.to_le_bytes());
+        self.page.clear();
+        self.keys.write(&page)
+    }
+
+    /// Ends the files; returns their description for the manifest.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn finish(mut self) -> Result<Ids> {
+        if self.count > 0 {
+            self.end_block()?;
+        }
+        if !self.page.is_empty() {
+            self.end_page()?;
+        }
+        Ok(Ids::Names {
+            of: self.id_type,
+            bytes: self.bytes,
+            crc: self.names.finish()?,
+            index_crc: self.index.finish()?,
+            keys_crc: self.keys.finish()?,
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! Several files of one kind, read one after another.
+
+use super::{InputFile, Kind, Options};
+use crate::edge::{Edge, EdgeSource, SourceInfo, WeightType};
+use crate::error::{Error, Result};
+
+/// The edges of several files.
+struct Several {
+    files: Vec<InputFile>,
+    options: Options,
+    current: Box<dyn EdgeSource>,
+    next: usize,
+    done_bytes: u64,
+    info: SourceInfo,
+}
+
+/// Opens several files as one list. Only kinds whose files have nothing but edges can be joined.
+pub(super) fn open(files: &[InputFile], kind: Kind, options: &Options) -> Result<Box<dyn EdgeSource>> {
+    let path = files[0].path().display();
+    if !matches!(kind, Kind::Text | Kind::GapText | Kind::RawU32 | Kind::RawU64) {
+        return Err(Error::Invalid(format!(
+            "{path}: of the kind {kind} only one file can be read: each has a header for a whole graph"
+        )));
+    }
+    // All weights must be of one type: the widest of what the files begin with.
+    let (mut weights, mut options) = (Vec::new(), options.clone());
+    for file in files {
+        weights.push(super::open_file(file, &options)?.info().weights);
+    }
+    if let Some(place) = weights.iter().position(|of| of.is_some() != weights[0].is_some()) {
+        let is = |of: Option<WeightType>| if of.is_some() { "weights" } else { "no weights" };
+        let expected = format!("{}, as in {path}", is(weights[0]));
+        return Err(Error::file(files[place].path(), expected, is(weights[place])));
+    }
+    if weights.contains(&Some(WeightType::F32)) {
+        options.weights = super::WeightsOption::F32;
+    }
+    let current = super::open_file(&files[0], &options)?;
+    let mut info = current.info().clone();
+    info.bytes = files.iter().map(InputFile::bytes).sum::<Result<Option<u64>>>()?;
+    info.edges = None;
+    info.name = format!("{} and {} more", info.name, files.len() - 1);
+    Ok(Box::new(Several { files: files.to_vec(), options, current, next: 1, done_bytes: 0, info }))
+}
+
+impl EdgeSource for Several {
+    fn info(&self) -> &SourceInfo {
+        &self.info
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
+        loop {
+            self.current.read(chunk)?;
+            if !chunk.is_empty() || self.next == self.files.len() {
+                return Ok(());
+            }
+            self.done_bytes += self.current.bytes_read();
+            self.current = super::open_file(&self.files[self.next], &self.options)?;
+            self.next += 1;
+        }
+    }
+
+    fn place(&self) -> String {
+        self.current.place()
+    }
+
+    fn place_of(&self, index: usize, edge: &Edge) -> String {
+        self.current.place_of(index, edge)
+    }
+
+    fn is_read_once(&self) -> bool {
+        self.current.is_read_once()
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.done_bytes + self.current.bytes_read()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.current.memory_bytes()
+    }
+}

@@ -1,0 +1,107 @@
+//! Edge lists with columns: CSV, Parquet and Arrow files.
+//!
+//! ```text
+//!  files ─▶ columns: names and types ─▶ chosen: source, dest (, weight) ─▶ rows, batch after batch ─┬─▶ integers
+//!                                                                                                  └─▶ names
+//! ```
+//!
+//! Ids that are integers make an [`EdgeSource`](crate::EdgeSource) ([`Numbers`]); names have to be numbered first.
+
+#[cfg(feature = "parquet")]
+mod arrays;
+#[cfg(feature = "parquet")]
+mod arrow;
+mod columns;
+mod csv;
+mod dialect;
+mod files;
+mod names;
+mod numbers;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod rows;
+#[cfg(feature = "parquet")]
+mod schema;
+mod source;
+
+pub use columns::ColumnChoice;
+pub use files::input_files;
+pub use names::{IdType, NameList};
+pub use numbers::{Numbers, WithVertices};
+pub use rows::{Ids, RowBatch};
+pub use source::{Table, Taken};
+
+pub(super) use dialect::looks_like;
+pub(super) use rows::braced_weight;
+
+use super::{InputFile, Kind, Options};
+use crate::edge::EdgeSource;
+use crate::error::{Error, Result};
+
+/// What to read of a table, in place of what is recognised.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableOptions {
+    /// The columns.
+    pub columns: ColumnChoice,
+    /// Whether the first row of a CSV file has the names of its columns; `None` recognises it.
+    pub header: Option<bool>,
+    /// The byte between the columns of a CSV file; `None` recognises it.
+    pub separator: Option<u8>,
+    /// Whether ids are names, even if all are integers.
+    pub names: bool,
+    /// Whether the ids of the two columns are apart: each gets the name of its column before it.
+    pub bipartite: bool,
+}
+
+impl TableOptions {
+    /// Whether anything is asked for that plain edge lists without columns do not have.
+    pub fn is_table(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// An input: edges with numbers for ids, or a table whose ids are names.
+pub enum Opened {
+    /// Ids are integers.
+    Numbers(Box<dyn EdgeSource>, Taken),
+    /// Ids are names.
+    Names(Box<Table>),
+}
+
+/// Opens the files of one edge list. Several files must be of the same kind.
+///
+/// # Errors
+/// If the kind is not recognised, a header is invalid, columns are missing, or the files do not fit together.
+pub fn open_inputs(files: &[InputFile], options: &Options, table: &TableOptions) -> Result<Opened> {
+    let first = files.first().ok_or_else(|| Error::Invalid("no input files".into()))?;
+    let kind = match options.kind {
+        Some(kind) => kind,
+        None => super::recognise::of_file(first)?,
+    };
+    // Plain lists are read faster than tables, but have no columns to choose from.
+    let kind = if kind == Kind::Text && table.is_table() { Kind::Csv } else { kind };
+    if kind.is_table() {
+        let table = Table::open(files, kind, options, table)?;
+        return Ok(match table.id_type() {
+            IdType::Integer => {
+                let taken = table.taken().clone();
+                Opened::Numbers(Box::new(Numbers::new(table)), taken)
+            }
+            _ => Opened::Names(Box::new(table)),
+        });
+    }
+    if table.is_table() {
+        return Err(Error::Invalid(format!(
+            "{}: a file of kind {kind} has no columns to choose from, and its ids are integers; columns, separators, \
+             names and --bipartite are for csv, parquet and arrow",
+            first.path().display()
+        )));
+    }
+    let options = Options { kind: Some(kind), ..options.clone() };
+    let source = match files {
+        [file] => super::open_file(file, &options)?,
+        _ => super::several::open(files, kind, &options)?,
+    };
+    let taken = Taken { kind, files: files.len(), text: source.note().unwrap_or_default() };
+    Ok(Opened::Numbers(source, taken))
+}

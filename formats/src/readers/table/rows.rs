@@ -1,0 +1,78 @@
+//! Rows of a table, as columns.
+
+use super::names::NameList;
+use crate::error::Result;
+
+/// The ends of a batch's edges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ids {
+    /// Source and dest of each row.
+    Integers(Vec<[u64; 2]>),
+    /// Two names for each row: source, then dest.
+    Names(NameList),
+}
+
+impl Ids {
+    /// An empty batch of integers or names.
+    pub(super) fn new(names: bool) -> Self {
+        if names { Self::Names(NameList::default()) } else { Self::Integers(Vec::new()) }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Integers(pairs) => pairs.len(),
+            Self::Names(names) => names.len() / 2,
+        }
+    }
+}
+
+/// Consecutive rows of a table.
+#[derive(Clone, Debug)]
+pub struct RowBatch {
+    /// Both ends of each edge.
+    pub ids: Ids,
+    /// The bits of each weight; none without weights.
+    pub weights: Vec<u32>,
+    /// Where the batch begins, for messages.
+    pub start: Start,
+}
+
+/// The position of a batch's first row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// The row group or record batch, if the file has them.
+    pub group: Option<u64>,
+    /// The first row: of the group, or of the file.
+    pub row: u64,
+}
+
+/// Reads the rows of one file.
+pub(super) trait Rows: Send {
+    /// Replaces `batches` with the next ones; none at the end.
+    fn read(&mut self, batches: &mut Vec<RowBatch>) -> Result<()>;
+    /// The number of bytes of the file read so far.
+    fn consumed_bytes(&self) -> u64;
+    /// Maximum memory, in bytes.
+    fn memory_bytes(&self) -> u64;
+}
+
+/// The weight in attributes as NetworkX writes them: `{'weight': 2.5, …}`.
+pub(in super::super) fn braced_weight(attributes: &[u8]) -> Option<&[u8]> {
+    let at = memchr::memmem::find(attributes, b"'weight':")? + b"'weight':".len();
+    let rest = attributes[at..].trim_ascii_start();
+    let length = rest.iter().position(|byte| matches!(byte, b',' | b'}' | b' ')).unwrap_or(rest.len());
+    Some(&rest[..length])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_in_braces() {
+        assert_eq!(braced_weight(b"{}"), None);
+        assert_eq!(braced_weight(b"{'weight': 2.5}"), Some(&b"2.5"[..]));
+        assert_eq!(braced_weight(b"{'x': 1, 'weight':7, 'y': 2}"), Some(&b"7"[..]));
+    }
+}

@@ -1,0 +1,106 @@
+//! Arguments that say what to read, and how.
+
+use super::Failure;
+use clap::Args;
+use std::path::PathBuf;
+use topostream_formats::readers::{ColumnChoice, InputFile, Kind, Options, TableOptions, WeightsOption, input_files};
+
+/// The input of `topostream format`.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Input")]
+pub struct InputArgs {
+    /// The input's format [default: recognised by name and content]
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<Kind>,
+    /// The type of the weights: auto (as in the input), u32, f32, or ignore
+    #[arg(long, default_value = "auto", value_name = "TYPE")]
+    pub weight_type: WeightsOption,
+    /// The column of sources [default: source, src, from or u; otherwise the first]
+    #[arg(long, value_name = "COLUMN")]
+    source: Option<String>,
+    /// The column of destinations [default: target, dst, dest, destination, to or v; otherwise the second]
+    #[arg(long, value_name = "COLUMN")]
+    dest: Option<String>,
+    /// The column of weights [default: weight or w; without a header the third of three]
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+    /// Source, destination and weight by their numbers from 1, such as 2,5 or 2,5,7
+    #[arg(long, value_name = "N,N[,N]", value_parser = columns, conflicts_with_all = ["source", "dest", "weight"])]
+    columns: Option<(usize, usize, Option<usize>)>,
+    /// The separator of columns: a character, tab or space [default: recognised]
+    #[arg(long, value_name = "CHARACTER", value_parser = separator)]
+    separator: Option<u8>,
+    /// The first row is the names of the columns [default: recognised]
+    #[arg(long, conflicts_with = "no_header")]
+    header: bool,
+    /// The first row is an edge
+    #[arg(long)]
+    no_header: bool,
+    /// Ids are names, even if all of them are integers
+    #[arg(long)]
+    names: bool,
+    /// A table of all vertices, its first column the ids: vertices without edges, and for names the order. Edges may
+    /// then join only these
+    #[arg(long, value_name = "FILE")]
+    pub vertices: Option<PathBuf>,
+    /// Keep the ids of the two columns apart: each gets the name of its column before it, as in `user:7`
+    #[arg(long)]
+    bipartite: bool,
+}
+
+fn columns(text: &str) -> Result<(usize, usize, Option<usize>), String> {
+    let numbers: Option<Vec<usize>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some([0, ..] | [_, 0, ..] | [_, _, 0]) => Err("columns are counted from 1".into()),
+        Some(&[source, dest]) if source != dest => Ok((source, dest, None)),
+        Some(&[source, dest, weight]) if source != dest => Ok((source, dest, Some(weight))),
+        _ => Err("expected the numbers of two different columns, and of a third for weights, such as 2,5,7".into()),
+    }
+}
+
+fn separator(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        b"space" => Ok(b' '),
+        [b'"' | b'\n' | b'\r'] => Err("a quote or the end of a line separates no columns".into()),
+        &[byte] => Ok(byte),
+        _ => Err("expected one character, tab or space".into()),
+    }
+}
+
+impl InputArgs {
+    /// The files that the arguments name, `-` among them.
+    pub fn files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+        let is_standard_input = |path: &&PathBuf| path.as_os_str() == "-";
+        if arguments.iter().any(|path| is_standard_input(&path)) {
+            if arguments.len() > 1 {
+                return Err(Failure::Usage("- (standard input) cannot be read together with files".into()));
+            }
+            return Ok(arguments.to_vec());
+        }
+        Ok(input_files(arguments)?)
+    }
+
+    /// Options of the readers.
+    pub fn reading(&self, memory_bytes: u64) -> Options {
+        // A column of weights that is asked for is read whatever its name.
+        Options { kind: self.kind, weights: self.weight_type, memory_bytes }
+    }
+
+    /// Options of tables.
+    pub fn table(&self) -> TableOptions {
+        let Self { source, dest, weight, columns, .. } = self.clone();
+        TableOptions {
+            columns: ColumnChoice { source, dest, weight, numbers: columns },
+            header: (self.header || self.no_header).then_some(self.header),
+            separator: self.separator,
+            names: self.names,
+            bipartite: self.bipartite,
+        }
+    }
+
+    /// Opens nothing: the files, with what they have in common.
+    pub fn inputs(files: &[PathBuf], share: impl Fn(InputFile) -> InputFile) -> Vec<InputFile> {
+        files.iter().map(|path| share(InputFile::of_argument(path))).collect()
+    }
+}

@@ -1,0 +1,402 @@
+//! The names of a graph, and their numbers.
+
+use super::distinct::{Leaf, Limits, Outcome, PARTS, Trouble, distinct, divide, part_of};
+use super::perfect::Perfect;
+use super::recent::Recent;
+use super::spool::Spool;
+use super::{Key, key};
+use crate::format::sorting::{Record, Sorter, Weighted};
+use crate::progress::{Cancel, Progress, Unit};
+use rayon::prelude::*;
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+use topostream_formats::ids::VERTICES_MAX;
+use topostream_formats::readers::{IdType, Ids, RowBatch, Table};
+use topostream_formats::{Error, Result};
+
+/// Code, stacks, and the buffers of one chunk.
+const BASE_BYTES: u64 = 40 << 20;
+/// The key of the first hash. Others are drawn: names that collide under this one do not under them.
+const FIRST_SEED: u64 = 0;
+/// Passes until collisions are given up: each is all but impossible.
+const ATTEMPTS_MAX: u32 = 4;
+/// Names that are hashed by a thread at a time.
+pub const PIECE: usize = 1 << 13;
+/// The least for the table of recent names.
+const RECENT_BYTES_MIN: u64 = 1 << 20;
+/// The table of recent names does not pay beyond this.
+const RECENT_BYTES_MAX: u64 = 2 << 30;
+
+/// What naming may take.
+#[derive(Clone, Debug)]
+pub struct NamingBudget {
+    /// Main memory, in bytes, with that of the readers.
+    pub memory_bytes: u64,
+    /// The folder of temporary files.
+    pub temporary: PathBuf,
+    /// The most names: vertices of a graph.
+    pub names_max: u64,
+}
+
+impl NamingBudget {
+    /// A budget for as many names as a graph can have.
+    pub fn new(memory_bytes: u64, temporary: &Path) -> Self {
+        Self { memory_bytes, temporary: temporary.to_owned(), names_max: VERTICES_MAX }
+    }
+}
+
+/// Where the numbers of a part's names are.
+enum Node {
+    Leaf(u32),
+    Split(Vec<Node>),
+}
+
+/// The numbers of names.
+pub struct Lookup {
+    root: Vec<Node>,
+    /// The perfect hash of each leaf, and the number of names in the leaves before it.
+    leaves: Vec<(u32, Perfect)>,
+    /// The place of each number in the order of first appearance, if it is known.
+    ranks: Option<Vec<u32>>,
+    seed: u64,
+    mask: Key,
+    /// The number of names in the input, and the sum of their hashes.
+    pub occurrences: (u64, u64),
+}
+
+impl Lookup {
+    /// The hash of a name.
+    #[inline]
+    pub fn key(&self, name: &[u8]) -> Key {
+        key(name, self.seed) & self.mask
+    }
+
+    /// The number of a name by its hash; that of any name if it is not in the dictionary.
+    #[inline]
+    pub fn number(&self, key: Key) -> u32 {
+        let number = self.index(key);
+        match &self.ranks {
+            Some(ranks) => ranks.get(number as usize).copied().unwrap_or(0),
+            None => number,
+        }
+    }
+
+    #[inline]
+    fn index(&self, key: Key) -> u32 {
+        let (mut nodes, mut depth) = (&self.root, 0);
+        loop {
+            match &nodes[part_of(key, depth)] {
+                Node::Leaf(leaf) => {
+                    let (first, perfect) = &self.leaves[*leaf as usize];
+                    return first.wrapping_add(perfect.number(key));
+                }
+                Node::Split(parts) => (nodes, depth) = (parts, depth + 1),
+            }
+        }
+    }
+
+    /// Main memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        let perfect: u64 = self.leaves.iter().map(|(_, perfect)| perfect.memory_bytes() + 128).sum();
+        perfect + self.ranks.as_ref().map_or(0, |ranks| 4 * ranks.len() as u64)
+    }
+}
+
+/// The distinct names of an input.
+pub struct Dictionary {
+    pub(super) id_type: IdType,
+    pub(super) count: u64,
+    /// Numbers before ranks, and names.
+    pub(super) names: Spool,
+    /// The bytes of all names.
+    pub(super) text_bytes: u64,
+    /// Ranks by number, if there are any.
+    pub(super) ranks: Option<Spool>,
+    pub(super) folder: PathBuf,
+}
+
+/// Opens a table; called once for each pass.
+pub type OpenTable<'a> = dyn FnMut() -> Result<Table> + 'a;
+
+impl Dictionary {
+    /// Collects the names of a table, and those of a table of vertices, whose names are its sources: they come first.
+    /// Edges may then join only these.
+    ///
+    /// # Errors
+    /// Defects of the input; [`Error::Io`]; [`Error::Limit`] for more names than a graph can have vertices;
+    /// [`Error::Memory`]; [`Error::Interrupted`].
+    pub fn collect(
+        open: &mut OpenTable<'_>,
+        vertices: Option<&mut OpenTable<'_>>,
+        budget: &NamingBudget,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<(Self, Lookup)> {
+        Self::collect_with(open, vertices, budget, |_| Key::MAX, progress, cancel)
+    }
+
+    /// As [`Self::collect`], with a mask over hashes by the number of the attempt, to test collisions.
+    pub(super) fn collect_with(
+        open: &mut OpenTable<'_>,
+        mut vertices: Option<&mut OpenTable<'_>>,
+        budget: &NamingBudget,
+        mask: impl Fn(u32) -> Key,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<(Self, Lookup)> {
+        for attempt in 0..ATTEMPTS_MAX {
+            let seed = if attempt == 0 { FIRST_SEED } else { RandomState::new().hash_one(attempt) };
+            let mut naming = Naming { budget, seed, mask: mask(attempt), progress, cancel };
+            match naming.collect(open, vertices.as_deref_mut()) {
+                Err(Trouble::Collision) => {}
+                Err(Trouble::Failed(error)) => return Err(error),
+                Ok(made) => return Ok(made),
+            }
+        }
+        Err(Error::Invalid(format!("names with the same hash of 128 bits under {ATTEMPTS_MAX} keys")))
+    }
+
+    /// The number of names.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+/// One attempt at naming.
+struct Naming<'a> {
+    budget: &'a NamingBudget,
+    seed: u64,
+    mask: Key,
+    progress: &'a dyn Progress,
+    cancel: &'a Cancel,
+}
+
+/// Collects what comes of parts.
+struct Collector {
+    leaves: Vec<(u32, Perfect)>,
+    count: u64,
+    names_max: u64,
+    text_bytes: u64,
+    names: Spool,
+    /// First places and numbers.
+    places: Sorter<Weighted>,
+}
+
+impl Collector {
+    fn take(&mut self, leaf: Leaf) -> Result<Node> {
+        let first = self.count;
+        self.count += leaf.names.len() as u64;
+        // Beyond the limit names are only counted, for the message.
+        if self.count <= self.names_max {
+            for ((name, &place), &number) in leaf.names.iter().zip(&leaf.places).zip(&leaf.numbers) {
+                let number = first as u32 + number;
+                self.names.push(0, number.into(), name)?;
+                self.places.push(Weighted::new((place >> 32) as u32, place as u32, number))?;
+            }
+            self.text_bytes += leaf.names.text_bytes() as u64;
+        }
+        self.leaves.push((first as u32, leaf.perfect));
+        Ok(Node::Leaf(self.leaves.len() as u32 - 1))
+    }
+}
+
+impl Naming<'_> {
+    fn collect(
+        &mut self,
+        open: &mut OpenTable<'_>,
+        vertices: Option<&mut OpenTable<'_>>,
+    ) -> Result<(Dictionary, Lookup), Trouble> {
+        let mut table = open()?;
+        let (id_type, place) = (table.id_type(), table.place());
+        let reading_bytes = table.memory_bytes();
+        let least = BASE_BYTES + reading_bytes + Spool::memory_bytes(PARTS) + 2 * RECENT_BYTES_MIN;
+        let memory_bytes = self.budget.memory_bytes;
+        if memory_bytes < least {
+            return Err(Trouble::Failed(Error::Memory {
+                what: "numbering names".into(),
+                needed_bytes: least,
+                budget_bytes: memory_bytes,
+                parts: format!("program {BASE_BYTES}, reading {reading_bytes}, sorting names by their hashes"),
+            }));
+        }
+        let rest = memory_bytes - least;
+        let recent_bytes = (rest / 4 * 3).clamp(RECENT_BYTES_MIN, RECENT_BYTES_MAX);
+        let (mut spool, mut recent) =
+            (Spool::new(&self.budget.temporary, PARTS)?, Recent::new(recent_bytes, self.seed));
+        let mut declared = 0;
+        if let Some(open) = vertices {
+            let mut table = open()?;
+            if table.id_type() != id_type {
+                let expected = format!("ids that are {}, as those of the edges", id_type.plural());
+                return Err(Trouble::Failed(Error::file(table.place(), expected, table.id_type().plural())));
+            }
+            self.read(&mut table, &mut spool, &mut recent, &mut declared, 2)?;
+        }
+        let mut end = declared;
+        let sum = self.read(&mut table, &mut spool, &mut recent, &mut end, 1)?;
+        let occurrences = (end - declared, sum);
+        drop((table, recent));
+        spool.finish()?;
+        let (root, collector) = self.divide(&spool)?;
+        drop(spool);
+        let (count, names_max) = (collector.count, collector.names_max);
+        if count > names_max {
+            return Err(Trouble::Failed(Error::Limit {
+                what: format!("{place}: distinct ids"),
+                found: count,
+                limit: names_max,
+                hint: "a graph has at most 2^32 vertices".into(),
+            }));
+        }
+        Ok(self.finish(root, collector, id_type, occurrences, declared)?)
+    }
+
+    /// Reads all names of a table into the spool: of every row, or the first of each if `step` is 2. `place` counts
+    /// them. Returns the sum of their hashes.
+    fn read(
+        &self,
+        table: &mut Table,
+        spool: &mut Spool,
+        recent: &mut Recent,
+        place: &mut u64,
+        step: usize,
+    ) -> Result<u64> {
+        self.progress.begin("collect names", table.info().bytes, Unit::Bytes);
+        let (mut batches, mut sum) = (Vec::new(), 0u64);
+        loop {
+            self.cancel.check()?;
+            table.read(&mut batches)?;
+            if batches.is_empty() {
+                break;
+            }
+            let keys = keys_of(&batches, |name| key(name, self.seed) & self.mask);
+            for (batch, keys) in batches.iter().zip(&keys) {
+                let Ids::Names(names) = &batch.ids else { continue };
+                for (name, &key) in names.iter().zip(keys).step_by(step) {
+                    sum = sum.wrapping_add(key as u64);
+                    if !recent.insert(name, key) {
+                        spool.push(part_of(key, 0), *place, name)?;
+                    }
+                    *place += 1;
+                }
+            }
+            self.progress.position(table.bytes_read());
+        }
+        self.progress.end();
+        Ok(sum)
+    }
+
+    /// Finds the distinct names of all parts.
+    fn divide(&self, spool: &Spool) -> Result<(Vec<Node>, Collector), Trouble> {
+        let NamingBudget { memory_bytes, temporary, names_max } = self.budget;
+        let threads = rayon::current_num_threads();
+        let rest = memory_bytes.saturating_sub(BASE_BYTES);
+        let mut names = Spool::new(temporary, 1)?;
+        let places = Sorter::new(temporary, rest / 4, self.cancel.clone());
+        let limits =
+            Limits { memory_bytes: rest / 2 / threads as u64, seed: self.seed, mask: self.mask, folder: temporary };
+        names.finish()?;
+        let mut collector =
+            Collector { leaves: Vec::new(), count: 0, names_max: *names_max, text_bytes: 0, names, places };
+        let mut root = Vec::new();
+        self.progress.begin("compare names", Some(PARTS as u64), Unit::Pages);
+        for first in (0..PARTS).step_by(threads) {
+            self.cancel.check()?;
+            let parts: Vec<usize> = (first..PARTS.min(first + threads)).collect();
+            let found: Vec<_> = parts.par_iter().map(|&part| distinct(spool, part, 0, limits)).collect();
+            for (part, found) in parts.into_iter().zip(found) {
+                root.push(self.settle(spool, part, 0, found?, limits, &mut collector)?);
+            }
+            self.progress.position(root.len() as u64);
+        }
+        self.progress.end();
+        collector.names.finish()?;
+        Ok((root, collector))
+    }
+
+    /// Takes the names of a part, one smaller part after another if they do not fit in memory.
+    fn settle(
+        &self,
+        spool: &Spool,
+        part: usize,
+        depth: u32,
+        found: Outcome,
+        limits: Limits<'_>,
+        collector: &mut Collector,
+    ) -> Result<Node, Trouble> {
+        match found {
+            Outcome::Leaf(leaf) => Ok(collector.take(leaf)?),
+            Outcome::TooLarge => {
+                let smaller = divide(spool, part, depth + 1, limits)?;
+                let mut nodes = Vec::new();
+                for part in 0..PARTS {
+                    self.cancel.check()?;
+                    let found = distinct(&smaller, part, depth + 1, limits)?;
+                    nodes.push(self.settle(&smaller, part, depth + 1, found, limits, collector)?);
+                }
+                Ok(Node::Split(nodes))
+            }
+        }
+    }
+
+    /// Ranks names by their first appearance, if there is memory for that.
+    fn finish(
+        &self,
+        root: Vec<Node>,
+        collector: Collector,
+        id_type: IdType,
+        occurrences: (u64, u64),
+        declared: u64,
+    ) -> Result<(Dictionary, Lookup)> {
+        let Collector { leaves, count, text_bytes, names, places, .. } = collector;
+        let folder = self.budget.temporary.clone();
+        let places = places.finish()?;
+        let fits = 4 * count <= self.budget.memory_bytes.saturating_sub(BASE_BYTES) / 3;
+        let places = places.shrink(self.budget.memory_bytes / 4, &folder, self.cancel)?;
+        let mut ranks = fits.then(|| vec![0u32; count as usize]);
+        let (mut rank, mut stranger) = (0u32, None);
+        places.for_each(|some| {
+            for record in some {
+                let (high, low, number) = record.parts();
+                if declared > 0 && stranger.is_none() && u64::from(high) << 32 | u64::from(low) >= declared {
+                    stranger = Some(number);
+                }
+                if let Some(ranks) = &mut ranks {
+                    ranks[number as usize] = rank;
+                    rank = rank.wrapping_add(1);
+                }
+            }
+            Ok(())
+        })?;
+        drop(places);
+        if let Some(stranger) = stranger {
+            let mut text = String::new();
+            names.for_each(0, |number, name| {
+                if number == u64::from(stranger) {
+                    text = id_type.text(name);
+                }
+                Ok(())
+            })?;
+            return Err(Error::Invalid(format!("the id {text:?} of an edge is not in the table of vertices")));
+        }
+        let of_ranks = ranks.as_ref().map(|ranks| -> Result<Spool> {
+            let mut spool = Spool::new(&folder, 1)?;
+            ranks.iter().try_for_each(|&rank| spool.push(0, rank.into(), b""))?;
+            spool.finish()?;
+            Ok(spool)
+        });
+        let dictionary = Dictionary { id_type, count, names, text_bytes, ranks: of_ranks.transpose()?, folder };
+        let lookup = Lookup { root, leaves, ranks, seed: self.seed, mask: self.mask, occurrences };
+        Ok((dictionary, lookup))
+    }
+}
+
+/// Something of each name of some batches, made on all threads.
+pub(super) fn keys_of<T: Send>(batches: &[RowBatch], of: impl Fn(&[u8]) -> T + Sync) -> Vec<Vec<T>> {
+    let of_batch = |batch: &RowBatch| -> Vec<T> {
+        let Ids::Names(names) = &batch.ids else { return Vec::new() };
+        let range = 0..names.len();
+        range.into_par_iter().with_min_len(PIECE).map(|at| of(names.get(at))).collect()
+    };
+    batches.par_iter().map(of_batch).collect()
+}
