@@ -5,6 +5,7 @@ mod calibrate;
 mod calibration;
 mod check;
 mod clean;
+mod columnar;
 mod completions;
 mod demo;
 mod devices;

@@ -1,6 +1,8 @@
-//! Results by original id: written as text, CSV or NumPy's .npy; and the vertices with the largest values.
+//! Results by original id: written as text, CSV, NumPy's .npy, Parquet or Arrow; and the vertices with the largest
+//! values.
 
-use super::Failure;
+use super::columnar::Columns;
+use super::{Failure, tables};
 use clap::ValueEnum;
 use npyz::{DType, DTypeError, Field, TypeWrite, WriterBuilder};
 use std::fmt;
@@ -20,18 +22,48 @@ pub enum ResultFormat {
     Csv,
     /// A NumPy structured array, one record per vertex
     Npy,
+    /// A Parquet file
+    Parquet,
+    /// An Arrow IPC file, also called Feather
+    Arrow,
 }
 
 impl ResultFormat {
-    /// The format by the file's extension; text by default.
-    pub fn of(path: &Path) -> Self {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("csv") => Self::Csv,
-            Some("npy") => Self::Npy,
-            _ => Self::Text,
+    /// The format by the file's extension; text if it has none, and on standard output.
+    ///
+    /// # Errors
+    /// For an unknown extension, with those that are known.
+    pub fn of(path: &Path) -> Result<Self, Failure> {
+        let Some(extension) = path.extension() else { return Ok(Self::Text) };
+        match extension.to_str().map(str::to_ascii_lowercase).as_deref() {
+            Some("txt") => Ok(Self::Text),
+            Some("csv") => Ok(Self::Csv),
+            Some("npy") => Ok(Self::Npy),
+            Some("parquet" | "pq") => Ok(Self::Parquet),
+            Some("arrow" | "feather" | "ipc") => Ok(Self::Arrow),
+            _ => Err(Failure::Other(format!(
+                "{}: expected a name with .txt, .csv, .npy, .parquet or .arrow, found .{}; --output-format chooses a \
+                 format for any name",
+                path.display(),
+                extension.display()
+            ))),
+        }
+    }
+
+    /// The name, as on the command line.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Csv => "CSV",
+            Self::Npy => "NumPy",
+            Self::Parquet => "Parquet",
+            Self::Arrow => "Arrow IPC",
         }
     }
 }
+
+/// The path of standard output.
+pub const STDOUT: &str = "-";
 
 /// A file of results, opened before the run, so that hours of work do not end at a mistyped path.
 pub struct ResultFile {
@@ -42,19 +74,26 @@ pub struct ResultFile {
 impl ResultFile {
     /// Makes sure that `path` can be written. A file that is there already stays until the new one is complete.
     pub fn create(path: &Path, format: Option<ResultFormat>) -> Result<Self, Failure> {
-        let format = format.unwrap_or_else(|| ResultFormat::of(path));
-        Ok(Self { file: OutputFile::create(path)?, format })
+        let format = format.map_or_else(|| ResultFormat::of(path), Ok)?;
+        Ok(Self { file: OutputFile::create_or_print(path)?, format })
     }
 
     /// Writes all vertices' values. The file appears when it is complete; where it cannot be completed, nothing is
-    /// left.
-    pub fn write(self, answers: &[Answer<'_>], ids: &OriginalIds, count: u64, cancel: &Cancel) -> Result<(), Failure> {
+    /// left. Returns a line that says what was written where.
+    pub fn write(self, columns: &Columns<'_>, cancel: &Cancel) -> Result<String, Failure> {
         let Self { file, format } = self;
-        file.write(cancel, |out| match format {
-            ResultFormat::Text => write_text(out, answers, ids, count),
-            ResultFormat::Csv => write_csv(out, answers, ids, count),
-            ResultFormat::Npy => write_npy(out, answers, ids, count),
-        })
+        let Columns { answers, ids, vertices, .. } = *columns;
+        let place = file.place();
+        let bytes = file.write(cancel, |out| match format {
+            ResultFormat::Text => write_text(out, answers, ids, vertices),
+            ResultFormat::Csv => write_csv(out, answers, ids, vertices),
+            ResultFormat::Npy => write_npy(out, answers, ids, vertices),
+            ResultFormat::Parquet => columns.write_parquet(out),
+            ResultFormat::Arrow => columns.write_arrow(out),
+        })?;
+        let names: Vec<&str> = std::iter::once("vertex").chain(answers.iter().map(|answer| answer.name)).collect();
+        let (rows, size) = (tables::count(vertices), tables::bytes(bytes));
+        Ok(format!("{place}: {rows} rows of {}, {size} of {}\n", names.join(", "), format.name()))
     }
 }
 
@@ -70,20 +109,34 @@ impl OutputFile {
         durable::OutputFile::create(path).map(Self).map_err(|error| failure(path, error))
     }
 
-    /// Writes the file. It appears when it is complete; where it cannot be completed, nothing is left.
+    /// The same, or standard output for the path `-`.
+    fn create_or_print(path: &Path) -> Result<Self, Failure> {
+        if path != Path::new(STDOUT) {
+            return Self::create(path);
+        }
+        durable::OutputFile::stdout().map(Self).map_err(|error| failure(path, error))
+    }
+
+    /// Where it goes, for people.
+    fn place(&self) -> String {
+        if self.0.path() == Path::new(STDOUT) { "standard output".into() } else { self.0.path().display().to_string() }
+    }
+
+    /// Writes the file. It appears when it is complete; where it cannot be completed, nothing is left. Returns the
+    /// number of bytes.
     pub fn write(
         mut self,
         cancel: &Cancel,
         write: impl FnOnce(&mut Output<'_>) -> io::Result<()>,
-    ) -> Result<(), Failure> {
+    ) -> Result<u64, Failure> {
         let path = self.0.path().to_owned();
-        let mut out = BufWriter::with_capacity(1 << 20, Stoppable { file: self.0.file(), cancel });
+        let mut out = BufWriter::with_capacity(1 << 20, Stoppable { file: self.0.file(), cancel, bytes: 0 });
         let finished = write(&mut out).and_then(|()| out.flush());
         // After an error the rest of the buffer must not be written.
-        drop(out.into_parts());
+        let (Stoppable { bytes, .. }, _) = out.into_parts();
         match finished.and_then(|()| self.0.persist()) {
             Err(_) if cancel.is_cancelled() => Err(StoreError::Interrupted.into()),
-            finished => finished.map_err(|error| failure(&path, error)),
+            finished => finished.map(|()| bytes).map_err(|error| failure(&path, error)),
         }
     }
 }
@@ -96,6 +149,8 @@ fn failure(path: &Path, source: io::Error) -> Failure {
 pub struct Stoppable<'a> {
     file: &'a mut File,
     cancel: &'a Cancel,
+    /// Bytes that have been written.
+    bytes: u64,
 }
 
 impl Write for Stoppable<'_> {
@@ -103,7 +158,9 @@ impl Write for Stoppable<'_> {
         if self.cancel.is_cancelled() {
             return Err(io::Error::other("interrupted"));
         }
-        self.file.write(bytes)
+        let written = self.file.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -190,9 +247,15 @@ fn write_csv(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, ve
     let mut csv = csv::Writer::from_writer(out);
     let header = std::iter::once("vertex").chain(answers.iter().map(|answer| answer.name));
     csv.write_record(header)?;
+    let mut cell = Vec::new();
     each_row(answers, ids, vertices, |id, row| {
-        csv.write_field(id.to_string())?;
-        row.iter().try_for_each(|value| csv.write_field(value.to_string()))?;
+        let mut field = |value: &dyn fmt::Display| {
+            cell.clear();
+            write!(cell, "{value}")?;
+            csv.write_field(&cell)
+        };
+        field(&id)?;
+        row.iter().try_for_each(|value| field(value))?;
         Ok(csv.write_record(None::<&[u8]>)?)
     })?;
     csv.flush()

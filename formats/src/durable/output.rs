@@ -46,6 +46,18 @@ impl OutputFile {
         Ok(Self { path: target_path, target })
     }
 
+    /// Standard output, under the name `-`.
+    ///
+    /// # Errors
+    /// Errors of the system.
+    pub fn stdout() -> io::Result<Self> {
+        #[cfg(unix)]
+        let file = File::from(std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?);
+        #[cfg(windows)]
+        let file = File::from(std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned()?);
+        Ok(Self { path: "-".into(), target: Target::Special(file) })
+    }
+
     /// The file's own name.
     pub fn path(&self) -> &Path {
         &self.path

@@ -4,7 +4,8 @@ use super::checkpoints::{self, CheckpointArgs};
 use super::companions::Companions;
 use super::summary::summary;
 use crate::cli::args::ResourceArgs;
-use crate::cli::results::{OutputFile, ResultFile, ResultFormat};
+use crate::cli::columnar::Columns;
+use crate::cli::results::{OutputFile, ResultFile, ResultFormat, STDOUT};
 use crate::cli::{Failure, Outcome, calibration, opening, print, tables};
 use clap::Args;
 use indicatif::ProgressBar;
@@ -26,10 +27,10 @@ pub struct Common {
     pub store: PathBuf,
     #[command(flatten)]
     pub resources: ResourceArgs,
-    /// Write every vertex's result to a file, by original id; it appears when it is complete
+    /// Write every vertex's result to a file, by original id; it appears when it is complete. `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     output: Option<PathBuf>,
-    /// The format of that file [default: by its name: .csv, .npy, else text]
+    /// The format of that file [default: by its name: .txt, .csv, .npy, .parquet or .arrow; text without one]
     #[arg(long, value_name = "FORMAT", requires = "output", help_heading = "Results")]
     output_format: Option<ResultFormat>,
     /// Write a timeline (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing
@@ -77,8 +78,12 @@ impl Common {
         let companions = Companions::begin(companions, &*runs, &store, self, cancel)?;
         // What is needed at the end is looked at before the beginning.
         store.check_ids()?;
-        let formats = self.output.as_deref().map(|path| self.output_format.unwrap_or_else(|| ResultFormat::of(path)));
-        if formats == Some(ResultFormat::Npy) && store.manifest().ids.is_names() {
+        let format = |path: &PathBuf| self.output_format.map_or_else(|| ResultFormat::of(path), Ok);
+        if self.prints_results() && self.json {
+            return Err(Failure::Usage("--output - and --json both write to standard output; choose one".into()));
+        }
+        let format = self.output.as_ref().map(format).transpose()?;
+        if format == Some(ResultFormat::Npy) && store.manifest().ids.is_names() {
             let message = "--output: names do not fit in a .npy file; write .csv or text";
             return Err(Failure::Other(message.into()));
         }
@@ -110,9 +115,11 @@ impl Common {
         let store = opening::open_within(&self.store, self.resources.memory_bytes())?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(run.report(), cancel))?;
-        let said = companions.finish(&*run, &store, cancel)?;
+        let mut said = companions.finish(&*run, &store, cancel)?;
         if let Some(output) = output {
-            output.write(&run.answers(), &store.ids()?, store.vertices(), cancel)?;
+            let (answers, ids, metadata) = (run.answers(), store.ids()?, metadata(run.report(), &store));
+            let columns = Columns { answers: &answers, ids: &ids, vertices: store.vertices(), metadata: &metadata };
+            said += &output.write(&columns, cancel)?;
         }
         self.show(&*run, &store, &shown, &said)?;
         checkpoints::clear(checkpoints.as_deref())
@@ -126,8 +133,31 @@ impl Common {
         }
         let summary = summary(run, store, shown)?;
         let remark = run.remark().map_or(String::new(), |remark| remark + "\n");
-        print(&(tables::run_report(run.report()) + &summary + &remark + said))
+        let text = tables::run_report(run.report()) + &summary + &remark + said;
+        if self.prints_results() {
+            // Standard output has the results alone.
+            return std::io::stderr().write_all(text.as_bytes()).map_err(|error| Failure::Other(error.to_string()));
+        }
+        print(&text)
     }
+
+    /// Whether results go to standard output.
+    fn prints_results(&self) -> bool {
+        self.output.as_deref() == Some(Path::new(STDOUT))
+    }
+}
+
+/// What files of results say about the run that they are from.
+fn metadata(report: &RunReport, store: &Store) -> Vec<(String, String)> {
+    let command: Vec<String> = std::env::args().skip(1).collect();
+    let pairs = [
+        ("algorithm", report.algorithm.clone()),
+        ("command", command.join(" ")),
+        ("device", report.device.clone()),
+        ("store", format!("{:08x}", store.manifest().tag)),
+        ("version", env!("CARGO_PKG_VERSION").into()),
+    ];
+    pairs.into_iter().map(|(name, value)| (format!("topostream.{name}"), value)).collect()
 }
 
 /// Where the timeline of a run will go.

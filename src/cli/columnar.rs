@@ -1,0 +1,207 @@
+//! Results as columns: Parquet and Arrow IPC files, with the ids in their type, nulls where there is no answer, and the
+//! run in the file's metadata.
+//!
+//! ```text
+//!  answers ─ 65,536 vertices at a time ─▶ columns, on all threads ─▶ record batch ─▶ Parquet, row groups of 2^20 rows
+//!  ids     ─┘                                                                    └─▶ Arrow IPC
+//! ```
+
+use arrow_array::builder::{BinaryBuilder, FixedSizeBinaryBuilder, StringBuilder};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::schema::types::ColumnPath;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+use topostream::model::algorithm::{Answer, AnswerValues};
+use topostream_formats::readers::IdType;
+use topostream_formats::{OriginalIds, VertexId};
+
+/// Rows of a row group.
+const GROUP_ROWS: usize = 1 << 20;
+/// Rows that are made at a time: the memory of a batch, beside that of a row group's encoded columns.
+const BATCH_ROWS: u64 = 1 << 16;
+/// The column of ids.
+const VERTEX: &str = "vertex";
+
+/// What is written: the columns of all vertices, and the run that they are from.
+pub struct Columns<'a> {
+    pub answers: &'a [Answer<'a>],
+    pub ids: &'a OriginalIds,
+    pub vertices: u64,
+    /// The run: names and values.
+    pub metadata: &'a [(String, String)],
+}
+
+impl Columns<'_> {
+    /// Writes a Parquet file.
+    pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+        let schema = self.schema();
+        let metadata = self.metadata.iter().map(|(name, value)| KeyValue::new(name.clone(), value.clone()));
+        let mut properties = WriterProperties::builder()
+            .set_writer_version(WriterVersion::PARQUET_2_0)
+            .set_compression(Compression::SNAPPY)
+            .set_max_row_group_row_count(Some(GROUP_ROWS))
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_created_by(format!("topostream {}", env!("CARGO_PKG_VERSION")))
+            .set_key_value_metadata(Some(metadata.collect()));
+        for field in schema.fields() {
+            // Numbers that all differ: a dictionary of them would be built and given up.
+            if matches!((field.name().as_str(), field.data_type()), (VERTEX, _) | (_, DataType::Float64)) {
+                let column = ColumnPath::from(field.name().as_str());
+                properties = properties.set_column_dictionary_enabled(column.clone(), false);
+                if field.data_type() == &DataType::UInt64 {
+                    properties = properties.set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+                }
+            }
+        }
+        let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties.build()));
+        let mut writer = writer.map_err(of_parquet)?;
+        self.each_batch(&schema, |batch| writer.write(&batch).map_err(of_parquet))?;
+        writer.close().map(drop).map_err(of_parquet)
+    }
+
+    /// Writes an Arrow IPC file, also called Feather (version 2).
+    pub fn write_arrow(&self, out: &mut impl Write) -> io::Result<()> {
+        let schema = self.schema();
+        let metadata: HashMap<String, String> = self.metadata.iter().cloned().collect();
+        let described = Schema::clone(&schema).with_metadata(metadata);
+        let mut writer = FileWriter::try_new(out, &described).map_err(of_arrow)?;
+        self.each_batch(&Arc::new(described), |batch| writer.write(&batch).map_err(of_arrow))?;
+        writer.finish().map_err(of_arrow)
+    }
+
+    /// The columns' names and types.
+    fn schema(&self) -> Arc<Schema> {
+        let column = |answer: &Answer<'_>| match answer.values {
+            AnswerValues::F64(_) => Field::new(answer.name, DataType::Float64, true),
+            AnswerValues::Integer(_) => Field::new(answer.name, DataType::UInt64, true),
+            AnswerValues::Vertex(_) => Field::new(answer.name, self.id_type(), true),
+        };
+        let columns = self.answers.iter().map(column);
+        Arc::new(Schema::new(
+            std::iter::once(Field::new(VERTEX, self.id_type(), false)).chain(columns).collect::<Vec<_>>(),
+        ))
+    }
+
+    fn id_type(&self) -> DataType {
+        match self.ids.names().map(|names| names.id_type()) {
+            None => DataType::UInt64,
+            Some(IdType::Integer | IdType::String) => DataType::Utf8,
+            Some(IdType::Uuid) => DataType::FixedSizeBinary(16),
+            Some(IdType::Binary) => DataType::Binary,
+        }
+    }
+
+    fn each_batch(&self, schema: &Arc<Schema>, mut write: impl FnMut(RecordBatch) -> io::Result<()>) -> io::Result<()> {
+        for first in (0..self.vertices).step_by(BATCH_ROWS as usize) {
+            let count = BATCH_ROWS.min(self.vertices - first) as usize;
+            let first = first as u32;
+            let ids = || self.id_column((first..=first + (count - 1) as u32).map(|vertex| Some(VertexId(vertex))));
+            let answers = || self.answers.par_iter().map(|answer| self.column(answer, first, count));
+            let (ids, columns) = rayon::join(ids, || answers().collect::<io::Result<Vec<ArrayRef>>>());
+            let columns = std::iter::once(ids?).chain(columns?).collect();
+            write(RecordBatch::try_new(Arc::clone(schema), columns).map_err(of_arrow)?)?;
+        }
+        Ok(())
+    }
+
+    /// The values of `count` vertices, beginning with `first`; null where there are none.
+    fn column(&self, answer: &Answer<'_>, first: u32, count: usize) -> io::Result<ArrayRef> {
+        match &answer.values {
+            AnswerValues::F64(of) => {
+                let mut values = vec![0.0; count];
+                of.read(first, &mut values);
+                // A distance to a vertex that cannot be reached is infinite.
+                if values.iter().all(|value| value.is_finite()) {
+                    return Ok(Arc::new(Float64Array::from(values)));
+                }
+                let finite = |value: f64| value.is_finite().then_some(value);
+                Ok(Arc::new(values.into_iter().map(finite).collect::<Float64Array>()))
+            }
+            AnswerValues::Integer(of) => {
+                let mut values = vec![None; count];
+                of.read(first, &mut values);
+                Ok(Arc::new(UInt64Array::from(values)))
+            }
+            AnswerValues::Vertex(of) => {
+                let mut values = vec![None; count];
+                of.read(first, &mut values);
+                self.id_column(values.into_iter())
+            }
+        }
+    }
+
+    /// The original ids of vertices, in their type.
+    fn id_column(&self, vertices: impl Iterator<Item = Option<VertexId>>) -> io::Result<ArrayRef> {
+        let Some(names) = self.ids.names() else {
+            let numbers = vertices.map(|vertex| vertex.map(|vertex| self.ids.original(vertex)));
+            return Ok(Arc::new(numbers.collect::<UInt64Array>()));
+        };
+        let text = names.id_type();
+        match text {
+            IdType::Integer | IdType::String => {
+                let mut column = StringBuilder::new();
+                for vertex in vertices {
+                    match vertex {
+                        Some(vertex) => column.append_value(names.text(vertex).map_err(io::Error::other)?),
+                        None => column.append_null(),
+                    }
+                }
+                Ok(Arc::new(column.finish()))
+            }
+            IdType::Uuid => {
+                let mut column = FixedSizeBinaryBuilder::new(16);
+                for vertex in vertices {
+                    match vertex {
+                        Some(vertex) => {
+                            let appended = names.with_name(vertex, |name| column.append_value(name));
+                            appended.map_err(io::Error::other)?.map_err(of_arrow)?;
+                        }
+                        None => column.append_null(),
+                    }
+                }
+                Ok(Arc::new(column.finish()))
+            }
+            IdType::Binary => {
+                let mut column = BinaryBuilder::new();
+                for vertex in vertices {
+                    match vertex {
+                        Some(vertex) => {
+                            let appended = names.with_name(vertex, |name| column.append_value(name));
+                            appended.map_err(io::Error::other)?;
+                        }
+                        None => column.append_null(),
+                    }
+                }
+                Ok(Arc::new(column.finish()))
+            }
+        }
+    }
+}
+
+/// The error of the system, if that is what ended writing.
+fn of_parquet(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+/// The same of Arrow's.
+fn of_arrow(error: ArrowError) -> io::Error {
+    match error {
+        ArrowError::IoError(_, source) => source,
+        other => io::Error::other(other),
+    }
+}
