@@ -3,6 +3,7 @@
 mod bad_input;
 mod budget;
 mod checkpoints;
+mod columnar;
 mod damage;
 mod devices;
 mod extract;
