@@ -1,6 +1,6 @@
 """Writes the small files of this folder: one graph, as each of the usual programs writes it.
 
-    pip install pyarrow polars pandas duckdb
+    pip install pyarrow polars pandas duckdb networkx
     python tests/data/tables/make.py
 
 The graph has 300 edges between 40 people and as many weights. `edges.csv` is the oracle: the tests compare every other
@@ -11,6 +11,7 @@ import pathlib
 import uuid
 
 import duckdb
+import networkx
 import pandas
 import polars
 import pyarrow as pa
@@ -37,7 +38,7 @@ def table(kind):
     """The graph with ids of an Arrow type, and columns beside them."""
     if kind == "uuid":
         ids = [uuid.UUID(int=n * 0x0123456789ABCDEF0123456789 + 1).bytes for n in range(40)]
-        column = lambda ends: pa.array([ids[n] for n in ends], pa.binary(16))
+        column = lambda ends: pa.array([ids[n] for n in ends], pa.uuid())
     elif kind == "binary":
         column = lambda ends: pa.array([bytes([255, n]) for n in ends], pa.binary())
     elif isinstance(kind, pa.DataType) and pa.types.is_integer(kind):
@@ -88,6 +89,20 @@ def main():
     database.execute(f"COPY names TO '{FOLDER}/duckdb.parquet' (FORMAT parquet)")
     database.execute(f"COPY (SELECT 'x' || \"from\" AS \"from\", 'x' || \"to\" AS \"to\", weight FROM names)"
                      f" TO '{FOLDER}/duckdb.csv' (DELIMITER ';')")
+    karate()
+
+
+def karate():
+    """Zachary's club with names for its members, and NetworkX's answers by name."""
+    graph = networkx.karate_club_graph()
+    name = lambda n: {0: "Mr Hi", 33: "John A"}.get(n, f"member {n}")
+    graph = networkx.relabel_nodes(graph, {n: name(n) for n in graph})
+    networkx.write_edgelist(graph, FOLDER / "networkx-karate.tsv", delimiter="\t", data=False)
+    plain = networkx.Graph(graph.edges())
+    ranks = networkx.pagerank(plain, tol=1e-12, max_iter=1000)
+    levels = networkx.single_source_shortest_path_length(plain, "Mr Hi")
+    rows = [(n, ranks[n], levels[n]) for n in plain]
+    pandas.DataFrame(rows, columns=["name", "rank", "level"]).to_csv(FOLDER / "networkx-karate-answers.csv", index=False)
 
 
 main()
