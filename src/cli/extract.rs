@@ -103,17 +103,17 @@ impl Extract {
         let finding = self.finding_bytes(&store, &options, cancel)?;
         if finding.max(self.building_bytes(&store, &options, 1)?) > options.memory_bytes {
             let needed = finding.max(self.building_bytes(&store, &options, store.vertices())?);
-            return Err(refusal(needed, &options, "at most"));
+            return Err(refusal("extraction", needed, &options, "at most"));
         }
         let wanted = Arc::new(self.wanted(store, options.memory_bytes, cancel)?);
         let store = Arc::new(opening::open(&self.store)?);
         let needed = finding.max(self.building_bytes(&store, &options, wanted.count())?);
         if needed > options.memory_bytes {
-            return Err(refusal(needed, &options, "exactly"));
+            return Err(refusal("extraction", needed, &options, "exactly"));
         }
         match (&self.new_store, &self.edge_list) {
             (_, Some(path)) => Self::write_list(path, store, wanted, &options, cancel),
-            (Some(path), None) => Self::write_store(path, &store, &wanted, &options, cancel),
+            (Some(path), None) => write_store(path, &store, &wanted, &options, cancel),
             (None, None) => Err(Failure::Usage("either a store to make or --edge-list is needed".into())),
         }
     }
@@ -131,14 +131,10 @@ impl Extract {
 
     /// The minimum main memory for reading and writing the lists of this many vertices, in bytes.
     fn building_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
-        let reading = induced_needs(store, vertices);
-        if self.edge_list.is_some() {
-            return Ok(BASE_BYTES + reading);
+        match self.edge_list {
+            Some(_) => Ok(BASE_BYTES + induced_needs(store, vertices)),
+            None => building_bytes(store, options, vertices),
         }
-        let ids = store.ids()?;
-        let last = store.vertices().checked_sub(1).filter(|_| ids.is_ascending());
-        let largest = last.map_or(u64::MAX, |last| ids.original(VertexId(last as u32)));
-        Ok(needed_bytes(&info(store), reading, vertices, largest, options))
     }
 
     fn engine_options(&self, memory_bytes: u64, cancel: &Cancel) -> EngineOptions {
@@ -176,36 +172,46 @@ impl Extract {
         let mut edges = induced(store, wanted, &options)?;
         print(&write_edges(path, &mut edges, cancel)?)
     }
+}
 
-    fn write_store(
-        path: &Path,
-        store: &Arc<Store>,
-        wanted: &Arc<VertexSet>,
-        options: &FormatOptions,
-        cancel: &Cancel,
-    ) -> Outcome {
-        // Half of what the rest leaves, and what is needed: sorting wants the other.
-        let rest = needed_bytes(&info(store), 0, 0, 0, options);
-        let half = options.memory_bytes.saturating_sub(rest) / 2;
-        let memory_bytes = half.max(induced_needs(store, wanted.count()));
-        let reading = ExtractOptions { memory_bytes, cancel: cancel.flag() };
-        let mut open = || -> Result<Box<dyn EdgeSource>, StoreError> {
-            let subgraph = induced(Arc::clone(store), Arc::clone(wanted), &reading);
-            subgraph.map(|subgraph| Box::new(subgraph) as Box<dyn EdgeSource>).map_err(|error| match error {
-                topostream::Error::Store(error) => error,
-                topostream::Error::Memory { what, needed_bytes, budget_bytes, parts } => {
-                    StoreError::Memory { what, needed_bytes, budget_bytes, parts }
-                }
-                other => StoreError::Invalid(other.to_string()),
-            })
-        };
-        let ids = store.ids()?;
-        let make = |bars: &Bars| match ids.names() {
-            Some(names) => format_with_names_of(&mut open, names, path, options, bars, cancel),
-            None => format(&mut open, path, options, bars, cancel),
-        };
-        report(make, path, None)
-    }
+/// Makes a store of some vertices of another, and the edges between them.
+pub fn write_store(
+    path: &Path,
+    store: &Arc<Store>,
+    wanted: &Arc<VertexSet>,
+    options: &FormatOptions,
+    cancel: &Cancel,
+) -> Outcome {
+    // Half of what the rest leaves, and what is needed: sorting wants the other.
+    let rest = needed_bytes(&info(store), 0, 0, 0, options);
+    let half = options.memory_bytes.saturating_sub(rest) / 2;
+    let memory_bytes = half.max(induced_needs(store, wanted.count()));
+    let reading = ExtractOptions { memory_bytes, cancel: cancel.flag() };
+    let mut open = || -> Result<Box<dyn EdgeSource>, StoreError> {
+        let subgraph = induced(Arc::clone(store), Arc::clone(wanted), &reading);
+        subgraph.map(|subgraph| Box::new(subgraph) as Box<dyn EdgeSource>).map_err(|error| match error {
+            topostream::Error::Store(error) => error,
+            topostream::Error::Memory { what, needed_bytes, budget_bytes, parts } => {
+                StoreError::Memory { what, needed_bytes, budget_bytes, parts }
+            }
+            other => StoreError::Invalid(other.to_string()),
+        })
+    };
+    let ids = store.ids()?;
+    let make = |bars: &Bars| match ids.names() {
+        Some(names) => format_with_names_of(&mut open, names, path, options, bars, cancel),
+        None => format(&mut open, path, options, bars, cancel),
+    };
+    report(make, path, None)
+}
+
+/// The minimum main memory for reading the lists of this many vertices and making a store of them, in bytes.
+pub fn building_bytes(store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
+    let reading = induced_needs(store, vertices);
+    let ids = store.ids()?;
+    let last = store.vertices().checked_sub(1).filter(|_| ids.is_ascending());
+    let largest = last.map_or(u64::MAX, |last| ids.original(VertexId(last as u32)));
+    Ok(needed_bytes(&info(store), reading, vertices, largest, options))
 }
 
 /// What is known about a subgraph before it is extracted.
@@ -222,9 +228,9 @@ fn info(store: &Store) -> SourceInfo {
     }
 }
 
-fn refusal(needed_bytes: u64, options: &FormatOptions, how_far: &str) -> Failure {
+pub fn refusal(what: &str, needed_bytes: u64, options: &FormatOptions, how_far: &str) -> Failure {
     Failure::Store(StoreError::Memory {
-        what: "extraction".into(),
+        what: what.into(),
         needed_bytes,
         budget_bytes: options.memory_bytes,
         parts: format!("finding vertices, then reading their lists and writing: {how_far} as much"),

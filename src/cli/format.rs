@@ -107,8 +107,6 @@ impl Format {
         let temporary = options.temporary.as_ref().unwrap_or(&self.store);
         let temporary = temporary.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
         let taken = line(first.taken());
-        // Names are read twice.
-        files.iter().try_for_each(InputFile::make_seekable)?;
         drop(first);
         let open = || match open_inputs(files, reading, table)? {
             Opened::Names(table) => Ok(*table),

@@ -19,6 +19,7 @@ mod memory;
 mod opening;
 mod plan;
 mod progress;
+mod reformat;
 mod results;
 mod run;
 #[cfg(feature = "gpu")]
@@ -85,6 +86,8 @@ enum Command {
     Format(format::Format),
     /// Extract a part of a graph into a new store or an edge list.
     Extract(extract::Extract),
+    /// Make another store of a graph, from its store: with in-lists, without weights, in another order or encoding.
+    Reformat(reformat::Reformat),
     /// Show a store's sizes, degrees and layout.
     Info(info::Info),
     /// Check every page of a store.
@@ -210,6 +213,7 @@ impl Command {
             Self::Generate(command) => command.run(cancel),
             Self::Format(command) => command.run(cancel),
             Self::Extract(command) => command.run(cancel),
+            Self::Reformat(command) => command.run(cancel),
             Self::Info(command) => command.run(),
             Self::Verify(command) => command.run(cancel),
             Self::Run(command) => command.run(cancel),

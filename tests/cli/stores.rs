@@ -113,7 +113,9 @@ fn stores_with_shards() {
 fn empty_graphs_work() {
     let folder = Folder::new();
     folder.write("empty.txt", "");
-    folder.run("format empty.txt none").succeeds().prints(&["0 vertices, 0 edges"]);
+    folder.run("format empty.txt none").fails(1, &["empty.txt", "an empty file"]);
+    folder.assert_nothing_left("none");
+    folder.run("generate uniform --vertices 0 --edges 0 --store none").succeeds().prints(&["0 vertices, 0 edges"]);
     folder.run("generate uniform --vertices 5 --edges 0 --store edgeless").succeeds();
     for store in ["none", "edgeless"] {
         folder.run(&format!("info {store}")).succeeds();

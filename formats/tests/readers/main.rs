@@ -11,6 +11,8 @@ mod packed;
 mod pipes;
 mod real;
 mod round_trip;
+#[cfg(feature = "parquet")]
+mod tables;
 mod weights;
 mod writer;
 

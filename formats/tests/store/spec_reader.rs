@@ -6,6 +6,8 @@
 mod ids;
 #[path = "spec_json.rs"]
 mod json;
+#[path = "spec_names.rs"]
+mod names;
 #[path = "spec_packed.rs"]
 pub mod packed;
 
@@ -28,6 +30,8 @@ pub struct Graph {
     pub in_lists: Option<Vec<Triple>>,
     /// The original id of every vertex.
     pub ids: Vec<u64>,
+    /// The names of the vertices; none if original ids are numbers.
+    pub names: Vec<Vec<u8>>,
     /// Pages of the out-lists, and how many of them are large.
     pub pages: (usize, usize),
 }
@@ -44,6 +48,7 @@ pub fn read(store: &Path) -> Result<Graph, String> {
         out: out.edges,
         in_lists: turned,
         ids: manifest.ids(store)?,
+        names: manifest.names(store)?,
         pages: out.pages,
     })
 }
@@ -134,7 +139,7 @@ impl Manifest {
         let text = fs::read_to_string(store.join(FILE)).map_err(|e| format!("{FILE}: {e}"))?;
         let (envelope, spans) = Json::parse(&text).ok_or(format!("{FILE}: not JSON"))?;
         let version = envelope.member("topostream").number();
-        ensure(version.is_some_and(|version| (1..=3).contains(&version)), FILE, "another version")?;
+        ensure(version.is_some_and(|version| (1..=4).contains(&version)), FILE, "another version")?;
         ensure(envelope.names() == ["crc32c", "graph", "topostream"], FILE, "other members")?;
         let (from, to) = spans.into_iter().find(|(name, ..)| name == "graph").map(|(_, from, to)| (from, to)).unwrap();
         let crc = u64::from(crc32c(&text.as_bytes()[from..to]));
@@ -167,7 +172,9 @@ impl Manifest {
             Some("degree-groups" | "bfs" | "listed") => true,
             _ => return Err(format!("{FILE}: order")),
         };
-        ensure(is_new == (version == 3), FILE, "packed pages or an order of another version")?;
+        let is_named = graph.member("ids").member("kind").text() == Some("names");
+        ensure(is_named == (version == 4), FILE, "names of another version")?;
+        ensure(is_named || is_new == (version == 3), FILE, "packed pages or an order of another version")?;
         let manifest = Self {
             packed,
             tag: number("tag")?,
@@ -230,8 +237,25 @@ impl Manifest {
         self.record_id.map_or(1 << 32, |(_, q)| 1 << (8 * q).min(32))
     }
 
+    /// Names, if original ids are names.
+    fn names(&self, store: &Path) -> Result<Vec<Vec<u8>>, String> {
+        let ids = self.graph.member("ids");
+        if ids.member("kind").text() != Some("names") {
+            return Ok(Vec::new());
+        }
+        let vertices = self.vertices;
+        let bytes = ids.member("bytes").number().ok_or("graph.json: bytes of names")?;
+        let names = checked(store, "names.bin", bytes, ids.member("crc").number())?;
+        let index = checked(store, "names.index", 16 * vertices.div_ceil(64), ids.member("index_crc").number())?;
+        let keys = checked(store, "names.keys", 4096 * vertices.div_ceil(511), ids.member("keys_crc").number())?;
+        self::names::names(&names, &index, &keys, vertices as usize)
+    }
+
     fn ids(&self, store: &Path) -> Result<Vec<u64>, String> {
         let ids = self.graph.member("ids");
+        if ids.member("kind").text() == Some("names") {
+            return Ok((0..self.vertices).collect());
+        }
         if ids.member("kind").text() == Some("range") {
             let first = ids.member("first").number().ok_or("graph.json: first")?;
             return Ok((first..first + self.vertices).collect());

@@ -400,3 +400,95 @@ pub(super) fn keys_of<T: Send>(batches: &[RowBatch], of: impl Fn(&[u8]) -> T + S
     };
     batches.par_iter().map(of_batch).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Quiet;
+    use std::collections::BTreeMap;
+    use topostream_formats::readers::{InputFile, Kind, Options, TableOptions};
+
+    /// Collects the names `n0`, `n1`, … of a file with this many, each twice.
+    fn collect(count: u64, budget: &NamingBudget, mask: impl Fn(u32) -> Key) -> Result<(Dictionary, Lookup)> {
+        let path = budget.temporary.join("edges.csv");
+        let text: String = (0..count).map(|at| format!("n{at},n{}\n", (at + 1) % count)).collect();
+        std::fs::write(&path, text).unwrap();
+        let mut open = || {
+            let table = TableOptions { names: true, header: Some(false), ..TableOptions::default() };
+            Table::open(
+                &[InputFile::new(&path)],
+                Kind::Csv,
+                &Options { memory_bytes: 8 << 20, ..Options::default() },
+                &table,
+            )
+        };
+        Dictionary::collect_with(&mut open, None, budget, mask, &Quiet, &Cancel::default())
+    }
+
+    /// Each name has a number of its own, below their count.
+    fn check(count: u64, lookup: &Lookup) {
+        let number = |at: u64| lookup.number(lookup.key(format!("n{at}").as_bytes()));
+        let numbers: BTreeMap<u32, u64> = (0..count).map(|at| (number(at), at)).collect();
+        assert_eq!(numbers.len() as u64, count);
+        assert!(numbers.keys().all(|&number| u64::from(number) < count));
+        if lookup.ranks.is_some() {
+            assert!((0..count).all(|at| u64::from(number(at)) == at), "in the order of first appearance");
+        }
+    }
+
+    #[test]
+    fn names_with_one_hash_are_told_apart_by_another_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let budget = NamingBudget::new(128 << 20, folder.path());
+        // Hashes of 12 bits, or none at all, in the first attempts.
+        for weak in [!(Key::MAX >> 12), 0] {
+            let (names, lookup) = collect(5000, &budget, |attempt| if attempt < 2 { weak } else { Key::MAX }).unwrap();
+            assert_eq!((names.count(), lookup.seed == FIRST_SEED), (5000, false));
+            check(5000, &lookup);
+        }
+        let error = collect(10, &budget, |_| 0).map(drop).unwrap_err().to_string();
+        assert!(error.contains("same hash"), "{error}");
+    }
+
+    #[test]
+    fn too_many_names_are_refused_with_their_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let budget = NamingBudget { names_max: 1000, ..NamingBudget::new(128 << 20, folder.path()) };
+        check(1000, &collect(1000, &budget, |_| Key::MAX).unwrap().1);
+        let error = collect(1001, &budget, |_| Key::MAX).map(drop).unwrap_err().to_string();
+        assert!(error.contains("1001 is more than the limit of 1000") && error.contains("edges.csv"), "{error}");
+    }
+
+    /// Parts that do not fit in memory are divided, and numbers are as without.
+    #[test]
+    fn parts_are_divided() {
+        let folder = tempfile::tempdir().unwrap();
+        let budget = NamingBudget::new(128 << 20, folder.path());
+        let naming = Naming { budget: &budget, seed: 3, mask: Key::MAX, progress: &Quiet, cancel: &Cancel::default() };
+        let (mut spool, count) = (Spool::new(folder.path(), 1).unwrap(), 20_000u64);
+        for at in (0..count).chain(0..count) {
+            spool.push(0, at, format!("n{at}").as_bytes()).unwrap();
+        }
+        spool.finish().unwrap();
+        let places = Sorter::new(folder.path(), 1 << 20, Cancel::default());
+        let names = Spool::new(folder.path(), 1).unwrap();
+        let mut collector =
+            Collector { leaves: Vec::new(), count: 0, names_max: VERTICES_MAX, text_bytes: 0, names, places };
+        // Two names fit.
+        let limits = Limits { memory_bytes: 250, seed: 3, mask: Key::MAX, folder: folder.path() };
+        let found = distinct(&spool, 0, 0, limits).map_err(|_| "trouble").unwrap();
+        let Ok(Node::Split(parts)) = naming.settle(&spool, 0, 0, found, limits, &mut collector) else {
+            panic!("the part is divided")
+        };
+        assert!(parts.iter().any(|part| matches!(part, Node::Split(_))), "and its parts are");
+        assert_eq!(collector.count, count);
+    }
+
+    #[test]
+    fn a_small_budget_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = collect(10, &NamingBudget::new(1 << 20, folder.path()), |_| Key::MAX).map(drop).unwrap_err();
+        let Error::Memory { needed_bytes, .. } = error else { panic!("{error}") };
+        check(10, &collect(10, &NamingBudget::new(needed_bytes, folder.path()), |_| Key::MAX).unwrap().1);
+    }
+}

@@ -11,7 +11,8 @@ const LONG: u8 = 255;
 
 /// A table of names, each in the only slot that its hash allows.
 pub struct Recent {
-    slots: Vec<[u8; SLOT_BYTES]>,
+    /// Zeroed by the system, so that memory is taken as slots are used.
+    slots: Vec<u8>,
     seed: u64,
 }
 
@@ -19,14 +20,14 @@ impl Recent {
     /// A table that takes at most `memory_bytes`, for hashes with a seed.
     pub fn new(memory_bytes: u64, seed: u64) -> Self {
         let slots = (memory_bytes / SLOT_BYTES as u64).max(2).ilog2();
-        Self { slots: vec![[0; SLOT_BYTES]; 1 << slots], seed }
+        Self { slots: vec![0; SLOT_BYTES << slots], seed }
     }
 
     /// Whether a name is in the table; it is afterwards.
     #[inline]
     pub fn insert(&mut self, name: &[u8], key: Key) -> bool {
         // The upper bits choose the part on disk: names of a part are spread over all slots.
-        let slot = key as usize & (self.slots.len() - 1);
+        let slot = (key as usize & (self.slots.len() / SLOT_BYTES - 1)) * SLOT_BYTES;
         let mut wanted = [0; SLOT_BYTES];
         if name.len() <= INLINE_MAX {
             wanted[..name.len()].copy_from_slice(name);
@@ -37,11 +38,11 @@ impl Recent {
             wanted[16..31].copy_from_slice(&second.to_le_bytes()[..15]);
             wanted[SLOT_BYTES - 1] = LONG;
         }
-        let slot = &mut self.slots[slot];
-        if *slot == wanted {
+        let slot = &mut self.slots[slot..slot + SLOT_BYTES];
+        if slot == wanted {
             return true;
         }
-        *slot = wanted;
+        slot.copy_from_slice(&wanted);
         false
     }
 }

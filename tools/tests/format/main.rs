@@ -9,6 +9,7 @@ mod feed;
 mod forgery;
 mod ids;
 mod inputs;
+mod names;
 mod orders;
 mod properties;
 #[path = "../../../tests/sample/mod.rs"]

@@ -20,14 +20,14 @@ pub(super) struct Fault {
     pub found: String,
 }
 
-/// The type of the ids in a column; `None` if it has none.
-pub(super) fn id_type(field: &Field) -> Option<IdType> {
+/// The type of the ids in a column; `None` if it has none. Whether 16 bytes are a UUID is said elsewhere.
+pub(super) fn id_type(field: &Field, is_uuid: bool) -> Option<IdType> {
     let of = |of: &DataType| match of {
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(IdType::Integer),
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Some(IdType::Integer),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(IdType::String),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some(IdType::Binary),
-        DataType::FixedSizeBinary(16) if is_uuid(field) => Some(IdType::Uuid),
+        DataType::FixedSizeBinary(16) if is_uuid => Some(IdType::Uuid),
         DataType::FixedSizeBinary(_) => Some(IdType::Binary),
         _ => None,
     };
@@ -37,8 +37,8 @@ pub(super) fn id_type(field: &Field) -> Option<IdType> {
     }
 }
 
-/// Whether a column is annotated as UUIDs.
-fn is_uuid(field: &Field) -> bool {
+/// Whether a column's metadata say that it has UUIDs.
+pub(super) fn is_uuid(field: &Field) -> bool {
     field.metadata().get("ARROW:extension:name").is_some_and(|name| name == "arrow.uuid")
 }
 

@@ -103,7 +103,8 @@ impl Reader {
 
 /// The columns of a file.
 pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOption) -> Result<TableHead> {
-    schema::head(file, &Reader::open(file, 0)?.schema(), options, weights)
+    let schema = Reader::open(file, 0)?.schema();
+    schema::head(file, &schema, |column| arrays::is_uuid(schema.field(column)), (options, weights))
 }
 
 /// The rows of one file.

@@ -56,6 +56,10 @@ fn separator_of(head: &[u8], is_whole: bool) -> Option<u8> {
         let first = rows.first().map_or(0, Vec::len);
         (first, rows.iter().all(|row| row.len() == first))
     };
+    // Attributes in braces have separators of their own.
+    if rows(head, b' ', is_whole).first().and_then(|row| row.get(2)).is_some_and(|cell| cell.starts_with(b"{")) {
+        return Some(b' ');
+    }
     let even = SEPARATORS.into_iter().find(|&separator| matches!(counts(separator), (2.., true)));
     even.or_else(|| SEPARATORS.into_iter().find(|&separator| counts(separator).0 >= 2))
 }

@@ -20,6 +20,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::basic::LogicalType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use rayon::prelude::*;
@@ -118,7 +119,12 @@ fn metadata(file: &InputFile, source: &Source) -> Result<ArrowReaderMetadata> {
 /// The columns of a file.
 pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOption) -> Result<TableHead> {
     let metadata = metadata(file, &Source::open(file)?)?;
-    schema::head(file, metadata.schema(), options, weights)
+    let fields = metadata.parquet_schema().root_schema().get_fields();
+    let is_uuid = |column: usize| {
+        arrays::is_uuid(metadata.schema().field(column))
+            || matches!(fields[column].get_basic_info().logical_type_ref(), Some(LogicalType::Uuid))
+    };
+    schema::head(file, metadata.schema(), is_uuid, (options, weights))
 }
 
 /// A row group that is being read.

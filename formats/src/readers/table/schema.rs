@@ -15,15 +15,15 @@ use std::path::Path;
 pub(super) fn head(
     file: &InputFile,
     schema: &Schema,
-    options: &TableOptions,
-    weights: WeightsOption,
+    is_uuid: impl Fn(usize) -> bool,
+    (options, weights): (&TableOptions, WeightsOption),
 ) -> Result<TableHead> {
     let path = file.path();
     let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     let mut columns = choose(path, schema, &names, options)?;
     let of = |column: usize| {
         let field = schema.field(column);
-        id_type(field).ok_or_else(|| {
+        id_type(field, is_uuid(column)).ok_or_else(|| {
             let expected = format!("ids in the column `{}`: integers, strings, UUIDs or binary", field.name());
             Error::file(path, expected, field.data_type().to_string())
         })

@@ -129,6 +129,10 @@ impl Table {
             info,
             taken,
         };
+        if id_type != IdType::Integer {
+            // Names are read twice, but a pipe only once.
+            files.iter().try_for_each(InputFile::make_seekable)?;
+        }
         table.current = Some(table.open_next()?);
         Ok(table)
     }
