@@ -37,7 +37,7 @@ impl Counted {
 
 /// Maximum main memory of the finished map, in bytes.
 pub fn map_bytes(ids: u64, largest: u64) -> u64 {
-    bit_set_bytes(largest).min(8 * ids)
+    bit_set_bytes(largest).min(10 * ids)
 }
 
 /// The maximum memory that a collector of this many ids needs, in bytes: a growing list takes three times its size, and
@@ -64,6 +64,31 @@ pub struct IdMap {
     low_count: u64,
     high: Vec<u64>,
     high_from: u64,
+    /// Where the ids of `high` begin whose difference from the first has these upper bits: scattered ids are found in
+    /// one or two steps.
+    starts: Vec<u32>,
+    shift: u32,
+}
+
+/// Ids of the list for each start.
+const IDS_PER_START: usize = 4;
+
+/// The starts of parts of an ascending list of at most 2^32 ids.
+fn starts_of(high: &[u64]) -> (Vec<u32>, u32) {
+    let (Some(&first), Some(&last)) = (high.first(), high.last()) else { return (Vec::new(), 0) };
+    if high.len() < 8 || high.len() > u32::MAX as usize {
+        return (Vec::new(), 0);
+    }
+    let bits = (high.len() / IDS_PER_START).ilog2();
+    let shift = (64 - (last - first).leading_zeros()).saturating_sub(bits);
+    let mut starts = vec![0u32; (((last - first) >> shift) + 2) as usize];
+    high.iter().for_each(|&id| starts[((id - first) >> shift) as usize + 1] += 1);
+    let mut before = 0;
+    for start in &mut starts {
+        before += *start;
+        *start = before;
+    }
+    (starts, shift)
 }
 
 impl IdCollector {
@@ -168,14 +193,15 @@ impl IdCollector {
             before as u32
         };
         let ranks = self.words.chunks(BLOCK_WORDS).map(count).collect();
-        Ok(IdMap { words: self.words, ranks, low_count, high: self.high, high_from: self.high_from })
+        let (starts, shift) = starts_of(&self.high);
+        Ok(IdMap { words: self.words, ranks, low_count, high: self.high, high_from: self.high_from, starts, shift })
     }
 }
 
 impl IdMap {
     /// Main memory in use, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        (8 * (self.words.len() + self.high.len()) + 4 * self.ranks.len()) as u64
+        (8 * (self.words.len() + self.high.len()) + 4 * (self.ranks.len() + self.starts.len())) as u64
     }
 
     /// The number of vertices.
@@ -189,11 +215,26 @@ impl IdMap {
         self.high.is_empty().then_some(64 * words as u64)
     }
 
+    /// The number of ids of the list that are smaller.
+    #[inline]
+    fn place(&self, id: u64) -> usize {
+        let Some(part) = self.high.first().and_then(|&first| id.checked_sub(first)) else { return 0 };
+        let part = (part >> self.shift) as usize;
+        match self.starts.get(part..) {
+            Some(&[start, end, ..]) => {
+                let part = &self.high[start as usize..end as usize];
+                start as usize + part.partition_point(|&before| before < id)
+            }
+            _ if self.starts.is_empty() => self.high.partition_point(|&before| before < id),
+            _ => self.high.len(),
+        }
+    }
+
     /// Returns the vertex of an id that was inserted.
     #[inline]
     pub fn vertex(&self, id: u64) -> u64 {
         if id >= self.high_from {
-            return self.low_count + self.high.partition_point(|&before| before < id) as u64;
+            return self.low_count + self.place(id) as u64;
         }
         let word = (id / 64) as usize;
         let block = word / BLOCK_WORDS;
@@ -207,7 +248,7 @@ impl IdMap {
     pub fn get(&self, id: u64) -> Option<u64> {
         let known = match id < self.high_from {
             true => self.words.get((id / 64) as usize).is_some_and(|word| word >> (id % 64) & 1 != 0),
-            false => self.high.binary_search(&id).is_ok(),
+            false => self.high.get(self.place(id)) == Some(&id),
         };
         known.then(|| self.vertex(id))
     }

@@ -21,7 +21,9 @@ const FIRST_SEED: u64 = 0;
 /// Passes until collisions are given up: each is all but impossible.
 const ATTEMPTS_MAX: u32 = 4;
 /// Names that are hashed by a thread at a time.
-pub const PIECE: usize = 1 << 13;
+pub(super) const PIECE: usize = 1 << 13;
+/// Names whose slots are fetched together: an even number.
+const GROUP: usize = 32;
 /// The least for the table of recent names.
 const RECENT_BYTES_MIN: u64 = 1 << 20;
 /// The table of recent names does not pay beyond this.
@@ -72,12 +74,18 @@ impl Lookup {
     }
 
     /// The number of a name by its hash; that of any name if it is not in the dictionary.
-    #[inline]
     pub fn number(&self, key: Key) -> u32 {
-        let number = self.index(key);
-        match &self.ranks {
-            Some(ranks) => ranks.get(number as usize).copied().unwrap_or(0),
-            None => number,
+        let mut number = [0];
+        self.numbers(&[key], &mut number);
+        number[0]
+    }
+
+    /// The numbers of names by their hashes. Memory is waited for once for several names.
+    #[inline]
+    pub fn numbers(&self, keys: &[Key], numbers: &mut [u32]) {
+        keys.iter().zip(numbers.iter_mut()).for_each(|(&key, number)| *number = self.index(key));
+        if let Some(ranks) = &self.ranks {
+            numbers.iter_mut().for_each(|number| *number = ranks.get(*number as usize).copied().unwrap_or(0));
         }
     }
 
@@ -272,12 +280,16 @@ impl Naming<'_> {
             let keys = keys_of(&batches, |name| key(name, self.seed) & self.mask);
             for (batch, keys) in batches.iter().zip(&keys) {
                 let Ids::Names(names) = &batch.ids else { continue };
-                for (name, &key) in names.iter().zip(keys).step_by(step) {
-                    sum = sum.wrapping_add(key as u64);
-                    if !recent.insert(name, key) {
-                        spool.push(part_of(key, 0), *place, name)?;
+                for (group, keys) in keys.chunks(GROUP).enumerate() {
+                    recent.touch(keys);
+                    for (at, &key) in keys.iter().enumerate().step_by(step) {
+                        let name = names.get(group * GROUP + at);
+                        sum = sum.wrapping_add(key as u64);
+                        if !recent.insert(name, key) {
+                            spool.push(part_of(key, 0), *place, name)?;
+                        }
+                        *place += 1;
                     }
-                    *place += 1;
                 }
             }
             self.progress.position(table.bytes_read());
@@ -391,12 +403,11 @@ impl Naming<'_> {
     }
 }
 
-/// Something of each name of some batches, made on all threads.
-pub(super) fn keys_of<T: Send>(batches: &[RowBatch], of: impl Fn(&[u8]) -> T + Sync) -> Vec<Vec<T>> {
-    let of_batch = |batch: &RowBatch| -> Vec<T> {
+/// The hashes of all names of some batches, made on all threads.
+pub(super) fn keys_of(batches: &[RowBatch], of: impl Fn(&[u8]) -> Key + Sync) -> Vec<Vec<Key>> {
+    let of_batch = |batch: &RowBatch| -> Vec<Key> {
         let Ids::Names(names) = &batch.ids else { return Vec::new() };
-        let range = 0..names.len();
-        range.into_par_iter().with_min_len(PIECE).map(|at| of(names.get(at))).collect()
+        (0..names.len()).into_par_iter().with_min_len(PIECE).map(|at| of(names.get(at))).collect()
     };
     batches.par_iter().map(of_batch).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  pass 1  names ─▶ hashes of 128 bits ─▶ recent names dropped ─▶ parts on disk, by hash
-//!          part ─▶ its distinct names, compared byte by byte ─▶ a perfect hash of 4 bits a name ─▶ numbers
+//!          part ─▶ its distinct names, compared byte by byte ─▶ a perfect hash of 5 bits a name ─▶ numbers
 //!          first places ─▶ sorted ─▶ numbers in the order of first appearance, if there is memory for 4 bytes a name
 //!  pass 2  names ─▶ hashes ─▶ perfect hash ─▶ numbers ─▶ the formatter, as if they were ids
 //!  end     distinct names ─▶ by vertex ─▶ names.bin, keys

@@ -1,6 +1,7 @@
 //! A table whose names are replaced by their numbers, as edges.
 
-use super::dictionary::{Lookup, keys_of};
+use super::dictionary::{Lookup, PIECE, keys_of};
+use rayon::prelude::*;
 use std::sync::Arc;
 use topostream_formats::edge::CHUNK_EDGES;
 use topostream_formats::readers::{RowBatch, Table};
@@ -37,15 +38,14 @@ impl NumberedTable {
             return Err(Error::file(self.table.place(), "the same ids in both passes", found));
         }
         let lookup = &*self.lookup;
-        let looked_up = keys_of(&self.batches, |name| {
-            let key = lookup.key(name);
-            (lookup.number(key), key as u64)
-        });
         self.numbers.clear();
-        for pairs in looked_up {
-            self.passed.0 += pairs.len() as u64;
-            self.passed.1 = pairs.iter().fold(self.passed.1, |sum, pair| sum.wrapping_add(pair.1));
-            self.numbers.push(pairs.into_iter().map(|pair| pair.0).collect());
+        for keys in keys_of(&self.batches, |name| lookup.key(name)) {
+            self.passed.0 += keys.len() as u64;
+            self.passed.1 = keys.iter().fold(self.passed.1, |sum, &key| sum.wrapping_add(key as u64));
+            let mut numbers = vec![0; keys.len()];
+            let pieces = keys.par_chunks(PIECE).zip(numbers.par_chunks_mut(PIECE));
+            pieces.for_each(|(keys, numbers)| lookup.numbers(keys, numbers));
+            self.numbers.push(numbers);
         }
         Ok(())
     }

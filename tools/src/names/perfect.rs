@@ -1,13 +1,13 @@
 //! A minimal perfect hash of some keys: each gets a number of its own, below their count.
 //!
-//! Each level is a set of bits, twice as many as there are keys left. A key whose bit no other key has is numbered by
+//! Each level is a set of bits, three times as many as there are keys left. A key whose bit no other key has is numbered by
 //! the bits before it; the others go to the next level (Limasset, Rizk, Chikhi, Peterlongo: Fast and scalable minimal
-//! perfect hashing for massive key sets, SEA 2017). Takes about four bits a key.
+//! perfect hashing for massive key sets, SEA 2017). Takes about five bits a key.
 
 use super::Key;
 
 /// Bits of a level for each key.
-const BITS_PER_KEY: u64 = 2;
+const BITS_PER_KEY: u64 = 3;
 /// Bits between two counts.
 const BLOCK_WORDS: usize = 8;
 /// Keys that are left after so many levels are listed.
@@ -110,7 +110,7 @@ mod tests {
             let mut numbers: Vec<u32> = keys.iter().map(|&key| perfect.number(key)).collect();
             numbers.sort_unstable();
             assert!(numbers.iter().enumerate().all(|(at, &number)| at as u32 == number));
-            assert!(count < 1000 || 8 * perfect.memory_bytes() < 5 * count, "at most five bits a key");
+            assert!(count < 1000 || 8 * perfect.memory_bytes() < 6 * count, "at most six bits a key");
             // Any other key is answered without a panic.
             perfect.number(super::super::key(b"another", 7));
         }

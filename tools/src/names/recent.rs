@@ -9,25 +9,46 @@ const INLINE_MAX: usize = SLOT_BYTES - 2;
 /// The tag of a slot with a longer name.
 const LONG: u8 = 255;
 
+/// The first size of a table, in bytes: as long as it has room, it is in a cache.
+const FIRST_BYTES: u64 = 4 << 20;
+/// How much larger a table becomes that is too small.
+const GROWTH: usize = 8;
+
 /// A table of names, each in the only slot that its hash allows.
 pub struct Recent {
     /// Zeroed by the system, so that memory is taken as slots are used.
     slots: Vec<u8>,
+    bytes_max: u64,
+    /// Names that were not in the table since it has this size.
+    missed: usize,
     seed: u64,
 }
 
 impl Recent {
     /// A table that takes at most `memory_bytes`, for hashes with a seed.
     pub fn new(memory_bytes: u64, seed: u64) -> Self {
-        let slots = (memory_bytes / SLOT_BYTES as u64).max(2).ilog2();
-        Self { slots: vec![0; SLOT_BYTES << slots], seed }
+        let bytes_max = 1 << memory_bytes.max(2 * SLOT_BYTES as u64).ilog2();
+        Self { slots: vec![0; bytes_max.min(FIRST_BYTES) as usize], bytes_max, missed: 0, seed }
+    }
+
+    /// Where the slot of a name begins.
+    #[inline]
+    fn slot(&self, key: Key) -> usize {
+        // The upper bits choose the part on disk: names of a part are spread over all slots.
+        (key as usize & (self.slots.len() / SLOT_BYTES - 1)) * SLOT_BYTES
+    }
+
+    /// Reads the slots of some names, so that they are in a cache when they are needed: waiting for one of them is
+    /// waiting for all.
+    #[inline]
+    pub fn touch(&self, keys: &[Key]) {
+        let touched = keys.iter().fold(0, |touched, &key| touched ^ self.slots[self.slot(key)]);
+        std::hint::black_box(touched);
     }
 
     /// Whether a name is in the table; it is afterwards.
     #[inline]
     pub fn insert(&mut self, name: &[u8], key: Key) -> bool {
-        // The upper bits choose the part on disk: names of a part are spread over all slots.
-        let slot = (key as usize & (self.slots.len() / SLOT_BYTES - 1)) * SLOT_BYTES;
         let mut wanted = [0; SLOT_BYTES];
         if name.len() <= INLINE_MAX {
             wanted[..name.len()].copy_from_slice(name);
@@ -38,12 +59,29 @@ impl Recent {
             wanted[16..31].copy_from_slice(&second.to_le_bytes()[..15]);
             wanted[SLOT_BYTES - 1] = LONG;
         }
+        let slot = self.slot(key);
         let slot = &mut self.slots[slot..slot + SLOT_BYTES];
-        if slot == wanted {
+        if *slot == wanted {
             return true;
         }
         slot.copy_from_slice(&wanted);
+        self.missed += 1;
+        if self.missed > self.slots.len() / SLOT_BYTES {
+            self.grow();
+        }
         false
+    }
+
+    /// Makes a larger table if that is allowed. It begins empty: names come again, and are found when they are compared.
+    #[cold]
+    fn grow(&mut self) {
+        self.missed = 0;
+        let bytes = (self.slots.len() * GROWTH).min(self.bytes_max as usize);
+        if bytes > self.slots.len() {
+            // The old one is freed before.
+            self.slots = Vec::new();
+            self.slots = vec![0; bytes];
+        }
     }
 }
 
@@ -59,5 +97,15 @@ mod tests {
             // All of them with one hash: only their bytes differ, or the second hash.
             assert!(!recent.insert(name, 5) && recent.insert(name, 5), "{name:?}");
         }
+    }
+
+    #[test]
+    fn tables_grow_up_to_their_limit() {
+        let mut recent = Recent::new((40 << 20) + 5, 1);
+        for at in 0..3_000_000u64 {
+            let name = at.to_le_bytes();
+            recent.insert(&name, super::super::key(&name, 1));
+        }
+        assert_eq!(recent.slots.len(), 32 << 20);
     }
 }
