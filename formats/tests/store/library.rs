@@ -4,6 +4,7 @@ use super::spec_reader::{Graph, Triple};
 use std::path::Path;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::manifest::{Ids, Manifest, TopologyManifest};
+use topostream_formats::names::StoredNames;
 use topostream_formats::packed::{PackedPage, UNIT, UnitDecoder};
 use topostream_formats::page::{Neighbours, Page, PageContext, RecordIds, VertexIds, weights};
 use topostream_formats::store::PageReader;
@@ -102,8 +103,13 @@ pub fn read(path: &Path) -> Result<Graph> {
         out: lists(&store, out)?,
         in_lists: in_lists.map(turned).transpose()?,
         ids: (0..store.vertices()).map(|vertex| ids.original(VertexId(vertex as u32))).collect(),
+        names: ids.names().map_or_else(|| Ok(Vec::new()), |names| all_names(names, store.vertices()))?,
         pages: (out.page_count() as usize, out.summary().large_pages as usize),
     })
+}
+
+fn all_names(names: &StoredNames, vertices: u64) -> Result<Vec<Vec<u8>>> {
+    (0..vertices).map(|vertex| names.with_name(VertexId(vertex as u32), <[u8]>::to_vec)).collect()
 }
 
 fn lists(store: &Store, topology: &Topology) -> Result<Vec<Triple>> {
