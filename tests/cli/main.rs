@@ -12,6 +12,7 @@ mod graph;
 mod interrupt;
 mod leftovers;
 mod limits;
+mod names;
 mod pipes;
 mod plan;
 mod program;
