@@ -45,6 +45,8 @@ Kinds of input:
   text           source, destination and optional weight a line; # and % comments (SNAP files),
                  attributes in braces (NetworkX's write_edgelist)
   csv            rows of columns, with or without a header; quotes, any separator, ids may be names
+  parquet        Apache Parquet; ids of integers, strings, UUIDs or binary
+  arrow          Apache Arrow IPC files and streams, Feather
   matrix-market  .mtx, coordinate, general or symmetric
   dimacs         .gr of the shortest-path challenge
   metis          .graph
@@ -55,11 +57,13 @@ Kinds of input:
   raw-u32        pairs of little-endian 32-bit ids
   raw-u64        pairs of little-endian 64-bit ids
 
-A pipe is read once. Input that must be read twice (the kinds adjacency and gap-binary, ids of more
-than 32 bits) is copied to a temporary file. An undirected metis or gap-binary graph must list every
+A pipe is read once. Input that must be read twice (the kinds adjacency, gap-binary, parquet and arrow, ids of
+more than 32 bits, names) is copied to a temporary file. An undirected metis or gap-binary graph must list every
 edge at both ends; in graphalytics, every edge must join vertices of the .v file.
 
 Examples:
+  topostream format follows.parquet follows --source from_user --dest to_user
+  topostream format 'part-*.csv' graph --columns 2,5,7 --no-header
   topostream format soc-LiveJournal1.txt.gz livejournal --in-edges --memory 2GiB
   curl -s https://example.org/edges.txt.gz | topostream format - edges --temporary /scratch";
 

@@ -13,6 +13,7 @@ mod graph;
 mod interrupt;
 mod leftovers;
 mod limits;
+mod names;
 mod pipes;
 mod plan;
 mod program;
