@@ -235,7 +235,9 @@ impl CsvRows {
     }
 
     fn failed(&self, error: csv::Error) -> Error {
-        let line = self.reader.position().line() + self.skipped;
+        // Where the row begins: the reader is at its end.
+        let begin = self.record.position().unwrap_or(self.reader.position());
+        let line = begin.line() + self.skipped;
         match error.into_kind() {
             csv::ErrorKind::Io(error) if error.get_ref().is_some_and(|inner| inner.to_string() == ENDLESS) => {
                 let expected = format!("a row of at most {ROW_BYTES_MAX} bytes (is a quote not closed?)");
