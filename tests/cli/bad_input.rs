@@ -90,7 +90,7 @@ fn too_many_vertices_for_the_edges() {
     folder.run("format large.txt insisted --ids 5000001").succeeds().prints(&["5,000,001 vertices"]);
     folder.run("format large.txt named").succeeds().prints(&["2 vertices"]);
     folder.write("large.mtx", "%%MatrixMarket matrix coordinate pattern general\n5000000 9 1\n5000000 2\n");
-    folder.run("format large.mtx s").fails(1, &["large.mtx: 5000000 vertices, as its header says", "--ids 5000001"]);
+    folder.run("format large.mtx s").fails(1, &["large.mtx: 5000009 vertices, as its header says", "--ids 5000010"]);
     // Input with a list for each of five million vertices has enough bytes.
     folder.write("lines.graph", format!("5000000 1\n2\n1\n{}", "\n".repeat(4_999_998)));
     folder.run("format lines.graph lines").succeeds().prints(&["5,000,000 vertices"]);

@@ -68,7 +68,7 @@ fn standard_input_is_read_whole() {
             std::fs::remove_dir_all(folder.path("s")).expect("a store");
         }
     }
-    fed(&folder, "format - s", b"").fails(1, &["standard input", "an empty file", "--kind"]);
+    fed(&folder, "format - s", b"").fails(1, &["standard input", "an empty file"]);
     fed(&folder, "format - s", b"0 1\nfoo 2\n").fails(1, &["standard input:2: expected a vertex id"]);
     fed(&folder, "format - s --kind metis", b"3 2\n2 3\n1\n\n").fails(1, &["standard input", "4 neighbours"]);
     folder.assert_nothing_left("s");

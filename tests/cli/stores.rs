@@ -112,8 +112,8 @@ fn stores_with_shards() {
 #[test]
 fn empty_graphs_work() {
     let folder = Folder::new();
-    folder.write("empty.txt", "");
-    folder.run("format empty.txt none").succeeds().prints(&["0 vertices, 0 edges"]);
+    folder.write("empty.mtx", "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n");
+    folder.run("format empty.mtx none").succeeds().prints(&["0 vertices, 0 edges"]);
     folder.run("generate uniform --vertices 5 --edges 0 --store edgeless").succeeds();
     for store in ["none", "edgeless"] {
         folder.run(&format!("info {store}")).succeeds();
