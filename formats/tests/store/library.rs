@@ -101,6 +101,7 @@ pub fn read(path: &Path) -> Result<Graph> {
         directed: store.manifest().directed,
         out: lists(&store, out)?,
         in_lists: in_lists.map(turned).transpose()?,
+        names: Vec::new(),
         ids: (0..store.vertices()).map(|vertex| ids.original(VertexId(vertex as u32))).collect(),
         pages: (out.page_count() as usize, out.summary().large_pages as usize),
     })
