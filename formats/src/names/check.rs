@@ -52,9 +52,9 @@ pub fn check_names(names: &StoredNames, crcs: [u32; 3]) -> Result<()> {
             }
             last = Some((key, vertex));
             by_key = by_key.wrapping_add(hash(key, vertex));
-            let name = names.with_name(VertexId(vertex), |name| (!equal.is_empty()).then(|| name.to_vec()))?;
             for &other in &equal {
-                if names.with_name(VertexId(other), |of| Some(of) == name.as_deref())? {
+                let name = names.with_name(VertexId(vertex), <[u8]>::to_vec)?;
+                if names.with_name(VertexId(other), |of| *of == name)? {
                     let found = format!("the same one for vertices {other} and {vertex}");
                     return Err(Error::file(paths[0], "every name once", found));
                 }

@@ -21,8 +21,11 @@ pub struct StoredNames {
     vertices: u64,
     bytes: u64,
     files: [OpenedFile; 3],
-    cache: Mutex<Vec<Option<(u64, Arc<Block>)>>>,
+    cache: Mutex<Vec<Cached>>,
 }
+
+/// A block that is kept, with its number.
+type Cached = Option<(u64, Arc<Block>)>;
 
 struct OpenedFile {
     path: PathBuf,

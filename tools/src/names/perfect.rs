@@ -68,6 +68,9 @@ impl Perfect {
             before += block.iter().map(|word| word.count_ones()).sum::<u32>();
         }
         left.sort_unstable();
+        // The function is kept for long, the room of what has been numbered is not.
+        left.shrink_to_fit();
+        perfect.words.shrink_to_fit();
         (perfect.rest, perfect.numbered) = (left, before);
         perfect
     }
@@ -89,7 +92,8 @@ impl Perfect {
 
     /// Main memory in use, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        (8 * self.words.len() + 4 * self.ranks.len() + 16 * (self.rest.len() + self.levels.len())) as u64
+        let rest = self.rest.capacity() + self.levels.capacity();
+        (8 * self.words.capacity() + 4 * self.ranks.capacity() + 16 * rest) as u64
     }
 }
 

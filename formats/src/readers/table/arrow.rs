@@ -10,7 +10,9 @@ use super::source::{Plan, TableHead};
 use crate::error::{Error, Result};
 use crate::readers::WeightsOption;
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::{FileReader, StreamDecoder};
+use arrow_ipc::{Message, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,19 +23,17 @@ const BATCH_ROWS: usize = 1 << 16;
 /// Main memory for the batches of usual files.
 const MEMORY_BYTES: u64 = 64 << 20;
 
+/// The first bytes of a message.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+/// Compressed bytes inflate at most so many times, beyond this many bytes.
+const INFLATION_MAX: i64 = 1024;
+const INFLATED_MIN: i64 = 32 << 20;
+
 /// A file that can be read from any place.
 struct Seekable {
     file: InputFile,
     at: u64,
     bytes: u64,
-}
-
-impl Read for Seekable {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(buffer, self.at)?;
-        self.at += read as u64;
-        Ok(read)
-    }
 }
 
 impl Seek for Seekable {
@@ -45,6 +45,14 @@ impl Seek for Seekable {
         };
         self.at = at.ok_or_else(|| io::Error::other("a place before the beginning"))?;
         Ok(self.at)
+    }
+}
+
+impl Read for Seekable {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
     }
 }
 
@@ -60,16 +68,24 @@ impl Read for Stream {
     }
 }
 
-enum Reader {
-    File(FileReader<BufReader<Seekable>>),
-    Stream(StreamReader<BufReader<Stream>>),
-}
-
 /// Runs code of the crate over a file that may be damaged: a panic is an error.
 fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, ArrowError>) -> Result<T> {
     let done = catch_unwind(AssertUnwindSafe(work));
-    let done = done.unwrap_or_else(|_| Err(ArrowError::ParseError("damaged data".into())));
+    let done = done.unwrap_or_else(|_| Err(damaged("data that cannot be decoded")));
     done.map_err(|error| Error::file(path, "a valid Arrow IPC file", error.to_string()))
+}
+
+fn damaged(what: &str) -> ArrowError {
+    ArrowError::ParseError(format!("damaged: {what}"))
+}
+
+/// A file is read by the places in its footer, a stream message by message.
+///
+/// The crate's readers allocate what a damaged message asks for, which may end the process. So lengths are checked
+/// against the bytes that there are before a message is decoded.
+enum Reader {
+    File(FileReader<BufReader<Seekable>>),
+    Stream(Box<Messages>),
 }
 
 impl Reader {
@@ -79,26 +95,154 @@ impl Reader {
         let read = file.read_at(&mut magic, 0).map_err(Error::io(path, "read"))?;
         if &magic[..read] == b"ARROW1" {
             let bytes = file.bytes()?.unwrap_or(0);
+            guarded(path, || check_file(file, bytes))?;
             let source = BufReader::new(Seekable { file: file.clone(), at: 0, bytes });
             return guarded(path, || FileReader::try_new(source, None)).map(Self::File);
         }
-        let input = Input::open(file, memory_bytes, Unpack::ByContent)?;
-        guarded(path, || StreamReader::try_new(BufReader::new(Stream(input)), None)).map(Self::Stream)
+        let source = BufReader::new(Stream(Input::open(file, memory_bytes, Unpack::ByContent)?));
+        guarded(path, || Messages::open(source)).map(|messages| Self::Stream(Box::new(messages)))
     }
 
     fn schema(&self) -> SchemaRef {
         match self {
             Self::File(reader) => reader.schema(),
-            Self::Stream(reader) => reader.schema(),
+            Self::Stream(messages) => messages.decoder.schema().expect("read when the stream was opened"),
         }
     }
 
     fn next(&mut self, path: &Path) -> Result<Option<RecordBatch>> {
         guarded(path, || match self {
             Self::File(reader) => reader.next().transpose(),
-            Self::Stream(reader) => reader.next().transpose(),
+            Self::Stream(messages) => messages.next(),
         })
     }
+}
+
+/// Checks the places in a file's footer, and what the messages there say of their buffers.
+fn check_file(file: &InputFile, bytes: u64) -> Result<(), ArrowError> {
+    let part = |at: u64, length: u64| -> Result<Vec<u8>, ArrowError> {
+        if at.checked_add(length).is_none_or(|end| end > bytes) {
+            return Err(damaged("a place behind the end of the file"));
+        }
+        let mut part = vec![0; length as usize];
+        let read = file.read_at(&mut part, at)?;
+        (read == part.len()).then_some(part).ok_or_else(|| damaged("a file that is cut off"))
+    };
+    let last = part(bytes.checked_sub(10).ok_or_else(|| damaged("a file that is cut off"))?, 10)?;
+    if &last[4..] != b"ARROW1" {
+        return Err(damaged("no mark at the end: the file is cut off"));
+    }
+    let length = u64::from(u32::from_le_bytes([last[0], last[1], last[2], last[3]]));
+    let footer = part((bytes - 10).checked_sub(length).ok_or_else(|| damaged("the footer's length"))?, length)?;
+    let footer = root_as_footer(&footer).map_err(|error| damaged(&error.to_string()))?;
+    let blocks = [footer.dictionaries(), footer.recordBatches()].into_iter().flatten().flat_map(|of| of.iter());
+    for block in blocks {
+        let [at, header, body] = [block.offset(), block.metaDataLength().into(), block.bodyLength()].map(u64::try_from);
+        let (Ok(at), Ok(header), Ok(body)) = (at, header, body) else { return Err(damaged("a negative length")) };
+        part(at.saturating_add(header).saturating_add(body), 0)?;
+        let message = part(at, header)?;
+        let begin = if message.starts_with(&CONTINUATION) { 8 } else { 4 };
+        let message = message.get(begin..).ok_or_else(|| damaged("a short message"))?;
+        let message = root_as_message(message).map_err(|error| damaged(&error.to_string()))?;
+        for (offset, length) in compressed_buffers(&message) {
+            let offset = u64::try_from(offset).ok().filter(|&offset| offset <= body);
+            let offset = offset.ok_or_else(|| damaged("an offset behind the message"))?;
+            let place = part(at + header + offset, 8.min(body - offset))?;
+            check_inflated(&place, (0, length))?;
+        }
+    }
+    Ok(())
+}
+
+/// Decodes the messages of a stream, one after another.
+struct Messages {
+    source: BufReader<Stream>,
+    decoder: StreamDecoder,
+    /// What the decoder has not taken of the last message.
+    pending: Buffer,
+    /// A batch that was decoded together with the schema.
+    first: Option<RecordBatch>,
+}
+
+impl Messages {
+    fn open(source: BufReader<Stream>) -> Result<Self, ArrowError> {
+        let mut messages = Self { source, decoder: StreamDecoder::new(), pending: Buffer::default(), first: None };
+        while messages.decoder.schema().is_none() {
+            let message = messages.message()?.ok_or_else(|| damaged("no schema"))?;
+            messages.pending = Buffer::from_vec(message);
+            // The decoder may take a message without a body only with the next one.
+            messages.first = messages.decoder.decode(&mut messages.pending)?;
+        }
+        Ok(messages)
+    }
+
+    fn next(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
+        loop {
+            if self.pending.is_empty() {
+                let Some(message) = self.message()? else { return Ok(None) };
+                self.pending = Buffer::from_vec(message);
+            }
+            if let Some(batch) = self.decoder.decode(&mut self.pending)? {
+                return Ok(Some(batch));
+            }
+        }
+    }
+
+    /// The bytes of the next message: its lengths, its metadata and its body. None at the end.
+    fn message(&mut self) -> Result<Option<Vec<u8>>, ArrowError> {
+        let mut bytes = Vec::new();
+        // Before Arrow 0.15 the length of the metadata came first.
+        if !self.append(&mut bytes, 4)? || bytes == CONTINUATION && !self.append(&mut bytes, 4)? {
+            return Ok(None);
+        }
+        let begin = bytes.len();
+        let length = i32::from_le_bytes(bytes[begin - 4..].try_into().expect("four bytes"));
+        let length = u64::try_from(length).map_err(|_| damaged("a negative length"))?;
+        if length == 0 {
+            return Ok(None);
+        }
+        self.append(&mut bytes, length)?.then_some(()).ok_or_else(|| damaged("a message that is cut off"))?;
+        let message = root_as_message(&bytes[begin..]).map_err(|error| damaged(&error.to_string()))?;
+        let body = u64::try_from(message.bodyLength()).map_err(|_| damaged("a negative length"))?;
+        let places = compressed_buffers(&message);
+        let begin = bytes.len();
+        self.append(&mut bytes, body)?.then_some(()).ok_or_else(|| damaged("a message that is cut off"))?;
+        places.into_iter().try_for_each(|place| check_inflated(&bytes[begin..], place))?;
+        Ok(Some(bytes))
+    }
+
+    /// Appends the next bytes of the source. False if there are fewer.
+    fn append(&mut self, bytes: &mut Vec<u8>, count: u64) -> Result<bool, ArrowError> {
+        // Grows with what is there, not by what is announced.
+        Ok((&mut self.source).take(count).read_to_end(bytes)? as u64 == count)
+    }
+}
+
+/// Where the buffers of a message's body are, if they are compressed: offsets and lengths.
+fn compressed_buffers(message: &Message<'_>) -> Vec<(i64, i64)> {
+    let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
+    let batch = message.header_as_record_batch().or(dictionary).filter(|batch| batch.compression().is_some());
+    let buffers = batch.and_then(|batch| batch.buffers());
+    buffers.map_or_else(Vec::new, |all| all.iter().map(|buffer| (buffer.offset(), buffer.length())).collect())
+}
+
+/// Checks the length that a compressed buffer is said to have when it is inflated.
+fn check_inflated(body: &[u8], (offset, length): (i64, i64)) -> Result<(), ArrowError> {
+    let (Ok(at), Ok(length)) = (usize::try_from(offset), usize::try_from(length)) else {
+        return Err(damaged("a negative offset"));
+    };
+    // Shorter ones are empty.
+    let Some(announced) = body.get(at..).and_then(|rest| rest.first_chunk::<8>()).filter(|_| length >= 8) else {
+        return Ok(());
+    };
+    let announced = i64::from_le_bytes(*announced);
+    if announced > INFLATED_MIN.max(INFLATION_MAX.saturating_mul(length as i64)) {
+        return Err(damaged(&format!("{length} bytes that would inflate to {announced}")));
+    }
+    Ok(())
 }
 
 /// The columns of a file.
