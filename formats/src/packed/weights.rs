@@ -202,8 +202,9 @@ mod tests {
             let (width, large) = (random.draw() % 33, random.draw() % 33);
             let draw = |bits: u64, random: &mut SplitMix64| (random.draw() & ((1 << bits) - 1)) as u32;
             let rare = 1 + random.draw() % 60;
-            let weights: Vec<u32> =
-                (0..count).map(|_| draw(if random.draw() % rare == 0 { large } else { width }, &mut random)).collect();
+            let weights: Vec<u32> = (0..count)
+                .map(|_| draw(if random.draw().is_multiple_of(rare) { large } else { width }, &mut random))
+                .collect();
             let page = pack(&header(&weights), &weights);
             assert!(page.len().is_multiple_of(SECTOR / 4) && page.len() <= 4096 + 1024, "{round}");
             check_details(&page, &header(&weights)).unwrap();

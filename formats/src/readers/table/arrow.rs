@@ -84,7 +84,7 @@ fn damaged(what: &str) -> ArrowError {
 /// The crate's readers allocate what a damaged message asks for, which may end the process. So lengths are checked
 /// against the bytes that there are before a message is decoded.
 enum Reader {
-    File(FileReader<BufReader<Seekable>>),
+    File(Box<FileReader<BufReader<Seekable>>>),
     Stream(Box<Messages>),
 }
 
@@ -97,7 +97,7 @@ impl Reader {
             let bytes = file.bytes()?.unwrap_or(0);
             guarded(path, || check_file(file, bytes))?;
             let source = BufReader::new(Seekable { file: file.clone(), at: 0, bytes });
-            return guarded(path, || FileReader::try_new(source, None)).map(Self::File);
+            return guarded(path, || FileReader::try_new(source, None)).map(|reader| Self::File(Box::new(reader)));
         }
         let source = BufReader::new(Stream(Input::open(file, memory_bytes, Unpack::ByContent)?));
         guarded(path, || Messages::open(source)).map(|messages| Self::Stream(Box::new(messages)))
