@@ -43,7 +43,7 @@ pub use kcore::KCore;
 pub use label_propagation::LabelPropagation;
 pub use neighbourhood::Neighbourhood;
 pub use neural_network::{Activation, NeuralNetwork};
-pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic};
+pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic, WeightedPageRank};
 pub use personalized::PersonalizedPageRank;
 pub use radius::Radius;
 pub use scc::Scc;
@@ -54,7 +54,7 @@ pub use widest::Widest;
 ///
 /// | algorithm | lists | attributes, bytes per vertex | exactness |
 /// | --- | --- | --- | --- |
-/// | `pagerank` | out (push) or in (pull) | share 4, sum 8 (single 4) | same bits on every run |
+/// | `pagerank` | out (push) or in (pull) | 12 (single 8, --weights 12) | same bits; --weights sums of `f32` |
 /// | `personalized-pagerank` | out (push) or in (pull) | as pagerank; seeds 1/8 | same bits on every run |
 /// | `delta-pagerank` | out, of vertices with something to pass on | 16, sets 1/4 | within its tolerance |
 /// | `heat` | in, or out | 12, seeds 1/8, refused 1/8 | sums of `f32` |

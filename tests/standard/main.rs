@@ -36,5 +36,6 @@ mod scc;
 mod searches;
 #[cfg(target_os = "linux")]
 mod threads;
+mod weighted_pagerank;
 mod widest;
 mod without_pages;

@@ -2,10 +2,11 @@
 
 use super::{DanglingMass, PageRank, Stop, Sums, Traffic};
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Edges, Entry, Graphalytics, ParameterKind, Prepared, Rule, Sample, Shown, Switch,
-    Variation,
+    AS_GIVEN, Arguments, CONDUCTING, Command, Edges, Entry, Graphalytics, ParameterKind, Prepared, Rule, Sample, Shown,
+    Switch, Variation, WEIGHTED,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::model::algorithm::Algorithm;
 use clap::{Args, ValueEnum};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,11 +17,13 @@ pub const PAGERANK: Entry = Entry {
     name: "pagerank",
     aliases: &[],
     about: "PageRank: the importance of vertices by the vertices that link to them",
-    details: "",
+    details: "Every edge counts the same unless --weights is given: then a walk chooses among a vertex's edges by \
+              weight, as NetworkX's pagerank does, and sums are in single precision. A negative weight is then an \
+              error.",
     source: "Page et al., 1999",
     lists: "out (push) or in (pull)",
-    bytes_per_vertex: "share 4, sum 8 (single 4)",
-    exactness: "same bits on every run",
+    bytes_per_vertex: "12 (single 8, --weights 12)",
+    exactness: "same bits; --weights sums of `f32`",
     oracle: "pagerank",
     samples: &[
         Sample::measured("pagerank", "--iterations 10", AS_GIVEN, "rank", Edges::Visited).gts_bytes(4),
@@ -34,10 +37,12 @@ pub const PAGERANK: Entry = Entry {
         .gts_bytes(4),
         Sample::tested("--iterations 3 --traffic push --dangling ignore --damping 0.5", AS_GIVEN),
         Sample::tested("--tolerance 1e-7", AS_GIVEN),
+        Sample::tested("--weights --iterations 6", WEIGHTED),
+        Sample::tested("--weights --iterations 4 --dangling ignore --damping 0.5", CONDUCTING),
     ],
-    arguments: Arguments::of::<PageRankArgs>(),
-    switches: SWITCHES,
-    shader: |variation| Box::new(of_variation(variation)),
+    arguments: Arguments::of::<WeightableArgs>(),
+    switches: &[SWITCHES[0], Switch { renames: Some("weighted-pagerank"), ..Switch::flag("weights", "Use weights") }],
+    shader: weightable,
     graphalytics: Some(Graphalytics {
         name: "pr",
         rule: Rule::Near,
@@ -59,7 +64,26 @@ pub fn of_variation(variation: &Variation) -> PageRank {
     PageRank { sums, ..PageRank::default() }
 }
 
+/// PageRank as a shader is made for it, by weights or without.
+fn weightable(variation: &Variation) -> Box<dyn Algorithm> {
+    let ranks = of_variation(variation);
+    if variation.is_on("weights") {
+        return Box::new(ranks.weighted(variation.weight_type()));
+    }
+    Box::new(ranks)
+}
+
 /// The arguments of `pagerank`.
+#[derive(Args)]
+pub struct WeightableArgs {
+    #[command(flatten)]
+    ranks: PageRankArgs,
+    /// Follow edges in proportion to the store's weights; otherwise every edge counts the same
+    #[arg(long, conflicts_with_all = ["traffic", "sums"])]
+    weights: bool,
+}
+
+/// The arguments of PageRank without weights, from all vertices or from seeds.
 #[derive(Args)]
 pub struct PageRankArgs {
     /// The probability of following an edge, from 0 to 1
@@ -152,8 +176,14 @@ impl PageRankArgs {
     }
 }
 
-impl Command for PageRankArgs {
-    fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        Ok(Prepared::new(self.page_rank()).showing(Shown::Top(self.top)))
+impl Command for WeightableArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let ranks = self.ranks.page_rank();
+        let prepared = match (self.weights, store.manifest().weights) {
+            (false, _) => Prepared::new(ranks),
+            (true, Some(weights)) => Prepared::new(ranks.weighted(weights)),
+            (true, None) => return Err(Error::Parameter("--weights: the store has no weights".into())),
+        };
+        Ok(prepared.showing(Shown::Top(self.ranks.top)))
     }
 }

@@ -14,10 +14,14 @@
 //! It keeps 12 bytes a vertex, 8 with [`Sums::Single`], and reads every list in each iteration. The measure is that of
 //! Page, Brin, Motwani and Winograd (Stanford, 1999), computed by power iteration.
 //!
-//! `PersonalizedPageRank` is the same with walks that restart at seeds only, and shares all of this code.
+//! Weights are not read; [`WeightedPageRank`] reads them. `PersonalizedPageRank` is the same with walks that restart at
+//! seeds only, and shares all of this code.
 
 #[cfg(feature = "cli")]
 pub mod command;
+mod weighted;
+
+pub use weighted::WeightedPageRank;
 
 use crate::model::Parameters;
 use crate::model::algorithm::{
@@ -26,6 +30,7 @@ use crate::model::algorithm::{
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
+use topostream_formats::edge::WeightType;
 
 /// What happens to the rank of vertices without out-edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,6 +147,13 @@ const DANGLING: usize = 0;
 const CHANGE: usize = 1;
 
 impl PageRank {
+    /// The same by weights of this type, along out-lists, with sums in single precision.
+    #[must_use]
+    pub fn weighted(self, weights: WeightType) -> WeightedPageRank {
+        let Self { damping, dangling, stop, .. } = self;
+        WeightedPageRank { damping, dangling, stop, weights }
+    }
+
     fn direction(&self, has_in_lists: bool) -> Direction {
         match self.traffic {
             Traffic::Push => Direction::Out,
@@ -438,6 +450,11 @@ impl Algorithm for PageRank {
 
     fn answered(&self) -> Option<&'static [usize]> {
         Some(&[SHARE])
+    }
+
+    fn remark(&self, state: &State) -> Option<String> {
+        let unused = "the store's weights were not used: every edge counts the same; --weights uses them";
+        state.graph.weights.map(|_| unused.into())
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

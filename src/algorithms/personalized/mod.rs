@@ -96,6 +96,10 @@ impl Algorithm for PersonalizedPageRank {
         PageRank::begin(state, vertices, |vertex| state.attributes.f32(SHARE).get(vertex).into())
     }
 
+    fn remark(&self, state: &State) -> Option<String> {
+        state.graph.weights.map(|_| "the store's weights were not used: every edge counts the same".into())
+    }
+
     fn supersteps(&self) -> Supersteps {
         self.ranks.supersteps()
     }

@@ -1,7 +1,7 @@
 //! PageRank: by pull over arrays; [`rank_iterations`] edge by edge in double precision; [`rank_limit`] as a linear
 //! system.
 
-use crate::{Answer, Arguments, Compare, Csr, EdgeList, Graph};
+use crate::{Answer, Arguments, Compare, Csr, EdgeList, Graph, Weights};
 
 /// The damping factor where none is given.
 pub const DAMPING: f64 = 0.85;
@@ -22,9 +22,13 @@ impl Dangling {
     }
 }
 
-/// `pagerank [--iterations N | --tolerance T] [--damping D] [--dangling RULE]`: ranks.
+/// `pagerank [--iterations N | --tolerance T] [--damping D] [--dangling RULE] [--weights]`: ranks.
 pub fn answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
     let (damping, dangling) = (arguments.number("damping").unwrap_or(DAMPING), Dangling::of(arguments));
+    if arguments.has("weights") {
+        let ranks = weighted_ranks(graph, damping, dangling, arguments.number("iterations").unwrap_or(100));
+        return Answer::of("rank", ranks, Compare::Within(1e-3));
+    }
     let degrees: Vec<u32> = (0..graph.vertices()).map(|vertex| graph.out_lists.degree(vertex)).collect();
     // By 100 the largest change is far below any tolerance.
     let iterations = arguments.number("iterations").unwrap_or(100);
@@ -53,6 +57,35 @@ pub fn pagerank(in_lists: &Csr, out_degrees: &[u32], damping: f64, dangling: Dan
             let sum: f64 = in_lists.list(vertex).iter().map(|&from| f64::from(contributions[from as usize])).sum();
             *rank = (base + damping * sum) as f32;
         }
+    }
+    ranks
+}
+
+/// PageRank by weights, in double precision: every iteration moves rank along single edges, by the probability that a
+/// walk takes each of them.
+pub fn weighted_ranks(graph: &Graph, damping: f64, dangling: Dangling, iterations: u32) -> Vec<f64> {
+    let n = graph.vertices();
+    let weight = |bits: u32| match graph.weights.expect("the graph has weights") {
+        Weights::U32 => f64::from(bits),
+        Weights::F32 => f64::from(f32::from_bits(bits)),
+    };
+    let mut chances: Vec<(usize, usize, f64)> = Vec::new();
+    let mut stuck = vec![true; n];
+    for (source, stays) in stuck.iter_mut().enumerate() {
+        let list: Vec<(u32, f64)> = graph.out_lists.weighted(source).map(|(dest, bits)| (dest, weight(bits))).collect();
+        let total: f64 = list.iter().map(|(_, weight)| weight).sum();
+        *stays = total == 0.0;
+        if !*stays {
+            chances.extend(list.into_iter().map(|(dest, weight)| (source, dest as usize, weight / total)));
+        }
+    }
+    let mut ranks = vec![1.0 / n as f64; n];
+    for _ in 0..iterations {
+        let kept: f64 = ranks.iter().zip(&stuck).filter(|(_, stays)| **stays).map(|(rank, _)| rank).sum();
+        let spread = if dangling == Dangling::Spread { damping * kept } else { 0.0 };
+        let mut next = vec![(1.0 - damping + spread) / n as f64; n];
+        chances.iter().for_each(|&(source, dest, chance)| next[dest] += damping * ranks[source] * chance);
+        ranks = next;
     }
     ranks
 }
