@@ -41,7 +41,10 @@ pub const PAGERANK: Entry = Entry {
         Sample::tested("--weights --iterations 4 --dangling ignore --damping 0.5", CONDUCTING),
     ],
     arguments: Arguments::of::<WeightableArgs>(),
-    switches: &[SWITCHES[0], Switch { renames: Some("weighted-pagerank"), ..Switch::flag("weights", "Use weights") }],
+    switches: &[
+        SWITCHES[0],
+        Switch { renames: Some("weighted-pagerank"), ..Switch::flag("weighted", "Follow edges by weight") },
+    ],
     shader: weightable,
     graphalytics: Some(Graphalytics {
         name: "pr",
@@ -67,7 +70,7 @@ pub fn of_variation(variation: &Variation) -> PageRank {
 /// PageRank as a shader is made for it, by weights or without.
 fn weightable(variation: &Variation) -> Box<dyn Algorithm> {
     let ranks = of_variation(variation);
-    if variation.is_on("weights") {
+    if variation.is_on("weighted") {
         return Box::new(ranks.weighted(variation.weight_type()));
     }
     Box::new(ranks)
