@@ -98,7 +98,7 @@ fn is(name: &str, known: &str) -> bool {
     name.trim().eq_ignore_ascii_case(known)
 }
 
-/// Names of columns for messages.
+/// The names of columns, as messages list them.
 pub(super) fn listed(names: &[String]) -> String {
     const SHOWN_MAX: usize = 50;
     let shown = names.iter().take(SHOWN_MAX).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");

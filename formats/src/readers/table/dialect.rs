@@ -39,7 +39,7 @@ impl Dialect {
         Self { separator, has_header, rows }
     }
 
-    /// The separator for messages.
+    /// The separator, as messages name it.
     pub fn separator_name(&self) -> String {
         match self.separator {
             b'\t' => "tabs".into(),

@@ -19,7 +19,7 @@ pub enum IdType {
 }
 
 impl IdType {
-    /// The plural, for messages.
+    /// The plural noun that messages use.
     pub const fn plural(self) -> &'static str {
         match self {
             Self::Integer => "integers",

@@ -34,7 +34,7 @@ pub struct RowBatch {
     pub ids: Ids,
     /// The bits of each weight; none without weights.
     pub weights: Vec<u32>,
-    /// Where the batch begins, for messages.
+    /// The position of the first row; error messages name it.
     pub start: Start,
 }
 
