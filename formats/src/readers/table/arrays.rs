@@ -170,13 +170,6 @@ impl Texts<'_> {
 fn texts(array: &ArrayRef, of: IdType, column: usize) -> Result<Texts<'_>, Fault> {
     check_nulls(array, column, "an id")?;
     let texts = match array.data_type() {
-        DataType::Utf8 => Texts::Strings(array.as_string()),
-        DataType::LargeUtf8 => Texts::LargeStrings(array.as_string()),
-        DataType::Utf8View => Texts::StringViews(array.as_string_view()),
-        DataType::Binary => Texts::Binary(array.as_binary()),
-        DataType::LargeBinary => Texts::LargeBinary(array.as_binary()),
-        DataType::BinaryView => Texts::BinaryViews(array.as_binary_view()),
-        DataType::FixedSizeBinary(_) => Texts::Fixed(array.as_fixed_size_binary()),
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
             // Nulls of values that no row has do not matter.
