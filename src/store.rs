@@ -22,8 +22,8 @@ const READING_SHARE: u64 = 4;
 ///
 /// Edges name vertices by original ids of up to 64 bits. Vertices are the ids that occur, unless
 /// [`with_vertices`](Self::with_vertices) is called. Pages are packed, and vertices are numbered in the order that a
-/// sample finds smaller: [`Store::ids`] has the original id of each, and [`with_natural_order`](Self::with_natural_order)
-/// numbers them by original id.
+/// sample finds smaller: [`Store::ids`] has the original id of each, and
+/// [`with_natural_order`](Self::with_natural_order) numbers them by original id.
 ///
 /// ```
 /// use topostream::StoreBuilder;

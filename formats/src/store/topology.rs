@@ -200,8 +200,8 @@ impl Topology {
         }
     }
 
-    /// Bytes that are read of a page and, if `with_weights` is set, of its weights: the mean over all pages, rounded up,
-    /// if weights are packed.
+    /// Bytes that are read of a page and, if `with_weights` is set, of its weights: the mean over all pages, rounded
+    /// up, if weights are packed.
     pub fn read_bytes(&self, with_weights: bool) -> u64 {
         let weights = if with_weights { self.weights_file_bytes().div_ceil(self.summary.pages.max(1)) } else { 0 };
         u64::from(self.page_bytes) + weights

@@ -134,8 +134,8 @@ pub const CANCEL_TICK: Duration = Duration::from_millis(100);
 /// The maximum wait for reads in flight when a run ends early.
 pub const SHUT_DOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Opens a fetcher of the given kind, with one ring or a share of the threads for each stripe. It reads packed weights as
-/// they are: [`UnpackingFetcher`] unpacks them. Must be called within a tokio runtime with I/O and time enabled.
+/// Opens a fetcher of the given kind, with one ring or a share of the threads for each stripe. It reads packed weights
+/// as they are: [`UnpackingFetcher`] unpacks them. Must be called within a tokio runtime with I/O and time enabled.
 ///
 /// # Errors
 /// If a page file cannot be opened, if io_uring was requested explicitly and is not available, or if no thread can be

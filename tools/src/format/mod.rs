@@ -540,8 +540,8 @@ impl<'a, R: Record> Formatter<'a, R> {
         Ok(summary)
     }
 
-    /// The encoding of the pages. Plain images are as small as they can be; but pages of weights that are not packed have
-    /// been written with the size of the images that were foreseen.
+    /// The encoding of the pages. Plain images are as small as they can be; but pages of weights that are not packed
+    /// have been written with the size of the images that were foreseen.
     fn encoding(&self) -> Encoding {
         match self.writer.layout().encoding {
             Encoding::Packed { step, own, .. } if self.options.layout.weights != Some(WeightType::F32) => {

@@ -22,8 +22,8 @@ pub enum IdPolicy {
 /// What decides how vertices are numbered, in place of a fixed order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderFrom {
-    /// A file of original ids in the new order, as [`VertexList`](topostream_formats::readers::VertexList) reads it. Vertices that it does not list follow in
-    /// natural order.
+    /// A file of original ids in the new order, as [`VertexList`](topostream_formats::readers::VertexList) reads it.
+    /// Vertices that it does not list follow in natural order.
     File(PathBuf),
     /// The size of some lists: [`VertexOrder::DegreeGroups`] if they make a packed store smaller, otherwise
     /// [`VertexOrder::Natural`]. Stores that are not packed have the same size in any order, and keep the natural one.

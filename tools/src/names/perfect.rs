@@ -1,8 +1,8 @@
 //! A minimal perfect hash of some keys: each gets a number of its own, below their count.
 //!
-//! Each level is a set of bits, three times as many as there are keys left. A key whose bit no other key has is numbered by
-//! the bits before it; the others go to the next level (Limasset, Rizk, Chikhi, Peterlongo: Fast and scalable minimal
-//! perfect hashing for massive key sets, SEA 2017). Takes about five bits a key.
+//! Each level is a set of bits, three times as many as there are keys left. A key whose bit no other key has is
+//! numbered by the bits before it; the others go to the next level (Limasset, Rizk, Chikhi, Peterlongo: Fast and
+//! scalable minimal perfect hashing for massive key sets, SEA 2017). Takes about five bits a key.
 
 use super::Key;
 

@@ -72,7 +72,8 @@ impl Recent {
         false
     }
 
-    /// Makes a larger table if that is allowed. It begins empty: names come again, and are found when they are compared.
+    /// Makes a larger table if that is allowed. It begins empty: names come again, and are found when they are
+    /// compared.
     #[cold]
     fn grow(&mut self) {
         self.missed = 0;

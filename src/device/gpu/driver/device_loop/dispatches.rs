@@ -86,8 +86,8 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
     planned
 }
 
-/// The kernels over lists that [`plan`] will probably use for a visit: that it has room for the sorted lists of `binned`
-/// is not known before the pages are there.
+/// The kernels over lists that [`plan`] will probably use for a visit: that it has room for the sorted lists of
+/// `binned` is not known before the pages are there.
 pub(super) fn kernels(
     context: &Context,
     (direction, visit): (Direction, Visit),
