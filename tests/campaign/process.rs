@@ -103,8 +103,9 @@ pub fn end_at(mut command: Command, patience: Duration, kill: Option<Duration>) 
     let mut watch = Watch { pid: child.id() as i32, started, patience, kill, sampled: 0 };
     let (status, hung) = watch.wait();
     let took = started.elapsed();
-    // The figure of wait4 starts at this process's own size when it started the child: below that, use the samples.
-    let peak_bytes = if status.peak_bytes > own { status.peak_bytes } else { watch.sampled };
+    // The figure of wait4 starts at this process's own size when it started the child: near that, use the samples.
+    // Near, since Linux counts pages per CPU and adds them up now and then, so that two readings of one size differ.
+    let peak_bytes = if status.peak_bytes > own + own / 4 { status.peak_bytes } else { watch.sampled };
     let [stdout, stderr] = [&mut out, &mut err].map(|file| {
         let mut bytes = Vec::new();
         file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("output is read");
