@@ -2,6 +2,7 @@
 
 use crate::device::PageWork;
 pub use crate::device::{DeviceReport, Transfer};
+use crate::model::algorithm::Iteration;
 pub use crate::pages::StripeReport;
 pub use crate::predict::{Prediction, Terms};
 pub use crate::team::TeamReport;
@@ -122,6 +123,8 @@ pub struct StepReport {
     pub direction: Option<Direction>,
     /// The number of active vertices, for traversals.
     pub active: Option<u64>,
+    /// The state after the iteration that ended, for algorithms that iterate; in a sum, after the last one.
+    pub iteration: Option<Iteration>,
     /// Edges in the lists that were opened.
     pub edges: u64,
     /// Pages that were visited.
@@ -215,6 +218,7 @@ impl StepReport {
     /// Adds another superstep's figures.
     #[doc(hidden)]
     pub fn add(&mut self, other: &Self) {
+        self.iteration = other.iteration.or(self.iteration);
         self.edges += other.edges;
         self.pages += other.pages;
         self.pages_cached += other.pages_cached;

@@ -6,6 +6,7 @@
 //!  ids     ─┘                                                                    └─▶ Arrow IPC
 //! ```
 
+use super::columns::{Columns, Rows};
 use arrow_array::builder::{BinaryBuilder, FixedSizeBinaryBuilder, StringBuilder};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_ipc::writer::FileWriter;
@@ -21,8 +22,8 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 use topostream::model::algorithm::{Answer, AnswerValues};
+use topostream_formats::VertexId;
 use topostream_formats::readers::IdType;
-use topostream_formats::{OriginalIds, VertexId};
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 20;
@@ -30,15 +31,6 @@ const GROUP_ROWS: usize = 1 << 20;
 const BATCH_ROWS: u64 = 1 << 16;
 /// The column of ids.
 const VERTEX: &str = "vertex";
-
-/// What is written: the columns of all vertices, and the run that they are from.
-pub struct Columns<'a> {
-    pub answers: &'a [Answer<'a>],
-    pub ids: &'a OriginalIds,
-    pub vertices: u64,
-    /// The run: names and values.
-    pub metadata: &'a [(String, String)],
-}
 
 impl Columns<'_> {
     /// Writes a Parquet file.
@@ -101,11 +93,9 @@ impl Columns<'_> {
     }
 
     fn each_batch(&self, schema: &Arc<Schema>, mut write: impl FnMut(RecordBatch) -> io::Result<()>) -> io::Result<()> {
-        for first in (0..self.vertices).step_by(BATCH_ROWS as usize) {
-            let count = BATCH_ROWS.min(self.vertices - first) as usize;
-            let first = first as u32;
-            let ids = || self.id_column((first..=first + (count - 1) as u32).map(|vertex| Some(VertexId(vertex))));
-            let answers = || self.answers.par_iter().map(|answer| self.column(answer, first, count));
+        for rows in self.batches(BATCH_ROWS) {
+            let ids = || self.id_column(rows.vertices().map(|vertex| Some(VertexId(vertex))));
+            let answers = || self.answers.par_iter().map(|answer| self.column(answer, rows));
             let (ids, columns) = rayon::join(ids, || answers().collect::<io::Result<Vec<ArrayRef>>>());
             let columns = std::iter::once(ids?).chain(columns?).collect();
             write(RecordBatch::try_new(Arc::clone(schema), columns).map_err(of_arrow)?)?;
@@ -113,12 +103,11 @@ impl Columns<'_> {
         Ok(())
     }
 
-    /// The values of `count` vertices, beginning with `first`; null where there are none.
-    fn column(&self, answer: &Answer<'_>, first: u32, count: usize) -> io::Result<ArrayRef> {
+    /// The values of some rows; null where there are none.
+    fn column(&self, answer: &Answer<'_>, rows: Rows<'_>) -> io::Result<ArrayRef> {
         match &answer.values {
             AnswerValues::F64(of) => {
-                let mut values = vec![0.0; count];
-                of.read(first, &mut values);
+                let values = rows.values(of);
                 // A distance to a vertex that cannot be reached is infinite.
                 if values.iter().all(|value| value.is_finite()) {
                     return Ok(Arc::new(Float64Array::from(values)));
@@ -126,16 +115,8 @@ impl Columns<'_> {
                 let finite = |value: f64| value.is_finite().then_some(value);
                 Ok(Arc::new(values.into_iter().map(finite).collect::<Float64Array>()))
             }
-            AnswerValues::Integer(of) => {
-                let mut values = vec![None; count];
-                of.read(first, &mut values);
-                Ok(Arc::new(UInt64Array::from(values)))
-            }
-            AnswerValues::Vertex(of) => {
-                let mut values = vec![None; count];
-                of.read(first, &mut values);
-                self.id_column(values.into_iter())
-            }
+            AnswerValues::Integer(of) => Ok(Arc::new(UInt64Array::from(rows.values(of)))),
+            AnswerValues::Vertex(of) => self.id_column(rows.values(of).into_iter()),
         }
     }
 
@@ -148,10 +129,14 @@ impl Columns<'_> {
         let text = names.id_type();
         match text {
             IdType::Integer | IdType::String => {
-                let mut column = StringBuilder::new();
+                let (mut column, mut name) = (StringBuilder::new(), String::new());
                 for vertex in vertices {
                     match vertex {
-                        Some(vertex) => column.append_value(names.text(vertex).map_err(io::Error::other)?),
+                        Some(vertex) => {
+                            name.clear();
+                            names.write_text(vertex, &mut name).map_err(io::Error::other)?;
+                            column.append_value(&name);
+                        }
                         None => column.append_null(),
                     }
                 }

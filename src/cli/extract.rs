@@ -4,7 +4,7 @@ use super::args::StoreArgs;
 use super::format::report;
 use super::generate::write_edges;
 use super::progress::Bars;
-use super::{Failure, Outcome, opening, print};
+use super::{Failure, Outcome, opening, say};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -170,7 +170,7 @@ impl Extract {
             return Err(Failure::Other(message.into()));
         }
         let mut edges = induced(store, wanted, &options)?;
-        print(&write_edges(path, &mut edges, cancel)?)
+        say(&write_edges(path, &mut edges, cancel)?)
     }
 }
 

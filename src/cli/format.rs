@@ -3,7 +3,7 @@
 use super::args::StoreArgs;
 use super::inputs::InputArgs;
 use super::progress::Bars;
-use super::{Failure, Outcome, print, tables};
+use super::{Failure, Outcome, say, tables};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -248,5 +248,5 @@ pub fn report(
     let bars = Bars::default();
     let report = make(&bars)?;
     drop(bars);
-    print(&tables::format_report(store, &report, taken, started.elapsed()))
+    say(&tables::format_report(store, &report, taken, started.elapsed()))
 }

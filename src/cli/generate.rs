@@ -3,7 +3,7 @@
 use super::args::StoreArgs;
 use super::format::format_with_report;
 use super::progress::Bars;
-use super::{Failure, Outcome, print, tables};
+use super::{Failure, Outcome, say, tables};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 use topostream_formats::readers::EdgeListWriter;
@@ -146,7 +146,7 @@ impl Generate {
 fn write(to: &OutputArgs, open: &mut dyn FnMut() -> Result<Box<dyn EdgeSource>>, cancel: &Cancel) -> Outcome {
     match (&to.store, &to.edges_file) {
         (Some(store), _) => format_with_report(open, store, &to.layout.options(true)?, cancel),
-        (None, Some(file)) => print(&write_edges(file, &mut *open()?, cancel)?),
+        (None, Some(file)) => say(&write_edges(file, &mut *open()?, cancel)?),
         (None, None) => Err(Failure::Other("either --store or --edges-file is needed".into())),
     }
 }

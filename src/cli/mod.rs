@@ -6,6 +6,7 @@ mod calibration;
 mod check;
 mod clean;
 mod columnar;
+mod columns;
 mod completions;
 mod demo;
 mod devices;
@@ -19,13 +20,16 @@ mod memory;
 mod opening;
 mod plan;
 mod progress;
+mod ranking;
 mod reformat;
 mod results;
 mod run;
+mod run_report;
 #[cfg(feature = "gpu")]
 mod shader;
 mod tables;
 mod validate;
+mod verbosity;
 mod verify;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -44,6 +48,8 @@ struct Cli {
     command: Command,
     #[command(flatten)]
     opening: opening::OpenArgs,
+    #[command(flatten)]
+    verbosity: verbosity::VerbosityArgs,
 }
 
 /// The features that the program is built with.
@@ -194,6 +200,7 @@ pub fn main() -> ExitCode {
     let cancel = Cancel::default();
     listen(&cancel);
     cli.opening.keep();
+    cli.verbosity.keep();
     // A command that computes in parallel ends here where the system refuses the threads, before it has made anything.
     let threads = if cli.command.is_parallel() { topostream_formats::threads::start_shared_pool() } else { Ok(()) };
     let outcome = threads.map_err(Failure::from).and_then(|()| cli.command.run(&cancel));
@@ -249,6 +256,11 @@ fn listen(cancel: &Cancel) {
 fn temporary_folder(parent: &Path, what: &str) -> Result<TemporaryFolder, Failure> {
     let failed = |error| Failure::Other(format!("{}: make a temporary folder in: {error}", parent.display()));
     TemporaryFolder::create(parent, what).map_err(failed)
+}
+
+/// Prints what a command has to say about its work, unless it shall be quiet.
+fn say(text: &str) -> Outcome {
+    if verbosity::is_quiet() { Ok(()) } else { print(text) }
 }
 
 /// Prints a result. A reader that closes the pipe (`| head`) is no error.

@@ -35,7 +35,7 @@ After a run, `run` shows the same model's times for the pages that were visited.
 
 Examples:
   topostream plan pagerank wiki --iterations 20
-  topostream plan communities wiki --iterations 10 --table 256MiB
+  topostream plan communities wiki --max-iterations 10 --table 256MiB
   topostream plan bfs big --source max-degree --device 0,1 --memory 16GiB";
 
 /// A way in which a run can be done.

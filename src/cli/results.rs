@@ -1,16 +1,15 @@
-//! Results by original id: written as text, CSV, NumPy's .npy, Parquet or Arrow; and the vertices with the largest
-//! values.
+//! Results by original id: written as text, CSV, NumPy's .npy, Parquet or Arrow.
 
-use super::columnar::Columns;
+use super::columns::{Columns, Rows};
 use super::{Failure, tables};
 use clap::ValueEnum;
 use npyz::{DType, DTypeError, Field, TypeWrite, WriterBuilder};
-use std::fmt;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use topostream::model::algorithm::{Answer, AnswerValues, Values};
-use topostream_formats::{Error as StoreError, OriginalId, OriginalIds, VertexId, durable};
+use topostream::model::algorithm::{Answer, AnswerValues};
+use topostream_formats::{Error as StoreError, OriginalIds, VertexId, durable};
 use topostream_tools::progress::Cancel;
 
 /// The format of a file of results.
@@ -78,21 +77,21 @@ impl ResultFile {
         Ok(Self { file: OutputFile::create_or_print(path)?, format })
     }
 
-    /// Writes all vertices' values. The file appears when it is complete; where it cannot be completed, nothing is
+    /// Writes all rows. The file appears when it is complete; where it cannot be completed, nothing is
     /// left. Returns a line that says what was written where.
     pub fn write(self, columns: &Columns<'_>, cancel: &Cancel) -> Result<String, Failure> {
         let Self { file, format } = self;
-        let Columns { answers, ids, vertices, .. } = *columns;
         let place = file.place();
         let bytes = file.write(cancel, |out| match format {
-            ResultFormat::Text => write_text(out, answers, ids, vertices),
-            ResultFormat::Csv => write_csv(out, answers, ids, vertices),
-            ResultFormat::Npy => write_npy(out, answers, ids, vertices),
+            ResultFormat::Text => write_text(out, columns),
+            ResultFormat::Csv => write_csv(out, columns),
+            ResultFormat::Npy => write_npy(out, columns),
             ResultFormat::Parquet => columns.write_parquet(out),
             ResultFormat::Arrow => columns.write_arrow(out),
         })?;
-        let names: Vec<&str> = std::iter::once("vertex").chain(answers.iter().map(|answer| answer.name)).collect();
-        let (rows, size) = (tables::count(vertices), tables::bytes(bytes));
+        let names: Vec<&str> =
+            std::iter::once("vertex").chain(columns.answers.iter().map(|answer| answer.name)).collect();
+        let (rows, size) = (tables::count(columns.rows()), tables::bytes(bytes));
         Ok(format!("{place}: {rows} rows of {}, {size} of {}\n", names.join(", "), format.name()))
     }
 }
@@ -168,94 +167,99 @@ impl Write for Stoppable<'_> {
     }
 }
 
-/// A value as it is written.
-#[derive(Clone)]
-enum Value {
-    Float(f64),
-    /// A level, a distance or an original id; none is written as -1.
-    Integer(Option<u64>),
-    /// A vertex's name; none is written as -1, as where ids are numbers.
-    Name(Option<String>),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Float(value) => write!(f, "{value:.9e}"),
-            Self::Integer(Some(value)) => write!(f, "{value}"),
-            Self::Name(Some(name)) => f.write_str(name),
-            Self::Integer(None) | Self::Name(None) => f.write_str("-1"),
-        }
-    }
-}
-
-/// Vertices whose values are read at a time.
+/// Rows whose values are read at a time.
 const CHUNK: u64 = 1 << 12;
 
-/// The values of a column for `count` vertices, beginning with `first`.
-fn values(answer: &Answer<'_>, ids: &OriginalIds, first: u32, count: usize) -> io::Result<Vec<Value>> {
-    fn read<T: Clone + Default>(values: &Values<'_, T>, first: u32, count: usize) -> impl Iterator<Item = T> {
-        let mut chunk = vec![T::default(); count];
-        values.read(first, &mut chunk);
-        chunk.into_iter()
-    }
-    match &answer.values {
-        AnswerValues::F64(of) => Ok(read(of, first, count).map(Value::Float).collect()),
-        AnswerValues::Integer(of) => Ok(read(of, first, count).map(Value::Integer).collect()),
-        AnswerValues::Vertex(of) => {
-            let original = |vertex: Option<VertexId>| match (vertex, ids.names()) {
-                (vertex, None) => Ok(Value::Integer(vertex.map(|vertex| ids.original(vertex)))),
-                (None, Some(_)) => Ok(Value::Name(None)),
-                (Some(vertex), Some(names)) => names.text(vertex).map(|name| Value::Name(Some(name))),
-            };
-            read(of, first, count).map(original).collect::<Result<_, _>>().map_err(io::Error::other)
+/// The values of a column for some rows.
+enum Cells {
+    F64(Vec<f64>),
+    Integer(Vec<Option<u64>>),
+    Vertex(Vec<Option<VertexId>>),
+}
+
+/// A row: a vertex and its values.
+struct Row<'a> {
+    vertex: VertexId,
+    place: usize,
+    columns: &'a [Cells],
+    ids: &'a OriginalIds,
+}
+
+impl Cells {
+    fn of(answer: &Answer<'_>, rows: Rows<'_>) -> Self {
+        match &answer.values {
+            AnswerValues::F64(of) => Self::F64(rows.values(of)),
+            AnswerValues::Integer(of) => Self::Integer(rows.values(of)),
+            AnswerValues::Vertex(of) => Self::Vertex(rows.values(of)),
         }
     }
 }
 
-/// Calls `write` with the original id and the values of each vertex.
-fn each_row(
-    answers: &[Answer<'_>],
-    ids: &OriginalIds,
-    vertices: u64,
-    mut write: impl FnMut(OriginalId, &[Value]) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut row = Vec::with_capacity(answers.len());
-    for first in (0..vertices).step_by(CHUNK as usize) {
-        let count = CHUNK.min(vertices - first) as usize;
-        let column = |answer: &Answer<'_>| values(answer, ids, first as u32, count);
-        let columns = answers.iter().map(column).collect::<io::Result<Vec<Vec<Value>>>>()?;
-        for place in 0..count {
-            row.clear();
-            row.extend(columns.iter().map(|column| column[place].clone()));
-            let id = ids.id(VertexId((first + place as u64) as u32)).map_err(io::Error::other)?;
-            write(id, &row)?;
+impl Row<'_> {
+    /// Appends the original id of a vertex.
+    fn write_id(&self, vertex: VertexId, text: &mut String) -> io::Result<()> {
+        match self.ids.names() {
+            Some(names) => names.write_text(vertex, text).map_err(io::Error::other),
+            None => write!(text, "{}", self.ids.original(vertex)).map_err(io::Error::other),
+        }
+    }
+
+    /// Appends the value of a column; -1 where there is none.
+    fn write_value(&self, column: &Cells, text: &mut String) -> io::Result<()> {
+        let written = match column {
+            Cells::F64(values) => write!(text, "{:.9e}", values[self.place]),
+            Cells::Integer(values) => match values[self.place] {
+                Some(value) => write!(text, "{value}"),
+                None => text.write_str("-1"),
+            },
+            Cells::Vertex(values) => match values[self.place] {
+                Some(vertex) => return self.write_id(vertex, text),
+                None => text.write_str("-1"),
+            },
+        };
+        written.map_err(io::Error::other)
+    }
+}
+
+/// Calls `write` with each row.
+fn each_row(of: &Columns<'_>, mut write: impl FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()> {
+    for rows in of.batches(CHUNK) {
+        let columns: Vec<Cells> = of.answers.iter().map(|answer| Cells::of(answer, rows)).collect();
+        for (place, vertex) in rows.vertices().enumerate() {
+            write(&Row { vertex: VertexId(vertex), place, columns: &columns, ids: of.ids })?;
         }
     }
     Ok(())
 }
 
-fn write_text(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, vertices: u64) -> io::Result<()> {
-    each_row(answers, ids, vertices, |id, row| {
-        write!(out, "{id}")?;
-        row.iter().try_for_each(|value| write!(out, " {value}"))?;
-        writeln!(out)
+fn write_text(out: &mut impl Write, of: &Columns<'_>) -> io::Result<()> {
+    let mut line = String::new();
+    each_row(of, |row| {
+        line.clear();
+        row.write_id(row.vertex, &mut line)?;
+        for column in row.columns {
+            line.push(' ');
+            row.write_value(column, &mut line)?;
+        }
+        line.push('\n');
+        out.write_all(line.as_bytes())
     })
 }
 
-fn write_csv(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, vertices: u64) -> io::Result<()> {
+fn write_csv(out: &mut impl Write, of: &Columns<'_>) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    let header = std::iter::once("vertex").chain(answers.iter().map(|answer| answer.name));
+    let header = std::iter::once("vertex").chain(of.answers.iter().map(|answer| answer.name));
     csv.write_record(header)?;
-    let mut cell = Vec::new();
-    each_row(answers, ids, vertices, |id, row| {
-        let mut field = |value: &dyn fmt::Display| {
+    let mut cell = String::new();
+    each_row(of, |row| {
+        cell.clear();
+        row.write_id(row.vertex, &mut cell)?;
+        csv.write_field(&cell)?;
+        for column in row.columns {
             cell.clear();
-            write!(cell, "{value}")?;
-            csv.write_field(&cell)
-        };
-        field(&id)?;
-        row.iter().try_for_each(|value| field(value))?;
+            row.write_value(column, &mut cell)?;
+            csv.write_field(&cell)?;
+        }
         Ok(csv.write_record(None::<&[u8]>)?)
     })?;
     csv.flush()
@@ -265,26 +269,26 @@ fn write_csv(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, ve
 const COLUMNS_MAX: usize = 2;
 
 /// A record: a vertex and its values, each as the eight bytes that its column has.
-struct Row {
+struct Record {
     cells: [u64; 1 + COLUMNS_MAX],
     columns: usize,
 }
 
 /// Writes records.
-struct RowWriter;
+struct RecordWriter;
 
-impl npyz::Serialize for Row {
-    type TypeWriter = RowWriter;
+impl npyz::Serialize for Record {
+    type TypeWriter = RecordWriter;
 
-    fn writer(_dtype: &DType) -> Result<RowWriter, DTypeError> {
-        Ok(RowWriter)
+    fn writer(_dtype: &DType) -> Result<RecordWriter, DTypeError> {
+        Ok(RecordWriter)
     }
 }
 
-impl TypeWrite for RowWriter {
-    type Value = Row;
+impl TypeWrite for RecordWriter {
+    type Value = Record;
 
-    fn write_one<W: Write>(&self, mut writer: W, row: &Row) -> io::Result<()> {
+    fn write_one<W: Write>(&self, mut writer: W, row: &Record) -> io::Result<()> {
         row.cells[..=row.columns].iter().try_for_each(|cell| writer.write_all(&cell.to_le_bytes()))
     }
 }
@@ -302,21 +306,23 @@ fn row_type(answers: &[Answer<'_>]) -> DType {
     DType::Record(std::iter::once(field("vertex", "<u8")).chain(values).collect())
 }
 
-fn write_npy(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, count: u64) -> io::Result<()> {
-    assert!(answers.len() <= COLUMNS_MAX, "more columns than any algorithm has");
-    let options = npyz::WriteOptions::new().dtype(row_type(answers)).shape(&[count]);
+fn write_npy(out: &mut impl Write, of: &Columns<'_>) -> io::Result<()> {
+    assert!(of.answers.len() <= COLUMNS_MAX, "more columns than any algorithm has");
+    let options = npyz::WriteOptions::new().dtype(row_type(of.answers)).shape(&[of.rows()]);
     let mut writer = options.writer(out).begin_nd()?;
-    each_row(answers, ids, count, |id, values| {
-        let OriginalId::Number(id) = id else { return Err(io::Error::other("names do not fit in a .npy file")) };
-        let mut row = Row { cells: [id, 0, 0], columns: answers.len() };
-        for (cell, value) in row.cells[1..].iter_mut().zip(values) {
-            *cell = match value {
-                Value::Float(value) => value.to_bits(),
-                Value::Integer(value) => signed(*value)? as u64,
-                Value::Name(_) => return Err(io::Error::other("names do not fit in a .npy file")),
+    each_row(of, |row| {
+        if row.ids.names().is_some() {
+            return Err(io::Error::other("names do not fit in a .npy file"));
+        }
+        let mut record = Record { cells: [row.ids.original(row.vertex), 0, 0], columns: row.columns.len() };
+        for (cell, column) in record.cells[1..].iter_mut().zip(row.columns) {
+            *cell = match column {
+                Cells::F64(values) => values[row.place].to_bits(),
+                Cells::Integer(values) => signed(values[row.place])? as u64,
+                Cells::Vertex(values) => signed(values[row.place].map(|vertex| row.ids.original(vertex)))? as u64,
             };
         }
-        writer.push(&row)
+        writer.push(&record)
     })?;
     writer.finish()
 }
@@ -326,27 +332,4 @@ fn signed(value: Option<u64>) -> io::Result<i64> {
     let Some(value) = value else { return Ok(-1) };
     let too_large = || format!("{value} does not fit in a .npy column of signed 64-bit numbers; write text or .csv");
     i64::try_from(value).map_err(|_| io::Error::other(too_large()))
-}
-
-/// The vertices with the largest values, largest first: original id and value.
-pub fn top(
-    answer: &Answer<'_>,
-    count: usize,
-    ids: &OriginalIds,
-    vertices: u64,
-) -> Result<Vec<(OriginalId, f64)>, StoreError> {
-    let AnswerValues::F64(of) = &answer.values else { return Ok(Vec::new()) };
-    let count = count.min(vertices as usize);
-    let mut best: Vec<(f64, u32)> = Vec::with_capacity(2 * count + 1);
-    let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    for (vertex, value) in of.iter(vertices).enumerate() {
-        best.push((value, vertex as u32));
-        if best.len() > 2 * count {
-            best.sort_by(order);
-            best.truncate(count);
-        }
-    }
-    best.sort_by(order);
-    best.truncate(count);
-    best.into_iter().map(|(value, vertex)| Ok((ids.id(VertexId(vertex))?, value))).collect()
 }

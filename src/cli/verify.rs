@@ -3,7 +3,7 @@
 use super::args::size;
 use super::memory::memory_bytes;
 use super::progress::Bars;
-use super::{Outcome, opening, print, tables};
+use super::{Outcome, opening, say, tables};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -27,6 +27,6 @@ impl Verify {
         let bars = Bars::default();
         let report = verify(&store, memory_bytes(self.memory), &bars, cancel)?;
         drop(bars);
-        print(&tables::verify_report(&self.store, &report, started.elapsed()))
+        say(&tables::verify_report(&self.store, &report, started.elapsed()))
     }
 }

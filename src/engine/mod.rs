@@ -25,6 +25,7 @@ mod gate;
 mod open_gpus;
 mod options;
 mod preparation;
+mod progress;
 mod reactor;
 mod roster;
 mod session;
@@ -48,6 +49,7 @@ use gate::Gate;
 #[cfg(feature = "gpu")]
 pub use open_gpus::OpenGpus;
 pub use options::EngineOptions;
+pub use progress::{Moment, Progress};
 use roster::{Kinds, MakeCpu, Roster};
 use session::Session;
 use std::sync::Arc;
@@ -281,10 +283,13 @@ impl Session<'_> {
             if !ahead.supersteps.is_empty() {
                 for superstep in ahead.supersteps {
                     let mut step_report = report_of(&superstep, self.device.lanes());
+                    step_report.iteration =
+                        self.algorithm.iteration(&self.graph, &superstep.step, &superstep.end.summary);
                     step_report.active = self.algorithm.is_traversal().then_some(active);
                     active = superstep.end.summary.activated;
                     before = Some(superstep.end.summary);
                     report.total.add(&step_report);
+                    self.show(&superstep.step, &report.total);
                     observer(&step_report);
                     report.steps.push(step_report);
                     // The observer may have cancelled the run.
@@ -301,7 +306,9 @@ impl Session<'_> {
             }
             step_report.active = self.algorithm.is_traversal().then_some(active);
             active = summary.activated;
+            step_report.iteration = self.algorithm.iteration(&self.graph, &now, &summary);
             report.total.add(&step_report);
+            self.show(&now, &report.total);
             observer(&step_report);
             report.steps.push(step_report);
             step = self.algorithm.next(&self.graph, &now, &summary);
@@ -310,6 +317,16 @@ impl Session<'_> {
         report.wall_ns = elapsed_ns(started);
         self.end_report(&mut report);
         Ok(report)
+    }
+
+    /// Notes the end of a superstep for those that show the run.
+    fn show(&self, step: &Step, total: &StepReport) {
+        if let Some(progress) = &self.options.progress {
+            if progress.now().superstep != step.superstep {
+                progress.begin(step.superstep, 0, self.algorithm.part(&self.graph, step));
+            }
+            progress.end(total.edges, total.iteration);
+        }
     }
 
     /// Runs `step`, or the superstep that is chosen in its place, which is returned: plans its pages, passes them to
@@ -326,6 +343,9 @@ impl Session<'_> {
             plan_ns: elapsed_ns(started),
             ..StepReport::default()
         };
+        if let Some(progress) = &self.options.progress {
+            progress.begin(step.superstep, report.pages, self.algorithm.part(&self.graph, step));
+        }
         self.spans.phase("plan", started, 0);
         self.device.begin(step)?;
         if !deferred.is_empty() {

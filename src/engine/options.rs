@@ -1,5 +1,6 @@
 //! The options of an engine's runs.
 
+use super::progress::Progress;
 use crate::checkpoint::{self, Checkpoints};
 use crate::device::DeviceChoice;
 use crate::device::settings::GpuSettings;
@@ -59,6 +60,8 @@ pub struct EngineOptions {
     pub trace: Option<Arc<Timeline>>,
     #[doc(hidden)]
     pub rates: Option<Arc<Rates>>,
+    #[doc(hidden)]
+    pub progress: Option<Arc<Progress>>,
 }
 
 impl Default for EngineOptions {
@@ -81,6 +84,7 @@ impl Default for EngineOptions {
             cancel: Arc::default(),
             trace: None,
             rates: None,
+            progress: None,
         }
     }
 }
@@ -188,6 +192,12 @@ impl EngineOptions {
     #[must_use]
     pub fn with_rates(self, rates: impl Into<Option<Arc<Rates>>>) -> Self {
         Self { rates: rates.into(), ..self }
+    }
+
+    /// Where runs note how far they have come, for other threads.
+    #[must_use]
+    pub fn with_progress(self, progress: impl Into<Option<Arc<Progress>>>) -> Self {
+        Self { progress: progress.into(), ..self }
     }
 }
 

@@ -84,7 +84,7 @@ impl<'a> Session<'a> {
         let (fetcher, device) = beside(&open, || engine.roster.device(&setup, team));
         let (fetcher, device) = (fetcher?, device?);
         let spans = EngineSpans::new(options.trace.clone());
-        let pages = PageStream::new(store, plan, cache, fetcher);
+        let pages = PageStream::new(store, plan, cache, fetcher, options.progress.clone());
         let entries = topology.directory().entries();
         let scheduler =
             options.asynchronous.then(|| PageScheduler::new(entries, graph.out_degrees.values(), plan.frames as usize));
@@ -141,7 +141,7 @@ impl<'a> Session<'a> {
     /// Returns the report of a run that is about to start.
     pub(super) fn begin_report(&self) -> RunReport {
         RunReport {
-            algorithm: self.algorithm.name().into(),
+            algorithm: self.algorithm.command().into(),
             device: self.device.name(),
             lanes: self.device.lanes(),
             fetcher: self.pages.fetcher().name().into(),

@@ -3,6 +3,7 @@
 
 use super::TRIES_MAX;
 use super::ahead::{ReadAhead, Upcoming};
+use super::progress::Progress;
 use super::waits::Intervals;
 use crate::device::{Device, PageDone, PageTask};
 use crate::error::{Error, Result};
@@ -39,6 +40,7 @@ pub(super) struct PageStream {
     tries: HashMap<PageRef, u32>,
     retries: u64,
     meters: StripeMeters,
+    progress: Option<Arc<Progress>>,
     /// Ends waits at intervals, so that a run can be cancelled if its disk or device does not respond.
     tick: Interval,
 }
@@ -84,7 +86,13 @@ fn cleared(mut frame: Frame) -> Frame {
 
 impl PageStream {
     /// Creates a stream over the frames of `cache`. Must be called within the run's runtime.
-    pub fn new(store: &Store, plan: &MemoryPlan, cache: PageCache<Frame>, fetcher: Box<dyn Fetcher>) -> Self {
+    pub fn new(
+        store: &Store,
+        plan: &MemoryPlan,
+        cache: PageCache<Frame>,
+        fetcher: Box<dyn Fetcher>,
+        progress: Option<Arc<Progress>>,
+    ) -> Self {
         Self {
             cache,
             ahead: ReadAhead::default(),
@@ -96,6 +104,7 @@ impl PageStream {
             tries: HashMap::new(),
             retries: 0,
             meters: StripeMeters::new(store),
+            progress,
             tick: tokio::time::interval(CANCEL_TICK),
         }
     }
@@ -296,6 +305,7 @@ impl<'a> Visit<'a> {
             }
             self.backlog.begin(page);
             self.stream.meters.read_begins(page, bytes);
+            self.stream.progress.iter().for_each(|progress| progress.requested(bytes));
             self.intervals.requested_bytes += bytes;
             self.intervals.partial_reads += if missing == Parts::Whole { 0 } else { missing.reads() };
             self.spans.read_begins(page);
@@ -395,6 +405,7 @@ impl<'a> Visit<'a> {
             Ok(work) => {
                 frame.accept();
                 self.left.remove(&page);
+                self.stream.progress.iter().for_each(|progress| progress.page_done(work.edges));
                 self.report.add_work(work);
                 self.stream.tries.remove(&page);
                 // In scans, a page that the device keeps need not be in the page buffer too. In traversals, the device

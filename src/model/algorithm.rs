@@ -18,7 +18,7 @@ use crate::model::attributes::Attribute;
 use crate::model::bits::Bits;
 pub use crate::model::shader::{Constant, Shader};
 pub use crate::model::state::{Graph, State};
-pub use crate::model::step::{Alternative, Integers, Scalars, Step, Summary, Visit};
+pub use crate::model::step::{Alternative, Integers, Iteration, Scalars, Step, Summary, Visit};
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -153,8 +153,13 @@ pub trait Algorithm: Send + Sync + 'static {
     where
         Self: Sized;
 
-    /// The name in reports.
+    /// The name in messages, of shaders and of measured rates.
     fn name(&self) -> &'static str;
+
+    /// The name in reports: that of the command, of which the algorithm may be a variant.
+    fn command(&self) -> &'static str {
+        self.name()
+    }
 
     /// The attributes of every vertex, for a store with or without in-lists.
     fn attributes(&self, has_in_lists: bool) -> Vec<Attribute>;
@@ -307,6 +312,27 @@ pub trait Algorithm: Send + Sync + 'static {
         let (direction, visit) = *self.visits(graph.has_in_lists).last()?;
         let superstep = step.superstep + 1;
         (summary.activated > 0).then_some(Step { superstep, direction, visit, ..*step })
+    }
+
+    /// The state after an iteration, for algorithms that iterate; `None` after supersteps that end none.
+    fn iteration(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Iteration> {
+        None
+    }
+
+    /// How often all lists are read over a graph of this many vertices, where that is known before the run.
+    fn passes(&self, _vertices: u64) -> Option<f64> {
+        match self.supersteps() {
+            Supersteps::Exactly(count) => Some(count.into()),
+            Supersteps::AtMost(_) | Supersteps::Unknown => None,
+        }
+    }
+
+    /// The part of the run that is done when a superstep begins, and when it ends, from 0 to 1, as far as it is known:
+    /// by default where the number of supersteps is.
+    fn part(&self, _graph: &Graph, step: &Step) -> Option<(f64, f64)> {
+        let Supersteps::Exactly(count) = self.supersteps() else { return None };
+        let [from, to] = [0, 1].map(|more| (step.superstep + more).min(count));
+        (count > 0).then(|| (f64::from(from) / f64::from(count), f64::from(to) / f64::from(count)))
     }
 
     /// The supersteps that may run in the place of `step`, which [`next`](Self::next) has returned after `summary`,

@@ -1,5 +1,6 @@
 //! A superstep as plain data: the lists that it reads, its numbers, and its results.
 
+use serde::Serialize;
 use topostream_formats::Direction;
 
 /// A few sums over vertices, or a few numbers that a superstep needs; their meaning is up to the algorithm.
@@ -77,6 +78,24 @@ pub struct Alternative {
     pub step: Step,
     /// Its expected work, in edges; an estimate.
     pub edges: f64,
+}
+
+/// The state of an algorithm that iterates, after an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Iteration {
+    /// The number of iterations so far.
+    pub iterations: u32,
+    /// How much the last one changed, in the unit of the algorithm's tolerance.
+    pub residual: f64,
+    /// The run ends once the residual is below this, or 0; `None` if a number of iterations was asked for.
+    pub tolerance: Option<f64>,
+}
+
+impl Iteration {
+    /// Whether the residual is within the tolerance.
+    pub fn converged(&self) -> Option<bool> {
+        self.tolerance.map(|tolerance| self.residual < tolerance || self.residual == 0.0)
+    }
 }
 
 /// The results of a superstep.

@@ -18,7 +18,7 @@ const LINES: [&str; 8] = [
     "scc {data}/source",
     "kcore {data}/source",
     "radius {data}/source --passes 4",
-    "communities {data}/source --iterations 30 --table 256KiB",
+    "communities {data}/source --max-iterations 30 --table 256KiB",
 ];
 
 const PATIENCE: Duration = Duration::from_secs(60);

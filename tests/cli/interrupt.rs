@@ -65,7 +65,7 @@ fn a_run_stops_and_leaves_no_results() {
     let folder = Folder::new();
     folder.rmat("s", 12, "");
     let before = folder.names(".");
-    let line = "run pagerank s --iterations 1000000000 --output r.csv";
+    let line = "run pagerank s --iterations 1000000000 --output r.csv --quiet";
     interrupted(&folder, line, || folder.names(".") != before);
     assert_eq!(folder.names("."), before);
 }

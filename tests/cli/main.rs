@@ -1,5 +1,6 @@
 //! The command-line program as a process: output, exit codes, and files on disk.
 
+mod answers;
 mod bad_input;
 mod budget;
 mod checkpoints;
@@ -18,6 +19,7 @@ mod pipes;
 mod plan;
 mod program;
 mod quiet;
+mod readme;
 mod results;
 mod stores;
 mod stripes;

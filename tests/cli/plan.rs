@@ -142,14 +142,14 @@ const LINES: [&str; 12] = [
     "pagerank both --iterations 3",
     "sssp both --source max-degree",
     "clustering mirrored --table 24KiB",
-    "communities mirrored --iterations 4 --table 64KiB",
+    "communities mirrored --max-iterations 4 --table 64KiB",
     "pagerank both --max-iterations 3",
-    "adsorption both --seed max-degree --iterations 0",
+    "adsorption both --source max-degree --iterations 0",
     "bfs both --source max-degree --parents",
     "cross-edges both --from even.txt --to odd.txt --edges crossing.el",
     "degrees both --histogram histogram.csv",
     "degrees out --histogram histogram.csv",
-    "communities out --iterations 2",
+    "communities out --max-iterations 2",
     "betweenness both --samples 2",
 ];
 

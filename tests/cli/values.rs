@@ -41,11 +41,11 @@ fn walks_begin_at_seeds() {
     folder.write("g.txt", "10 20\n20 30\n40 10\n");
     folder.run("format g.txt s --order degree").succeeds();
     let expected = [(10, 0.15), (20, 0.1275), (30, 0.108375), (40, 0.0)];
-    assert_values(&values(&folder, "rwr s --seed 10 --seed 10 --dangling ignore"), &expected);
-    let found = values(&folder, "personalized-pagerank s --seed 40 --seed 20 --damping 0 --iterations 3");
+    assert_values(&values(&folder, "rwr s --source 10 --source 10 --dangling ignore"), &expected);
+    let found = values(&folder, "personalized-pagerank s --source 40 --source 20 --damping 0 --iterations 3");
     assert_values(&found, &[(10, 0.0), (20, 0.5), (30, 0.0), (40, 0.5)]);
-    folder.run("run rwr s --seed 10 --top 1").succeeds().prints(&["personalized-pagerank on", "rank"]);
-    folder.run("run rwr s --seed 10 --seed 11").fails(1, &["--seed 11"]);
+    folder.run("run rwr s --source 10 --top 1").succeeds().prints(&["personalized-pagerank on", "rank"]);
+    folder.run("run rwr s --source 10 --source 11").fails(1, &["--source 11"]);
     // On a ring all ranks are equal, by any algorithm.
     folder.write("ring.txt", "1 2\n2 3\n3 4\n4 1\n");
     folder.run("format ring.txt ring").succeeds();
@@ -67,7 +67,7 @@ fn heat_voltages_and_labels_are_right() {
     // Of the weight at vertex 20, a quarter is on the edge from 10.
     let found = values(&folder, "heat s --source 10 --alpha 0.5 --iterations 2");
     assert_values(&found, &[(10, 1.0), (20, 0.1875), (30, 0.0625)]);
-    let found = values(&folder, "adsorption s --seed 10 --inject 0.5 --abandon 0.1 --iterations 1");
+    let found = values(&folder, "adsorption s --source 10 --inject 0.5 --abandon 0.1 --iterations 1");
     assert_values(&found, &[(10, 0.5), (20, 0.1), (30, 0.0)]);
     folder.run("run heat s --source max-degree --top 2").succeeds().prints(&["heat on", "temperature"]);
     folder.run("run heat s --source 11=3").fails(1, &["--source 11"]);

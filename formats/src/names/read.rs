@@ -107,6 +107,14 @@ impl StoredNames {
         self.with_name(vertex, |name| self.id_type.text(name))
     }
 
+    /// Appends the name of a vertex, as text.
+    ///
+    /// # Errors
+    /// As [`Self::with_name`].
+    pub fn write_text(&self, vertex: VertexId, text: &mut String) -> Result<()> {
+        self.with_name(vertex, |name| self.id_type.write_text(name, text))
+    }
+
     /// The vertex with a name, if there is one.
     ///
     /// # Errors

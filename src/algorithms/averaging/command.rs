@@ -70,8 +70,8 @@ pub const ADSORPTION: Entry = Entry {
     exactness: "sums of `f32`",
     oracle: "adsorption",
     samples: &[
-        Sample::measured("adsorption", "--seed max-degree --iterations 10", CONDUCTING, "mass", Edges::Visited),
-        Sample::tested("--seed max-degree --inject 0.5 --abandon 0.1 --iterations 3", AS_GIVEN),
+        Sample::measured("adsorption", "--source max-degree --iterations 10", CONDUCTING, "mass", Edges::Visited),
+        Sample::tested("--source max-degree --inject 0.5 --abandon 0.1 --iterations 3", AS_GIVEN),
     ],
     arguments: Arguments::of::<AdsorptionArgs>(),
     switches: &[],
@@ -113,7 +113,7 @@ pub struct CircuitArgs {
 pub struct AdsorptionArgs {
     /// A vertex with the label: an original id, or `max-degree` for the vertex with the most out-edges; may be given
     /// several times
-    #[arg(long = "seed", value_name = "ID", required = true, value_parser = source)]
+    #[arg(long = "source", value_name = "ID", required = true, value_parser = source)]
     seeds: Vec<Source>,
     /// The probability of taking the label at a seed (p_inj)
     #[arg(long, default_value_t = 0.25, value_name = "PROBABILITY")]
@@ -140,9 +140,6 @@ struct AveragingArgs {
     /// Give every edge a weight of 1, even if the store has weights
     #[arg(long)]
     ignore_weights: bool,
-    /// Number of vertices of highest value to print
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    top: usize,
 }
 
 impl AveragingArgs {
@@ -155,7 +152,7 @@ impl AveragingArgs {
 
 impl AveragingArgs {
     fn prepare(&self, model: Model, store: &Store) -> Prepared {
-        Prepared::new(self.algorithm(model, store)).showing(Shown::Top(self.top))
+        Prepared::new(self.algorithm(model, store)).showing(Shown::Top)
     }
 }
 
@@ -176,7 +173,7 @@ impl Command for CircuitArgs {
 impl Command for AdsorptionArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let (inject, abandon) = (self.inject, self.abandon);
-        let model = Model::Adsorption { inject, abandon, seeds: distinct("--seed", &self.seeds, store)? };
+        let model = Model::Adsorption { inject, abandon, seeds: distinct("--source", &self.seeds, store)? };
         Ok(self.averaging.prepare(model, store))
     }
 }

@@ -43,7 +43,7 @@ use crate::algorithms::pagerank::words;
 use crate::algorithms::weights::{self, Stored};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Graph, Iteration, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType};
 use std::collections::HashSet;
@@ -339,6 +339,12 @@ impl Algorithm for Averaging {
         let reason =
             "an edge to it has a negative, infinite or NaN weight, or its edges' weights sum to more than 2^96";
         found.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex as u32), reason: reason.into() }))
+    }
+
+    fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
+        let iterations = step.superstep;
+        let residual = summary.totals[CHANGE] / (self.largest() * graph.vertices as f64).max(f64::MIN_POSITIVE);
+        (iterations > 0).then(|| Iteration { iterations, residual, tolerance: self.stop.tolerance() })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -45,9 +45,6 @@ pub struct BetweennessArgs {
     /// Random seed
     #[arg(long, default_value_t = 1, value_name = "NUMBER", requires = "samples")]
     seed: u64,
-    /// Number of vertices of highest betweenness to print
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    top: usize,
 }
 
 impl Command for BetweennessArgs {
@@ -60,6 +57,8 @@ impl Command for BetweennessArgs {
                 Betweenness::of_sources(&sources.collect::<Result<Vec<_>>>()?)
             }
         };
-        Ok(Prepared::new(betweenness).showing(Shown::Top(self.top)))
+        Ok(Prepared::new(betweenness)
+            .showing(Shown::Top)
+            .with_shorter("--samples N estimates it from N sources drawn at random"))
     }
 }

@@ -390,6 +390,21 @@ impl Algorithm for Betweenness {
         self.begin(graph, 0, 0)
     }
 
+    /// Of each source, towards all vertices and back.
+    fn passes(&self, vertices: u64) -> Option<f64> {
+        Some(2.0 * self.sources().map_or(vertices as f64, |sources| sources.len() as f64))
+    }
+
+    /// By the sources: each takes about as long.
+    fn part(&self, graph: &Graph, step: &Step) -> Option<(f64, f64)> {
+        let source = Phase::of(step).source;
+        let (place, count) = match self.sources() {
+            Some(sources) => (sources.partition_point(|&before| before < source), sources.len()),
+            None => (source as usize, graph.vertices as usize),
+        };
+        (count > 0).then(|| (place as f64 / count as f64, (place + 1).min(count) as f64 / count as f64))
+    }
+
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BetweennessKernel<'a> {
         let Values { sum, share, marked, .. } = Values::of(state);
         BetweennessKernel { sum, share, marked, back: Phase::of(step).mode == Mode::Back }

@@ -2,14 +2,13 @@
 
 use super::Clustering;
 use crate::algorithms::command::{
-    Arguments, Command, DISTINCT, Edges, Entry, Finished, Graphalytics, Prepared, Rule, Runnable, Sample, Shown,
-    SummaryItem, UNDIRECTED, size,
+    Arguments, Command, DISTINCT, Edges, Entry, Figure, Finished, Graphalytics, Prepared, Rule, Runnable, Sample,
+    Shown, SummaryItem, UNDIRECTED, size,
 };
 use crate::engine::{Engine, Observer};
 use crate::error::Result;
 use crate::model::algorithm::{Algorithm, AnswerValues};
 use clap::Args;
-use indicatif::HumanCount;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use topostream_formats::Store;
@@ -45,16 +44,11 @@ pub struct ClusteringArgs {
     /// --memory, at most 1GiB]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     table: Option<u64>,
-    /// Number of vertices of highest coefficient to print
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    top: usize,
 }
 
 impl Command for ClusteringArgs {
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        let top = self.top;
-        let shown =
-            Shown::Own(Box::new(move |run, store| vec![SummaryItem::Top(top), SummaryItem::Line(mean(run, store))]));
+        let shown = Shown::Own(Box::new(|run, store| vec![SummaryItem::Top, SummaryItem::Figures(mean(run, store))]));
         Ok(Prepared::new(*self).showing(shown).with_plan_note(
             "memory is an upper bound for a table of neighbours without duplicates. Not included in the times: the \
              table that is built before each superstep, for which a directed graph is read twice, an undirected one \
@@ -75,15 +69,13 @@ impl Runnable for ClusteringArgs {
 }
 
 /// The mean coefficient, and the number of triangles where they are counted.
-fn mean(run: &dyn Finished, store: &Store) -> String {
+fn mean(run: &dyn Finished, store: &Store) -> Vec<(&'static str, Figure)> {
     let answers = run.answers();
     let AnswerValues::F64(of) = &answers[0].values else { unreachable!("coefficients are fractions") };
     let mean = of.iter(store.vertices()).sum::<f64>() / store.vertices().max(1) as f64;
-    match answers.get(1).map(|answer| &answer.values) {
-        Some(AnswerValues::Integer(of)) => {
-            let triangles = of.iter(store.vertices()).flatten().sum::<u64>() / 3;
-            format!("mean coefficient: {mean:.6}; triangles: {}", HumanCount(triangles))
-        }
-        _ => format!("mean coefficient: {mean:.6}"),
+    let mut figures = vec![("mean coefficient", Figure::F64(mean))];
+    if let Some(AnswerValues::Integer(of)) = answers.get(1).map(|answer| &answer.values) {
+        figures.push(("triangles", Figure::Integer(of.iter(store.vertices()).flatten().sum::<u64>() / 3)));
     }
+    figures
 }

@@ -19,7 +19,7 @@ mod sample;
 mod vertices;
 
 pub use entry::{Arguments, Command, Entry, Graphalytics, ON, ParameterKind, Parsed, Rule, Switch, Variation, find};
-pub use prepared::{Companion, Finished, Prepared, Runnable, Shown, Summarize, SummaryItem, WriteFile};
+pub use prepared::{Companion, Figure, Finished, Prepared, Runnable, Shown, Summarize, SummaryItem, WriteFile};
 pub use sample::{AS_GIVEN, CONDUCTING, DIRECTED, DISTINCT, Edges, Needs, OUT_LISTS, Sample, UNDIRECTED, WEIGHTED};
 pub use vertices::{Held, Source, distinct, held, held_at, held_vertices, source};
 

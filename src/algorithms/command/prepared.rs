@@ -20,12 +20,14 @@ pub struct Prepared {
     pub companions: Vec<Companion>,
     /// For people: a note on work that is not part of a plan's figures.
     pub plan_note: Option<&'static str>,
+    /// For people: what takes less time, where a run takes hours.
+    pub shorter: Option<&'static str>,
 }
 
 impl Prepared {
     /// A run without a summary.
     pub fn new(runs: impl Runnable + 'static) -> Self {
-        Self { runs: Box::new(runs), shown: Shown::Nothing, companions: Vec::new(), plan_note: None }
+        Self { runs: Box::new(runs), shown: Shown::Nothing, companions: Vec::new(), plan_note: None, shorter: None }
     }
 
     /// Adds a summary.
@@ -39,6 +41,12 @@ impl Prepared {
     pub fn with(mut self, companion: Option<Companion>) -> Self {
         self.companions.extend(companion);
         self
+    }
+
+    /// Adds what takes less time.
+    #[must_use]
+    pub fn with_shorter(self, shorter: &'static str) -> Self {
+        Self { shorter: Some(shorter), ..self }
     }
 
     /// Adds a note on work that is not part of a plan's figures.
@@ -134,17 +142,17 @@ impl<F: Finished + ?Sized> Finished for Box<F> {
     }
 }
 
-/// How an answer is summarised on the terminal.
+/// How an answer is summarised, beside the vertices with the largest values.
 pub enum Shown {
     /// No summary.
     Nothing,
-    /// The given number of vertices with the largest values: one table for each answer of fractions.
-    Top(usize),
+    /// Only the vertices with the largest values.
+    Top,
     /// The number of vertices with a value (the reached ones), and the largest value.
     Reached,
     /// The number of vertices with a value above 0.
     AboveZero,
-    /// The number of groups of equal values and the size of the largest; with the plural noun for a group.
+    /// The number of groups of equal values and the largest of them; with the plural noun for a group.
     Groups(&'static str),
     /// The largest value, and the number of vertices that have it.
     Largest,
@@ -157,12 +165,27 @@ pub type Summarize = Box<dyn Fn(&dyn Finished, &Store) -> Vec<SummaryItem>>;
 
 /// An item of a summary.
 pub enum SummaryItem {
-    /// A line of text.
-    Line(String),
-    /// The given number of vertices with the largest values of the first answer.
-    Top(usize),
-    /// A table: its header and its rows.
-    Table(Vec<String>, Vec<Vec<String>>),
+    /// Figures about the whole graph, with their names: on the terminal a line.
+    Figures(Vec<(&'static str, Figure)>),
+    /// The vertices with the largest values of the first answer.
+    Top,
+    /// A table of counts.
+    Counts {
+        /// The headings, that of the labels first.
+        header: Vec<String>,
+        /// A label and its counts, one for each further heading.
+        rows: Vec<(String, Vec<u64>)>,
+    },
+}
+
+/// A number of a summary.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Figure {
+    /// A count, a level, a degree.
+    Integer(u64),
+    /// A rank, a distance, a share.
+    F64(f64),
 }
 
 /// Writes a file from a finished run.

@@ -2,13 +2,12 @@
 
 use super::CrossEdges;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Finished, Prepared, Sample, Shown, SummaryItem,
+    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Figure, Finished, Prepared, Sample, Shown, SummaryItem,
 };
 use crate::error::{Error, Result};
 use crate::model::algorithm::AnswerValues;
 use crate::model::vertex_set::VertexSet;
 use clap::Args;
-use indicatif::HumanCount;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -68,16 +67,21 @@ impl Command for CrossEdgesArgs {
             Companion::CrossingEdges { path, from, to }
         });
         let sizes = (from.count(), to.count());
-        let shown = Shown::Own(Box::new(move |run, store| vec![SummaryItem::Line(summary(run, store, sizes))]));
+        let shown = Shown::Own(Box::new(move |run, store| vec![SummaryItem::Figures(summary(run, store, sizes))]));
         Ok(Prepared::new(CrossEdges { from, to }).showing(shown).with(edges))
     }
 }
 
-fn summary(run: &dyn Finished, store: &Store, sizes: (u64, u64)) -> String {
+fn summary(run: &dyn Finished, store: &Store, sizes: (u64, u64)) -> Vec<(&'static str, Figure)> {
     let answers = run.answers();
     let AnswerValues::Integer(of) = &answers[0].values else { unreachable!("edges are counted in whole numbers") };
     let counts = of.iter(store.vertices()).flatten().filter(|&count| count > 0);
     let (vertices, edges) = counts.fold((0, 0), |(vertices, edges), count| (vertices + 1, edges + count));
-    let [edges, from, to, vertices] = [edges, sizes.0, sizes.1, vertices].map(HumanCount);
-    format!("cross-edges: {edges}, from {from} vertices to {to}; {vertices} of the first have some")
+    let figures = [
+        ("cross-edges", edges),
+        ("vertices that they leave", vertices),
+        ("vertices in --from", sizes.0),
+        ("vertices in --to", sizes.1),
+    ];
+    figures.map(|(name, count)| (name, Figure::Integer(count))).into()
 }

@@ -8,7 +8,6 @@ use crate::algorithms::command::{
 use crate::error::Result;
 use crate::model::algorithm::{Answer, AnswerValues};
 use clap::Args;
-use indicatif::HumanCount;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
@@ -92,11 +91,11 @@ impl Distribution {
         let rows = (0..=u64::BITS - largest.leading_zeros()).map(|log2| {
             let (first, last) = (1u64 << log2 >> 1, (1u64 << log2) - 1);
             let range = if first >= last { last.to_string() } else { format!("{first} to {last}") };
-            let count = |counts: &BTreeMap<u64, u64>| counts.range(first..=last).map(|(_, count)| count).sum();
-            let counts = self.columns.iter().map(|(_, counts)| HumanCount(count(counts)).to_string());
-            std::iter::once(range).chain(counts).collect::<Vec<String>>()
+            let count = |counts: &BTreeMap<u64, u64>| counts.range(first..=last).map(|(_, count)| count).sum::<u64>();
+            (range, self.columns.iter().map(|(_, counts)| count(counts)).collect())
         });
         let names = self.columns.iter().map(|(name, _)| format!("vertices by {name}"));
-        Some(SummaryItem::Table(std::iter::once("degree".to_owned()).chain(names).collect(), rows.collect()))
+        let header = std::iter::once("degree".to_owned()).chain(names).collect();
+        Some(SummaryItem::Counts { header, rows: rows.collect() })
     }
 }

@@ -42,14 +42,11 @@ pub struct DeltaArgs {
     /// What happens to the rank of vertices without out-edges
     #[arg(long, default_value = "redistribute", value_name = "RULE")]
     dangling: DanglingName,
-    /// Number of vertices of highest rank to print
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    top: usize,
 }
 
 impl Command for DeltaArgs {
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let (damping, dangling, tolerance) = (self.damping, self.dangling.into(), self.tolerance);
-        Ok(Prepared::new(DeltaPageRank { damping, dangling, tolerance }).showing(Shown::Top(self.top)))
+        Ok(Prepared::new(DeltaPageRank { damping, dangling, tolerance }).showing(Shown::Top))
     }
 }

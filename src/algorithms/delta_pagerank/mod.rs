@@ -40,7 +40,8 @@ use crate::algorithms::DanglingMass;
 use crate::algorithms::pagerank::words;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Constant, Contents, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Table, Visit,
+    Algorithm, Answer, Constant, Contents, Graph, Iteration, Kernel, List, Scalars, Shader, State, Step, Summary,
+    Table, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U64Column, to_fixed63};
 use std::io::Read;
@@ -339,6 +340,12 @@ impl Algorithm for DeltaPageRank {
         let least = LEVELLED_TO * (1.0 - self.damping) * self.base(graph);
         let less = if base - less >= least { less } else { 0.0 };
         Some(self.step(step.superstep + 1, visit, (-less, base - less), sharing))
+    }
+
+    fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
+        // The vertices that still pass on a residual: none, once it has converged.
+        let residual = summary.totals[PUSHED] / graph.vertices.max(1) as f64;
+        Some(Iteration { iterations: step.superstep + 1, residual, tolerance: Some(0.0) })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -36,13 +36,10 @@ pub const EIGENVECTOR: Entry = Entry {
 pub struct EigenvectorArgs {
     #[command(flatten)]
     stop: StopArgs,
-    /// Number of vertices of highest centrality to print
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    top: usize,
 }
 
 impl Command for EigenvectorArgs {
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        Ok(Prepared::new(Eigenvector { stop: self.stop.stop() }).showing(Shown::Top(self.top)))
+        Ok(Prepared::new(Eigenvector { stop: self.stop.stop() }).showing(Shown::Top))
     }
 }

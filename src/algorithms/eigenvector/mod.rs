@@ -21,7 +21,9 @@ use crate::algorithms::Stop;
 use crate::algorithms::neighbour_sum::{self, NeighbourSum, OWN, SUM, VALUE, neighbour_sum_wgsl};
 use crate::algorithms::weights::Ones;
 use crate::model::Parameters;
-use crate::model::algorithm::{Algorithm, Answer, Graph, Scalars, Shader, State, Step, Summary, Supersteps, Visit};
+use crate::model::algorithm::{
+    Algorithm, Answer, Graph, Iteration, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+};
 use crate::model::attributes::{Attribute, AttributeType};
 use std::ops::Range;
 use topostream_formats::Direction;
@@ -126,6 +128,11 @@ impl Algorithm for Eigenvector {
         let done = step.superstep;
         let stop = done > 0 && neighbour_sum::is_done(self.stop, graph, done, summary.totals[CHANGE]);
         (!stop).then(|| self.step(graph, done + 1, summary.totals[SQUARES].sqrt().recip()))
+    }
+
+    fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
+        let iterations = step.superstep;
+        (iterations > 0).then(|| neighbour_sum::iteration(self.stop, graph, iterations, summary.totals[CHANGE]))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -42,14 +42,11 @@ pub struct HitsArgs {
     /// Maximum number of iterations
     #[arg(long, default_value_t = 100, value_name = "N", conflicts_with = "iterations")]
     max_iterations: u32,
-    /// Number of vertices of highest value to print, of hubs and of authorities
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    top: usize,
 }
 
 impl Command for HitsArgs {
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let stop = Stop::after(self.iterations, self.tolerance, self.max_iterations);
-        Ok(Prepared::new(Hits { stop }).showing(Shown::Top(self.top)))
+        Ok(Prepared::new(Hits { stop }).showing(Shown::Top))
     }
 }

@@ -25,7 +25,7 @@ use crate::algorithms::pagerank::words;
 use crate::algorithms::weights::Ones;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Ends, Graph, Iteration, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use std::ops::Range;
@@ -193,6 +193,12 @@ impl Algorithm for Hits {
             Mode::Scale => return None,
         };
         Some(mode.step(self.stop, superstep, total))
+    }
+
+    fn iteration(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
+        let iterations = step.superstep / 2;
+        let ended = Mode::of(step) == Mode::Authorities && iterations > 0;
+        ended.then(|| Iteration { iterations, residual: summary.totals[CHANGE], tolerance: self.stop.tolerance() })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -43,14 +43,11 @@ pub struct KatzArgs {
     beta: f64,
     #[command(flatten)]
     stop: StopArgs,
-    /// Number of vertices of highest centrality to print
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    top: usize,
 }
 
 impl Command for KatzArgs {
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let katz = Katz { alpha: self.alpha, beta: self.beta, stop: self.stop.stop() };
-        Ok(Prepared::new(katz).showing(Shown::Top(self.top)))
+        Ok(Prepared::new(katz).showing(Shown::Top))
     }
 }

@@ -18,7 +18,7 @@ use crate::algorithms::neighbour_sum::{self, NeighbourSum, SUM, VALUE, neighbour
 use crate::algorithms::weights::Ones;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Refusal, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Graph, Iteration, Refusal, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::Attribute;
 use std::ops::Range;
@@ -153,6 +153,12 @@ impl Algorithm for Katz {
             self.alpha
         );
         Err(Refusal { vertex: VertexId(vertex), reason })
+    }
+
+    fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
+        let iterations = step.superstep + 1;
+        let scaled = step.visit == Visit::None;
+        (!scaled).then(|| neighbour_sum::iteration(self.stop, graph, iterations, summary.totals[CHANGE]))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

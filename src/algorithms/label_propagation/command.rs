@@ -27,9 +27,9 @@ pub const COMMUNITIES: Entry = Entry {
     exactness: "exact",
     oracle: "communities",
     samples: &[
-        Sample::measured("communities", "--iterations 10", UNDIRECTED, "community", Edges::Visited),
-        Sample::tested("--iterations 3", AS_GIVEN),
-        Sample::tested("--iterations 3 --table 2MiB", UNDIRECTED),
+        Sample::measured("communities", "--max-iterations 10", UNDIRECTED, "community", Edges::Visited),
+        Sample::tested("--max-iterations 3", AS_GIVEN),
+        Sample::tested("--max-iterations 3 --table 2MiB", UNDIRECTED),
     ],
     arguments: Arguments::of::<CommunitiesArgs>(),
     switches: &[Switch::flag("ranges", "Count labels in several ranges of vertices")],
@@ -40,7 +40,7 @@ pub const COMMUNITIES: Entry = Entry {
     graphalytics: Some(Graphalytics {
         name: "cdlp",
         rule: Rule::Exact,
-        parameters: &[("cdlp.max-iterations", ParameterKind::Whole, "--iterations")],
+        parameters: &[("cdlp.max-iterations", ParameterKind::Whole, "--max-iterations")],
         held_bytes: Some(8),
     }),
 };
@@ -50,7 +50,7 @@ pub const COMMUNITIES: Entry = Entry {
 pub struct CommunitiesArgs {
     /// Maximum number of iterations
     #[arg(long, default_value_t = 10, value_name = "N")]
-    iterations: u32,
+    max_iterations: u32,
     /// Memory for counting labels, in main memory and on each device: more is faster [default: a quarter of --memory,
     /// at most 1GiB]
     #[arg(long, value_parser = size, value_name = "SIZE")]
@@ -68,10 +68,10 @@ impl Command for CommunitiesArgs {
 /// Rounds over ranges of vertices whose counts fit in the table.
 impl Runnable for CommunitiesArgs {
     fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>> {
-        Ok(Box::new(LabelPropagation::run(engine, self.iterations, self.table, observer)?))
+        Ok(Box::new(LabelPropagation::run(engine, self.max_iterations, self.table, observer)?))
     }
 
     fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>> {
-        Ok(Box::new(LabelPropagation::new(engine, self.iterations, self.table)?))
+        Ok(Box::new(LabelPropagation::new(engine, self.max_iterations, self.table)?))
     }
 }

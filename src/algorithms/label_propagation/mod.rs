@@ -29,7 +29,8 @@ mod tally;
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{
-    Algorithm, Answer, Contents, Ends, Graph, Scalars, Shader, State, Step, Summary, Supersteps, Table, Visit,
+    Algorithm, Answer, Contents, Ends, Graph, Iteration, Scalars, Shader, State, Step, Summary, Supersteps, Table,
+    Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use crate::model::{Parameters, sound};
@@ -232,6 +233,10 @@ impl Algorithm for LabelPropagation {
         NAME
     }
 
+    fn command(&self) -> &'static str {
+        "communities"
+    }
+
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let (of, merge) = (AttributeType::U32, Merge::Min);
         let mut attributes =
@@ -380,6 +385,13 @@ impl Algorithm for LabelPropagation {
         let superstep = step.superstep + 1;
         let ended = step.integers[1] > 0 && summary.totals[0] == 0.0;
         (!ended && superstep < self.supersteps_max()).then(|| self.step(superstep))
+    }
+
+    fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
+        // The vertices whose label changed.
+        let residual = summary.totals[0] / graph.vertices.max(1) as f64;
+        let iterations = (step.superstep + 1) / self.ranges();
+        (step.integers[1] > 0).then_some(Iteration { iterations, residual, tolerance: Some(0.0) })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -12,7 +12,7 @@
 use crate::algorithms::Stop;
 use crate::algorithms::pagerank::words;
 use crate::algorithms::weights::{Ones, Stored, Weights};
-use crate::model::algorithm::{Graph, Integers, Kernel, List, State, Step, Supersteps, Visit};
+use crate::model::algorithm::{Graph, Integers, Iteration, Kernel, List, State, Step, Supersteps, Visit};
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
 use crate::model::bits::Bits;
 use std::ops::ControlFlow;
@@ -175,6 +175,11 @@ pub(super) fn check_stop(stop: Stop) -> Result<(), String> {
 pub(super) fn is_done(stop: Stop, graph: &Graph, iterations: u32, change: f64) -> bool {
     let (tolerance, iterations_max) = stop.limits(graph.vertices as f64);
     change < tolerance || iterations >= iterations_max
+}
+
+/// The state after an iteration.
+pub(super) fn iteration(stop: Stop, graph: &Graph, iterations: u32, change: f64) -> Iteration {
+    Iteration { iterations, residual: change / graph.vertices.max(1) as f64, tolerance: stop.tolerance() }
 }
 
 /// The integers of a superstep from which a GPU knows the same.

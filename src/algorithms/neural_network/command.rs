@@ -66,9 +66,6 @@ pub struct NeuralNetworkArgs {
     /// Give every edge a weight of 1, even if the store has weights
     #[arg(long)]
     ignore_weights: bool,
-    /// Number of vertices of highest value to print
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    top: usize,
 }
 
 impl Command for NeuralNetworkArgs {
@@ -80,6 +77,6 @@ impl Command for NeuralNetworkArgs {
             weights: store.manifest().weights.filter(|_| !self.ignore_weights),
             stop: Stop::after(self.iterations, self.tolerance, self.max_iterations),
         };
-        Ok(Prepared::new(network).showing(Shown::Top(self.top)))
+        Ok(Prepared::new(network).showing(Shown::Top))
     }
 }

@@ -20,7 +20,7 @@ use crate::algorithms::neighbour_sum::{self, NeighbourSum, OWN, SUM, VALUE, neig
 use crate::algorithms::weights::{self, Stored};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Graph, Iteration, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType};
 use std::ops::Range;
@@ -209,6 +209,13 @@ impl Algorithm for NeuralNetwork {
         let vertex = (0..state.graph.vertices).map(|vertex| vertex as u32).find(diverged);
         let reason = "its value grows without bound: use an activation function with bounds, or smaller weights";
         vertex.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex), reason: reason.into() }))
+    }
+
+    fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
+        // The vertices that changed by more than the tolerance: none, once it has converged.
+        let tolerance = self.stop.tolerance().map(|_| 0.0);
+        let residual = summary.totals[CHANGED] / graph.vertices.max(1) as f64;
+        Some(Iteration { iterations: step.superstep + 1, residual, tolerance })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

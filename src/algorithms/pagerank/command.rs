@@ -110,9 +110,6 @@ pub struct PageRankArgs {
     /// How the contributions to a rank are summed
     #[arg(long, default_value = "exact", value_name = "NUMBERS")]
     sums: SumsName,
-    /// Number of vertices of highest rank to print
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    pub top: usize,
 }
 
 /// `--dangling`.
@@ -187,6 +184,6 @@ impl Command for WeightableArgs {
             (true, Some(weights)) => Prepared::new(ranks.weighted(weights)),
             (true, None) => return Err(Error::Parameter("--weights: the store has no weights".into())),
         };
-        Ok(prepared.showing(Shown::Top(self.ranks.top)))
+        Ok(prepared.showing(Shown::Top))
     }
 }

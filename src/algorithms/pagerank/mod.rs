@@ -25,7 +25,7 @@ pub use weighted::WeightedPageRank;
 
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Graph, Iteration, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
 use std::ops::{ControlFlow, Range};
@@ -106,6 +106,14 @@ impl Stop {
         match self {
             Self::Iterations(iterations) => (0.0, iterations),
             Self::Tolerance { l1, iterations_max } => (l1 * scale, iterations_max),
+        }
+    }
+
+    /// The tolerance, if there is one.
+    pub(in crate::algorithms) fn tolerance(self) -> Option<f64> {
+        match self {
+            Self::Iterations(_) => None,
+            Self::Tolerance { l1, .. } => Some(l1),
         }
     }
 
@@ -204,6 +212,13 @@ impl PageRank {
         let stop =
             summary.totals[CHANGE] < step.scalars[TOLERANCE] || f64::from(done as f32) >= step.scalars[ITERATIONS_MAX];
         (!stop).then(|| self.step(graph, among, done, summary.totals[DANGLING]))
+    }
+
+    /// The state after an iteration.
+    pub(in crate::algorithms) fn iterated(&self, step: &Step, summary: &Summary) -> Iteration {
+        // As GPUs have it.
+        let tolerance = self.stop.tolerance().map(|_| step.scalars[TOLERANCE]);
+        Iteration { iterations: step.superstep + 1, residual: summary.totals[CHANGE], tolerance }
     }
 
     /// The shader, with seeds or without.
@@ -455,6 +470,10 @@ impl Algorithm for PageRank {
     fn remark(&self, state: &State) -> Option<String> {
         let unused = "the store's weights were not used: every edge counts the same; --weights uses them";
         state.graph.weights.map(|_| unused.into())
+    }
+
+    fn iteration(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
+        Some(self.iterated(step, summary))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

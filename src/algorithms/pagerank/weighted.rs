@@ -15,7 +15,8 @@ use crate::algorithms::neighbour_sum;
 use crate::algorithms::weights::{self, Stored, Weights};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Ends, Graph, Iteration, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary,
+    Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
 use crate::model::bits::Bits;
@@ -179,6 +180,10 @@ impl Algorithm for WeightedPageRank {
         "weighted-pagerank"
     }
 
+    fn command(&self) -> &'static str {
+        "pagerank"
+    }
+
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
         let mut declared = vec![
@@ -270,6 +275,13 @@ impl Algorithm for WeightedPageRank {
         let reason = "an edge from it has a negative, infinite or NaN weight, or its edges' weights sum to more than \
                       2^64";
         found.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex as u32), reason: reason.into() }))
+    }
+
+    fn iteration(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
+        // The first superstep is not an iteration.
+        let tolerance = self.stop.tolerance().map(|_| step.scalars[TOLERANCE]);
+        let iteration = Iteration { iterations: step.superstep, residual: summary.totals[CHANGE], tolerance };
+        (step.superstep > 0).then_some(iteration)
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -15,8 +15,8 @@ use topostream_formats::Store;
 pub const PERSONALIZED_PAGERANK: Entry = Entry {
     name: "personalized-pagerank",
     aliases: &["rwr"],
-    about: "Personalized PageRank: the importance of vertices relative to seed vertices (random walk with restart)",
-    details: "Walks follow an edge with the probability `--damping`, and otherwise restart at a seed.",
+    about: "Personalized PageRank: the importance of vertices relative to source vertices (random walk with restart)",
+    details: "Walks follow an edge with the probability `--damping`, and otherwise restart at a source.",
     source: "Page et al., 1999; Tong, Faloutsos and Pan, ICDM 2006",
     lists: "out (push) or in (pull)",
     bytes_per_vertex: "as pagerank; seeds 1/8",
@@ -25,12 +25,12 @@ pub const PERSONALIZED_PAGERANK: Entry = Entry {
     samples: &[
         Sample::measured(
             "personalized-pagerank",
-            "--seed max-degree --iterations 10",
+            "--source max-degree --iterations 10",
             AS_GIVEN,
             "rank",
             Edges::Visited,
         ),
-        Sample::tested("--seed max-degree --iterations 4 --traffic push --dangling ignore", AS_GIVEN),
+        Sample::tested("--source max-degree --iterations 4 --traffic push --dangling ignore", AS_GIVEN),
     ],
     arguments: Arguments::of::<PersonalizedArgs>(),
     switches: SWITCHES,
@@ -43,7 +43,7 @@ pub const PERSONALIZED_PAGERANK: Entry = Entry {
 pub struct PersonalizedArgs {
     /// Where walks start: an original id, or `max-degree` for the vertex with the most out-edges; may be given several
     /// times
-    #[arg(long = "seed", value_name = "ID", required = true, value_parser = source)]
+    #[arg(long = "source", value_name = "ID", required = true, value_parser = source)]
     seeds: Vec<Source>,
     #[command(flatten)]
     ranks: PageRankArgs,
@@ -51,8 +51,8 @@ pub struct PersonalizedArgs {
 
 impl Command for PersonalizedArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        let seeds = distinct("--seed", &self.seeds, store)?;
+        let seeds = distinct("--source", &self.seeds, store)?;
         let algorithm = PersonalizedPageRank { seeds, ranks: self.ranks.page_rank() };
-        Ok(Prepared::new(algorithm).showing(Shown::Top(self.ranks.top)))
+        Ok(Prepared::new(algorithm).showing(Shown::Top))
     }
 }

@@ -21,7 +21,7 @@ use crate::algorithms::PageRank;
 use crate::algorithms::pagerank::{PageRankKernel, SHARE};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Graph, Iteration, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use std::collections::HashSet;
@@ -123,6 +123,10 @@ impl Algorithm for PersonalizedPageRank {
 
     fn answered(&self) -> Option<&'static [usize]> {
         Some(&[SHARE])
+    }
+
+    fn iteration(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
+        Some(self.ranks.iterated(step, summary))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

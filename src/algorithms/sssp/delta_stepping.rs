@@ -92,6 +92,10 @@ impl Algorithm for DeltaStepping {
         "delta-stepping"
     }
 
+    fn command(&self) -> &'static str {
+        "sssp"
+    }
+
     fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
         let bit = |name, role| {
             let (of, merge, initial) = (AttributeType::Bit, Merge::Or, Initial::Bits(0));

@@ -7,7 +7,7 @@ mod measure;
 
 use super::args::ResourceArgs;
 use super::results::OutputFile;
-use super::{Failure, Outcome, calibration, print, tables};
+use super::{Failure, Outcome, calibration, print, say, tables};
 use clap::Args;
 use graphs::Graphs;
 use measure::Bench;
@@ -76,7 +76,7 @@ impl Calibrate {
         let cached = if disk.direct { "" } else { " (through the system's page cache: this disk has no direct reads)" };
         let (rate, small) = (gb(disk.bytes_per_s), disk.request_ns / 1e3);
         let disk = format!("disk: {rate} and {small:.1} us a read{cached}");
-        print(&format!("{}{disk}\nwritten to {}\n", table(&rates), path.display()))
+        say(&format!("{}{disk}\nwritten to {}\n", table(&rates), path.display()))
     }
 }
 

@@ -2,19 +2,24 @@
 
 use super::checkpoints::{self, CheckpointArgs};
 use super::companions::Companions;
-use super::summary::summary;
+use super::summary::AnswerSummary;
 use crate::cli::args::ResourceArgs;
-use crate::cli::columnar::Columns;
+use crate::cli::columns::Columns;
+use crate::cli::ranking::largest;
 use crate::cli::results::{OutputFile, ResultFile, ResultFormat, STDOUT};
-use crate::cli::{Failure, Outcome, calibration, opening, print, tables};
+use crate::cli::run_report::run_report;
+use crate::cli::{Failure, Outcome, calibration, opening, print, progress, tables, verbosity};
 use clap::Args;
-use indicatif::ProgressBar;
+use indicatif::HumanDuration;
+use serde::Serialize;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use topostream::algorithms::command::{Finished, Prepared, Shown};
+use std::time::Duration;
+use topostream::algorithms::command::{Finished, Prepared, Runnable, Shown};
+use topostream::model::algorithm::Answer;
 use topostream::predict::Rates;
-use topostream::report::{RunReport, StepReport};
+use topostream::report::RunReport;
 use topostream::trace::Timeline;
 use topostream::{Engine, EngineOptions, Error, Store};
 use topostream_formats::manifest::Ids;
@@ -28,11 +33,19 @@ pub struct Common {
     #[command(flatten)]
     pub resources: ResourceArgs,
     /// Write every vertex's result to a file, by original id; it appears when it is complete. `-` is standard output
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Results")]
     output: Option<PathBuf>,
     /// The format of that file [default: by its name: .txt, .csv, .npy, .parquet or .arrow; text without one]
     #[arg(long, value_name = "FORMAT", requires = "output", help_heading = "Results")]
     output_format: Option<ResultFormat>,
+    /// Number of vertices with the largest values to print, or of the largest groups [default: 10 of ranks and other
+    /// numbers with fractions, and of groups; none of counts such as levels]
+    #[arg(long, value_name = "N", help_heading = "Results")]
+    top: Option<usize>,
+    /// Write only the N vertices with the largest values of the first column to that file, the largest first;
+    /// vertices without a value, such as unreached ones, are left out
+    #[arg(long, value_name = "N", requires = "output", help_heading = "Results")]
+    order_by_value: Option<usize>,
     /// Write a timeline (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing
     /// open; takes 40 MiB of the memory
     #[arg(long, value_name = "FILE", help_heading = "Results")]
@@ -44,7 +57,7 @@ pub struct Common {
     /// more supersteps, fewer bytes from disk
     #[arg(long, help_heading = "Resources")]
     asynchronous: bool,
-    /// Print the report, or the predictions, as JSON, times in nanoseconds, and nothing else
+    /// Print the report and a summary of the answer, or the predictions, as JSON, times in nanoseconds, and nothing else
     #[arg(long, help_heading = "Results")]
     json: bool,
     #[command(flatten)]
@@ -74,7 +87,7 @@ impl Common {
 
     /// Runs a prepared algorithm, shows its summary, and writes its results.
     pub fn run(&self, store: Store, prepared: Prepared, cancel: &Cancel) -> Outcome {
-        let Prepared { runs, shown, companions, .. } = prepared;
+        let Prepared { runs, shown, companions, shorter, .. } = prepared;
         let companions = Companions::begin(companions, &*runs, &store, self, cancel)?;
         // What is needed at the end is looked at before the beginning.
         store.check_ids()?;
@@ -87,20 +100,18 @@ impl Common {
             let message = "--output: names do not fit in a .npy file; write .csv or text";
             return Err(Failure::Other(message.into()));
         }
+        warn_of_hours(&*runs, &store, shorter);
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
         let trace = self.trace.as_deref().map(TraceFile::create).transpose()?;
-        let spinner = ProgressBar::new_spinner();
+        let progress = Arc::default();
+        let spinner = progress::of_run(Arc::clone(&progress));
         let checkpoints = self.checkpoints.open(&spinner)?;
-        let mut observer = |step: &StepReport| {
-            let (edges, read) = (tables::count(step.edges), tables::bytes(step.disk_bytes));
-            spinner.set_message(format!("superstep {}: {edges} edges, {read} read", step.superstep));
-            spinner.tick();
-        };
         let timeline = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let rates = calibration::for_run(self.calibration.as_deref())?;
         let options = self.options(timeline, cancel).with_rates(rates).with_checkpoints(checkpoints.clone());
+        let options = options.with_progress(progress);
         let engine = Engine::new(store, options);
-        let run = runs.run(&engine, &mut observer).inspect_err(|error| {
+        let run = runs.run(&engine, &mut |_| {}).inspect_err(|error| {
             if matches!(error, Error::Interrupted) {
                 checkpoints::stopped(checkpoints.as_deref());
             }
@@ -117,23 +128,36 @@ impl Common {
         trace.map_or(Ok(()), |trace| trace.write(run.report(), cancel))?;
         let mut said = companions.finish(&*run, &store, cancel)?;
         if let Some(output) = output {
-            let (answers, ids, metadata) = (run.answers(), store.ids()?, metadata(run.report(), &store));
-            let columns = Columns { answers: &answers, ids: &ids, vertices: store.vertices(), metadata: &metadata };
-            said += &output.write(&columns, cancel)?;
+            said += &self.write(output, &*run, &store, cancel)?;
         }
         self.show(&*run, &store, &shown, &said)?;
         checkpoints::clear(checkpoints.as_deref())
     }
 
+    /// Writes the results; returns a line that says what was written where.
+    fn write(&self, output: ResultFile, run: &dyn Finished, store: &Store, cancel: &Cancel) -> Result<String, Failure> {
+        let (answers, ids, metadata) = (run.answers(), store.ids()?, metadata(run.report(), store));
+        let chosen = match (self.order_by_value, answers.first()) {
+            (Some(count), Some(answer)) => Some(ranked(answer, count, store)?),
+            _ => None,
+        };
+        let (answers, chosen) = (&answers[..], chosen.as_deref());
+        let columns = Columns { answers, ids: &ids, vertices: store.vertices(), chosen, metadata: &metadata };
+        output.write(&columns, cancel)
+    }
+
     /// Prints the report and the summary of a run.
     fn show(&self, run: &dyn Finished, store: &Store, shown: &Shown, said: &str) -> Outcome {
+        if !self.json && verbosity::is_quiet() {
+            return Ok(());
+        }
+        let answer = AnswerSummary::of(run, store, shown, self.top)?;
         if self.json {
-            let json = serde_json::to_string_pretty(run.report()).map_err(|error| Failure::Other(error.to_string()))?;
+            let whole = WholeReport { run: run.report(), answer };
+            let json = serde_json::to_string_pretty(&whole).map_err(|error| Failure::Other(error.to_string()))?;
             return print(&(json + "\n"));
         }
-        let summary = summary(run, store, shown)?;
-        let remark = run.remark().map_or(String::new(), |remark| remark + "\n");
-        let text = tables::run_report(run.report()) + &summary + &remark + said;
+        let text = run_report(run.report()) + &answer.text() + said;
         if self.prints_results() {
             // Standard output has the results alone.
             return std::io::stderr().write_all(text.as_bytes()).map_err(|error| Failure::Other(error.to_string()));
@@ -145,6 +169,41 @@ impl Common {
     fn prints_results(&self) -> bool {
         self.output.as_deref() == Some(Path::new(STDOUT))
     }
+}
+
+/// Edges that a few cores visit in a second: what a warning about the time is based on before a run.
+const EDGES_PER_S: f64 = 1e8;
+/// The time from which on there is a warning, in seconds.
+const LONG_S: f64 = 3600.0;
+
+/// Says on stderr that a run will take hours, if that is known before.
+fn warn_of_hours(runs: &dyn Runnable, store: &Store, shorter: Option<&str>) {
+    let passes = runs.algorithm().and_then(|algorithm| algorithm.passes(store.vertices()));
+    let Some(passes) = passes.filter(|_| !verbosity::is_quiet()) else { return };
+    let s = passes * store.edges() as f64 / EDGES_PER_S;
+    if s > LONG_S {
+        let time = HumanDuration(Duration::from_secs_f64(s.min(1e15)));
+        let shorter = shorter.map_or(String::new(), |shorter| format!("; {shorter}"));
+        let text =
+            format!("note: this visits all edges up to {passes:.0} times: about {time} at 100 M edges/s{shorter}");
+        writeln!(std::io::stderr(), "{text}").ok();
+    }
+}
+
+/// What `--json` prints: the fields of the report, and a summary of the answer.
+#[derive(Serialize)]
+struct WholeReport<'a> {
+    #[serde(flatten)]
+    run: &'a RunReport,
+    answer: AnswerSummary,
+}
+
+/// The vertices with the largest values.
+fn ranked(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Vec<u32>, Failure> {
+    let ranked = largest(answer, count, store.vertices()).ok_or_else(|| {
+        Failure::Other(format!("--order-by-value: the values of {} are vertices, which have no order", answer.name))
+    })?;
+    Ok(ranked.into_iter().map(|(vertex, _)| vertex).collect())
 }
 
 /// What files of results say about the run that they are from.

@@ -30,7 +30,7 @@ Examples:
   topostream run neighbourhood wiki --source 30 --source 3 --hops 2 --direction both
   topostream run sssp roads --source 0 --output distances.csv
   topostream run bfs wiki --source 30 --parents --validate
-  topostream run rwr wiki --seed 30 --seed 74 --top 20
+  topostream run rwr wiki --source 30 --source 74 --top 20
   topostream run circuit grid --source 0=5 --source 99=0 --max-iterations 5000
   topostream run components wiki --output components.txt";
 

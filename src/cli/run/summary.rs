@@ -1,97 +1,287 @@
-//! The summary of an answer on the terminal.
+//! The summary of an answer: data, which `--json` prints as it is and the terminal as text.
 
-use crate::cli::{Failure, results, tables};
-use topostream::Store;
-use topostream::algorithms::command::{Finished, Shown, SummaryItem};
+use crate::cli::ranking::{best, largest};
+use crate::cli::{Failure, tables};
+use serde::{Serialize, Serializer};
+use topostream::algorithms::command::{Figure, Finished, Shown, SummaryItem};
 use topostream::model::algorithm::{Answer, AnswerValues};
+use topostream::{Store, VertexId};
+use topostream_formats::{OriginalId, OriginalIds};
 
-/// The text of a summary; empty if the answer has no values of the kind that is shown.
-pub fn summary(run: &dyn Finished, store: &Store, shown: &Shown) -> Result<String, Failure> {
-    let vertices = store.vertices();
-    let answers = run.answers();
-    let Some(answer) = answers.first() else { return Ok(String::new()) };
-    Ok(match (shown, &answer.values) {
-        (Shown::Own(parts), _) => {
-            let text = |item: &SummaryItem| item_text(item, answer, store);
-            parts(run, store).iter().map(text).collect::<Result<String, Failure>>()?
-        }
-        (Shown::Top(count), _) if *count > 0 => {
-            let tables = answers.iter().map(|answer| top(answer, *count, store));
-            tables.collect::<Result<String, Failure>>()?
-        }
-        (Shown::Reached, AnswerValues::Integer(of)) => {
-            let (count, largest) = extent(of.iter(vertices).flatten());
-            reached(count, store.vertices(), Some((answer.name, &largest.unwrap_or(0).to_string())))
-        }
-        (Shown::Reached, AnswerValues::F64(of)) => {
-            let (count, largest) = extent(of.iter(vertices).filter(|value| value.is_finite()));
-            let largest = format!("{:.6e}", largest.unwrap_or(0.0));
-            reached(count, store.vertices(), Some((answer.name, &largest)))
-        }
-        (Shown::AboveZero, AnswerValues::Integer(of)) => {
-            let count = of.iter(vertices).flatten().filter(|&value| value > 0).count() as u64;
-            reached(count, store.vertices(), None)
-        }
-        (Shown::AboveZero, AnswerValues::F64(of)) => {
-            let count = of.iter(vertices).filter(|&value| value > 0.0).count() as u64;
-            reached(count, store.vertices(), None)
-        }
-        (Shown::Largest, AnswerValues::Integer(of)) => {
-            let (_, largest) = extent(of.iter(vertices).flatten());
-            let count = of.iter(vertices).filter(|&value| value == largest).count() as u64;
-            let (name, largest) = (answer.name, tables::count(largest.unwrap_or(0)));
-            format!("largest {name} {largest}, of {} vertices\n", tables::count(count))
-        }
-        (Shown::Groups(noun), AnswerValues::Vertex(of)) => {
-            let (groups, largest) = group_sizes(of.iter(vertices).flatten().map(|group| group.0), vertices);
-            let (groups, largest) = (tables::count(groups), tables::count(largest));
-            format!("{noun}: {groups}; vertices of the largest: {largest}\n")
-        }
-        _ => String::new(),
-    })
+/// The number of vertices or groups that are listed unless `--top` is given.
+const TOP: usize = 10;
+
+/// The summary of an answer. Parts that the algorithm does not have are left out.
+#[derive(Serialize, Default)]
+pub struct AnswerSummary {
+    /// The vertices of the graph.
+    vertices: u64,
+    /// Vertices with a value: of a search, those that it reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reached: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    largest: Option<Extreme>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Groups>,
+    /// Of each column with an order, the vertices with the largest values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    top: Vec<Top>,
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
+    figures: Vec<(&'static str, Figure)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counts: Option<Counts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    convergence: Option<Convergence>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remark: Option<String>,
 }
 
-fn item_text(part: &SummaryItem, answer: &Answer<'_>, store: &Store) -> Result<String, Failure> {
-    Ok(match part {
-        SummaryItem::Line(line) => format!("{line}\n"),
-        SummaryItem::Top(count) => top(answer, *count, store)?,
-        SummaryItem::Table(header, rows) => {
-            let header: Vec<&str> = header.iter().map(String::as_str).collect();
-            tables::table(&header, rows.iter().cloned())
-        }
-    })
+/// The largest value of a column.
+#[derive(Serialize)]
+struct Extreme {
+    column: &'static str,
+    value: Figure,
+    /// The number of vertices that have it, where several may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vertices: Option<u64>,
 }
 
-/// The vertices with the largest values; nothing where values are no fractions.
-fn top(answer: &Answer<'_>, count: usize, store: &Store) -> Result<String, Failure> {
-    if !matches!(answer.values, AnswerValues::F64(_)) {
-        return Ok(String::new());
+/// Groups of vertices with the same value: components, communities.
+#[derive(Serialize)]
+struct Groups {
+    /// What they are, in the plural.
+    of: &'static str,
+    count: u64,
+    /// The largest ones, largest first.
+    largest: Vec<Group>,
+}
+
+#[derive(Serialize)]
+struct Group {
+    /// The vertex that the group is named after, by its original id.
+    #[serde(serialize_with = "as_id")]
+    id: OriginalId,
+    vertices: u64,
+}
+
+/// The vertices with the largest values of a column, largest first.
+#[derive(Serialize)]
+struct Top {
+    column: &'static str,
+    vertices: Vec<TopVertex>,
+}
+
+#[derive(Serialize)]
+struct TopVertex {
+    #[serde(serialize_with = "as_id")]
+    id: OriginalId,
+    value: Figure,
+}
+
+/// A table of counts: the headings, and rows of a label and its counts.
+#[derive(Serialize)]
+struct Counts {
+    header: Vec<String>,
+    rows: Vec<(String, Vec<u64>)>,
+}
+
+/// How an algorithm that iterates has ended.
+#[derive(Serialize)]
+struct Convergence {
+    iterations: u32,
+    residual: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tolerance: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    converged: Option<bool>,
+}
+
+fn as_id<S: Serializer>(id: &OriginalId, serializer: S) -> Result<S::Ok, S::Error> {
+    match id {
+        OriginalId::Number(number) => serializer.serialize_u64(*number),
+        name => serializer.collect_str(name),
     }
-    let top = results::top(answer, count, &store.ids()?, store.vertices())?;
-    let rows = top.into_iter().map(|(id, value)| vec![id.to_string(), format!("{value:.6e}")]);
-    Ok(tables::table(&["vertex", answer.name], rows))
 }
 
-/// The number of values, and the largest.
-fn extent<T: PartialOrd>(values: impl Iterator<Item = T>) -> (u64, Option<T>) {
-    values.fold((0, None), |(count, largest), value| match largest {
-        Some(largest) if largest > value => (count + 1, Some(largest)),
-        _ => (count + 1, Some(value)),
-    })
+fn as_map<S: Serializer>(pairs: &[(&'static str, Figure)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, figure)| (name.replace([' ', '-'], "_"), figure)))
 }
 
-fn reached(count: u64, vertices: u64, largest: Option<(&str, &str)>) -> String {
-    let (count, all) = (tables::count(count), tables::count(vertices));
-    let largest = largest.map_or(String::new(), |(name, largest)| format!("; largest {name} {largest}"));
-    format!("reached {count} of {all} vertices{largest}\n")
+impl AnswerSummary {
+    /// Summarises a finished run. `top` is the number of vertices, or groups, to list: by default ten of the largest
+    /// numbers and groups, and none of counts such as levels.
+    pub fn of(run: &dyn Finished, store: &Store, shown: &Shown, top: Option<usize>) -> Result<Self, Failure> {
+        let (vertices, ids) = (store.vertices(), store.ids()?);
+        let answers = run.answers();
+        let convergence = run.report().total.iteration.map(|iteration| Convergence {
+            iterations: iteration.iterations,
+            residual: iteration.residual,
+            tolerance: iteration.tolerance,
+            converged: iteration.converged(),
+        });
+        let mut summary = Self { vertices, convergence, remark: run.remark(), ..Self::default() };
+        let Some(answer) = answers.first() else { return Ok(summary) };
+        let mut listed = top.unwrap_or(0);
+        match (shown, &answer.values) {
+            (Shown::Own(items), _) => {
+                for item in items(run, store) {
+                    match item {
+                        SummaryItem::Figures(figures) => summary.figures.extend(figures),
+                        SummaryItem::Top => listed = top.unwrap_or(TOP),
+                        SummaryItem::Counts { header, rows } => summary.counts = Some(Counts { header, rows }),
+                    }
+                }
+            }
+            (Shown::Top, _) => listed = top.unwrap_or(TOP),
+            (Shown::Reached, _) => {
+                let (count, value) = extent(answer, vertices);
+                summary.reached = Some(count);
+                summary.largest = value.map(|value| Extreme { column: answer.name, value, vertices: None });
+            }
+            (Shown::AboveZero, AnswerValues::Integer(of)) => {
+                summary.reached = Some(of.iter(vertices).flatten().filter(|&value| value > 0).count() as u64);
+            }
+            (Shown::AboveZero, AnswerValues::F64(of)) => {
+                summary.reached = Some(of.iter(vertices).filter(|&value| value > 0.0).count() as u64);
+            }
+            (Shown::Largest, AnswerValues::Integer(of)) => {
+                let value = of.iter(vertices).flatten().max();
+                let count = of.iter(vertices).filter(|&of| of == value).count() as u64;
+                let value = Figure::Integer(value.unwrap_or(0));
+                summary.largest = Some(Extreme { column: answer.name, value, vertices: Some(count) });
+            }
+            (Shown::Groups(noun), AnswerValues::Vertex(of)) => {
+                let groups = of.iter(vertices).flatten().map(|group| group.0);
+                summary.groups = Some(Groups::of(noun, groups, &ids, vertices, top.unwrap_or(TOP))?);
+            }
+            _ => {}
+        }
+        for answer in answers.iter().filter(|_| listed > 0) {
+            summary.top.extend(Top::of(answer, listed, &ids, vertices)?);
+        }
+        Ok(summary)
+    }
+
+    /// The summary as text.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        if let Some(Counts { header, rows }) = &self.counts {
+            let header: Vec<&str> = header.iter().map(String::as_str).collect();
+            let row = |(label, counts): &(String, Vec<u64>)| {
+                std::iter::once(label.clone()).chain(counts.iter().map(|&count| tables::count(count))).collect()
+            };
+            text += &tables::table(&header, rows.iter().map(row));
+        }
+        for Top { column, vertices } in &self.top {
+            let rows = vertices.iter().map(|TopVertex { id, value }| vec![id.to_string(), figure(*value)]);
+            text += &tables::table(&["vertex", column], rows);
+        }
+        if let Some(groups) = &self.groups {
+            text += &groups.text();
+        }
+        let largest = self.largest.as_ref();
+        if let Some(reached) = self.reached {
+            let of_all = format!("reached {} of {} vertices", tables::count(reached), tables::count(self.vertices));
+            let largest = largest.map(|of| format!("; largest {} {}", of.column, figure(of.value)));
+            text += &(of_all + &largest.unwrap_or_default() + "\n");
+        } else if let Some(Extreme { column, value, vertices }) = largest {
+            let of = tables::count(vertices.unwrap_or(1));
+            text += &format!("largest {column} {}, of {of} vertices\n", figure(*value));
+        }
+        if !self.figures.is_empty() {
+            let figures = self.figures.iter().map(|(name, value)| match value {
+                Figure::Integer(count) => format!("{name}: {}", tables::count(*count)),
+                Figure::F64(number) => format!("{name}: {number:.6}"),
+            });
+            text += &(figures.collect::<Vec<_>>().join("; ") + "\n");
+        }
+        text += &self.convergence.as_ref().map_or_else(String::new, Convergence::text);
+        text + &self.remark.as_ref().map_or_else(String::new, |remark| format!("{remark}\n"))
+    }
 }
 
-/// The number of groups, and the size of the largest. The page buffer is gone: there is room for the counts.
-fn group_sizes(groups: impl Iterator<Item = u32>, vertices: u64) -> (u64, u64) {
-    let mut sizes = vec![0u32; vertices as usize];
-    // A count that overflows is of a group of 2^32 vertices: all there are.
-    groups.for_each(|group| sizes[group as usize] = sizes[group as usize].saturating_add(1));
-    let count = sizes.iter().filter(|&&size| size > 0).count() as u64;
-    let largest = if count == 1 { vertices } else { sizes.into_iter().max().unwrap_or(0).into() };
-    (count, largest)
+impl Convergence {
+    fn text(&self) -> String {
+        let Self { iterations, residual, tolerance, converged } = self;
+        let iterations = match iterations {
+            1 => "1 iteration".into(),
+            count => format!("{} iterations", tables::count(u64::from(*count))),
+        };
+        match (converged, tolerance) {
+            (Some(true), _) => format!("converged after {iterations}; the last one changed {residual:.2e}\n"),
+            (Some(false), Some(tolerance)) => {
+                format!(
+                    "not converged after {iterations}: the last one changed {residual:.2e}, more than {tolerance:e}\n"
+                )
+            }
+            _ => format!("{iterations}; the last one changed {residual:.2e}\n"),
+        }
+    }
+}
+
+impl Groups {
+    /// The groups by size. The page buffer is gone: there is room for the counts.
+    fn of(
+        noun: &'static str,
+        groups: impl Iterator<Item = u32>,
+        ids: &OriginalIds,
+        vertices: u64,
+        top: usize,
+    ) -> Result<Self, Failure> {
+        let mut sizes = vec![0u32; vertices as usize];
+        // A count that overflows is of a group of 2^32 vertices: all there are.
+        groups.for_each(|group| sizes[group as usize] = sizes[group as usize].saturating_add(1));
+        let count = sizes.iter().filter(|&&size| size > 0).count() as u64;
+        let largest = best(sizes.iter().map(|&size| (size > 0).then_some(size)), top.clamp(1, sizes.len().max(1)));
+        let group = |place: u32| -> Result<Group, Failure> {
+            let size = if count == 1 { vertices } else { sizes[place as usize].into() };
+            Ok(Group { id: ids.id(VertexId(place))?, vertices: size })
+        };
+        Ok(Self { of: noun, count, largest: largest.into_iter().map(group).collect::<Result<_, _>>()? })
+    }
+
+    fn text(&self) -> String {
+        let Self { of, count, largest } = self;
+        let size = largest.first().map_or(0, |group| group.vertices);
+        let rows = largest.iter().map(|group| vec![group.id.to_string(), tables::count(group.vertices)]);
+        let table = if largest.len() > 1 { tables::table(&[of, "vertices"], rows) } else { String::new() };
+        table + &format!("{of}: {}; vertices of the largest: {}\n", tables::count(*count), tables::count(size))
+    }
+}
+
+impl Top {
+    /// `None` if the values have no order.
+    fn of(answer: &Answer<'_>, count: usize, ids: &OriginalIds, vertices: u64) -> Result<Option<Self>, Failure> {
+        let Some(ranked) = largest(answer, count, vertices) else { return Ok(None) };
+        let vertex =
+            |(vertex, value)| -> Result<TopVertex, Failure> { Ok(TopVertex { id: ids.id(VertexId(vertex))?, value }) };
+        Ok(Some(Self { column: answer.name, vertices: ranked.into_iter().map(vertex).collect::<Result<_, _>>()? }))
+    }
+}
+
+/// A number of a table.
+fn figure(value: Figure) -> String {
+    match value {
+        Figure::Integer(count) => tables::count(count),
+        Figure::F64(number) => format!("{number:.6e}"),
+    }
+}
+
+/// The number of vertices with a value, and the largest value.
+fn extent(answer: &Answer<'_>, vertices: u64) -> (u64, Option<Figure>) {
+    match &answer.values {
+        AnswerValues::Integer(of) => {
+            let (count, largest) =
+                of.iter(vertices).flatten().fold((0, 0), |(count, largest), value| (count + 1, value.max(largest)));
+            (count, Some(Figure::Integer(largest)))
+        }
+        AnswerValues::F64(of) => {
+            let finite = of.iter(vertices).filter(|value| value.is_finite());
+            let (count, largest) = finite.fold((0, None), |(count, largest): (u64, Option<f64>), value| {
+                (count + 1, Some(largest.map_or(value, |largest| largest.max(value))))
+            });
+            (count, Some(Figure::F64(largest.unwrap_or(0.0))))
+        }
+        AnswerValues::Vertex(of) => (of.iter(vertices).flatten().count() as u64, None),
+    }
 }

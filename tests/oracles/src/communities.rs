@@ -2,9 +2,9 @@
 
 use crate::{Answer, Arguments, Compare, Csr, EdgeList, Graph};
 
-/// `communities [--iterations N]`: labels.
+/// `communities [--max-iterations N]`: labels.
 pub fn answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
-    let iterations = arguments.number("iterations").unwrap_or(10);
+    let iterations = arguments.number("max-iterations").unwrap_or(10);
     let labels = match graph.directed {
         false => labels(&[&graph.out_lists], iterations),
         true => labels(&[&graph.out_lists, graph.in_lists()], iterations),

@@ -3,9 +3,9 @@
 use crate::pagerank::{DAMPING, Dangling, ranks_from};
 use crate::{Answer, Arguments, Compare, EdgeList, Graph};
 
-/// `personalized-pagerank --seed V [--iterations N] [--damping D] [--dangling RULE]`: ranks.
+/// `personalized-pagerank --source V [--iterations N] [--damping D] [--dangling RULE]`: ranks.
 pub fn answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
-    let seeds = arguments.vertices("seed", graph);
+    let seeds = arguments.vertices("source", graph);
     let (damping, dangling) = (arguments.number("damping").unwrap_or(DAMPING), Dangling::of(arguments));
     let ranks = pulled(graph, &seeds, damping, dangling, arguments.number("iterations").unwrap_or(100));
     Answer::of("rank", ranks, Compare::Within(1e-4))

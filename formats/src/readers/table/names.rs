@@ -31,13 +31,27 @@ impl IdType {
 
     /// A name as text.
     pub fn text(self, name: &[u8]) -> String {
+        let mut text = String::new();
+        self.write_text(name, &mut text);
+        text
+    }
+
+    /// Appends a name as text.
+    pub fn write_text(self, name: &[u8], text: &mut String) {
         match self {
-            Self::Integer | Self::String => String::from_utf8_lossy(name).into_owned(),
+            Self::Integer | Self::String => text.push_str(&String::from_utf8_lossy(name)),
             Self::Uuid if name.len() == 16 => {
-                let digits = hex(name);
-                [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+                for (place, byte) in name.iter().enumerate() {
+                    let dash = if matches!(place, 4 | 6 | 8 | 10) { "-" } else { "" };
+                    write!(text, "{dash}{byte:02x}").ok();
+                }
             }
-            Self::Uuid | Self::Binary => format!("0x{}", hex(name)),
+            Self::Uuid | Self::Binary => {
+                text.push_str("0x");
+                for byte in name {
+                    write!(text, "{byte:02x}").ok();
+                }
+            }
         }
     }
 
@@ -54,13 +68,6 @@ impl IdType {
         let expected = if self == Self::Uuid { "a UUID of 32 hexadecimal digits" } else { "bytes as 0x…" };
         bytes.ok_or_else(|| Error::Invalid(format!("{text:?}: expected {expected}, as the graph's ids are")))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        write!(text, "{byte:02x}").ok();
-        text
-    })
 }
 
 fn unhex(digits: &str) -> Option<Vec<u8>> {

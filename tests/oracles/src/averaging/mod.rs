@@ -23,9 +23,9 @@ pub fn circuit_answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
     Answer::of("voltage", values, SINGLE)
 }
 
-/// `adsorption --seed V [--inject P] [--abandon P] --iterations N [--ignore-weights]`: masses.
+/// `adsorption --source V [--inject P] [--abandon P] --iterations N [--ignore-weights]`: masses.
 pub fn adsorption_answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
-    let seeds: Vec<(u32, f32)> = arguments.vertices("seed", graph).into_iter().map(|seed| (seed, 1.0)).collect();
+    let seeds: Vec<(u32, f32)> = arguments.vertices("source", graph).into_iter().map(|seed| (seed, 1.0)).collect();
     let (inject, abandon) = (arguments.number("inject").unwrap_or(0.25), arguments.number("abandon").unwrap_or(0.05));
     let weights = weights(graph, arguments);
     let values = adsorption(graph.in_lists(), weights, &seeds, inject, abandon, iterations(arguments));

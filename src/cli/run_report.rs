@@ -1,0 +1,269 @@
+//! The report of a run, for people.
+
+use super::tables::{bytes, count, lean_table, seconds, table};
+use super::verbosity;
+use std::fmt::Write;
+use topostream::device::DeviceReport;
+use topostream::device::Transfer;
+use topostream::pages::StripeReport;
+use topostream::predict::Prediction;
+use topostream::report::{CheckpointReport, RunReport, StepReport, Waits};
+
+/// Maximum number of supersteps in a table; others are left out.
+const STEPS_SHOWN: usize = 24;
+
+/// The same; all of them with `--verbose`.
+fn steps_shown() -> usize {
+    if verbosity::is_verbose() { usize::MAX } else { STEPS_SHOWN }
+}
+
+/// The report of a run, superstep by superstep.
+pub fn run_report(report: &RunReport) -> String {
+    let waits = waits_of(report);
+    let mut header = vec!["step", "lists", "edges", "pages", "cached", "read", "GB/s", "time s"];
+    header.extend(waits.iter().map(|(name, _)| *name));
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let shown = steps_shown();
+    let left_out = report.steps.len().saturating_sub(shown);
+    for step in report.steps.iter().take(shown) {
+        rows.push(step_row(step.superstep.to_string(), step, &waits));
+    }
+    if left_out > 0 {
+        rows.push(vec![format!("… {left_out} more")]);
+    }
+    rows.push(step_row("all".into(), &report.total, &waits));
+    lean_table(&header, &rows)
+        + &transfers(report)
+        + &stripes(report)
+        + &sharing(report)
+        + &checkpoints(report)
+        + &closing(report)
+}
+
+/// Reads of each stripe; empty for one stripe.
+fn stripes(report: &RunReport) -> String {
+    if report.stripes.len() < 2 {
+        return String::new();
+    }
+    let header = ["stripe", "pages", "read", "GB/s", "busy s", "repeated"];
+    table(&header, report.stripes.iter().map(stripe_row))
+}
+
+/// Checkpoints that were written, and the one that the run resumed from; empty without checkpoints.
+fn checkpoints(report: &RunReport) -> String {
+    let Some(CheckpointReport { written, failed, bytes: size, ns, resumed }) = &report.checkpoints else {
+        return String::new();
+    };
+    let failed = if *failed > 0 { format!(", {failed} could not be written") } else { String::new() };
+    let before = resumed.as_ref().map_or(String::new(), |before| {
+        let (supersteps, edges) = (count(before.supersteps), count(before.edges));
+        format!(
+            "; before, in {} s: {supersteps} supersteps, {edges} edges, {} read",
+            seconds(before.wall_ns),
+            bytes(before.disk_bytes)
+        )
+    });
+    format!("checkpoints: {written} written, {} in {} s{failed}{before}\n", bytes(*size), seconds(*ns))
+}
+
+/// The work of several devices, and their exchange; empty for one device.
+fn sharing(report: &RunReport) -> String {
+    let Some(sharing) = &report.sharing else { return String::new() };
+    let row = |(number, device): (usize, &DeviceReport)| {
+        let share =
+            100.0 * device.edges as f64 / sharing.devices.iter().map(|one| one.edges).sum::<u64>().max(1) as f64;
+        vec![
+            format!("{} {}", number + 1, device.device),
+            count(device.own.1 - device.own.0),
+            count(device.pages),
+            count(device.edges),
+            format!("{share:.0}%"),
+            seconds(device.compute_ns),
+        ]
+    };
+    let rows = sharing.devices.iter().enumerate().map(row);
+    let assignment = sharing.assignment.map_or(String::new(), |assignment| format!(", {assignment} pages"));
+    let told = bytes(report.total.exchanged_bytes);
+    table(&["device", "own vertices", "pages", "edges", "share", "compute s"], rows)
+        + &format!(
+            "{}{assignment}: {told} sent and received in {} s\n",
+            sharing.strategy,
+            seconds(report.total.exchange_ns)
+        )
+}
+
+fn stripe_row(stripe: &StripeReport) -> Vec<String> {
+    vec![
+        stripe.path.clone(),
+        count(stripe.pages),
+        bytes(stripe.bytes),
+        format!("{:.2}", stripe.gb_per_s()),
+        seconds(stripe.busy_ns),
+        count(stripe.retries),
+    ]
+}
+
+/// Transfers of a device with its own memory; empty for others.
+fn transfers(report: &RunReport) -> String {
+    if report.total.transfer == Transfer::default() {
+        return String::new();
+    }
+    let header = ["step", "on the device", "copied", "read in place", "batches", "copies s", "beside kernels"];
+    let steps = report.steps.iter().take(steps_shown()).map(|step| transfer_row(step.superstep.to_string(), step));
+    lean_table(&header, &steps.chain([transfer_row("all".into(), &report.total)]).collect::<Vec<_>>())
+}
+
+fn transfer_row(name: String, step: &StepReport) -> Vec<String> {
+    let Transfer { copied_bytes, in_place_bytes, copy_ns, overlap_ns, batches, .. } = step.transfer;
+    vec![
+        name,
+        format!("{:.0}%", 100.0 * step.resident_rate()),
+        bytes(copied_bytes),
+        bytes(in_place_bytes),
+        count(batches),
+        seconds(copy_ns),
+        if copy_ns > 0 { format!("{:.0}%", 100.0 * overlap_ns as f64 / copy_ns as f64) } else { String::new() },
+    ]
+}
+
+/// A part of a superstep's time, in nanoseconds, under its heading.
+type Wait = (&'static str, fn(&Waits) -> u64);
+
+/// The parts of supersteps' time that are shown: the bus and the exchange only where there was any.
+fn waits_of(report: &RunReport) -> Vec<Wait> {
+    let always: [Wait; 3] =
+        [("disk s", |of| of.disk_ns), ("kernels s", |of| of.kernels_ns), ("host s", |of| of.host_ns)];
+    let others: [Wait; 2] = [("bus s", |of| of.bus_ns), ("exchange s", |of| of.exchange_ns)];
+    let found = others.into_iter().filter(|(_, ns)| ns(&report.total.waits) > 0);
+    always.into_iter().chain(found).collect()
+}
+
+fn step_row(name: String, step: &StepReport, waits: &[Wait]) -> Vec<String> {
+    let lists = step.direction.map_or(String::new(), |direction| format!("{direction:?}").to_lowercase());
+    let mut row = vec![
+        name,
+        lists,
+        count(step.edges),
+        count(step.pages),
+        format!("{:.0}%", 100.0 * step.hit_rate()),
+        bytes(step.disk_bytes),
+        format!("{:.2}", step.disk_gb_per_s()),
+        seconds(step.wall_ns),
+    ];
+    row.extend(waits.iter().map(|(_, ns)| seconds(ns(&step.waits))));
+    row
+}
+
+fn closing(report: &RunReport) -> String {
+    let mut text = format!(
+        "{} on {}, {}{}\n{} s, {:.0} M edges/s",
+        report.algorithm,
+        report.device,
+        report.fetcher,
+        if report.direct_io { " with direct I/O" } else { "" },
+        seconds(report.wall_ns),
+        report.million_edges_per_s(),
+    );
+    if let Some(teps) = report.million_teps() {
+        write!(text, ", {teps:.0} M traversed edges/s").ok();
+    }
+    let bound = format!("{:?}", report.bound).to_lowercase();
+    write!(text, "; bound by {bound}\nmemory: {} planned", bytes(report.planned_bytes)).ok();
+    write!(text, " ({} of it page buffer)", bytes(report.buffer_bytes)).ok();
+    if let Some(peak) = report.peak_memory_bytes {
+        write!(text, ", {} at the peak", bytes(peak)).ok();
+    }
+    let StepReport { disk_bytes, wanted_bytes, .. } = report.total;
+    if wanted_bytes < disk_bytes {
+        write!(text, "\nread: {}, of which {} were asked for", bytes(disk_bytes), bytes(wanted_bytes)).ok();
+    }
+    if report.retries > 0 {
+        write!(text, "\n{} reads were repeated", count(report.retries)).ok();
+    }
+    text + "\n" + &prediction(report)
+}
+
+/// The prediction of the cost model, beside the measurement.
+fn prediction(report: &RunReport) -> String {
+    let Some(Prediction { terms, total_ns, wall, .. }) = &report.predicted else { return String::new() };
+    let share = if report.wall_ns > 0 { 100.0 * total_ns / report.wall_ns as f64 } else { 100.0 };
+    let (expected, took) = (seconds(*total_ns as u64), seconds(report.wall_ns));
+    let wall = format!("{wall:?}").to_lowercase();
+    let mut text =
+        format!("predicted {expected} s, measured {took} s ({share:.0}%), bound by {wall}\npredicted seconds:");
+    let terms = [
+        ("ssd", terms.ssd_ns),
+        ("bus", terms.bus_ns),
+        ("kernel", terms.kernel_ns),
+        ("vertices", terms.vertex_ns),
+        ("merge", terms.merge_up_ns + terms.merge_down_ns),
+        ("supersteps", terms.overhead_ns),
+    ];
+    for (name, ns) in terms.iter().filter(|(_, ns)| *ns > 0.0) {
+        write!(text, " {name} {}", seconds(*ns as u64)).ok();
+    }
+    text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use topostream::team::TeamReport;
+    use topostream::team::{Assignment, Strategy};
+
+    #[test]
+    fn stripes_are_shown_where_there_are_several() {
+        let stripe = |path: &str, gib: u64| StripeReport {
+            path: path.into(),
+            pages: 1024 * gib,
+            bytes: gib << 30,
+            busy_ns: 500_000_000,
+            retries: gib - 1,
+        };
+        let mut report = RunReport { stripes: vec![stripe("/a", 1)], ..RunReport::default() };
+        assert!(!run_report(&report).contains("stripe"));
+        report.stripes.push(stripe("/b", 2));
+        let text = run_report(&report);
+        let row = |path| text.lines().find(|line| line.trim_start().starts_with(path)).unwrap().split_whitespace();
+        let cells = |path| row(path).collect::<Vec<_>>();
+        assert_eq!(cells("/a"), ["/a", "1,024", "1", "GiB", "2.15", "0.500", "0"], "{text}");
+        assert_eq!(cells("/b"), ["/b", "2,048", "2", "GiB", "4.29", "0.500", "1"], "{text}");
+    }
+
+    #[test]
+    fn devices_are_shown_where_several_share_a_run() {
+        let device =
+            |edges| DeviceReport { device: "cpu".into(), own: (5, 9), pages: 2, edges, compute_ns: 1_500_000_000 };
+        let (strategy, assignment) = (Strategy::Replicate, Some(Assignment::Modulo));
+        let sharing =
+            TeamReport { strategy, assignment, exchange_bytes: 4096, devices: vec![device(300), device(100)] };
+        let mut report = RunReport { sharing: Some(sharing), ..RunReport::default() };
+        report.total.exchanged_bytes = 3 << 20;
+        let text = run_report(&report);
+        let row = text.lines().find(|line| line.trim_start().starts_with("1 cpu")).unwrap();
+        assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["1", "cpu", "4", "2", "300", "75%", "1.500"], "{text}");
+        assert!(text.contains("replicate, modulo pages: 3 MiB sent and received in 0.000 s"), "{text}");
+        assert!(!run_report(&RunReport::default()).contains("own vertices"));
+    }
+
+    #[test]
+    fn transfers_are_shown_where_there_are_any() {
+        let mut report = RunReport { steps: vec![StepReport::default()], ..RunReport::default() };
+        assert!(!run_report(&report).contains("on the device"));
+        let transfer = Transfer {
+            resident_pages: 3,
+            copied_bytes: 2 << 20,
+            in_place_bytes: 5 << 20,
+            copy_ns: 2_000_000_000,
+            overlap_ns: 1_500_000_000,
+            batches: 7,
+            ..Transfer::default()
+        };
+        report.steps[0] = StepReport { pages: 4, transfer, ..StepReport::default() };
+        report.total.add(&report.steps[0].clone());
+        let text = run_report(&report);
+        let row = text.lines().rfind(|line| line.contains("2 MiB")).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(cells, ["all", "75%", "2", "MiB", "5", "MiB", "7", "2.000", "75%"], "{text}");
+    }
+}

@@ -1,0 +1,93 @@
+//! How far a run has come, for those that show it.
+
+use crate::model::algorithm::Iteration;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// How far a run has come: written by the engine while it runs, read by any thread at any time. Figures of one moment
+/// need not fit together exactly.
+///
+/// Where a device runs several supersteps without the engine, it is updated after each such batch.
+#[derive(Debug, Default)]
+pub struct Progress {
+    superstep: AtomicU32,
+    pages: AtomicU64,
+    pages_done: AtomicU64,
+    edges: AtomicU64,
+    disk_bytes: AtomicU64,
+    /// The bits of an `f64`: the share of the run before this superstep, above 0 once it is known.
+    before: AtomicU64,
+    /// The same, the share that this superstep is.
+    share: AtomicU64,
+    iterations: AtomicU32,
+    residual: AtomicU64,
+}
+
+/// [`Progress`] at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moment {
+    /// The number of the superstep, from 0.
+    pub superstep: u32,
+    /// The pages that it visits.
+    pub pages: u64,
+    /// Those of them that the device is done with.
+    pub pages_done: u64,
+    /// Edges of the run so far.
+    pub edges: u64,
+    /// Bytes that the run has requested from disk so far.
+    pub disk_bytes: u64,
+    /// The part of the run that is done, from 0 to 1, where the number of supersteps is known.
+    pub done: Option<f64>,
+    /// The number of iterations so far, and how much the last one changed, of algorithms that iterate.
+    pub iterations: Option<(u32, f64)>,
+}
+
+impl Progress {
+    /// Returns the current figures.
+    pub fn now(&self) -> Moment {
+        let number = |bits: &AtomicU64| f64::from_bits(bits.load(Relaxed));
+        let (pages, pages_done) = (self.pages.load(Relaxed), self.pages_done.load(Relaxed));
+        let within = if pages > 0 { pages_done.min(pages) as f64 / pages as f64 } else { 0.0 };
+        let share = number(&self.share);
+        let iterations = self.iterations.load(Relaxed);
+        Moment {
+            superstep: self.superstep.load(Relaxed),
+            pages,
+            pages_done,
+            edges: self.edges.load(Relaxed),
+            disk_bytes: self.disk_bytes.load(Relaxed),
+            done: (share > 0.0).then(|| (number(&self.before) + share * within).min(1.0)),
+            iterations: (iterations > 0).then(|| (iterations, number(&self.residual))),
+        }
+    }
+
+    /// A superstep begins that visits this many pages. `part` is the part of the run from its beginning to its end, if
+    /// that is known.
+    pub(super) fn begin(&self, superstep: u32, pages: u64, part: Option<(f64, f64)>) {
+        let (from, to) = part.unwrap_or_default();
+        self.superstep.store(superstep, Relaxed);
+        self.pages_done.store(0, Relaxed);
+        self.pages.store(pages, Relaxed);
+        self.before.store(from.to_bits(), Relaxed);
+        self.share.store((to - from).to_bits(), Relaxed);
+    }
+
+    /// The device is done with a page.
+    pub(super) fn page_done(&self, edges: u64) {
+        self.pages_done.fetch_add(1, Relaxed);
+        self.edges.fetch_add(edges, Relaxed);
+    }
+
+    /// Bytes were requested from disk.
+    pub(super) fn requested(&self, bytes: u64) {
+        self.disk_bytes.fetch_add(bytes, Relaxed);
+    }
+
+    /// A superstep has ended, after this many edges of the run.
+    pub(super) fn end(&self, edges: u64, iteration: Option<Iteration>) {
+        self.edges.store(edges, Relaxed);
+        if let Some(Iteration { iterations, residual, .. }) = iteration {
+            self.residual.store(residual.to_bits(), Relaxed);
+            self.iterations.store(iterations, Relaxed);
+        }
+    }
+}
