@@ -17,6 +17,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "formats/src/buffer.rs",
     "formats/src/packed/avx2.rs",
     "src/cli/end.rs",
+    "src/cli/export/lists.rs",
     "src/cli/memory.rs",
     "src/device/gpu/adapter/import.rs",
     "src/device/gpu/adapter/pipeline_cache.rs",

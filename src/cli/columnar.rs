@@ -22,8 +22,8 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 use topostream::model::algorithm::{Answer, AnswerValues};
-use topostream_formats::VertexId;
 use topostream_formats::readers::IdType;
+use topostream_formats::{OriginalIds, VertexId};
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 20;
@@ -31,30 +31,15 @@ const GROUP_ROWS: usize = 1 << 20;
 const BATCH_ROWS: u64 = 1 << 16;
 /// The column of ids.
 const VERTEX: &str = "vertex";
+/// Columns whose values all differ, or nearly.
+const UNIQUE: [&str; 4] = [VERTEX, "id", "source", "ptr"];
 
 impl Columns<'_> {
     /// Writes a Parquet file.
     pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
         let schema = self.schema();
-        let metadata = self.metadata.iter().map(|(name, value)| KeyValue::new(name.clone(), value.clone()));
-        let mut properties = WriterProperties::builder()
-            .set_writer_version(WriterVersion::PARQUET_2_0)
-            .set_compression(Compression::SNAPPY)
-            .set_max_row_group_row_count(Some(GROUP_ROWS))
-            .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_created_by(format!("topostream {}", env!("CARGO_PKG_VERSION")))
-            .set_key_value_metadata(Some(metadata.collect()));
-        for field in schema.fields() {
-            // Numbers that all differ: a dictionary of them would be built and given up.
-            if matches!((field.name().as_str(), field.data_type()), (VERTEX, _) | (_, DataType::Float64)) {
-                let column = ColumnPath::from(field.name().as_str());
-                properties = properties.set_column_dictionary_enabled(column.clone(), false);
-                if field.data_type() == &DataType::UInt64 {
-                    properties = properties.set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
-                }
-            }
-        }
-        let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties.build()));
+        let properties = parquet_properties(&schema, self.metadata.to_vec());
+        let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties));
         let mut writer = writer.map_err(of_parquet)?;
         self.each_batch(&schema, |batch| writer.write(&batch).map_err(of_parquet))?;
         writer.close().map(drop).map_err(of_parquet)
@@ -75,26 +60,17 @@ impl Columns<'_> {
         let column = |answer: &Answer<'_>| match answer.values {
             AnswerValues::F64(_) => Field::new(answer.name, DataType::Float64, true),
             AnswerValues::Integer(_) => Field::new(answer.name, DataType::UInt64, true),
-            AnswerValues::Vertex(_) => Field::new(answer.name, self.id_type(), true),
+            AnswerValues::Vertex(_) => Field::new(answer.name, self.ids.data_type(), true),
         };
         let columns = self.answers.iter().map(column);
         Arc::new(Schema::new(
-            std::iter::once(Field::new(VERTEX, self.id_type(), false)).chain(columns).collect::<Vec<_>>(),
+            std::iter::once(Field::new(VERTEX, self.ids.data_type(), false)).chain(columns).collect::<Vec<_>>(),
         ))
-    }
-
-    fn id_type(&self) -> DataType {
-        match self.ids.names().map(|names| names.id_type()) {
-            None => DataType::UInt64,
-            Some(IdType::Integer | IdType::String) => DataType::Utf8,
-            Some(IdType::Uuid) => DataType::FixedSizeBinary(16),
-            Some(IdType::Binary) => DataType::Binary,
-        }
     }
 
     fn each_batch(&self, schema: &Arc<Schema>, mut write: impl FnMut(RecordBatch) -> io::Result<()>) -> io::Result<()> {
         for rows in self.batches(BATCH_ROWS) {
-            let ids = || self.id_column(rows.vertices().map(|vertex| Some(VertexId(vertex))));
+            let ids = || self.ids.column(rows.vertices().map(|vertex| Some(VertexId(vertex))));
             let answers = || self.answers.par_iter().map(|answer| self.column(answer, rows));
             let (ids, columns) = rayon::join(ids, || answers().collect::<io::Result<Vec<ArrayRef>>>());
             let columns = std::iter::once(ids?).chain(columns?).collect();
@@ -116,14 +92,66 @@ impl Columns<'_> {
                 Ok(Arc::new(values.into_iter().map(finite).collect::<Float64Array>()))
             }
             AnswerValues::Integer(of) => Ok(Arc::new(UInt64Array::from(rows.values(of)))),
-            AnswerValues::Vertex(of) => self.id_column(rows.values(of).into_iter()),
+            AnswerValues::Vertex(of) => self.ids.column(rows.values(of).into_iter()),
+        }
+    }
+}
+
+/// The properties of a Parquet file with these columns, of which those of ids and of fractions have no dictionary:
+/// their values differ, so that one would be built and given up.
+pub fn parquet_properties(schema: &Schema, metadata: Vec<(String, String)>) -> WriterProperties {
+    let metadata = metadata.into_iter().map(|(name, value)| KeyValue::new(name, value));
+    let mut properties = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_2_0)
+        .set_compression(Compression::SNAPPY)
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_created_by(format!("topostream {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(Some(metadata.collect()));
+    for field in schema.fields() {
+        if UNIQUE.contains(&field.name().as_str()) || field.data_type() == &DataType::Float64 {
+            let column = ColumnPath::from(field.name().as_str());
+            properties = properties.set_column_dictionary_enabled(column.clone(), false);
+            if field.data_type() == &DataType::UInt64 {
+                properties = properties.set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+            }
+        }
+    }
+    properties.build()
+}
+
+/// Original ids as columns, in their type.
+pub trait IdColumn {
+    /// Their type.
+    fn data_type(&self) -> DataType;
+
+    /// The ids of vertices.
+    fn column(&self, vertices: impl Iterator<Item = Option<VertexId>>) -> io::Result<ArrayRef>;
+
+    /// The ids that edges carry: numbers as they are, names by their vertices.
+    fn column_of_ids(&self, ids: impl Iterator<Item = u64>) -> io::Result<ArrayRef>;
+}
+
+impl IdColumn for OriginalIds {
+    fn data_type(&self) -> DataType {
+        match self.names().map(|names| names.id_type()) {
+            None => DataType::UInt64,
+            Some(IdType::Integer | IdType::String) => DataType::Utf8,
+            Some(IdType::Uuid) => DataType::FixedSizeBinary(16),
+            Some(IdType::Binary) => DataType::Binary,
         }
     }
 
-    /// The original ids of vertices, in their type.
-    fn id_column(&self, vertices: impl Iterator<Item = Option<VertexId>>) -> io::Result<ArrayRef> {
-        let Some(names) = self.ids.names() else {
-            let numbers = vertices.map(|vertex| vertex.map(|vertex| self.ids.original(vertex)));
+    fn column_of_ids(&self, ids: impl Iterator<Item = u64>) -> io::Result<ArrayRef> {
+        match self.names() {
+            None => Ok(Arc::new(UInt64Array::from_iter_values(ids))),
+            Some(_) => self.column(ids.map(|vertex| Some(VertexId(vertex as u32)))),
+        }
+    }
+
+    fn column(&self, vertices: impl Iterator<Item = Option<VertexId>>) -> io::Result<ArrayRef> {
+        let Some(names) = self.names() else {
+            let numbers = vertices.map(|vertex| vertex.map(|vertex| self.original(vertex)));
             return Ok(Arc::new(numbers.collect::<UInt64Array>()));
         };
         let text = names.id_type();

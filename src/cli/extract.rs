@@ -1,6 +1,7 @@
 //! `topostream extract`: a part of a graph becomes a store or an edge list.
 
 use super::args::StoreArgs;
+use super::export::{Export, ExportFormat};
 use super::format::report;
 use super::generate::write_edges;
 use super::progress::Bars;
@@ -28,14 +29,17 @@ pub struct Extract {
     /// The store's directory
     store: PathBuf,
     /// The store to make: a directory
-    #[arg(required_unless_present = "edge_list", conflicts_with = "edge_list")]
+    #[arg(required_unless_present = "output", conflicts_with = "output")]
     new_store: Option<PathBuf>,
     /// The vertices to extract: a file of original ids, one per line
-    #[arg(long, value_name = "FILE", required_unless_present = "ego", conflicts_with = "ego")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["ego", "all"], conflicts_with_all = ["ego", "all"])]
     vertices: Option<PathBuf>,
     /// The vertices within some hops of this one, by its original id, or `max-degree`
     #[arg(long, value_name = "ID", value_parser = source)]
     ego: Option<Source>,
+    /// Extract all vertices: with --output, the graph in another format
+    #[arg(long, conflicts_with = "ego")]
+    all: bool,
     /// With --ego: maximum number of hops
     #[arg(long, value_name = "K", default_value_t = 1, conflicts_with = "vertices")]
     hops: u32,
@@ -51,9 +55,13 @@ pub struct Extract {
         conflicts_with = "vertices"
     )]
     devices: Vec<DeviceChoice>,
-    /// Write an edge list instead of a store: .el, .wel, .txt, .u32 or .u64; an undirected edge is written once
-    #[arg(long, value_name = "FILE", conflicts_with_all = OF_STORES)]
-    edge_list: Option<PathBuf>,
+    /// Write the edges to a file instead of a store, an undirected edge once. By its name: lists (.el, .wel, .txt, .u32,
+    /// .u64), tables (.csv, .tsv, .parquet, .arrow), Matrix Market (.mtx), GAP's serialized graphs (.sg, .wsg)
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = OF_STORES)]
+    output: Option<PathBuf>,
+    /// The format of that file; icebug-disk is a new folder [default: by its name]
+    #[arg(long, value_name = "FORMAT", requires = "output")]
+    output_format: Option<ExportFormat>,
     #[command(flatten)]
     layout: StoreArgs,
 }
@@ -78,7 +86,9 @@ const EXAMPLES: &str = "\
 Examples:
   topostream extract wiki admins --vertices admins.txt
   topostream extract wiki near --ego 30 --hops 2 --direction both --in-edges
-  topostream extract wiki --ego 30 --edge-list ego.txt --memory 256MiB";
+  topostream extract wiki --ego 30 --output ego.parquet
+  topostream extract wiki --all --output wiki.sg
+  topostream extract wiki --all --output wiki-icebug --output-format icebug-disk";
 
 fn hop_direction(direction: DirectionArg) -> HopDirection {
     match direction {
@@ -111,10 +121,10 @@ impl Extract {
         if needed > options.memory_bytes {
             return Err(refusal("extraction", needed, &options, "exactly"));
         }
-        match (&self.new_store, &self.edge_list) {
-            (_, Some(path)) => Self::write_list(path, store, wanted, &options, cancel),
+        match (&self.new_store, &self.output) {
+            (_, Some(path)) => self.write_edges(path, store, wanted, &options, cancel),
             (Some(path), None) => write_store(path, &store, &wanted, &options, cancel),
-            (None, None) => Err(Failure::Usage("either a store to make or --edge-list is needed".into())),
+            (None, None) => Err(Failure::Usage("either a store to make or --output is needed".into())),
         }
     }
 
@@ -131,8 +141,9 @@ impl Extract {
 
     /// The minimum main memory for reading and writing the lists of this many vertices, in bytes.
     fn building_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
-        match self.edge_list {
-            Some(_) => Ok(BASE_BYTES + induced_needs(store, vertices)),
+        match self.output {
+            // Numbers and places of vertices, for formats that have them.
+            Some(_) => Ok(BASE_BYTES + induced_needs(store, vertices) + 24 * vertices),
             None => building_bytes(store, options, vertices),
         }
     }
@@ -145,6 +156,9 @@ impl Extract {
     /// The wanted vertices.
     fn wanted(&self, store: Store, memory_bytes: u64, cancel: &Cancel) -> Result<VertexSet, Failure> {
         let Some(ego) = &self.ego else {
+            if self.all {
+                return Ok(VertexSet::of(store.vertices(), |_| true));
+            }
             let path = self.vertices.as_deref().expect("one of the two is required");
             let file = InputFile::of_argument(path).with_cancel(cancel.flag());
             return Ok(VertexSet::read_file(&file, &store)?);
@@ -156,7 +170,9 @@ impl Extract {
         Ok(within_hops(&engine, &[ego], self.hops, hop_direction(self.direction))?)
     }
 
-    fn write_list(
+    /// Writes the edges to a file.
+    fn write_edges(
+        &self,
         path: &Path,
         store: Arc<Store>,
         wanted: Arc<VertexSet>,
@@ -165,8 +181,19 @@ impl Extract {
     ) -> Outcome {
         let memory_bytes = options.memory_bytes.saturating_sub(BASE_BYTES);
         let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
-        if store.manifest().ids.is_names() {
-            let message = "--edge-list: writes ids that are integers, but those of this graph are names; make a store";
+        let manifest = store.manifest();
+        if let Some(format) = self.output_format.or_else(|| ExportFormat::of(path)) {
+            let (ids, vertices) = (store.ids()?, || -> Box<dyn Iterator<Item = VertexId>> { Box::new(wanted.iter()) });
+            let mut open = || -> Result<Box<dyn EdgeSource>, Failure> {
+                Ok(Box::new(induced(Arc::clone(&store), Arc::clone(&wanted), &options)?))
+            };
+            let (directed, weights) = (manifest.directed, manifest.weights);
+            let mut export = Export { open: &mut open, vertices: &vertices, ids: &ids, directed, weights, cancel };
+            return say(&export.write(path, format)?);
+        }
+        if manifest.ids.is_names() {
+            let message = "--output: the ids of this graph are names, which lists of integers have no place for; write \
+                           .csv, .tsv, .parquet or .arrow";
             return Err(Failure::Other(message.into()));
         }
         let mut edges = induced(store, wanted, &options)?;

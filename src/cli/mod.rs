@@ -11,6 +11,7 @@ mod completions;
 mod demo;
 mod devices;
 mod end;
+mod export;
 mod extract;
 mod format;
 mod generate;

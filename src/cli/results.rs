@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::time::Instant;
 use topostream::model::algorithm::{Answer, AnswerValues};
 use topostream_formats::{Error as StoreError, OriginalIds, VertexId, durable};
 use topostream_tools::progress::Cancel;
@@ -81,7 +82,7 @@ impl ResultFile {
     /// left. Returns a line that says what was written where.
     pub fn write(self, columns: &Columns<'_>, cancel: &Cancel) -> Result<String, Failure> {
         let Self { file, format } = self;
-        let place = file.place();
+        let (place, started) = (file.place(), Instant::now());
         let bytes = file.write(cancel, |out| match format {
             ResultFormat::Text => write_text(out, columns),
             ResultFormat::Csv => write_csv(out, columns),
@@ -92,7 +93,10 @@ impl ResultFile {
         let names: Vec<&str> =
             std::iter::once("vertex").chain(columns.answers.iter().map(|answer| answer.name)).collect();
         let (rows, size) = (tables::count(columns.rows()), tables::bytes(bytes));
-        Ok(format!("{place}: {rows} rows of {}, {size} of {}\n", names.join(", "), format.name()))
+        let s = started.elapsed().as_secs_f64();
+        let rate = columns.rows() as f64 / 1e6 / s.max(1e-9);
+        let written = format!("{size} of {} in {s:.2} s, {rate:.1} M rows/s", format.name());
+        Ok(format!("{place}: {rows} rows of {}; {written}\n", names.join(", ")))
     }
 }
 

@@ -29,15 +29,15 @@ pub fn run_report(report: &RunReport) -> String {
         rows.push(step_row(step.superstep.to_string(), step, &waits));
     }
     if left_out > 0 {
-        rows.push(vec![format!("… {left_out} more")]);
+        rows.push(vec!["…".into()]);
     }
     rows.push(step_row("all".into(), &report.total, &waits));
-    lean_table(&header, &rows)
-        + &transfers(report)
-        + &stripes(report)
-        + &sharing(report)
-        + &checkpoints(report)
-        + &closing(report)
+    let table = if report.steps.is_empty() { String::new() } else { lean_table(&header, &rows) };
+    let more = match left_out {
+        0 => String::new(),
+        _ => format!("{} more supersteps, which --verbose shows\n", count(left_out as u64)),
+    };
+    table + &more + &transfers(report) + &stripes(report) + &sharing(report) + &checkpoints(report) + &closing(report)
 }
 
 /// Reads of each stripe; empty for one stripe.

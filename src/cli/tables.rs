@@ -253,13 +253,13 @@ fn packed_sizes(summary: &Summary) -> String {
             ("unused", packed.unused),
         ];
         let parts = parts.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
-        writeln!(text, "{:15} {parts} (in {of} pages)", "bits per edge").ok();
+        writeln!(text, "{:15} {parts} ({of} pages)", "bits per edge").ok();
     }
     if let Some(orders) = &summary.orders {
         let others = [("natural", orders.natural), ("degree", orders.degree), ("degree-groups", orders.degree_groups)];
         let others = others.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
         let (stored, edges) = (orders.stored, count(orders.edges));
-        writeln!(text, "{:15} bits per edge {stored:.2}; by --order: {others} (in {edges} edges)", "other orders").ok();
+        writeln!(text, "{:15} {others}; stored {stored:.2} (sample of {edges})", "other orders").ok();
     }
     text
 }

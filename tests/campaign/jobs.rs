@@ -51,7 +51,7 @@ const SKETCHES: [Sketch; 9] = [
     (
         "extract an edge list",
         Product::File("e.wel"),
-        "extract {data}/source --vertices {data}/half.txt --edge-list e.wel {memory}",
+        "extract {data}/source --vertices {data}/half.txt --output e.wel {memory}",
     ),
     (
         "run with output",

@@ -34,7 +34,7 @@ const COMMANDS: [&str; 43] = [
     "generate rmat --scale {scale} --store out --order degree --random-weights f32:0:1",
     "extract {s} out --ego max-degree --in-edges",
     "extract {o} out --ego max-degree --hops 2 --order degree",
-    "extract {s} --ego max-degree --edge-list out.wel",
+    "extract {s} --ego max-degree --output out.wel",
     "verify {s}",
     "verify {o}",
     "run pagerank {s} --iterations 5 --output out.txt",

@@ -52,7 +52,7 @@ const COMMANDS: &[&str] = &[
     "extract s OUT --ego 0 --hops 3",
     "extract s OUT --ego 0 --hops 30 --direction both --order degree",
     "extract by-degree OUT --vertices some.txt",
-    "extract s --ego 0 --hops 2 --edge-list OUT.wel",
+    "extract s --ego 0 --hops 2 --output OUT.wel",
     "verify by-degree",
     "run pagerank s --iterations 2 --trace OUT.json",
     "run pagerank by-degree --iterations 2 --output OUT.csv",
@@ -109,12 +109,12 @@ fn the_first_hint_is_enough_for_every_command() {
 }
 
 fn follow_hint(folder: &Folder, line: &str, thread: usize) -> Result<(), String> {
-    let pages =
-        if ["format", "generate", "extract"].iter().any(|of| line.starts_with(of)) && !line.contains("--edge-list") {
-            "--page-size 64KiB"
-        } else {
-            ""
-        };
+    let pages = if ["format", "generate", "extract"].iter().any(|of| line.starts_with(of)) && !line.contains("--output")
+    {
+        "--page-size 64KiB"
+    } else {
+        ""
+    };
     let refused = folder.run(&format!("{line} {pages} --memory 1MiB"));
     if refused.code != Some(1) || !refused.stderr.contains("hint: at least ") {
         return Err(format!("{:?} without a hint: {}", refused.code, refused.stderr));

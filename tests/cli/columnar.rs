@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 
 /// The batches of a Parquet file, and its metadata.
-fn parquet(folder: &Folder, name: &str) -> (Vec<RecordBatch>, HashMap<String, String>) {
+pub fn parquet(folder: &Folder, name: &str) -> (Vec<RecordBatch>, HashMap<String, String>) {
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(folder.path(name)).unwrap()).unwrap();
     let pairs = reader.metadata().file_metadata().key_value_metadata().unwrap().iter();
     let metadata = pairs.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default())).collect();

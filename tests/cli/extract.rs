@@ -22,7 +22,7 @@ fn lines(text: &str) -> Vec<&str> {
 fn vertices_from_a_file_become_a_store_or_a_list() {
     let folder = folder("");
     folder.write("ids.txt", "# a triangle, the bridge, and one apart\n10\n20\n30\n40\n70\n");
-    folder.run("extract g --vertices ids.txt --edge-list part.txt").succeeds().prints(&["part.txt: 4 edges"]);
+    folder.run("extract g --vertices ids.txt --output part.txt").succeeds().prints(&["part.txt: 4 edges"]);
     assert_eq!(lines(&folder.read("part.txt")), ["10 20 5", "20 30 6", "30 10 7", "30 40 8"]);
     folder.run("extract g part --vertices ids.txt").succeeds();
     folder.run("info part").succeeds().prints(&["5"]);
@@ -35,7 +35,7 @@ fn vertices_from_a_file_become_a_store_or_a_list() {
 fn an_egonet_is_the_neighbourhood_of_a_vertex() {
     let folder = folder("--in-edges");
     let of = |options: &str| {
-        folder.run(&format!("extract g --ego 40 {options} --device cpu --edge-list ego.txt")).succeeds();
+        folder.run(&format!("extract g --ego 40 {options} --device cpu --output ego.txt")).succeeds();
         folder.read("ego.txt")
     };
     assert_eq!(lines(&of("")), ["40 50 9"]);
@@ -51,7 +51,7 @@ fn an_egonet_is_the_neighbourhood_of_a_vertex() {
 #[test]
 fn an_undirected_edge_is_written_once() {
     let folder = folder("--symmetrize");
-    folder.run("extract g --ego 40 --hops 1 --device cpu --edge-list ego.txt").succeeds();
+    folder.run("extract g --ego 40 --hops 1 --device cpu --output ego.txt").succeeds();
     let list = folder.read("ego.txt");
     assert_eq!(list.lines().count(), 4);
     folder.run("extract g part --ego 40 --hops 1 --order natural --device cpu").succeeds();
@@ -76,8 +76,8 @@ fn bad_requests_leave_nothing() {
         "extract g part",
         "extract g part --vertices ids.txt --ego 10",
         "extract g part --vertices ids.txt --hops 2",
-        "extract g part --vertices ids.txt --edge-list part.txt",
-        "extract g --vertices ids.txt --edge-list part.txt --page-size 64KiB",
+        "extract g part --vertices ids.txt --output part.txt",
+        "extract g --vertices ids.txt --output part.txt --page-size 64KiB",
     ] {
         folder.run(line).fails(2, &["Usage"]);
     }

@@ -164,7 +164,7 @@ fn files_are_synced_before_they_are_renamed() {
         ("run bfs source --source 0 --output source/r.csv", "source/r.csv"),
         ("run bfs source --source 0 --trace t.json", "t.json"),
         ("generate uniform --vertices 9 --edges 99 --edges-file g.el", "g.el"),
-        ("extract source --ego 0 --edge-list x.el", "x.el"),
+        ("extract source --ego 0 --output x.el", "x.el"),
     ] {
         let mut strace = folder.command_of("strace", "-f -qq -y -o log -e trace=write,fsync,rename");
         strace.arg(env!("CARGO_BIN_EXE_topostream")).args(line.split_whitespace());

@@ -7,6 +7,7 @@ mod checkpoints;
 mod columnar;
 mod damage;
 mod devices;
+mod export;
 mod extract;
 #[cfg(feature = "gpu")]
 mod gpu;

@@ -55,7 +55,7 @@ fn parts_of_graphs_and_other_stores_keep_names() {
     assert_eq!(names, ["person 01", "person 02", "person 03", "ä ö"]);
     folder.write("wrong.txt", "person 01\nnobody\n");
     folder.run("extract all none --vertices wrong.txt").fails(1, &["wrong.txt:2", "nobody"]);
-    folder.run("extract all --edge-list e.el --vertices some.txt").fails(1, &["--edge-list", "names"]);
+    folder.run("extract all --output e.el --vertices some.txt").fails(1, &["--output", "names"]);
     folder.run("reformat all plain --drop-weights --encoding vertex-id --order natural").succeeds();
     folder.run("verify plain").succeeds();
     folder.run("info plain").succeeds().prints(&["names (strings)", "weights         none"]);

@@ -1,0 +1,108 @@
+//! icebug-disk, version 1: lists of neighbours in Parquet files, which LadybugDB mounts as they are
+//! (<https://github.com/Ladybug-Memory/icebug-format>).
+//!
+//! ```text
+//!  nodes_vertex.parquet     id                 by number
+//!  indptr_edge.parquet      ptr                where each list begins, and where the last one ends
+//!  indices_edge.parquet     target, weight     the numbers of neighbours, by list
+//!  schema.cypher            the tables
+//! ```
+
+use super::Export;
+use super::lists::{Direction, Lists};
+use crate::cli::columnar::{IdColumn, parquet_properties};
+use crate::cli::{Failure, tables, temporary_folder};
+use arrow_array::{ArrayRef, Float32Array, RecordBatch, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use topostream_formats::edge::WeightType;
+
+/// Rows that are made at a time.
+const BATCH_ROWS: usize = 1 << 16;
+
+pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
+    if path.exists() {
+        return Err(Failure::Other(format!("{}: it exists; icebug-disk is written as a new folder", path.display())));
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = temporary_folder(parent, "icebug")?;
+    let (ids, weights, numbering) = (export.ids, export.weights, export.numbering());
+    let lists = Lists::new(export, &numbering, Direction::Out, folder.path())?;
+    let inside = folder.path().join("icebug");
+    let write = || -> io::Result<()> {
+        std::fs::create_dir(&inside)?;
+        let id = Field::new("id", ids.data_type(), false);
+        write_file(&inside.join("nodes_vertex.parquet"), vec![id], numbering.ids(), |part| {
+            Ok(vec![ids.column_of_ids(part.iter().copied())?])
+        })?;
+        let ptr = Field::new("ptr", DataType::UInt64, false);
+        write_file(&inside.join("indptr_edge.parquet"), vec![ptr], &lists.offsets, |part| {
+            Ok(vec![Arc::new(UInt64Array::from(part.to_vec()))])
+        })?;
+        let mut fields = vec![Field::new("target", DataType::UInt64, false)];
+        fields.extend(weights.map(|of| match of {
+            WeightType::U32 => Field::new("weight", DataType::UInt32, false),
+            WeightType::F32 => Field::new("weight", DataType::Float32, false),
+        }));
+        write_file(&inside.join("indices_edge.parquet"), fields, lists.entries(), |part| {
+            let targets = part.iter().map(|entry| u64::from(entry[0])).collect::<UInt64Array>();
+            let heavy = weights.map(|of| -> ArrayRef {
+                match of {
+                    WeightType::U32 => Arc::new(part.iter().map(|entry| entry[1]).collect::<UInt32Array>()),
+                    WeightType::F32 => {
+                        Arc::new(part.iter().map(|entry| f32::from_bits(entry[1])).collect::<Float32Array>())
+                    }
+                }
+            });
+            Ok(std::iter::once(Arc::new(targets) as ArrayRef).chain(heavy).collect())
+        })?;
+        std::fs::write(inside.join("schema.cypher"), script(&ids.data_type(), weights))?;
+        std::fs::rename(&inside, path)
+    };
+    write().map_err(|error| Export::failure(path, error))?;
+    let (vertices, entries) = (tables::count(numbering.count()), tables::count(lists.entries().len() as u64));
+    Ok(format!("{}: {vertices} vertices, {entries} list entries as icebug-disk\n", path.display()))
+}
+
+/// The tables, for `lbug -i schema.cypher` in the folder.
+fn script(id: &DataType, weights: Option<WeightType>) -> String {
+    let id = match id {
+        DataType::UInt64 => "UINT64",
+        DataType::Utf8 => "STRING",
+        DataType::FixedSizeBinary(_) => "UUID",
+        _ => "BLOB",
+    };
+    let weight = match weights {
+        None => "",
+        Some(WeightType::U32) => ", weight UINT32",
+        Some(WeightType::F32) => ", weight FLOAT",
+    };
+    format!(
+        "CREATE NODE TABLE vertex(id {id}, PRIMARY KEY(id)) WITH (storage = '', format = 'icebug-disk');\n\
+         CREATE REL TABLE edge(FROM vertex TO vertex{weight}) WITH (storage = '', format = 'icebug-disk');\n"
+    )
+}
+
+/// Writes a Parquet file of some columns of as many rows as there are items.
+fn write_file<T>(
+    path: &Path,
+    fields: Vec<Field>,
+    items: &[T],
+    columns: impl Fn(&[T]) -> io::Result<Vec<ArrayRef>>,
+) -> io::Result<()> {
+    let schema = Arc::new(Schema::new(fields));
+    let metadata = vec![("icebug_disk_version".to_owned(), "v1".to_owned())];
+    let file = File::create(path)?;
+    let writer = ArrowWriter::try_new(&file, Arc::clone(&schema), Some(parquet_properties(&schema, metadata)));
+    let mut writer = writer.map_err(io::Error::other)?;
+    for part in items.chunks(BATCH_ROWS) {
+        let batch = RecordBatch::try_new(Arc::clone(&schema), columns(part)?).map_err(io::Error::other)?;
+        writer.write(&batch).map_err(io::Error::other)?;
+    }
+    writer.close().map_err(io::Error::other)?;
+    file.sync_all()
+}

@@ -1,0 +1,45 @@
+//! Matrix Market files of coordinates.
+
+use super::Export;
+use crate::cli::results::OutputFile;
+use crate::cli::{Failure, tables};
+use std::io::{Error, Write};
+use std::path::Path;
+use topostream_formats::edge::WeightType;
+
+pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
+    let file = OutputFile::create(path)?;
+    let numbering = export.numbering();
+    let mut edges = 0;
+    export.each_chunk(|chunk| {
+        edges += chunk.len() as u64;
+        Ok(())
+    })?;
+    let (directed, weights, cancel) = (export.directed, export.weights, export.cancel);
+    let field = match weights {
+        None => "pattern",
+        Some(WeightType::U32) => "integer",
+        Some(WeightType::F32) => "real",
+    };
+    let bytes = file.write(cancel, |out| {
+        let symmetry = if directed { "general" } else { "symmetric" };
+        writeln!(out, "%%MatrixMarket matrix coordinate {field} {symmetry}")?;
+        writeln!(out, "{0} {0} {edges}", numbering.count())?;
+        let written = export.each_chunk(|chunk| {
+            for edge in chunk {
+                let [row, column] = [edge.source, edge.dest].map(|id| numbering.number(id) + 1);
+                // Of a symmetric matrix, the lower triangle is stored.
+                let (row, column) = if directed { (row, column) } else { (row.max(column), row.min(column)) };
+                match weights {
+                    None => writeln!(out, "{row} {column}")?,
+                    Some(WeightType::U32) => writeln!(out, "{row} {column} {}", edge.weight)?,
+                    Some(WeightType::F32) => writeln!(out, "{row} {column} {:?}", f32::from_bits(edge.weight))?,
+                }
+            }
+            Ok(())
+        });
+        written.map_err(|failure| Error::other(failure.to_string()))
+    })?;
+    let (vertices, edges, bytes) = (tables::count(numbering.count()), tables::count(edges), tables::bytes(bytes));
+    Ok(format!("{}: {vertices} rows in ascending order of ids, {edges} entries, {bytes}\n", path.display()))
+}

@@ -1,0 +1,116 @@
+//! Files of edges that other programs read: `extract --output`.
+//!
+//! ```text
+//!  edges ─┬─▶ .csv .tsv .parquet .arrow   a row for each edge, ids as they are
+//!         ├─▶ .mtx                        rows and columns from 1, in ascending order of ids
+//!         └─▶ lists (a temporary file) ─▶ .sg .wsg, icebug-disk: vertices from 0, in the same order
+//! ```
+
+mod columns;
+mod gap;
+mod icebug;
+mod lists;
+mod matrix_market;
+mod numbering;
+
+use super::Failure;
+use clap::ValueEnum;
+use numbering::Numbering;
+use std::io;
+use std::path::Path;
+use topostream::VertexId;
+use topostream_formats::edge::WeightType;
+use topostream_formats::{Edge, EdgeSource, Error as StoreError, OriginalIds};
+use topostream_tools::progress::Cancel;
+
+/// The format of a file of edges, beside those of plain lists (.el, .wel, .txt, .u32, .u64).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Comma-separated values with a header
+    Csv,
+    /// The same, separated by tabs
+    Tsv,
+    /// A Parquet file of the columns source, target and weight
+    Parquet,
+    /// The same as an Arrow IPC file, also called Feather
+    Arrow,
+    /// A Matrix Market file
+    Mtx,
+    /// A serialized graph of the GAP Benchmark Suite, without weights
+    Sg,
+    /// The same with weights
+    Wsg,
+    /// A folder of Parquet files with lists of neighbours, which LadybugDB reads
+    IcebugDisk,
+}
+
+impl ExportFormat {
+    /// The format by the file's extension, if it is one of these.
+    pub fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match extension.as_str() {
+            "csv" => Self::Csv,
+            "tsv" => Self::Tsv,
+            "parquet" | "pq" => Self::Parquet,
+            "arrow" | "feather" | "ipc" => Self::Arrow,
+            "mtx" => Self::Mtx,
+            "sg" => Self::Sg,
+            "wsg" => Self::Wsg,
+            _ => return None,
+        })
+    }
+}
+
+/// A graph to write: its edges can be read several times.
+pub struct Export<'a> {
+    /// Begins to read the edges.
+    pub open: &'a mut dyn FnMut() -> Result<Box<dyn EdgeSource>, Failure>,
+    /// The vertices, ascending.
+    pub vertices: &'a dyn Fn() -> Box<dyn Iterator<Item = VertexId> + 'a>,
+    pub ids: &'a OriginalIds,
+    pub directed: bool,
+    pub weights: Option<WeightType>,
+    pub cancel: &'a Cancel,
+}
+
+impl Export<'_> {
+    /// Writes a file, or a folder, which appears when it is complete. Returns a line about it.
+    pub fn write(&mut self, path: &Path, format: ExportFormat) -> Result<String, Failure> {
+        match format {
+            ExportFormat::Csv => columns::write_csv(self, path, b','),
+            ExportFormat::Tsv => columns::write_csv(self, path, b'\t'),
+            ExportFormat::Parquet => columns::write_parquet(self, path),
+            ExportFormat::Arrow => columns::write_arrow(self, path),
+            ExportFormat::Mtx => matrix_market::write(self, path),
+            ExportFormat::Sg | ExportFormat::Wsg => gap::write(self, path, format == ExportFormat::Wsg),
+            ExportFormat::IcebugDisk => icebug::write(self, path),
+        }
+    }
+
+    /// Passes all edges, a chunk at a time. An undirected edge is passed once.
+    fn each_chunk(&mut self, mut take: impl FnMut(&[Edge]) -> io::Result<()>) -> Result<(), Failure> {
+        let mut source = (self.open)()?;
+        let mut chunk = Vec::new();
+        loop {
+            self.cancel.check()?;
+            source.read(&mut chunk)?;
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            take(&chunk).map_err(|error| Failure::Other(format!("writing edges: {error}")))?;
+        }
+    }
+
+    /// The numbers of the vertices in formats that have no ids.
+    fn numbering(&self) -> Numbering {
+        Numbering::new((self.vertices)(), self.ids)
+    }
+
+    fn failure(path: &Path, source: io::Error) -> Failure {
+        Failure::Engine(topostream::Error::Output { path: path.to_owned(), source })
+    }
+
+    fn refused(message: String) -> Failure {
+        Failure::Store(StoreError::Invalid(message))
+    }
+}
