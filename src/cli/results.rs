@@ -7,7 +7,7 @@ use npyz::{DType, DTypeError, Field, TypeWrite, WriterBuilder};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use topostream::model::algorithm::{Answer, AnswerValues};
 use topostream_formats::{Error as StoreError, OriginalIds, VertexId, durable};
@@ -101,7 +101,11 @@ impl ResultFile {
 }
 
 /// A file that is opened before a run and written after it.
-pub struct OutputFile(durable::OutputFile);
+pub struct OutputFile {
+    file: durable::OutputFile,
+    /// Its path, as it was given.
+    path: PathBuf,
+}
 
 /// The buffered writer of an output file.
 pub type Output<'a> = BufWriter<Stoppable<'a>>;
@@ -109,7 +113,8 @@ pub type Output<'a> = BufWriter<Stoppable<'a>>;
 impl OutputFile {
     /// Makes sure that `path` can be written. A file that is there already stays until the new one is complete.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        durable::OutputFile::create(path).map(Self).map_err(|error| failure(path, error))
+        let file = durable::OutputFile::create(path).map_err(|error| failure(path, error))?;
+        Ok(Self { file, path: path.to_owned() })
     }
 
     /// The same, or standard output for the path `-`.
@@ -117,12 +122,13 @@ impl OutputFile {
         if path != Path::new(STDOUT) {
             return Self::create(path);
         }
-        durable::OutputFile::stdout().map(Self).map_err(|error| failure(path, error))
+        let file = durable::OutputFile::stdout().map_err(|error| failure(path, error))?;
+        Ok(Self { file, path: path.to_owned() })
     }
 
     /// Where it goes, for people.
     fn place(&self) -> String {
-        if self.0.path() == Path::new(STDOUT) { "standard output".into() } else { self.0.path().display().to_string() }
+        if self.path == Path::new(STDOUT) { "standard output".into() } else { self.path.display().to_string() }
     }
 
     /// Writes the file. It appears when it is complete; where it cannot be completed, nothing is left. Returns the
@@ -132,12 +138,12 @@ impl OutputFile {
         cancel: &Cancel,
         write: impl FnOnce(&mut Output<'_>) -> io::Result<()>,
     ) -> Result<u64, Failure> {
-        let path = self.0.path().to_owned();
-        let mut out = BufWriter::with_capacity(1 << 20, Stoppable { file: self.0.file(), cancel, bytes: 0 });
+        let path = self.path;
+        let mut out = BufWriter::with_capacity(1 << 20, Stoppable { file: self.file.file(), cancel, bytes: 0 });
         let finished = write(&mut out).and_then(|()| out.flush());
         // After an error the rest of the buffer must not be written.
         let (Stoppable { bytes, .. }, _) = out.into_parts();
-        match finished.and_then(|()| self.0.persist()) {
+        match finished.and_then(|()| self.file.persist()) {
             Err(_) if cancel.is_cancelled() => Err(StoreError::Interrupted.into()),
             finished => finished.map(|()| bytes).map_err(|error| failure(&path, error)),
         }
