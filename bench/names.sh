@@ -1,7 +1,7 @@
 #!/bin/sh
 # Numbering of ids within 1 GiB: `format` and `verify` of Parquet files of integers and of strings of 20 bytes, beside
-# DuckDB, which only renumbers (dense_rank and two joins; 1 GB, two threads), pandas (factorize) and NetworkX (a DiGraph,
-# up to 10 M edges), which hold everything in memory. Prints seconds, CPU seconds, M edges/s and peak memory. Needs GNU
+# DuckDB, which only renumbers (dense_rank and two joins; 1 GB, two threads), pandas (factorize) and NetworkX (a
+# DiGraph, up to 10 M edges), which hold everything in memory. Prints seconds, CPU seconds, M edges/s and peak memory. Needs GNU
 # time and Python with pyarrow and numpy to make the inputs; those missing of duckdb, pandas and networkx are left out.
 #
 #   bench/names.sh FOLDER [--edges 33000000] [--scale 21] [--program topostream] [--only topostream,duckdb,pandas]
