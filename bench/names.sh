@@ -1,15 +1,16 @@
 #!/bin/sh
 # Numbering of ids within 1 GiB: `format` and `verify` of Parquet files of integers and of strings of 20 bytes, beside
 # DuckDB, which only renumbers (dense_rank and two joins; 1 GB, two threads), pandas (factorize) and NetworkX (a
-# DiGraph, up to 10 M edges), which hold everything in memory. Prints seconds, CPU seconds, M edges/s and peak memory. Needs GNU
-# time and Python with pyarrow and numpy to make the inputs; those missing of duckdb, pandas and networkx are left out.
+# DiGraph, up to 10 M edges), which hold everything in memory. Prints seconds, CPU seconds, M edges/s and peak memory.
+# Needs GNU time and Python with pyarrow and numpy to make the inputs; those missing of duckdb, pandas and networkx
+# are left out.
 #
 #   bench/names.sh FOLDER [--edges 33000000] [--scale 21] [--program topostream] [--only topostream,duckdb,pandas]
-#   bench/names.sh FOLDER --edges 268435456 --scale 24       16.8 M ids: 8 GB of inputs, 20 GB of disk
+#   bench/names.sh FOLDER --edges 268435456 --scale 24       16.8 M ids; about 20 GB of disk, not tried yet
 #
 # PYTHON names the interpreter. Inputs are kept in FOLDER by their size; a run empties no caches.
 set -eu
-[ $# -gt 0 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2; }
 folder=$1
 shift
 edges=33000000 scale=21 program=topostream only=topostream,duckdb,pandas,networkx memory=1GiB
