@@ -2,12 +2,17 @@
 
 use super::args::StoreArgs;
 use super::extract::{building_bytes, refusal, write_store};
-use super::{Outcome, opening};
+use super::{Failure, Outcome, opening};
 use clap::Args;
-use std::path::PathBuf;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tempfile::NamedTempFile;
 use topostream::VertexSet;
+use topostream_formats::names::StoredNames;
+use topostream_formats::readers::{InputFile, NameLines};
 use topostream_formats::write::StoreWriter;
+use topostream_tools::format::{FormatOptions, OrderFrom};
 use topostream_tools::progress::Cancel;
 
 /// Make another store of a graph, from its store alone: with in-lists, without weights, in another order or encoding.
@@ -27,6 +32,9 @@ pub struct Reformat {
     layout: StoreArgs,
 }
 
+/// Main memory for reading the names of an order, in bytes.
+const READING_BYTES: u64 = 4 << 20;
+
 const EXAMPLES: &str = "\
 Examples:
   topostream reformat wiki wiki-both --in-edges
@@ -43,6 +51,36 @@ impl Reformat {
             return Err(refusal("reformatting", needed_bytes, &options, "exactly"));
         }
         let all = Arc::new(VertexSet::of(store.vertices(), |_| true));
+        let listed = match (&options.order_from, store.ids()?.names()) {
+            (Some(OrderFrom::File(file)), Some(names)) => Some(numbers_of(file, names, &options, cancel)?),
+            _ => None,
+        };
+        let options = match &listed {
+            Some(numbers) => FormatOptions { order_from: Some(OrderFrom::File(numbers.path().into())), ..options },
+            None => options,
+        };
         write_store(&self.new_store, &store, &all, &options, cancel)
     }
+}
+
+/// Makes a file of vertices' numbers from one of their names, a line each.
+fn numbers_of(
+    file: &Path,
+    names: &StoredNames,
+    options: &FormatOptions,
+    cancel: &Cancel,
+) -> Result<NamedTempFile, Failure> {
+    let folder = options.temporary.clone().unwrap_or_else(std::env::temp_dir);
+    let failed = |source| Failure::Engine(topostream::Error::Output { path: folder.clone(), source });
+    let numbers = tempfile::Builder::new().suffix(".u32").tempfile_in(&folder).map_err(failed)?;
+    let mut out = BufWriter::new(numbers.as_file());
+    let mut lines = NameLines::open(&InputFile::of_argument(file).with_cancel(cancel.flag()), READING_BYTES)?;
+    while let Some(name) = lines.next_name()? {
+        cancel.check()?;
+        let vertex = names.find_text(&name)?.ok_or_else(|| lines.error("the id of a vertex of the graph"))?;
+        out.write_all(&vertex.0.to_le_bytes()).map_err(failed)?;
+    }
+    out.flush().map_err(failed)?;
+    drop(out);
+    Ok(numbers)
 }

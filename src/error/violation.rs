@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use topostream_formats::PageId;
+use topostream_formats::{OriginalId, PageId};
 
 /// Graph500's rules, in the order of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,9 +39,9 @@ pub struct Violation {
     /// The rule.
     pub rule: Rule,
     /// The original id of the vertex that is wrong, or of the edge's source.
-    pub vertex: u64,
+    pub vertex: OriginalId,
     /// The original id of the edge's other end, or of the parent.
-    pub other: Option<u64>,
+    pub other: Option<OriginalId>,
     /// The wrong values, for people.
     pub reason: String,
     /// The file and the page of the edge.
@@ -51,7 +51,7 @@ pub struct Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the answer is wrong by Graph500's {}: ", self.rule)?;
-        match self.other {
+        match &self.other {
             Some(other) if self.rule == Rule::EveryEdge || self.rule == Rule::Spans => {
                 write!(f, "the edge from vertex {} to vertex {other} {}", self.vertex, self.reason)?;
             }

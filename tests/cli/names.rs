@@ -108,3 +108,22 @@ fn inputs_that_are_refused() {
     let done = folder.shell("printf 'u;v\\nx;y\\n' | \"$0\" format - s --kind csv");
     done.succeeds().prints(&["separated by `;`, with a header"]);
 }
+
+/// Names have vertices in a store: an order of names is one of a store.
+#[test]
+fn an_order_may_list_names() {
+    let folder = Folder::new();
+    folder.write("e.csv", "from,to\nann,bob\nbob,c d\nc d,ann\nann,c d\n");
+    folder.write("order.txt", "c d\n\nann\n");
+    folder.run("format e.csv g --order-file order.txt").fails(1, &["--order-file", "reformat"]);
+    folder.run("format e.csv g").succeeds();
+    folder.run("reformat g ordered --order-file order.txt").succeeds();
+    folder.run("verify ordered").succeeds();
+    folder.run("run degrees ordered -o degrees.csv").succeeds();
+    assert_eq!(folder.read("degrees.csv"), "vertex,out_degree,in_degree\nc d,1,2\nann,2,1\nbob,1,1\n");
+    folder.write("order.txt", "c d\neve\n");
+    folder.run("reformat g other --order-file order.txt").fails(1, &["order.txt", "order.txt:2", "eve"]);
+    folder.write("order.txt", "ann\nbob\nann\n");
+    folder.run("reformat g other --order-file order.txt").fails(1, &["every vertex at most once"]);
+    folder.assert_nothing_left("other");
+}

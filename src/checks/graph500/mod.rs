@@ -254,14 +254,19 @@ impl<'a> Search<'a> {
             Ok(ids) => ids,
             Err(error) => return error.into(),
         };
-        let original = |vertex| ids.original(VertexId(vertex));
+        // A parent may not exist; the reason says so.
+        let other = broken.other.filter(|&other| u64::from(other) < self.store.vertices());
+        let name = |vertex| ids.id(VertexId(vertex));
+        let (vertex, other) = match (name(broken.vertex), other.map(name).transpose()) {
+            (Ok(vertex), Ok(other)) => (vertex, other),
+            (Err(error), _) | (_, Err(error)) => return error.into(),
+        };
         let topology = out_lists(self.store);
         let file = |page| topology.page_files()[topology.place(page).stripe].clone();
         Error::Wrong(Box::new(Violation {
             rule: broken.rule,
-            vertex: original(broken.vertex),
-            // A parent may not exist; the reason says so.
-            other: broken.other.filter(|&other| u64::from(other) < self.store.vertices()).map(original),
+            vertex,
+            other,
             reason: broken.reason,
             page: broken.page.map(|page| (file(page), page)),
         }))

@@ -112,7 +112,10 @@ pub fn format_names(
         return Err(Error::Invalid("ids that are names are numbered: no other rule applies to them".into()));
     }
     if matches!(options.order_from, Some(OrderFrom::File(_))) {
-        return Err(Error::Invalid("a file with an order lists ids that are integers, but ids are names".into()));
+        return Err(Error::Invalid(
+            "--order-file: names have vertices only in a store; format without it, then reformat the store with it"
+                .into(),
+        ));
     }
     let is_ordered = options.order != VertexOrder::Natural || options.order_from.is_some();
     let needed_bytes = memory::BASE_BYTES + names.writing_bytes(is_ordered);
