@@ -67,18 +67,13 @@ fn counts_of_word(word: u32) -> vec4<u32> {
     return counts;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup_id: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
-) {
-    let unit = unit_number(workgroup_id, workgroups);
+// A thread's share of the words with own vertices.
+fn counts_of_words(unit: u32, units: u32, lane: u32) -> vec4<u32> {
     let last = step.own_last / 32u;
     // Words, counted from the first own one.
     var blocks = Blocks();
     if step.own_first <= step.own_last {
-        blocks = blocks_of(unit, workgroups.x * workgroups.y, last - step.own_first / 32u);
+        blocks = blocks_of(unit, units, last - step.own_first / 32u);
     }
     var counts: vec4<u32>;
     // rounds: words of the frontier / 2^20: 128 at most.
@@ -87,6 +82,60 @@ fn main(
         if word <= last {
             counts = add_counts(counts, counts_of_word(word));
         }
+    }
+    return counts;
+}
+
+// A thread's share of the listed vertices: the frontier's, whose words are cleared, and the next frontier's.
+fn counts_of_listed(unit: u32, units: u32, lane: u32) -> vec4<u32> {
+    let now = step.superstep & 1u;
+    let next = 1u - now;
+    let old_count = atomicLoad(&course.listed_counts[now]);
+    let new_count = atomicLoad(&course.listed_counts[next]);
+    var counts: vec4<u32>;
+    // rounds: LISTED_MAX / 256.
+    for (var at = unit * WORKGROUP + lane; at < max(old_count, new_count); at += units * WORKGROUP) {
+        if at < old_count {
+            frontier_clear(listed_vertex(now, at) / 32u);
+        }
+        if at < new_count {
+            let vertex = listed_vertex(next, at);
+            counts = add_counts(counts, vec4<u32>(1u, 0u, degree_out(vertex), 0u));
+            if LEVELS {
+                // Two vertices share a word of levels: the first active one of them writes it.
+                let bits = next_frontier_word(vertex / 32u) & (3u << (vertex & 30u));
+                if firstTrailingBit(bits) == (vertex & 31u) {
+                    note_levels(vertex / 32u, bits);
+                }
+            }
+        }
+    }
+    return counts;
+}
+
+// Whether all active vertices are listed: those of the frontier and those of the next one.
+fn is_listed() -> bool {
+    let next = (step.superstep + 1u) & 1u;
+    return course.mode == MODE_LISTED && atomicLoad(&course.listed_counts[next]) <= LISTED_MAX;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let unit = unit_number(workgroup_id, workgroups);
+    let units = workgroups.x * workgroups.y;
+    var counts: vec4<u32>;
+    if LISTS {
+        if is_listed() {
+            counts = counts_of_listed(unit, units, lane);
+        } else {
+            counts = counts_of_words(unit, units, lane);
+        }
+    } else {
+        counts = counts_of_words(unit, units, lane);
     }
     partial_counts[lane] = counts;
     // rounds: 8.

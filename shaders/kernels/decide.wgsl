@@ -2,12 +2,12 @@
 // results of the census or the vertex phase, logs them, calls the algorithm's step_next, and sets the workgroup counts
 // of the next dispatches.
 
-// The number of neighbours from each counter: low and high half, and zeros.
+// The number of neighbours from each counter, then their sums: low and high half, and zeros.
 var<workgroup> edge_counts: array<vec4<u32>, EDGE_COUNTS>;
-// The number of pages with a visited vertex, if lists were queued.
+// The number of pages with a visited vertex, unless whole pages were read.
 var<workgroup> pages_visited: atomic<u32>;
-// The first thread's decision: done, visit, queued, and the size that scaled dispatches use.
-var<workgroup> decided: array<u32, 4>;
+// The first thread's decision: done, visit, mode, and the sizes that scaled dispatches use for lists and for a census.
+var<workgroup> decided: array<u32, 5>;
 
 // The largest exponents of the partial sums of the vertex phase.
 var<workgroup> exponents: array<vec4<u32>, WORKGROUP>;
@@ -129,17 +129,13 @@ fn take_edge_count(place: u32) -> vec4<u32> {
 
 // Writes the superstep to the log.
 fn log_step(found: Found) {
-    var edges = vec4<u32>();
-    // rounds: 64.
-    for (var place = 0u; place < EDGE_COUNTS; place += 1u) {
-        edges = add_counts(edges, edge_counts[place]);
-    }
+    let edges = edge_counts[0];
     let cut = atomicExchange(&counters.loops_cut, 0u);
     let at = course.logged;
     course.logged = at + 1u;
     course.log[at] = Logged(
         course.visit,
-        course.queued,
+        course.mode,
         atomicLoad(&pages_visited),
         cut,
         found.activated,
@@ -149,6 +145,28 @@ fn log_step(found: Found) {
         vec4<u32>(found.totals[0].x, found.totals[1].x, found.totals[2].x, found.totals[3].x),
         vec4<u32>(found.totals[0].y, found.totals[1].y, found.totals[2].y, found.totals[3].y),
     );
+}
+
+// How the next superstep of a traversal finds its lists; also begins the list of vertices that it activates.
+fn mode_of(found: Found, visit: u32) -> u32 {
+    // next_step has begun the next superstep.
+    let now = next_step.superstep & 1u;
+    atomicStore(&course.listed_counts[1u - now], 0u);
+    if found.activated.y != 0u || found.activated_edges.y != 0u {
+        course.listing = 0u;
+        return MODE_WALKED;
+    }
+    let vertices = found.activated.x;
+    let edges = found.activated_edges.x;
+    let few = max(vertices, edges) <= LISTED_EDGES_MAX;
+    course.listing = u32(few && course.listed_visits != 0u);
+    // The list is complete if it has as many vertices as the census has found.
+    let complete = atomicLoad(&course.listed_counts[now]) == vertices;
+    if few && complete && (course.listed_visits >> visit & 1u) != 0u {
+        return MODE_LISTED;
+    }
+    let fits = vertices <= course.queue_vertices_max && edges <= course.queue_edges_max;
+    return select(MODE_WALKED, MODE_QUEUED, fits);
 }
 
 // Begins the next superstep, if there is one.
@@ -163,35 +181,49 @@ fn begin_next(found: Found) {
     next_step.integers = next.integers;
     course.visit = next.visit;
     if TRAVERSAL {
-        let few = found.activated.y == 0u && found.activated.x <= course.queue_vertices_max;
-        let short = found.activated_edges.y == 0u && found.activated_edges.x <= course.queue_edges_max;
-        course.queued = u32(few && short);
+        course.mode = mode_of(found, next.visit);
     } else {
         course.vertices = select(next.vertices, course.vertices, next.vertices == SAME);
-        course.queued = u32(course.vertices <= course.queue_vertices_max);
+        course.mode = select(MODE_WALKED, MODE_QUEUED, course.vertices <= course.queue_vertices_max);
     }
     // For queued lists, `absent` has to check missing pages first.
-    if (course.complete >> next.visit & 1u) == 0u && course.queued == 0u {
+    if (course.complete >> next.visit & 1u) == 0u && course.mode == MODE_WALKED {
         atomicStore(&course.missing, 1u);
         course.done = 1u;
     }
 }
 
 // The workgroups of a dispatch. Same as Dispatch::groups in src/device/gpu/compose/layout.rs.
-fn groups_of(dispatch: Dispatch, visit: u32, queued: bool, size: u32) -> vec2<u32> {
-    var fits = queued;
+fn groups_of(dispatch: Dispatch, visit: u32, mode: u32, sizes: vec2<u32>) -> vec2<u32> {
+    var wanted = MODE_QUEUED;
     if dispatch.when == WHEN_WALKED {
-        fits = !queued;
-    } else if dispatch.when == WHEN_EITHER {
-        fits = true;
+        wanted = MODE_WALKED;
+    } else if dispatch.when == WHEN_LISTED_SCALED {
+        wanted = MODE_LISTED;
+    } else if dispatch.when == WHEN_EITHER || dispatch.when == WHEN_EITHER_SCALED {
+        wanted = mode;
     }
-    if !fits || (dispatch.visit != visit && dispatch.visit != EVERY_VISIT) {
+    if wanted != mode || (dispatch.visit != visit && dispatch.visit != EVERY_VISIT) {
         return vec2<u32>(0u);
     }
-    if dispatch.when == WHEN_QUEUED_SCALED {
-        return vec2<u32>(min(size, dispatch.x), 1u);
+    if dispatch.when == WHEN_QUEUED_SCALED || dispatch.when == WHEN_LISTED_SCALED {
+        return vec2<u32>(min(sizes.x, dispatch.x), 1u);
+    }
+    if dispatch.when == WHEN_EITHER_SCALED && mode == MODE_LISTED {
+        return vec2<u32>(min(sizes.y, dispatch.x), 1u);
     }
     return vec2<u32>(dispatch.x, dispatch.y);
+}
+
+// The sizes of scaled dispatches of a traversal: workgroups for lists, and for a census.
+fn sizes_of(found: Found, mode: u32) -> vec2<u32> {
+    let vertices = found.activated.x;
+    let edges = found.activated_edges.x;
+    let census = 1u + (vertices + edges) / WORKGROUP;
+    if mode != MODE_LISTED {
+        return vec2<u32>(1u + vertices / 8u + edges / 256u, census);
+    }
+    return vec2<u32>(select(1u + vertices / 8u, vertices, vertices <= LISTED_WHOLE), census);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -207,6 +239,13 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     if !TRAVERSAL {
         sum_totals(lane);
     }
+    // rounds: 6.
+    for (var half = EDGE_COUNTS / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if lane < half {
+            edge_counts[lane] = add_counts(edge_counts[lane], edge_counts[lane + half]);
+        }
+    }
     workgroupBarrier();
     if lane == 0u {
         var found = Found();
@@ -217,9 +256,11 @@ fn main(@builtin(local_invocation_index) lane: u32) {
         }
         decided[0] = course.done;
         decided[1] = course.visit;
-        decided[2] = course.queued;
+        decided[2] = course.mode;
         if TRAVERSAL {
-            decided[3] = 1u + found.activated.x / 8u + found.activated_edges.x / 256u;
+            let sizes = sizes_of(found, course.mode);
+            decided[3] = sizes.x;
+            decided[4] = sizes.y;
         } else {
             // The lengths of a set's lists are unknown: as many workgroups for each as make a few lists fill a device.
             decided[3] = 1u + 8u * min(course.vertices, 0xffffu);
@@ -228,7 +269,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     workgroupBarrier();
     // rounds: dispatches of a superstep / 256: 1.
     for (var at = lane; at < course.dispatches; at += WORKGROUP) {
-        var groups = groups_of(dispatches[at], decided[1], decided[2] != 0u, decided[3]);
+        var groups = groups_of(dispatches[at], decided[1], decided[2], vec2<u32>(decided[3], decided[4]));
         if decided[0] != 0u {
             groups = vec2<u32>(0u);
         }

@@ -28,7 +28,7 @@ struct Batch {
     page_count: u32,
     unit_count: u32,
     queue: u32,
-    spare: u32,
+    first_page: u32,
     pages: array<BatchPage>,
 }
 
@@ -106,7 +106,7 @@ struct Course {
     done: u32,
     logged: u32,
     visit: u32,
-    queued: u32,
+    mode: u32,
     queue_vertices_max: u32,
     queue_edges_max: u32,
     dispatches: u32,
@@ -116,13 +116,17 @@ struct Course {
     missing: atomic<u32>,
     vertices: u32,
     found: array<atomic<u32>, 4>,
+    listing: u32,
+    listed_visits: u32,
+    listed_counts: array<atomic<u32>, 2>,
     queues: array<Queued, QUEUES_MAX>,
-    log: array<Logged>,
+    log: array<Logged, LOG_STEPS>,
+    listed: array<atomic<u32>>,
 }
 
 struct Logged {
     visit: u32,
-    queued: u32,
+    mode: u32,
     pages: u32,
     loops_cut: u32,
     activated: vec2<u32>,

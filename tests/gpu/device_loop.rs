@@ -105,8 +105,36 @@ gpu_test! {
         let run = || search(&engine, 0, false, false).unwrap().levels.report;
         let report = (run(), run()).1;
         assert_eq!(report.steps.len(), n as usize);
+        assert!(report.steps.iter().all(|step| step.pages == 1), "{:?}", report.steps);
         let sum: u64 = report.steps.iter().map(|step| step.wall_ns).sum();
         assert!(sum <= report.wall_ns, "{sum} of {}", report.wall_ns);
+    }
+}
+
+gpu_test! {
+    /// Tiny frontiers, whose vertices are listed as they are activated: one list in two large pages, many short ones in
+    /// many small pages, adjacent vertices, and a vertex that many lists have.
+    fn tiny_frontiers() {
+        let n = 40_000;
+        let mut edges = vec![(0, 9), (9, 10), (10, 20_000)];
+        edges.extend((0..12_000).map(|number| (20_000, 3 * number + 11)));
+        edges.extend((0..12_000).map(|number| (3 * number + 11, number % 3 + 12)));
+        edges.extend([(12, 100), (13, 100), (12, 102), (13, 103), (102, n - 1), (n - 1, n - 2)]);
+        // Longer lists elsewhere, so that there are many pages.
+        edges.extend((0..n).filter(|vertex| vertex % 3 == 1).flat_map(|vertex| [(vertex, 3 * (vertex % 13_000)); 8]));
+        let edges = EdgeList::new(n, edges);
+        for encoding in [ENCODINGS[0], ENCODINGS[1]] {
+            let store = TestStore::new(&edges, &small_pages(encoding));
+            let setting = Setting { encoding, ..Setting::default() };
+            check_searches(&store, &edges, 0, &setting);
+            let report = |setting: &Setting| {
+                let engine = store.engine(setting.options());
+                let run = || search(&engine, 0, false, false).unwrap().levels.report;
+                (run(), run()).1
+            };
+            let pages = |report: &RunReport| -> Vec<_> { report.steps.iter().map(|step| step.pages).collect() };
+            assert_eq!(pages(&report(&setting)), pages(&report(&by_host(&setting))));
+        }
     }
 }
 

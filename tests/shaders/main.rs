@@ -357,7 +357,12 @@ macro_rules! assert_same_layout {
 
 #[test]
 fn structs_have_the_same_layout_in_rust_and_wgsl() {
-    let constants = [("QUEUES_MAX", layout::QUEUES_MAX), ("BINS", layout::BINS), ("EDGE_COUNTS", layout::EDGE_COUNTS)];
+    let constants = [
+        ("QUEUES_MAX", layout::QUEUES_MAX),
+        ("BINS", layout::BINS),
+        ("EDGE_COUNTS", layout::EDGE_COUNTS),
+        ("LOG_STEPS", layout::LOG_STEPS),
+    ];
     let constants = constants.map(|(name, value)| format!("const {name} = {value}u;\n")).concat();
     let module = naga::front::wgsl::parse_str(&(constants + include_str!("../../shaders/lib/layout.wgsl"))).unwrap();
     assert_same_layout!(
@@ -393,12 +398,12 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
     assert_same_layout!(&module, Merge { operation, kind, words, to, begin, first_mask, last_mask, spare });
     assert_same_layout!(&module, Pack { first, count, begin, base });
     assert_same_layout!(&module, MessageParams { first, last, begin, sparse_max });
-    assert_same_layout!(&module, BatchHeader as Batch { page_count, unit_count, queue, spare });
+    assert_same_layout!(&module, BatchHeader as Batch { page_count, unit_count, queue, first_page });
     assert_same_layout!(&module, HubHeader as HubQueue { wanted, capacity, spare_0, spare_1 });
     assert_same_layout!(&module, Queued { short, middle, long, pages, units });
     assert_same_layout!(
         &module,
-        Logged { visit, queued, pages, loops_cut, activated, activated_edges, edges, spare, sums_low, sums_high }
+        Logged { visit, mode, pages, loops_cut, activated, activated_edges, edges, spare, sums_low, sums_high }
     );
     assert_same_layout!(&module, Dispatch { visit, when, x, y });
     assert_eq!(size_of::<layout::CensusTotal>(), 16);

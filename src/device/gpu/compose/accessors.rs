@@ -197,7 +197,7 @@ impl<'a> Accessors<'a> {
 
     /// The functions that an accessor calls.
     pub fn calls(&self, (column, operation): (usize, Operation)) -> Vec<String> {
-        let text = self.opening(column, operation);
+        let text = self.opening(column, operation) + self.closing(column, operation);
         let before = |at: usize| text[..at].rsplit(|char: char| !char.is_ascii_alphanumeric() && char != '_').next();
         text.match_indices('(').filter_map(|(at, _)| before(at)).map(str::to_owned).collect()
     }
@@ -238,6 +238,13 @@ impl<'a> Accessors<'a> {
         check + "let held = vertex - held_first();\n"
     }
 
+    /// A statement before the end of an accessor that has inserted a vertex: kernels of small frontiers list it.
+    fn closing(&self, column: usize, operation: Operation) -> &'static str {
+        let is_next = matches!((self.columns[column].resource)(0, 0), Resource::NextFrontier(_));
+        let lists = is_next && operation == Insert && self.kernel.lists_active() && !self.options.sharded;
+        if lists { "note_activated(vertex);\n" } else { "" }
+    }
+
     fn mode(&self, column: usize, used: &Used) -> Mode {
         let written = used.iter().any(|&(of, operation)| of == column && !operation.reads());
         // Bits of one word belong to different threads even if each vertex belongs to one thread.
@@ -271,7 +278,8 @@ impl<'a> Accessors<'a> {
             _ => format!("{name}_{}", operation.name()),
         };
         let signature = operation.signature(of);
-        let body = self.body(of, operation, mode, merge);
+        let body = self.body(of, operation, mode, merge) + self.closing(column, operation);
+        let body = if operation == Insert { body + "return true;" } else { body };
         let body = if held && operation == Word { body.replace(';', " & own;") } else { body };
         let in_chunk = |chunk: u32, indent: &str| -> String {
             let buffer = format!("{name}_{chunk}");

@@ -102,7 +102,8 @@ pub(super) fn bit_body(operation: Operation, atomic: bool) -> &'static str {
         (Insert, true) => {
             "let bit = 1u << (vertex & 31u);
 if (atomicLoad(&CELL) & bit) != 0u { return false; }
-return (atomicOr(&CELL, bit) & bit) == 0u;"
+if (atomicOr(&CELL, bit) & bit) != 0u { return false; }
+"
         }
         (Remove, true) => "atomicAnd(&CELL, ~(1u << (vertex & 31u)));",
         (Clear, true) => "if atomicLoad(&CELL) != 0u { atomicStore(&CELL, 0u); }",

@@ -91,8 +91,8 @@ pub struct BatchHeader {
     pub unit_count: u32,
     /// The queue of a [`Course`] for the lists of these pages.
     pub queue: u32,
-    /// Zero.
-    pub spare: u32,
+    /// Number of pages in tables before this one.
+    pub first_page: u32,
 }
 
 /// A page of a batch.
@@ -378,8 +378,9 @@ pub struct Queued {
     pub units: u32,
 }
 
-/// The state of supersteps that the device runs without the host. A [`Logged`] for each superstep of a submission
-/// follows.
+/// The state of supersteps that the device runs without the host. It is followed by a log, a [`Logged`] for each
+/// superstep of a submission, by two lists of active vertices, and by a word for each resident page: the number of the
+/// last superstep, plus one, that counted the page in [`MODE_LISTED`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Course {
@@ -389,8 +390,8 @@ pub struct Course {
     pub logged: u32,
     /// The visit of the current superstep, by index among those that the algorithm declares.
     pub visit: u32,
-    /// 1 if visited lists are queued, 0 if whole pages are read.
-    pub queued: u32,
+    /// How lists are found: [`MODE_WALKED`], [`MODE_QUEUED`] or [`MODE_LISTED`].
+    pub mode: u32,
     /// Maximum number of queued vertices: the capacity of the first and of the second region of a queue.
     pub queue_vertices_max: u32,
     /// Maximum number of edges of queued lists.
@@ -409,9 +410,35 @@ pub struct Course {
     pub vertices: u32,
     /// The census: vertices and edges, low and high halves.
     pub found: [u32; 4],
+    /// 1 if vertices are listed as they are activated.
+    pub listing: u32,
+    /// A bit for each visit, set if its supersteps may be [`MODE_LISTED`].
+    pub listed_visits: u32,
+    /// Number of vertices in each list of active vertices: of even and of odd supersteps.
+    pub listed_counts: [u32; 2],
     /// The queues.
     pub queues: [Queued; QUEUES_MAX],
 }
+
+/// Supersteps in the log of a [`Course`].
+pub const LOG_STEPS: usize = 64;
+/// Maximum number of active vertices, and of edges in their lists, of a superstep that may be [`MODE_LISTED`], or that
+/// lists the vertices that it activates.
+pub const LISTED_EDGES_MAX: u32 = 1 << 14;
+/// Capacity of a list of active vertices. An edge function may activate more than one vertex: lists may overflow.
+pub const LISTED_MAX: u32 = LISTED_EDGES_MAX;
+
+/// Bytes that follow the log of a [`Course`]: lists of active vertices, and a word for each resident page.
+pub const fn listed_bytes(pages: u64) -> u64 {
+    4 * (2 * LISTED_MAX as u64 + pages)
+}
+
+/// A superstep that reads whole pages.
+pub const MODE_WALKED: u32 = 0;
+/// A superstep that queues the visited lists, which `compact` finds.
+pub const MODE_QUEUED: u32 = 1;
+/// A superstep over vertices that the one before has listed.
+pub const MODE_LISTED: u32 = 2;
 
 /// The log entry of a superstep that the device ran without the host.
 #[repr(C)]
@@ -419,9 +446,9 @@ pub struct Course {
 pub struct Logged {
     /// Its visit, by index among those that the algorithm declares.
     pub visit: u32,
-    /// 1 if its lists were queued.
-    pub queued: u32,
-    /// Pages with a visited vertex, if lists were queued.
+    /// How it found its lists: [`MODE_WALKED`], [`MODE_QUEUED`] or [`MODE_LISTED`].
+    pub mode: u32,
+    /// Pages with a visited vertex, unless whole pages were read.
     pub pages: u32,
     /// Whether the driver has ended a loop early.
     pub loops_cut: u32,
@@ -446,7 +473,7 @@ pub struct Logged {
 pub struct Dispatch {
     /// Its visit, or [`EVERY_VISIT`].
     pub visit: u32,
-    /// [`WHEN_WALKED`], [`WHEN_QUEUED`], [`WHEN_EITHER`] or [`WHEN_QUEUED_SCALED`].
+    /// The supersteps that it is for: one of the constants that begin with `WHEN_`.
     pub when: u32,
     /// Maximum number of workgroups in x.
     pub x: u32,
@@ -464,14 +491,19 @@ pub const WHEN_QUEUED: u32 = 1;
 pub const WHEN_EITHER: u32 = 2;
 /// A [`Dispatch`] for queued lists, with only as many workgroups as these need.
 pub const WHEN_QUEUED_SCALED: u32 = 3;
+/// A [`Dispatch`] for [`MODE_LISTED`], with only as many workgroups as the lists need.
+pub const WHEN_LISTED_SCALED: u32 = 4;
+/// A [`Dispatch`] for all supersteps; in [`MODE_LISTED`], with only as many workgroups as the listed vertices need.
+pub const WHEN_EITHER_SCALED: u32 = 5;
 
 impl Dispatch {
-    /// Its workgroups in a superstep with this visit over `vertices` vertices with `edges` edges. Same as groups_of in
-    /// shaders/kernels/decide.wgsl.
+    /// Its workgroups in a superstep with this visit over `vertices` vertices with `edges` edges: the first one of a
+    /// submission, whose vertices are not listed. Same as groups_of in shaders/kernels/decide.wgsl.
     pub fn groups(&self, visit: u32, queued: bool, vertices: u64, edges: u64) -> [u32; 3] {
         let fits = match self.when {
             WHEN_WALKED => !queued,
-            WHEN_EITHER => true,
+            WHEN_EITHER | WHEN_EITHER_SCALED => true,
+            WHEN_LISTED_SCALED => false,
             _ => queued,
         };
         if !fits || (self.visit != visit && self.visit != EVERY_VISIT) {

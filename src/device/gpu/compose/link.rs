@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 20] = [
+const LIBRARY: [(&str, &str); 21] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
     ("shaders/lib/step.wgsl", include_str!("../../../../shaders/lib/step.wgsl")),
@@ -27,6 +27,7 @@ const LIBRARY: [(&str, &str); 20] = [
     ("shaders/lib/count.wgsl", include_str!("../../../../shaders/lib/count.wgsl")),
     ("shaders/lib/sum.wgsl", include_str!("../../../../shaders/lib/sum.wgsl")),
     ("shaders/lib/own.wgsl", include_str!("../../../../shaders/lib/own.wgsl")),
+    ("shaders/lib/listed.wgsl", include_str!("../../../../shaders/lib/listed.wgsl")),
     ("shaders/lib/ranks.wgsl", include_str!("../../../../shaders/lib/ranks.wgsl")),
     ("shaders/lib/message.wgsl", include_str!("../../../../shaders/lib/message.wgsl")),
 ];
@@ -55,6 +56,9 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
         KernelName::Absent => ("shaders/kernels/absent.wgsl", include_str!("../../../../shaders/kernels/absent.wgsl")),
         KernelName::Halt => ("shaders/kernels/halt.wgsl", include_str!("../../../../shaders/kernels/halt.wgsl")),
         KernelName::Expand => ("shaders/kernels/expand.wgsl", include_str!("../../../../shaders/kernels/expand.wgsl")),
+        KernelName::ExpandActive => {
+            ("shaders/kernels/expand_active.wgsl", include_str!("../../../../shaders/kernels/expand_active.wgsl"))
+        }
         KernelName::Decide => ("shaders/kernels/decide.wgsl", include_str!("../../../../shaders/kernels/decide.wgsl")),
         KernelName::Initialise => {
             ("shaders/kernels/initialise.wgsl", include_str!("../../../../shaders/kernels/initialise.wgsl"))

@@ -59,6 +59,8 @@ pub enum KernelName {
     Halt,
     /// Edges of queued lists.
     Expand,
+    /// Edges of the lists of vertices that were listed as they were activated.
+    ExpandActive,
     /// Ends a superstep and begins the next one, without the host.
     Decide,
     /// Initial values of vertices.
@@ -89,7 +91,7 @@ pub enum KernelName {
 
 impl KernelName {
     /// All kernels.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
@@ -101,6 +103,7 @@ impl KernelName {
         Self::Absent,
         Self::Halt,
         Self::Expand,
+        Self::ExpandActive,
         Self::Decide,
         Self::Initialise,
         Self::VertexPhase,
@@ -134,6 +137,7 @@ impl KernelName {
             Self::Absent => "absent",
             Self::Halt => "halt",
             Self::Expand => "expand",
+            Self::ExpandActive => "expand-active",
             Self::Decide => "decide",
             Self::Initialise => "initialise",
             Self::VertexPhase => "vertex-phase",
@@ -152,7 +156,12 @@ impl KernelName {
 
     /// Whether it runs the edge function.
     pub fn is_over_pages(self) -> bool {
-        matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand | Self::Binned)
+        matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Binned) || self.lists_active()
+    }
+
+    /// Whether it lists the vertices that it activates, if they are few.
+    pub fn lists_active(self) -> bool {
+        matches!(self, Self::Expand | Self::ExpandActive)
     }
 
     /// Whether the kernel looks up the pages of units, for which there may be a table.
@@ -183,9 +192,7 @@ impl KernelName {
     /// The algorithm's functions that it calls.
     fn hooks(self) -> &'static [&'static str] {
         match self {
-            Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand | Self::Binned => {
-                &["Record", "list_open", "list_edge", "list_close"]
-            }
+            _ if self.is_over_pages() => &["Record", "list_open", "list_edge", "list_close"],
             Self::Decide => &["step_next"],
             Self::Initialise => &["vertex_initialise"],
             Self::VertexPhase => &["vertex_update"],

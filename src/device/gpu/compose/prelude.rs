@@ -51,6 +51,8 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         // Whether there is a table with the page of each unit.
         ("TABLED", options.tabled && kernel.has_units()),
         ("CLEARS", kernel == KernelName::Census && options.clears),
+        // Whether it may read lists of active vertices instead of the whole frontier.
+        ("LISTS", kernel == KernelName::Census && options.clears && !options.sharded),
         // Whether a superstep ends with the census of a frontier, and not with a vertex phase.
         ("TRAVERSAL", algorithm.traversal),
         // Whether messages have sets.
@@ -120,6 +122,14 @@ fn numbers(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) ->
         ("WHEN_WALKED", layout::WHEN_WALKED),
         ("WHEN_EITHER", layout::WHEN_EITHER),
         ("WHEN_QUEUED_SCALED", layout::WHEN_QUEUED_SCALED),
+        ("WHEN_LISTED_SCALED", layout::WHEN_LISTED_SCALED),
+        ("WHEN_EITHER_SCALED", layout::WHEN_EITHER_SCALED),
+        ("MODE_WALKED", layout::MODE_WALKED),
+        ("MODE_QUEUED", layout::MODE_QUEUED),
+        ("MODE_LISTED", layout::MODE_LISTED),
+        ("LISTED_EDGES_MAX", layout::LISTED_EDGES_MAX),
+        ("LISTED_MAX", layout::LISTED_MAX),
+        ("LOG_STEPS", layout::LOG_STEPS as u32),
         ("SLOTS_CACHED", SLOTS_CACHED),
         ("EDGES_PER_THREAD", edges_per_thread(options.weights)),
         ("EDGES_PER_UNIT", edges_per_unit(options.weights)),

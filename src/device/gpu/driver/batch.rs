@@ -114,10 +114,11 @@ impl BatchTable {
         (size_of::<BatchHeader>() + size_of_val(&*self.entries)) as u64
     }
 
-    /// The bytes that kernels read; `queue` is the number of the queue of these pages.
-    pub fn bytes(&self, queue: u32) -> Vec<u8> {
+    /// The bytes that kernels read; `queue` is the number of the queue of these pages, and `first_page` the number of
+    /// pages in tables before this one.
+    pub fn bytes(&self, queue: u32, first_page: u32) -> Vec<u8> {
         let (page_count, unit_count) = (self.entries.len() as u32, self.units);
-        let header = BatchHeader { page_count, unit_count, queue, ..BatchHeader::default() };
+        let header = BatchHeader { page_count, unit_count, queue, first_page };
         [bytemuck::bytes_of(&header), bytemuck::cast_slice(&self.entries)].concat()
     }
 }

@@ -169,7 +169,7 @@ impl Launches {
             let what = if segments && context.images.is_some() { What::Slots } else { What::Everything };
             self.tally.transfer.copied_bytes += self.inflation.encode(context, &mut encoder, &jobs, (ring, what))?;
         }
-        context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes(0));
+        context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes(0, 0));
         let (x, y) = table.groups();
         if x > 0 {
             let name = if segments { KernelName::Segments } else { KernelName::Lists };

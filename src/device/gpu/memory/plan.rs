@@ -429,7 +429,11 @@ fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
     let empties = buffers * bit_bytes(store.vertices());
     let some = request.traversal || request.visits_sets;
     let queues = if request.decides && some { buffers * queue + empties } else { 0 };
-    if queue > caps.binding_bytes_max { 0 } else { queues + buffers * (batch_bytes(0) + 64 * pages + 8 * units) }
+    let listed = if request.decides && request.traversal { layout::listed_bytes(pages) } else { 0 };
+    if queue.max(listed) > caps.binding_bytes_max {
+        return 0;
+    }
+    queues + listed + buffers * (batch_bytes(0) + 64 * pages + 8 * units)
 }
 
 /// Device memory of an attribute, in bytes.

@@ -5,12 +5,14 @@ use super::super::superstep;
 use super::super::timing::DeviceSpan;
 use super::super::writes::Writes;
 use super::STEPS_MAX;
-use super::dispatches::{Planned, bind, plan};
+use super::dispatches::{Planned, bind, is_listed, plan};
 use super::resident::Resident;
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK};
 use crate::device::gpu::compose::KernelName;
-use crate::device::gpu::compose::layout::{Course, Dispatch, Logged};
+use crate::device::gpu::compose::layout::{
+    Course, Dispatch, LISTED_EDGES_MAX, LOG_STEPS, Logged, MODE_QUEUED, MODE_WALKED, listed_bytes,
+};
 use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::plan::QueueRoom;
 use crate::error::Result;
@@ -25,7 +27,8 @@ use wgpu::BufferUsages as Usage;
 /// Maximum number of submissions in flight.
 pub(super) const BATCHES: usize = 2;
 /// Bytes of a log.
-const LOG_BYTES: u64 = STEPS_MAX as u64 * size_of::<Logged>() as u64;
+const LOG_BYTES: u64 = LOG_STEPS as u64 * size_of::<Logged>() as u64;
+const _: () = assert!(STEPS_MAX as usize == LOG_STEPS);
 pub(super) const COURSE_BYTES: u64 = size_of::<Course>() as u64;
 /// The dispatches that end a superstep: the census or the vertex phase, and `decide`.
 const END_PARTS: usize = 2;
@@ -64,6 +67,8 @@ pub(super) struct Control {
     visits: u32,
     /// A bit for each visit, set if all of its pages are in device memory.
     complete: u32,
+    /// A bit for each visit whose supersteps may be over listed vertices.
+    listed_visits: u32,
     rings: Vec<Ring>,
     next_ring: usize,
     /// Submissions encoded before the run began.
@@ -111,7 +116,10 @@ impl Control {
     ) -> Result<Self> {
         let gpu = context.gpu();
         let storage = Usage::STORAGE | Usage::COPY_DST;
-        let course = gpu.buffer("course", COURSE_BYTES + LOG_BYTES, storage | Usage::COPY_SRC)?;
+        // Without lists of active vertices, one word makes the array that they are in.
+        let lists = visits.iter().any(|&(_, visit)| is_listed(context, resident, visit));
+        let bytes = COURSE_BYTES + LOG_BYTES + if lists { listed_bytes(resident.pages.into()) } else { 16 };
+        let course = gpu.buffer("course", bytes, storage | Usage::COPY_SRC)?;
         let rings = (0..BATCHES).map(|_| Ring::new(gpu)).collect::<Result<_>>()?;
         let period_ns = f64::from(gpu.queue().get_timestamp_period());
         let planned = plan(context, resident, visits);
@@ -139,6 +147,7 @@ impl Control {
             // The last one visits nothing.
             visits: visits.len() as u32 - 1,
             complete: 0,
+            listed_visits: 0,
             rings,
             next_ring: 0,
             encoded: VecDeque::new(),
@@ -158,6 +167,9 @@ impl Control {
             u32::from(complete) << bit
         };
         self.complete = visits.iter().enumerate().map(complete).sum();
+        let listed =
+            |(bit, &(_, visit)): (usize, &(Direction, Visit))| u32::from(is_listed(context, resident, visit)) << bit;
+        self.listed_visits = visits.iter().enumerate().map(listed).sum();
     }
 
     /// Adds the state with which the device begins a superstep. False if any of its pages are missing.
@@ -179,7 +191,7 @@ impl Control {
         }
         let course = Course {
             visit,
-            queued: u32::from(queued),
+            mode: if queued { MODE_QUEUED } else { MODE_WALKED },
             queue_vertices_max: room.vertices,
             queue_edges_max: room.edges,
             dispatches: self.table.len() as u32,
@@ -187,6 +199,8 @@ impl Control {
             visits: self.visits,
             complete: self.complete,
             vertices: u32::MAX,
+            listing: u32::from(self.listed_visits != 0 && vertices.max(edges) <= LISTED_EDGES_MAX.into()),
+            listed_visits: self.listed_visits,
             ..Course::default()
         };
         let groups: Vec<[u32; 3]> = self.table.iter().map(|one| one.groups(visit, queued, vertices, edges)).collect();
@@ -235,6 +249,10 @@ impl Control {
         let Ring { readback, times } = &self.rings[ring];
         let mut encoder = context.encoder();
         encoder.clear_buffer(&self.course, offset_of!(Course, logged) as u64, Some(4));
+        if self.listed_visits != 0 {
+            // An earlier run may have counted pages in supersteps with the same numbers.
+            encoder.clear_buffer(&self.course, COURSE_BYTES + LOG_BYTES + listed_bytes(0), None);
+        }
         let inside = context.gpu().caps().pass_timestamps;
         let passes = if inside { 1 } else { steps };
         for at in 0..passes {

@@ -2,9 +2,11 @@
 
 use super::super::context::Context;
 use super::super::superstep;
+use super::is_alone;
 use super::resident::{Absent, Place, Resident, Table, is_queued};
 use crate::device::gpu::compose::layout::{
-    Dispatch, EVERY_VISIT, WHEN_EITHER, WHEN_QUEUED, WHEN_QUEUED_SCALED, WHEN_WALKED, WORKGROUP,
+    Dispatch, EVERY_VISIT, LISTED_EDGES_MAX, WHEN_EITHER, WHEN_EITHER_SCALED, WHEN_LISTED_SCALED, WHEN_QUEUED,
+    WHEN_QUEUED_SCALED, WHEN_WALKED, WORKGROUP,
 };
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::kernels::Kernel;
@@ -65,6 +67,9 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
                     add(KernelName::Compact, WHEN_QUEUED, (groups(walked), 1), walked);
                     add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), walked);
                     add(KernelName::Segments, WHEN_WALKED, walked.groups, walked);
+                    if is_listed(context, resident, visit) {
+                        add(KernelName::ExpandActive, WHEN_LISTED_SCALED, (LISTED_EDGES_MAX / 8, 1), walked);
+                    }
                 }
                 Visit::Without(_) => {
                     add(KernelName::Select, WHEN_EITHER, (listed.unit_count.div_ceil(WORKGROUP), 1), listed);
@@ -80,10 +85,16 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
         }
     }
     let name = if context.declared.traversal { KernelName::Census } else { KernelName::VertexPhase };
-    let dispatch = Dispatch { visit: EVERY_VISIT, when: WHEN_EITHER, x: superstep::groups(context), y: 1 };
+    let when = if context.declared.traversal { WHEN_EITHER_SCALED } else { WHEN_EITHER };
+    let dispatch = Dispatch { visit: EVERY_VISIT, when, x: superstep::groups(context), y: 1 };
     planned.push(Planned { dispatch: Some(dispatch), ..once(name) });
     planned.push(once(KernelName::Decide));
     planned
+}
+
+/// Whether supersteps with a visit may be over listed vertices: no page may be missing.
+pub(super) fn is_listed(context: &Context, resident: &Resident, visit: Visit) -> bool {
+    context.declared.traversal && visit == Visit::Frontier && is_alone(context) && resident.absent.is_empty()
 }
 
 /// The kernels over lists that [`plan`] will probably use for a visit: that it has room for the sorted lists of
@@ -94,6 +105,7 @@ pub(super) fn kernels(
 ) -> Vec<(KernelName, Direction, Visit)> {
     let names: &[KernelName] = match visit {
         Visit::None => &[],
+        Visit::Frontier => &[KernelName::Compact, KernelName::Expand, KernelName::Segments, KernelName::ExpandActive],
         _ if is_queued(visit) => &[KernelName::Compact, KernelName::Expand, KernelName::Segments],
         Visit::Without(_) => &[KernelName::Select, KernelName::Sweep],
         _ if direction == Direction::In && !context.declared.traversal => &[KernelName::Binned],

@@ -13,7 +13,7 @@ use crate::device::exchange::Move;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK, read_buffer};
 use crate::device::gpu::adapter::rounds;
 use crate::device::gpu::compose::KernelName;
-use crate::device::gpu::compose::layout::{Counters, Course};
+use crate::device::gpu::compose::layout::{Counters, Course, MODE_WALKED};
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::gpu::memory::buffers::COUNTERS_BYTES;
 use crate::device::joint::{JointEnd, SeenPages};
@@ -178,7 +178,8 @@ fn digest(context: &mut Context, (found, times): (&[u8], &[u8]), all_pages: u64)
     let (mut lists, others): (Vec<DeviceSpan>, Vec<_>) = spans.into_iter().partition(|span| span.name == LISTS);
     let census = KernelName::Census.name();
     let mut messages: Vec<DeviceSpan> = others.iter().copied().filter(|span| span.name != census).collect();
-    let (visit, queued) = (context.step.visit, course.queued != 0 && resident::is_queued(context.step.visit));
+    let visit = context.step.visit;
+    let queued = course.mode != MODE_WALKED && resident::is_queued(visit);
     let pages = match queued {
         true => course.queues.iter().map(|queue| u64::from(queue.pages)).sum(),
         false if visit == Visit::None => 0,

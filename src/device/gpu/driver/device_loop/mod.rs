@@ -5,6 +5,7 @@
 //!      absent ─▶ halt             if a visited list is in a missing page, the host takes over
 //!      compact ─▶ expand          lists of a small frontier, queued by length
 //!      segments                   lists of a large frontier, or all lists: reads whole pages
+//!      expand-active              lists of a tiny frontier, of vertices that the superstep before has listed
 //!      sweep                      lists of vertices outside a set
 //!      census                     counts the next frontier, writes levels, clears the old frontier
 //!      decide                     logs the superstep and chooses the next one
@@ -34,7 +35,7 @@ use super::writes::Writes;
 use super::{TURN, initial, superstep};
 use crate::device::gpu::adapter::rounds;
 use crate::device::gpu::compose::KernelName;
-use crate::device::gpu::compose::layout::Logged;
+use crate::device::gpu::compose::layout::{Logged, MODE_WALKED};
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::{Ahead, PageWork, RunAhead, StepEnd, Transfer};
 use crate::error::{Error, Result};
@@ -447,7 +448,7 @@ fn pages(context: &Context, step: &Step, logged: &Logged) -> u64 {
     if step.visit == Visit::None {
         return 0;
     }
-    if logged.queued != 0 && resident::is_queued(step.visit) {
+    if logged.mode != MODE_WALKED && resident::is_queued(step.visit) {
         return logged.pages.into();
     }
     context.topology(step.direction).page_count().into()

@@ -49,8 +49,8 @@ pub struct Table {
     pub pages: u32,
     /// Pages that a workgroup of `compact` or `absent` processes in parallel.
     pub pages_a_group: u32,
-    /// The index of its queue.
-    queue: u32,
+    /// The index of its queue, and the number of pages in tables before it.
+    place: (u32, u32),
 }
 
 /// Pages of a topology that are not in device memory.
@@ -67,6 +67,8 @@ pub struct Resident {
     pub places: Vec<Place>,
     /// The missing pages, by topology.
     pub absent: Vec<Absent>,
+    /// Capacity of the tables of pages in the arena, in pages.
+    pub pages: u32,
     /// The capacity of each queue.
     pub room: QueueRoom,
     shape: Shape,
@@ -137,7 +139,7 @@ impl Resident {
     pub fn new(context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Result<Option<Self>> {
         let shape = Shape::of(context, visits);
         let (mut places, mut absent) = (Vec::new(), Vec::new());
-        let mut queues = 0u32;
+        let (mut queues, mut pages) = (0u32, 0u32);
         for &direction in &shape.directions {
             let described = Described::new(context, arena, direction);
             let whole = (described.absent.pages() > 0).then(|| Described::whole(context, direction));
@@ -149,7 +151,8 @@ impl Resident {
                     let bytes = shape.room.entries() * size_of::<HubEntry>() as u64;
                     context.gpu().buffer("queue", bytes, Usage::STORAGE)
                 });
-                let number = queues;
+                let number = (queues, pages);
+                pages += of_walked.pages();
                 queues += u32::from(queue.is_some() || swept);
                 let bytes = bit_bytes(context.graph.vertices) + 4 * u64::from(of_listed.units());
                 let swept = swept.then(|| context.gpu().buffer("swept lists", bytes.max(16), Usage::STORAGE));
@@ -164,14 +167,14 @@ impl Resident {
                 });
             }
             if described.absent.pages() > 0 {
-                let table = Table::new(context, &described.absent, &described.absent, 0)?;
+                let table = Table::new(context, &described.absent, &described.absent, (0, 0))?;
                 absent.push(Absent { direction, table });
             }
         }
         // A device may see no pages, and still have vertices that others activate.
         let useful = (context.seen.is_some() || !places.is_empty()) && queues as usize <= QUEUES_MAX;
         let (room, version) = (shape.room, arena.version());
-        Ok(useful.then_some(Self { places, absent, room, shape, version }))
+        Ok(useful.then_some(Self { places, absent, pages, room, shape, version }))
     }
 
     /// Whether the tables are still valid for these visits and this arena.
@@ -280,7 +283,7 @@ impl Described {
 
 impl Table {
     /// Creates a table with the capacity for `most`.
-    fn new(context: &Context, table: &BatchTable, most: &BatchTable, queue: u32) -> Result<Self> {
+    fn new(context: &Context, table: &BatchTable, most: &BatchTable, place: (u32, u32)) -> Result<Self> {
         let storage = Usage::STORAGE | Usage::COPY_DST;
         let manifest = context.store.manifest();
         let plain_bytes = manifest.encoding.plain_bytes(manifest.page_bytes);
@@ -288,7 +291,7 @@ impl Table {
         let buffer = context.gpu().buffer("resident pages", most.bytes_len(), storage)?;
         let units = context.gpu().buffer("units of resident pages", (4 * u64::from(most.units())).max(16), storage)?;
         let mut new =
-            Self { buffer, units, unit_count: 0, groups: (0, 0), hub_groups: 0, pages: 0, pages_a_group, queue };
+            Self { buffer, units, unit_count: 0, groups: (0, 0), hub_groups: 0, pages: 0, pages_a_group, place };
         new.write(context, table);
         Ok(new)
     }
@@ -299,7 +302,7 @@ impl Table {
 
     fn write(&mut self, context: &Context, table: &BatchTable) {
         let queue = context.gpu().queue();
-        queue.write_buffer(&self.buffer, 0, &table.bytes(self.queue));
+        queue.write_buffer(&self.buffer, 0, &table.bytes(self.place.0, self.place.1));
         queue.write_buffer(&self.units, 0, bytemuck::cast_slice(&table.unit_pages()));
         (self.groups, self.hub_groups, self.pages) = (table.groups(), table.hub_groups(), table.pages());
         self.unit_count = table.units();

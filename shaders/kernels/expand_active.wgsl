@@ -1,0 +1,91 @@
+// Expand-active: runs the edge function over the lists of a small frontier whose vertices have been listed as they were
+// activated. WORKGROUP threads share a list if there are few, 32 if there are many. The pages of the batch are in the
+// order of their vertices.
+
+// The number of pages that begin at or before a vertex.
+fn pages_until(vertex: u32) -> u32 {
+    var first = 0u;
+    var end = batch.page_count;
+    // rounds: base-2 logarithm of the number of pages: 26 at most.
+    while first < end {
+        let middle = (first + end) / 2u;
+        if batch.pages[middle].start_vertex <= vertex {
+            first = middle + 1u;
+        } else {
+            end = middle;
+        }
+    }
+    return first;
+}
+
+// Processes this thread's share of the edges first..end of a page.
+fn take_share(page: BatchPage, list: List, first: u32, end: u32, lane: u32, lanes: u32) {
+    if first + lane < end {
+        var record = list_open(list);
+        take_edges(&record, page, list, first + lane, end, lanes);
+        list_close(record, list);
+    }
+}
+
+// Counts a page, unless it has been counted in this superstep.
+fn count_page(number: u32) {
+    let stamp = step.superstep + 1u;
+    if atomicExchange(&course.listed[2u * LISTED_MAX + batch.first_page + number], stamp) != stamp {
+        atomicAdd(&course.queues[batch.queue].pages, 1u);
+    }
+}
+
+// Processes a thread's share of a vertex's list; returns the number of its edges to the first thread, 0 to the others.
+fn take_list(vertex: u32, lane: u32, lanes: u32) -> u32 {
+    var edges = 0u;
+    var number = pages_until(vertex);
+    // rounds: pages of the list; 1 for a list in a small page.
+    while number > 0u {
+        number -= 1u;
+        let page = batch.pages[number];
+        let slot = vertex - page.start_vertex;
+        if slot >= page.slot_count {
+            break;
+        }
+        var first = 0u;
+        var end = page.edge_count;
+        if page.degree == 0u {
+            first = slot_begin(page, slot);
+            end = slot_begin(page, slot + 1u);
+        }
+        let length = select(end - first, page.degree, page.degree != 0u);
+        take_share(page, list_here(vertex, length, false), first, end, lane, lanes);
+        edges += end - first;
+        if lane == 0u {
+            count_page(number);
+        }
+        if page.degree == 0u {
+            break;
+        }
+    }
+    return select(0u, edges, lane == 0u);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let unit = unit_number(workgroup_id, workgroups);
+    let now = step.superstep & 1u;
+    let count = atomicLoad(&course.listed_counts[now]);
+    let lanes = select(32u, WORKGROUP, count <= LISTED_WHOLE);
+    let stride = workgroups.x * workgroups.y * (WORKGROUP / lanes);
+    var edges = 0u;
+    count_begin(lane);
+    workgroupBarrier();
+    // rounds: LISTED_MAX / 2^14: 2 at most.
+    for (var at = (unit * WORKGROUP + lane) / lanes; at < count; at += stride) {
+        edges += take_list(listed_vertex(now, at), lane % lanes, lanes);
+    }
+    count_end(unit, lane, edges);
+    if LOOPS_LIMITED {
+        check_loops();
+    }
+}
