@@ -32,6 +32,7 @@ mod tables;
 mod validate;
 mod verbosity;
 mod verify;
+mod vertices;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::io::Write;

@@ -1,5 +1,9 @@
 //! The vertices with the largest values of a column.
 
+use super::vertices::parts;
+use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::ops::Range;
 use topostream::algorithms::command::Figure;
 use topostream::model::algorithm::{Answer, AnswerValues};
 
@@ -15,38 +19,85 @@ pub fn largest(answer: &Answer<'_>, count: usize, vertices: u64) -> Option<Vec<R
         AnswerValues::F64(of) => {
             // In this order, larger integers are of larger numbers.
             let key = |value: f64| (value.to_bits() ^ (((value.to_bits() as i64 >> 63) as u64) >> 1)) as i64;
-            let values = of.iter(vertices).map(|value| value.is_finite().then(|| key(value)));
-            Some(best(values, count).into_iter().map(|vertex| (vertex, Figure::F64(of.get(vertex)))).collect())
+            let values = |part| of.iter_range(part).map(move |value| value.is_finite().then(|| key(value)));
+            Some(
+                best(vertices, count, values).into_iter().map(|vertex| (vertex, Figure::F64(of.get(vertex)))).collect(),
+            )
         }
         AnswerValues::Integer(of) => {
-            let found = best(of.iter(vertices), count);
+            let found = best(vertices, count, |part| of.iter_range(part));
             Some(found.into_iter().map(|vertex| (vertex, Figure::Integer(of.get(vertex).unwrap_or(0)))).collect())
         }
         AnswerValues::Vertex(_) => None,
     }
 }
 
-/// Returns the places of the largest values, the largest first, equal ones in order.
-pub fn best<K: Ord + Copy>(values: impl Iterator<Item = Option<K>>, count: usize) -> Vec<u32> {
-    if count == 0 {
-        return Vec::new();
+/// The largest count for which each thread keeps that many.
+const SHARED_MAX: usize = 4096;
+
+/// Returns the vertices with the largest values, the largest first, equal ones by number.
+pub fn best<K, I>(vertices: u64, count: usize, values: impl Fn(Range<u64>) -> I + Sync) -> Vec<u32>
+where
+    K: Ord + Copy + Send,
+    I: Iterator<Item = Option<K>>,
+{
+    let within = |part: Range<u64>| {
+        let mut best = Best::new(count);
+        values(part.clone()).zip(part).for_each(|(value, vertex)| best.see(value, vertex as u32));
+        best.found
+    };
+    let all = if count > SHARED_MAX {
+        within(0..vertices)
+    } else {
+        parts(vertices).map(within).reduce(Vec::new, |mut found, more| {
+            found.extend(more);
+            cut(&mut found, count);
+            found
+        })
+    };
+    let mut all = all;
+    all.sort_unstable_by(order);
+    all.truncate(count);
+    all.into_iter().map(|(_, vertex)| vertex).collect()
+}
+
+/// The larger value first, equal ones by vertex.
+fn order<K: Ord>(a: &(K, u32), b: &(K, u32)) -> Ordering {
+    b.0.cmp(&a.0).then(a.1.cmp(&b.1))
+}
+
+/// Keeps the best of all, in any order.
+fn cut<K: Ord>(all: &mut Vec<(K, u32)>, count: usize) {
+    if all.len() > count && count > 0 {
+        all.select_nth_unstable_by(count - 1, order);
     }
-    let mut best: Vec<(K, u32)> = Vec::new();
-    let order = |a: &(K, u32), b: &(K, u32)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
-    // The last of the best so far, once there are enough: what is not before it is none of them.
-    let mut last = None;
-    for (place, value) in values.enumerate() {
-        let Some(value) = value.filter(|value| last.is_none_or(|last| *value > last)) else { continue };
-        best.push((value, place as u32));
-        if best.len() >= 2 * count.max(512) {
-            best.select_nth_unstable_by(count - 1, order);
-            best.truncate(count);
-            last = Some(best[count - 1].0);
+    all.truncate(count);
+}
+
+/// The best so far, and others: at most twice as many.
+struct Best<K> {
+    count: usize,
+    found: Vec<(K, u32)>,
+    /// The last of the best, once there are enough: what is not before it is none of them.
+    last: Option<K>,
+}
+
+impl<K: Ord + Copy> Best<K> {
+    fn new(count: usize) -> Self {
+        Self { count, found: Vec::new(), last: None }
+    }
+
+    /// Takes a value, if it may be one of the best. Vertices come in order.
+    fn see(&mut self, value: Option<K>, vertex: u32) {
+        let Some(value) = value.filter(|value| self.count > 0 && self.last.is_none_or(|last| *value > last)) else {
+            return;
+        };
+        self.found.push((value, vertex));
+        if self.found.len() >= 2 * self.count.max(512) {
+            cut(&mut self.found, self.count);
+            self.last = Some(self.found[self.count - 1].0);
         }
     }
-    best.sort_unstable_by(order);
-    best.truncate(count);
-    best.into_iter().map(|(_, place)| place).collect()
 }
 
 #[cfg(test)]
@@ -56,16 +107,19 @@ mod tests {
     #[test]
     fn the_best_are_those_of_a_full_sort() {
         let mut random = 1u64;
-        let values: Vec<Option<u64>> = (0..5000)
+        let vertices = 600_000;
+        let values: Vec<Option<u64>> = (0..vertices)
             .map(|_| {
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (random >> 40).checked_rem(97).filter(|value| *value > 3)
+                (random >> 40).checked_rem(9_973).filter(|value| *value > 3)
             })
             .collect();
-        let mut all: Vec<u32> = (0..5000).filter(|&place| values[place as usize].is_some()).collect();
+        let mut all: Vec<u32> = (0..vertices).filter(|&place| values[place as usize].is_some()).collect();
         all.sort_by_key(|&place| std::cmp::Reverse(values[place as usize]));
-        for count in [0, 1, 7, 512, 1500, 4999, 9000] {
-            assert_eq!(best(values.iter().copied(), count), all[..count.min(all.len())], "{count}");
+        for count in [0, 1, 7, 512, 4096, 5000, 700_000] {
+            let found =
+                best(vertices.into(), count, |part| values[part.start as usize..part.end as usize].iter().copied());
+            assert!(found == all[..count.min(all.len())], "{count}");
         }
     }
 

@@ -14,6 +14,7 @@
 //! ```
 
 use std::fmt;
+use std::ops::Range;
 use topostream_formats::VertexId;
 
 /// The number of values that an iterator reads at a time.
@@ -110,9 +111,17 @@ impl<'a, T> Values<'a, T> {
     where
         T: Clone + Default,
     {
-        let chunks = (0..vertices).step_by(CHUNK);
-        chunks.flat_map(move |first| {
-            let mut chunk = vec![T::default(); CHUNK.min((vertices - first) as usize)];
+        self.iter_range(0..vertices)
+    }
+
+    /// The values of consecutive vertices, read in chunks.
+    pub fn iter_range(&self, vertices: Range<u64>) -> impl Iterator<Item = T>
+    where
+        T: Clone + Default,
+    {
+        let end = vertices.end;
+        vertices.step_by(CHUNK).flat_map(move |first| {
+            let mut chunk = vec![T::default(); CHUNK.min((end - first) as usize)];
             self.read(first as u32, &mut chunk);
             chunk
         })
@@ -139,6 +148,9 @@ mod tests {
         values.read(7, &mut []);
         for vertices in [0, 1, 4096, 10_000] {
             assert!(values.iter(vertices).eq((0..vertices as u32).map(|vertex| values.get(vertex))));
+            let from = vertices / 3;
+            let each = (from as u32..vertices as u32).map(|vertex| values.get(vertex));
+            assert!(values.iter_range(from..vertices).eq(each));
         }
     }
 }

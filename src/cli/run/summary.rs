@@ -1,8 +1,11 @@
 //! The summary of an answer: data, which `--json` prints as it is and the terminal as text.
 
 use crate::cli::ranking::{best, largest};
+use crate::cli::vertices::{group_sizes, parts};
 use crate::cli::{Failure, tables};
+use rayon::prelude::*;
 use serde::{Serialize, Serializer};
+use std::ops::Range;
 use topostream::algorithms::command::{Figure, Finished, Shown, SummaryItem};
 use topostream::model::algorithm::{Answer, AnswerValues};
 use topostream::{Store, VertexId};
@@ -139,19 +142,22 @@ impl AnswerSummary {
                 summary.largest = value.map(|value| Extreme { column: answer.name, value, vertices: None });
             }
             (Shown::AboveZero, AnswerValues::Integer(of)) => {
-                summary.reached = Some(of.iter(vertices).flatten().filter(|&value| value > 0).count() as u64);
+                let above = |part| of.iter_range(part).flatten().filter(|&value| value > 0).count() as u64;
+                summary.reached = Some(parts(vertices).map(above).sum());
             }
             (Shown::AboveZero, AnswerValues::F64(of)) => {
-                summary.reached = Some(of.iter(vertices).filter(|&value| value > 0.0).count() as u64);
+                let above = |part| of.iter_range(part).filter(|&value| value > 0.0).count() as u64;
+                summary.reached = Some(parts(vertices).map(above).sum());
             }
             (Shown::Largest, AnswerValues::Integer(of)) => {
-                let value = of.iter(vertices).flatten().max();
-                let count = of.iter(vertices).filter(|&of| of == value).count() as u64;
+                let value = parts(vertices).filter_map(|part| of.iter_range(part).flatten().max()).max();
+                let count = |part| of.iter_range(part).filter(|&of| of == value).count() as u64;
+                let count = parts(vertices).map(count).sum();
                 let value = Figure::Integer(value.unwrap_or(0));
                 summary.largest = Some(Extreme { column: answer.name, value, vertices: Some(count) });
             }
             (Shown::Groups(noun), AnswerValues::Vertex(of)) => {
-                let groups = of.iter(vertices).flatten().map(|group| group.0);
+                let groups = |part| of.iter_range(part).map(|group| group.map(|group| group.0));
                 summary.groups = Some(Groups::of(noun, groups, &ids, vertices, top.unwrap_or(TOP))?);
             }
             _ => {}
@@ -221,18 +227,18 @@ impl Convergence {
 
 impl Groups {
     /// The groups by size. The page buffer is gone: there is room for the counts.
-    fn of(
+    fn of<I: Iterator<Item = Option<u32>>>(
         noun: &'static str,
-        groups: impl Iterator<Item = u32>,
+        groups: impl Fn(Range<u64>) -> I + Sync,
         ids: &OriginalIds,
         vertices: u64,
         top: usize,
     ) -> Result<Self, Failure> {
-        let mut sizes = vec![0u32; vertices as usize];
-        // A count that overflows is of a group of 2^32 vertices: all there are.
-        groups.for_each(|group| sizes[group as usize] = sizes[group as usize].saturating_add(1));
-        let count = sizes.iter().filter(|&&size| size > 0).count() as u64;
-        let largest = best(sizes.iter().map(|&size| (size > 0).then_some(size)), top.clamp(1, sizes.len().max(1)));
+        let sizes = group_sizes(vertices, groups);
+        let count = sizes.par_iter().filter(|&&size| size > 0).count() as u64;
+        let sizes_of = |part: Range<u64>| sizes[part.start as usize..part.end as usize].iter();
+        let some = |part| sizes_of(part).map(|&size| (size > 0).then_some(size));
+        let largest = best(vertices, top.clamp(1, sizes.len().max(1)), some);
         let group = |place: u32| -> Result<Group, Failure> {
             let size = if count == 1 { vertices } else { sizes[place as usize].into() };
             Ok(Group { id: ids.id(VertexId(place))?, vertices: size })
@@ -271,17 +277,31 @@ fn figure(value: Figure) -> String {
 fn extent(answer: &Answer<'_>, vertices: u64) -> (u64, Option<Figure>) {
     match &answer.values {
         AnswerValues::Integer(of) => {
-            let (count, largest) =
-                of.iter(vertices).flatten().fold((0, 0), |(count, largest), value| (count + 1, value.max(largest)));
-            (count, Some(Figure::Integer(largest)))
+            let (count, largest) = extent_of(vertices, |part| of.iter_range(part).flatten(), u64::max);
+            (count, Some(Figure::Integer(largest.unwrap_or(0))))
         }
         AnswerValues::F64(of) => {
-            let finite = of.iter(vertices).filter(|value| value.is_finite());
-            let (count, largest) = finite.fold((0, None), |(count, largest): (u64, Option<f64>), value| {
-                (count + 1, Some(largest.map_or(value, |largest| largest.max(value))))
-            });
+            let finite = |part| of.iter_range(part).filter(|value| value.is_finite());
+            let (count, largest) = extent_of(vertices, finite, f64::max);
             (count, Some(Figure::F64(largest.unwrap_or(0.0))))
         }
-        AnswerValues::Vertex(of) => (of.iter(vertices).flatten().count() as u64, None),
+        AnswerValues::Vertex(of) => {
+            let count = |part| of.iter_range(part).flatten().count() as u64;
+            (parts(vertices).map(count).sum(), None)
+        }
     }
+}
+
+/// The number of values, and the largest one.
+fn extent_of<T: Copy + Send, I: Iterator<Item = T>>(
+    vertices: u64,
+    values: impl Fn(Range<u64>) -> I + Sync,
+    larger: impl Fn(T, T) -> T + Sync,
+) -> (u64, Option<T>) {
+    let with = |largest: Option<T>, value: Option<T>| match (largest, value) {
+        (Some(largest), Some(value)) => Some(larger(largest, value)),
+        (largest, value) => largest.or(value),
+    };
+    let within = |part| values(part).fold((0, None), |(count, largest), value| (count + 1, with(largest, Some(value))));
+    parts(vertices).map(within).reduce(|| (0, None), |a, b| (a.0 + b.0, with(a.1, b.1)))
 }
