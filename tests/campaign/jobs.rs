@@ -19,13 +19,14 @@ enum Product {
 /// Name, product and arguments of a command. `{data}` is the folder of the data, `{memory}` a budget.
 type Sketch = (&'static str, Product, &'static str);
 
-const SKETCHES: [Sketch; 9] = [
+const SKETCHES: [Sketch; 10] = [
     ("format text, stripes", Product::Store("s"), "format {data}/plain.txt s --page-size 64KiB --in-edges --stripe x"),
     (
         "format by degree",
         Product::Store("s"),
         "format {data}/weighted.txt s --page-size 64KiB --in-edges --order degree {memory}",
     ),
+    ("format names", Product::Store("s"), "format {data}/names.csv s --page-size 64KiB --in-edges {memory}"),
     (
         "format symmetrize, temporary folder",
         Product::Store("s"),
@@ -127,7 +128,7 @@ impl Job {
             Product::File(file) => job.bytes = fs::read(folder.path().join(file)).expect("a file"),
             Product::Nothing => {}
         }
-        if *name == "format by degree" {
+        if ["format by degree", "format names"].contains(name) {
             let mut edges = data.edges.clone();
             edges.sort_unstable();
             assert_eq!(job.edges, edges, "{name}: other edges than in the file");

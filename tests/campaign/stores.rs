@@ -22,7 +22,8 @@ pub struct Data {
 
 impl Data {
     /// Random edges and a hub whose list spans several of the smallest pages:
-    /// `plain.txt`, `weighted.txt`, `half.txt` (half of the vertices) and `source`, a store of the weighted edges.
+    /// `plain.txt`, `weighted.txt`, `names.csv` (the weighted edges, with names), `half.txt` (half of the vertices) and
+    /// `source`, a store of the weighted edges.
     pub fn new(random: &mut Random, vertices: u64, edges: usize) -> Self {
         let folder = tempfile::Builder::new().prefix("topostream-campaign-data-").tempdir().expect("a folder");
         let hub = random.below(vertices);
@@ -32,12 +33,15 @@ impl Data {
         // Both ends of the range occur, so that no ids are missing.
         all.push((0, vertices - 1, 1));
         let (mut plain, mut weighted, mut half) = (String::new(), String::new(), String::new());
+        let mut names = "from,to,weight\n".to_owned();
         for (source, dest, weight) in &all {
             writeln!(plain, "{source} {dest}").expect("a string grows");
             writeln!(weighted, "{source} {dest} {weight}").expect("a string grows");
+            writeln!(names, "name {source},name {dest},{weight}").expect("a string grows");
         }
         (0..vertices).step_by(2).for_each(|id| writeln!(half, "{id}").expect("a string grows"));
-        for (name, text) in [("plain.txt", plain), ("weighted.txt", weighted), ("half.txt", half)] {
+        let files = [("plain.txt", plain), ("weighted.txt", weighted), ("names.csv", names), ("half.txt", half)];
+        for (name, text) in files {
             fs::write(folder.path().join(name), text).expect("a file is written");
         }
         let done = process::run(folder.path(), "format weighted.txt source --page-size 64KiB --in-edges --ids keep");
@@ -55,7 +59,10 @@ pub fn edges_of(store: &Path) -> Result<Vec<Edge>, String> {
     let read = catch_unwind(AssertUnwindSafe(|| spec_reader::read(store)));
     let graph = read.map_err(|_| "the second reader fails on it".to_owned())??;
     let sorted = |edges: &[Edge]| {
-        let id = |vertex: u64| graph.ids[vertex as usize];
+        let id = |vertex: u64| match graph.names.get(vertex as usize) {
+            Some(name) => number_in(name),
+            None => graph.ids[vertex as usize],
+        };
         let mut edges: Vec<Edge> = edges.iter().map(|&(u, v, weight)| (id(u), id(v), weight)).collect();
         edges.sort_unstable();
         edges
@@ -65,6 +72,12 @@ pub fn edges_of(store: &Path) -> Result<Vec<Edge>, String> {
         Some(lists) if sorted(lists) != out => Err("in-lists and out-lists differ".to_owned()),
         _ => Ok(out),
     }
+}
+
+/// The number in a name of `names.csv`.
+fn number_in(name: &[u8]) -> u64 {
+    let digits = std::str::from_utf8(name).ok().and_then(|name| name.strip_prefix("name "));
+    digits.and_then(|digits| digits.parse().ok()).expect("a name of names.csv")
 }
 
 /// Whether there is a store; `verify` must agree.
