@@ -12,6 +12,7 @@ mod extract;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod graph;
+mod hard_names;
 mod interrupt;
 mod leftovers;
 mod limits;

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use rayon::prelude::*;
 use std::collections::HashSet;
+use std::convert::Infallible;
 use topostream_formats::{Store, VertexId, threads};
 
 /// The number of degrees that a thread searches at once.
@@ -17,15 +18,18 @@ pub enum Source {
     MaxDegree,
 }
 
-/// Parses an id, a number or a name, or `max-degree`. What ids are like is known only when the store is opened.
+/// Parses an id, a number or a name, or `max-degree`. What ids are like is known only when the store is opened: a name
+/// may even be empty.
 ///
 /// # Errors
-/// A message for the user, if it is empty.
-pub fn source(text: &str) -> Result<Source, String> {
-    match text {
-        "max-degree" => Ok(Source::MaxDegree),
-        "" => Err("expected an id or max-degree".into()),
-        _ => Ok(Source::Original(text.to_owned())),
+/// None.
+pub fn source(text: &str) -> Result<Source, Infallible> {
+    Ok(Source::from(text))
+}
+
+impl From<&str> for Source {
+    fn from(text: &str) -> Self {
+        if text == "max-degree" { Self::MaxDegree } else { Self::Original(text.to_owned()) }
     }
 }
 
@@ -98,8 +102,11 @@ pub struct Held {
 /// A message for the user.
 pub fn held_at(text: &str) -> Result<Held, String> {
     let (vertex, value) = text.rsplit_once('=').ok_or("expected ID=VALUE")?;
+    if vertex.is_empty() {
+        return Err("expected an id before `=`".into());
+    }
     let value = value.parse().map_err(|_| format!("{value}: expected a number after `=`"))?;
-    Ok(Held { vertex: source(vertex)?, value })
+    Ok(Held { vertex: vertex.into(), value })
 }
 
 /// Parses `ID=VALUE`, or `ID` for a value of 1.
@@ -107,7 +114,7 @@ pub fn held_at(text: &str) -> Result<Held, String> {
 /// # Errors
 /// A message for the user.
 pub fn held(text: &str) -> Result<Held, String> {
-    if text.contains('=') { held_at(text) } else { Ok(Held { vertex: source(text)?, value: 1.0 }) }
+    if text.contains('=') { held_at(text) } else { Ok(Held { vertex: text.into(), value: 1.0 }) }
 }
 
 /// Returns the vertices that an option names, with their values.

@@ -13,7 +13,7 @@ use super::super::file::InputFile;
 use super::super::input::{Input, Unpack};
 use super::TableOptions;
 use super::columns::Columns;
-use super::dialect::Dialect;
+use super::dialect::{Dialect, has_rows};
 use super::names::IdType;
 use super::rows::{Ids, RowBatch, Rows, Start, braced_weight};
 use super::source::{Plan, TableHead};
@@ -23,6 +23,8 @@ use crate::readers::WeightsOption;
 
 /// Bytes at the beginning of a file that decide what it is like.
 const HEAD_BYTES: usize = 64 << 10;
+/// The same where the first rows are longer: what can be seen of a pipe without consuming it.
+const HEAD_BYTES_MAX: usize = 4 << 20;
 const BUFFER_BYTES: usize = 256 << 10;
 /// The most rows and bytes of a batch.
 const BATCH_ROWS: usize = 1 << 16;
@@ -45,12 +47,22 @@ pub(super) struct Form {
 pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOption) -> Result<TableHead> {
     let path = file.path();
     let mut input = Input::peek(file)?;
-    let mut head = vec![0; HEAD_BYTES];
-    let (read, failure) = input.fill(&mut head);
-    if let Some(failure) = failure.filter(|_| read == 0) {
-        return Err(failure);
-    }
-    let dialect = Dialect::of(&head[..read], read < HEAD_BYTES, options.separator, options.header);
+    let (mut head, mut wanted) = (Vec::new(), HEAD_BYTES);
+    let is_whole = loop {
+        let begin = head.len();
+        head.resize(wanted, 0);
+        let (read, failure) = input.fill(&mut head[begin..]);
+        head.truncate(begin + read);
+        if let Some(failure) = failure.filter(|_| head.is_empty()) {
+            return Err(failure);
+        }
+        let is_whole = head.len() < wanted;
+        if is_whole || wanted >= HEAD_BYTES_MAX || has_rows(&head) {
+            break is_whole;
+        }
+        wanted *= 4;
+    };
+    let dialect = Dialect::of(&head, is_whole, options.separator, options.header);
     let Some(first) = dialect.rows.first() else {
         return Err(Error::file(path, "rows with a source and a dest", "none"));
     };

@@ -64,6 +64,11 @@ fn separator_of(head: &[u8], is_whole: bool) -> Option<u8> {
     even.or_else(|| SEPARATORS.into_iter().find(|&separator| counts(separator).0 >= 2))
 }
 
+/// Whether the beginning of a file has a header and a row, or two rows: names may be long.
+pub fn has_rows(head: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', after_comments(head)).nth(1).is_some()
+}
+
 /// The whole rows at the beginning of a file, without the comments before them.
 fn rows(head: &[u8], separator: u8, is_whole: bool) -> Vec<Vec<Vec<u8>>> {
     let head = after_comments(head);
