@@ -6,7 +6,7 @@
 # are left out.
 #
 #   bench/names.sh FOLDER [--edges 33000000] [--scale 21] [--program topostream] [--only topostream,duckdb,pandas]
-#   bench/names.sh FOLDER --edges 268435456 --scale 24       16.8 M ids; about 20 GB of disk, not tried yet
+#   bench/names.sh FOLDER --edges 268435456 --scale 24       16.8 M ids; about 20 GB of disk, ten minutes
 #
 # PYTHON names the interpreter. Inputs are kept in FOLDER by their size; a run empties no caches.
 set -eu

@@ -16,6 +16,8 @@ use topostream_formats::{Error, Result};
 
 /// Code, stacks, and the buffers of one chunk.
 const BASE_BYTES: u64 = 40 << 20;
+/// Batches that are read while others are inserted, and their hashes, of each thread.
+const NEXT_BYTES: u64 = 8 << 20;
 /// The key of the first hash. Others are drawn: names that collide under this one do not under them.
 const FIRST_SEED: u64 = 0;
 /// Passes until collisions are given up: each is all but impossible.
@@ -217,6 +219,7 @@ impl Naming<'_> {
         let mut table = open()?;
         let (id_type, place) = (table.id_type(), table.place());
         let reading_bytes = table.memory_bytes();
+        let reading_bytes = reading_bytes + rayon::current_num_threads() as u64 * NEXT_BYTES;
         let least = BASE_BYTES + reading_bytes + Spool::memory_bytes(PARTS) + 2 * RECENT_BYTES_MIN;
         let memory_bytes = self.budget.memory_bytes;
         if memory_bytes < least {
@@ -270,32 +273,28 @@ impl Naming<'_> {
         step: usize,
     ) -> Result<u64> {
         self.progress.begin("collect names", table.info().bytes, Unit::Bytes);
-        let (mut batches, mut sum) = (Vec::new(), 0u64);
-        loop {
+        let mut sum = 0u64;
+        let mut next = Hashed::default();
+        self.read_hashed(table, &mut next)?;
+        while !next.batches.is_empty() {
             self.cancel.check()?;
-            table.read(&mut batches)?;
-            if batches.is_empty() {
-                break;
-            }
-            let keys = keys_of(&batches, |name| key(name, self.seed) & self.mask);
-            for (batch, keys) in batches.iter().zip(&keys) {
-                let Ids::Names(names) = &batch.ids else { continue };
-                for (group, keys) in keys.chunks(GROUP).enumerate() {
-                    recent.touch(keys);
-                    for (at, &key) in keys.iter().enumerate().step_by(step) {
-                        let name = names.get(group * GROUP + at);
-                        sum = sum.wrapping_add(key as u64);
-                        if !recent.insert(name, key) {
-                            spool.push(part_of(key, 0), *place, name)?;
-                        }
-                        *place += 1;
-                    }
-                }
-            }
+            let here = std::mem::take(&mut next);
+            // One thread inserts the names of these batches while the others read the next ones.
+            let (inserted, read) =
+                rayon::join(|| insert(&here, spool, recent, place, step), || self.read_hashed(table, &mut next));
+            sum = sum.wrapping_add(inserted?);
+            read?;
             self.progress.position(table.bytes_read());
         }
         self.progress.end();
         Ok(sum)
+    }
+
+    /// Reads the next batches of a table, and hashes their names on all threads.
+    fn read_hashed(&self, table: &mut Table, into: &mut Hashed) -> Result<()> {
+        table.read(&mut into.batches)?;
+        into.keys = keys_of(&into.batches, |name| key(name, self.seed) & self.mask);
+        Ok(())
     }
 
     /// Finds the distinct names of all parts.
@@ -401,6 +400,34 @@ impl Naming<'_> {
         let lookup = Lookup { root, leaves, ranks, seed: self.seed, mask: self.mask, occurrences };
         Ok((dictionary, lookup))
     }
+}
+
+/// Batches with the hashes of their names.
+#[derive(Default)]
+struct Hashed {
+    batches: Vec<RowBatch>,
+    keys: Vec<Vec<Key>>,
+}
+
+/// Puts names into the spool that are not in the table of recent ones: of every row, or the first of each if `step` is
+/// 2. `place` counts them. Returns the sum of their hashes.
+fn insert(here: &Hashed, spool: &mut Spool, recent: &mut Recent, place: &mut u64, step: usize) -> Result<u64> {
+    let mut sum = 0u64;
+    for (batch, keys) in here.batches.iter().zip(&here.keys) {
+        let Ids::Names(names) = &batch.ids else { continue };
+        for (group, keys) in keys.chunks(GROUP).enumerate() {
+            recent.touch(keys);
+            for (at, &key) in keys.iter().enumerate().step_by(step) {
+                let name = names.get(group * GROUP + at);
+                sum = sum.wrapping_add(key as u64);
+                if !recent.insert(name, key) {
+                    spool.push(part_of(key, 0), *place, name)?;
+                }
+                *place += 1;
+            }
+        }
+    }
+    Ok(sum)
 }
 
 /// The hashes of all names of some batches, made on all threads.
