@@ -3,6 +3,8 @@
 use super::{Failure, Outcome, print, tables};
 use clap::Args;
 use serde::Serialize;
+#[cfg(feature = "gpu")]
+use topostream::device::gpu::AdapterReport;
 
 /// List the devices that can run algorithms: the CPU, and every GPU with its limits and fast paths.
 #[derive(Args)]
@@ -21,7 +23,7 @@ struct Report {
     /// Whether the program was built with GPU support.
     gpu_support: bool,
     #[cfg(feature = "gpu")]
-    adapters: Vec<topostream::device::gpu::AdapterReport>,
+    adapters: Vec<AdapterReport>,
 }
 
 #[derive(Serialize)]
@@ -65,29 +67,34 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let header = ["device", "name", "kind", "backend", "memory", "binding", "buffer", "bindings", "subgroup"];
+        let header = ["device", "name", "kind", "backend", "memory"];
         let mut rows = vec![self.cpu.row(header.len())];
         for adapter in &self.adapters {
-            let limits = &adapter.limits;
-            let subgroup = match limits.subgroup_min == limits.subgroup_max {
-                true => limits.subgroup_min.to_string(),
-                false => format!("{} to {}", limits.subgroup_min, limits.subgroup_max),
-            };
             rows.push(vec![
                 adapter.index.to_string(),
                 adapter.name.clone(),
                 adapter.kind.to_string(),
                 adapter.backend.clone(),
                 adapter.memory_bytes.map_or("unknown".into(), tables::bytes),
-                tables::bytes(limits.storage_binding_bytes),
-                tables::bytes(limits.buffer_bytes),
-                tables::count(limits.storage_buffers_per_stage.into()),
-                subgroup,
             ]);
         }
-        let drivers: String =
-            self.adapters.iter().map(|of| format!("device {}: driver {}\n", of.index, of.driver)).collect();
-        tables::table_of(4, &header, rows) + &drivers + &self.fast_paths() + &self.closing()
+        let limits: String = self.adapters.iter().map(Self::limits).collect();
+        tables::table_of(4, &header, rows) + &limits + &self.fast_paths() + &self.closing()
+    }
+
+    /// A device's driver and limits.
+    fn limits(adapter: &AdapterReport) -> String {
+        let AdapterReport { index, driver, limits, .. } = adapter;
+        let subgroups = match limits.subgroup_min == limits.subgroup_max {
+            true => limits.subgroup_min.to_string(),
+            false => format!("{} to {}", limits.subgroup_min, limits.subgroup_max),
+        };
+        let [binding, buffer] = [limits.storage_binding_bytes, limits.buffer_bytes].map(tables::bytes);
+        let bindings = tables::count(limits.storage_buffers_per_stage.into());
+        format!(
+            "device {index}: driver {driver}\ndevice {index}: buffers up to {buffer}; a shader binds {bindings}, \
+             {binding} of each; subgroups of {subgroups}\n"
+        )
     }
 
     /// A row for each fast path, a column for each adapter.
@@ -110,7 +117,7 @@ impl Report {
             Some(adapter) => format!("auto selects device {}: {}\n", adapter.index, adapter.name),
             None if self.adapters.is_empty() => format!("auto selects cpu: {NO_ADAPTER}\n"),
             None => {
-                "auto selects cpu: there is no hardware GPU, and software rendering is slower than the CPU device; \
+                "auto selects cpu: there is no hardware GPU, and software rendering is slower than the CPU device;\n\
                      select it by name or number\n"
                     .into()
             }

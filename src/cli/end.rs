@@ -1,6 +1,5 @@
 //! The end of the process.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Returns the exit code of a program that is done. If drivers of GPUs are loaded, the process ends here: their exit
@@ -8,6 +7,7 @@ use std::process::ExitCode;
 pub fn with(code: u8) -> ExitCode {
     #[cfg(feature = "gpu")]
     if topostream::device::gpu::adapters::has_loaded_drivers() {
+        use std::io::Write;
         // A closed stdout is no reason to panic.
         std::io::stdout().flush().ok();
         at_once(code.into());
