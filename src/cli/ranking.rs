@@ -19,13 +19,21 @@ pub fn largest(answer: &Answer<'_>, count: usize, vertices: u64) -> Option<Vec<R
         AnswerValues::F64(of) => {
             // In this order, larger integers are of larger numbers.
             let key = |value: f64| (value.to_bits() ^ (((value.to_bits() as i64 >> 63) as u64) >> 1)) as i64;
-            let values = |part| of.iter_range(part).map(move |value| value.is_finite().then(|| key(value)));
-            Some(
-                best(vertices, count, values).into_iter().map(|vertex| (vertex, Figure::F64(of.get(vertex)))).collect(),
-            )
+            let found = best(vertices, count, |part, best| {
+                of.for_each_slice(part, |first, values| {
+                    (first..).zip(values).for_each(|(vertex, value)| {
+                        best.see(value.is_finite().then(|| key(*value)), vertex);
+                    });
+                });
+            });
+            Some(found.into_iter().map(|vertex| (vertex, Figure::F64(of.get(vertex)))).collect())
         }
         AnswerValues::Integer(of) => {
-            let found = best(vertices, count, |part| of.iter_range(part));
+            let found = best(vertices, count, |part, best| {
+                of.for_each_slice(part, |first, values| {
+                    (first..).zip(values).for_each(|(vertex, value)| best.see(*value, vertex));
+                });
+            });
             Some(found.into_iter().map(|vertex| (vertex, Figure::Integer(of.get(vertex).unwrap_or(0)))).collect())
         }
         AnswerValues::Vertex(_) => None,
@@ -35,18 +43,19 @@ pub fn largest(answer: &Answer<'_>, count: usize, vertices: u64) -> Option<Vec<R
 /// The largest count for which each thread keeps that many.
 const SHARED_MAX: usize = 4096;
 
-/// Returns the vertices with the largest values, the largest first, equal ones by number.
-pub fn best<K, I>(vertices: u64, count: usize, values: impl Fn(Range<u64>) -> I + Sync) -> Vec<u32>
-where
-    K: Ord + Copy + Send,
-    I: Iterator<Item = Option<K>>,
-{
+/// Returns the vertices with the largest values, the largest first, equal ones by number. `show` shows the values of
+/// some vertices, in order.
+pub fn best<K: Ord + Copy + Send>(
+    vertices: u64,
+    count: usize,
+    show: impl Fn(Range<u64>, &mut Best<K>) + Sync,
+) -> Vec<u32> {
     let within = |part: Range<u64>| {
         let mut best = Best::new(count);
-        values(part.clone()).zip(part).for_each(|(value, vertex)| best.see(value, vertex as u32));
+        show(part, &mut best);
         best.found
     };
-    let all = if count > SHARED_MAX {
+    let mut all = if count > SHARED_MAX {
         within(0..vertices)
     } else {
         parts(vertices).map(within).reduce(Vec::new, |mut found, more| {
@@ -55,7 +64,6 @@ where
             found
         })
     };
-    let mut all = all;
     all.sort_unstable_by(order);
     all.truncate(count);
     all.into_iter().map(|(_, vertex)| vertex).collect()
@@ -75,7 +83,7 @@ fn cut<K: Ord>(all: &mut Vec<(K, u32)>, count: usize) {
 }
 
 /// The best so far, and others: at most twice as many.
-struct Best<K> {
+pub struct Best<K> {
     count: usize,
     found: Vec<(K, u32)>,
     /// The last of the best, once there are enough: what is not before it is none of them.
@@ -88,7 +96,7 @@ impl<K: Ord + Copy> Best<K> {
     }
 
     /// Takes a value, if it may be one of the best. Vertices come in order.
-    fn see(&mut self, value: Option<K>, vertex: u32) {
+    pub fn see(&mut self, value: Option<K>, vertex: u32) {
         let Some(value) = value.filter(|value| self.count > 0 && self.last.is_none_or(|last| *value > last)) else {
             return;
         };
@@ -117,8 +125,9 @@ mod tests {
         let mut all: Vec<u32> = (0..vertices).filter(|&place| values[place as usize].is_some()).collect();
         all.sort_by_key(|&place| std::cmp::Reverse(values[place as usize]));
         for count in [0, 1, 7, 512, 4096, 5000, 700_000] {
-            let found =
-                best(vertices.into(), count, |part| values[part.start as usize..part.end as usize].iter().copied());
+            let found = best(vertices.into(), count, |part, best| {
+                part.for_each(|vertex| best.see(values[vertex as usize], vertex as u32));
+            });
             assert!(found == all[..count.min(all.len())], "{count}");
         }
     }

@@ -127,6 +127,19 @@ impl<'a, T> Values<'a, T> {
         })
     }
 
+    /// Passes the values of consecutive vertices in slices, each with its first vertex. Faster than an iterator.
+    pub fn for_each_slice(&self, vertices: Range<u64>, mut take: impl FnMut(u32, &[T]))
+    where
+        T: Clone + Default,
+    {
+        let mut values = vec![T::default(); CHUNK];
+        for first in vertices.clone().step_by(CHUNK) {
+            let here = &mut values[..CHUNK.min((vertices.end - first) as usize)];
+            self.read(first as u32, here);
+            take(first as u32, here);
+        }
+    }
+
     /// Writes the values of consecutive vertices, beginning with `first`, until the slice is full.
     pub fn read(&self, first: u32, into: &mut [T]) {
         self.0.read(first, into);
@@ -151,6 +164,9 @@ mod tests {
             let from = vertices / 3;
             let each = (from as u32..vertices as u32).map(|vertex| values.get(vertex));
             assert!(values.iter_range(from..vertices).eq(each));
+            let mut passed = Vec::new();
+            values.for_each_slice(from..vertices, |first, values| passed.extend((first..).zip(values.to_vec())));
+            assert!(passed.into_iter().eq((from as u32..vertices as u32).map(|vertex| (vertex, values.get(vertex)))));
         }
     }
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 use std::ops::Range;
 use topostream::algorithms::command::{Figure, Finished, Shown, SummaryItem};
-use topostream::model::algorithm::{Answer, AnswerValues};
+use topostream::model::algorithm::{Answer, AnswerValues, Values};
 use topostream::{Store, VertexId};
 use topostream_formats::{OriginalId, OriginalIds};
 
@@ -236,9 +236,12 @@ impl Groups {
     ) -> Result<Self, Failure> {
         let sizes = group_sizes(vertices, groups);
         let count = sizes.par_iter().filter(|&&size| size > 0).count() as u64;
-        let sizes_of = |part: Range<u64>| sizes[part.start as usize..part.end as usize].iter();
-        let some = |part| sizes_of(part).map(|&size| (size > 0).then_some(size));
-        let largest = best(vertices, top.clamp(1, sizes.len().max(1)), some);
+        let largest = best(vertices, top.clamp(1, sizes.len().max(1)), |part, best| {
+            part.for_each(|group| {
+                let size = sizes[group as usize];
+                best.see((size > 0).then_some(size), group as u32);
+            });
+        });
         let group = |place: u32| -> Result<Group, Failure> {
             let size = if count == 1 { vertices } else { sizes[place as usize].into() };
             Ok(Group { id: ids.id(VertexId(place))?, vertices: size })
@@ -277,12 +280,12 @@ fn figure(value: Figure) -> String {
 fn extent(answer: &Answer<'_>, vertices: u64) -> (u64, Option<Figure>) {
     match &answer.values {
         AnswerValues::Integer(of) => {
-            let (count, largest) = extent_of(vertices, |part| of.iter_range(part).flatten(), u64::max);
+            let (count, largest) = extent_of(of, vertices, |value| value, u64::max);
             (count, Some(Figure::Integer(largest.unwrap_or(0))))
         }
         AnswerValues::F64(of) => {
-            let finite = |part| of.iter_range(part).filter(|value| value.is_finite());
-            let (count, largest) = extent_of(vertices, finite, f64::max);
+            let (count, largest) =
+                extent_of(of, vertices, |value| Some(value).filter(|value| value.is_finite()), f64::max);
             (count, Some(Figure::F64(largest.unwrap_or(0.0))))
         }
         AnswerValues::Vertex(of) => {
@@ -292,16 +295,26 @@ fn extent(answer: &Answer<'_>, vertices: u64) -> (u64, Option<Figure>) {
     }
 }
 
-/// The number of values, and the largest one.
-fn extent_of<T: Copy + Send, I: Iterator<Item = T>>(
+/// The number of values that `some` lets through, and the largest one.
+fn extent_of<V: Copy + Default, T: Copy + Send>(
+    of: &Values<'_, V>,
     vertices: u64,
-    values: impl Fn(Range<u64>) -> I + Sync,
+    some: impl Fn(V) -> Option<T> + Sync,
     larger: impl Fn(T, T) -> T + Sync,
 ) -> (u64, Option<T>) {
     let with = |largest: Option<T>, value: Option<T>| match (largest, value) {
         (Some(largest), Some(value)) => Some(larger(largest, value)),
         (largest, value) => largest.or(value),
     };
-    let within = |part| values(part).fold((0, None), |(count, largest), value| (count + 1, with(largest, Some(value))));
+    let within = |part| {
+        let (mut count, mut largest) = (0, None);
+        of.for_each_slice(part, |_, values| {
+            for value in values.iter().filter_map(|&value| some(value)) {
+                count += 1;
+                largest = with(largest, Some(value));
+            }
+        });
+        (count, largest)
+    };
     parts(vertices).map(within).reduce(|| (0, None), |a, b| (a.0 + b.0, with(a.1, b.1)))
 }
