@@ -212,7 +212,7 @@ impl Engine {
         self.check_threads()?;
         declared::check(&*algorithm, &self.store)?;
         self.check_checkpoint(&*algorithm)?;
-        let (team, kinds) = self.team_plan(&*algorithm)?;
+        let (team, kinds) = self.open_devices(&*algorithm)?;
         let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, self.options.memory_bytes)?;
         self.check_memory(&*algorithm, &plan)?;
         let graph = Arc::new(self.graph(&*algorithm)?);
@@ -261,8 +261,8 @@ impl Engine {
 
     /// Returns the error for an algorithm that has no answer.
     fn refused(&self, algorithm: &str, refusal: &Refusal) -> Result<Error> {
-        let vertex = self.store.ids()?.id(refusal.vertex)?;
-        Ok(Error::Parameter(format!("{algorithm}: vertex {vertex}: {}", refusal.reason)))
+        let ids = self.store.ids_of(&[refusal.vertex])?;
+        Ok(Error::Parameter(format!("{algorithm}: vertex {}: {}", ids[0], refusal.reason)))
     }
 }
 

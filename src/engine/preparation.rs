@@ -1,6 +1,7 @@
 //! Decisions and checks before a run: threads, devices, memory, and whether the algorithm accepts the graph.
 
 use super::roster::Kinds;
+use super::session::beside;
 use super::{Engine, THREADS_MAX, declared};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Graph};
@@ -52,6 +53,19 @@ impl Engine {
             () => return Ok(()),
         };
         Err(Error::Parameter(format!("{} cannot run asynchronously: {why}", algorithm.name())))
+    }
+
+    /// Like [`team_plan`](Self::team_plan). If GPUs are to be opened for this, which takes some 0.1 s each, the degrees
+    /// are read meanwhile, as far as the budget holds them.
+    pub(super) fn open_devices(&self, algorithm: &dyn Algorithm) -> Result<(Option<TeamPlan>, Kinds)> {
+        let fits = self.store.vertices().saturating_mul(4) <= self.options.memory_bytes;
+        if !fits || !self.roster.opens_gpus(&self.options.devices, algorithm.shader().is_some()) {
+            return self.team_plan(algorithm);
+        }
+        let (degrees, opened) = beside("read degrees", &|| self.store.out_degrees(), || self.team_plan(algorithm));
+        let opened = opened?;
+        self.store.keep_out_degrees(degrees?);
+        Ok(opened)
     }
 
     /// Opens the devices and plans how they share a run. The plan is `None` for a single device.

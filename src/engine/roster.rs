@@ -133,6 +133,16 @@ impl Roster {
         })
     }
 
+    /// Whether [`open`](Self::open) would open devices that may be GPUs.
+    pub fn opens_gpus(&self, choices: &[DeviceChoice], has_shader: bool) -> bool {
+        let cpu = |choice: &DeviceChoice| match choice {
+            DeviceChoice::Cpu => true,
+            DeviceChoice::Auto => !has_shader,
+            _ => false,
+        };
+        !choices.iter().all(cpu) && self.devices(has_shader).is_empty()
+    }
+
     /// Describes the open devices for the cost model.
     #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "only GPUs have settings"))]
     pub fn described(&self, has_shader: bool, threads: usize, settings: &GpuSettings) -> Vec<predict::DeviceProfile> {

@@ -81,7 +81,8 @@ impl<'a> Session<'a> {
             let fetcher = fetch::open(kind, store, pool, weights)?;
             if weights { UnpackingFetcher::over(fetcher, store) } else { Ok(fetcher) }
         };
-        let (fetcher, device) = beside(&open, || engine.roster.device(&setup, team));
+        // A ring takes up to 25 ms to set up, as long as a device takes to allocate its memory.
+        let (fetcher, device) = beside("open fetcher", &open, || engine.roster.device(&setup, team));
         let (fetcher, device) = (fetcher?, device?);
         let spans = EngineSpans::new(options.trace.clone());
         let pages = PageStream::new(store, plan, cache, fetcher, options.progress.clone());
@@ -185,11 +186,10 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Runs two functions at the same time, the first on a thread of its own, if the system grants it. A ring takes up to
-/// 25 ms to set up, as long as a device takes to allocate its memory.
-fn beside<A: Send, B>(first: &(impl Fn() -> A + Sync), second: impl FnOnce() -> B) -> (A, B) {
+/// Runs two functions at the same time, the first on a thread of its own, if the system grants it.
+pub(super) fn beside<A: Send, B>(name: &str, first: &(impl Fn() -> A + Sync), second: impl FnOnce() -> B) -> (A, B) {
     thread::scope(|scope| {
-        let started = thread::Builder::new().name("open fetcher".into()).spawn_scoped(scope, first);
+        let started = thread::Builder::new().name(name.into()).spawn_scoped(scope, first);
         let second = second();
         let first =
             started.map_or_else(|_| first(), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));

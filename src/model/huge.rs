@@ -3,11 +3,14 @@
 //! Vertex attributes are read and written at random. With pages of 4 KiB the TLB covers a few MiB of them, with huge
 //! pages of 2 MiB a few GiB.
 
-/// Returns an empty vector with room for `capacity` values, in huge pages if the system grants them.
-pub fn vec_with_capacity<T>(capacity: usize) -> Vec<T> {
-    let vec = Vec::with_capacity(capacity);
+use bytemuck::Zeroable;
+
+/// Returns `count` zeros, in huge pages if the system grants them. The system provides the memory when it is first
+/// accessed, so that what is never read costs nothing, and many threads share the cost of the rest.
+pub fn zeroed_vec<T: Zeroable>(count: usize) -> Vec<T> {
+    let vec = bytemuck::zeroed_vec(count);
     #[cfg(target_os = "linux")]
-    advise(vec.as_ptr() as usize, capacity * size_of::<T>());
+    advise(vec.as_ptr() as usize, count * size_of::<T>());
     vec
 }
 

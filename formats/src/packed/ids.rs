@@ -205,47 +205,216 @@ pub(crate) fn encode<E>(
 ///
 /// # Errors
 /// A defect, if the bytes are not those of a file with this many ids, or cannot be read.
-pub fn decode(mut from: impl Read, ids: &mut [u64]) -> Result<(), PageDefect> {
-    let mut words = [0u32; BLOCK_WORDS_MAX];
-    fill(&mut from, &mut words[..HEADER_WORDS])?;
-    let both = |words: &[u32]| u64::from(words[0]) | u64::from(words[1]) << 32;
-    let (listed, first, all) = (both(&words), both(&words[2..]), ids.len() as u64);
-    PageDefect::unless_with(listed <= all, || format!("at most {all} ids"), || listed.to_string())?;
-    let in_range = if listed == all { first == 0 } else { first.checked_add(all - 1).is_some() };
-    PageDefect::unless_with(in_range, || "the first of all ids, 0 if all are listed", || first.to_string())?;
-    let (mut before, mut numbers) = (u64::MAX, [0; BLOCK]);
-    for block in ids[..listed as usize].chunks_mut(BLOCK) {
-        fill(&mut from, &mut words[..1])?;
-        let shape = IdShape::decode(words[0])?;
-        let words = &mut words[..shape.words()];
-        fill(&mut from, words)?;
-        let at = 2 * usize::from(shape.is_frame);
-        shape.unpack(&words[at..], &mut numbers)?;
-        let zeros = numbers[block.len()..].iter().all(|&number| number == 0);
-        PageDefect::unless(zeros, "zeros behind the last id", "others")?;
-        let least = if shape.is_frame { both(words) } else { 0 };
-        for (id, number) in block.iter_mut().zip(numbers) {
-            *id = number.wrapping_add(if shape.is_frame { least } else { before.wrapping_add(1) });
-            before = *id;
+pub fn decode(from: impl Read, ids: &mut [u64]) -> Result<(), PageDefect> {
+    let mut blocks = Blocks::open(from, ids.len() as u64)?;
+    let (listed, first) = (blocks.listed as usize, blocks.first);
+    for block in ids[..listed].chunks_mut(BLOCK) {
+        block.copy_from_slice(blocks.read()?);
+    }
+    blocks.end()?;
+    if listed < ids.len() { fill_rest(ids, listed, first) } else { Ok(()) }
+}
+
+/// Finds the ids of some vertices, ascending, in a file's bytes: a bit of memory for each of the `all` vertices, and
+/// none if the vertices are among the listed ones. Safe for any bytes.
+///
+/// # Errors
+/// A defect, if what was read is not part of a file with this many ids, or cannot be read.
+pub fn look_up(from: impl Read, all: u64, vertices: &[u32]) -> Result<Vec<u64>, PageDefect> {
+    let mut blocks = Blocks::open(from, all)?;
+    let (listed, first) = (blocks.listed, blocks.first);
+    let (mut found, mut wanted) = (Vec::with_capacity(vertices.len()), vertices.iter().map(|&at| u64::from(at)));
+    let mut next = wanted.next();
+    let mut taken =
+        Taken::new(first, if vertices.last().is_some_and(|&last| u64::from(last) >= listed) { all } else { 0 });
+    for begin in (0..listed).step_by(BLOCK) {
+        if next.is_none() {
+            return Ok(found);
+        }
+        let block = blocks.read()?;
+        if taken.count > 0 {
+            block.iter().try_for_each(|&id| taken.add(id))?;
+        }
+        while let Some(vertex) = next.filter(|&vertex| vertex < begin + block.len() as u64) {
+            found.push(block[(vertex - begin) as usize]);
+            next = wanted.next();
         }
     }
-    PageDefect::unless(from.read(&mut [0]).is_ok_and(|read| read == 0), "the end behind the last id", "more bytes")?;
-    if listed < all { fill_rest(ids, listed as usize, first) } else { Ok(()) }
+    // The others have what is left of the range of all ids, in order.
+    let mut left = taken.left();
+    while let Some(vertex) = next {
+        let missing = || PageDefect::new("an id for every vertex", format!("none for vertex {vertex}"));
+        found.push(left.at(vertex - listed).ok_or_else(missing)?);
+        next = wanted.next();
+    }
+    Ok(found)
+}
+
+/// Finds the vertices with these ids in a file's bytes. Safe for any bytes.
+///
+/// # Errors
+/// Those of [`look_up`].
+pub fn find(from: impl Read, all: u64, ids: &[u64]) -> Result<Vec<Option<u32>>, PageDefect> {
+    let mut blocks = Blocks::open(from, all)?;
+    let (listed, first) = (blocks.listed, blocks.first);
+    let mut sorted: Vec<(u64, usize)> = ids.iter().copied().zip(0..).collect();
+    sorted.sort_unstable();
+    let mut found = vec![None; ids.len()];
+    // Of the listed ids, how many come after one of the wanted ids and not after a later one, by place in `sorted`.
+    let mut between = vec![0u64; ids.len() + 1];
+    for begin in (0..listed).step_by(BLOCK) {
+        for (at, &id) in (begin..).zip(blocks.read()?) {
+            let place = sorted.partition_point(|&(wanted, _)| wanted <= id);
+            between[place] += 1;
+            let same = sorted[..place].iter().rev().take_while(|&&(wanted, _)| wanted == id);
+            same.for_each(|&(_, place)| found[place] = Some(at as u32));
+        }
+    }
+    let mut below = 0;
+    for (&(id, place), smaller) in sorted.iter().zip(between) {
+        below += smaller;
+        let at = id.wrapping_sub(first);
+        if found[place].is_none() && listed < all && at < all {
+            // Its rank among the ids that are not listed.
+            let vertex = listed + at.saturating_sub(below);
+            found[place] = (vertex < all).then_some(vertex as u32);
+        }
+    }
+    Ok(found)
+}
+
+/// The listed ids of a file, in blocks.
+struct Blocks<R> {
+    from: R,
+    /// The number of listed ids.
+    listed: u64,
+    /// The smallest of all ids, if not all are listed.
+    first: u64,
+    /// How many have not been read.
+    left: u64,
+    before: u64,
+    numbers: [u64; BLOCK],
+    words: [u32; BLOCK_WORDS_MAX],
+}
+
+impl<R: Read> Blocks<R> {
+    /// Reads the header of a file with `all` ids.
+    fn open(mut from: R, all: u64) -> Result<Self, PageDefect> {
+        let mut words = [0u32; BLOCK_WORDS_MAX];
+        fill(&mut from, &mut words[..HEADER_WORDS])?;
+        let (listed, first) = (both(&words), both(&words[2..]));
+        PageDefect::unless_with(listed <= all, || format!("at most {all} ids"), || listed.to_string())?;
+        let in_range = if listed == all { first == 0 } else { first.checked_add(all - 1).is_some() };
+        PageDefect::unless_with(in_range, || "the first of all ids, 0 if all are listed", || first.to_string())?;
+        Ok(Self { from, listed, first, left: listed, before: u64::MAX, numbers: [0; BLOCK], words })
+    }
+
+    /// The ids of the next block; there must be one.
+    fn read(&mut self) -> Result<&[u64], PageDefect> {
+        let count = self.left.min(BLOCK as u64) as usize;
+        self.left -= count as u64;
+        fill(&mut self.from, &mut self.words[..1])?;
+        let shape = IdShape::decode(self.words[0])?;
+        let words = &mut self.words[..shape.words()];
+        fill(&mut self.from, words)?;
+        shape.unpack(&words[2 * usize::from(shape.is_frame)..], &mut self.numbers)?;
+        let (ids, rest) = self.numbers.split_at_mut(count);
+        PageDefect::unless(rest.iter().all(|&number| number == 0), "zeros behind the last id", "others")?;
+        let least = if shape.is_frame { both(words) } else { 0 };
+        for id in &mut *ids {
+            *id = id.wrapping_add(if shape.is_frame { least } else { self.before.wrapping_add(1) });
+            self.before = *id;
+        }
+        Ok(ids)
+    }
+
+    /// Checks that nothing is behind the last block.
+    fn end(&mut self) -> Result<(), PageDefect> {
+        let ended = self.from.read(&mut [0]).is_ok_and(|read| read == 0);
+        PageDefect::unless(ended, "the end behind the last id", "more bytes")
+    }
+}
+
+/// A number of 64 bits, from its low and its high word.
+fn both(words: &[u32]) -> u64 {
+    u64::from(words[0]) | u64::from(words[1]) << 32
+}
+
+/// The ids of a range of `count` numbers that are listed.
+struct Taken {
+    first: u64,
+    count: u64,
+    /// A bit for each number; those behind the last number are set.
+    bits: Vec<u64>,
+}
+
+impl Taken {
+    fn new(first: u64, count: u64) -> Self {
+        let mut bits = vec![0; count.div_ceil(64) as usize];
+        if let Some(last) = bits.last_mut().filter(|_| !count.is_multiple_of(64)) {
+            *last = u64::MAX << (count % 64);
+        }
+        Self { first, count, bits }
+    }
+
+    fn add(&mut self, id: u64) -> Result<(), PageDefect> {
+        let (first, at) = (self.first, id.wrapping_sub(self.first));
+        let expected = || format!("ids from {first} to {}, each once", first + (self.count - 1));
+        let is_new = at < self.count && self.bits[at as usize / 64] >> (at % 64) & 1 == 0;
+        PageDefect::unless_with(is_new, expected, || id.to_string())?;
+        self.bits[at as usize / 64] |= 1 << (at % 64);
+        Ok(())
+    }
+
+    /// The other ids of the range.
+    fn left(&self) -> Left<'_> {
+        Left { of: self, word: 0, passed: 0 }
+    }
+}
+
+/// The ids of a range that are not listed, in ascending order.
+struct Left<'a> {
+    of: &'a Taken,
+    /// The word to look at next.
+    word: usize,
+    /// The number of ids in the words before.
+    passed: u64,
+}
+
+impl Left<'_> {
+    /// The id with this rank; ranks must not descend from call to call.
+    fn at(&mut self, rank: u64) -> Option<u64> {
+        loop {
+            let bits = *self.of.bits.get(self.word)?;
+            let here = u64::from(bits.count_zeros());
+            if rank < self.passed + here {
+                let mut left = !bits;
+                (self.passed..rank).for_each(|_| left &= left - 1);
+                return Some(self.of.first + 64 * self.word as u64 + u64::from(left.trailing_zeros()));
+            }
+            (self.word, self.passed) = (self.word + 1, self.passed + here);
+        }
+    }
+
+    /// Writes the ids in order until the slice is full, or there are none.
+    fn read(&self, into: &mut [u64]) {
+        let mut into = into.iter_mut();
+        for (word, bits) in (0u64..).zip(&self.of.bits) {
+            let mut left = !bits;
+            while left != 0 {
+                let Some(id) = into.next() else { return };
+                *id = self.of.first + 64 * word + u64::from(left.trailing_zeros());
+                left &= left - 1;
+            }
+        }
+    }
 }
 
 /// Gives the vertices after the listed ones the ids that are left of the range of all ids.
 fn fill_rest(ids: &mut [u64], listed: usize, first: u64) -> Result<(), PageDefect> {
-    let all = ids.len();
-    let mut seen = vec![0u64; all.div_ceil(64)];
-    for &id in &ids[..listed] {
-        let at = id.wrapping_sub(first);
-        let expected = || format!("ids from {first} to {}, each once", first + (all as u64 - 1));
-        let is_new = at < all as u64 && seen[at as usize / 64] >> (at % 64) & 1 == 0;
-        PageDefect::unless_with(is_new, expected, || id.to_string())?;
-        seen[at as usize / 64] |= 1 << (at % 64);
-    }
-    let left = (0..all as u64).filter(|at| seen[*at as usize / 64] >> (at % 64) & 1 == 0);
-    ids[listed..].iter_mut().zip(left).for_each(|(id, at)| *id = first + at);
+    let mut taken = Taken::new(first, ids.len() as u64);
+    ids[..listed].iter().try_for_each(|&id| taken.add(id))?;
+    taken.left().read(&mut ids[listed..]);
     Ok(())
 }
 
@@ -307,6 +476,28 @@ mod tests {
             prop_assert!(decoded(&[&words[..], &[0]].concat(), ids.len()).is_err());
         }
 
+        /// Of ids of any kind, and of permutations of a range, of which the last ones are not listed.
+        #[test]
+        fn single_ids_are_those_of_all(
+            ids in prop_oneof![
+                prop::collection::hash_set(prop_oneof![0u64..2000, any::<u64>()], 1..500)
+                    .prop_map(|ids| ids.into_iter().collect::<Vec<_>>()),
+                (0u64..1000, 1u64..700, 1u64..9).prop_map(|(first, count, of)| groups(first, count, of)),
+            ],
+            mut vertices in prop::collection::vec(any::<prop::sample::Index>(), 0..9),
+            others in prop::collection::vec(prop_oneof![0u64..2000, any::<u64>()], 0..4),
+        ) {
+            let (words, all) = (encoded(&ids), ids.len() as u64);
+            let bytes = || bytemuck::cast_slice::<u32, u8>(&words);
+            vertices.sort_unstable_by_key(|vertex| vertex.index(ids.len()));
+            let vertices: Vec<u32> = vertices.iter().map(|vertex| vertex.index(ids.len()) as u32).collect();
+            let expected: Vec<u64> = vertices.iter().map(|&vertex| ids[vertex as usize]).collect();
+            prop_assert_eq!(&look_up(bytes(), all, &vertices).unwrap(), &expected);
+            let wanted = [expected, others].concat();
+            let places = wanted.iter().map(|&id| ids.iter().position(|&one| one == id).map(|at| at as u32));
+            prop_assert_eq!(find(bytes(), all, &wanted).unwrap(), places.collect::<Vec<_>>());
+        }
+
         #[test]
         fn any_words_are_ids_or_an_error(
             mut words in prop::collection::vec(prop_oneof![0u32..9, any::<u32>()], 0..200),
@@ -317,6 +508,11 @@ mod tests {
                 words[..4].copy_from_slice(&[listed, 0, 0, 0]);
             }
             decoded(&words, count).ok();
+            let bytes = || bytemuck::cast_slice::<u32, u8>(&words);
+            let last = count.saturating_sub(1) as u32;
+            look_up(bytes(), count as u64, &[0, last / 2, last][..count.min(3)]).ok();
+            let found = find(bytes(), count as u64, &[0, 7, 200]).into_iter().flatten().flatten();
+            prop_assert!(found.into_iter().all(|vertex| (vertex as usize) < count));
         }
     }
 

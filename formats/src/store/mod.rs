@@ -10,9 +10,11 @@ use topology::stripe_path;
 pub use topology::{PagePlace, Topology};
 
 use crate::error::Result;
+use crate::ids::VertexId;
 use crate::manifest::{Ids, MANIFEST, Manifest};
 use crate::names::StoredNames;
 use crate::open::{OpenOptions, Places, read_manifest};
+use crate::packed;
 use crate::page::PageContext;
 use crate::values::StoredValues;
 use std::path::{Path, PathBuf};
@@ -160,6 +162,41 @@ impl Store {
             }
         };
         Ok(OriginalIds { vertices, first, file, ascending: self.manifest.ids.is_ascending(), names })
+    }
+
+    /// The original ids of some vertices, which must exist, in the same order. Takes less memory and time than reading
+    /// all [`ids`](Self::ids) where these are packed.
+    ///
+    /// # Errors
+    /// Those of [`ids`](Self::ids).
+    pub fn ids_of(&self, vertices: &[VertexId]) -> Result<Vec<OriginalId>> {
+        let Ids::Packed { crc, bytes, .. } = self.manifest.ids else {
+            let ids = self.ids()?;
+            return vertices.iter().map(|&vertex| ids.id(vertex)).collect();
+        };
+        let mut sorted: Vec<u32> = vertices.iter().map(|vertex| vertex.0).collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let look = |file| packed::ids::look_up(file, self.manifest.vertices, &sorted);
+        let found = original_ids::in_packed(&self.path.join("ids.bin"), (bytes, crc), look)?;
+        let place = |vertex: &VertexId| sorted.binary_search(&vertex.0).expect("all vertices were looked up");
+        Ok(vertices.iter().map(|vertex| OriginalId::Number(found[place(vertex)])).collect())
+    }
+
+    /// The vertices whose original ids, numbers or names, are written like this, in the same order. Takes less memory
+    /// and time than reading all [`ids`](Self::ids) where these are packed.
+    ///
+    /// # Errors
+    /// If no id is written like one of them; those of [`ids`](Self::ids).
+    pub fn vertices_of(&self, texts: &[&str]) -> Result<Vec<Option<VertexId>>> {
+        let Ids::Packed { crc, bytes, .. } = self.manifest.ids else {
+            let ids = self.ids()?;
+            return texts.iter().map(|text| ids.find(text)).collect();
+        };
+        let wanted = texts.iter().map(|text| original_ids::number(text)).collect::<Result<Vec<_>>>()?;
+        let look = |file| packed::ids::find(file, self.manifest.vertices, &wanted);
+        let found = original_ids::in_packed(&self.path.join("ids.bin"), (bytes, crc), look)?;
+        Ok(found.into_iter().map(|vertex| vertex.map(VertexId)).collect())
     }
 
     /// Checks that the original ids can be read, without keeping them. Packed ids are not decoded: their checksum is

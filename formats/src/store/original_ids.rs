@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::VertexId;
 use crate::names::StoredNames;
 use crate::packed::ids;
+use crate::page::PageDefect;
 use crate::values::StoredValues;
 use std::fs::File;
 use std::io::BufReader;
@@ -65,8 +66,7 @@ impl OriginalIds {
         if let Some(names) = &self.names {
             return names.find_text(text);
         }
-        let wrong = || Error::Invalid(format!("{text:?}: expected an id from 0 to 18446744073709551615"));
-        Ok(self.vertex(text.parse().map_err(|_| wrong())?))
+        Ok(self.vertex(number(text)?))
     }
 
     /// The original id of a vertex as a number; in graphs with names, the number of the vertex. The vertex must exist.
@@ -93,6 +93,12 @@ impl OriginalIds {
     }
 }
 
+/// An id that is written as a number.
+pub(super) fn number(text: &str) -> Result<u64> {
+    let wrong = |_| Error::Invalid(format!("{text:?}: expected an id from 0 to 18446744073709551615"));
+    text.parse().map_err(wrong)
+}
+
 /// Opens a file of packed ids, and checks its size and checksum.
 pub(super) fn open_packed(path: &Path, bytes: u64, crc: u32) -> Result<File> {
     let file = File::open(path).map_err(Error::io(path, "open"))?;
@@ -112,13 +118,22 @@ pub(super) fn open_packed(path: &Path, bytes: u64, crc: u32) -> Result<File> {
     Ok(file)
 }
 
+/// Looks ids up in a file of packed ids, with few of them in memory, after a check of the whole file.
+pub(super) fn in_packed<T>(
+    path: &Path,
+    (bytes, crc): (u64, u32),
+    look: impl FnOnce(BufReader<File>) -> Result<T, PageDefect>,
+) -> Result<T> {
+    let file = open_packed(path, bytes, crc)?;
+    let found = look(BufReader::with_capacity(ids::READ_BYTES, file));
+    found.map_err(|defect| Error::file(path, defect.expected, defect.found))
+}
+
 /// Reads a file of packed ids: once for its checksum, and once more to decode it.
 pub(super) fn read_packed(path: &Path, vertices: u64, bytes: u64, crc: u32) -> Result<StoredValues<u64>> {
-    let file = open_packed(path, bytes, crc)?;
     let what = path.display().to_string();
     let mut values = AlignedBuffer::try_new(&what, vertices.checked_mul(8).expect("at most 2^32 vertices"))?;
     let numbers: &mut [u64] = if vertices > 0 { bytemuck::cast_slice_mut(&mut values) } else { &mut [] };
-    let decoded = ids::decode(BufReader::with_capacity(ids::READ_BYTES, &file), numbers);
-    decoded.map_err(|defect| Error::file(path, defect.expected, defect.found))?;
+    in_packed(path, (bytes, crc), |file| ids::decode(file, numbers))?;
     Ok(StoredValues::from_buffer(values))
 }

@@ -47,23 +47,44 @@ impl Source {
     /// # Errors
     /// If the graph has no such vertex.
     pub fn vertex_of(&self, option: &str, store: &Store) -> Result<VertexId> {
-        if let Self::Original(id) = self {
-            let missing = || Error::Parameter(format!("{option} {id}: the graph has no vertex with that id"));
-            let ids = store.ids()?;
-            if ids.names().is_none() && id.parse::<u64>().is_err() {
-                let message = format!("{option} {id}: expected an id of this graph (0 or larger) or max-degree");
-                return Err(Error::Parameter(message));
-            }
-            return ids.find(id)?.ok_or_else(missing);
-        }
-        threads::start_shared_pool()?;
-        let degrees = store.out_degrees()?;
-        let largest = first_largest(degrees.values());
-        // The run reads them next.
-        store.keep_out_degrees(degrees);
-        let none = || Error::Parameter(format!("{option} max-degree: the graph has no vertices"));
-        largest.map(|vertex| VertexId(vertex as u32)).ok_or_else(none)
+        Ok(vertices_of(option, &[self], store)?[0])
     }
+}
+
+/// Returns the vertices that an option names, in the same order. Ids are looked up together: that reads them once.
+fn vertices_of(option: &str, named: &[&Source], store: &Store) -> Result<Vec<VertexId>> {
+    let originals = || {
+        named.iter().filter_map(|source| match source {
+            Source::Original(id) => Some(id.as_str()),
+            Source::MaxDegree => None,
+        })
+    };
+    let is_id = |id: &&str| store.manifest().ids.is_names() || id.parse::<u64>().is_ok();
+    if let Some(id) = originals().find(|id| !is_id(id)) {
+        let message = format!("{option} {id}: expected an id of this graph (0 or larger) or max-degree");
+        return Err(Error::Parameter(message));
+    }
+    let ids: Vec<&str> = originals().collect();
+    let mut found = if ids.is_empty() { Vec::new() } else { store.vertices_of(&ids)? }.into_iter();
+    let vertex = |source: &&Source| match source {
+        Source::MaxDegree => max_degree(option, store),
+        Source::Original(id) => {
+            let missing = || Error::Parameter(format!("{option} {id}: the graph has no vertex with that id"));
+            found.next().flatten().ok_or_else(missing)
+        }
+    };
+    named.iter().map(vertex).collect()
+}
+
+/// The first vertex with the largest out-degree.
+fn max_degree(option: &str, store: &Store) -> Result<VertexId> {
+    threads::start_shared_pool()?;
+    let degrees = store.out_degrees()?;
+    let largest = first_largest(degrees.values());
+    // The run reads them next.
+    store.keep_out_degrees(degrees);
+    let none = || Error::Parameter(format!("{option} max-degree: the graph has no vertices"));
+    largest.map(|vertex| VertexId(vertex as u32)).ok_or_else(none)
 }
 
 /// The first vertex with the largest degree; `None` without vertices.
@@ -80,8 +101,7 @@ fn first_largest(degrees: &[u32]) -> Option<usize> {
 /// # Errors
 /// If the graph lacks one of them.
 pub fn distinct(option: &str, named: &[Source], store: &Store) -> Result<Vec<VertexId>> {
-    let vertices = named.iter().map(|one| one.vertex_of(option, store));
-    let mut vertices = vertices.collect::<Result<Vec<_>>>()?;
+    let mut vertices = vertices_of(option, &named.iter().collect::<Vec<_>>(), store)?;
     vertices.sort_unstable();
     vertices.dedup();
     Ok(vertices)
@@ -123,12 +143,13 @@ pub fn held(text: &str) -> Result<Held, String> {
 /// If the graph lacks one of them, or one is given twice.
 pub fn held_vertices(option: &str, held: &[Held], store: &Store) -> Result<Vec<(VertexId, f32)>> {
     let (mut vertices, mut met) = (Vec::new(), HashSet::new());
-    for one in held {
-        let vertex = one.vertex.vertex_of(option, store)?;
+    let named: Vec<&Source> = held.iter().map(|one| &one.vertex).collect();
+    for (one, vertex) in held.iter().zip(vertices_of(option, &named, store)?) {
         if !met.insert(vertex) {
-            let id = store.ids()?.id(vertex)?;
+            let ids = store.ids_of(&[vertex])?;
             return Err(Error::Parameter(format!(
-                "{option} {id}: is given twice, but a vertex can be held at one value only"
+                "{option} {}: is given twice, but a vertex can be held at one value only",
+                ids[0]
             )));
         }
         vertices.push((vertex, one.value));

@@ -21,7 +21,7 @@ impl Memory {
     pub(super) fn of(engine: &Engine) -> Result<Self> {
         let store = engine.store();
         let (directed, vertices) = (store.manifest().directed, store.vertices());
-        let ranks_bytes = if store.ids()?.is_ascending() { 0 } else { 8 * vertices };
+        let ranks_bytes = if store.manifest().ids.is_ascending() { 0 } else { 8 * vertices };
         let own_bytes = 4 * (vertices + 1) + ranks_bytes + BOUNDS_BYTES;
         let needed_bytes = |ranges| -> Result<u64> {
             let run_bytes = engine.needed_bytes(&LabelPropagation::without_table(directed, ranges))? + own_bytes;

@@ -214,10 +214,10 @@ fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
 impl Ranks {
     /// Returns `None` if vertices are in the order of their ids.
     fn of(store: &Store) -> Result<Option<Self>> {
-        let ids = store.ids()?;
-        if ids.is_ascending() {
+        if store.manifest().ids.is_ascending() {
             return Ok(None);
         }
+        let ids = store.ids()?;
         let mut vertices: Vec<u32> = (0..store.vertices()).map(|vertex| vertex as u32).collect();
         vertices.sort_unstable_by_key(|&vertex| ids.original(VertexId(vertex)));
         let mut rank_of = vec![0; vertices.len()];

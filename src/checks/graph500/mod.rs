@@ -250,17 +250,15 @@ impl<'a> Search<'a> {
 
     /// Returns the error for a violation, with original ids.
     fn wrong(&self, broken: Broken) -> Error {
-        let ids = match self.store.ids() {
-            Ok(ids) => ids,
-            Err(error) => return error.into(),
-        };
         // A parent may not exist; the reason says so.
         let other = broken.other.filter(|&other| u64::from(other) < self.store.vertices());
-        let name = |vertex| ids.id(VertexId(vertex));
-        let (vertex, other) = match (name(broken.vertex), other.map(name).transpose()) {
-            (Ok(vertex), Ok(other)) => (vertex, other),
-            (Err(error), _) | (_, Err(error)) => return error.into(),
+        let named: Vec<VertexId> = [broken.vertex].into_iter().chain(other).map(VertexId).collect();
+        let mut ids = match self.store.ids_of(&named) {
+            Ok(ids) => ids.into_iter(),
+            Err(error) => return error.into(),
         };
+        let vertex = ids.next().expect("an id for each vertex");
+        let other = ids.next();
         let topology = out_lists(self.store);
         let file = |page| topology.page_files()[topology.place(page).stripe].clone();
         Error::Wrong(Box::new(Violation {

@@ -116,12 +116,19 @@ impl Common {
                 checkpoints::stopped(checkpoints.as_deref());
             }
         })?;
-        // The page buffer is freed before the ids are loaded: together they could exceed the budget. Several threads
-        // free it faster than the end of the process. If ids need no memory, that is left to free the rest.
+        // The page buffer is freed before all ids are loaded: together they could exceed the budget. Several threads
+        // free it faster than the end of the process. If no ids are loaded, the rest is left to that: closing a GPU
+        // takes longer.
         engine.free_page_buffer();
-        match engine.store().manifest().ids {
-            Ids::Range { .. } => std::mem::forget(engine),
-            Ids::File { .. } | Ids::Packed { .. } | Ids::Names { .. } => drop(engine),
+        let loads_ids = match engine.store().manifest().ids {
+            Ids::Range { .. } => false,
+            Ids::Packed { .. } => output.is_some() || !companions.is_empty(),
+            Ids::File { .. } | Ids::Names { .. } => true,
+        };
+        if loads_ids {
+            drop(engine);
+        } else {
+            std::mem::forget(engine);
         }
         let store = opening::open_within(&self.store, self.resources.memory_bytes())?;
         spinner.finish_and_clear();

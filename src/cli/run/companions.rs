@@ -52,6 +52,11 @@ impl Companions {
         Ok(companions)
     }
 
+    /// Whether nothing is left for after the run.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.checks.is_empty()
+    }
+
     /// Does the rest; returns lines for people.
     pub fn finish(mut self, run: &dyn Finished, store: &Store, cancel: &Cancel) -> Result<String, Failure> {
         for (file, write) in self.files {

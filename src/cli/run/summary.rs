@@ -9,7 +9,7 @@ use std::ops::Range;
 use topostream::algorithms::command::{Figure, Finished, Shown, SummaryItem};
 use topostream::model::algorithm::{Answer, AnswerValues, Values};
 use topostream::{Store, VertexId};
-use topostream_formats::{OriginalId, OriginalIds};
+use topostream_formats::OriginalId;
 
 /// The number of vertices or groups that are listed unless `--top` is given.
 const TOP: usize = 10;
@@ -114,7 +114,7 @@ impl AnswerSummary {
     /// Summarises a finished run. `top` is the number of vertices, or groups, to list: by default ten of the largest
     /// numbers and groups, and none of counts such as levels.
     pub fn of(run: &dyn Finished, store: &Store, shown: &Shown, top: Option<usize>) -> Result<Self, Failure> {
-        let (vertices, ids) = (store.vertices(), store.ids()?);
+        let vertices = store.vertices();
         let answers = run.answers();
         let convergence = run.report().total.iteration.map(|iteration| Convergence {
             iterations: iteration.iterations,
@@ -158,12 +158,12 @@ impl AnswerSummary {
             }
             (Shown::Groups(noun), AnswerValues::Vertex(of)) => {
                 let groups = |part| of.iter_range(part).map(|group| group.map(|group| group.0));
-                summary.groups = Some(Groups::of(noun, groups, &ids, vertices, top.unwrap_or(TOP))?);
+                summary.groups = Some(Groups::of(noun, groups, store, top.unwrap_or(TOP))?);
             }
             _ => {}
         }
         for answer in answers.iter().filter(|_| listed > 0) {
-            summary.top.extend(Top::of(answer, listed, &ids, vertices)?);
+            summary.top.extend(Top::of(answer, listed, store)?);
         }
         Ok(summary)
     }
@@ -230,10 +230,10 @@ impl Groups {
     fn of<I: Iterator<Item = Option<u32>>>(
         noun: &'static str,
         groups: impl Fn(Range<u64>) -> I + Sync,
-        ids: &OriginalIds,
-        vertices: u64,
+        store: &Store,
         top: usize,
     ) -> Result<Self, Failure> {
+        let vertices = store.vertices();
         let sizes = group_sizes(vertices, groups);
         let count = sizes.par_iter().filter(|&&size| size > 0).count() as u64;
         let largest = best(vertices, top.clamp(1, sizes.len().max(1)), |part, best| {
@@ -242,11 +242,11 @@ impl Groups {
                 best.see((size > 0).then_some(size), group as u32);
             });
         });
-        let group = |place: u32| -> Result<Group, Failure> {
-            let size = if count == 1 { vertices } else { sizes[place as usize].into() };
-            Ok(Group { id: ids.id(VertexId(place))?, vertices: size })
-        };
-        Ok(Self { of: noun, count, largest: largest.into_iter().map(group).collect::<Result<_, _>>()? })
+        let named_after: Vec<VertexId> = largest.iter().copied().map(VertexId).collect();
+        let size = |place: u32| if count == 1 { vertices } else { sizes[place as usize].into() };
+        let groups = largest.iter().zip(store.ids_of(&named_after)?);
+        let largest = groups.map(|(&place, id)| Group { id, vertices: size(place) }).collect();
+        Ok(Self { of: noun, count, largest })
     }
 
     fn text(&self) -> String {
@@ -260,11 +260,13 @@ impl Groups {
 
 impl Top {
     /// `None` if the values have no order.
-    fn of(answer: &Answer<'_>, count: usize, ids: &OriginalIds, vertices: u64) -> Result<Option<Self>, Failure> {
-        let Some(ranked) = largest(answer, count, vertices) else { return Ok(None) };
-        let vertex =
-            |(vertex, value)| -> Result<TopVertex, Failure> { Ok(TopVertex { id: ids.id(VertexId(vertex))?, value }) };
-        Ok(Some(Self { column: answer.name, vertices: ranked.into_iter().map(vertex).collect::<Result<_, _>>()? }))
+    fn of(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Option<Self>, Failure> {
+        let Some(ranked) = largest(answer, count, store.vertices()) else { return Ok(None) };
+        let (vertices, values): (Vec<_>, Vec<_>) =
+            ranked.into_iter().map(|(vertex, value)| (VertexId(vertex), value)).unzip();
+        let vertices = store.ids_of(&vertices)?.into_iter().zip(values);
+        let vertices = vertices.map(|(id, value)| TopVertex { id, value }).collect();
+        Ok(Some(Self { column: answer.name, vertices }))
     }
 }
 

@@ -163,8 +163,8 @@ impl GpuDevice {
         state: &State,
     ) -> Result<()> {
         let pieces = self.begin_asking(PIECES_AHEAD, how)?;
-        while let Some(ValueChunk { attribute, vertices, words }) = self.wait(&pieces)?? {
-            state.attributes.take(attribute, &vertices, &words);
+        while let Some(piece) = self.wait(&pieces)?? {
+            state.attributes.take(piece.attribute, &piece.vertices, piece.words());
         }
         if let (Some(noted), Some(all)) = (self.activations.as_deref(), state.activations())
             && !std::ptr::eq(noted, all)

@@ -14,6 +14,24 @@ enum Take {
     Replace,
 }
 
+/// A word of memory that others may write, or of memory that nobody writes.
+pub(crate) trait Word: Sync {
+    /// The word's value.
+    fn value(&self) -> u32;
+}
+
+impl Word for AtomicU32 {
+    fn value(&self) -> u32 {
+        self.load(Relaxed)
+    }
+}
+
+impl Word for u32 {
+    fn value(&self) -> u32 {
+        *self
+    }
+}
+
 impl Attributes {
     /// Writes the values of some vertices as words.
     #[doc(hidden)]
@@ -44,30 +62,31 @@ impl Attributes {
     /// Replaces values by those received from another device; for vertices that are held elsewhere, replaces the copy
     /// of them.
     #[doc(hidden)]
-    pub fn take(&self, place: usize, vertices: &Range<u64>, from: &[AtomicU32]) {
+    #[allow(private_bounds, reason = "there are no other words")]
+    pub fn take<W: Word>(&self, place: usize, vertices: &Range<u64>, from: &[W]) {
         self.receive(place, Take::Replace, vertices, from);
     }
 
-    fn receive(&self, place: usize, how: Take, vertices: &Range<u64>, from: &[AtomicU32]) {
+    fn receive<W: Word>(&self, place: usize, how: Take, vertices: &Range<u64>, from: &[W]) {
         match &self.0[place] {
             Column::U32(U32Column(cells)) => each(vertices, 1, from, |vertex, word| {
-                let (cell, word) = (cells.place(vertex), word[0].load(Relaxed));
+                let (cell, word) = (cells.place(vertex), word[0].value());
                 cell.store(how.of_words(cell.load(Relaxed), word), Relaxed);
             }),
             Column::F32(F32Column(cells)) => each(vertices, 1, from, |vertex, word| {
-                let (cell, word) = (cells.place(vertex), word[0].load(Relaxed));
+                let (cell, word) = (cells.place(vertex), word[0].value());
                 cell.store(how.of_floats(cell.load(Relaxed), word), Relaxed);
             }),
             Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
                 each(vertices, 2, from, |vertex, words| {
-                    let wide = u64::from(words[1].load(Relaxed)) << 32 | u64::from(words[0].load(Relaxed));
+                    let wide = u64::from(words[1].value()) << 32 | u64::from(words[0].value());
                     let cell = cells.place(vertex);
                     cell.store(how.of_sums(cell.load(Relaxed), wide), Relaxed);
                 })
             }
             Column::Bit(bits) => each(&bit_words(vertices), 1, from, |at, word| {
                 let replace = matches!(how, Take::Replace);
-                bits.receive(at, bits_of_word(vertices, at), word[0].load(Relaxed), replace);
+                bits.receive(at, bits_of_word(vertices, at), word[0].value(), replace);
             }),
         }
     }
@@ -120,8 +139,7 @@ impl Attributes {
     /// Sets the values of some vertices from words of a device's own memory, in the layout of a `Move::Put`.
     #[doc(hidden)]
     pub fn set_words(&self, place: usize, vertices: &Range<u64>, words: &[u32]) {
-        let words: Vec<AtomicU32> = words.iter().map(|&word| AtomicU32::new(word)).collect();
-        self.take(place, vertices, &words);
+        self.take(place, vertices, words);
     }
 
     /// A value's bits, of an attribute of one word a vertex.
@@ -211,7 +229,7 @@ impl Bits {
 }
 
 /// Calls `act` for every item with its words.
-fn each(items: &Range<u64>, words: usize, all: &[AtomicU32], act: impl Fn(u32, &[AtomicU32]) + Sync) {
+fn each<W: Sync>(items: &Range<u64>, words: usize, all: &[W], act: impl Fn(u32, &[W]) + Sync) {
     let count = (items.end - items.start) as usize;
     (0..count).into_par_iter().with_min_len(PARALLEL_MIN).for_each(|number| {
         let vertex = (items.start + number as u64) as u32;

@@ -7,6 +7,7 @@ pub use columns::{F32Column, Fixed63Column, U32Column, U64Column, to_fixed63};
 
 use crate::model::Part;
 use crate::model::bits::Bits;
+use bytemuck::Zeroable;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -186,7 +187,7 @@ struct Cells<T> {
     seen: Vec<T>,
 }
 
-impl<T: Default> Cells<T> {
+impl<T: Zeroable> Cells<T> {
     fn new(part: &Part, role: Role) -> Self {
         let held = if part.sharded && role.is_written() { part.own.clone() } else { 0..part.vertices };
         let seen = if part.has_seen(role) { part.vertices } else { 0 };
@@ -294,10 +295,8 @@ impl Attributes {
 const PARALLEL_MIN: usize = 1 << 14;
 
 /// Returns `count` zeros.
-pub(crate) fn zeroed<T: Default>(count: u64) -> Vec<T> {
-    let mut zeros = crate::model::huge::vec_with_capacity(count as usize);
-    zeros.resize_with(count as usize, T::default);
-    zeros
+pub(crate) fn zeroed<T: Zeroable>(count: u64) -> Vec<T> {
+    crate::model::huge::zeroed_vec(count as usize)
 }
 
 impl Column {

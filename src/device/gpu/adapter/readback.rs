@@ -2,6 +2,9 @@
 
 use super::open::Gpu;
 use crate::error::Result;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use std::cell::Cell;
+use std::ops::Deref;
 use std::time::Duration;
 
 /// Maximum wait for a readback, far above the duration of any kernel.
@@ -41,14 +44,99 @@ pub fn read_by<T>(
     read: impl FnOnce(&[u8]) -> T,
 ) -> Result<T> {
     let range = 0..bytes.next_multiple_of(8);
+    let view = mapped(gpu, buffer, submission, range)?;
+    let read = read(&view[..bytes as usize]);
+    drop(view);
+    buffer.unmap();
+    Ok(read)
+}
+
+/// Waits for a submission and maps a buffer that it filled.
+fn mapped(
+    gpu: &Gpu,
+    buffer: &wgpu::Buffer,
+    submission: wgpu::SubmissionIndex,
+    range: std::ops::Range<u64>,
+) -> Result<wgpu::BufferView> {
     buffer.map_async(wgpu::MapMode::Read, range.clone(), |_| {});
     if !gpu.wait(submission, PATIENCE)? {
         return Err(gpu.health().lost("a superstep did not end").into());
     }
     let view = buffer.get_mapped_range(range);
-    let view = view.map_err(|error| gpu.health().fault("readback", &format!("{error:?}")))?;
-    let read = read(&view[..bytes as usize]);
-    drop(view);
-    buffer.unmap();
-    Ok(read)
+    Ok(view.map_err(|error| gpu.health().fault("readback", &format!("{error:?}")))?)
+}
+
+/// Buffers of one size through which much is read, in turns: while one is read, on whatever thread, the device fills
+/// others.
+pub struct Staging {
+    bytes: u64,
+    spare: Receiver<wgpu::Buffer>,
+    back: Sender<wgpu::Buffer>,
+    /// The number of buffers that may still be created.
+    more: Cell<u32>,
+}
+
+impl Staging {
+    /// Up to `count` buffers of `bytes`, a multiple of 8. They are created when they are needed.
+    pub fn new(count: u32, bytes: u64) -> Self {
+        let (back, spare) = unbounded();
+        Self { bytes, spare, back, more: Cell::new(count) }
+    }
+
+    /// A buffer that nobody reads; waits until there is one.
+    ///
+    /// # Errors
+    /// If the device is out of memory.
+    pub fn buffer(&self, gpu: &Gpu) -> Result<wgpu::Buffer> {
+        if let Ok(buffer) = self.spare.try_recv() {
+            return Ok(buffer);
+        }
+        match self.more.get().checked_sub(1) {
+            Some(more) => {
+                self.more.set(more);
+                gpu.buffer("staging", self.bytes, READBACK)
+            }
+            None => Ok(self.spare.recv().expect("this end keeps the channel open")),
+        }
+    }
+
+    /// Waits for a submission and maps the first `bytes` of a buffer that it filled.
+    ///
+    /// # Errors
+    /// Those of [`read_buffer`].
+    pub fn map(
+        &self,
+        gpu: &Gpu,
+        buffer: wgpu::Buffer,
+        submission: wgpu::SubmissionIndex,
+        bytes: u64,
+    ) -> Result<Mapped> {
+        let view = mapped(gpu, &buffer, submission, 0..bytes.next_multiple_of(8))?;
+        Ok(Mapped { view: Some(view), buffer, bytes: bytes as usize, back: self.back.clone() })
+    }
+}
+
+/// Bytes of the device in main memory; the buffer is used again once they are dropped.
+pub struct Mapped {
+    view: Option<wgpu::BufferView>,
+    buffer: wgpu::Buffer,
+    bytes: usize,
+    back: Sender<wgpu::Buffer>,
+}
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.view.as_ref().expect("mapped until it is dropped")[..self.bytes]
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        self.view = None;
+        self.buffer.unmap();
+        // Nobody may want it any more.
+        self.back.send(self.buffer.clone()).ok();
+    }
 }

@@ -2,19 +2,21 @@
 //! restoring between supersteps.
 
 use super::context::Context;
-use crate::device::gpu::adapter::open::Gpu;
-use crate::device::gpu::adapter::readback::{READBACK, read_buffer, read_by};
+use crate::device::gpu::adapter::readback::{Mapped, READBACK, Staging, read_buffer};
 use crate::device::gpu::memory::buffers::{Span, chunks};
 use crate::error::Result;
 use crate::model::activations::Activations;
 use crate::model::algorithm::{State, Step};
 use crate::model::attributes::{Attribute, AttributeType};
 use crossbeam_channel::Sender;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
-/// Words of one download: heaps keep memory of this size, so that the system need not provide it for every download.
-const DOWNLOAD_WORDS: u64 = 1 << 18;
+/// Words of one download.
+const DOWNLOAD_WORDS: u64 = 1 << 20;
+/// Buffers of downloads. While one is read, the device fills the next.
+const DOWNLOADS: u32 = 3;
 /// Words of one upload.
 const UPLOAD_WORDS: u64 = 1 << 20;
 
@@ -24,61 +26,62 @@ pub struct ValueChunk {
     pub attribute: usize,
     /// The vertices.
     pub vertices: Range<u64>,
-    /// The values, in the layout of a dense [`Move`](crate::device::exchange::Move).
-    pub words: Vec<AtomicU32>,
+    words: Mapped,
 }
 
-/// Sends the values of all of the device's own vertices.
+impl ValueChunk {
+    /// The values, in the layout of a dense [`Move`](crate::device::exchange::Move).
+    pub fn words(&self) -> &[u32] {
+        bytemuck::cast_slice(&self.words)
+    }
+}
+
+/// Sends the values of all of the device's own vertices, of these attributes or of all.
 ///
 /// # Errors
 /// Device errors.
 pub fn send(context: &Context, places: Option<&[usize]>, reply: &Sender<Result<Option<ValueChunk>>>) -> Result<()> {
-    let gpu = context.gpu();
-    // One download is copied by the device while the one before it is read.
-    let (mut spare, mut under_way): (Vec<wgpu::Buffer>, Option<Download<'_>>) = (Vec::new(), None);
-    let attributes = context.declared.attributes.iter().enumerate();
-    for (place, attribute) in attributes.filter(|(place, _)| places.is_none_or(|places| places.contains(place))) {
-        for span in context.spans(place, &context.part.own) {
-            for piece in pieces(attribute, &span, DOWNLOAD_WORDS) {
-                let words = piece.words(attribute);
-                let bytes = 4 * (words.end - words.start);
-                let fits = |buffer: &wgpu::Buffer| buffer.size() >= bytes.next_multiple_of(8);
-                let buffer = match spare.pop().filter(fits) {
-                    Some(buffer) => buffer,
-                    None => gpu.buffer("download", bytes.next_multiple_of(8), READBACK)?,
-                };
-                let mut encoder = context.encoder();
-                encoder.copy_buffer_to_buffer(piece.buffer, 4 * words.start, &buffer, 0, bytes);
-                let submission = gpu.queue().submit([encoder.finish()]);
-                let before = under_way.replace(Download { place, piece, bytes, buffer, submission });
-                if let Some(download) = before {
-                    let Some(buffer) = download.deliver(gpu, reply)? else { return Ok(()) };
-                    spare.push(buffer);
-                }
-            }
+    let wanted = |place: &usize| places.is_none_or(|places| places.contains(place));
+    let attributes = &context.declared.attributes;
+    let spans = (0..attributes.len())
+        .filter(wanted)
+        .flat_map(|place| context.spans(place, &context.part.own).into_iter().map(move |span| (place, span)));
+    let downloads = spans.flat_map(|(place, span)| {
+        let attribute = &attributes[place];
+        pieces(attribute, &span, DOWNLOAD_WORDS).map(move |piece| {
+            let words = piece.words(attribute);
+            (piece.buffer.buffer(), 4 * words.start..4 * words.end, (place, piece.vertices))
+        })
+    });
+    download(context, downloads, |(attribute, vertices), words| {
+        reply.send(Ok(Some(ValueChunk { attribute, vertices, words }))).is_ok()
+    })
+}
+
+/// Reads ranges of bytes of buffers, each with what `take` needs to know of it, until `take` returns false. The device
+/// copies ahead of what is taken.
+fn download<'a, T>(
+    context: &Context,
+    ranges: impl Iterator<Item = (&'a wgpu::Buffer, Range<u64>, T)>,
+    mut take: impl FnMut(T, Mapped) -> bool,
+) -> Result<()> {
+    let (gpu, staging) = (context.gpu(), Staging::new(DOWNLOADS, 4 * DOWNLOAD_WORDS));
+    let mut under_way = VecDeque::new();
+    let mut ranges = ranges.fuse();
+    loop {
+        // One buffer is left for what has been taken and is still read.
+        while under_way.len() + 1 < DOWNLOADS as usize
+            && let Some((from, Range { start, end }, of)) = ranges.next()
+        {
+            let buffer = staging.buffer(gpu)?;
+            let mut encoder = context.encoder();
+            encoder.copy_buffer_to_buffer(from, start, &buffer, 0, end - start);
+            under_way.push_back((buffer, gpu.queue().submit([encoder.finish()]), end - start, of));
         }
-    }
-    under_way.map_or(Ok(()), |download| download.deliver(gpu, reply).map(drop))
-}
-
-/// A piece that the device copies to a staging buffer.
-struct Download<'a> {
-    /// The attribute, by its index in the declaration.
-    place: usize,
-    piece: Span<'a>,
-    bytes: u64,
-    buffer: wgpu::Buffer,
-    submission: wgpu::SubmissionIndex,
-}
-
-impl Download<'_> {
-    /// Waits for the copy and sends the values. Returns the buffer; `None` if the receiver is gone.
-    fn deliver(self, gpu: &Gpu, reply: &Sender<Result<Option<ValueChunk>>>) -> Result<Option<wgpu::Buffer>> {
-        let word = |bytes: &[u8]| AtomicU32::new(u32::from_le_bytes(bytes.try_into().expect("four bytes")));
-        let words = |bytes: &[u8]| bytes.chunks_exact(4).map(word).collect();
-        let words = read_by(gpu, &self.buffer, self.submission, self.bytes, words)?;
-        let chunk = ValueChunk { attribute: self.place, vertices: self.piece.vertices, words };
-        Ok(reply.send(Ok(Some(chunk))).is_ok().then_some(self.buffer))
+        let Some((buffer, submission, bytes, of)) = under_way.pop_front() else { return Ok(()) };
+        if !take(of, staging.map(gpu, buffer, submission, bytes)?) {
+            return Ok(());
+        }
     }
 }
 
@@ -111,20 +114,19 @@ pub fn frontier(context: &Context, superstep: u32) -> Result<Vec<u32>> {
 /// # Errors
 /// Device errors.
 pub fn levels(context: &Context, noted: &Activations) -> Result<()> {
-    let (gpu, log2) = (context.gpu(), context.plan.chunk_vertices_log2);
-    for (buffer, vertices) in context.buffers.levels(&context.part, log2) {
-        for first in vertices.clone().step_by(2 * DOWNLOAD_WORDS as usize) {
+    let log2 = context.plan.chunk_vertices_log2;
+    let ranges = context.buffers.levels(&context.part, log2).flat_map(|(buffer, vertices)| {
+        vertices.clone().step_by(2 * DOWNLOAD_WORDS as usize).map(move |first| {
             let end = vertices.end.min(first + 2 * DOWNLOAD_WORDS);
-            let bytes = (2 * (end - first)).next_multiple_of(4);
-            let staging = gpu.buffer("levels download", bytes.next_multiple_of(8), READBACK)?;
-            let mut encoder = context.encoder();
-            encoder.copy_buffer_to_buffer(buffer, 2 * (first - vertices.start), &staging, 0, bytes);
-            let submission = gpu.queue().submit([encoder.finish()]);
-            let read = read_buffer(gpu, &staging, submission, bytes)?;
-            noted.merge(first, &bytemuck::pod_collect_to_vec(&read)[..(end - first) as usize]);
-        }
-    }
-    Ok(())
+            let begin = 2 * (first - vertices.start);
+            (buffer, begin..begin + (2 * (end - first)).next_multiple_of(4), first..end)
+        })
+    });
+    download(context, ranges, |vertices, bytes| {
+        let supersteps: &[u16] = bytemuck::cast_slice(&bytes);
+        noted.merge(vertices.start, &supersteps[..(vertices.end - vertices.start) as usize]);
+        true
+    })
 }
 
 /// Restores the values that this device needs before a superstep.
