@@ -133,7 +133,8 @@ impl Context {
         Ok(made)
     }
 
-    /// Allocates device memory.
+    /// Allocates device memory for one buffer alone: NVIDIA's driver 580 then takes 1 to 4 ms for 4 GiB, and otherwise
+    /// 80 to 130, and as long again to free it.
     ///
     /// # Errors
     /// [`GpuError::OutOfMemory`], naming what it was for.
@@ -145,7 +146,11 @@ impl Context {
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let kind = self.memory_kind(needs.memory_type_bits, local, vk::MemoryPropertyFlags::empty());
         let kind = kind.ok_or_else(|| health.unavailable(what, "the driver has no device memory for buffers"))?;
-        let allocation = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(kind);
+        let mut alone = vk::MemoryDedicatedAllocateInfo::default().buffer(made.buffer);
+        let mut allocation = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(kind);
+        if self.facts.dedicated {
+            allocation = allocation.push_next(&mut alone);
+        }
         self.bind(&mut made, &allocation).map_err(failed)?;
         Ok(made)
     }

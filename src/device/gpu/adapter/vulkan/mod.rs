@@ -25,6 +25,8 @@ pub struct Facts {
     pub transfer_family: Option<u32>,
     /// Bytes of the largest heap of device memory.
     pub memory_bytes: Option<u64>,
+    /// Whether memory can be allocated for one buffer alone.
+    dedicated: bool,
     /// Whether queries can be reset by the host: a queue for transfers cannot do it.
     host_query_reset: bool,
     /// Bits of a timestamp that count, for each family; 0 if there are none.
@@ -51,6 +53,7 @@ pub fn facts(adapter: &wgpu::Adapter) -> Option<Facts> {
         import_alignment: import_alignment(&adapter),
         transfer_family: families.iter().position(transfers_alone).map(|at| at as u32),
         memory_bytes: local.map(|heap| heap.size).max(),
+        dedicated: speaks(&adapter, vk::API_VERSION_1_1),
         host_query_reset: host_query_reset(&adapter),
         timestamp_bits: families.iter().map(|family| family.timestamp_valid_bits).collect(),
         tick_ns: adapter.physical_device_capabilities().properties().limits.timestamp_period,
