@@ -38,6 +38,10 @@ use std::sync::Arc;
 use topostream_formats::buffer::AlignedBuffer;
 use wgpu::BufferUsages;
 
+/// What a [`device_buffer`] may be used for.
+pub(super) const DEVICE_USAGE: BufferUsages =
+    BufferUsages::STORAGE.union(BufferUsages::COPY_SRC).union(BufferUsages::COPY_DST);
+
 /// A [`wgpu::Buffer`] that the transfer queue may use too.
 #[derive(Clone, Debug)]
 pub struct SharedBuffer {
@@ -205,7 +209,7 @@ fn import_part(
 /// # Errors
 /// The errors of [`Gpu::buffer`].
 pub fn device_buffer(gpu: &Gpu, label: &str, bytes: u64) -> Result<SharedBuffer, Error> {
-    let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+    let usage = DEVICE_USAGE;
     match gpu.vulkan() {
         None => Ok(SharedBuffer { raw: None, buffer: gpu.buffer(label, bytes, usage)? }),
         Some(vulkan) => {

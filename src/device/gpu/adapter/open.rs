@@ -2,12 +2,17 @@
 
 use super::adapters::AdapterKind;
 use super::health::{Health, caught};
+use super::import::{DEVICE_USAGE, device_buffer};
 use super::pipeline_cache::DiskCache;
 use super::vulkan;
 use crate::error::{Error, GpuError};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// The size from which on a buffer has memory of its own, in pages that the driver makes larger then: kernels read them
+/// faster at random.
+const ALONE_MIN: u64 = 1 << 20;
 
 /// The features that may be used. Each can be disabled, so that every path can be tested on any machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,6 +174,13 @@ impl Gpu {
         if bytes > self.caps.buffer_bytes_max {
             let most = format!("a buffer has at most {} bytes", self.caps.buffer_bytes_max);
             return Err(self.health.out_of_memory(&what, &most).into());
+        }
+        if self.vulkan.is_some() && bytes >= ALONE_MIN && DEVICE_USAGE.contains(usage) {
+            let buffer = device_buffer(self, label, bytes)?.buffer().clone();
+            let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.clear_buffer(&buffer, 0, None);
+            self.queue.submit([encoder.finish()]);
+            return Ok(buffer);
         }
         let descriptor = wgpu::BufferDescriptor { label: Some(label), size: bytes, usage, mapped_at_creation: false };
         Ok(self.scoped(&what, || self.device.create_buffer(&descriptor))?)
