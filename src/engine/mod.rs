@@ -181,7 +181,7 @@ impl Engine {
     /// a tokio runtime; call this in `spawn_blocking` there, so that other tasks are not delayed.
     ///
     /// # Errors
-    /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] with the
+    /// [`Error::Parameter`] and [`Error::Memory`] before any page is read; [`Error::Store`] or [`Error::Read`] with the
     /// page that could not be read; [`Error::Fetcher`] if no page can be read any more; [`Error::Interrupted`] after
     /// cancellation; [`Error::Parameter`] with a vertex at the end, if the algorithm has no answer.
     pub fn run<A: Algorithm>(&self, algorithm: A) -> Result<Run<A>> {
@@ -212,9 +212,12 @@ impl Engine {
         self.check_threads()?;
         declared::check(&*algorithm, &self.store)?;
         self.check_checkpoint(&*algorithm)?;
-        let (team, kinds) = self.open_devices(&*algorithm)?;
+        let (team, kinds, degrees) = self.open_devices(&*algorithm)?;
         let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, self.options.memory_bytes)?;
         self.check_memory(&*algorithm, &plan)?;
+        if let Some(degrees) = degrees {
+            self.store.keep_out_degrees(degrees?);
+        }
         let graph = Arc::new(self.graph(&*algorithm)?);
         let (mut report, state) = reactor::block_on(async {
             let mut session = Session::new(self, &plan, (Arc::clone(&algorithm), cpu), graph, team)?;

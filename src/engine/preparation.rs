@@ -9,7 +9,11 @@ use crate::pages::memory::{Decoders, MemoryPlan};
 use crate::predict::{SUPERSTEPS_DEFAULT, Workload, choose, shares};
 use crate::team::{TeamPlan, TeamRequest};
 use std::sync::OnceLock;
+use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, memory, threads};
+
+/// Degrees that were read, or why they were not.
+pub(super) type Degrees = topostream_formats::Result<StoredValues<u32>>;
 
 impl Engine {
     /// Checks the number of worker threads, and starts the shared thread pool.
@@ -56,16 +60,16 @@ impl Engine {
     }
 
     /// Like [`team_plan`](Self::team_plan). If GPUs are to be opened for this, which takes some 0.1 s each, the degrees
-    /// are read meanwhile, as far as the budget holds them.
-    pub(super) fn open_devices(&self, algorithm: &dyn Algorithm) -> Result<(Option<TeamPlan>, Kinds)> {
+    /// are read meanwhile, as far as the budget holds them; what came of it is for the caller.
+    pub(super) fn open_devices(&self, algorithm: &dyn Algorithm) -> Result<(Option<TeamPlan>, Kinds, Option<Degrees>)> {
         let fits = self.store.vertices().saturating_mul(4) <= self.options.memory_bytes;
         if !fits || !self.roster.opens_gpus(&self.options.devices, algorithm.shader().is_some()) {
-            return self.team_plan(algorithm);
+            let (team, kinds) = self.team_plan(algorithm)?;
+            return Ok((team, kinds, None));
         }
         let (degrees, opened) = beside("read degrees", &|| self.store.out_degrees(), || self.team_plan(algorithm));
-        let opened = opened?;
-        self.store.keep_out_degrees(degrees?);
-        Ok(opened)
+        let (team, kinds) = opened?;
+        Ok((team, kinds, Some(degrees)))
     }
 
     /// Opens the devices and plans how they share a run. The plan is `None` for a single device.

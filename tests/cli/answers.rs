@@ -97,8 +97,17 @@ fn json_has_the_answers_of_searches_and_groups() {
     folder.rmat("single", SCALE, "--remove-duplicates --remove-self-loops");
     let figures = answer(&folder, "clustering single")["figures"].take();
     assert!(figures["mean_coefficient"].as_f64().unwrap() > 0.0, "{figures}");
-    let degrees = answer(&folder, "degrees s --top 1");
+    let degrees = answer(&folder, "degrees s --top 3");
     assert_eq!(degrees["top"][0]["vertices"][0]["value"], json!(graph.out[&source].len()), "{degrees}");
+    // Each column has its own vertices.
+    let mut entering: BTreeMap<u64, u64> = BTreeMap::new();
+    graph.out.values().flatten().for_each(|&dest| *entering.entry(dest).or_default() += 1);
+    let mut most: Vec<u64> = entering.values().copied().collect();
+    most.sort_unstable_by(|a, b| b.cmp(a));
+    let listed = degrees["top"][1]["vertices"].as_array().unwrap();
+    let values: Vec<u64> = listed.iter().map(|one| one["value"].as_u64().unwrap()).collect();
+    assert_eq!(values, most[..3], "{degrees}");
+    assert!(listed.iter().all(|one| json!(entering[&one["id"].as_u64().unwrap()]) == one["value"]), "{degrees}");
     assert_eq!(degrees["counts"]["header"][0], json!("degree"));
 }
 

@@ -116,16 +116,16 @@ impl Common {
                 checkpoints::stopped(checkpoints.as_deref());
             }
         })?;
-        // The page buffer is freed before all ids are loaded: together they could exceed the budget. Several threads
-        // free it faster than the end of the process. If no ids are loaded, the rest is left to that: closing a GPU
-        // takes longer.
+        // The page buffer is freed before all ids are loaded, or vertices are counted by group: together they could
+        // exceed the budget. Several threads free it faster than the end of the process. Otherwise closing the devices,
+        // one of which may hold it, is left to that.
         engine.free_page_buffer();
         let loads_ids = match engine.store().manifest().ids {
             Ids::Range { .. } => false,
             Ids::Packed { .. } => output.is_some() || !companions.is_empty(),
             Ids::File { .. } | Ids::Names { .. } => true,
         };
-        if loads_ids {
+        if loads_ids || matches!(shown, Shown::Groups(_)) {
             drop(engine);
         } else {
             std::mem::forget(engine);

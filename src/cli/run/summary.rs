@@ -162,8 +162,8 @@ impl AnswerSummary {
             }
             _ => {}
         }
-        for answer in answers.iter().filter(|_| listed > 0) {
-            summary.top.extend(Top::of(answer, listed, store)?);
+        if listed > 0 {
+            summary.top = Top::of_each(&answers, listed, store)?;
         }
         Ok(summary)
     }
@@ -259,14 +259,17 @@ impl Groups {
 }
 
 impl Top {
-    /// `None` if the values have no order.
-    fn of(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Option<Self>, Failure> {
-        let Some(ranked) = largest(answer, count, store.vertices()) else { return Ok(None) };
-        let (vertices, values): (Vec<_>, Vec<_>) =
-            ranked.into_iter().map(|(vertex, value)| (VertexId(vertex), value)).unzip();
-        let vertices = store.ids_of(&vertices)?.into_iter().zip(values);
-        let vertices = vertices.map(|(id, value)| TopVertex { id, value }).collect();
-        Ok(Some(Self { column: answer.name, vertices }))
+    /// Of each column whose values have an order. All ids are looked up together: that reads them once.
+    fn of_each(answers: &[Answer<'_>], count: usize, store: &Store) -> Result<Vec<Self>, Failure> {
+        let ranked = |answer: &Answer<'_>| Some((answer.name, largest(answer, count, store.vertices())?));
+        let columns: Vec<_> = answers.iter().filter_map(ranked).collect();
+        let vertices: Vec<_> = columns.iter().flat_map(|(_, ranked)| ranked).map(|&(one, _)| VertexId(one)).collect();
+        let mut ids = store.ids_of(&vertices)?.into_iter();
+        let top = |(column, ranked): (&'static str, Vec<(u32, Figure)>)| {
+            let vertices = ranked.into_iter().zip(ids.by_ref()).map(|((_, value), id)| TopVertex { id, value });
+            Self { column, vertices: vertices.collect() }
+        };
+        Ok(columns.into_iter().map(top).collect())
     }
 }
 

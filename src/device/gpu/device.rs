@@ -26,8 +26,8 @@ const SPIN: Duration = Duration::from_micros(60);
 
 /// How long to poll for the reply to a search in device memory before sleeping.
 const SPIN_AHEAD: Duration = Duration::from_millis(3);
-/// Maximum number of downloaded pieces of attributes that wait to be received.
-const PIECES_AHEAD: usize = 8;
+/// Maximum number of downloaded pieces of attributes that wait to be received: the driver has few buffers for them.
+const PIECES_AHEAD: usize = 2;
 
 /// A GPU for one run.
 pub struct GpuDevice {

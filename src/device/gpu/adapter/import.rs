@@ -209,9 +209,8 @@ fn import_part(
 /// # Errors
 /// The errors of [`Gpu::buffer`].
 pub fn device_buffer(gpu: &Gpu, label: &str, bytes: u64) -> Result<SharedBuffer, Error> {
-    let usage = DEVICE_USAGE;
     match gpu.vulkan() {
-        None => Ok(SharedBuffer { raw: None, buffer: gpu.buffer(label, bytes, usage)? }),
+        None => Ok(SharedBuffer { raw: None, buffer: gpu.buffer(label, bytes, DEVICE_USAGE)? }),
         Some(vulkan) => {
             gpu.check()?;
             let what = format!("{label} of {bytes} bytes");
@@ -221,7 +220,7 @@ pub fn device_buffer(gpu: &Gpu, label: &str, bytes: u64) -> Result<SharedBuffer,
                 return Err(gpu.health().out_of_memory(&what, &limit).into());
             }
             let raw = vulkan.device_local(bytes, &what, gpu.health())?;
-            Ok(wrap(gpu, vulkan, label, raw, usage)?)
+            Ok(wrap(gpu, vulkan, label, raw, DEVICE_USAGE)?)
         }
     }
 }

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The size from which on a buffer has memory of its own, in pages that the driver makes larger then: kernels read them
-/// faster at random.
+/// The size from which on a buffer has memory of its own: kernels that read at random are faster then
+/// (docs/decisions/0020).
 const ALONE_MIN: u64 = 1 << 20;
 
 /// The features that may be used. Each can be disabled, so that every path can be tested on any machine.

@@ -29,35 +29,16 @@ pub fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
 /// # Errors
 /// [`Lost`](crate::error::GpuError::Lost) if the submission takes longer than [`PATIENCE`]; device errors.
 pub fn read_buffer(gpu: &Gpu, buffer: &wgpu::Buffer, submission: wgpu::SubmissionIndex, bytes: u64) -> Result<Vec<u8>> {
-    read_by(gpu, buffer, submission, bytes, <[u8]>::to_vec)
-}
-
-/// The same, without a copy: `read` gets the bytes.
-///
-/// # Errors
-/// Those of [`read_buffer`].
-pub fn read_by<T>(
-    gpu: &Gpu,
-    buffer: &wgpu::Buffer,
-    submission: wgpu::SubmissionIndex,
-    bytes: u64,
-    read: impl FnOnce(&[u8]) -> T,
-) -> Result<T> {
-    let range = 0..bytes.next_multiple_of(8);
-    let view = mapped(gpu, buffer, submission, range)?;
-    let read = read(&view[..bytes as usize]);
+    let view = mapped(gpu, buffer, submission, bytes)?;
+    let read = view[..bytes as usize].to_vec();
     drop(view);
     buffer.unmap();
     Ok(read)
 }
 
-/// Waits for a submission and maps a buffer that it filled.
-fn mapped(
-    gpu: &Gpu,
-    buffer: &wgpu::Buffer,
-    submission: wgpu::SubmissionIndex,
-    range: std::ops::Range<u64>,
-) -> Result<wgpu::BufferView> {
+/// Waits for a submission and maps at least the first `bytes` of a buffer that it filled.
+fn mapped(gpu: &Gpu, buffer: &wgpu::Buffer, submission: wgpu::SubmissionIndex, bytes: u64) -> Result<wgpu::BufferView> {
+    let range = 0..bytes.next_multiple_of(8);
     buffer.map_async(wgpu::MapMode::Read, range.clone(), |_| {});
     if !gpu.wait(submission, PATIENCE)? {
         return Err(gpu.health().lost("a superstep did not end").into());
@@ -111,7 +92,7 @@ impl Staging {
         submission: wgpu::SubmissionIndex,
         bytes: u64,
     ) -> Result<Mapped> {
-        let view = mapped(gpu, &buffer, submission, 0..bytes.next_multiple_of(8))?;
+        let view = mapped(gpu, &buffer, submission, bytes)?;
         Ok(Mapped { view: Some(view), buffer, bytes: bytes as usize, back: self.back.clone() })
     }
 }

@@ -19,9 +19,7 @@ use crate::model::algorithm::Graph;
 use crate::model::attributes::Role;
 use crate::pages::fetch::PagePool;
 use std::any::Any;
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::thread;
 use topostream_formats::Store;
 
 /// An open adapter and its buffers that outlive a run.
@@ -151,30 +149,13 @@ impl Home {
             pool.fault_in_all();
         }
         let shape = Shape::of(plan);
-        let is_new = self.arena.as_ref().is_none_or(|arena| arena.shape() != shape);
-        if is_new {
+        if self.arena.as_ref().is_none_or(|arena| arena.shape() != shape) {
             // The old arena is freed first: both may not fit.
             (self.arena, self.rows, self.left) = (None, None, None);
             self.gpu.poll()?;
+            self.arena = Some(Arena::new(&self.gpu, shape)?);
         }
-        let gpu = Arc::clone(&self.gpu);
-        // Drivers take 40 ms for 1 GB of device memory: degrees are uploaded meanwhile.
-        thread::scope(|scope| {
-            let arena = || Arena::new(&gpu, shape);
-            let allocated = is_new.then(|| thread::Builder::new().name("gpu arena".into()).spawn_scoped(scope, arena));
-            self.rows = Some(UnitRows::new(self.rows.take(), &gpu, plan, frames)?);
-            self.prepare_graph(plan, store, graph, part)?;
-            match allocated {
-                None => {}
-                Some(Ok(thread)) => self.arena = Some(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?),
-                Some(Err(_)) => self.arena = Some(arena()?),
-            }
-            Ok(())
-        })
-    }
-
-    /// Uploads degrees and directories, unless that is done.
-    fn prepare_graph(&mut self, plan: &DevicePlan, store: &Store, graph: &Graph, part: &Part) -> Result<()> {
+        self.rows = Some(UnitRows::new(self.rows.take(), &self.gpu, plan, frames)?);
         let (log2, degrees, packs) = (plan.chunk_vertices_log2, part.held(Role::Own), plan.outgoing_bytes > 0);
         if self.graph.as_ref().is_none_or(|graph| graph.shape() != (log2, degrees.clone(), packs)) {
             self.graph = None;

@@ -133,8 +133,8 @@ impl Context {
         Ok(made)
     }
 
-    /// Allocates device memory for one buffer alone: NVIDIA's driver 580 then takes 1 to 4 ms for 4 GiB, and otherwise
-    /// 80 to 130, and as long again to free it.
+    /// Allocates device memory for one buffer alone: NVIDIA's driver 580 then takes 4 to 17 ms for 4 GiB, and otherwise
+    /// 80 to 130, and nearly as long again to free it.
     ///
     /// # Errors
     /// [`GpuError::OutOfMemory`], naming what it was for.
