@@ -2,10 +2,14 @@
 //! visits is in the memory of the devices that see it.
 //!
 //! ```text
-//!  Prepare ─▶ Lists ─▶ (all devices have sent) ─▶ Census ─▶ (all have counted) ─▶ Lists … ─▶ Leave
+//!  Prepare ─▶ Superstep ─▶ (all have counted) ─▶ Superstep … ─▶ Leave
+//!
+//!  Superstep:  lists · messages sent ─▶ (all devices have sent) ─▶ messages applied · census
 //! ```
 //!
-//! Each part is one submission. The team adds up the counts and chooses the next superstep.
+//! Each half of a superstep is one submission. Between them devices wait for each other without the team: a device
+//! [arrives](crate::device::exchange::ExchangeMemory::arrive) when its messages are there. The team adds up the counts
+//! and chooses the next superstep.
 
 use super::StepEnd;
 use crate::device::exchange::Move;
@@ -44,19 +48,19 @@ pub enum JointPart {
         /// The pages that the device sees.
         seen: Arc<SeenPages>,
     },
-    /// Runs the edge function over the lists that the superstep visits, and sends messages.
-    Lists {
+    /// Runs the edge function over the lists that the superstep visits, and sends messages. When all devices have,
+    /// applies the others' messages and counts the next frontier.
+    Superstep {
         /// The superstep.
         step: Step,
         /// What the superstep before has activated on all devices.
         found: Summary,
         /// Messages to the other devices.
         send: Vec<Move>,
-    },
-    /// Applies the others' messages and counts the next frontier.
-    Census {
-        /// Messages of the other devices.
+        /// Messages of the other devices, which may be empty.
         receive: Vec<Move>,
+        /// The number of arrivals in the exchange memory when all devices have sent.
+        arrivals: u64,
     },
     /// Ends joint supersteps: the engine asks for the pages of the next one.
     Leave,
@@ -67,11 +71,11 @@ pub enum JointPart {
 pub struct JointEnd {
     /// To [`JointPart::Prepare`]: whether the device can.
     pub ready: bool,
-    /// To [`JointPart::Prepare`] and [`JointPart::Census`]: a bit for each of the algorithm's visits, and the one
+    /// To [`JointPart::Prepare`] and [`JointPart::Superstep`]: a bit for each of the algorithm's visits, and the one
     /// without lists, set if the next superstep with this visit needs a page that is not in device memory.
     pub missing: u32,
-    /// To [`JointPart::Census`]: the results of the superstep for the device's own vertices.
+    /// To [`JointPart::Superstep`]: the results of the superstep for the device's own vertices.
     pub end: StepEnd,
-    /// To [`JointPart::Census`]: pages that the device has visited.
+    /// To [`JointPart::Superstep`]: pages that the device has visited.
     pub pages: u64,
 }

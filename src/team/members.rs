@@ -208,6 +208,16 @@ impl Team {
         self.plan.schedule.messages.iter().map(collect).collect()
     }
 
+    /// For each device, the application of all others' messages.
+    fn messages_of_others(&self) -> Round {
+        let messages = self.plan.schedule.messages.iter().enumerate();
+        let of_others = |to: usize| {
+            let others = messages.clone().filter(|(from, _)| *from != to).flat_map(|(_, pieces)| pieces);
+            others.map(|piece| Move::Apply { vertices: piece.vertices.clone(), at: piece.at }).collect()
+        };
+        (0..self.members.len()).map(of_others).collect()
+    }
+
     /// What devices do with messages that have been sent, and the number of bytes written and read.
     fn replies(&self) -> (u64, Round) {
         let mut bytes = 0;

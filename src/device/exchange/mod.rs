@@ -19,7 +19,7 @@ use crate::model::algorithm::Visit;
 use crate::model::attributes::{Attribute, AttributeType, Role};
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use topostream_formats::buffer::SharedMemory;
 use topostream_formats::{Direction, Result};
@@ -133,6 +133,8 @@ pub struct ExchangeMemory {
     piece_bytes: u64,
     /// The number of times that the values at each offset have been announced.
     announced: Mutex<HashMap<u64, u64>>,
+    /// How often devices have [arrived](Self::arrive).
+    arrivals: AtomicU64,
     abandoned: AtomicBool,
 }
 
@@ -173,8 +175,8 @@ impl ExchangeMemory {
         let sound = piece_bytes.is_power_of_two() && (4096..=PIECE_BYTES_MAX).contains(&piece_bytes);
         assert!(sound, "pieces of {piece_bytes} bytes");
         let memory = SharedMemory::new("the exchange memory", pieces.max(1).saturating_mul(piece_bytes))?;
-        let (announced, abandoned) = (Mutex::default(), AtomicBool::new(false));
-        Ok(Self { memory, piece_bytes, announced, abandoned })
+        let (announced, arrivals, abandoned) = (Mutex::default(), AtomicU64::new(0), AtomicBool::new(false));
+        Ok(Self { memory, piece_bytes, announced, arrivals, abandoned })
     }
 
     /// Returns whether it has `pieces` pieces of `piece_bytes` each.
@@ -187,6 +189,16 @@ impl ExchangeMemory {
         if let Move::Put { at, .. } | Move::Pack { at, .. } = one {
             *self.announcements().entry(*at).or_insert(0) += 1;
         }
+    }
+
+    /// Says that a device has written its messages of a superstep.
+    pub fn arrive(&self) {
+        self.arrivals.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often devices have arrived: when all have in a superstep, their messages are there.
+    pub fn arrivals(&self) -> u64 {
+        self.arrivals.load(Ordering::Acquire)
     }
 
     fn announcements(&self) -> MutexGuard<'_, HashMap<u64, u64>> {

@@ -1,5 +1,5 @@
-//! Supersteps of a traversal that GPUs run together while all of their pages are in device memory: one submission for
-//! the lists and the messages, one for the others' messages and the census.
+//! Supersteps of a traversal that GPUs run together while all of their pages are in device memory. The team starts a
+//! superstep on all devices, which exchange their messages by themselves, and adds up what they have counted.
 
 use super::Team;
 use crate::device::joint::{JointEnd, JointPart, SeenPages};
@@ -142,10 +142,20 @@ impl Team {
     fn joint_superstep(&mut self, step: &Step) -> Result<Ahead> {
         let begun = Instant::now();
         self.joint.pages_known = false;
-        let (found, messages) = (self.joint.found, self.messages());
-        self.jointly(|device| JointPart::Lists { step: *step, found, send: messages[device].clone() })?;
-        let (bytes, round) = self.replies();
-        let ends = self.jointly(|device| JointPart::Census { receive: round[device].clone() })?;
+        let (found, messages, received) = (self.joint.found, self.messages(), self.messages_of_others());
+        let arrivals = self.exchange.arrivals() + self.members.len() as u64;
+        let ends = self.jointly(|device| JointPart::Superstep {
+            step: *step,
+            found,
+            send: messages[device].clone(),
+            receive: received[device].clone(),
+            arrivals,
+        });
+        let ends = ends.inspect_err(|_| {
+            // Others may be waiting for the messages of a device that has failed.
+            self.exchange.abandon();
+        })?;
+        let (bytes, _) = self.replies();
         let missing = all_missing(&ends);
         let ns = ends.iter().map(|end| end.end.exchange.ns).max().unwrap_or(0);
         self.direction = step.direction;

@@ -235,12 +235,15 @@ impl Gpu {
     /// # Errors
     /// The errors of [`Gpu::check`].
     pub fn wait(&self, submission: wgpu::SubmissionIndex, timeout: Duration) -> Result<bool, Error> {
-        let end = Instant::now().checked_add(timeout);
+        let begun = Instant::now();
+        let (end, spin) = (begun.checked_add(timeout), self.poll_time(SPIN));
         loop {
             self.check()?;
             let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+            // The system wakes a sleeper some ten microseconds late.
+            let slice = if begun.elapsed() < spin { Duration::ZERO } else { SLICE };
             let poll =
-                wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: Some(left.min(SLICE)) };
+                wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: Some(left.min(slice)) };
             let outcome = caught(|| self.device.poll(poll));
             // wgpu treats submissions to a lost device as done.
             self.check()?;

@@ -212,6 +212,9 @@ impl Driver {
             DriverMessage::Joint(part, reply) => {
                 let result = self.sound().and_then(|()| self.joint(&part));
                 self.failed |= result.is_err();
+                if self.failed {
+                    self.exchange.iter().for_each(Exchange::abandon);
+                }
                 drop(reply.send(self.explained(result)));
             }
             DriverMessage::Missing(mut pages, reply) => {

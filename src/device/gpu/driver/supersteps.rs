@@ -81,14 +81,11 @@ impl Driver {
                 let buffers = (self.intake.arena(), self.launches.rows());
                 end = self.device_loop.prepare_jointly(&mut self.context, buffers, (step, seen))?;
             }
-            JointPart::Lists { step, found, send } => {
+            JointPart::Superstep { step, found, send, receive, arrivals } => {
                 self.context.home.rest();
                 let exchange = shared(&mut self.exchange, &self.context)?;
-                self.device_loop.run_lists(&mut self.context, exchange, (step, found), send)?;
-            }
-            JointPart::Census { receive } => {
-                let exchange = shared(&mut self.exchange, &self.context)?;
-                end = self.device_loop.run_census(&mut self.context, exchange, receive)?;
+                let messages = (send.as_slice(), receive.as_slice(), *arrivals);
+                end = self.device_loop.run_jointly(&mut self.context, exchange, (step, found), messages)?;
                 self.found = end.end.summary;
             }
             JointPart::Leave if self.device_loop.pages_unknown => {

@@ -91,17 +91,39 @@ impl DeviceLoop {
         Ok(JointEnd { ready: true, missing: control.missing(&read), ..JointEnd::default() })
     }
 
-    /// Runs the edge function over the lists that a superstep visits, and sends messages. Waits until they are there.
+    /// Runs a superstep: the lists that it visits, this device's messages, those of others, and the census of the
+    /// device's own vertices. The second submission is encoded while the kernels of the first one run.
     ///
     /// # Errors
-    /// Device errors.
-    pub fn run_lists(
+    /// Device errors; [`rounds::cut`] if the driver ended loops early.
+    pub fn run_jointly(
+        &mut self,
+        context: &mut Context,
+        exchange: &mut Exchange,
+        (step, found): (&Step, &Summary),
+        (send, receive, arrivals): (&[Move], &[Move], u64),
+    ) -> Result<JointEnd> {
+        let lists = self.submit_lists(context, exchange, (step, found), send)?;
+        let census = self.encode_census(context, exchange, receive)?;
+        let gpu = context.gpu();
+        if !gpu.wait(lists, PATIENCE)? {
+            return Err(gpu.health().lost("a superstep did not end").into());
+        }
+        if !exchange.swap_messages(context, (send, receive), arrivals)? {
+            // The run ends with the error of the device that has failed.
+            return Ok(JointEnd::default());
+        }
+        self.count(context, census)
+    }
+
+    /// Submits the kernels over lists, and those that send messages.
+    fn submit_lists(
         &mut self,
         context: &mut Context,
         exchange: &mut Exchange,
         (step, found): (&Step, &Summary),
         send: &[Move],
-    ) -> Result<()> {
+    ) -> Result<wgpu::SubmissionIndex> {
         let (Some(resident), Some(control)) = (&self.resident, &self.control) else { return Err(unprepared(context)) };
         let Some(visit) = number_of(&visits(context), step) else { return Err(unprepared(context)) };
         let mut writes = Writes::default();
@@ -113,19 +135,17 @@ impl DeviceLoop {
         let mut encoder = context.encoder();
         in_pass(context, &mut encoder, LISTS, |pass| control.encode_lists(pass, step.superstep, visit));
         exchange.encode_messages(context, &mut encoder, send)?;
-        let gpu = context.gpu();
-        if !gpu.wait(gpu.queue().submit([encoder.finish()]), PATIENCE)? {
-            return Err(gpu.health().lost("a superstep did not end").into());
-        }
-        exchange.messages_sent(context, send)
+        Ok(context.gpu().queue().submit([encoder.finish()]))
     }
 
-    /// Applies messages, and counts the device's own vertices in the next frontier.
-    ///
-    /// # Errors
-    /// Device errors; [`rounds::cut`] if the driver ended loops early.
-    pub fn run_census(&mut self, context: &mut Context, exchange: &mut Exchange, receive: &[Move]) -> Result<JointEnd> {
-        let (Some(resident), Some(control)) = (&self.resident, &self.control) else { return Err(unprepared(context)) };
+    /// Encodes the application of the others' messages, the census and the readback.
+    fn encode_census(
+        &mut self,
+        context: &mut Context,
+        exchange: &mut Exchange,
+        receive: &[Move],
+    ) -> Result<EncodedCensus> {
+        let Some(control) = &self.control else { return Err(unprepared(context)) };
         let superstep = context.step.superstep;
         let mut encoder = context.encoder();
         exchange.encode_messages(context, &mut encoder, receive)?;
@@ -133,15 +153,22 @@ impl DeviceLoop {
         in_pass(context, &mut encoder, name, |pass| control.encode_census(pass, superstep));
         // The census clears the words of own vertices only.
         context.buffers.frontier(superstep).iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
-        let (found, checked) = (COURSE_BYTES + COUNTERS_BYTES, control.check_bytes());
-        let times = (found + checked).next_multiple_of(8);
+        let found = COURSE_BYTES + COUNTERS_BYTES;
+        let times = (found + control.check_bytes()).next_multiple_of(8);
         let bytes = times + context.timing.bytes();
         let readback = readback(context, self.joint_readback.take(), bytes)?;
         encoder.copy_buffer_to_buffer(control.course(), 0, &readback, 0, COURSE_BYTES);
         encoder.copy_buffer_to_buffer(&context.buffers.counters, 0, &readback, COURSE_BYTES, COUNTERS_BYTES);
         control.encode_check(&mut encoder, superstep.wrapping_add(1), (&readback, found));
         context.timing.resolve(&mut encoder, &readback, times);
-        let submission = context.gpu().queue().submit([encoder.finish()]);
+        Ok(EncodedCensus { commands: encoder.finish(), readback, found, times, bytes })
+    }
+
+    /// Submits the census, and reads its results.
+    fn count(&mut self, context: &mut Context, census: EncodedCensus) -> Result<JointEnd> {
+        let (Some(resident), Some(control)) = (&self.resident, &self.control) else { return Err(unprepared(context)) };
+        let EncodedCensus { commands, readback, found, times, bytes } = census;
+        let submission = context.gpu().queue().submit([commands]);
         let read = read_buffer(context.gpu(), &readback, submission, bytes)?;
         self.joint_readback = Some(readback);
         self.pages_unknown = true;
@@ -153,6 +180,16 @@ impl DeviceLoop {
         let missing = control.missing(&checked[..control.check_bytes() as usize]);
         Ok(JointEnd { missing, ..digest(context, (found, spans), all_pages)? })
     }
+}
+
+/// The second half of a superstep, encoded.
+struct EncodedCensus {
+    commands: wgpu::CommandBuffer,
+    readback: wgpu::Buffer,
+    /// Bytes of the readback before the checks for missing pages, before the timestamps, and in all.
+    found: u64,
+    times: u64,
+    bytes: u64,
 }
 
 /// A buffer of at least this size.

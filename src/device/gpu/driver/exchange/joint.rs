@@ -1,12 +1,18 @@
-//! Messages in the submissions of joint supersteps, which hold other kernels too.
+//! Messages in the submissions of joint supersteps, which hold other kernels too, and the wait for those of others.
 
 use super::Exchange;
 use crate::device::exchange::Move;
 use crate::device::gpu::driver::context::Context;
+use crate::device::gpu::adapter::readback::PATIENCE;
+use crate::device::gpu::driver::LOOK;
 use crate::error::Result;
+use std::time::{Duration, Instant};
+
+/// How long to poll for the others before sleeping: devices of one speed end their lists within a millisecond.
+const SPIN: Duration = Duration::from_millis(5);
 
 impl Exchange {
-    /// Encodes messages to others, or those of others, which are in the exchange memory.
+    /// Encodes messages to others, or the application of those of others.
     ///
     /// # Errors
     /// Shader and device errors.
@@ -16,17 +22,40 @@ impl Exchange {
         encoder: &mut wgpu::CommandEncoder,
         moves: &[Move],
     ) -> Result<()> {
-        if self.mirrored {
-            self.mirror_in(context, moves);
-        }
         moves.iter().try_for_each(|one| self.encode_move(context, encoder, one))
     }
 
-    /// Makes messages available to others, once the kernels that write them have completed.
+    /// Makes messages available to others, once the kernels that write them have completed, and waits until all
+    /// devices have. Returns whether they have: no, if one has failed.
     ///
     /// # Errors
     /// Device errors.
-    pub fn messages_sent(&self, context: &Context, moves: &[Move]) -> Result<()> {
-        self.bring_out(context, moves)
+    pub fn swap_messages(
+        &self,
+        context: &Context,
+        (sent, received): (&[Move], &[Move]),
+        arrivals: u64,
+    ) -> Result<bool> {
+        self.bring_out(context, sent)?;
+        self.memory.arrive();
+        let (since, spin) = (Instant::now(), context.gpu().poll_time(SPIN));
+        while self.memory.arrivals() < arrivals {
+            if self.memory.is_abandoned() {
+                return Ok(false);
+            }
+            let waited = since.elapsed();
+            if waited > PATIENCE {
+                return Err(context.gpu().health().lost("messages of another device did not arrive").into());
+            }
+            if waited < spin {
+                std::hint::spin_loop();
+            } else {
+                std::thread::sleep(LOOK);
+            }
+        }
+        if self.mirrored {
+            self.mirror_in(context, received);
+        }
+        Ok(true)
     }
 }
