@@ -1,8 +1,10 @@
-//! Keeps a card busy until the first launch of a run.
+//! Keeps a card busy until a run does.
 //!
-//! An idle card lowers its clock (an H200 from 1,980 to 345 MHz) and takes some hundred milliseconds to raise it again,
-//! so that the first pages of a run would be processed slowly. From opening until the first launch, a thread submits
-//! tiny kernels one after another and waits for each. Launches wait for at most one of them, about ten microseconds.
+//! An idle card lowers its clock (an H200 from 1,980 to 345 MHz) and takes some hundred milliseconds to raise it again.
+//! A card that waits for a disk counts as idle: after two seconds of pages from an SSD, supersteps over the pages that
+//! it then holds took 2.6 times as long (docs/decisions/0017). A thread submits tiny kernels one after another and waits
+//! for each, from opening until the first launch, or until all pages are there if the device will hold them. Launches
+//! wait for at most one of them, about ten microseconds.
 
 use super::open::Gpu;
 use super::probe::Probe;
@@ -14,8 +16,8 @@ use std::time::{Duration, Instant};
 use topostream_formats::threads;
 use wgpu::BufferUsages as Usage;
 
-/// Maximum duration: longer than a run takes to its first launch.
-const LONGEST: Duration = Duration::from_secs(5);
+/// Maximum duration: longer than it takes to fill a device's memory from an SSD.
+const LONGEST: Duration = Duration::from_secs(60);
 /// Maximum wait for a kernel.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Workgroups: about one for each multiprocessor.

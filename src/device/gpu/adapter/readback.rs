@@ -5,6 +5,8 @@ use crate::error::Result;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::cell::Cell;
 use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Maximum wait for a readback, far above the duration of any kernel.
@@ -29,17 +31,29 @@ pub fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
 /// # Errors
 /// [`Lost`](crate::error::GpuError::Lost) if the submission takes longer than [`PATIENCE`]; device errors.
 pub fn read_buffer(gpu: &Gpu, buffer: &wgpu::Buffer, submission: wgpu::SubmissionIndex, bytes: u64) -> Result<Vec<u8>> {
-    let view = mapped(gpu, buffer, submission, bytes)?;
+    let view = mapped(gpu, buffer, submission, bytes, true)?;
     let read = view[..bytes as usize].to_vec();
     drop(view);
     buffer.unmap();
     Ok(read)
 }
 
-/// Waits for a submission and maps at least the first `bytes` of a buffer that it filled.
-fn mapped(gpu: &Gpu, buffer: &wgpu::Buffer, submission: wgpu::SubmissionIndex, bytes: u64) -> Result<wgpu::BufferView> {
+/// Waits for a submission and maps at least the first `bytes` of a buffer that it filled. Polls first if it is `soon`
+/// done.
+fn mapped(
+    gpu: &Gpu,
+    buffer: &wgpu::Buffer,
+    submission: wgpu::SubmissionIndex,
+    bytes: u64,
+    soon: bool,
+) -> Result<wgpu::BufferView> {
     let range = 0..bytes.next_multiple_of(8);
-    buffer.map_async(wgpu::MapMode::Read, range.clone(), |_| {});
+    let done = Arc::new(AtomicBool::new(false));
+    let mark = Arc::clone(&done);
+    buffer.map_async(wgpu::MapMode::Read, range.clone(), move |_| mark.store(true, Ordering::Release));
+    if soon {
+        gpu.poll_until(&done)?;
+    }
     if !gpu.wait(submission, PATIENCE)? {
         return Err(gpu.health().lost("a superstep did not end").into());
     }
@@ -92,7 +106,7 @@ impl Staging {
         submission: wgpu::SubmissionIndex,
         bytes: u64,
     ) -> Result<Mapped> {
-        let view = mapped(gpu, &buffer, submission, bytes)?;
+        let view = mapped(gpu, &buffer, submission, bytes, false)?;
         Ok(Mapped { view: Some(view), buffer, bytes: bytes as usize, back: self.back.clone() })
     }
 }

@@ -157,7 +157,10 @@ impl Launches {
 
     fn launch_batch(&mut self, context: &mut Context, place: Place, mut jobs: Vec<Job>) -> Result<()> {
         let ring = self.free_rings.pop().expect("asked by the caller");
-        context.home.rest();
+        // A device that will hold all pages stays awake until it has them.
+        if context.plan.stream_slots > 0 {
+            context.home.rest();
+        }
         let table = self.table(context, place, &mut jobs);
         let mut encoder = context.encoder();
         if !context.is_packed() || context.images.is_some() {

@@ -296,6 +296,7 @@ impl Driver {
         let buffers = (self.intake.arena(), self.launches.rows(), self.launches.hubs());
         match self.device_loop.submit_pages(&mut self.context, buffers, &pages) {
             Ok(Some(visited)) => {
+                self.context.home.rest();
                 self.launches.count(visited.into());
                 return Vec::new();
             }

@@ -103,6 +103,7 @@ impl Driver {
             let since = Instant::now();
             let buffers = (self.intake.arena(), self.launches.rows(), self.launches.hubs());
             let Some(pages) = self.device_loop.submit(&mut self.context, buffers, &step)? else { break };
+            self.context.home.rest();
             let mut end = match pages.done {
                 Some((end, hubs_wanted)) => {
                     self.make_room_for_hubs(hubs_wanted);

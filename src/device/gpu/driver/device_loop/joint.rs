@@ -21,6 +21,7 @@ use crate::device::{ExchangeWork, PageWork, StepEnd, Transfer};
 use crate::error::Result;
 use crate::model::algorithm::{Step, Summary, Visit};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use topostream_formats::Topology;
 
 /// The name of the span of all kernels over lists.
@@ -103,9 +104,10 @@ impl DeviceLoop {
         (step, found): (&Step, &Summary),
         (send, receive, arrivals): (&[Move], &[Move], u64),
     ) -> Result<JointEnd> {
-        let lists = self.submit_lists(context, exchange, (step, found), send)?;
+        let (lists, done) = self.submit_lists(context, exchange, (step, found), send)?;
         let census = self.encode_census(context, exchange, receive)?;
         let gpu = context.gpu();
+        gpu.poll_until(&done)?;
         if !gpu.wait(lists, PATIENCE)? {
             return Err(gpu.health().lost("a superstep did not end").into());
         }
@@ -123,7 +125,7 @@ impl DeviceLoop {
         exchange: &mut Exchange,
         (step, found): (&Step, &Summary),
         send: &[Move],
-    ) -> Result<wgpu::SubmissionIndex> {
+    ) -> Result<(wgpu::SubmissionIndex, Arc<AtomicBool>)> {
         let (Some(resident), Some(control)) = (&self.resident, &self.control) else { return Err(unprepared(context)) };
         let Some(visit) = number_of(&visits(context), step) else { return Err(unprepared(context)) };
         let mut writes = Writes::default();
@@ -135,7 +137,7 @@ impl DeviceLoop {
         let mut encoder = context.encoder();
         in_pass(context, &mut encoder, LISTS, |pass| control.encode_lists(pass, step.superstep, visit));
         exchange.encode_messages(context, &mut encoder, send)?;
-        Ok(context.gpu().queue().submit([encoder.finish()]))
+        Ok(context.gpu().submit_marked(encoder.finish()))
     }
 
     /// Encodes the application of the others' messages, the census and the readback.

@@ -2,9 +2,9 @@
 
 use super::Exchange;
 use crate::device::exchange::Move;
-use crate::device::gpu::driver::context::Context;
 use crate::device::gpu::adapter::readback::PATIENCE;
 use crate::device::gpu::driver::LOOK;
+use crate::device::gpu::driver::context::Context;
 use crate::error::Result;
 use std::time::{Duration, Instant};
 
