@@ -136,6 +136,9 @@
 
 pub mod algorithms;
 pub mod checkpoint;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 pub mod engine;
 pub mod error;
 pub mod model;

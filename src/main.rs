@@ -1,7 +1,5 @@
 //! The command-line program.
 
-mod cli;
-
 fn main() -> std::process::ExitCode {
-    cli::main()
+    topostream::cli::main()
 }

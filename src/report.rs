@@ -4,6 +4,8 @@ use crate::device::PageWork;
 pub use crate::device::{DeviceReport, Transfer};
 use crate::model::algorithm::Iteration;
 pub use crate::pages::StripeReport;
+#[doc(hidden)]
+pub use crate::pages::memory::MemoryPlan;
 pub use crate::predict::{Prediction, Terms};
 pub use crate::team::TeamReport;
 use serde::Serialize;
@@ -28,6 +30,9 @@ pub struct RunReport {
     pub buffer_bytes: u64,
     /// The main memory that the run planned to use, in bytes: attributes, degrees, page buffer and so on.
     pub planned_bytes: u64,
+    /// Its parts.
+    #[doc(hidden)]
+    pub memory: Option<MemoryPlan>,
     /// The peak resident memory of the process so far, in bytes, if the system reports it.
     pub peak_memory_bytes: Option<u64>,
     /// Elapsed time from initialisation to the end of the last superstep, in nanoseconds.
@@ -56,6 +61,22 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Returns this report without its supersteps, of which there may be hundreds of thousands.
+    #[doc(hidden)]
+    pub fn without_steps(&self) -> Self {
+        Self {
+            algorithm: self.algorithm.clone(),
+            device: self.device.clone(),
+            fetcher: self.fetcher.clone(),
+            sharing: self.sharing.clone(),
+            predicted: self.predicted.clone(),
+            checkpoints: self.checkpoints.clone(),
+            stripes: self.stripes.clone(),
+            steps: Vec::new(),
+            ..*self
+        }
+    }
+
     /// Combines this report with that of a following run.
     pub(crate) fn followed_by(mut self, next: Self) -> Self {
         let begun = self.steps.len() as u32;
@@ -73,6 +94,7 @@ impl RunReport {
             initialise_ns: self.initialise_ns + next.initialise_ns,
             retries: self.retries + next.retries,
             planned_bytes: self.planned_bytes.max(next.planned_bytes),
+            memory: if self.planned_bytes > next.planned_bytes { self.memory } else { next.memory },
             bound: self.total.bound(),
             total: self.total,
             stripes: self.stripes,

@@ -2,14 +2,14 @@
 
 use super::Failure;
 use super::memory::memory_bytes;
+pub use crate::algorithms::command::size;
+use crate::device::DeviceChoice;
+use crate::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};
+use crate::pages::fetch::FetcherKind;
+use crate::team::{Assignment, Strategy};
 use clap::{Args, ValueEnum};
 use etcetera::BaseStrategy as _;
 use std::path::PathBuf;
-pub use topostream::algorithms::command::size;
-use topostream::device::DeviceChoice;
-use topostream::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};
-use topostream::pages::fetch::FetcherKind;
-use topostream::team::{Assignment, Strategy};
 use topostream_formats::encoding::PLAIN_PAGES;
 use topostream_formats::page::{PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use topostream_formats::shard::SHARDS_MAX;
@@ -289,12 +289,12 @@ impl ResourceArgs {
     /// Begins to load the drivers of GPUs, if the devices are sure to need them.
     pub fn load_drivers(&self) {
         #[cfg(feature = "gpu")]
-        topostream::device::gpu::adapters::load_early(&self.devices);
+        crate::device::gpu::adapters::load_early(&self.devices);
     }
 
     /// The engine's options.
-    pub fn options(&self, cancel: &topostream_tools::progress::Cancel) -> topostream::EngineOptions {
-        let defaults = topostream::EngineOptions::default();
+    pub fn options(&self, cancel: &topostream_tools::progress::Cancel) -> crate::engine::EngineOptions {
+        let defaults = crate::engine::EngineOptions::default();
         let threads = self.threads.map_or(defaults.threads, usize::from);
         defaults
             .with_memory_bytes(self.memory_bytes())

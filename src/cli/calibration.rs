@@ -1,11 +1,11 @@
 //! The file with the rates of this machine.
 
 use super::Failure;
+use crate::predict::Rates;
 use etcetera::BaseStrategy;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use topostream::predict::Rates;
 
 /// The environment variable that names the file.
 pub const VARIABLE: &str = "TOPOSTREAM_CALIBRATION";

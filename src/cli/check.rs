@@ -1,13 +1,15 @@
 //! `--validate` of `run bfs` and `run sssp`: Graph500's checks, after the run and within its memory.
 
 use super::{Failure, tables};
+use crate::algorithms::command::Finished;
+use crate::checks::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
+use crate::engine::{Engine, EngineOptions};
+use crate::error::Error;
+use crate::model::algorithm::Values;
+use crate::model::algorithm::{Algorithm, AnswerValues};
+use crate::pages::memory::answer_bytes;
+use crate::store::{Store, VertexId};
 use std::time::Instant;
-use topostream::algorithms::command::Finished;
-use topostream::checks::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
-use topostream::model::algorithm::Values;
-use topostream::model::algorithm::{Algorithm, AnswerValues};
-use topostream::pages::memory::answer_bytes;
-use topostream::{Engine, EngineOptions, Error, Store, VertexId};
 
 /// Memory of a check for any graph: code and stacks.
 const PROGRAM_BYTES: u64 = 16 << 20;

@@ -7,6 +7,7 @@
 //! ```
 
 use super::columns::{Columns, Rows};
+use crate::model::algorithm::{Answer, AnswerValues};
 use arrow_array::builder::{BinaryBuilder, FixedSizeBinaryBuilder, StringBuilder};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_ipc::writer::FileWriter;
@@ -21,7 +22,6 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
-use topostream::model::algorithm::{Answer, AnswerValues};
 use topostream_formats::readers::IdType;
 use topostream_formats::{OriginalIds, VertexId};
 
@@ -56,7 +56,7 @@ impl Columns<'_> {
     }
 
     /// The columns' names and types.
-    fn schema(&self) -> Arc<Schema> {
+    pub fn schema(&self) -> Arc<Schema> {
         let column = |answer: &Answer<'_>| match answer.values {
             AnswerValues::F64(_) => Field::new(answer.name, DataType::Float64, true),
             AnswerValues::Integer(_) => Field::new(answer.name, DataType::UInt64, true),
@@ -69,14 +69,19 @@ impl Columns<'_> {
     }
 
     fn each_batch(&self, schema: &Arc<Schema>, mut write: impl FnMut(RecordBatch) -> io::Result<()>) -> io::Result<()> {
-        for rows in self.batches(BATCH_ROWS) {
-            let ids = || self.ids.column(rows.vertices().map(|vertex| Some(VertexId(vertex))));
-            let answers = || self.answers.par_iter().map(|answer| self.column(answer, rows));
-            let (ids, columns) = rayon::join(ids, || answers().collect::<io::Result<Vec<ArrayRef>>>());
-            let columns = std::iter::once(ids?).chain(columns?).collect();
-            write(RecordBatch::try_new(Arc::clone(schema), columns).map_err(of_arrow)?)?;
-        }
-        Ok(())
+        self.batches(BATCH_ROWS).try_for_each(|rows| write(self.batch(schema, rows)?))
+    }
+
+    /// Some rows, with the columns of [`schema`](Self::schema).
+    ///
+    /// # Errors
+    /// Those of reading names.
+    pub fn batch(&self, schema: &Arc<Schema>, rows: Rows<'_>) -> io::Result<RecordBatch> {
+        let ids = || self.ids.column(rows.vertices().map(|vertex| Some(VertexId(vertex))));
+        let answers = || self.answers.par_iter().map(|answer| self.column(answer, rows));
+        let (ids, columns) = rayon::join(ids, || answers().collect::<io::Result<Vec<ArrayRef>>>());
+        let columns = std::iter::once(ids?).chain(columns?).collect();
+        RecordBatch::try_new(Arc::clone(schema), columns).map_err(of_arrow)
     }
 
     /// The values of some rows; null where there are none.

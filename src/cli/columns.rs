@@ -1,6 +1,6 @@
 //! The rows and columns of a file of results.
 
-use topostream::model::algorithm::{Answer, Values};
+use crate::model::algorithm::{Answer, Values};
 use topostream_formats::OriginalIds;
 
 /// What is written: columns, and the vertices whose values they have.

@@ -3,13 +3,14 @@
 use super::args::size;
 use super::progress::Bars;
 use super::{Failure, Outcome, opening, print, tables, temporary_folder};
+use crate::algorithms::{Bfs, PageRank, Stop};
+use crate::engine::{Engine, EngineOptions, Run};
+use crate::model::algorithm::AnswerValues;
+use crate::report::RunReport;
+use crate::store::VertexId;
 use clap::Args;
 use std::collections::VecDeque;
 use std::time::Instant;
-use topostream::algorithms::{Bfs, PageRank, Stop};
-use topostream::model::algorithm::AnswerValues;
-use topostream::report::RunReport;
-use topostream::{Engine, EngineOptions, Run, VertexId};
 use topostream_formats::{EdgeSource, OriginalIds};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::generate::Rmat;

@@ -1,10 +1,10 @@
 //! `topostream devices`: the devices of this machine.
 
 use super::{Failure, Outcome, print, tables};
+#[cfg(feature = "gpu")]
+use crate::device::gpu::AdapterReport;
 use clap::Args;
 use serde::Serialize;
-#[cfg(feature = "gpu")]
-use topostream::device::gpu::AdapterReport;
 
 /// List the devices that can run algorithms: the CPU, and every GPU with its limits and fast paths.
 #[derive(Args)]
@@ -58,8 +58,8 @@ impl Report {
 #[cfg(feature = "gpu")]
 impl Report {
     fn new() -> Result<Self, Failure> {
-        use topostream::device::DeviceChoice;
-        use topostream::device::gpu::adapters;
+        use crate::device::DeviceChoice;
+        use crate::device::gpu::adapters;
         let adapters = adapters::list();
         let auto = adapters::pick(&adapters, &DeviceChoice::Auto)?;
         let auto = auto.map_or("cpu".into(), |at| adapters[at].index.to_string());
@@ -111,7 +111,7 @@ impl Report {
     }
 
     fn closing(&self) -> String {
-        use topostream::device::gpu::adapters::NO_ADAPTER;
+        use crate::device::gpu::adapters::NO_ADAPTER;
         let auto = self.adapters.iter().find(|adapter| adapter.index.to_string() == self.auto);
         match auto {
             Some(adapter) => format!("auto selects device {}: {}\n", adapter.index, adapter.name),

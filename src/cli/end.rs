@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// handlers only take down what the system frees anyway, which took some 30 to 50 ms with NVIDIA's driver 580.
 pub fn with(code: u8) -> ExitCode {
     #[cfg(feature = "gpu")]
-    if topostream::device::gpu::adapters::has_loaded_drivers() {
+    if crate::device::gpu::adapters::has_loaded_drivers() {
         use std::io::Write;
         // A closed stdout is no reason to panic.
         std::io::stdout().flush().ok();

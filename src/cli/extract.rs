@@ -6,14 +6,16 @@ use super::format::report;
 use super::generate::write_edges;
 use super::progress::Bars;
 use super::{Failure, Outcome, opening, say};
+use crate::algorithms::command::{Source, source};
+use crate::algorithms::neighbourhood::command::DirectionArg;
+use crate::device::DeviceChoice;
+use crate::engine::{Engine, EngineOptions};
+use crate::extract::{ExtractOptions, HopDirection, induced, induced_needs, within_hops, within_hops_needs};
+use crate::model::vertex_set::VertexSet;
+use crate::store::{Store, VertexId};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use topostream::algorithms::command::{Source, source};
-use topostream::algorithms::neighbourhood::command::DirectionArg;
-use topostream::device::DeviceChoice;
-use topostream::extract::{ExtractOptions, HopDirection, induced, induced_needs, within_hops, within_hops_needs};
-use topostream::{Engine, EngineOptions, Store, VertexId, VertexSet};
 use topostream_formats::readers::InputFile;
 use topostream_formats::write::StoreWriter;
 use topostream_formats::{EdgeSource, Error as StoreError, IdSpace, SourceInfo};
@@ -218,8 +220,8 @@ pub fn write_store(
     let mut open = || -> Result<Box<dyn EdgeSource>, StoreError> {
         let subgraph = induced(Arc::clone(store), Arc::clone(wanted), &reading);
         subgraph.map(|subgraph| Box::new(subgraph) as Box<dyn EdgeSource>).map_err(|error| match error {
-            topostream::Error::Store(error) => error,
-            topostream::Error::Memory { what, needed_bytes, budget_bytes, parts } => {
+            crate::error::Error::Store(error) => error,
+            crate::error::Error::Memory { what, needed_bytes, budget_bytes, parts } => {
                 StoreError::Memory { what, needed_bytes, budget_bytes, parts }
             }
             other => StoreError::Invalid(other.to_string()),

@@ -69,10 +69,16 @@ Examples:
 
 impl Format {
     pub fn run(self, cancel: &Cancel) -> Outcome {
+        let files = InputArgs::files(&self.inputs)?;
+        self.run_over(&files.iter().map(InputFile::of_argument).collect::<Vec<_>>(), cancel)
+    }
+
+    /// The same with other input than the arguments name.
+    pub fn run_over(&self, inputs: &[InputFile], cancel: &Cancel) -> Outcome {
         let options = self.layout.options(self.input.weight_type != WeightsOption::Ignore)?;
         let temporary = options.temporary.as_ref().unwrap_or(&self.store);
-        let share = |file: InputFile| file.with_cancel(cancel.flag()).with_temporary(temporary);
-        let files = InputArgs::inputs(&InputArgs::files(&self.inputs)?, share);
+        let share = |file: &InputFile| file.clone().with_cancel(cancel.flag()).with_temporary(temporary);
+        let files: Vec<InputFile> = inputs.iter().map(share).collect();
         self.format(&files, &options, cancel).map_err(|failure| match named(failure, &files) {
             Failure::Store(error @ Error::Memory { .. }) => Failure::Store(self.sufficient(error, &files, options)),
             other => other,

@@ -1,9 +1,13 @@
 //! `topostream info`: a store's sizes and degrees.
 
-use super::{Failure, Outcome, opening, print, tables};
+use super::report::{self, degrees};
+use super::results::OutputFile;
+use super::{Failure, Outcome, opening, print, say, tables};
 use clap::Args;
 use std::path::PathBuf;
 use topostream_tools::info::summarise;
+use topostream_tools::progress::Cancel;
+use topostream_tools::report::{Form, page_of_store};
 
 /// Show a store's sizes, degrees and layout. Reads no page, or a few if they are packed.
 #[derive(Args)]
@@ -13,13 +17,28 @@ pub struct Info {
     /// As JSON, for programs
     #[arg(long)]
     json: bool,
+    /// Write a page in HTML about the store, with its degrees; it appears when it is complete
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 impl Info {
-    pub fn run(self) -> Outcome {
-        let summary = summarise(&opening::open(&self.store)?)?;
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let page = self.report.as_deref().map(OutputFile::create).transpose()?;
+        let store = opening::open(&self.store)?;
+        let summary = summarise(&store)?;
+        let written = match (page, &self.report) {
+            (Some(page), Some(path)) => {
+                let program = concat!("topostream ", env!("CARGO_PKG_VERSION"));
+                let name = self.store.display().to_string();
+                let html = page_of_store(&name, &summary, &degrees(&store)?, program, Form::Document);
+                report::write(page, path, &html, cancel)?
+            }
+            _ => String::new(),
+        };
         if !self.json {
-            return print(&tables::summary(&self.store, &summary));
+            print(&tables::summary(&self.store, &summary))?;
+            return say(&written);
         }
         let json = serde_json::to_string_pretty(&summary).map_err(|error| Failure::Other(error.to_string()))?;
         print(&(json + "\n"))

@@ -3,7 +3,7 @@
 use super::Failure;
 use clap::Args;
 use std::path::PathBuf;
-use topostream_formats::readers::{ColumnChoice, InputFile, Kind, Options, TableOptions, WeightsOption, input_files};
+use topostream_formats::readers::{ColumnChoice, Kind, Options, TableOptions, WeightsOption, input_files};
 
 /// The input of `topostream format`.
 #[derive(Args, Clone, Debug)]
@@ -97,10 +97,5 @@ impl InputArgs {
             names: self.names,
             bipartite: self.bipartite,
         }
-    }
-
-    /// Opens nothing: the files, with what they have in common.
-    pub fn inputs(files: &[PathBuf], share: impl Fn(InputFile) -> InputFile) -> Vec<InputFile> {
-        files.iter().map(|path| share(InputFile::of_argument(path))).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand.
+//! The command line: one file a subcommand. The program's `main` is here, and what the Python package shares with it.
 
 mod args;
 mod calibrate;
@@ -10,6 +10,7 @@ mod columns;
 mod completions;
 mod demo;
 mod devices;
+mod embedded;
 mod end;
 mod export;
 mod extract;
@@ -23,6 +24,7 @@ mod plan;
 mod progress;
 mod ranking;
 mod reformat;
+mod report;
 mod results;
 mod run;
 mod run_report;
@@ -33,6 +35,15 @@ mod validate;
 mod verbosity;
 mod verify;
 mod vertices;
+
+pub use args::{ResourceArgs, StoreArgs};
+pub use calibration::for_run as rates;
+pub use columns::{Columns, Rows};
+pub use embedded::{call, format_table, usage_text};
+pub use opening::open_within as open;
+pub use report::report_html;
+pub use results::{OutputFile, ResultFile, ResultFormat};
+pub use run::{AnswerSummary, report_json, report_text};
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::io::Write;
@@ -80,6 +91,7 @@ Examples:
   topostream run pagerank wiki --output ranks.csv       run an algorithm from disk
   topostream run bfs wiki --source 30 --memory 512MiB   in a given amount of memory
   topostream run components wiki                        find connected components
+  topostream run pagerank wiki --report run.html        write a page about the run: what its time was spent on
   topostream extract wiki near --ego 30 --hops 2        extract the neighbourhood of a vertex
   topostream generate rmat --scale 24 --store big       make a large graph without input
 
@@ -102,6 +114,8 @@ enum Command {
     Verify(verify::Verify),
     /// Run an algorithm over a store.
     Run(run::RunCommand),
+    /// Write a page in HTML about a run.
+    Report(report::Report),
     /// Run LDBC Graphalytics' algorithms over its data sets, and compare the answers with the reference outputs.
     Validate(validate::Validate),
     /// Predict how long a run would take, by strategy and devices.
@@ -125,24 +139,28 @@ enum Command {
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+pub enum Failure {
+    /// A file cannot be read or written, or is damaged; a budget is too small.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A run failed.
     #[error(transparent)]
-    Engine(#[from] topostream::Error),
+    Engine(#[from] crate::error::Error),
     /// Arguments that contradict each other, or the store.
     #[error("{0}")]
     Usage(String),
+    /// Anything else.
     #[error("{0}")]
     Other(String),
 }
 
 impl Failure {
-    fn is_interrupt(&self) -> bool {
+    /// Whether the user asked to stop.
+    pub fn is_interrupt(&self) -> bool {
         matches!(
             self,
             Self::Store(StoreError::Interrupted)
-                | Self::Engine(topostream::Error::Interrupted | topostream::Error::Store(StoreError::Interrupted))
+                | Self::Engine(crate::error::Error::Interrupted | crate::error::Error::Store(StoreError::Interrupted))
         )
     }
 
@@ -151,26 +169,32 @@ impl Failure {
         match self {
             Self::Store(StoreError::Memory { needed_bytes, .. })
             | Self::Engine(
-                topostream::Error::Memory { needed_bytes, .. }
-                | topostream::Error::Store(StoreError::Memory { needed_bytes, .. }),
+                crate::error::Error::Memory { needed_bytes, .. }
+                | crate::error::Error::Store(StoreError::Memory { needed_bytes, .. }),
             ) => Some(*needed_bytes),
             _ => None,
         }
     }
 
+    /// The error, with a hint in lines of their own if there is one.
+    pub fn text(&self) -> String {
+        let mut text = self.to_string();
+        if let Some(bytes) = self.sufficient_budget() {
+            text += &format!("\nhint: at least {}MiB are needed", bytes.div_ceil(1 << 20));
+            text += &memory::origin().map_or(String::new(), |origin| format!("\nhint: {origin}"));
+        }
+        text
+    }
+
     /// Prints the error to stderr, with a hint if there is one.
     fn report(&self) -> u8 {
         // A closed stderr is no reason to panic.
-        let say = |text: String| writeln!(std::io::stderr(), "{text}").ok();
+        let say = |text: &str| writeln!(std::io::stderr(), "{text}").ok();
         if self.is_interrupt() {
-            say("interrupted: stopped cleanly".into());
+            say("interrupted: stopped cleanly");
             return INTERRUPTED;
         }
-        say(format!("error: {self}"));
-        if let Some(bytes) = self.sufficient_budget() {
-            say(format!("hint: at least {}MiB are needed", bytes.div_ceil(1 << 20)));
-            memory::origin().map(|origin| say(format!("hint: {origin}")));
-        }
+        say(&format!("error: {}", self.text()));
         if matches!(self, Self::Usage(_)) { BAD_USAGE } else { 1 }
     }
 }
@@ -187,7 +211,7 @@ const BAD_USAGE: u8 = 2;
 fn quieten_guarded_panics() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        if !topostream::device::gpu::health::is_guarded() {
+        if !crate::device::gpu::health::is_guarded() {
             before(info);
         }
     }));
@@ -214,7 +238,8 @@ pub fn main() -> ExitCode {
 impl Command {
     /// Whether it computes on several threads.
     fn is_parallel(&self) -> bool {
-        !matches!(self, Self::Info(_) | Self::Clean(_) | Self::Devices(_) | Self::Completions(_) | Self::Man(_))
+        let quick = matches!(self, Self::Info(_) | Self::Clean(_) | Self::Devices(_) | Self::Report(_));
+        !quick && !matches!(self, Self::Completions(_) | Self::Man(_))
     }
 
     fn run(self, cancel: &Cancel) -> Outcome {
@@ -223,9 +248,10 @@ impl Command {
             Self::Format(command) => command.run(cancel),
             Self::Extract(command) => command.run(cancel),
             Self::Reformat(command) => command.run(cancel),
-            Self::Info(command) => command.run(),
+            Self::Info(command) => command.run(cancel),
             Self::Verify(command) => command.run(cancel),
             Self::Run(command) => command.run(cancel),
+            Self::Report(command) => command.run(cancel),
             Self::Validate(command) => command.run(cancel),
             Self::Plan(command) => command.run(cancel),
             Self::Calibrate(command) => command.run(cancel),
@@ -238,6 +264,11 @@ impl Command {
             Self::Man(command) => command.run(Cli::command()),
         }
     }
+}
+
+/// The command line as clap knows it.
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// The first Ctrl-C asks for a clean stop, the second stops at once. Neither leaves unfinished files.
@@ -267,6 +298,9 @@ fn say(text: &str) -> Outcome {
 
 /// Prints a result. A reader that closes the pipe (`| head`) is no error.
 fn print(text: &str) -> Outcome {
+    if embedded::take(text) {
+        return Ok(());
+    }
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Other(format!("stdout: {error}"))),

@@ -2,10 +2,10 @@
 
 use super::Failure;
 use super::memory::memory_bytes;
+use crate::store::Store;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use topostream::Store;
 use topostream_formats::OpenOptions;
 
 /// The environment variable with further folders for stripes, as `--allow-stripe`.

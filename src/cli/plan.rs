@@ -2,12 +2,13 @@
 
 use super::run::Job;
 use super::{Failure, Outcome, print, tables};
+use crate::engine::{Engine, EngineOptions};
+use crate::model::algorithm::{Algorithm, Supersteps, Visit};
+use crate::predict::{DeviceProfile, Environment, Needs, Prediction, Rates, Workload, choose, predict, shares};
+use crate::store::Direction;
+use crate::team::Strategy;
 use clap::Args;
 use serde::Serialize;
-use topostream::model::algorithm::{Algorithm, Supersteps, Visit};
-use topostream::predict::{DeviceProfile, Environment, Needs, Prediction, Rates, Workload, choose, predict, shares};
-use topostream::team::Strategy;
-use topostream::{Direction, Engine, EngineOptions};
 use topostream_tools::progress::Cancel;
 
 /// Predict the memory and time of a run: the same arguments as `run`.
@@ -178,10 +179,10 @@ fn unknown(rates: &Rates, names: &[String]) -> Failure {
 /// The devices that are asked for, or the first of them; none is opened. CPUs share their threads.
 #[cfg(feature = "gpu")]
 fn profiles(options: &EngineOptions, most: usize) -> Result<Vec<DeviceProfile>, Failure> {
-    let mut adapters = topostream::device::gpu::adapters::choose_all(&options.devices)?;
+    let mut adapters = crate::device::gpu::adapters::choose_all(&options.devices)?;
     adapters.truncate(most);
     let cpus = adapters.iter().filter(|adapter| adapter.is_none()).count();
-    let profile = |adapter: &Option<topostream::device::gpu::adapters::Adapter>| match adapter {
+    let profile = |adapter: &Option<crate::device::gpu::adapters::Adapter>| match adapter {
         Some(adapter) => DeviceProfile::gpu(&adapter.report.name, adapter.report.memory_bytes, &options.gpu),
         None => DeviceProfile::cpu((options.threads / cpus).max(1)),
     };
@@ -190,7 +191,7 @@ fn profiles(options: &EngineOptions, most: usize) -> Result<Vec<DeviceProfile>, 
 
 #[cfg(not(feature = "gpu"))]
 fn profiles(options: &EngineOptions, most: usize) -> Result<Vec<DeviceProfile>, Failure> {
-    options.devices.iter().try_for_each(topostream::device::DeviceChoice::without_gpu_support)?;
+    options.devices.iter().try_for_each(crate::device::DeviceChoice::without_gpu_support)?;
     let cpus = options.devices.len().min(most);
     Ok(vec![DeviceProfile::cpu((options.threads / cpus).max(1)); cpus])
 }

@@ -1,20 +1,29 @@
 //! Progress bars on a terminal; none in a pipe.
 
+use super::embedded::{self, Hears};
 use super::verbosity;
+use crate::engine::{self, Moment};
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use topostream::engine::{self, Moment};
 use topostream_tools::progress::{Progress, Unit};
 
-/// One bar at a time, on stderr.
-#[derive(Default)]
-pub struct Bars(Mutex<Option<ProgressBar>>);
+/// One bar at a time, on stderr; inside another program, none: that program hears of the stages.
+pub struct Bars(Mutex<Option<ProgressBar>>, Option<Hears>);
+
+impl Default for Bars {
+    fn default() -> Self {
+        Self(Mutex::default(), embedded::hears())
+    }
+}
 
 impl Progress for Bars {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
+        if let Some(hears) = &self.1 {
+            return hears.begin(stage, total, unit);
+        }
         self.end();
         if shows() {
             *self.0.lock().expect("no panic while a bar is drawn") = Some(bar(stage, total, unit));
@@ -22,12 +31,18 @@ impl Progress for Bars {
     }
 
     fn position(&self, position: u64) {
+        if let Some(hears) = &self.1 {
+            return hears.position(position);
+        }
         if let Some(bar) = &*self.0.lock().expect("no panic while a bar is drawn") {
             bar.set_position(position);
         }
     }
 
     fn end(&self) {
+        if let Some(hears) = &self.1 {
+            return hears.end();
+        }
         if let Some(bar) = self.0.lock().expect("no panic while a bar is drawn").take() {
             bar.finish_and_clear();
         }

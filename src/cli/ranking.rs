@@ -1,11 +1,11 @@
 //! The vertices with the largest values of a column.
 
 use super::vertices::parts;
+use crate::algorithms::command::Figure;
+use crate::model::algorithm::{Answer, AnswerValues};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
-use topostream::algorithms::command::Figure;
-use topostream::model::algorithm::{Answer, AnswerValues};
 
 /// A vertex and its value.
 pub type Ranked = (u32, Figure);

@@ -3,12 +3,12 @@
 use super::args::StoreArgs;
 use super::extract::{building_bytes, refusal, write_store};
 use super::{Failure, Outcome, opening};
+use crate::model::vertex_set::VertexSet;
 use clap::Args;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::NamedTempFile;
-use topostream::VertexSet;
 use topostream_formats::names::StoredNames;
 use topostream_formats::readers::{InputFile, NameLines};
 use topostream_formats::write::StoreWriter;
@@ -71,7 +71,7 @@ fn numbers_of(
     cancel: &Cancel,
 ) -> Result<NamedTempFile, Failure> {
     let folder = options.temporary.clone().unwrap_or_else(std::env::temp_dir);
-    let failed = |source| Failure::Engine(topostream::Error::Output { path: folder.clone(), source });
+    let failed = |source| Failure::Engine(crate::error::Error::Output { path: folder.clone(), source });
     let numbers = tempfile::Builder::new().suffix(".u32").tempfile_in(&folder).map_err(failed)?;
     let mut out = BufWriter::new(numbers.as_file());
     let mut lines = NameLines::open(&InputFile::of_argument(file).with_cancel(cancel.flag()), READING_BYTES)?;

@@ -2,6 +2,7 @@
 
 use super::columns::{Columns, Rows};
 use super::{Failure, tables};
+use crate::model::algorithm::{Answer, AnswerValues};
 use clap::ValueEnum;
 use npyz::{DType, DTypeError, Field, TypeWrite, WriterBuilder};
 use std::fmt::Write as _;
@@ -9,7 +10,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use topostream::model::algorithm::{Answer, AnswerValues};
 use topostream_formats::{Error as StoreError, OriginalIds, VertexId, durable};
 use topostream_tools::progress::Cancel;
 
@@ -151,7 +151,7 @@ impl OutputFile {
 }
 
 fn failure(path: &Path, source: io::Error) -> Failure {
-    Failure::Engine(topostream::Error::Output { path: path.to_owned(), source })
+    Failure::Engine(crate::error::Error::Output { path: path.to_owned(), source })
 }
 
 /// A file whose writes fail once a stop was requested.

@@ -2,12 +2,12 @@
 
 use super::tables::{bytes, count, lean_table, seconds, table};
 use super::verbosity;
+use crate::device::DeviceReport;
+use crate::device::Transfer;
+use crate::pages::StripeReport;
+use crate::predict::Prediction;
+use crate::report::{CheckpointReport, RunReport, StepReport, Waits};
 use std::fmt::Write;
-use topostream::device::DeviceReport;
-use topostream::device::Transfer;
-use topostream::pages::StripeReport;
-use topostream::predict::Prediction;
-use topostream::report::{CheckpointReport, RunReport, StepReport, Waits};
 
 /// Maximum number of supersteps in a table; others are left out.
 const STEPS_SHOWN: usize = 24;
@@ -208,8 +208,8 @@ fn prediction(report: &RunReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use topostream::team::TeamReport;
-    use topostream::team::{Assignment, Strategy};
+    use crate::team::TeamReport;
+    use crate::team::{Assignment, Strategy};
 
     #[test]
     fn stripes_are_shown_where_there_are_several() {

@@ -2,13 +2,13 @@
 
 use super::args::{EncodingName, page_size, widths};
 use super::{Failure, Outcome, print};
+use crate::algorithms::CATALOGUE;
+use crate::algorithms::command::{Entry, ON, Switch, Variation, find};
+use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
+use crate::store::Direction;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::collections::BTreeMap;
-use topostream::Direction;
-use topostream::algorithms::CATALOGUE;
-use topostream::algorithms::command::{Entry, ON, Switch, Variation, find};
-use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream_formats::edge::WeightType;
 
 /// Print the validated WGSL module of one kernel of one algorithm. shaders/README.md explains it.

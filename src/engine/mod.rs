@@ -53,7 +53,7 @@ pub use progress::{Moment, Progress};
 use roster::{Kinds, MakeCpu, Roster};
 use session::Session;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use topostream_formats::Store;
 use waits::{Ending, waits, waits_ahead};
@@ -73,6 +73,8 @@ pub struct Engine {
     gate: Gate,
     /// Whether a run has begun.
     has_run: AtomicBool,
+    /// Bytes of the budget that are not for runs.
+    reserved_bytes: AtomicU64,
 }
 
 /// A finished run: its report and its results.
@@ -132,6 +134,7 @@ impl Engine {
             options,
             gate: Gate::default(),
             has_run: AtomicBool::new(false),
+            reserved_bytes: AtomicU64::new(0),
         }
     }
 
@@ -165,6 +168,18 @@ impl Engine {
     /// Returns the store.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Returns the store, for results that outlive the engine.
+    #[doc(hidden)]
+    pub fn shared_store(&self) -> Arc<Store> {
+        Arc::clone(&self.store)
+    }
+
+    /// Sets how much of the budget the next runs may not use, in bytes: the memory of results that are kept.
+    #[doc(hidden)]
+    pub fn reserve(&self, bytes: u64) {
+        self.reserved_bytes.store(bytes, Ordering::Relaxed);
     }
 
     /// Calls `look` with the adapter that is kept from the last run, for tests.
@@ -213,7 +228,8 @@ impl Engine {
         declared::check(&*algorithm, &self.store)?;
         self.check_checkpoint(&*algorithm)?;
         let (team, kinds, degrees) = self.open_devices(&*algorithm)?;
-        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, self.options.memory_bytes)?;
+        let memory_bytes = self.options.memory_bytes.saturating_sub(self.reserved_bytes.load(Ordering::Relaxed));
+        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, memory_bytes)?;
         self.check_memory(&*algorithm, &plan)?;
         if let Some(degrees) = degrees {
             self.store.keep_out_degrees(degrees?);

@@ -150,6 +150,7 @@ impl<'a> Session<'a> {
             buffer_pages: self.plan.frames.into(),
             buffer_bytes: self.plan.buffer_bytes(),
             planned_bytes: self.plan.total_bytes() + self.options.trace_bytes() + self.options.checkpoint_bytes(),
+            memory: Some(*self.plan),
             ..RunReport::default()
         }
     }

@@ -22,6 +22,7 @@ mod plan;
 mod program;
 mod quiet;
 mod readme;
+mod report;
 mod results;
 mod stores;
 mod stripes;

@@ -6,4 +6,6 @@ pub mod generate;
 pub mod info;
 pub mod names;
 pub mod progress;
+#[cfg(feature = "report")]
+pub mod report;
 pub mod verify;

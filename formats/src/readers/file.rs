@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::pipe::{self, Pipe};
+#[cfg(feature = "parquet")]
+use super::table::MemoryTable;
 use crate::error::{Error, Result};
 use crate::patience::insist;
 
@@ -36,6 +38,9 @@ struct Shared {
     temporary: PathBuf,
     cancel: Arc<AtomicBool>,
     state: Mutex<State>,
+    /// A table in memory, in place of a file.
+    #[cfg(feature = "parquet")]
+    table: Option<Arc<MemoryTable>>,
     /// Other files of the same graph.
     beside: Mutex<Vec<InputFile>>,
 }
@@ -80,13 +85,56 @@ impl InputFile {
 
     fn closed(path: PathBuf, is_standard_input: bool, temporary: PathBuf, cancel: Arc<AtomicBool>) -> Self {
         let (state, beside) = (Mutex::new(State::Closed), Mutex::default());
-        Self(Arc::new(Shared { path, is_standard_input, temporary, cancel, state, beside }))
+        Self(Arc::new(Shared {
+            path,
+            is_standard_input,
+            temporary,
+            cancel,
+            state,
+            #[cfg(feature = "parquet")]
+            table: None,
+            beside,
+        }))
+    }
+
+    /// A table in memory, which is read as an Arrow file would be; `name` stands for it in messages.
+    #[cfg(feature = "parquet")]
+    pub fn in_memory(name: &str, table: Arc<MemoryTable>) -> Self {
+        Self::new(name).with_table(Some(table))
+    }
+
+    #[cfg(feature = "parquet")]
+    fn with_table(mut self, table: Option<Arc<MemoryTable>>) -> Self {
+        Arc::get_mut(&mut self.0).expect("it has just been made").table = table;
+        self
+    }
+
+    /// The table in memory, if it is one.
+    #[cfg(feature = "parquet")]
+    pub(super) fn table(&self) -> Option<&Arc<MemoryTable>> {
+        self.0.table.as_ref()
+    }
+
+    /// Bytes of the table in memory, if it is one.
+    fn table_bytes(&self) -> Option<u64> {
+        #[cfg(feature = "parquet")]
+        return self.table().map(|table| table.bytes());
+        #[cfg(not(feature = "parquet"))]
+        None
     }
 
     /// Waiting for a pipe ends with [`Error::Interrupted`] once `cancel` is set.
     #[must_use]
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
-        Self::closed(self.0.path.clone(), self.0.is_standard_input, self.0.temporary.clone(), cancel)
+        self.again(self.0.temporary.clone(), cancel)
+    }
+
+    /// The same file, not opened yet, with another folder for temporary files and another flag.
+    fn again(&self, temporary: PathBuf, cancel: Arc<AtomicBool>) -> Self {
+        let again = Self::closed(self.0.path.clone(), self.0.is_standard_input, temporary, cancel);
+        #[cfg(feature = "parquet")]
+        let again = again.with_table(self.0.table.clone());
+        again
     }
 
     /// Puts copies of pipes that have to be read twice into unnamed files in this folder, or in its nearest ancestor
@@ -95,7 +143,7 @@ impl InputFile {
     pub fn with_temporary(self, folder: impl AsRef<Path>) -> Self {
         let folder = std::path::absolute(folder.as_ref()).unwrap_or_else(|_| folder.as_ref().to_owned());
         let existing = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(&folder).to_owned();
-        Self::closed(self.0.path.clone(), self.0.is_standard_input, existing, Arc::clone(&self.0.cancel))
+        self.again(existing, Arc::clone(&self.0.cancel))
     }
 
     /// The name in messages.
@@ -129,6 +177,9 @@ impl InputFile {
 
     /// The length, if it is known.
     pub(super) fn bytes(&self) -> Result<Option<u64>> {
+        if let Some(bytes) = self.table_bytes() {
+            return Ok(Some(bytes));
+        }
         Ok(match &*self.opened()? {
             State::Seekable(seekable) => Some(seekable.bytes),
             _ => None,
@@ -137,7 +188,7 @@ impl InputFile {
 
     /// Whether the file can have only one stream, unless [`Self::make_seekable`] is called.
     pub(super) fn is_pipe(&self) -> Result<bool> {
-        Ok(!matches!(&*self.opened()?, State::Seekable(_)))
+        Ok(self.table_bytes().is_none() && !matches!(&*self.opened()?, State::Seekable(_)))
     }
 
     /// A stream of the contents from the beginning. A pipe has only one.

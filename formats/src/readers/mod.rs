@@ -48,6 +48,8 @@ pub use kind::Kind;
 pub use name_lines::NameLines;
 pub use options::{Options, WeightsOption};
 pub use recognise::recognise;
+#[cfg(feature = "parquet")]
+pub use table::MemoryTable;
 pub use table::{
     ColumnChoice, IdType, Ids, NameList, Numbers, Opened, RowBatch, Table, TableOptions, Taken, WithVertices,
     input_files, open_inputs,

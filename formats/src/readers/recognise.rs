@@ -25,6 +25,10 @@ pub fn recognise(path: impl AsRef<Path>) -> Result<Kind> {
 
 /// The format of `file`. The beginning of a pipe is kept for reading.
 pub(super) fn of_file(file: &InputFile) -> Result<Kind> {
+    #[cfg(feature = "parquet")]
+    if file.table().is_some() {
+        return Ok(Kind::Arrow);
+    }
     if file.is_standard_input() {
         return by_content(file, None);
     }

@@ -57,7 +57,7 @@ impl Prepared {
 }
 
 /// An algorithm, or several runs with one answer.
-pub trait Runnable {
+pub trait Runnable: Send {
     /// Runs to the end.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl<A: Algorithm> Runnable for A {
 }
 
 /// A finished run.
-pub trait Finished {
+pub trait Finished: Send + Sync {
     /// Its report.
     fn report(&self) -> &RunReport;
 
@@ -161,7 +161,7 @@ pub enum Shown {
 }
 
 /// Summarises a finished run.
-pub type Summarize = Box<dyn Fn(&dyn Finished, &Store) -> Vec<SummaryItem>>;
+pub type Summarize = Box<dyn Fn(&dyn Finished, &Store) -> Vec<SummaryItem> + Send>;
 
 /// An item of a summary.
 pub enum SummaryItem {
@@ -189,7 +189,7 @@ pub enum Figure {
 }
 
 /// Writes a file from a finished run.
-pub type WriteFile = Box<dyn FnOnce(&dyn Finished, &Store, &mut dyn io::Write) -> io::Result<()>>;
+pub type WriteFile = Box<dyn FnOnce(&dyn Finished, &Store, &mut dyn io::Write) -> io::Result<()> + Send>;
 
 /// Work of a command in addition to the run and its answer.
 pub enum Companion {

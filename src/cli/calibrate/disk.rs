@@ -1,13 +1,13 @@
 //! The rate at which the engine's fetcher reads pages, with no work on them.
 
 use crate::cli::{Failure, opening};
+use crate::pages::fetch::{self, CANCEL_TICK, FetcherKind, Frame, IN_FLIGHT_MAX, PagePool, PageRead, PageRef};
+use crate::pages::parts::Parts;
+use crate::predict::disks;
+use crate::store::Store;
 use std::future::poll_fn;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use topostream::Store;
-use topostream::pages::fetch::{self, CANCEL_TICK, FetcherKind, Frame, IN_FLIGHT_MAX, PagePool, PageRead, PageRef};
-use topostream::pages::parts::Parts;
-use topostream::predict::disks;
 use topostream_formats::PageId;
 use topostream_formats::chunks::{ChunkSet, chunk_bytes};
 use topostream_formats::random::GOLDEN;

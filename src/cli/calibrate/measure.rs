@@ -2,15 +2,16 @@
 
 use super::fit::{FREE, Sample, median, per_second, rates};
 use super::graphs::Graphs;
+use crate::algorithms::{Bfs, Components, PageRank, Sssp, Stop, Traffic};
 use crate::cli::{Failure, opening};
+use crate::device::DeviceChoice;
+use crate::engine::{Engine, EngineOptions};
+use crate::model::algorithm::Algorithm;
+use crate::predict::{BusRates, DeviceRates, KernelRates};
+use crate::report::{RunReport, StepReport};
+use crate::store::{Direction, VertexId};
+use crate::team::Strategy;
 use std::path::Path;
-use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Stop, Traffic};
-use topostream::device::DeviceChoice;
-use topostream::model::algorithm::Algorithm;
-use topostream::predict::{BusRates, DeviceRates, KernelRates};
-use topostream::report::{RunReport, StepReport};
-use topostream::team::Strategy;
-use topostream::{Direction, Engine, EngineOptions, VertexId};
 use topostream_formats::WeightType;
 
 /// Iterations of a PageRank.

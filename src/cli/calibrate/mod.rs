@@ -8,14 +8,14 @@ mod measure;
 use super::args::ResourceArgs;
 use super::results::OutputFile;
 use super::{Failure, Outcome, calibration, print, say, tables};
+use crate::device::DeviceChoice;
+use crate::engine::EngineOptions;
+use crate::predict::{DeviceRates, RATES_VERSION, Rates};
 use clap::Args;
 use graphs::Graphs;
 use measure::Bench;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use topostream::EngineOptions;
-use topostream::device::DeviceChoice;
-use topostream::predict::{DeviceRates, RATES_VERSION, Rates};
 use topostream_tools::progress::Cancel;
 
 /// Benchmark disk, bus and compute rates, for `plan`, `--strategy auto`, and the predictions of `run`.
@@ -92,8 +92,8 @@ fn create(path: &Path) -> Result<OutputFile, Failure> {
 /// The selected devices, each by a choice that names it alone.
 #[cfg(feature = "gpu")]
 fn choices(options: &EngineOptions) -> Result<Vec<DeviceChoice>, Failure> {
-    let adapters = topostream::device::gpu::adapters::choose_all(&options.devices)?;
-    let choice = |adapter: &topostream::device::gpu::adapters::Adapter| DeviceChoice::Index(adapter.report.index);
+    let adapters = crate::device::gpu::adapters::choose_all(&options.devices)?;
+    let choice = |adapter: &crate::device::gpu::adapters::Adapter| DeviceChoice::Index(adapter.report.index);
     Ok(adapters.iter().map(|adapter| adapter.as_ref().map_or(DeviceChoice::Cpu, choice)).collect())
 }
 

@@ -4,6 +4,7 @@ use super::Export;
 use crate::cli::columnar::{IdColumn, parquet_properties};
 use crate::cli::results::OutputFile;
 use crate::cli::{Failure, tables};
+use crate::store::VertexId;
 use arrow_array::{ArrayRef, Float32Array, RecordBatch, UInt32Array};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
@@ -11,7 +12,6 @@ use parquet::arrow::ArrowWriter;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-use topostream::VertexId;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Edge, OriginalIds};
 

@@ -71,9 +71,9 @@ mod tests {
     fn vertices_are_numbered_from_zero() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store");
-        let store = topostream::StoreBuilder::from_edges([(10, 20), (20, 70)]).create(&path).unwrap();
+        let store = crate::store::StoreBuilder::from_edges([(10, 20), (20, 70)]).create(&path).unwrap();
         let ids = store.ids().unwrap();
-        let vertices = (0..store.vertices()).map(|vertex| topostream::VertexId(vertex as u32));
+        let vertices = (0..store.vertices()).map(|vertex| crate::store::VertexId(vertex as u32));
         let numbering = Numbering::new(vertices, &ids);
         assert_eq!([10, 20, 70].map(|id| numbering.number(id)), [0, 1, 2]);
         assert_eq!((numbering.count(), numbering.ids()), (3, &[10, 20, 70][..]));

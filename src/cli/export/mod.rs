@@ -14,11 +14,11 @@ mod matrix_market;
 mod numbering;
 
 use super::Failure;
+use crate::store::VertexId;
 use clap::ValueEnum;
 use numbering::Numbering;
 use std::io;
 use std::path::Path;
-use topostream::VertexId;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Edge, EdgeSource, Error as StoreError, OriginalIds};
 use topostream_tools::progress::Cancel;
@@ -107,7 +107,7 @@ impl Export<'_> {
     }
 
     fn failure(path: &Path, source: io::Error) -> Failure {
-        Failure::Engine(topostream::Error::Output { path: path.to_owned(), source })
+        Failure::Engine(crate::error::Error::Output { path: path.to_owned(), source })
     }
 
     fn refused(message: String) -> Failure {

@@ -1,6 +1,6 @@
 //! Numbers from 0 for vertices.
 
-use topostream::VertexId;
+use crate::store::VertexId;
 use topostream_formats::OriginalIds;
 
 /// The numbers of vertices: their places in ascending order of their ids, or, of names, in the order of the store.

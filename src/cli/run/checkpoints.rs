@@ -1,5 +1,6 @@
 //! `--checkpoint`, `--checkpoint-every` and `--resume`.
 
+use crate::checkpoint::{CheckpointEvent, Checkpoints, Every};
 use crate::cli::{Failure, Outcome};
 use clap::Args;
 use indicatif::ProgressBar;
@@ -7,7 +8,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use topostream::checkpoint::{CheckpointEvent, Checkpoints, Every};
 
 /// Where checkpoints go.
 #[derive(Args)]

@@ -3,12 +3,21 @@
 use super::checkpoints::{self, CheckpointArgs};
 use super::companions::Companions;
 use super::summary::AnswerSummary;
+use crate::algorithms::command::{Finished, Prepared, Runnable, Shown};
 use crate::cli::args::ResourceArgs;
 use crate::cli::columns::Columns;
 use crate::cli::ranking::largest;
+use crate::cli::report::{self, Asked};
 use crate::cli::results::{OutputFile, ResultFile, ResultFormat, STDOUT};
 use crate::cli::run_report::run_report;
 use crate::cli::{Failure, Outcome, calibration, opening, print, progress, tables, verbosity};
+use crate::engine::{Engine, EngineOptions};
+use crate::error::Error;
+use crate::model::algorithm::Answer;
+use crate::predict::Rates;
+use crate::report::RunReport;
+use crate::store::Store;
+use crate::trace::Timeline;
 use clap::Args;
 use indicatif::HumanDuration;
 use serde::Serialize;
@@ -16,14 +25,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use topostream::algorithms::command::{Finished, Prepared, Runnable, Shown};
-use topostream::model::algorithm::Answer;
-use topostream::predict::Rates;
-use topostream::report::RunReport;
-use topostream::trace::Timeline;
-use topostream::{Engine, EngineOptions, Error, Store};
 use topostream_formats::manifest::Ids;
 use topostream_tools::progress::Cancel;
+use topostream_tools::report::Origin;
 
 /// The options of all algorithms.
 #[derive(Args)]
@@ -50,6 +54,10 @@ pub struct Common {
     /// open; takes 40 MiB of the memory
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     trace: Option<PathBuf>,
+    /// Write a page in HTML about the run: what its time was spent on, its answer, the degrees of the store; it appears
+    /// when it is complete
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    report: Option<PathBuf>,
     /// Rates of this machine, for predictions [default: those that `topostream calibrate` saved]
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     calibration: Option<PathBuf>,
@@ -103,12 +111,13 @@ impl Common {
         warn_of_hours(&*runs, &store, shorter);
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
         let trace = self.trace.as_deref().map(TraceFile::create).transpose()?;
+        let page = self.report.as_deref().map(OutputFile::create).transpose()?;
         let progress = Arc::default();
         let spinner = progress::of_run(Arc::clone(&progress));
         let checkpoints = self.checkpoints.open(&spinner)?;
         let timeline = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let rates = calibration::for_run(self.calibration.as_deref())?;
-        let options = self.options(timeline, cancel).with_rates(rates).with_checkpoints(checkpoints.clone());
+        let options = self.options(timeline, cancel).with_rates(rates.clone()).with_checkpoints(checkpoints.clone());
         let options = options.with_progress(progress);
         let engine = Engine::new(store, options);
         let run = runs.run(&engine, &mut |_| {}).inspect_err(|error| {
@@ -125,7 +134,7 @@ impl Common {
             Ids::Packed { .. } => output.is_some() || !companions.is_empty(),
             Ids::File { .. } | Ids::Names { .. } => true,
         };
-        if loads_ids || matches!(shown, Shown::Groups(_)) {
+        if loads_ids || page.is_some() || matches!(shown, Shown::Groups(_)) {
             drop(engine);
         } else {
             std::mem::forget(engine);
@@ -137,7 +146,8 @@ impl Common {
         if let Some(output) = output {
             said += &self.write(output, &*run, &store, cancel)?;
         }
-        self.show(&*run, &store, &shown, &said)?;
+        let asked = Asked { path: &self.store, rates, degrees: page.is_some() };
+        self.show(&*run, &store, &shown, said, (page, &asked, cancel))?;
         checkpoints::clear(checkpoints.as_deref())
     }
 
@@ -153,18 +163,34 @@ impl Common {
         output.write(&columns, cancel)
     }
 
-    /// Prints the report and the summary of a run.
-    fn show(&self, run: &dyn Finished, store: &Store, shown: &Shown, said: &str) -> Outcome {
-        if !self.json && verbosity::is_quiet() {
+    /// Prints the report and the summary of a run, and writes its page.
+    fn show(
+        &self,
+        run: &dyn Finished,
+        store: &Store,
+        shown: &Shown,
+        mut said: String,
+        (page, asked, cancel): (Option<OutputFile>, &Asked<'_>, &Cancel),
+    ) -> Outcome {
+        if !self.json && page.is_none() && verbosity::is_quiet() {
             return Ok(());
         }
-        let answer = AnswerSummary::of(run, store, shown, self.top)?;
-        if self.json {
-            let whole = WholeReport { run: run.report(), answer };
-            let json = serde_json::to_string_pretty(&whole).map_err(|error| Failure::Other(error.to_string()))?;
-            return print(&(json + "\n"));
+        let mut answer = AnswerSummary::brief(run, store, shown, self.top)?;
+        if self.json || page.is_some() {
+            answer.describe(run);
+            let origin = asked.origin(store)?;
+            let json = self.json.then(|| report_json_of(run.report(), Some(&origin), &answer)).transpose()?;
+            if let (Some(page), Some(path)) = (page, &self.report) {
+                said += &report::write(page, path, &report::page(run.report(), origin, &answer)?, cancel)?;
+            }
+            if let Some(json) = json {
+                return print(&json);
+            }
+            if verbosity::is_quiet() {
+                return Ok(());
+            }
         }
-        let text = run_report(run.report()) + &answer.text() + said;
+        let text = report_text(run.report(), &answer) + &said;
         if self.prints_results() {
             // Standard output has the results alone.
             return std::io::stderr().write_all(text.as_bytes()).map_err(|error| Failure::Other(error.to_string()));
@@ -202,7 +228,31 @@ fn warn_of_hours(runs: &dyn Runnable, store: &Store, shorter: Option<&str>) {
 struct WholeReport<'a> {
     #[serde(flatten)]
     run: &'a RunReport,
-    answer: AnswerSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'a Origin>,
+    answer: &'a AnswerSummary,
+}
+
+/// The report of a run and the summary of its answer as text.
+pub fn report_text(run: &RunReport, answer: &AnswerSummary) -> String {
+    run_report(run) + &answer.text()
+}
+
+/// The report of a run and the summary of its answer as JSON, with a newline.
+///
+/// # Errors
+/// None that is known.
+pub fn report_json(run: &RunReport, answer: &AnswerSummary) -> Result<String, Failure> {
+    report_json_of(run, None, answer)
+}
+
+/// The same, with the origin of the run.
+///
+/// # Errors
+/// None that is known.
+pub fn report_json_of(run: &RunReport, origin: Option<&Origin>, answer: &AnswerSummary) -> Result<String, Failure> {
+    let json = serde_json::to_string_pretty(&WholeReport { run, origin, answer });
+    Ok(json.map_err(|error| Failure::Other(error.to_string()))? + "\n")
 }
 
 /// The vertices with the largest values.

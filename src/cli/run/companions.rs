@@ -1,15 +1,16 @@
 //! Additional work of a command: further files, checks by Graph500's rules.
 
 use super::common::Common;
+use crate::algorithms::command::{Companion, Finished, Runnable, WriteFile};
 use crate::cli::check::{self, Checking};
 use crate::cli::generate::write_edges;
 use crate::cli::results::OutputFile;
 use crate::cli::{Failure, opening};
+use crate::extract::{ExtractOptions, crossing};
+use crate::model::vertex_set::VertexSet;
+use crate::store::Store;
 use std::path::Path;
 use std::sync::Arc;
-use topostream::algorithms::command::{Companion, Finished, Runnable, WriteFile};
-use topostream::extract::{ExtractOptions, crossing};
-use topostream::{Store, VertexSet};
 use topostream_tools::progress::Cancel;
 
 /// Main memory for writing an edge list.

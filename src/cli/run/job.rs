@@ -1,10 +1,10 @@
 //! The subcommands of `run` and `plan`: the algorithms of the catalogue.
 
 use super::common::Common;
+use crate::algorithms::CATALOGUE;
+use crate::algorithms::command::{Entry, Parsed, find};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
-use topostream::algorithms::CATALOGUE;
-use topostream::algorithms::command::{Entry, Parsed, find};
 
 /// An algorithm of the catalogue with its arguments.
 pub struct Job {

@@ -8,7 +8,9 @@ mod summary;
 
 use super::{Outcome, opening};
 use clap::Args;
+pub use common::{report_json, report_json_of, report_text};
 pub use job::Job;
+pub use summary::AnswerSummary;
 use topostream_tools::progress::Cancel;
 
 /// Run an algorithm over a store, from disk, in bounded memory.
@@ -32,7 +34,8 @@ Examples:
   topostream run bfs wiki --source 30 --parents --validate
   topostream run rwr wiki --source 30 --source 74 --top 20
   topostream run circuit grid --source 0=5 --source 99=0 --max-iterations 5000
-  topostream run components wiki --output components.txt";
+  topostream run components wiki --output components.txt
+  topostream run components wiki --report components.html";
 
 impl RunCommand {
     pub fn run(self, cancel: &Cancel) -> Outcome {

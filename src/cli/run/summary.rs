@@ -1,15 +1,17 @@
 //! The summary of an answer: data, which `--json` prints as it is and the terminal as text.
 
+use crate::algorithms::command::{Figure, Finished, Shown, SummaryItem};
 use crate::cli::ranking::{best, largest};
+use crate::cli::report::{of_answer, of_sizes};
 use crate::cli::vertices::{group_sizes, parts};
 use crate::cli::{Failure, tables};
+use crate::model::algorithm::{Answer, AnswerValues, Values};
+use crate::store::{Store, VertexId};
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 use std::ops::Range;
-use topostream::algorithms::command::{Figure, Finished, Shown, SummaryItem};
-use topostream::model::algorithm::{Answer, AnswerValues, Values};
-use topostream::{Store, VertexId};
 use topostream_formats::OriginalId;
+use topostream_tools::report::Distribution;
 
 /// The number of vertices or groups that are listed unless `--top` is given.
 const TOP: usize = 10;
@@ -37,6 +39,9 @@ pub struct AnswerSummary {
     convergence: Option<Convergence>,
     #[serde(skip_serializing_if = "Option::is_none")]
     remark: Option<String>,
+    /// Of the first column, or of the sizes of groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distribution: Option<Distribution>,
 }
 
 /// The largest value of a column.
@@ -57,6 +62,8 @@ struct Groups {
     count: u64,
     /// The largest ones, largest first.
     largest: Vec<Group>,
+    #[serde(skip)]
+    sizes: Distribution,
 }
 
 #[derive(Serialize)]
@@ -111,9 +118,24 @@ fn as_map<S: Serializer>(pairs: &[(&'static str, Figure)], serializer: S) -> Res
 }
 
 impl AnswerSummary {
+    /// Summarises a finished run, with the distribution of its answer. `top` is as in [`brief`](Self::brief).
+    pub fn of(run: &dyn Finished, store: &Store, shown: &Shown, top: Option<usize>) -> Result<Self, Failure> {
+        let mut summary = Self::brief(run, store, shown, top)?;
+        summary.describe(run);
+        Ok(summary)
+    }
+
+    /// Adds the distribution of the first column, or of the sizes of groups.
+    pub fn describe(&mut self, run: &dyn Finished) {
+        self.distribution = match &self.groups {
+            Some(groups) => Some(groups.sizes.clone()),
+            None => run.answers().first().and_then(|answer| of_answer(answer, self.vertices)),
+        };
+    }
+
     /// Summarises a finished run. `top` is the number of vertices, or groups, to list: by default ten of the largest
     /// numbers and groups, and none of counts such as levels.
-    pub fn of(run: &dyn Finished, store: &Store, shown: &Shown, top: Option<usize>) -> Result<Self, Failure> {
+    pub fn brief(run: &dyn Finished, store: &Store, shown: &Shown, top: Option<usize>) -> Result<Self, Failure> {
         let vertices = store.vertices();
         let answers = run.answers();
         let convergence = run.report().total.iteration.map(|iteration| Convergence {
@@ -246,11 +268,11 @@ impl Groups {
         let size = |place: u32| if count == 1 { vertices } else { sizes[place as usize].into() };
         let groups = largest.iter().zip(store.ids_of(&named_after)?);
         let largest = groups.map(|(&place, id)| Group { id, vertices: size(place) }).collect();
-        Ok(Self { of: noun, count, largest })
+        Ok(Self { of: noun, count, largest, sizes: of_sizes(&sizes, noun) })
     }
 
     fn text(&self) -> String {
-        let Self { of, count, largest } = self;
+        let Self { of, count, largest, .. } = self;
         let size = largest.first().map_or(0, |group| group.vertices);
         let rows = largest.iter().map(|group| vec![group.id.to_string(), tables::count(group.vertices)]);
         let table = if largest.len() > 1 { tables::table(&[of, "vertices"], rows) } else { String::new() };

@@ -17,6 +17,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Rows of a batch that is passed on; those of files may be of any size.
 const BATCH_ROWS: usize = 1 << 16;
@@ -83,13 +84,39 @@ fn damaged(what: &str) -> ArrowError {
 ///
 /// The crate's readers allocate what a damaged message asks for, which may end the process. So lengths are checked
 /// against the bytes that there are before a message is decoded.
+///
+/// A table in memory comes from the program itself, and is not checked.
 enum Reader {
     File(Box<FileReader<BufReader<Seekable>>>),
     Stream(Box<Messages>),
+    /// A table, and the next of its batches.
+    Memory(Arc<MemoryTable>, usize),
+}
+
+/// A table in memory: columns of ids, and of weights if there are any.
+#[derive(Debug)]
+pub struct MemoryTable {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl MemoryTable {
+    /// A table of batches, all of which have this schema.
+    pub fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        Self { schema, batches }
+    }
+
+    /// Bytes of the columns.
+    pub(in super::super) fn bytes(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.get_array_memory_size() as u64).sum()
+    }
 }
 
 impl Reader {
     fn open(file: &InputFile, memory_bytes: u64) -> Result<Self> {
+        if let Some(table) = file.table() {
+            return Ok(Self::Memory(Arc::clone(table), 0));
+        }
         file.make_seekable()?;
         let (path, mut magic) = (file.path(), [0; 6]);
         let read = file.read_at(&mut magic, 0).map_err(Error::io(path, "read"))?;
@@ -107,6 +134,7 @@ impl Reader {
         match self {
             Self::File(reader) => reader.schema(),
             Self::Stream(messages) => messages.decoder.schema().expect("read when the stream was opened"),
+            Self::Memory(table, _) => Arc::clone(&table.schema),
         }
     }
 
@@ -114,6 +142,10 @@ impl Reader {
         guarded(path, || match self {
             Self::File(reader) => reader.next().transpose(),
             Self::Stream(messages) => messages.next(),
+            Self::Memory(table, next) => {
+                *next += 1;
+                Ok(table.batches.get(*next - 1).cloned())
+            }
         })
     }
 }

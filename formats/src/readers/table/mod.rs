@@ -24,6 +24,8 @@ mod rows;
 mod schema;
 mod source;
 
+#[cfg(feature = "parquet")]
+pub use arrow::MemoryTable;
 pub use columns::ColumnChoice;
 pub use files::input_files;
 pub use names::{IdType, NameList};

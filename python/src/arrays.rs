@@ -1,0 +1,149 @@
+//! Arrays that NumPy reads where they are, and those of a whole graph: ids and edges. The manifest of a store.
+
+use crate::work::interruptible;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+use topostream::cli::{self, Failure};
+use topostream::extract::{ExtractOptions, induced};
+use topostream::{Store, VertexId, VertexSet};
+use topostream_formats::EdgeSource;
+use topostream_formats::edge::WeightType;
+use topostream_tools::progress::Cancel;
+
+/// Values that NumPy reads in place, by its array interface.
+#[pyclass(frozen)]
+pub struct ColumnData(pub Values);
+
+/// Values of a type, which several arrays may share.
+#[derive(Clone)]
+pub enum Values {
+    F64(Arc<Vec<f64>>),
+    F32(Arc<Vec<f32>>),
+    I64(Arc<Vec<i64>>),
+    U64(Arc<Vec<u64>>),
+    U32(Arc<Vec<u32>>),
+}
+
+#[pymethods]
+impl ColumnData {
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        fn place<T>(values: &[T]) -> (usize, usize) {
+            (values.len(), values.as_ptr() as usize)
+        }
+        let ((length, address), of) = match &self.0 {
+            Values::F64(values) => (place(values), "<f8"),
+            Values::F32(values) => (place(values), "<f4"),
+            Values::I64(values) => (place(values), "<i8"),
+            Values::U64(values) => (place(values), "<u8"),
+            Values::U32(values) => (place(values), "<u4"),
+        };
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("shape", (length,))?;
+        interface.set_item("typestr", of)?;
+        // Read only: others may read the same memory.
+        interface.set_item("data", (address, true))?;
+        Ok(interface)
+    }
+}
+
+/// Opens a store, and returns its manifest as JSON.
+#[pyfunction]
+pub fn manifest(py: Python<'_>, path: &str) -> PyResult<String> {
+    interruptible(py, &Cancel::default(), &(), || {
+        let store = cli::open(path, u64::MAX)?;
+        serde_json::to_string(store.manifest()).map_err(|error| Failure::Other(error.to_string()))
+    })
+}
+
+/// The original ids of a store's vertices: an array of numbers, or a list of strings.
+#[pyfunction]
+pub fn ids(py: Python<'_>, path: &str) -> PyResult<Py<PyAny>> {
+    let found = interruptible(py, &Cancel::default(), &(), || {
+        let store = cli::open(path, u64::MAX)?;
+        let ids = store.ids()?;
+        let vertices = || (0..store.vertices()).map(|vertex| VertexId(vertex as u32));
+        if ids.names().is_none() {
+            return Ok((vertices().map(|vertex| ids.original(vertex)).collect(), Vec::new()));
+        }
+        let names = vertices().map(|vertex| ids.id(vertex).map(|id| id.to_string()));
+        Ok((Vec::new(), names.collect::<Result<Vec<_>, _>>()?))
+    })?;
+    let (numbers, names): (Vec<u64>, Vec<String>) = found;
+    match names.is_empty() {
+        true => Ok(ColumnData(Values::U64(Arc::new(numbers))).into_pyobject(py)?.into_any().unbind()),
+        false => Ok(names.into_pyobject(py)?.into_any().unbind()),
+    }
+}
+
+/// Sources, destinations and weights of all edges, by the numbers of vertices; an undirected edge once.
+#[pyfunction]
+pub fn edges(py: Python<'_>, path: &str) -> PyResult<(ColumnData, ColumnData, Option<ColumnData>)> {
+    let cancel = Cancel::default();
+    interruptible(py, &cancel, &(), || all_edges(path, &cancel))
+}
+
+fn all_edges(path: &str, cancel: &Cancel) -> Result<(ColumnData, ColumnData, Option<ColumnData>), Failure> {
+    let store = Arc::new(cli::open(path, u64::MAX)?);
+    let wanted = Arc::new(VertexSet::of(store.vertices(), |_| true));
+    let options = ExtractOptions { cancel: cancel.flag(), ..ExtractOptions::default() };
+    let numbering = Numbering::of(&store)?;
+    let mut source = induced(Arc::clone(&store), wanted, &options)?;
+    let (mut sources, mut dests, mut weights, mut chunk) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let weighted = store.manifest().weights;
+    loop {
+        source.read(&mut chunk)?;
+        if chunk.is_empty() {
+            break;
+        }
+        sources.extend(chunk.iter().map(|edge| numbering.vertex(edge.source)));
+        dests.extend(chunk.iter().map(|edge| numbering.vertex(edge.dest)));
+        if weighted.is_some() {
+            weights.extend(chunk.iter().map(|edge| edge.weight));
+        }
+    }
+    let weights = weighted.map(|of| match of {
+        WeightType::U32 => Values::U32(Arc::new(weights)),
+        WeightType::F32 => Values::F32(Arc::new(weights.into_iter().map(f32::from_bits).collect())),
+    });
+    let ends = [sources, dests].map(|of| ColumnData(Values::I64(Arc::new(of))));
+    let [sources, dests] = ends;
+    Ok((sources, dests, weights.map(ColumnData)))
+}
+
+/// The vertices of original ids.
+enum Numbering {
+    /// Ids are consecutive from the first on. Names stand for their vertices.
+    Range(u64),
+    /// Ids with their vertices, by id.
+    Sorted(Vec<(u64, u32)>),
+}
+
+impl Numbering {
+    fn of(store: &Store) -> Result<Self, Failure> {
+        use topostream_formats::manifest::Ids;
+        Ok(match store.manifest().ids {
+            Ids::Range { first } => Self::Range(first),
+            Ids::Names { .. } => Self::Range(0),
+            Ids::File { .. } | Ids::Packed { .. } => {
+                let ids = store.ids()?;
+                let numbers = 0..store.vertices() as u32;
+                let mut pairs: Vec<_> = numbers.map(|vertex| (ids.original(VertexId(vertex)), vertex)).collect();
+                pairs.sort_unstable();
+                Self::Sorted(pairs)
+            }
+        })
+    }
+
+    fn vertex(&self, id: u64) -> i64 {
+        match self {
+            Self::Range(first) => (id - first) as i64,
+            Self::Sorted(pairs) => {
+                let at = pairs.binary_search_by_key(&id, |pair| pair.0).expect("edges join vertices of the store");
+                pairs[at].1.into()
+            }
+        }
+    }
+}

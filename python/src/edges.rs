@@ -1,0 +1,114 @@
+//! Stores of edges in memory: arrays of NumPy, and tables that offer the Arrow PyCapsule interface. Both are read where
+//! they are.
+
+use crate::commands::{Stage, StageWatch};
+use crate::errors::exception;
+use crate::work::interruptible;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch, RecordBatchReader};
+use arrow_buffer::Buffer;
+use arrow_schema::{ArrowError, Field, Schema};
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyList};
+use std::panic::AssertUnwindSafe;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use topostream::cli::format_table;
+use topostream_formats::readers::MemoryTable;
+use topostream_tools::progress::Cancel;
+
+/// Makes a store of a table in memory with these options of `topostream format`, and returns what it prints.
+///
+/// The table is a list of pairs, a column's name and a buffer of numbers, or an object with `__arrow_c_stream__`.
+#[pyfunction]
+#[pyo3(signature = (table, store, words, progress=None))]
+pub fn from_edges(
+    py: Python<'_>,
+    table: &Bound<'_, PyAny>,
+    store: &str,
+    words: Vec<String>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let table = match table.cast::<PyList>() {
+        Ok(columns) => of_buffers(columns)?,
+        Err(_) => of_stream(table)?,
+    };
+    let (cancel, stage) = (Cancel::default(), Arc::new(Stage::default()));
+    let watch = StageWatch { stage: Arc::clone(&stage), function: progress };
+    interruptible(py, &cancel, &watch, || format_table(table, store, words, &cancel, stage))
+}
+
+/// The table of columns whose memory Python objects own.
+fn of_buffers(columns: &Bound<'_, PyList>) -> PyResult<MemoryTable> {
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    for pair in columns {
+        let (name, column): (String, Bound<'_, PyAny>) = pair.extract()?;
+        let array = of_buffer(&name, &column)?;
+        fields.push(Field::new(name, array.data_type().clone(), false));
+        arrays.push(array);
+    }
+    let schema = Arc::new(Schema::new(fields));
+    let wrong = |error: ArrowError| exception(columns.py(), "InputError", &error.to_string());
+    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(wrong)?;
+    Ok(MemoryTable::new(schema, vec![batch]))
+}
+
+fn of_buffer(name: &str, column: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    macro_rules! of {
+        ($($of:ty),*) => {
+            $(if let Ok(buffer) = PyBuffer::<<$of as ArrowPrimitiveType>::Native>::get(column) {
+                return array::<$of>(name, buffer, column.py());
+            })*
+        };
+    }
+    of!(Int64Type, UInt64Type, Int32Type, UInt32Type, Int16Type, UInt16Type, Int8Type, UInt8Type);
+    of!(Float64Type, Float32Type);
+    let found = column.get_type().name()?;
+    let message = format!("column {name}: expected an array of integers, or of floats for weights, found {found}");
+    Err(exception(column.py(), "InputError", &message))
+}
+
+/// An array over memory that a Python object owns and does not free before the array.
+fn array<T: ArrowPrimitiveType>(name: &str, buffer: PyBuffer<T::Native>, py: Python<'_>) -> PyResult<ArrayRef>
+where
+    T::Native: Element,
+    PyBuffer<T::Native>: Send + Sync,
+{
+    if buffer.dimensions() != 1 || !buffer.is_c_contiguous() {
+        let message = format!("column {name}: expected a contiguous array of one dimension");
+        return Err(exception(py, "InputError", &message));
+    }
+    let (items, bytes) = (buffer.item_count(), buffer.len_bytes());
+    let Some(address) = NonNull::new(buffer.buf_ptr().cast::<u8>()).filter(|_| items > 0) else {
+        return Ok(Arc::new(PrimitiveArray::<T>::from_iter_values([])));
+    };
+    let owner = Arc::new(AssertUnwindSafe(buffer));
+    #[allow(unsafe_code)]
+    // SAFETY: the exporter keeps the memory in place until the owner is dropped, which the array keeps. It is of this
+    // type, aligned and contiguous. Python code that writes to it meanwhile changes ids, which are only compared and
+    // copied.
+    let memory = unsafe { Buffer::from_custom_allocation(address, bytes, owner) };
+    Ok(Arc::new(PrimitiveArray::<T>::new(memory.into(), None)))
+}
+
+/// The table of an Arrow stream.
+fn of_stream(table: &Bound<'_, PyAny>) -> PyResult<MemoryTable> {
+    let py = table.py();
+    let capsule = table.call_method0("__arrow_c_stream__")?;
+    let capsule = capsule.cast::<PyCapsule>()?;
+    let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
+    let wrong = |error: ArrowError| exception(py, "InputError", &format!("edges in memory: {error}"));
+    #[allow(unsafe_code)]
+    // SAFETY: a capsule of this name holds such a stream, which is moved out of it: the capsule's destructor finds it
+    // released.
+    let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr().cast::<FFI_ArrowArrayStream>()) };
+    let reader = reader.map_err(wrong)?;
+    let schema = reader.schema();
+    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+    Ok(MemoryTable::new(schema, batches))
+}

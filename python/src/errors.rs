@@ -1,0 +1,52 @@
+//! Errors as exceptions of `topostream.errors`, with the same texts as the program's.
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use topostream::Error;
+use topostream::cli::Failure;
+use topostream_formats::Error as StoreError;
+
+/// An exception of `topostream.errors`, by its name.
+pub fn exception(py: Python<'_>, name: &str, message: &str) -> PyErr {
+    let of_class = || -> PyResult<PyErr> {
+        let class = py.import("topostream.errors")?.getattr(name)?;
+        Ok(PyErr::from_value(class.call1((message,))?))
+    };
+    of_class().unwrap_or_else(|error| error)
+}
+
+/// The exception for a failure.
+pub fn of_failure(py: Python<'_>, failure: &Failure) -> PyErr {
+    if failure.is_interrupt() {
+        return PyKeyboardInterrupt::new_err(());
+    }
+    let class = match failure {
+        Failure::Usage(_) => "ParameterError",
+        Failure::Other(_) => "TopostreamError",
+        Failure::Store(error) => of_store(error),
+        Failure::Engine(error) => of_engine(error),
+    };
+    exception(py, class, &failure.text())
+}
+
+fn of_engine(error: &Error) -> &'static str {
+    match error {
+        Error::Store(error) => of_store(error),
+        Error::Read { .. } | Error::Output { .. } => "FileError",
+        Error::Parameter(_) | Error::Column { .. } => "ParameterError",
+        Error::Memory { .. } => "BudgetError",
+        Error::NoDevice(_) | Error::Gpu(_) | Error::Device { .. } | Error::DeviceMemory { .. } => "DeviceError",
+        _ => "TopostreamError",
+    }
+}
+
+fn of_store(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Io { .. } => "FileError",
+        StoreError::Line { .. } => "InputError",
+        StoreError::File { .. } | StoreError::Page { .. } | StoreError::Version { .. } => "StoreError",
+        StoreError::Memory { .. } => "BudgetError",
+        StoreError::Limit { .. } => "ParameterError",
+        _ => "StoreError",
+    }
+}

@@ -1,0 +1,234 @@
+//! The results of a run: columns with a value for every vertex, which NumPy and Arrow read in place, and files.
+
+use crate::arrays::{self, ColumnData};
+use crate::errors::of_failure;
+use crate::work::interruptible;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use rayon::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use topostream::algorithms::command::Finished;
+use topostream::cli::{Columns, Failure, ResultFile, ResultFormat};
+use topostream::model::algorithm::{Answer, AnswerValues};
+use topostream::{Store, VertexId};
+use topostream_formats::OriginalIds;
+use topostream_tools::progress::Cancel;
+
+/// Values that are read at a time.
+const CHUNK: usize = 1 << 16;
+
+/// A column's values.
+#[derive(Clone)]
+enum Values {
+    /// Numbers with fractions.
+    F64(Arc<Vec<f64>>),
+    /// Counts, levels; -1 where there is none.
+    Integer(Arc<Vec<i64>>),
+    /// Vertices by their number in the store, -1 where there is none.
+    Vertex(Arc<Vec<i64>>),
+}
+
+/// The columns of a finished run.
+pub struct Vectors {
+    columns: Vec<(&'static str, Values)>,
+    vertices: u64,
+    /// The session's bytes of live results, of which this has a part.
+    held_bytes: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl Vectors {
+    /// The most that results take: no algorithm has more than two columns.
+    pub fn bytes_max(vertices: u64) -> u64 {
+        16 * vertices
+    }
+
+    /// Computes the columns on all threads.
+    pub fn of(run: &dyn Finished, vertices: u64, held_bytes: &Arc<AtomicU64>) -> Self {
+        let columns: Vec<_> = run.answers().iter().map(|answer| (answer.name, values(answer, vertices))).collect();
+        let bytes = 8 * vertices * columns.len() as u64;
+        held_bytes.fetch_add(bytes, Ordering::Relaxed);
+        Self { columns, vertices, held_bytes: Arc::clone(held_bytes), bytes }
+    }
+
+    fn answers(&self) -> Vec<Answer<'_>> {
+        let known = |value: i64| (value >= 0).then_some(value as u64);
+        let answer = |(name, values): &'_ (&'static str, Values)| match values.clone() {
+            Values::F64(of) => Answer::f64(name, move |vertex| of[vertex as usize]),
+            Values::Integer(of) => Answer::integer(name, move |vertex| known(of[vertex as usize])),
+            Values::Vertex(of) => Answer::vertex(name, move |vertex| known(of[vertex as usize]).map(|one| one as u32)),
+        };
+        self.columns.iter().map(answer).collect()
+    }
+}
+
+impl From<Values> for ColumnData {
+    fn from(values: Values) -> Self {
+        Self(match values {
+            Values::F64(of) => arrays::Values::F64(of),
+            Values::Integer(of) | Values::Vertex(of) => arrays::Values::I64(of),
+        })
+    }
+}
+
+impl Drop for Vectors {
+    fn drop(&mut self) {
+        self.held_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// A column, computed on all threads.
+fn values(answer: &Answer<'_>, vertices: u64) -> Values {
+    let signed = |value: Option<u64>| value.map_or(-1, |value| value as i64);
+    match &answer.values {
+        AnswerValues::F64(of) => Values::F64(Arc::new(filled(vertices, |first, into| of.read(first, into)))),
+        AnswerValues::Integer(of) => {
+            Values::Integer(Arc::new(converted(vertices, |vertex, into| of.read(vertex, into), signed)))
+        }
+        AnswerValues::Vertex(of) => Values::Vertex(Arc::new(converted(
+            vertices,
+            |vertex, into| of.read(vertex, into),
+            |value: Option<VertexId>| signed(value.map(|vertex| vertex.0.into())),
+        ))),
+    }
+}
+
+/// A value for each vertex: `read` fills a slice with the values from a vertex on.
+fn filled<T: Send + Clone + Default>(vertices: u64, read: impl Fn(u32, &mut [T]) + Sync) -> Vec<T> {
+    let mut values = vec![T::default(); vertices as usize];
+    values.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, values)| read((chunk * CHUNK) as u32, values));
+    values
+}
+
+/// The same, of other values.
+fn converted<T: Send + Clone + Default>(
+    vertices: u64,
+    read: impl Fn(u32, &mut [T]) + Sync,
+    convert: impl Fn(T) -> i64 + Sync,
+) -> Vec<i64> {
+    filled(vertices, |first, into: &mut [i64]| {
+        let mut values = vec![T::default(); into.len()];
+        read(first, &mut values);
+        into.iter_mut().zip(values).for_each(|(place, value)| *place = convert(value));
+    })
+}
+
+/// The results of a run.
+#[pyclass(frozen)]
+pub struct RunResult {
+    vectors: Arc<Vectors>,
+    store: Arc<Store>,
+    /// The report and the summary, as `topostream run --json` prints them.
+    #[pyo3(get)]
+    json: String,
+    /// The same as text.
+    #[pyo3(get)]
+    text: String,
+    algorithm: String,
+}
+
+impl RunResult {
+    pub fn new(vectors: Vectors, store: Arc<Store>, json: String, text: String, algorithm: String) -> Self {
+        Self { vectors: Arc::new(vectors), store, json, text, algorithm }
+    }
+}
+
+#[pymethods]
+impl RunResult {
+    /// The names of the columns, each with the kind of its values: number, integer or vertex.
+    fn columns(&self) -> Vec<(&'static str, &'static str)> {
+        let kind = |values: &Values| match values {
+            Values::F64(_) => "number",
+            Values::Integer(_) => "integer",
+            Values::Vertex(_) => "vertex",
+        };
+        self.vectors.columns.iter().map(|(name, values)| (*name, kind(values))).collect()
+    }
+
+    /// A column's values: vertices by their number in the store.
+    fn column(&self, name: &str) -> PyResult<ColumnData> {
+        let found = self.vectors.columns.iter().find(|(of, _)| *of == name);
+        found.map(|(_, values)| values.clone().into()).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    }
+
+    /// Writes a file: .txt, .csv, .npy, .parquet or .arrow, or of a given format. Returns what was written where.
+    #[pyo3(signature = (path, format=None))]
+    fn write(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<String> {
+        let cancel = Cancel::default();
+        interruptible(py, &cancel, &(), || {
+            use clap::ValueEnum;
+            let format = format.map(|format| ResultFormat::from_str(format, false)).transpose();
+            let file = ResultFile::create(&path, format.map_err(Failure::Usage)?)?;
+            let (answers, ids) = (self.vectors.answers(), self.store.ids()?);
+            let metadata = self.metadata();
+            let (answers, vertices) = (&answers[..], self.vectors.vertices);
+            file.write(&Columns { answers, ids: &ids, vertices, chosen: None, metadata: &metadata }, &cancel)
+        })
+    }
+
+    /// The columns with the ids as a stream of Arrow batches: the Arrow PyCapsule interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A wish that may be ignored.
+        drop(requested_schema);
+        let ids = self.store.ids().map_err(|error| of_failure(py, &error.into()))?;
+        let batches = Batches::new(Arc::clone(&self.vectors), ids);
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+    }
+}
+
+impl RunResult {
+    fn metadata(&self) -> Vec<(String, String)> {
+        let pairs = [("algorithm", self.algorithm.as_str()), ("version", env!("CARGO_PKG_VERSION"))];
+        pairs.into_iter().map(|(name, value)| (format!("topostream.{name}"), value.to_owned())).collect()
+    }
+}
+
+/// Batches of columns for Arrow, made when they are asked for.
+struct Batches {
+    vectors: Arc<Vectors>,
+    ids: OriginalIds,
+    schema: SchemaRef,
+    next: u64,
+}
+
+impl Batches {
+    fn new(vectors: Arc<Vectors>, ids: OriginalIds) -> Self {
+        let schema = {
+            let answers = vectors.answers();
+            Columns { answers: &answers, ids: &ids, vertices: vectors.vertices, chosen: None, metadata: &[] }.schema()
+        };
+        Self { vectors, ids, schema, next: 0 }
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let first = self.next;
+        let count = self.vectors.vertices.checked_sub(first).filter(|&left| left > 0)?.min(CHUNK as u64);
+        self.next += count;
+        let answers = self.vectors.answers();
+        let columns =
+            Columns { answers: &answers, ids: &self.ids, vertices: self.vectors.vertices, chosen: None, metadata: &[] };
+        let rows = topostream::cli::Rows::Range(first as u32, count as usize);
+        Some(columns.batch(&self.schema, rows).map_err(ArrowError::from))
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

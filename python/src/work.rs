@@ -1,0 +1,80 @@
+//! Work without the interpreter: on a thread of its own, until it is done or the user presses Ctrl-C.
+
+use crate::errors::of_failure;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+use topostream::cli::Failure;
+use topostream_tools::progress::Cancel;
+
+/// How often signals are looked for, and progress is passed on.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Something that progress is passed on to while work is done.
+pub trait Watch {
+    /// Passes on how far the work has come.
+    ///
+    /// # Errors
+    /// What the Python function that shows it raises: this ends the work.
+    fn show(&self, py: Python<'_>) -> PyResult<()>;
+}
+
+/// Nobody watches.
+impl Watch for () {
+    fn show(&self, _py: Python<'_>) -> PyResult<()> {
+        Ok(())
+    }
+}
+
+/// Does work on another thread. After Ctrl-C, or an exception of `watch`, `cancel` is set, and the exception is raised
+/// once the work has ended: it has then left nothing unfinished.
+///
+/// # Errors
+/// The failure of the work as an exception; `KeyboardInterrupt`; `RuntimeError` in a forked process.
+pub fn interruptible<T: Send>(
+    py: Python<'_>,
+    cancel: &Cancel,
+    watch: &(impl Watch + Sync),
+    work: impl FnOnce() -> Result<T, Failure> + Send,
+) -> PyResult<T> {
+    check_not_forked()?;
+    let outcome = py.detach(|| {
+        thread::scope(|scope| {
+            let (ended, end) = channel::<()>();
+            let worker = scope.spawn(move || {
+                let outcome = work();
+                drop(ended);
+                outcome
+            });
+            let mut raised = None;
+            while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(LOOK) {
+                if raised.is_none() {
+                    let seen = Python::attach(|py| py.check_signals().and_then(|()| watch.show(py)));
+                    raised = seen.inspect_err(|_| cancel.cancel()).err();
+                }
+            }
+            let outcome = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+            raised.map_or(Ok(outcome), Err)
+        })
+    })?;
+    outcome.map_err(|failure| of_failure(py, &failure))
+}
+
+/// The process in which work was done first.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Threads and devices do not survive a fork: without this, the first parallel work of the child would wait forever.
+fn check_not_forked() -> PyResult<()> {
+    let here = std::process::id();
+    match PROCESS.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed) {
+        Err(first) if first != here => Err(PyRuntimeError::new_err(format!(
+            "topostream was used in process {first} before process {here} was forked from it, and its threads do not \
+             survive that: start processes with multiprocessing's \"spawn\" or \"forkserver\" method"
+        ))),
+        _ => Ok(()),
+    }
+}

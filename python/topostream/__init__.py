@@ -1,0 +1,60 @@
+"""Graph algorithms over graphs that are larger than memory, from disk, on one machine.
+
+>>> import topostream as ts
+>>> g = ts.from_edges(([30, 30, 3352, 1412], [1412, 3352, 1412, 30]))
+>>> with g.session(memory="256MiB", device="cpu") as s:
+...     ranks = s.pagerank(iterations=10)
+>>> ranks.top(1)[0][0]
+np.uint64(1412)
+
+A :class:`Graph` is a store on disk, a :class:`Session` is what runs algorithms over it, a :class:`Result` has a value
+for each vertex. All texts of errors are those of the program ``topostream``; options are its options.
+"""
+
+from ._native import __version__
+from .errors import (
+    BudgetError,
+    DeviceError,
+    FileError,
+    InputError,
+    ParameterError,
+    StoreError,
+    TopostreamError,
+)
+from .graph import (
+    Graph,
+    calibrate,
+    devices,
+    format,
+    from_edges,
+    generate_grid,
+    generate_rmat,
+    generate_uniform,
+    open,
+)
+from .report import Report
+from .result import Result
+from .session import Session
+
+__all__ = [
+    "BudgetError",
+    "DeviceError",
+    "FileError",
+    "Graph",
+    "InputError",
+    "ParameterError",
+    "Report",
+    "Result",
+    "Session",
+    "StoreError",
+    "TopostreamError",
+    "__version__",
+    "calibrate",
+    "devices",
+    "format",
+    "from_edges",
+    "generate_grid",
+    "generate_rmat",
+    "generate_uniform",
+    "open",
+]

@@ -1,0 +1,211 @@
+"""The options of commands as types of keyword arguments.
+
+Written by ``python -m topostream._generate``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Literal, TypedDict
+
+
+Without = Literal[
+    "host-import",
+    "transfer-queue",
+    "float-atomics",
+    "wide-integers",
+    "subgroups",
+    "device-loop",
+    "pipeline-cache",
+]
+
+
+class SessionOptions(TypedDict, total=False):
+    """Options of sessions.
+
+    memory: main memory of a run, as a hard limit [default: half of the available memory of the machine or
+        container].
+    buffer: page buffer, as a part of it [default: memory that the algorithm does not need, at most the whole
+        graph].
+    threads: worker threads [default: one for each core].
+    fetcher: how pages are read: ``"auto"``: io_uring if the system allows it, otherwise threads; ``"uring"``:
+        io_uring, or an error; ``"threads"``: blocking reads on threads: works everywhere.
+    whole_pages: read whole pages, also where reading parts of them is predicted to be faster.
+    device: devices: auto (a GPU if there is one), cpu, gpu, all (every GPU), or an adapter by number or name
+        (see ``topostream devices``); may be repeated or separated by commas, and several share the run.
+    strategy: how several devices share a run: replicate (performance), shard (scalability), auto.
+    assignment: which pages go to which device: modulo, random, contiguous, biased, auto.
+    device_memory: GPU memory of a run, as a hard limit [default: nine tenths of the adapter's memory].
+    device_cache: page cache, as a part of it; 0 for none [default: memory that the algorithm does not need, at
+        most the whole graph].
+    distribution: how the work of a batch is distributed over threads: auto, vertex, warp:2 to warp:32, hybrid,
+        segments.
+    batch_pages: maximum number of pages in one launch.
+    transfer: how pages that are not in its cache reach the GPU: ``"auto"``: in place where that is faster by
+        measurements, else by copies; ``"in-place"``: kernels read pages directly in main memory; ``"copy"``:
+        pages are copied to GPU memory first.
+    without: disable a fast path; one or several: results are the same: ``"host-import"``: reading main memory;
+        instead, pages are copied to staging buffers; ``"transfer-queue"``: a separate queue for copies;
+        instead, copies use the queue of the kernels; ``"float-atomics"``: native atomic addition of floats;
+        instead, a compare-exchange loop; ``"wide-integers"``: 64-bit integers; instead, two words with a carry;
+        ``"subgroups"``: sums over subgroups; instead, over workgroup memory; ``"device-loop"``: supersteps that
+        the GPU runs by itself; instead, the host starts each of them; ``"pipeline-cache"``: compiled kernels in
+        the user's cache folder; instead, every process compiles them.
+    """
+
+    memory: int | str
+    buffer: int | str
+    threads: int
+    fetcher: Literal["auto", "uring", "threads"]
+    whole_pages: bool
+    device: str | int | Sequence[str | int]
+    strategy: str
+    assignment: str
+    device_memory: int | str
+    device_cache: int | str
+    distribution: str
+    batch_pages: int
+    transfer: Literal["auto", "in-place", "copy"]
+    without: Without | Sequence[Without]
+
+
+class StoreOptions(TypedDict, total=False):
+    """Options of every function that makes a store.
+
+    memory: main memory for making the store, as a hard limit [default: half of the available memory of the
+        machine or container].
+    page_size: the size of a page: a power of two from 64KiB to 64MiB [default: 1MiB].
+    encoding: encoding of neighbours: ``"vertex-id"``: 32-bit vertex ids; ``"record-id"``: GTS's physical
+        addresses: page id and slot; ``"packed"``: compressed: bit-packed gaps, about half the bytes.
+    id_widths: with ``encoding="record-id"``: bytes of page ids, and of slot numbers [default: 2,2].
+    in_edges: store in-lists too: pull PageRank and bottom-up BFS read them.
+    symmetrize: add the reverse of every edge; the graph becomes undirected.
+    remove_duplicates: keep one of several edges with the same ends (the one with the smallest weight).
+    remove_self_loops: drop edges from a vertex to itself.
+    order: how the store numbers vertices; results always have original ids: ``"auto"``: by degree-groups if a
+        sample of lists shows that it makes a packed store smaller, otherwise natural; also chooses how dense
+        lists and those of close neighbours are packed; ``"natural"``: by original id; ``"degree"``: by
+        descending degree; ``"degree-groups"``: by descending power of two of the degree, by original id within
+        each: small packed stores; ``"bfs"``: breadth-first from the vertex of highest degree: for road networks
+        and meshes; needs the neighbours of all vertices in memory, 8 bytes an edge and 32 a vertex;
+        ``"out-first"``: vertices with out-edges first.
+    order_file: number vertices in the order of a file: original ids, one a line, or raw little-endian ids
+        (.u32, .u64). Vertices that it does not list follow, by original id.
+    shards: group out-lists by destination range, one partition per device: 1 to 256.
+    ids: which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number
+        (all below it).
+    stripe: another directory to stripe pages over, best on another SSD; one or several.
+    temporary: where temporary files go [default: the store's own directory].
+    """
+
+    memory: int | str
+    page_size: int | str
+    encoding: Literal["vertex-id", "record-id", "packed"]
+    id_widths: str
+    in_edges: bool
+    symmetrize: bool
+    remove_duplicates: bool
+    remove_self_loops: bool
+    order: Literal["auto", "natural", "degree", "degree-groups", "bfs", "out-first"]
+    order_file: str | PathLike[str]
+    shards: int
+    ids: str | int
+    stripe: str | PathLike[str] | Sequence[str | PathLike[str]]
+    temporary: str | PathLike[str]
+
+
+class FormatOptions(StoreOptions, total=False):
+    """Options of the input.
+
+    kind: the input's format [default: recognised by name and content].
+    weight_type: the type of the weights: auto (as in the input), u32, f32, or ignore.
+    source: the column of sources [default: source, src, from or u; otherwise the first].
+    dest: the column of destinations [default: target, dst, dest, destination, to or v; otherwise the second].
+    weight: the column of weights [default: weight or w; without a header the third of three].
+    columns: source, destination and weight by their numbers from 1, such as 2,5 or 2,5,7.
+    separator: the separator of columns: a character, tab or space [default: recognised].
+    header: the first row is the names of the columns [default: recognised].
+    no_header: the first row is an edge.
+    names: ids are names, even if all of them are integers.
+    vertices: a table of all vertices, its first column the ids: vertices without edges, and for names the
+        order. Edges may then join only these.
+    bipartite: keep the ids of the two columns apart: each gets the name of its column before it, as in
+        ``user:7``.
+    """
+
+    kind: str
+    weight_type: str
+    source: str
+    dest: str
+    weight: str
+    columns: str
+    separator: str
+    header: bool
+    no_header: bool
+    names: bool
+    vertices: str | PathLike[str]
+    bipartite: bool
+
+
+class RmatOptions(StoreOptions, total=False):
+    """Options of R-MAT graphs.
+
+    edge_factor: edges per vertex.
+    a: probability that an edge falls in the upper left quadrant of the adjacency matrix.
+    b: probability of the upper right quadrant.
+    c: probability of the lower left quadrant; the lower right one has the rest.
+    no_scramble: do not permute ids: vertices of high degree come first.
+    seed: random seed.
+    random_weights: give edges random weights, such as u32:1:255 or f32:0:1.
+    """
+
+    edge_factor: int
+    a: float
+    b: float
+    c: float
+    no_scramble: bool
+    seed: int
+    random_weights: str
+
+
+class UniformOptions(StoreOptions, total=False):
+    """Options of uniform graphs.
+
+    seed: random seed.
+    random_weights: give edges random weights, such as u32:1:255 or f32:0:1.
+    """
+
+    seed: int
+    random_weights: str
+
+
+class GridOptions(StoreOptions, total=False):
+    """Options of grids.
+
+    diagonals: probability that a cell has a diagonal.
+    seed: random seed.
+    random_weights: give edges random weights, such as u32:1:255 or f32:0:1.
+    """
+
+    diagonals: float
+    seed: int
+    random_weights: str
+
+
+class ExtractOptions(StoreOptions, total=False):
+    """Options of parts of graphs.
+
+    device: with ``ego``: the devices that find the vertices, as for ``topostream run``; one or several.
+    """
+
+    device: str | int | Sequence[str | int]
+
+
+class ReformatOptions(StoreOptions, total=False):
+    """Options of copies.
+
+    drop_weights: leave out the weights.
+    """
+
+    drop_weights: bool

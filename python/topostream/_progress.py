@@ -1,0 +1,64 @@
+"""Progress bars by tqdm, in terminals and notebooks."""
+
+from collections.abc import Callable
+from typing import Any
+
+Watcher = Callable[..., Any]
+"""A function that is called some times a second while something is computed."""
+
+
+class _Bar:
+    """One bar at a time."""
+
+    def __init__(self) -> None:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError as error:
+            raise ImportError("progress=True needs tqdm: pip install topostream[progress]") from error
+        self._new = tqdm
+        self._bar: Any = None
+        self._key: object = None
+
+    def show(self, key: object, text: str, position: int, total: int | None, unit: str) -> None:
+        if self._key != key:
+            self.close()
+            self._key = key
+            self._bar = self._new(desc=text, total=total, unit=unit, unit_scale=True, leave=False)
+        self._bar.n = position
+        self._bar.refresh()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        self._bar = None
+
+
+class StageProgress(_Bar):
+    """Shows the stages of a command, such as formatting."""
+
+    def __call__(self, stage: str, position: int, total: int | None, unit: str) -> None:
+        self.show(stage, stage, position, total, unit)
+
+
+class RunProgress(_Bar):
+    """Shows the supersteps of a run."""
+
+    def __call__(
+        self, superstep: int, done: int, pages: int, edges: int, disk_bytes: int, change: float | None
+    ) -> None:
+        self.show(superstep, f"superstep {superstep}", done, pages, " pages")
+        if change is not None:
+            self._bar.set_postfix_str(f"change {change:.1e}", refresh=False)
+
+
+def watcher(progress: bool | Watcher, bar: Callable[[], Watcher]) -> Watcher | None:
+    """The function to call: none, a new bar, or the caller's own."""
+    if progress is True:
+        return bar()
+    return progress or None
+
+
+def closed(watch: Watcher | None) -> None:
+    """Closes a bar of this module."""
+    if isinstance(watch, _Bar):
+        watch.close()

@@ -1,0 +1,458 @@
+"""Graphs: stores on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import importlib.util
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+import numpy as np
+
+from . import _native
+from ._arguments import (
+    ExtractOptions,
+    FormatOptions,
+    GridOptions,
+    ReformatOptions,
+    RmatOptions,
+    SessionOptions,
+    StoreOptions,
+    UniformOptions,
+)
+from ._options import Vertex, takes, word, words
+from ._progress import StageProgress, Watcher, closed, watcher
+from .errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow
+    import scipy.sparse
+
+    from .session import Session
+
+Ids = np.ndarray[Any, Any]
+"""Original ids, one for each vertex: ``uint64``, or ``object`` with strings."""
+
+
+class Graph:
+    """A graph on disk, in a store: a folder that :func:`format` or :func:`from_edges` makes.
+
+    Nothing but the store's metadata is read until something is asked for.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, _folder: Any = None) -> None:
+        # The current folder may change.
+        self._path = Path(path).absolute()
+        # A temporary store is deleted with the graph.
+        self._folder = _folder
+        self._manifest: dict[str, Any] = json.loads(_native.manifest(str(self._path)))
+        self._ids: Ids | None = None
+
+    @property
+    def path(self) -> Path:
+        """The store's folder."""
+        return self._path
+
+    @property
+    def vertices(self) -> int:
+        """The number of vertices."""
+        return int(self._manifest["vertices"])
+
+    @property
+    def edges(self) -> int:
+        """The number of edges as they are stored: an undirected edge counts twice, a loop once."""
+        return int(self._manifest["edges"])
+
+    @property
+    def directed(self) -> bool:
+        """Whether the graph is directed."""
+        return bool(self._manifest["directed"])
+
+    @property
+    def weights(self) -> str | None:
+        """The type of the weights, ``"u32"`` or ``"f32"``, if edges have any."""
+        found = self._manifest["weights"]
+        return None if found is None else str(found)
+
+    @property
+    def ids(self) -> Ids:
+        """The original id of each vertex: numbers (``uint64``), or strings (``object``)."""
+        if self._ids is None:
+            found = _native.ids(str(self._path))
+            self._ids = np.asarray(found) if not isinstance(found, list) else _strings(found)
+        return self._ids
+
+    def info(self) -> dict[str, Any]:
+        """Sizes, degrees and layout, as ``topostream info --json`` prints them."""
+        found: dict[str, Any] = json.loads(_native.call(["info", "--json", "--", str(self._path)]))
+        return found
+
+    @takes(SessionOptions)
+    def session(self, **options: Unpack[SessionOptions]) -> Session:
+        """Opens the graph for runs. Pages, devices and kernels are kept from one run to the next.
+
+        Sizes are numbers of bytes, or written ``"2GiB"``, ``"512MB"``.
+
+        Raises:
+            ParameterError: an option does not exist, or its value is not valid.
+            StoreError: the store is damaged.
+        """
+        from .session import Session
+
+        return Session(self, **options)
+
+    def plan(self, algorithm: str, **options: Any) -> list[dict[str, Any]]:
+        """Predicts the memory and the time of a run, by strategy and devices, as ``topostream plan`` does.
+
+        Options are those of the algorithm and of sessions.
+
+        Returns:
+            A row for each strategy: its ``devices``, whether it ``fits`` in the memory, whether a run would select it
+            (``auto``), the number of ``supersteps`` that the times are for, and the ``prediction``, in nanoseconds and
+            bytes.
+
+        Raises:
+            ParameterError: an option is not valid, or the graph lacks what the algorithm needs.
+            TopostreamError: this machine is not calibrated: see :func:`calibrate`.
+        """
+        found = _native.call(["plan", algorithm.replace("_", "-"), "--json", *words(options), "--", str(self._path)])
+        plan: list[dict[str, Any]] = json.loads(found)
+        return plan
+
+    @takes(ExtractOptions, StoreOptions)
+    def ego(
+        self,
+        vertex: Vertex,
+        *,
+        hops: int = 1,
+        direction: Literal["out", "in", "both"] = "out",
+        store: str | os.PathLike[str] | None = None,
+        **options: Unpack[ExtractOptions],
+    ) -> Graph:
+        """The graph of all vertices within some hops of one, and of the edges among them.
+
+        Without ``store``, it is a temporary store, which is deleted with the returned graph.
+
+        Raises:
+            ParameterError: the graph has no such vertex.
+        """
+        return self._extract({"ego": vertex, "hops": hops, "direction": direction, **options}, store)
+
+    @takes(StoreOptions)
+    def subgraph(
+        self,
+        vertices: Iterable[Vertex],
+        *,
+        store: str | os.PathLike[str] | None = None,
+        **options: Unpack[StoreOptions],
+    ) -> Graph:
+        """The graph of some vertices and of the edges among them. Temporary without ``store``, as for :meth:`ego`.
+
+        Raises:
+            InputError: the graph lacks one of the vertices.
+        """
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.writelines(f"{vertex}\n" for vertex in vertices)
+            file.flush()
+            return self._extract({"vertices": file.name, **options}, store)
+
+    def _extract(self, options: Mapping[str, object], store: str | os.PathLike[str] | None) -> Graph:
+        folder, path = _target(store)
+        _said(_native.call(["extract", *words(options), "--", str(self._path), path]))
+        return Graph(path, _folder=folder)
+
+    @takes(ReformatOptions, StoreOptions)
+    def reformat(
+        self,
+        store: str | os.PathLike[str],
+        *,
+        progress: bool | Watcher = False,
+        **options: Unpack[ReformatOptions],
+    ) -> Graph:
+        """Makes another store of the graph: with in-lists, without weights, in another order or encoding.
+
+        Raises:
+            BudgetError: the memory does not suffice.
+        """
+        return _made(["reformat", *words(options), "--", str(self._path), word(store)], store, progress)
+
+    def verify(self, *, progress: bool | Watcher = False) -> None:
+        """Reads every page of the store and checks it.
+
+        Raises:
+            StoreError: a page or a file is damaged; the text names it.
+        """
+        with _watched(progress) as watch:
+            _native.call(["verify", "--", str(self._path)], watch)
+
+    def edge_arrays(self) -> tuple[Any, Any, Any | None]:
+        """All edges as arrays: sources and destinations by vertex number (``int64``), and weights, if there are any.
+
+        An undirected edge is there once. A vertex number is an index of :attr:`ids`. The arrays take 16 bytes an edge,
+        20 with weights.
+        """
+        source, dest, weight = _native.edges(str(self._path))
+        return np.asarray(source), np.asarray(dest), None if weight is None else np.asarray(weight)
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """The adjacency matrix, rows and columns in the order of :attr:`ids`; ones where edges have no weights.
+
+        Repeated edges are added up.
+        """
+        import scipy.sparse
+
+        source, dest, weight = self.edge_arrays()
+        values = np.ones(len(source), np.int64) if weight is None else weight
+        if not self.directed:
+            other = source != dest
+            source, dest = np.concatenate([source, dest[other]]), np.concatenate([dest, source[other]])
+            values = np.concatenate([values, values[other]])
+        shape = (self.vertices, self.vertices)
+        return scipy.sparse.coo_array((values, (source, dest)), shape=shape).tocsr()
+
+    def to_arrow(self) -> pyarrow.Table:
+        """All edges as a table of original ids: source, dest, and weight, if there are any; undirected ones once."""
+        import pyarrow
+
+        source, dest, weight = self.edge_arrays()
+        columns = {"source": self.ids[source], "dest": self.ids[dest]}
+        if weight is not None:
+            columns["weight"] = weight
+        return pyarrow.table(columns)
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = f", weights {self.weights}" if self.weights else ""
+        sizes = f"{self.vertices:,} vertices, {self.edges:,} edges"
+        return f"<topostream.Graph {str(self._path)!r}: {sizes}, {kind}{weights}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("vertices", f"{self.vertices:,}"),
+            ("edges", f"{self.edges:,}"),
+            ("kind", "directed" if self.directed else "undirected"),
+            ("weights", self.weights or "none"),
+            ("store", str(self._path)),
+        ]
+        return table_html(("graph", ""), rows)
+
+
+def table_html(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A plain table for notebooks."""
+    head = "".join(f"<th>{html.escape(text)}</th>" for text in header)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _strings(names: list[Any]) -> Ids:
+    array = np.empty(len(names), object)
+    array[:] = names
+    return array
+
+
+def _target(store: str | os.PathLike[str] | None) -> tuple[Any, str]:
+    """A store's folder, and the temporary folder that it is in, if it is not given."""
+    if store is not None:
+        return None, word(store)
+    folder = tempfile.TemporaryDirectory(prefix="topostream-")
+    return folder, str(Path(folder.name) / "store")
+
+
+LOG = logging.getLogger("topostream")
+"""What commands print, such as the hints of ``format``, at the level INFO."""
+
+
+def _said(text: str) -> None:
+    if text:
+        LOG.info("%s", text.rstrip("\n"))
+
+
+@contextlib.contextmanager
+def _watched(progress: bool | Watcher) -> Iterator[Watcher | None]:
+    watch = watcher(progress, StageProgress)
+    try:
+        yield watch
+    finally:
+        closed(watch)
+
+
+def _made(words: list[str], store: str | os.PathLike[str], progress: bool | Watcher) -> Graph:
+    """The store that a command makes."""
+    with _watched(progress) as watch:
+        _said(_native.call(words, watch))
+    return Graph(store)
+
+
+def open(path: str | os.PathLike[str]) -> Graph:  # noqa: A001 - as in `topostream.open`
+    """Opens a store.
+
+    Raises:
+        StoreError: there is none, or it is damaged.
+    """
+    return Graph(path)
+
+
+@takes(FormatOptions, StoreOptions)
+def format(  # noqa: A001 - the name of the command
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    store: str | os.PathLike[str],
+    *,
+    progress: bool | Watcher = False,
+    **options: Unpack[FormatOptions],
+) -> Graph:
+    """Makes a store of edge lists in files: text, CSV, Parquet, Arrow, Matrix Market and others.
+
+    Args:
+        inputs: files of one kind, folders of them, or patterns such as ``"part-*.csv"``.
+        store: the folder to make.
+        progress: show a bar; or a function that is called with the stage, the position, the total and the unit.
+
+    Raises:
+        InputError: a line or a row is not valid; the text names it.
+        BudgetError: the memory does not suffice.
+    """
+    several = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
+    names = [word(one) for one in several]
+    return _made(["format", *words(options), "--", *names, word(store)], store, progress)
+
+
+@takes(FormatOptions, StoreOptions)
+def from_edges(
+    edges: Any,
+    store: str | os.PathLike[str] | None = None,
+    *,
+    progress: bool | Watcher = False,
+    **options: Unpack[FormatOptions],
+) -> Graph:
+    """Makes a store of edges in memory.
+
+    Args:
+        edges: a pair of integer arrays, sources and destinations, or three arrays with weights; a sparse matrix of
+            SciPy, whose rows are sources; or a table: pandas, Polars, PyArrow, DuckDB, anything with
+            ``__arrow_c_stream__``. Ids that are numbers are read where they are.
+        store: the folder to make. Without it the store is temporary, and deleted with the graph.
+        progress: as for :func:`format`.
+
+    Raises:
+        InputError: an array or a column is of another type, or an id is negative or null.
+    """
+    table = _table(edges, options)
+    folder, path = _target(store)
+    with _watched(progress) as watch:
+        _said(_native.from_edges(table, path, words(options), watch))
+    return Graph(path, _folder=folder)
+
+
+def _table(edges: Any, options: FormatOptions) -> Any:
+    """What the native module takes: an object with an Arrow stream, or named columns."""
+    if type(edges).__module__.split(".")[0] == "pandas" and not importlib.util.find_spec("pyarrow"):
+        # Without PyArrow, pandas has no Arrow stream, and columns of numbers only.
+        return [(str(name), np.ascontiguousarray(edges[name])) for name in edges.columns]
+    if hasattr(edges, "__arrow_c_stream__"):
+        return edges
+    if hasattr(edges, "tocoo"):
+        matrix = edges.tocoo()
+        if matrix.shape[0] != matrix.shape[1]:
+            raise InputError(f"expected a square matrix, found {matrix.shape[0]} rows and {matrix.shape[1]} columns")
+        # Rows without entries are vertices too.
+        options.setdefault("ids", matrix.shape[0])
+        rows, columns = matrix.coords if hasattr(matrix, "coords") else (matrix.row, matrix.col)
+        weights = matrix.data if matrix.data.dtype != bool else None
+        edges = (rows, columns) if weights is None else (rows, columns, weights)
+    if isinstance(edges, tuple | list) and len(edges) in (2, 3):
+        arrays = [np.ascontiguousarray(column) for column in edges]
+        if len({len(column) for column in arrays}) > 1:
+            lengths = ", ".join(str(len(column)) for column in arrays)
+            raise InputError(f"expected arrays of one length, found {lengths}")
+        return list(zip(("source", "dest", "weight"), arrays, strict=False))
+    if hasattr(edges, "arrow"):
+        return edges.arrow()
+    raise InputError(
+        "expected two or three arrays, a sparse matrix, or a table with __arrow_c_stream__, found "
+        f"{type(edges).__name__}"
+    )
+
+
+def _generate(
+    kind: str, store: str | os.PathLike[str], progress: bool | Watcher, options: Mapping[str, object]
+) -> Graph:
+    return _made(["generate", kind, *words(options), "--store", word(store)], store, progress)
+
+
+@takes(RmatOptions, StoreOptions)
+def generate_rmat(
+    scale: int,
+    store: str | os.PathLike[str],
+    *,
+    progress: bool | Watcher = False,
+    **options: Unpack[RmatOptions],
+) -> Graph:
+    """Makes a store of a random R-MAT graph of ``2**scale`` vertices, with Graph500's parameters by default.
+
+    Raises:
+        BudgetError: the memory does not suffice.
+        FileError: the disk is full, or refuses an operation.
+    """
+    return _generate("rmat", store, progress, {"scale": scale, **options})
+
+
+@takes(UniformOptions, StoreOptions)
+def generate_uniform(
+    vertices: int,
+    edges: int,
+    store: str | os.PathLike[str],
+    *,
+    progress: bool | Watcher = False,
+    **options: Unpack[UniformOptions],
+) -> Graph:
+    """Makes a store of edges with uniformly random ends."""
+    return _generate("uniform", store, progress, {"vertices": vertices, "edges": edges, **options})
+
+
+@takes(GridOptions, StoreOptions)
+def generate_grid(
+    width: int,
+    height: int,
+    store: str | os.PathLike[str],
+    *,
+    progress: bool | Watcher = False,
+    **options: Unpack[GridOptions],
+) -> Graph:
+    """Makes a store of a grid, as road networks are: low degrees, a large diameter."""
+    return _generate("grid", store, progress, {"width": width, "height": height, **options})
+
+
+@takes(SessionOptions)
+def calibrate(
+    *,
+    folder: str | os.PathLike[str] = ".",
+    scale: int | None = None,
+    output: str | os.PathLike[str] | None = None,
+    **options: Unpack[SessionOptions],
+) -> dict[str, Any]:
+    """Measures the disk and the devices of this machine, for :meth:`Graph.plan`, as ``topostream calibrate`` does.
+
+    Args:
+        folder: where temporary graphs are made, on the disk to measure.
+        scale: the largest of them has ``2**scale`` vertices, 16 times as many edges, and takes 300 bytes a vertex; 20
+            by default, with a GPU 24.
+        output: the file to write, by default in the user's cache folder.
+
+    Returns:
+        The rates: bytes and edges per second, times in nanoseconds.
+    """
+    own = {"dir": folder, "scale": scale, "output": output}
+    found: dict[str, Any] = json.loads(_native.call(["calibrate", "--json", *words({**own, **options})]))
+    return found
+
+
+def devices() -> dict[str, Any]:
+    """The devices that can run algorithms, with their limits, as ``topostream devices --json`` prints them."""
+    found: dict[str, Any] = json.loads(_native.call(["devices", "--json"]))
+    return found

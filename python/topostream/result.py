@@ -1,0 +1,171 @@
+"""Results of runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _native
+from .graph import Graph, Ids, table_html
+from .report import Report
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+
+class _Stream:
+    """A result as nothing but a stream of Arrow batches: Polars takes a mapping for columns of Python objects."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._result.__arrow_c_stream__(requested_schema)
+
+
+class Result(Mapping[str, Any]):
+    """The result of a run: columns with a value for each vertex, in the order of :attr:`ids`.
+
+    ``result["rank"]`` is an array of NumPy over the engine's own memory, read-only:
+
+    - numbers are ``float64``; a distance to a vertex that cannot be reached is ``inf``,
+    - counts and levels are ``int64``, -1 where there is none,
+    - vertices, such as parents and the names of components, are original ids as in :attr:`ids`; where there is none,
+      -1, or ``None`` among strings.
+    """
+
+    def __init__(self, graph: Graph, native: _native.RunResult) -> None:
+        self._graph = graph
+        self._native = native
+        self._kinds: dict[str, str] = dict(native.columns())
+        self._columns: dict[str, Any] = {}
+        self._report: Report | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+        return self._graph
+
+    @property
+    def ids(self) -> Ids:
+        """The original id of each vertex."""
+        return self._graph.ids
+
+    @property
+    def report(self) -> Report:
+        """What the run did."""
+        if self._report is None:
+            self._report = Report._parse(self._native.text, self._native.json)
+        return self._report
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The summary of the answer: the field ``answer`` of ``topostream run --json``."""
+        found: dict[str, Any] = self.report["answer"]
+        return found
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._columns:
+            values = self.numbers(name)
+            if self._kinds[name] == "vertex":
+                values = self._of_vertices(values)
+            self._columns[name] = values
+        return self._columns[name]
+
+    def numbers(self, name: str) -> Any:
+        """A column as it is in memory: vertices are indices of :attr:`ids`."""
+        return np.asarray(self._native.column(name))
+
+    def _of_vertices(self, vertices: Any) -> Any:
+        ids = self.ids
+        if ids.dtype == object:
+            found = ids[vertices]
+            found[vertices < 0] = None
+            return found
+        found = ids[vertices].astype(np.int64)
+        found[vertices < 0] = -1
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        # Not column by column, as mappings are compared.
+        return self is other
+
+    def top(self, count: int = 10, column: str | None = None) -> list[tuple[Any, Any]]:
+        """The vertices with the largest values of a column (the first, by default), largest first, as ``(id, value)``.
+
+        Vertices without a value are left out. Of equal values, the vertex that comes first in :attr:`ids` is first.
+        """
+        values = self[column or next(iter(self))]
+        if values.dtype == object:
+            raise TypeError("values are vertices, which have no order")
+        known = np.flatnonzero(np.isfinite(values) if values.dtype.kind == "f" else values >= 0)
+        count = min(count, len(known))
+        if count == 0:
+            return []
+        least = np.partition(values[known], len(known) - count)[len(known) - count]
+        candidates = known[values[known] >= least]
+        best = candidates[np.argsort(-values[candidates], kind="stable")][:count]
+        return [(self.ids[vertex], values[vertex]) for vertex in best.tolist()]
+
+    def to_dict(self, column: str | None = None) -> dict[Any, Any]:
+        """A column (the first, by default) by original id."""
+        values = self[column or next(iter(self))]
+        return dict(zip(self.ids.tolist(), values.tolist(), strict=True))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The columns, with the ids in the column ``vertex``: the Arrow PyCapsule interface."""
+        return self._native.__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The ids and all columns; null where there is no value."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All columns, with the ids as index."""
+        import pandas
+
+        return pandas.DataFrame({name: self[name] for name in self}, index=pandas.Index(self.ids, name="vertex"))
+
+    def to_polars(self) -> polars.DataFrame:
+        """The ids and all columns; null where there is no value."""
+        import polars
+
+        return polars.DataFrame(_Stream(self))
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> str:  # noqa: A002
+        """Writes the ids and all columns to a file, which appears when it is complete.
+
+        The format is that of the file's name: ``.txt``, ``.csv``, ``.npy``, ``.parquet`` or ``.arrow``. Returns a line
+        that says what was written.
+
+        Raises:
+            FileError: the file cannot be written.
+        """
+        return self._native.write(os.fspath(path), format).rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<topostream.Result: {', '.join(self)} of {self._graph.vertices:,} vertices; {self.report!r}>"
+
+    def _repr_html_(self) -> str:
+        shown = range(min(10, self._graph.vertices))
+        columns = [(name, self[name]) for name in self]
+        rows = [(str(self.ids[vertex]), *(str(values[vertex]) for _, values in columns)) for vertex in shown]
+        if self._graph.vertices > len(shown):
+            rows.append(("…", *("…" for _ in columns)))
+        return table_html(("vertex", *(name for name, _ in columns)), rows) + self.report._repr_html_()

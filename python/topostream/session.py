@@ -1,0 +1,80 @@
+"""Runs over a graph."""
+
+from __future__ import annotations
+
+import inspect
+from types import TracebackType
+from typing import Any, Unpack
+
+from . import _native
+from ._algorithms import Algorithms
+from ._arguments import SessionOptions
+from ._options import takes, words
+from ._progress import RunProgress, Watcher, closed, watcher
+from .graph import Graph
+from .result import Result
+
+
+@takes(SessionOptions)
+class Session(Algorithms):
+    """A graph that is open for runs; every algorithm of the catalogue is a method.
+
+    It keeps pages, devices and compiled kernels from one run to the next, until it is closed: use it in a ``with``
+    statement. Several threads may use one session: their runs follow each other. A session cannot be used in a process
+    that was forked after work was done: start processes with the methods "spawn" or "forkserver".
+
+    Sizes are numbers of bytes, or written ``"2GiB"``, ``"512MB"``. Results that are alive are part of ``memory``.
+
+    Raises:
+        ParameterError: an option does not exist, or its value is not valid.
+    """
+
+    def __init__(self, graph: Graph, **options: Unpack[SessionOptions]) -> None:
+        self._graph = graph
+        self._native: _native.RunSession | None = _native.RunSession(str(graph.path), words(options))
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+        return self._graph
+
+    def close(self) -> None:
+        """Frees pages and devices. Results stay."""
+        self._native = None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def run(self, algorithm: str, *, progress: bool | Watcher = False, **options: Any) -> Result:
+        """Runs an algorithm by its name in the catalogue, with its options as keyword arguments.
+
+        Raises:
+            ParameterError: there is no such algorithm, an option is not valid, or the graph lacks what it needs.
+            BudgetError: the run does not fit in the session's memory.
+            DeviceError: there is no such device, or it has failed.
+            StoreError: a page is damaged.
+            ValueError: the session is closed.
+        """
+        if self._native is None:
+            raise ValueError("the session is closed")
+        watch = watcher(progress, RunProgress)
+        try:
+            native = self._native.run(algorithm.replace("_", "-"), words(options), watch)
+        finally:
+            closed(watch)
+        return Result(self._graph, native)
+
+    def _run(self, algorithm: str, given: dict[str, Any]) -> Result:
+        # Options that have their defaults are not given: some exclude each other.
+        method = getattr(Algorithms, algorithm.replace("-", "_"))
+        defaults = {name: parameter.default for name, parameter in inspect.signature(method).parameters.items()}
+        options = {name: value for name, value in given.items() if name != "self" and value is not defaults[name]}
+        return self.run(algorithm, **options)
+
+    def __repr__(self) -> str:
+        return f"<topostream.Session over {self._graph!r}{', closed' if self._native is None else ''}>"

@@ -1,0 +1,104 @@
+//! Commands inside another program: what they print is returned to it, and it hears of their progress.
+
+use super::format::Format;
+use super::{Cli, Failure, Outcome};
+use clap::{Args, FromArgMatches, Parser};
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::sync::Arc;
+use topostream_formats::readers::{InputFile, MemoryTable};
+use topostream_formats::threads;
+use topostream_tools::progress::{Cancel, Progress};
+
+/// Where progress goes in place of a terminal.
+pub type Hears = Arc<dyn Progress + Send + Sync>;
+
+/// The program that a command runs in.
+struct Host {
+    printed: String,
+    hears: Hears,
+}
+
+thread_local! {
+    /// Set while a command runs in another program, on the thread that runs it.
+    static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
+}
+
+/// Runs a command by its words, without the name of the program, and returns what it prints. Global options have no
+/// effect.
+///
+/// # Errors
+/// Those of the command; [`Failure::Usage`] with clap's text for words that are not a command.
+pub fn call(words: Vec<String>, cancel: &Cancel, hears: Hears) -> Result<String, Failure> {
+    let words = std::iter::once("topostream".into()).chain(words).map(OsString::from);
+    let cli = Cli::try_parse_from(words).map_err(|error| Failure::Usage(usage_text(&error)))?;
+    hosted(hears, || cli.command.run(cancel))
+}
+
+/// Makes a store of a table in memory with options of `format`, as words, and returns what `format` prints.
+///
+/// # Errors
+/// Those of `format`.
+pub fn format_table(
+    table: MemoryTable,
+    store: &str,
+    words: Vec<String>,
+    cancel: &Cancel,
+    hears: Hears,
+) -> Result<String, Failure> {
+    const NAME: &str = "edges in memory";
+    let command = Format::augment_args(clap::Command::new("format").no_binary_name(true));
+    let words = words.into_iter().chain([String::from("--"), NAME.into(), store.into()]);
+    let matches = command.try_get_matches_from(words);
+    let format = matches.and_then(|matches| Format::from_arg_matches(&matches));
+    let format = format.map_err(|error| Failure::Usage(usage_text(&error)))?;
+    hosted(hears, || format.run_over(&[InputFile::in_memory(NAME, Arc::new(table))], cancel))
+}
+
+/// Does a command's work on this thread, and returns what it prints.
+fn hosted(hears: Hears, work: impl FnOnce() -> Outcome) -> Result<String, Failure> {
+    threads::start_shared_pool()?;
+    let before = HOST.replace(Some(Host { printed: String::new(), hears }));
+    let outcome = work();
+    let printed = HOST.replace(before).map_or_else(String::new, |host| host.printed);
+    outcome.map(|()| printed)
+}
+
+/// Clap's text without the lines about the program's usage.
+pub fn usage_text(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let message = text.split("\n\nUsage:").next().unwrap_or_default();
+    message.trim_start_matches("error: ").split("\n\nFor more information").next().unwrap_or_default().trim().to_owned()
+}
+
+/// Takes what a command prints, if it runs in another program.
+pub fn take(text: &str) -> bool {
+    HOST.with_borrow_mut(|host| host.as_mut().map(|host| host.printed += text).is_some())
+}
+
+/// Where progress goes, if a command runs in another program.
+pub fn hears() -> Option<Hears> {
+    HOST.with_borrow(|host| host.as_ref().map(|host| Arc::clone(&host.hears)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use topostream_tools::progress::Quiet;
+
+    #[test]
+    fn a_command_returns_what_it_prints_and_why_it_fails() {
+        let call = |words: &[&str]| {
+            call(words.iter().map(|&word| word.to_owned()).collect(), &Cancel::default(), Arc::new(Quiet))
+        };
+        assert!(call(&["devices"]).unwrap().contains("cpu"));
+        let usage = call(&["run", "bfs"]).unwrap_err();
+        assert!(
+            matches!(&usage, Failure::Usage(text) if text.contains("<STORE>") && !text.contains("Usage")),
+            "{usage}"
+        );
+        let missing = call(&["info", "/no/such/store"]).unwrap_err();
+        assert!(missing.text().contains("/no/such/store"), "{missing}");
+        assert!(hears().is_none() && !take("x"), "nothing is left on the thread");
+    }
+}

@@ -1,0 +1,26 @@
+//! Pages in HTML about runs and stores: one file, with no script and nothing from elsewhere.
+//!
+//! ```text
+//!  run --json ──▶ record ──┬─▶ steps      supersteps in groups ──┐
+//!                          ├─▶ roofline   points and ceilings ───┼─▶ plot   charts as SVG ─▶ page ─▶ template ─▶ HTML
+//!  info ────────▶ summary ─┴─▶ distribution ─────────────────────┘
+//! ```
+//!
+//! Everything is plain data up to the template, which escapes text. Colours are in the style sheet alone.
+
+mod distribution;
+mod histograms;
+mod numbers;
+mod page;
+mod plot;
+mod record;
+mod roofline;
+mod run;
+mod steps;
+mod store;
+
+pub use distribution::{Bin, Distribution, Extent, Ranges};
+pub use page::Form;
+pub use record::{Answer, Degrees, DiskRates, Origin, RunRecord, StoreRecord, read};
+pub use run::page_of_run;
+pub use store::page_of_store;
