@@ -43,8 +43,11 @@ Ids = np.ndarray[Any, Any]
 class Graph:
     """A graph on disk, in a store: a folder that :func:`format` or :func:`from_edges` makes.
 
-    Nothing but the store's metadata is read until something is asked for.
+    Nothing but the store's metadata is read until something is asked for. Functions of NetworkX take it as it is: see
+    :mod:`topostream.networkx`.
     """
+
+    __networkx_backend__ = "topostream"
 
     def __init__(self, path: str | os.PathLike[str], *, _folder: Any = None) -> None:
         # The current folder may change.
@@ -73,6 +76,17 @@ class Graph:
     def directed(self) -> bool:
         """Whether the graph is directed."""
         return bool(self._manifest["directed"])
+
+    def is_directed(self) -> bool:
+        """Whether the graph is directed, as NetworkX asks for it."""
+        return self.directed
+
+    def is_multigraph(self) -> bool:
+        """False: NetworkX's functions count a repeated edge of a store once each time."""
+        return False
+
+    def __len__(self) -> int:
+        return self.vertices
 
     @property
     def weights(self) -> str | None:
