@@ -5,6 +5,7 @@ use crate::common::{FETCHERS, TestStore, engine_options, pagerank, small_pages};
 use crate::reference::{Dangling, EdgeList, random_edges};
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::time::{Duration, Instant};
 use topostream::algorithms::Traffic;
 use topostream::device::DeviceChoice;
 use topostream_formats::Encoding;
@@ -41,9 +42,7 @@ fn count(gpus: usize, cpus: usize) {
     let options = engine_options(None, THREADS, FETCHERS[2]).with_devices(devices);
     let mut most = BTreeMap::new();
     let look = &mut |_: &_| {
-        let mut now: BTreeMap<String, usize> = BTreeMap::new();
-        let new = threads().into_iter().filter(|(id, _)| !before.contains_key(id));
-        new.for_each(|(_, name)| *now.entry(name).or_default() += 1);
+        let now = named_since(&before);
         if now.get("worker") >= most.get("worker") {
             most = now;
         }
@@ -55,6 +54,22 @@ fn count(gpus: usize, cpus: usize) {
     if gpus == 0 {
         // Drivers of GPUs also have threads.
         assert_eq!(most.len(), 1, "{most:?}");
+    }
+}
+
+/// How many threads have each name, of those that were not there `before`. A thread has its parent's name until it
+/// first runs, which may be after a short superstep's end where cores are few, so that this waits for its own name.
+fn named_since(before: &BTreeMap<u32, String>) -> BTreeMap<String, usize> {
+    let own = std::fs::read_to_string("/proc/thread-self/comm").unwrap();
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        let mut now: BTreeMap<String, usize> = BTreeMap::new();
+        let new = threads().into_iter().filter(|(id, _)| !before.contains_key(id));
+        new.for_each(|(_, name)| *now.entry(name).or_default() += 1);
+        if !now.contains_key(own.trim()) || Instant::now() > until {
+            return now;
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
