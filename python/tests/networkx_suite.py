@@ -32,8 +32,7 @@ def pytest_configure(config: Any) -> None:
 
     nx.config.backends.topostream.memory = "256MiB"
     nx.config.backends.topostream.device = "cpu"
-    for name in backend._checks:
-        function = getattr(backend, name)
+    for name, function in backend.FUNCTIONS.items():
 
         def call(*args: Any, _name: str = name, _function: Any = function, **kwargs: Any) -> Any:
             _ran.add(_name)
@@ -65,7 +64,8 @@ def table(files: list[str]) -> str:
     """The counts of some versions as a table of Markdown: passed of those that the backend ran in."""
     versions = [json.loads(Path(file).read_text()) for file in files]
     names = sorted({name for version in versions for name in version["functions"]})
-    lines = ["| function | " + " | ".join(version["networkx"] for version in versions) + " |", "| --- |" + " --- |" * len(versions)]
+    heads = [version["networkx"] for version in versions]
+    lines = [f"| function | {' | '.join(heads)} |", "| --- |" + " --- |" * len(heads)]
     for name in names:
         counts = [version["functions"].get(name, {}) for version in versions]
         cells = [f"{one.get('passed', 0)} of {sum(one.values())}" if one else "-" for one in counts]

@@ -1,0 +1,108 @@
+"""Degrees, cores, triangles and clustering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from ._graph import Node, View, open_view
+from ._mapped import a_store, each, mapped, no_loops, none, simple
+
+
+@mapped(no_loops)
+def core_number(G: Any) -> dict[Node, int]:  # noqa: N803
+    """The largest k such that a node is in the k-core."""
+    view = open_view(G)
+    return view.by_node(view.session.run("kcore")["core"])
+
+
+@mapped(each(none("core_number"), no_loops, a_store))
+def k_core(G: Any, k: int | None = None, core_number: Any = None) -> Any:  # noqa: N803
+    """The k-core of a store, by default that of the largest k, as a graph of NetworkX."""
+    view = open_view(G)
+    cores = view.session.run("kcore")["core"]
+    inside = cores >= (cores.max() if k is None else k)
+    graph = nx.DiGraph() if view.directed else nx.Graph()
+    graph.add_nodes_from(view.where(inside))
+    source, dest, _ = view.store.edge_arrays()
+    both = inside[source] & inside[dest]
+    ends = zip(source[both].tolist(), dest[both].tolist(), strict=True)
+    graph.add_edges_from((view.order[a], view.order[b]) for a, b in ends)
+    return graph
+
+
+def _of(view: View, values: Any, nodes: Any) -> Any:
+    """The values of all nodes, of some, or of one."""
+    found = view.by_node(values)
+    if nodes is None:
+        return found
+    if view.has(nodes):
+        return found[nodes]
+    return {node: found[node] for node in nodes if node in found}
+
+
+@mapped(simple)
+def triangles(G: Any, nodes: Any = None) -> Any:  # noqa: N803
+    """The number of triangles of each node."""
+    view = open_view(G)
+    return _of(view, view.session.run("clustering")["triangles"], nodes)
+
+
+@mapped(each(simple, none("weight")))
+def clustering(G: Any, nodes: Any = None, weight: str | None = None) -> Any:  # noqa: N803
+    """The share of the pairs of a node's neighbours that have an edge between them."""
+    view = open_view(G)
+    return _of(view, view.session.run("clustering")["coefficient"], nodes)
+
+
+@mapped(each(simple, none("weight", "nodes")))
+def average_clustering(
+    G: Any,  # noqa: N803
+    nodes: Any = None,
+    weight: str | None = None,
+    count_zeros: bool = True,
+) -> float:
+    """The mean of the clustering coefficients."""
+    view = open_view(G)
+    values = view.session.run("clustering")["coefficient"]
+    chosen = values if count_zeros else values[values > 0]
+    return float(np.mean(chosen)) if len(chosen) else float(sum(chosen) / len(chosen.tolist()))
+
+
+@mapped(each(simple, no_loops))
+def transitivity(G: Any) -> float:  # noqa: N803
+    """The share of paths of two edges whose ends have an edge between them."""
+    view = open_view(G)
+    triangles = view.session.run("clustering")["triangles"]
+    degrees = view.session.run("degrees")["degree"]
+    paths = int((degrees * (degrees - 1)).sum())
+    return 2 * int(triangles.sum()) / paths if paths and triangles.any() else 0
+
+
+def _degrees(G: Any, *names: str) -> dict[Node, float]:  # noqa: N803
+    view = open_view(G)
+    vertices = len(view.order)
+    if vertices <= 1:
+        return dict.fromkeys(view.order, 1)
+    found = view.session.run("degrees")
+    return view.by_node(sum(found[name] for name in names) * (1.0 / (vertices - 1.0)))
+
+
+@mapped(no_loops)
+def degree_centrality(G: Any) -> dict[Node, float]:  # noqa: N803
+    """The share of the other nodes that a node has an edge with."""
+    return _degrees(G, *(("out_degree", "in_degree") if G.is_directed() else ("degree",)))
+
+
+@mapped()
+def in_degree_centrality(G: Any) -> dict[Node, float]:  # noqa: N803
+    """The share of the other nodes that have an edge to a node."""
+    return _degrees(G, "in_degree")
+
+
+@mapped()
+def out_degree_centrality(G: Any) -> dict[Node, float]:  # noqa: N803
+    """The share of the other nodes that a node has an edge to."""
+    return _degrees(G, "out_degree")

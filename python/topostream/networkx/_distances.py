@@ -1,0 +1,193 @@
+"""Lengths of shortest paths, and what can be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from ..graph import Graph
+from ._graph import Node, View, convert_to_nx, open_view
+from ._mapped import Reason, a_store, attribute, each, mapped, none
+
+
+def _source(view: View, source: Node) -> Any:
+    if not view.has(source):
+        raise nx.NodeNotFound(f"Source {source} is not in G")
+    return view.id(source)
+
+
+@mapped()
+def single_source_shortest_path_length(
+    G: Any,  # noqa: N803
+    source: Node,
+    cutoff: float | None = None,
+) -> dict[Node, int]:
+    """Hops from a node, nearest first."""
+    view = open_view(G)
+    levels = view.session.run("bfs", source=_source(view, source))["level"]
+    reached = levels >= 0 if cutoff is None else (levels >= 0) & (levels <= cutoff)
+    return _nearest_first(view, levels, reached)
+
+
+def _nearest_first(view: View, distances: Any, reached: Any) -> dict[Node, Any]:
+    found = np.flatnonzero(reached)
+    found = found[np.argsort(distances[found], kind="stable")]
+    numbers = distances[found].tolist()
+    return {view.order[vertex]: number for vertex, number in zip(found.tolist(), numbers, strict=True)}
+
+
+def _lengths_fit(graph: Any, given: Mapping[str, Any]) -> Reason:
+    if isinstance(graph, Graph) and graph.weights == "f32":
+        return "the store has weights in single precision"
+    return attribute(given)
+
+
+@mapped(_lengths_fit)
+def single_source_dijkstra_path_length(
+    G: Any,  # noqa: N803
+    source: Node,
+    cutoff: float | None = None,
+    weight: str | None = "weight",
+) -> dict[Node, int]:
+    """Distances from a node by whole weights, nearest first."""
+    view = open_view(G)
+    distances = _distances(view, source, weight)
+    reached = distances >= 0 if cutoff is None else (distances >= 0) & (distances <= cutoff)
+    return _nearest_first(view, distances, reached)
+
+
+@mapped(_lengths_fit)
+def single_source_bellman_ford_path_length(
+    G: Any,  # noqa: N803
+    source: Node,
+    weight: str | None = "weight",
+) -> dict[Node, int]:
+    """Distances from a node by whole weights that are not negative, nearest first."""
+    found: dict[Node, int] = single_source_dijkstra_path_length(G, source, None, weight)
+    return found
+
+
+def _within(view: View, source: Node, direction: str) -> set[Node]:
+    if not view.has(source):
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    options: dict[str, Any] = {"source": view.id(source), "hops": 2**32 - 2, "direction": direction}
+    levels = view.session.run("neighbourhood", **options)["level"]
+    return set(view.where(levels > 0))
+
+
+@mapped()
+def descendants(G: Any, source: Node) -> set[Node]:  # noqa: N803
+    """The nodes that can be reached from one."""
+    return _within(open_view(G), source, "out")
+
+
+@mapped()
+def ancestors(G: Any, source: Node) -> set[Node]:  # noqa: N803
+    """The nodes from which one can be reached."""
+    view = open_view(G)
+    return _within(view, source, "in" if view.directed else "out")
+
+
+@mapped()
+def descendants_at_distance(G: Any, source: Node, distance: int) -> set[Node]:  # noqa: N803
+    """The nodes at this number of hops from one."""
+    view = open_view(G)
+    if not view.has(source):
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    levels = view.session.run("bfs", source=view.id(source))["level"]
+    return set(view.where(levels == distance))
+
+
+def _target(view: View, source: Node, target: Node, values: Any) -> Any:
+    """The value of one node, which must be reachable: to a node that is not there, there is no path."""
+    value = values[view.place(target)] if view.has(target) else -1
+    if value < 0:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return value.item()
+
+
+def _distances(view: View, source: Node, weight: str | None) -> Any:
+    start = _source(view, source)
+    if weight is None or view.store.weights is None:
+        return view.session.run("bfs", source=start)["level"]
+    return view.session.run("sssp", source=start)["distance"]
+
+
+@mapped(_lengths_fit)
+def dijkstra_path_length(G: Any, source: Node, target: Node, weight: str | None = "weight") -> int:  # noqa: N803
+    """The distance from one node to another by whole weights."""
+    view = open_view(G)
+    found: int = _target(view, source, target, _distances(view, source, weight))
+    return found
+
+
+@mapped(_lengths_fit)
+def bellman_ford_path_length(G: Any, source: Node, target: Node, weight: str | None = "weight") -> int:  # noqa: N803
+    """The distance from one node to another by whole weights that are not negative."""
+    found: int = dijkstra_path_length(G, source, target, weight)
+    return found
+
+
+def _one_source(graph: Any, given: Mapping[str, Any]) -> Reason:
+    if given["source"] is None:
+        return "`source` is not given: lengths between all pairs, or to one target, are not mapped"
+    if given["method"] not in ("dijkstra", "bellman-ford"):
+        return "`method` is not one of NetworkX's"
+    return _lengths_fit(graph, given)
+
+
+@mapped(_one_source)
+def shortest_path_length(
+    G: Any,  # noqa: N803
+    source: Node = None,
+    target: Node = None,
+    weight: str | None = None,
+    method: str = "dijkstra",
+) -> Any:
+    """The distance from a node to another, or to all that can be reached."""
+    view = open_view(G)
+    values = _distances(view, source, weight)
+    if target is None:
+        return _nearest_first(view, values, values >= 0)
+    if weight is None and not view.has(target):
+        raise nx.NodeNotFound(f"Target {target} is not in G")
+    return _target(view, source, target, values)
+
+
+@mapped()
+def has_path(G: Any, source: Node, target: Node) -> bool:  # noqa: N803
+    """Whether a path leads from one node to another."""
+    view = open_view(G)
+    values = _distances(view, source, None)
+    if not view.has(target):
+        raise nx.NodeNotFound(f"Target {target} is not in G")
+    return bool(values[view.place(target)] >= 0)
+
+
+def _ego_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
+    if not given["center"]:
+        return "`center` is false"
+    whole = isinstance(given["radius"], int | float) and given["radius"] >= 0 and given["radius"] == int(given["radius"])
+    if not whole:
+        return "`radius` is not a whole number of hops"
+    return a_store(graph, given)
+
+
+@mapped(each(none("distance"), _ego_fits))
+def ego_graph(
+    G: Any,  # noqa: N803
+    n: Node,
+    radius: int = 1,
+    center: bool = True,
+    undirected: bool = False,
+    distance: str | None = None,
+) -> Any:
+    """The graph of the nodes of a store within some hops of one, as a graph of NetworkX."""
+    view = open_view(G)
+    if not view.has(n):
+        raise nx.NodeNotFound(f"Source {n} is not in G")
+    direction: Any = "both" if undirected and view.directed else "out"
+    return convert_to_nx(view.store.ego(view.id(n), hops=int(radius), direction=direction))

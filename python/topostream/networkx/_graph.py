@@ -1,0 +1,211 @@
+"""Graphs of NetworkX as temporary stores, and what the functions need of a graph: :class:`View`."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any, Final
+
+import networkx as nx
+import numpy as np
+
+from ..graph import Graph, from_edges
+from ..result import Result
+from ..session import Session
+
+NAME: Final = "topostream"
+Node = Any
+"""A node: any hashable object; of a store, an original id."""
+
+
+class Converted:
+    """A graph of NetworkX as a temporary store, which is deleted with this object. Nodes keep their objects."""
+
+    __networkx_backend__ = NAME
+
+    def __init__(self, graph: Any, attribute: str | None, default: Any) -> None:
+        self.nodes: list[Node] = list(graph)
+        self.index: dict[Node, int] = dict(zip(self.nodes, range(len(self.nodes)), strict=True))
+        self.directed: bool = graph.is_directed()
+        self.multigraph: bool = graph.is_multigraph()
+        source, dest, weights = _edges_of(graph, self.index, attribute, default)
+        self.edges = len(source)
+        self.loops = bool(np.any(source == dest))
+        self.store: Graph | None = None if not self.nodes else _store(self, source, dest, weights)
+
+    def is_directed(self) -> bool:
+        """Whether the graph is directed."""
+        return self.directed
+
+    def is_multigraph(self) -> bool:
+        """Whether edges may be repeated."""
+        return self.multigraph
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self.index
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.nodes)
+
+
+def config() -> Mapping[str, Any]:
+    """What ``nx.config.backends.topostream`` has."""
+    found = getattr(nx.config.backends, NAME, None)
+    names = ("memory", "device", "folder", "min_edges")
+    return {name: getattr(found, name, None) for name in names}
+
+
+def _edges_of(graph: Any, index: Mapping[Node, int], attribute: str | None, default: Any) -> tuple[Any, Any, Any]:
+    """Sources, destinations and weights; an undirected edge once. Weights of 1 are none."""
+    if graph.is_multigraph() or attribute is not None:
+        listed = list(graph.edges(data=attribute, default=default)) if attribute else list(graph.edges())
+        source = np.fromiter((index[edge[0]] for edge in listed), np.int64, len(listed))
+        dest = np.fromiter((index[edge[1]] for edge in listed), np.int64, len(listed))
+        return source, dest, _weights([edge[2] for edge in listed] if attribute else [])
+    lists = graph._adj.values()
+    lengths = np.fromiter(map(len, lists), np.int64, len(index))
+    source = np.repeat(np.arange(len(index)), lengths)
+    dest = np.fromiter(map(index.__getitem__, chain.from_iterable(lists)), np.int64, len(source))
+    if not graph.is_directed():
+        once = source <= dest
+        source, dest = source[once], dest[once]
+    return source, dest, None
+
+
+def _weights(weights: list[Any]) -> Any:
+    """Weights as an array, if there are any but 1.
+
+    Raises:
+        NotImplementedError: the store has no type for them.
+    """
+    if all(weight == 1 for weight in weights):
+        return None
+    array = np.asarray(weights)
+    if array.ndim != 1 or array.dtype.kind not in "iuf":
+        raise NotImplementedError("weights are not numbers")
+    if array.dtype.kind == "f" and np.all(array == np.floor(array)) and np.all(np.abs(array) < 2**53):
+        array = array.astype(np.int64)
+    if array.dtype.kind == "f":
+        raise NotImplementedError("weights are not whole numbers, and stores have single precision")
+    if array.min() < 0 or array.max() >= 2**31:
+        raise NotImplementedError("weights are negative, or 2^31 or more")
+    return array.astype(np.uint32)
+
+
+def _store(graph: Converted, source: Any, dest: Any, weights: Any) -> Graph:
+    folder = tempfile.TemporaryDirectory(prefix="topostream-", dir=config()["folder"])
+    arrays = (source, dest) if weights is None else (source, dest, weights)
+    kind: dict[str, Any] = {"in_edges": True} if graph.directed else {"symmetrize": True}
+    made = from_edges(arrays, f"{folder.name}/store", ids=len(graph.nodes), order="natural", **kind)
+    weakref.finalize(graph, folder.cleanup)
+    return made
+
+
+class View:
+    """What functions need of a graph: its store, a session, its nodes in the order of results."""
+
+    def __init__(self, graph: Graph | Converted) -> None:
+        store = graph if isinstance(graph, Graph) else graph.store
+        assert store is not None, "the null graph has no store"
+        self.store = store
+        self.directed = store.directed
+        self.index = graph.index if isinstance(graph, Converted) else None
+        self.order: list[Node] = store.ids.tolist()
+        if isinstance(graph, Converted):
+            self.order = [graph.nodes[number] for number in self.order]
+        self.nodes: list[Node] = graph.nodes if isinstance(graph, Converted) else self.order
+        self.options = _session_options()
+        self.session = Session(store, **self.options)
+
+    def id(self, node: Node) -> Any:
+        """The store's id of a node."""
+        if self.index is not None:
+            return self.index[node]
+        return node
+
+    def place(self, node: Node) -> int:
+        """The place of a node that the graph has, in columns of results."""
+        return int(np.flatnonzero(self.store.ids == self.id(node))[0])
+
+    def has(self, node: Node) -> bool:
+        try:
+            if self.index is not None:
+                return node in self.index
+            return bool(np.any(self.store.ids == node))
+        except TypeError:
+            return False
+
+    def by_node(self, values: Any) -> dict[Node, Any]:
+        return dict(zip(self.order, values.tolist(), strict=True))
+
+    def where(self, chosen: Any) -> Iterator[Node]:
+        """The nodes for which a column of booleans is true."""
+        return (self.order[number] for number in np.flatnonzero(chosen).tolist())
+
+    def parts(self, result: Result) -> list[set[Node]]:
+        """The sets of nodes with the same component."""
+        labels = result.numbers("component")
+        order = np.argsort(labels, kind="stable")
+        bounds = np.flatnonzero(np.diff(labels[order])) + 1
+        return [{self.order[number] for number in part.tolist()} for part in np.split(order, bounds)]
+
+
+def _session_options() -> dict[str, Any]:
+    given = {name: config()[name] for name in ("memory", "device")}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+_views: weakref.WeakKeyDictionary[Any, View] = weakref.WeakKeyDictionary()
+
+
+def open_view(graph: Any) -> View:
+    """The open view of a graph: sessions stay open as long as the graph lives and the configuration is the same."""
+    found = _views.get(graph)
+    if found is None or found.options != _session_options():
+        found = _views[graph] = View(graph)
+    return found
+
+
+def convert_from_nx(
+    graph: Any,
+    *,
+    edge_attrs: Mapping[str, Any] | None = None,
+    preserve_edge_attrs: bool = False,
+    preserve_node_attrs: bool = False,
+    name: str | None = None,
+    **_ignored: Any,
+) -> Converted | Graph:
+    """Makes a temporary store of a graph of NetworkX.
+
+    Raises:
+        NotImplementedError: more than one attribute is asked for, or weights that stores do not have.
+    """
+    if isinstance(graph, Graph | Converted):
+        return graph
+    if preserve_edge_attrs or preserve_node_attrs or (edge_attrs is not None and len(edge_attrs) > 1):
+        raise NotImplementedError("stores have no attributes but one weight of each edge")
+    attribute, default = next(iter(edge_attrs.items())) if edge_attrs else (None, None)
+    return Converted(graph, attribute, default)
+
+
+def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
+    """A graph as one of NetworkX, with all of it in memory; anything else as it is."""
+    if not isinstance(result, Graph | Converted):
+        return result
+    graph = nx.DiGraph() if result.is_directed() else nx.Graph()
+    if isinstance(result, Converted) and result.store is None:
+        return graph
+    found = open_view(result)
+    graph.add_nodes_from(result.nodes if isinstance(result, Converted) else found.order)
+    source, dest, weight = found.store.edge_arrays()
+    ends = ((found.order[a], found.order[b]) for a, b in zip(source.tolist(), dest.tolist(), strict=True))
+    if weight is None:
+        graph.add_edges_from(ends)
+    else:
+        graph.add_weighted_edges_from((a, b, w) for (a, b), w in zip(ends, weight.tolist(), strict=True))
+    return graph

@@ -1,0 +1,132 @@
+"""The register of mapped functions, and the checks that say whether a call can run."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import networkx as nx
+
+from ..graph import Graph
+from ._graph import NAME, Converted, config
+
+Reason = bool | str
+"""True, or why not."""
+Function = Callable[..., Any]
+Check = Callable[[Any, Mapping[str, Any]], Reason]
+"""Takes the graph, of this backend or any other, and the arguments of a call by name."""
+
+FUNCTIONS: dict[str, Function] = {}
+"""The mapped functions by NetworkX's names."""
+_checks: dict[str, tuple[inspect.Signature, Check]] = {}
+
+
+def always(graph: Any, given: Mapping[str, Any]) -> Reason:
+    """Every call can run."""
+    return True
+
+
+def mapped(check: Check = always) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds a function to the backend, with what says whether it can run. The null graph is left to NetworkX."""
+
+    def take(function: Callable[..., Any]) -> Callable[..., Any]:
+        name = function.__name__
+        _checks[name] = (inspect.signature(function), check)
+
+        def call(G: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803 - NetworkX's name
+            if isinstance(G, Converted) and not G.nodes:
+                null = nx.DiGraph() if G.directed else nx.Graph()
+                return getattr(nx, name).orig_func(null, *args, **kwargs)
+            return function(G, *args, **kwargs)
+
+        call.__name__, call.__doc__ = name, function.__doc__
+        FUNCTIONS[name] = call
+        return call
+
+    return take
+
+
+def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reason:
+    """Whether a call can run here, or why not."""
+    if name not in _checks:
+        return "it is not mapped"
+    signature, check = _checks[name]
+    try:
+        given = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        return str(error)
+    given.apply_defaults()
+    return check(given.arguments["G"], given.arguments)
+
+
+def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reason:
+    """Whether a call that can run is worth a conversion, or why not."""
+    graph = args[0] if args else kwargs.get("G")
+    if graph is None or getattr(graph, "__networkx_backend__", None) == NAME:
+        return True
+    cache = getattr(graph, "__networkx_cache__", None)
+    if cache and cache.get("backends", {}).get(NAME):
+        return True
+    least = config()["min_edges"] or 0
+    edges = graph.number_of_edges()
+    return True if edges >= least else f"a conversion pays from {least} edges on, and the graph has {edges}"
+
+
+def attribute(given: Mapping[str, Any], name: str = "weight") -> Reason:
+    """The weight is the name of an attribute, or none."""
+    weight = given.get(name)
+    return True if weight is None or isinstance(weight, str) else f"`{name}` is a function"
+
+
+def unweighted(graph: Any, given: Mapping[str, Any]) -> Reason:
+    """Only the graph's own weights, if there are any, tell whether they matter."""
+    if given.get("weight") is None:
+        return True
+    store = graph.store if isinstance(graph, Converted) else graph
+    if store is None or isinstance(store, Graph):
+        return "the algorithm ignores weights, and the store has some" if store and store.weights else True
+    weight = given["weight"]
+    if not isinstance(weight, str):
+        return "`weight` is a function"
+    plain = all(found == 1 for _, _, found in graph.edges(data=weight, default=1))
+    return True if plain else "the algorithm ignores weights, and edges have some"
+
+
+def none(*names: str) -> Check:
+    """None of these arguments is given."""
+
+    def check(graph: Any, given: Mapping[str, Any]) -> Reason:
+        found = [name for name in names if given.get(name) is not None]
+        return f"`{found[0]}` is not supported" if found else True
+
+    return check
+
+
+def each(*checks: Check) -> Check:
+    """All of these checks; the reason is that of the first one that fails."""
+
+    def check(graph: Any, given: Mapping[str, Any]) -> Reason:
+        return next((found for one in checks if (found := one(graph, given)) is not True), True)
+
+    return check
+
+
+def simple(graph: Any, given: Mapping[str, Any]) -> Reason:
+    """Undirected, and without repeated edges."""
+    if graph.is_directed():
+        return "the graph is directed"
+    return "the graph is a multigraph" if graph.is_multigraph() else True
+
+
+def no_loops(graph: Any, given: Mapping[str, Any]) -> Reason:
+    """No edge of a graph in memory leads from a node to itself; stores are not asked."""
+    if isinstance(graph, Graph):
+        return True
+    loops = graph.loops if isinstance(graph, Converted) else nx.number_of_selfloops(graph)
+    return "the graph has loops" if loops else True
+
+
+def a_store(graph: Any, given: Mapping[str, Any]) -> Reason:
+    """The graph is a store: results that are graphs keep the attributes of graphs in memory, which stores lack."""
+    return True if isinstance(graph, Graph) else "the result is a graph, and would lose the attributes of this one"
