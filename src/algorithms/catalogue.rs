@@ -71,7 +71,7 @@ pub use widest::Widest;
 /// | `components` | out | label 4; frontiers 1/4 | exact |
 /// | `scc` | out and in | label 4, sets 3/8 | exact |
 /// | `radius` | out | 84; --narrow 36 | estimates: 25% with one pass, 12% with 4 |
-/// | `betweenness` | out | 16, sets 1/4 | sums of `f32` |
+/// | `betweenness` | out | 16 (--double 28), sets 1/4 | sums of `f32`; --double sums of `f64` |
 /// | `kcore` | out; in where directed | degree 4, sets 1/4 | exact |
 /// | `neural-network` | in, or out | 8, held 1/8, refused 1/8 | sums of `f32` |
 /// | `hits` | out | 16 | sums of `f32` |

@@ -41,11 +41,15 @@ fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared
         .map(|attribute| format!("attribute {} has type {} and must begin at 0", attribute.name, attribute.of.name()));
     let of_visit =
         |&(direction, visit): &(Direction, Visit)| visit_defect(algorithm, store, declared, direction, visit);
+    let double = declared.iter().find(|attribute| attribute.of == AttributeType::F64 && algorithm.shader().is_some());
+    let double = double.map(|attribute| {
+        format!("attribute {} has type f64, which GPUs do not have: the algorithm cannot have a shader", attribute.name)
+    });
     let place = algorithm.deferred().filter(|&place| !is_set(declared, place));
     let deferred = place.map(|place| format!("`deferred` is attribute {place}, which is not a bit attribute"));
     let tables = algorithm.is_traversal() && algorithm.tables().iter().any(|table| table.is_own());
     let tables = tables.then(|| "a traversal cannot have tables of its own".into());
-    visits.iter().find_map(of_visit).or(deferred).or(tables).or(first)
+    visits.iter().find_map(of_visit).or(deferred).or(tables).or(first).or(double)
 }
 
 fn is_set(declared: &[Attribute], place: usize) -> bool {

@@ -380,7 +380,7 @@ impl<A: Algorithm> Team<A> {
     /// Splits a range of vertices into parts whose values fit in half a piece, with arbitrary boundaries.
     fn ranges(&self, place: usize, vertices: Range<u64>) -> Vec<Range<u64>> {
         let size = match self.attributes[place].of {
-            AttributeType::Fixed63 | AttributeType::U64 => self.exchange.piece_bytes() / 16,
+            AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => self.exchange.piece_bytes() / 16,
             _ => self.exchange.piece_bytes() / 8,
         };
         let starts = vertices.clone().step_by(size as usize);
@@ -414,7 +414,7 @@ impl Rounds {
 pub fn words(attribute: &Attribute, vertices: &Range<u64>) -> u64 {
     match attribute.of {
         AttributeType::Bit => vertices.end.div_ceil(32) - vertices.start / 32,
-        AttributeType::Fixed63 | AttributeType::U64 => 2 * (vertices.end - vertices.start),
+        AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => 2 * (vertices.end - vertices.start),
         _ => vertices.end - vertices.start,
     }
 }

@@ -15,37 +15,44 @@
 //! Repeated edges are several paths; loops are on no shortest path. Numbers of paths are `f32`, exact up to 2^24 and
 //! within a relative 2^-24 for each level beyond. If one exceeds 2^120 the run ends with an error that names the
 //! vertex. Sums of floats depend slightly on the order of their terms, so results may differ between runs in their last
-//! digits.
+//! digits. In double precision, on the CPU only, numbers of paths and sums are `f64`: exact up to 2^53, within 2^-53
+//! for each level beyond, and at most 2^1000.
 //!
 //! For each source a run has two supersteps a level that read the lists of that level, and two that read nothing; each
 //! costs a vertex phase over all vertices. Exact betweenness is practical for graphs of about ten thousand vertices.
 //!
-//! 16.25 bytes a vertex: four numbers and two bits.
+//! 16.25 bytes a vertex: a level of 4 bytes, three numbers of 4, and two bits. In double precision 28.25: the numbers
+//! take 8.
 
 #[cfg(feature = "cli")]
 pub mod command;
+mod numbers;
+
+pub use numbers::{Number, NumberColumn};
 
 use crate::model::algorithm::{
     Algorithm, Answer, Contents, Ends, Graph, Integers, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary,
     Table, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
 use crate::model::{Parameters, sound};
 use std::collections::BTreeSet;
 use std::io::Read;
+use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use topostream_formats::random::SplitMix64;
 use topostream_formats::{Direction, VertexId};
 
-/// Betweenness centrality.
+/// Betweenness centrality, in single precision (`f32`) or in double precision (`f64`).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Betweenness {
+pub struct Betweenness<N = f32> {
     /// The sources of shortest paths, ascending, then [`NO_SOURCE`]; `None` for all vertices.
     sources: Option<Arc<Vec<u32>>>,
     /// Whether the sum is an estimate of that over all sources: it is scaled, and halved in an undirected graph.
     whole: bool,
+    numbers: PhantomData<N>,
 }
 
 /// Indices of the declared attributes.
@@ -67,8 +74,6 @@ const UNREACHED: u32 = u32::MAX;
 const NO_SOURCE: u32 = u32::MAX;
 /// The result of a vertex with too many shortest paths.
 const REFUSED: f32 = -1.0;
-/// The largest number of paths, 2^120, by its bits.
-const PATHS_MAX: u32 = 0x7b80_0000;
 
 /// Indices into the totals. The number of vertices that a level out has reached; on the way back, of those whose lists
 /// are read next, by which GPUs decide whether to queue them.
@@ -119,7 +124,7 @@ impl Phase {
 impl Betweenness {
     /// Over all sources.
     pub fn exact() -> Self {
-        Self { sources: None, whole: true }
+        Self { sources: None, whole: true, numbers: PhantomData }
     }
 
     /// An estimate from `count` different, randomly sampled vertices of a graph: the same seed gives the same vertices.
@@ -133,15 +138,23 @@ impl Betweenness {
                 chosen.insert(last as u32);
             }
         }
-        Self { sources: Some(ended(chosen)), whole: true }
+        Self { sources: Some(ended(chosen)), whole: true, numbers: PhantomData }
     }
 
     /// The sum over these sources only; duplicates count once.
     pub fn of_sources(sources: &[VertexId]) -> Self {
         let sources: BTreeSet<u32> = sources.iter().map(|source| source.0).collect();
-        Self { sources: Some(ended(sources)), whole: false }
+        Self { sources: Some(ended(sources)), whole: false, numbers: PhantomData }
     }
 
+    /// The same with numbers of paths and sums in double precision: on the CPU only.
+    #[must_use]
+    pub fn in_double(self) -> Betweenness<f64> {
+        Betweenness { sources: self.sources, whole: self.whole, numbers: PhantomData }
+    }
+}
+
+impl<N: Number> Betweenness<N> {
     /// Whether shortest paths begin at a vertex.
     #[doc(hidden)]
     pub fn has_source(&self, vertex: VertexId) -> bool {
@@ -190,24 +203,24 @@ fn ended(sources: BTreeSet<u32>) -> Arc<Vec<u32>> {
 
 /// Counts paths in the forward phase, and adds up shares of them in the backward phase.
 #[doc(hidden)]
-pub struct BetweennessKernel<'a> {
-    sum: &'a F32Column,
-    share: &'a F32Column,
+pub struct BetweennessKernel<'a, N: Number> {
+    sum: &'a N::Column,
+    share: &'a N::Column,
     marked: &'a Bits,
     back: bool,
 }
 
-impl Kernel for BetweennessKernel<'_> {
+impl<N: Number> Kernel for BetweennessKernel<'_, N> {
     /// The vertex, and the value that its neighbours receive or have contributed.
-    type Record = (u32, f32);
+    type Record = (u32, N);
 
     #[inline(always)]
-    fn open(&self, list: List) -> Option<(u32, f32)> {
-        Some((list.vertex, if self.back { 0.0 } else { self.share.get(list.vertex) }))
+    fn open(&self, list: List) -> Option<(u32, N)> {
+        Some((list.vertex, if self.back { N::from(0.0) } else { self.share.get(list.vertex) }))
     }
 
     #[inline(always)]
-    fn edge(&self, (_, sum): &mut (u32, f32), neighbour: u32, _weight: u32) -> ControlFlow<()> {
+    fn edge(&self, (_, sum): &mut (u32, N), neighbour: u32, _weight: u32) -> ControlFlow<()> {
         match (self.back, self.marked.contains(neighbour)) {
             (true, true) => *sum += self.share.get(neighbour),
             (false, false) => self.sum.add(neighbour, *sum),
@@ -217,19 +230,19 @@ impl Kernel for BetweennessKernel<'_> {
     }
 
     #[inline(always)]
-    fn close(&self, (vertex, sum): (u32, f32)) {
-        if self.back && sum > 0.0 {
+    fn close(&self, (vertex, sum): (u32, N)) {
+        if self.back && sum > N::from(0.0) {
             self.sum.add(vertex, sum);
         }
     }
 }
 
 /// The values of a vertex phase.
-struct Values<'a> {
+struct Values<'a, N: Number> {
     level: &'a U32Column,
-    sum: &'a F32Column,
-    share: &'a F32Column,
-    between: &'a F32Column,
+    sum: &'a N::Column,
+    share: &'a N::Column,
+    between: &'a N::Column,
     visited: &'a Bits,
     marked: &'a Bits,
 }
@@ -242,17 +255,17 @@ fn put(bits: &Bits, vertex: u32, is_in: bool) {
     }
 }
 
-impl<'a> Values<'a> {
+impl<'a, N: Number> Values<'a, N> {
     fn of(state: &'a State) -> Self {
-        let (floats, bits) = (|place| state.attributes.f32(place), |place| state.attributes.bits(place));
-        let (sum, share, between) = (floats(SUM), floats(SHARE), floats(BETWEEN));
+        let [sum, share, between] = [SUM, SHARE, BETWEEN].map(|place| N::column(&state.attributes, place));
+        let bits = |place| state.attributes.bits(place);
         Self { level: state.attributes.u32(LEVEL), sum, share, between, visited: bits(VISITED), marked: bits(MARKED) }
     }
 
     fn begin(&self, vertex: u32, is_source: bool) {
         self.level.set(vertex, if is_source { 0 } else { UNREACHED });
-        self.share.set(vertex, if is_source { 1.0 } else { 0.0 });
-        self.sum.set(vertex, 0.0);
+        self.share.set(vertex, N::from(if is_source { 1.0 } else { 0.0 }));
+        self.sum.set(vertex, N::from(0.0));
         put(self.marked, vertex, is_source);
         put(self.visited, vertex, is_source);
     }
@@ -264,17 +277,18 @@ impl<'a> Values<'a> {
             return (false, false);
         }
         let paths = self.sum.take(vertex);
-        if paths.to_bits() > PATHS_MAX {
-            self.between.set(vertex, REFUSED);
+        if paths.is_too_many() {
+            self.between.set(vertex, N::from(REFUSED));
             return (true, true);
         }
-        if paths > 0.0 {
+        let is_reached = paths > N::from(0.0);
+        if is_reached {
             self.level.set(vertex, level + 1);
             self.share.set(vertex, paths);
             self.marked.insert(vertex);
             self.visited.insert(vertex);
         }
-        (paths > 0.0, false)
+        (is_reached, false)
     }
 
     /// Returns whether a vertex's list is read next.
@@ -283,7 +297,7 @@ impl<'a> Values<'a> {
         put(self.marked, vertex, mine == level);
         put(self.visited, vertex, mine.wrapping_add(1) == level);
         if mine == level {
-            self.share.set(vertex, 1.0 / self.share.get(vertex));
+            self.share.set(vertex, N::from(1.0) / self.share.get(vertex));
         }
         mine.wrapping_add(1) == level
     }
@@ -294,7 +308,7 @@ impl<'a> Values<'a> {
         if mine == level {
             let (sum, paths) = (self.sum.take(vertex), self.share.get(vertex));
             self.between.set(vertex, self.between.get(vertex) + sum * paths);
-            self.share.set(vertex, 1.0 / paths + sum);
+            self.share.set(vertex, N::from(1.0) / paths + sum);
             self.marked.insert(vertex);
             self.visited.remove(vertex);
         } else if mine == level + 1 {
@@ -306,16 +320,20 @@ impl<'a> Values<'a> {
     }
 }
 
-impl Algorithm for Betweenness {
-    type Kernel<'a> = BetweennessKernel<'a>;
+impl<N: Number> Algorithm for Betweenness<N> {
+    type Kernel<'a> = BetweennessKernel<'a, N>;
 
     fn name(&self) -> &'static str {
+        N::ALGORITHM
+    }
+
+    fn command(&self) -> &'static str {
         "betweenness"
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
-        let (number, bit) = (AttributeType::F32, AttributeType::Bit);
+        let (number, bit) = (N::TYPE, AttributeType::Bit);
         vec![
             // Edges access neither this nor the result.
             attribute("level", AttributeType::U32, Role::Own, Merge::Add),
@@ -346,7 +364,7 @@ impl Algorithm for Betweenness {
     }
 
     fn parameters(&self) -> Option<Parameters> {
-        let parameters = Parameters::none().with("whole", self.whole);
+        let parameters = Parameters::none().with("whole", self.whole).with("precision", N::PRECISION);
         Some(match self.sources() {
             Some(sources) => parameters.with_numbers("sources", sources),
             None => parameters.with("sources", "all"),
@@ -367,13 +385,16 @@ impl Algorithm for Betweenness {
     }
 
     fn shader(&self) -> Option<Shader> {
+        if !N::ON_GPUS {
+            return None;
+        }
         let text = include_str!("betweenness.wgsl");
         let switches = vec![("EVERY_SOURCE", self.sources.is_none())];
         let shader = Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, switches);
         let constants = [
             ("UNREACHED", UNREACHED.into()),
             ("NO_SOURCE", NO_SOURCE.into()),
-            ("PATHS_MAX", PATHS_MAX.into()),
+            ("PATHS_MAX", numbers::PATHS_MAX.into()),
             ("REFUSED", REFUSED.into()),
         ];
         Some(shader.with_modes(MODE_NAMES).with_constants(constants))
@@ -405,13 +426,13 @@ impl Algorithm for Betweenness {
         (count > 0).then(|| (place as f64 / count as f64, (place + 1).min(count) as f64 / count as f64))
     }
 
-    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BetweennessKernel<'a> {
-        let Values { sum, share, marked, .. } = Values::of(state);
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BetweennessKernel<'a, N> {
+        let Values { sum, share, marked, .. } = Values::<N>::of(state);
         BetweennessKernel { sum, share, marked, back: Phase::of(step).mode == Mode::Back }
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
-        let (values, Phase { mode, source, level, .. }) = (Values::of(state), Phase::of(step));
+        let (values, Phase { mode, source, level, .. }) = (Values::<N>::of(state), Phase::of(step));
         let mut totals = Scalars::default();
         for vertex in vertices.map(|vertex| vertex as u32) {
             match mode {
@@ -447,14 +468,15 @@ impl Algorithm for Betweenness {
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
-        let between = state.attributes.f32(BETWEEN);
-        let refused = (0..state.graph.vertices).map(|vertex| vertex as u32).find(|&vertex| between.get(vertex) < 0.0);
-        let reason = || "more than 2^120 shortest paths lead there from one source".to_owned();
+        let between = N::column(&state.attributes, BETWEEN);
+        let is_refused = |vertex: &u32| between.get(*vertex) < N::from(0.0);
+        let refused = (0..state.graph.vertices).map(|vertex| vertex as u32).find(is_refused);
+        let reason = || format!("more than 2^{} shortest paths lead there from one source", N::PATHS_MAX_LOG2);
         refused.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex), reason: reason() }))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let (between, scale) = (state.attributes.f32(BETWEEN), self.scale(&state.graph));
-        vec![Answer::f64("betweenness", move |vertex| scale * f64::from(between.get(vertex)))]
+        let (between, scale) = (N::column(&state.attributes, BETWEEN), self.scale(&state.graph));
+        vec![Answer::f64("betweenness", move |vertex| scale * between.get(vertex).into())]
     }
 }

@@ -73,7 +73,7 @@ impl MessageLayout {
             match attribute.of {
                 AttributeType::Bit => bits.push(place),
                 AttributeType::U32 | AttributeType::F32 => values.push(place),
-                AttributeType::Fixed63 | AttributeType::U64 => {
+                AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => {
                     panic!("{}: a traversal cannot send numbers of 64 bits", attribute.name)
                 }
             }

@@ -11,6 +11,10 @@ pub struct U32Column(pub(super) Cells<AtomicU32>);
 #[derive(Debug)]
 pub struct F32Column(pub(super) Cells<AtomicU32>);
 
+/// An `f64` for every vertex that is held.
+#[derive(Debug)]
+pub struct F64Column(pub(super) Cells<AtomicU64>);
+
 /// A fixed-point sum for every vertex that is held: see [`AttributeType::Fixed63`](super::AttributeType::Fixed63).
 #[derive(Debug)]
 pub struct Fixed63Column(pub(super) Cells<AtomicU64>);
@@ -103,6 +107,45 @@ impl F32Column {
     /// Returns a vertex's value and resets it to zero.
     #[inline(always)]
     pub fn take(&self, vertex: u32) -> f32 {
+        let value = self.get(vertex);
+        self.set(vertex, 0.0);
+        value
+    }
+}
+
+impl F64Column {
+    /// Prefetches a vertex's value.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        self.0.prefetch(vertex);
+    }
+
+    /// A vertex's value.
+    #[inline(always)]
+    pub fn get(&self, vertex: u32) -> f64 {
+        f64::from_bits(self.0.known(vertex).load(Relaxed))
+    }
+
+    /// Sets a vertex's value, if it may be written here.
+    #[inline(always)]
+    pub fn set(&self, vertex: u32, value: f64) {
+        if let Some(cell) = self.0.at(vertex) {
+            cell.store(value.to_bits(), Relaxed);
+        }
+    }
+
+    /// Atomically adds to a vertex's value, if it may be written here.
+    #[inline(always)]
+    pub fn add(&self, vertex: u32, term: f64) {
+        let sum = |bits: u64| Some((f64::from_bits(bits) + term).to_bits());
+        if let Some(cell) = self.0.at(vertex) {
+            cell.fetch_update(Relaxed, Relaxed, sum).ok();
+        }
+    }
+
+    /// Returns a vertex's value and resets it to zero.
+    #[inline(always)]
+    pub fn take(&self, vertex: u32) -> f64 {
         let value = self.get(vertex);
         self.set(vertex, 0.0);
         value

@@ -1,7 +1,9 @@
 //! Attributes as words, for the exchange between devices: see [`Move`](crate::device::exchange::Move) for the layout of
 //! the words of a range.
 
-use super::{Attributes, Cells, Column, F32Column, Fixed63Column, Merge, PARALLEL_MIN, U32Column, U64Column};
+use super::{
+    Attributes, Cells, Column, F32Column, F64Column, Fixed63Column, Merge, PARALLEL_MIN, U32Column, U64Column,
+};
 use crate::model::bits::Bits;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -40,7 +42,7 @@ impl Attributes {
             Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => {
                 each(vertices, 1, to, |vertex, word| word[0].store(cells.known(vertex).load(Relaxed), Relaxed));
             }
-            Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
+            Column::F64(F64Column(cells)) | Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
                 each(vertices, 2, to, |vertex, words| {
                     let wide = cells.known(vertex).load(Relaxed);
                     words[0].store(wide as u32, Relaxed);
@@ -77,11 +79,14 @@ impl Attributes {
                 let (cell, word) = (cells.place(vertex), word[0].value());
                 cell.store(how.of_floats(cell.load(Relaxed), word), Relaxed);
             }),
+            Column::F64(F64Column(cells)) => each(vertices, 2, from, |vertex, words| {
+                let cell = cells.place(vertex);
+                cell.store(how.of_doubles(cell.load(Relaxed), wide(words)), Relaxed);
+            }),
             Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
                 each(vertices, 2, from, |vertex, words| {
-                    let wide = u64::from(words[1].value()) << 32 | u64::from(words[0].value());
                     let cell = cells.place(vertex);
-                    cell.store(how.of_sums(cell.load(Relaxed), wide), Relaxed);
+                    cell.store(how.of_sums(cell.load(Relaxed), wide(words)), Relaxed);
                 })
             }
             Column::Bit(bits) => each(&bit_words(vertices), 1, from, |at, word| {
@@ -114,7 +119,7 @@ impl Attributes {
             Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => {
                 each(vertices, 0, none, |vertex, _| cells.place(vertex).store(0, Relaxed));
             }
-            Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
+            Column::F64(F64Column(cells)) | Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
                 each(vertices, 0, none, |vertex, _| cells.place(vertex).store(0, Relaxed));
             }
             Column::Bit(bits) => {
@@ -129,7 +134,7 @@ impl Attributes {
         let (first, end) = (vertices.start, vertices.end);
         (0..(end - first).div_ceil(PIECE)).into_par_iter().for_each(|number| {
             let piece = first + number * PIECE..(first + (number + 1) * PIECE).min(end);
-            // A sum takes two words, and a range of bits may begin within one.
+            // A value of 64 bits takes two words, and a range of bits may begin within one.
             let words: Vec<AtomicU32> = (0..2 * PIECE + 2).map(|_| AtomicU32::new(0)).collect();
             self.put(place, &piece, &words);
             to.take(place, &piece, &words);
@@ -195,6 +200,17 @@ impl Take {
         }
     }
 
+    fn of_doubles(self, old: u64, wide: u64) -> u64 {
+        let (a, b) = (f64::from_bits(old), f64::from_bits(wide));
+        match self {
+            Self::Replace => wide,
+            Self::Merge(Merge::Add) => (a + b).to_bits(),
+            Self::Merge(Merge::Min) => a.min(b).to_bits(),
+            Self::Merge(Merge::Max) => a.max(b).to_bits(),
+            Self::Merge(Merge::Or) => old | wide,
+        }
+    }
+
     fn of_sums(self, old: u64, wide: u64) -> u64 {
         match self {
             Self::Replace => wide,
@@ -204,6 +220,11 @@ impl Take {
             Self::Merge(Merge::Or) => old | wide,
         }
     }
+}
+
+/// A value of two words, the low one first.
+fn wide<W: Word>(words: &[W]) -> u64 {
+    u64::from(words[1].value()) << 32 | u64::from(words[0].value())
 }
 
 /// The 32-bit words that a range of vertices touches.

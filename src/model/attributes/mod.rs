@@ -3,7 +3,7 @@
 mod columns;
 mod dense;
 
-pub use columns::{F32Column, Fixed63Column, U32Column, U64Column, to_fixed63};
+pub use columns::{F32Column, F64Column, Fixed63Column, U32Column, U64Column, to_fixed63};
 
 use crate::model::Part;
 use crate::model::bits::Bits;
@@ -19,6 +19,8 @@ pub enum AttributeType {
     U32,
     /// Single-precision floats.
     F32,
+    /// Double-precision floats, for algorithms without a shader: WGSL has none. Their initial value is 0.
+    F64,
     /// Sums of non-negative numbers below 2 as 64-bit fixed point with 63 fractional bits: addition is exact, so a sum
     /// has the same bits whatever the order of its terms.
     Fixed63,
@@ -35,6 +37,7 @@ impl AttributeType {
         match self {
             Self::U32 => "u32",
             Self::F32 => "f32",
+            Self::F64 => "f64",
             Self::Fixed63 => "fixed63",
             Self::U64 => "u64",
             Self::Bit => "bit",
@@ -47,7 +50,7 @@ impl AttributeType {
         match self {
             Self::Bit => 1,
             Self::U32 | Self::F32 => 32,
-            Self::Fixed63 | Self::U64 => 64,
+            Self::F64 | Self::Fixed63 | Self::U64 => 64,
         }
     }
 
@@ -172,6 +175,7 @@ pub struct Attributes(Vec<Column>);
 enum Column {
     U32(U32Column),
     F32(F32Column),
+    F64(F64Column),
     Fixed63(Fixed63Column),
     U64(U64Column),
     Bit(Bits),
@@ -221,6 +225,7 @@ impl Attributes {
         let column = |attribute: &Attribute| match attribute.of {
             AttributeType::U32 => Column::U32(U32Column(Cells::new(part, attribute.role))),
             AttributeType::F32 => Column::F32(F32Column(Cells::new(part, attribute.role))),
+            AttributeType::F64 => Column::F64(F64Column(Cells::new(part, attribute.role))),
             AttributeType::Fixed63 => Column::Fixed63(Fixed63Column(Cells::new(part, attribute.role))),
             AttributeType::U64 => Column::U64(U64Column(Cells::new(part, attribute.role))),
             AttributeType::Bit if attribute.role.is_written() => Column::Bit(Bits::of_part(part)),
@@ -262,6 +267,14 @@ impl Attributes {
     pub fn f32(&self, place: usize) -> &F32Column {
         match &self.0[place] {
             Column::F32(column) => column,
+            other => panic!("attribute {place} has another type: {}", other.name()),
+        }
+    }
+
+    /// The attribute that was declared at `place` as [`AttributeType::F64`].
+    pub fn f64(&self, place: usize) -> &F64Column {
+        match &self.0[place] {
+            Column::F64(column) => column,
             other => panic!("attribute {place} has another type: {}", other.name()),
         }
     }
@@ -309,7 +322,7 @@ impl Column {
                     column.learn(vertex);
                 }
             }
-            Self::Fixed63(_) | Self::U64(_) => panic!("numbers of 64 bits begin at zero"),
+            Self::F64(_) | Self::Fixed63(_) | Self::U64(_) => panic!("numbers of 64 bits begin at zero"),
         }
     }
 
@@ -326,6 +339,7 @@ impl Column {
         let of = match self {
             Self::U32(_) => AttributeType::U32,
             Self::F32(_) => AttributeType::F32,
+            Self::F64(_) => AttributeType::F64,
             Self::Fixed63(_) => AttributeType::Fixed63,
             Self::U64(_) => AttributeType::U64,
             Self::Bit(_) => AttributeType::Bit,
@@ -342,8 +356,8 @@ mod tests {
     /// The values of a range end where those of the next one begin, even if they share words.
     #[test]
     fn sizes_and_word_ranges_agree() {
-        use AttributeType::{Bit, F32, Fixed63, U32, U64};
-        for (of, bits) in [(U32, 32), (F32, 32), (Fixed63, 64), (U64, 64), (Bit, 1)] {
+        use AttributeType::{Bit, F32, F64, Fixed63, U32, U64};
+        for (of, bits) in [(U32, 32), (F32, 32), (F64, 64), (Fixed63, 64), (U64, 64), (Bit, 1)] {
             assert_eq!((of.bits(), of.is_wide()), (bits, bits == 64));
             for words in [2, 4, 1 << 18] {
                 let vertices = of.vertices_in(words);

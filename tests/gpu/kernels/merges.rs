@@ -40,7 +40,7 @@ fn words_of(of: AttributeType, vertices: &Range<u64>) -> (u64, u64) {
     let count = vertices.end - vertices.start;
     match of {
         AttributeType::Bit => (vertices.start / 32, vertices.end.div_ceil(32) - vertices.start / 32),
-        AttributeType::Fixed63 | AttributeType::U64 => (2 * vertices.start, 2 * count),
+        AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => (2 * vertices.start, 2 * count),
         _ => (vertices.start, count),
     }
 }
@@ -50,7 +50,7 @@ fn numbers(of: AttributeType, count: u64, seed: u64) -> Vec<u32> {
     let number = |_| match of {
         AttributeType::F32 => (chance.below(1 << 20) as f32 / 64.0 - 5000.0).to_bits(),
         // Many high words are equal, so that low words matter.
-        AttributeType::Fixed63 | AttributeType::U64 => chance.next() as u32 | 0xf000_0000,
+        AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => chance.next() as u32 | 0xf000_0000,
         _ => chance.next() as u32,
     };
     let mut words: Vec<u32> = (0..count).map(number).collect();

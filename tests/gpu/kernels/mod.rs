@@ -184,7 +184,7 @@ fn words_each(of: AttributeType) -> usize {
     match of {
         AttributeType::Bit => 0,
         AttributeType::U32 | AttributeType::F32 => 1,
-        AttributeType::Fixed63 | AttributeType::U64 => 2,
+        AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => 2,
     }
 }
 

@@ -30,7 +30,7 @@ impl Rig<'_> {
             let held = part.held(attribute.role);
             let words = match attribute.of {
                 AttributeType::Bit => held.start / 32..held.end.div_ceil(32),
-                AttributeType::Fixed63 | AttributeType::U64 => 2 * held.start..2 * held.end,
+                AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => 2 * held.start..2 * held.end,
                 _ => held.start..held.end,
             };
             // A buffer is bound even if nothing is held.

@@ -137,7 +137,7 @@ fn buffers(gpu: &Gpu, pages: &Pages, declared: &Declared) -> Buffers {
     for (place, attribute) in declared.attributes.iter().enumerate() {
         let words = match attribute.of {
             AttributeType::Bit => vertices / 32,
-            AttributeType::Fixed63 | AttributeType::U64 => 2 * vertices,
+            AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => 2 * vertices,
             AttributeType::U32 | AttributeType::F32 => vertices,
         };
         let share = if attribute.name == "share" { 1e-9f32.to_bits() } else { attribute.initial.of(0) };

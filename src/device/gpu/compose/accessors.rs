@@ -264,7 +264,7 @@ impl<'a> Accessors<'a> {
             (_, Mode::Atomic) => "atomic<u32>",
             (AttributeType::U32 | AttributeType::Bit, _) => "u32",
             (AttributeType::F32, _) => "f32",
-            (AttributeType::Fixed63 | AttributeType::U64, _) => "vec2<u32>",
+            (AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64, _) => "vec2<u32>",
         }
     }
 
@@ -360,7 +360,7 @@ impl Operation {
     fn fits(self, of: AttributeType) -> bool {
         match self {
             Test | Word | Insert | Remove | Join | Clear => of == AttributeType::Bit,
-            Load | Store | Add | Take => of != AttributeType::Bit,
+            Load | Store | Add | Take => !matches!(of, AttributeType::Bit | AttributeType::F64),
             Min | Max | Or | Claim => of == AttributeType::U32,
             Learn => matches!(of, AttributeType::U32 | AttributeType::F32),
         }
@@ -394,6 +394,7 @@ pub(super) fn value_type(of: AttributeType) -> &'static str {
         AttributeType::U32 | AttributeType::Bit => "u32",
         AttributeType::F32 => "f32",
         AttributeType::Fixed63 => "Fixed",
-        AttributeType::U64 => "U64",
+        // Doubles have no accessors: these are their bits.
+        AttributeType::F64 | AttributeType::U64 => "U64",
     }
 }

@@ -10,7 +10,7 @@ use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::driver::context::Context;
 use crate::device::gpu::driver::timing::DeviceSpan;
 use crate::device::gpu::memory::buffers::Span;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::attributes::{Attribute, AttributeType};
 use crate::trace::Lane;
 use std::ops::Range;
@@ -87,6 +87,8 @@ impl Exchange {
             AttributeType::U32 => layout::WORDS_U32,
             AttributeType::F32 => layout::WORDS_F32,
             AttributeType::Fixed63 | AttributeType::U64 => layout::WORDS_WIDE,
+            // Algorithms with shaders have none.
+            AttributeType::F64 => return Err(Error::Parameter(format!("{}: GPUs have no doubles", declared.name))),
             AttributeType::Bit => layout::WORDS_BIT,
         };
         let parts: Vec<_> = parts(context, attribute, vertices, at)
