@@ -3,6 +3,7 @@
     python bench/python.py overhead --program target/release/topostream
     python bench/python.py from-edges
     python bench/python.py peers --scale 20 --python /other/python
+    python bench/python.py networkx
 
 The package has to be a release build: `python/wheel.sh`. `--python` adds an interpreter with other packages, and may be
 given several times; each package runs in a process of its own, and those that are missing are left out. Answers are
@@ -183,6 +184,69 @@ def peers(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     }
 
 
+def backend(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """NetworkX beside its backend, from 10^4 to 10^7 edges: with the conversion of the graph, and once it is there."""
+    import networkx as nx
+
+    for key, value in {"memory": "2GiB", "device": "cpu", "folder": str(folder)}.items():
+        setattr(nx.config.backends.topostream, key, value)
+    nx.config.warnings_to_ignore.add("cache")
+    rows = []
+    for count in (size for power in (4, 5, 6, 7) for size in (10**power, 3 * 10**power) if size <= 10**7):
+        source, dest = rmat(max(int(np.log2(count / 8)), 1), count)
+        graph = nx.Graph()
+        graph.add_edges_from(zip(source.tolist(), dest.tolist(), strict=True))
+        graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+        hub = max(graph, key=graph.degree)
+        for name, given in NETWORKX_WORK.items():
+            words = {key: hub if value == "hub" else value for key, value in given.items()}
+            rows.append([f"{graph.number_of_edges():,}", name, *beside(nx, graph, name, words, count, arguments.runs)])
+    return {
+        "name": "python-networkx",
+        "expectation": "the backend pays from some 30,000 edges on, the conversion included",
+        "verified": ["all answers are equal, ranks to 1e-5 of the largest"],
+        "notes": [
+            "undirected R-MAT graphs with 8 edges a vertex; one run of graphs of more than 10^6 edges",
+            f"NetworkX {nx.__version__}",
+        ],
+        "tables": [
+            {
+                "title": "nx.f(G, backend=...)",
+                "columns": ["edges", "work", "networkx s", "topostream s", "times as fast", "converted before s"],
+                "rows": rows,
+            }
+        ],
+    }
+
+
+NETWORKX_WORK: dict[str, dict[str, Any]] = {
+    "pagerank": {},
+    "number_connected_components": {},
+    "single_source_shortest_path_length": {"source": "hub"},
+    "core_number": {},
+}
+
+
+def beside(nx: Any, graph: Any, name: str, words: dict[str, Any], count: int, runs: int) -> list[Any]:
+    """The seconds of NetworkX, of the backend with its conversion, their ratio, and of the backend after that."""
+    function = getattr(nx, name)
+    theirs, converted, ratios, cached = [], [], [], []
+    for _ in range(runs if count <= 10**6 else 1):
+        graph.__networkx_cache__.clear()
+        seconds, expected = timed(lambda: function(graph, backend="networkx", **words))
+        theirs.append(seconds)
+        seconds, found = timed(lambda: function(graph, backend="topostream", **words))
+        converted.append(seconds)
+        ratios.append(theirs[-1] / seconds)
+        cached.append(timed(lambda: function(graph, backend="topostream", **words))[0])
+        if name == "pagerank":
+            largest = max(expected.values())
+            assert all(abs(found[node] - rank) <= 1e-5 * largest + 2e-6 for node, rank in expected.items()), name
+        else:
+            assert found == expected, name
+    return [spread(theirs), spread(converted), spread(ratios), spread(cached)]
+
+
 def by_package(lines: list[dict[str, Any]]) -> dict[str, Any]:
     """A row for each kind of work, a column for each package."""
     packages = list(dict.fromkeys(line["package"] for line in lines))
@@ -256,7 +320,7 @@ def difference(folder: Path, package: str, work: str) -> str | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("benchmark", choices=["overhead", "from-edges", "peers"])
+    parser.add_argument("benchmark", choices=["overhead", "from-edges", "peers", "networkx"])
     parser.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()), help="where stores are made")
     parser.add_argument("--json", type=Path, help="a file for the outcome")
     parser.add_argument("--runs", type=int, default=5)
@@ -268,7 +332,8 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=PACKAGES, help="packages to run")
     parser.add_argument("--limit", type=float, default=600, help="seconds for all work of a package")
     arguments = parser.parse_args()
-    benchmark = {"overhead": overhead, "from-edges": from_edges, "peers": peers}[arguments.benchmark]
+    benchmarks = {"overhead": overhead, "from-edges": from_edges, "peers": peers, "networkx": backend}
+    benchmark = benchmarks[arguments.benchmark]
     with tempfile.TemporaryDirectory(dir=arguments.dir) as folder:
         found = benchmark(arguments, Path(folder))
     outcome = {**found, "machine": machine(), "command": " ".join(["bench/python.py", *sys.argv[1:]])}

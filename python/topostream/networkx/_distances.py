@@ -101,12 +101,12 @@ def descendants_at_distance(G: Any, source: Node, distance: int) -> set[Node]:  
     return set(view.where(levels == distance))
 
 
-def _target(view: View, source: Node, target: Node, values: Any) -> Any:
+def _target(view: View, source: Node, target: Node, values: Any) -> int:
     """The value of one node, which must be reachable: to a node that is not there, there is no path."""
     value = values[view.place(target)] if view.has(target) else -1
     if value < 0:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    return value.item()
+    return int(value)
 
 
 def _distances(view: View, source: Node, weight: str | None) -> Any:
@@ -120,8 +120,7 @@ def _distances(view: View, source: Node, weight: str | None) -> Any:
 def dijkstra_path_length(G: Any, source: Node, target: Node, weight: str | None = "weight") -> int:  # noqa: N803
     """The distance from one node to another by whole weights."""
     view = open_view(G)
-    found: int = _target(view, source, target, _distances(view, source, weight))
-    return found
+    return _target(view, source, target, _distances(view, source, weight))
 
 
 @mapped(_lengths_fit)
