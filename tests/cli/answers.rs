@@ -203,6 +203,7 @@ fn names_in_reports_are_those_of_commands() {
         ("rwr s --source max-degree --iterations 1", "personalized-pagerank"),
         ("cdlp s --max-iterations 1", "communities"),
         ("bc s --source max-degree", "betweenness"),
+        ("bc s --source max-degree --double", "betweenness"),
     ] {
         assert_eq!(folder.run(&format!("run {run} --json")).succeeds().json()["algorithm"], json!(name), "{run}");
     }

@@ -138,7 +138,7 @@ fn impossible_measurements_are_refused_before_any_file_is_written() {
 
 /// Command lines in addition to the catalogue's samples: output files, stores without in-lists, little memory for
 /// tables.
-const LINES: [&str; 12] = [
+const LINES: [&str; 13] = [
     "pagerank both --iterations 3",
     "sssp both --source max-degree",
     "clustering mirrored --table 24KiB",
@@ -151,6 +151,7 @@ const LINES: [&str; 12] = [
     "degrees out --histogram histogram.csv",
     "communities out --max-iterations 2",
     "betweenness both --samples 2",
+    "betweenness both --samples 2 --double",
 ];
 
 /// The catalogue's samples, each over a store of the kind that it needs.

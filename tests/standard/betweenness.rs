@@ -1,13 +1,20 @@
 //! Betweenness centrality.
 
-use crate::common::{TestStore, engine_options, small_pages, thorough};
-use crate::everywhere::{everywhere, run, ways};
+use crate::adapter;
+use crate::checkpoints::{self, one_cpu, relay, running};
+use crate::common::{TestStore, engine_options, scratch, small_pages, thorough};
+use crate::everywhere::{all_ways, everywhere, run, ways};
 use crate::reference::betweenness::betweenness;
 use crate::reference::{EdgeList, random_edges};
 use proptest::prelude::*;
-use topostream::VertexId;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topostream::algorithms::Betweenness;
+use topostream::checkpoint::Every;
+use topostream::device::DeviceChoice;
 use topostream::pages::fetch::FetcherKind;
+use topostream::report::StepReport;
+use topostream::{EngineOptions, Error, VertexId};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
@@ -16,11 +23,20 @@ fn undirected(options: FormatOptions) -> FormatOptions {
 }
 
 fn assert_near(found: &[f64], expected: &[f64], what: &str) {
+    assert_within(1e-4, found, expected, what);
+}
+
+fn assert_within(tolerance: f64, found: &[f64], expected: &[f64], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     for (vertex, (found, expected)) in found.iter().zip(expected).enumerate() {
         let error = (found - expected).abs();
-        assert!(error <= 1e-4 * expected.max(1e-3), "{what}: vertex {vertex} has {found}, not {expected}");
+        assert!(error <= tolerance * expected.max(1e-3), "{what}: vertex {vertex} has {found}, not {expected}");
     }
+}
+
+/// The CPU alone, and as several devices that replicate and shard.
+fn cpus() -> impl Iterator<Item = (String, EngineOptions)> {
+    all_ways().into_iter().filter(|(_, options)| options.devices.iter().all(|device| *device == DeviceChoice::Cpu))
 }
 
 /// Several levels, loops, repeated edges, a list of several pages, and unreachable vertices.
@@ -98,10 +114,113 @@ fn samples_are_distinct_and_scaled() {
     assert_near(&sum, &exact, "the mean of samples");
 }
 
+const DOUBLE: f64 = 1e-12;
+
+/// As accurate as the oracle, on several devices too.
+#[test]
+fn in_double_precision() {
+    let graph = motley();
+    let sources = [7, 3, 2_050];
+    let expected = betweenness(&graph, &sources);
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    for (way, options) in cpus() {
+        let engine = store.engine(options);
+        let found = run(&engine, Betweenness::of_sources(&sources.map(VertexId)).in_double()).unwrap();
+        assert_within(DOUBLE, found.column("betweenness"), &expected, &way);
+        assert_eq!(found.report.algorithm, "betweenness", "the command's name");
+    }
+    let graph = EdgeList::new(40, random_edges(0..40, 90, 3));
+    let store = TestStore::new(&graph, &undirected(small_pages(Encoding::VertexId)));
+    let whole = betweenness(&graph.mirrored(), &(0..40).collect::<Vec<_>>());
+    let expected: Vec<f64> = whole.into_iter().map(|sum| sum / 2.0).collect();
+    // Whatever its devices, `auto` is the CPU.
+    let auto = ("auto".to_owned(), one_cpu().with_devices(vec![DeviceChoice::Auto]));
+    for (way, options) in cpus().chain([auto]) {
+        let engine = store.engine(options);
+        for algorithm in [Betweenness::exact(), Betweenness::sampled(40, 40, 1)] {
+            let found = run(&engine, algorithm.in_double()).unwrap();
+            assert_within(DOUBLE, found.column("betweenness"), &expected, &way);
+        }
+    }
+}
+
+/// From session to session on other devices; and the other precision is another run.
+#[test]
+fn checkpoints_in_double_precision() {
+    let store = TestStore::new(&motley(), &small_pages(Encoding::VertexId));
+    let double = |_: &_| Betweenness::of_sources(&[VertexId(7)]).in_double();
+    let options: Vec<EngineOptions> = cpus().map(|(_, options)| options).collect();
+    let values = |bits: &[u64]| bits.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<_>>();
+    let expected = running(double)(&store.engine(one_cpu()), &mut |_| {}).unwrap();
+    let (found, sessions) = relay(&store, &options, &running(double));
+    assert_within(DOUBLE, &values(&found[0]), &values(&expected[0]), &format!("{sessions} sessions"));
+    assert!(sessions > 3);
+
+    let folder = scratch::in_memory();
+    let session = |supersteps, is_double| {
+        let (kept, _) = checkpoints::open(folder.path(), Every::Supersteps(1), true)?;
+        let cancel = Arc::new(AtomicBool::new(false));
+        let engine = store.engine(one_cpu().with_checkpoints(Some(kept)).with_cancel(Arc::clone(&cancel)));
+        let mut stop = |step: &StepReport| cancel.store(step.superstep + 1 >= supersteps, Relaxed);
+        match is_double {
+            true => running(double)(&engine, &mut stop),
+            false => running(|_| Betweenness::of_sources(&[VertexId(7)]))(&engine, &mut stop),
+        }
+    };
+    for (of, other, words) in [
+        (false, true, "parameter precision: \"single\" in the checkpoint, \"double\" in this run"),
+        (true, false, "parameter precision: \"double\" in the checkpoint, \"single\" in this run"),
+    ] {
+        assert!(matches!(session(2, of), Err(Error::Interrupted)));
+        let error = session(u32::MAX, other).map(drop).expect_err("another precision").to_string();
+        assert!(error.contains(words), "{error}");
+        session(u32::MAX, of).expect("it is still there");
+        std::fs::read_dir(folder.path()).unwrap().for_each(|file| std::fs::remove_file(file.unwrap().path()).unwrap());
+    }
+}
+
+#[test]
+fn gpus_have_no_double_precision() {
+    if adapter::off() {
+        return;
+    }
+    let store = TestStore::new(&motley(), &small_pages(Encoding::VertexId));
+    let teams = [vec![adapter::device()], vec![adapter::device(); 2], vec![DeviceChoice::Cpu, adapter::device()]];
+    for devices in teams {
+        let engine = store.engine(one_cpu().with_devices(devices));
+        let error = run(&engine, Betweenness::exact().in_double()).map(drop).expect_err("no shader");
+        let message = "betweenness-double has no shader: it runs on the CPU device only (`--device cpu`)";
+        assert!(matches!(&error, Error::Parameter(found) if found == message), "{error}");
+        // The same devices run it in single precision.
+        run(&engine, Betweenness::of_sources(&[VertexId(7)])).unwrap();
+    }
+}
+
 /// A path of double edges: the numbers of paths are powers of two.
+fn chain(length: u32) -> EdgeList {
+    EdgeList::new(length, (1..length).flat_map(|to| [(to - 1, to); 2]).collect())
+}
+
+/// Between 2^120 and 2^1000: only single precision refuses them.
+#[test]
+fn more_paths_in_double_precision() {
+    let make = || Betweenness::of_sources(&[VertexId(0)]);
+    let stores = [1_001, 1_100].map(|length| TestStore::new(&chain(length), &small_pages(Encoding::VertexId)));
+    let expected: Vec<f64> =
+        (0..1_001).map(|vertex| if vertex == 0 { 0.0 } else { 1_000.0 - f64::from(vertex) }).collect();
+    for (way, options) in cpus() {
+        let [short, long] = stores.each_ref().map(|store| store.engine(options.clone()));
+        let error = run(&short, make()).map(drop).unwrap_err().to_string();
+        assert!(error.contains("vertex 121") && error.contains("2^120 "), "{way}: {error}");
+        let found = run(&short, make().in_double()).unwrap_or_else(|error| panic!("{way}: {error}"));
+        assert_within(DOUBLE, found.column("betweenness"), &expected, &way);
+        let error = run(&long, make().in_double()).map(drop).unwrap_err().to_string();
+        assert!(error.contains("vertex 1001") && error.contains("2^1000 "), "{way}: {error}");
+    }
+}
+
 #[test]
 fn too_many_paths_are_refused() {
-    let chain = |length: u32| EdgeList::new(length, (1..length).flat_map(|to| [(to - 1, to); 2]).collect());
     let make = || Betweenness::of_sources(&[VertexId(0)]);
     let stores = [121, 150].map(|length| TestStore::new(&chain(length), &small_pages(Encoding::VertexId)));
     for (way, options) in ways().into_iter().filter(|(way, _)| thorough() || way.starts_with("1 ")) {

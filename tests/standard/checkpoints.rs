@@ -65,7 +65,7 @@ pub fn running<A: Algorithm>(
 }
 
 /// One session for each superstep, on the teams in turn: each is asked to stop after its first superstep.
-fn relay(store: &TestStore, ways: &[EngineOptions], runs: &Runs<'_>) -> (Bits, u32) {
+pub fn relay(store: &TestStore, ways: &[EngineOptions], runs: &Runs<'_>) -> (Bits, u32) {
     let folder = scratch::in_memory();
     for session in 0..2000 {
         let cancel = Arc::new(AtomicBool::new(false));
@@ -182,6 +182,8 @@ fn stopped_after_every_superstep_on_the_cpu() {
     }
     let sampled = |engine: &Engine| Betweenness::sampled(engine.store().vertices(), 2, 1);
     check("betweenness", &directed, &[one_cpu().with_threads(1)], &running(sampled));
+    let double = |engine: &Engine| sampled(engine).in_double();
+    check("betweenness in double precision", &directed, &[one_cpu().with_threads(1)], &running(double));
 }
 
 /// Consecutive sessions use different devices: CPU and GPU, alone and shared.

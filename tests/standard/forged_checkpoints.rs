@@ -125,6 +125,7 @@ fn forged_checkpoints_do_no_harm() {
         ("scc", Box::new(running(|_| Scc))),
         ("kcore", Box::new(running(|_| KCore { directed: true, in_lists: true }))),
         ("betweenness", Box::new(running(|engine| Betweenness::sampled(engine.store().vertices(), 2, 1)))),
+        ("betweenness-double", Box::new(running(|_| Betweenness::of_sources(&[SOURCE]).in_double()))),
         ("communities", Box::new(communities(6, None))),
         ("radius", Box::new(running(|_| Radius::new(2, 7)))),
     ];

@@ -178,6 +178,7 @@ fn contradictory_declarations_are_refused() {
         (Own { seeds: seed(50, 0), ..sound() }, "vertex 50 does not exist: the graph has 50 vertices"),
         (Own { seeds: seed(0, 3), ..sound() }, "a seed sets attribute 3"),
         (Own { seeds: Seeds { active: vec![1], values: Vec::new() }, ..sound() }, "starts with active vertices"),
+        (Own { of: AttributeType::F64, ..sound() }, "attribute value has type f64, which GPUs do not have"),
     ];
     for (own, words) in cases {
         for options in every_team() {

@@ -379,6 +379,30 @@ mod tests {
         assert_eq!((column.get(0), column.get(1).cast_signed()), (0, (1 << 40) - 3));
     }
 
+    /// Doubles go from device to device as two words, and are merged as numbers.
+    #[test]
+    fn doubles_are_exchanged() {
+        use std::sync::atomic::AtomicU32;
+        let declared = |merge| {
+            let (of, role, initial) = (AttributeType::F64, Role::Accumulated, Initial::Bits(0));
+            Attribute { name: "sum", of, role, merge, initial }
+        };
+        let (large, small) = (2.0f64.powi(1000), 1e-300);
+        for (merge, expected) in [(Merge::Add, large + 3.0), (Merge::Min, 3.0), (Merge::Max, large)] {
+            let [mine, theirs] = [(); 2].map(|()| Attributes::new(&[declared(merge)], &Part::whole(9)));
+            mine.f64(0).set(7, 3.0);
+            theirs.f64(0).add(7, large);
+            theirs.f64(0).set(8, small);
+            let words: Vec<AtomicU32> = (0..4).map(|_| AtomicU32::new(0)).collect();
+            theirs.put(0, &(7..9), &words);
+            mine.merge(0, merge, &(7..8), &words[..2]);
+            mine.take(0, &(8..9), &words[2..]);
+            assert_eq!([6, 7, 8].map(|vertex| mine.f64(0).get(vertex)), [0.0, expected, small], "{merge:?}");
+            mine.clear(0, &(8..9));
+            assert_eq!((mine.f64(0).take(7), mine.f64(0).get(7), mine.f64(0).get(8)), (expected, 0.0, 0.0));
+        }
+    }
+
     proptest! {
         #[test]
         fn fixed_point_sums_do_not_depend_on_order(
