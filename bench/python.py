@@ -223,6 +223,7 @@ NETWORKX_WORK: dict[str, dict[str, Any]] = {
     "pagerank": {},
     "number_connected_components": {},
     "single_source_shortest_path_length": {"source": "hub"},
+    "single_source_dijkstra_path_length": {"source": "hub"},
     "core_number": {},
 }
 

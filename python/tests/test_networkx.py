@@ -202,8 +202,10 @@ def test_small_graphs_are_not_converted_by_themselves() -> None:
     assert f"the graph has {graph.number_of_edges()}" in found
     with nx.config.backends.topostream(min_edges=10):
         assert backend.should_run("pagerank", (graph,), {}) is True
+        assert backend.should_run("is_connected", (graph,), {}) == "a conversion takes longer than the function"
     nx.pagerank(graph, backend="topostream")
     assert backend.should_run("pagerank", (graph,), {}) is True
+    assert backend.should_run("is_connected", (graph,), {}) is True
     assert backend.should_run("pagerank", (backend.convert_from_nx(DIRECTED),), {}) is True
 
 

@@ -14,25 +14,25 @@ def _components(G: Any, algorithm: str) -> list[set[Node]]:  # noqa: N803
     return view.parts(view.session.run(algorithm))
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def connected_components(G: Any) -> Iterator[set[Node]]:  # noqa: N803
     """The connected components of an undirected graph, as sets of nodes."""
     yield from _components(G, "components")
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def number_connected_components(G: Any) -> int:  # noqa: N803
     """The number of connected components."""
     return len(_components(G, "components"))
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def is_connected(G: Any) -> bool:  # noqa: N803
     """Whether an undirected graph is connected."""
     return len(_components(G, "components")) == 1
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def node_connected_component(G: Any, n: Node) -> set[Node]:  # noqa: N803
     """The component of a node."""
     view = open_view(G)
@@ -42,37 +42,37 @@ def node_connected_component(G: Any, n: Node) -> set[Node]:  # noqa: N803
     return set(view.where(levels >= 0))
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def weakly_connected_components(G: Any) -> Iterator[set[Node]]:  # noqa: N803
     """The weakly connected components of a directed graph, as sets of nodes."""
     yield from _components(G, "components")
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def number_weakly_connected_components(G: Any) -> int:  # noqa: N803
     """The number of weakly connected components."""
     return len(_components(G, "components"))
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def is_weakly_connected(G: Any) -> bool:  # noqa: N803
     """Whether a directed graph is weakly connected."""
     return len(_components(G, "components")) == 1
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def strongly_connected_components(G: Any) -> Iterator[set[Node]]:  # noqa: N803
     """The strongly connected components of a directed graph, as sets of nodes, in no particular order."""
     yield from _components(G, "scc")
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def number_strongly_connected_components(G: Any) -> int:  # noqa: N803
     """The number of strongly connected components."""
     return len(_components(G, "scc"))
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def is_strongly_connected(G: Any) -> bool:  # noqa: N803
     """Whether every node of a directed graph reaches every other."""
     return len(_components(G, "scc")) == 1

@@ -90,19 +90,19 @@ def _degrees(G: Any, *names: str) -> dict[Node, float]:  # noqa: N803
     return view.by_node(sum(found[name] for name in names) * (1.0 / (vertices - 1.0)))
 
 
-@mapped(no_loops)
+@mapped(no_loops, is_one_pass=True)
 def degree_centrality(G: Any) -> dict[Node, float]:  # noqa: N803
     """The share of the other nodes that a node has an edge with."""
     return _degrees(G, *(("out_degree", "in_degree") if G.is_directed() else ("degree",)))
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def in_degree_centrality(G: Any) -> dict[Node, float]:  # noqa: N803
     """The share of the other nodes that have an edge to a node."""
     return _degrees(G, "in_degree")
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def out_degree_centrality(G: Any) -> dict[Node, float]:  # noqa: N803
     """The share of the other nodes that a node has an edge to."""
     return _degrees(G, "out_degree")

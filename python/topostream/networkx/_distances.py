@@ -19,7 +19,7 @@ def _source(view: View, source: Node) -> Any:
     return view.id(source)
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def single_source_shortest_path_length(
     G: Any,  # noqa: N803
     source: Node,
@@ -78,20 +78,20 @@ def _within(view: View, source: Node, direction: str) -> set[Node]:
     return set(view.where(levels > 0))
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def descendants(G: Any, source: Node) -> set[Node]:  # noqa: N803
     """The nodes that can be reached from one."""
     return _within(open_view(G), source, "out")
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def ancestors(G: Any, source: Node) -> set[Node]:  # noqa: N803
     """The nodes from which one can be reached."""
     view = open_view(G)
     return _within(view, source, "in" if view.directed else "out")
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def descendants_at_distance(G: Any, source: Node, distance: int) -> set[Node]:  # noqa: N803
     """The nodes at this number of hops from one."""
     view = open_view(G)
@@ -138,7 +138,7 @@ def _one_source(graph: Any, given: Mapping[str, Any]) -> Reason:
     return _lengths_fit(graph, given)
 
 
-@mapped(_one_source)
+@mapped(_one_source, is_one_pass=True)
 def shortest_path_length(
     G: Any,  # noqa: N803
     source: Node = None,
@@ -156,7 +156,7 @@ def shortest_path_length(
     return _target(view, source, target, values)
 
 
-@mapped()
+@mapped(is_one_pass=True)
 def has_path(G: Any, source: Node, target: Node) -> bool:  # noqa: N803
     """Whether a path leads from one node to another."""
     view = open_view(G)

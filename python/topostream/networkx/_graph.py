@@ -62,7 +62,7 @@ def config() -> Mapping[str, Any]:
 
 def _edges_of(graph: Any, index: Mapping[Node, int], attribute: str | None, default: Any) -> tuple[Any, Any, Any]:
     """Sources, destinations and weights; an undirected edge once. Weights of 1 are none."""
-    if graph.is_multigraph() or attribute is not None:
+    if graph.is_multigraph():
         listed = list(graph.edges(data=attribute, default=default)) if attribute else list(graph.edges())
         source = np.fromiter((index[edge[0]] for edge in listed), np.int64, len(listed))
         dest = np.fromiter((index[edge[1]] for edge in listed), np.int64, len(listed))
@@ -71,10 +71,14 @@ def _edges_of(graph: Any, index: Mapping[Node, int], attribute: str | None, defa
     lengths = np.fromiter(map(len, lists), np.int64, len(index))
     source = np.repeat(np.arange(len(index)), lengths)
     dest = np.fromiter(map(index.__getitem__, chain.from_iterable(lists)), np.int64, len(source))
+    weights = None
+    if attribute is not None:
+        weights = _weights([data.get(attribute, default) for of in lists for data in of.values()])
     if not graph.is_directed():
         once = source <= dest
         source, dest = source[once], dest[once]
-    return source, dest, None
+        weights = None if weights is None else weights[once]
+    return source, dest, weights
 
 
 def _weights(weights: list[Any]) -> Any:
@@ -83,7 +87,7 @@ def _weights(weights: list[Any]) -> Any:
     Raises:
         NotImplementedError: the store has no type for them.
     """
-    if all(weight == 1 for weight in weights):
+    if weights.count(1) == len(weights):
         return None
     array = np.asarray(weights)
     if array.ndim != 1 or array.dtype.kind not in "iuf":

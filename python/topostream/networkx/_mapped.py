@@ -20,6 +20,8 @@ Check = Callable[[Any, Mapping[str, Any]], Reason]
 FUNCTIONS: dict[str, Function] = {}
 """The mapped functions by NetworkX's names."""
 _checks: dict[str, tuple[inspect.Signature, Check]] = {}
+_passes: set[str] = set()
+"""The functions for which NetworkX passes over the edges at most once."""
 
 
 def always(graph: Any, given: Mapping[str, Any]) -> Reason:
@@ -27,12 +29,17 @@ def always(graph: Any, given: Mapping[str, Any]) -> Reason:
     return True
 
 
-def mapped(check: Check = always) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds a function to the backend, with what says whether it can run. The null graph is left to NetworkX."""
+def mapped(check: Check = always, *, is_one_pass: bool = False) -> Callable[[Function], Function]:
+    """Adds a function to the backend, with what says whether it can run. The null graph is left to NetworkX.
 
-    def take(function: Callable[..., Any]) -> Callable[..., Any]:
+    ``is_one_pass``: NetworkX takes no longer than a conversion, which passes over all edges too.
+    """
+
+    def take(function: Function) -> Function:
         name = function.__name__
         _checks[name] = (inspect.signature(function), check)
+        if is_one_pass:
+            _passes.add(name)
 
         def call(G: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803 - NetworkX's name
             if isinstance(G, Converted) and not G.nodes:
@@ -68,6 +75,8 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> R
     cache = getattr(graph, "__networkx_cache__", None)
     if cache and cache.get("backends", {}).get(NAME):
         return True
+    if name in _passes:
+        return "a conversion takes longer than the function"
     least = config()["min_edges"] or 0
     edges = graph.number_of_edges()
     return True if edges >= least else f"a conversion pays from {least} edges on, and the graph has {edges}"

@@ -37,6 +37,11 @@ pub fn per_second(ns: f64) -> f64 {
     if ns > 1e9 / FREE { 1e9 / ns } else { FREE }
 }
 
+/// Some work in a time, as a rate per second: at most that of work that takes no measurable time, however much it is.
+pub fn rate(work: f64, ns: f64) -> f64 {
+    (work * per_second(ns)).min(FREE)
+}
+
 /// The median; none of no values.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
@@ -65,6 +70,7 @@ mod tests {
         // More lists and less time: no list can take a negative time.
         assert_eq!(rates(&[sample(100.0, 10.0, 300.0), sample(100.0, 1000.0, 200.0)]), (0.4e9, FREE));
         assert_eq!(rates(&[]), (FREE, FREE));
+        assert_eq!((rate(65536.0, 0.0), rate(3e9, 1e9)), (FREE, 3e9));
     }
 
     #[test]

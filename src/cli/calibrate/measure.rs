@@ -1,6 +1,6 @@
 //! Rates of a device: the engine runs on it, and its reports give the times.
 
-use super::fit::{FREE, Sample, median, per_second, rates};
+use super::fit::{FREE, Sample, median, rate, rates};
 use super::graphs::Graphs;
 use crate::algorithms::{Bfs, Components, PageRank, Sssp, Stop, Traffic};
 use crate::cli::{Failure, opening};
@@ -94,9 +94,9 @@ impl Bench<'_> {
             top_down_lists,
             weighted_lists,
             bottom_up_lists,
-            vertex_phase: vertices * of.ends_per_s(push.steps.iter()),
-            census: vertices * of.ends_per_s(steps.iter()),
-            initialise: vertices * per_second(push.initialise_ns as f64),
+            vertex_phase: rate(vertices, of.end_ns(push.steps.iter())),
+            census: rate(vertices, of.end_ns(steps.iter())),
+            initialise: rate(vertices, push.initialise_ns as f64),
         })
     }
 
@@ -113,7 +113,7 @@ impl Bench<'_> {
         let checks = streamed.check_ns as f64 / f64::from(buffered.lanes.max(1));
         let waits = streamed.wait_disk_ns * 4 > streamed.wall_ns;
         let ns = if waits { checks } else { longer.max(checks) };
-        Ok(if streamed.disk_bytes > 0 { streamed.disk_bytes as f64 * per_second(ns) } else { FREE })
+        Ok(if streamed.disk_bytes > 0 { rate(streamed.disk_bytes as f64, ns) } else { FREE })
     }
 
     /// Pages in main memory, none kept on the device.
@@ -138,7 +138,7 @@ impl Bench<'_> {
         let push = again(&self.engine(&self.graphs.largest(), twice)?, pagerank(Traffic::Push))?;
         let (bytes, ns) = (push.total.exchanged_bytes as f64, push.total.exchange_ns as f64);
         let moved_ns = (ns - exchange_ns * push.steps.len() as f64).max(ns / 10.0);
-        Ok((if bytes > 0.0 { bytes * per_second(moved_ns) } else { FREE }, exchange_ns))
+        Ok((if bytes > 0.0 { rate(bytes, moved_ns) } else { FREE }, exchange_ns))
     }
 }
 
@@ -218,9 +218,9 @@ impl Reading {
         (wall - self.vertex_ns(step) - self.superstep_ns).max(wall / 10.0)
     }
 
-    /// Ends of supersteps a second.
-    fn ends_per_s<'a>(&self, steps: impl Iterator<Item = &'a StepReport>) -> f64 {
-        per_second(median(steps.map(|step| self.vertex_ns(step)).collect()).unwrap_or(0.0))
+    /// How long the end of a superstep takes.
+    fn end_ns<'a>(&self, steps: impl Iterator<Item = &'a StepReport>) -> f64 {
+        median(steps.map(|step| self.vertex_ns(step)).collect()).unwrap_or(0.0)
     }
 
     /// Edges and lists a second of the supersteps of searches that read these lists.
@@ -238,13 +238,13 @@ impl Reading {
     /// Edges a second of a scan.
     fn scan(&self, report: &RunReport) -> f64 {
         let edges = report.steps.first().map_or(0.0, |step| step.edges as f64);
-        edges * per_second(median(report.steps.iter().map(|step| self.streaming_ns(step)).collect()).unwrap_or(0.0))
+        rate(edges, median(report.steps.iter().map(|step| self.streaming_ns(step)).collect()).unwrap_or(0.0))
     }
 
     /// Bytes a second that went over the bus.
     fn bus(&self, report: &RunReport) -> f64 {
         let bytes = (report.total.transfer.copied_bytes + report.total.transfer.in_place_bytes) as f64;
         let ns: f64 = report.steps.iter().map(|step| self.streaming_ns(step)).sum();
-        if bytes > 0.0 { bytes * per_second(ns) } else { FREE }
+        if bytes > 0.0 { rate(bytes, ns) } else { FREE }
     }
 }
