@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import _native
 
 
-class Report:
+class Report(Mapping[str, Any]):
     """What a run did: supersteps, times, bytes, and what it waited for.
 
-    Indexing gives the fields of ``topostream run --json``: times in nanoseconds, sizes in bytes.
+    A mapping of the fields of ``topostream run --json``: times in nanoseconds, sizes in bytes.
     """
 
     def __init__(self, text: str, encoded: str) -> None:
@@ -25,6 +26,12 @@ class Report:
 
     def __getitem__(self, field: str) -> Any:
         return self._fields[field]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
 
     @property
     def fields(self) -> dict[str, Any]:
