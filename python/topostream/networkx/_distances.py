@@ -169,8 +169,8 @@ def has_path(G: Any, source: Node, target: Node) -> bool:  # noqa: N803
 def _ego_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
     if not given["center"]:
         return "`center` is false"
-    whole = isinstance(given["radius"], int | float) and given["radius"] >= 0 and given["radius"] == int(given["radius"])
-    if not whole:
+    radius = given["radius"]
+    if not isinstance(radius, int | float) or radius < 0 or not float(radius).is_integer():
         return "`radius` is not a whole number of hops"
     return a_store(graph, given)
 
