@@ -1,7 +1,7 @@
 """Inputs and comparisons of bench/names.sh: `make`, or one of the other ways to number the ends of edges.
 
-    names.py make FOLDER EDGES NAMES_LOG2     ints.parquet and strings.parquet: R-MAT, Snappy, row groups of 2^20
-    names.py duckdb|pandas|networkx FILE      numbers the ends of a file's edges and prints the number of names
+names.py make FOLDER EDGES NAMES_LOG2     ints.parquet and strings.parquet: R-MAT, Snappy, row groups of 2^20
+names.py duckdb|pandas|networkx FILE      numbers the ends of a file's edges and prints the number of names
 """
 
 import sys
@@ -19,8 +19,11 @@ def rmat(random, rows, scale):
         source = source << numpy.uint64(1) | (draw >= 0.76).astype(numpy.uint64)
         low = (draw >= 0.57) & (draw < 0.76) | (draw >= 0.95)
         dest = dest << numpy.uint64(1) | low.astype(numpy.uint64)
+
     # A permutation: hubs are anywhere among the ids.
-    scatter = lambda ids: ids * numpy.uint64(0x9E3779B1) & numpy.uint64((1 << scale) - 1)
+    def scatter(ids):
+        return ids * numpy.uint64(0x9E3779B1) & numpy.uint64((1 << scale) - 1)
+
     return scatter(source), scatter(dest)
 
 
@@ -52,6 +55,7 @@ def make(folder, edges, scale):
 
 def with_duckdb(path):
     import os
+
     import duckdb
 
     folder = os.path.dirname(path)

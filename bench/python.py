@@ -2,7 +2,7 @@
 
     python bench/python.py overhead --program target/release/topostream
     python bench/python.py from-edges
-    python bench/python.py peers --scale 20 --python /other/python
+    python bench/python.py peers --scales 20,22 --python /other/python
     python bench/python.py networkx
 
 The package has to be a release build: `python/wheel.sh`. `--python` adds an interpreter with other packages, and may be
@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -133,7 +134,7 @@ def from_edges(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         for _ in range(arguments.runs):
             with tempfile.TemporaryDirectory(dir=folder) as parent:
                 store = Path(parent) / "store"
-                seconds, graph = timed(lambda: ts.from_edges(pair, store, memory="4GiB"))  # noqa: B023
+                seconds, graph = timed(lambda: ts.from_edges(pair, store, memory="4GiB"))
                 assert graph.edges == count
                 if count <= 1 << 24:
                     source, dest, _ = graph.edge_arrays()
@@ -153,20 +154,25 @@ def from_edges(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def peers(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Other packages: the same graph, the same answers, loading and computing apart."""
-    make_graph(arguments.scale or 20, arguments.sources, folder)
-    lines: list[dict[str, Any]] = []
-    for package in arguments.only or PACKAGES:
-        python = interpreter(package, arguments.python)
-        if python is None:
-            print(f"{package}: not found", file=sys.stderr)
-            continue
-        lines += run_peer(python, package, folder, arguments.limit)
-    wrong = [problem for line in lines if (problem := difference(folder, line["package"], line["work"]))]
-    if wrong:
-        sys.exit("\n".join(wrong))
-    versions = [f"{line['package']} {line['version']}" for line in lines if line["work"] == "load"]
-    edges = len(np.load(folder / "source.npy"))
+    """Other packages: the same graphs, the same answers, loading and computing apart."""
+    rows: list[list[Any]] = []
+    missing: list[str] = []
+    versions: dict[str, str] = {}
+    packages = arguments.only or PACKAGES
+    for scale in map(int, arguments.scales.split(",")):
+        place = folder / str(scale)
+        place.mkdir()
+        make_graph(scale, arguments.sources, place)
+        lines, failed = beside_each_other(packages, arguments, place)
+        wrong = [problem for line in lines if (problem := difference(place, line["package"], line["work"]))]
+        if wrong:
+            sys.exit("\n".join(wrong))
+        versions.update({line["package"]: line["version"] for line in lines if line["work"] == "load"})
+        edges = len(np.load(place / "source.npy"))
+        missing += [f"R-MAT {scale}: {one}" for one in failed]
+        rows += [[f"R-MAT {scale}, {edges:,} undirected edges", *row] for row in by_package(lines, packages)]
+        for file in place.glob("*.npy"):
+            file.unlink()
     return {
         "name": "python-peers",
         "expectation": "faster than NetworkX by two orders of magnitude, within a factor of two of the others",
@@ -175,13 +181,31 @@ def peers(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             "most 1e-4; levels, distances and core numbers: equal; components: the same partition"
         ],
         "notes": [
-            f"{', '.join(versions)}; one run each, on all cores where a package uses them; peak: of the process, "
-            f"beside its input; no more work of a package after {arguments.limit} s",
+            f"{', '.join(' '.join(pair) for pair in versions.items())}; one run each, on all cores where a package "
+            "uses them; peak: of the process, beside its input",
             "loading: from arrays of edges to the package's graph, ours to a store on disk; "
             f"betweenness of {arguments.sources} sources",
+            *missing,
         ],
-        "tables": [{"title": f"R-MAT, {edges:,} undirected edges", **by_package(lines)}],
+        "tables": [{"title": "Python packages", "columns": ["graph", "work", *packages], "rows": rows}],
     }
+
+
+def beside_each_other(
+    packages: list[str], arguments: argparse.Namespace, folder: Path
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The lines of all packages, and what has not ended."""
+    lines: list[dict[str, Any]] = []
+    failed: list[str] = []
+    for package in packages:
+        python = interpreter(package, arguments.python)
+        if python is None:
+            print(f"{package}: not found", file=sys.stderr)
+            continue
+        found, without = run_peer(python, package, folder, arguments.limit)
+        lines += found
+        failed += without
+    return lines, failed
 
 
 def backend(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
@@ -251,14 +275,16 @@ def beside(nx: Any, graph: Any, name: str, words: dict[str, Any], count: int, ru
     return [spread(theirs), spread(converted), spread(ratios), spread(cached)]
 
 
-def by_package(lines: list[dict[str, Any]]) -> dict[str, Any]:
+def by_package(lines: list[dict[str, Any]], packages: list[str]) -> list[list[Any]]:
     """A row for each kind of work, a column for each package."""
-    packages = list(dict.fromkeys(line["package"] for line in lines))
     found = {(line["work"], line["package"]): {"median": line["seconds"], "runs": 1} for line in lines}
     rows = [[f"{work}, s", *(found.get((work, package), "-") for package in packages)] for work in ["load", *WORK]]
-    beside = {line["package"]: (line["peak_bytes"] - line["arrays_bytes"]) / (1 << 20) for line in lines}
-    rows.append(["peak memory, MiB", *({"median": beside[package], "runs": 1} for package in packages)])
-    return {"columns": ["work", *packages], "rows": rows}
+    beside: dict[str, float] = {}
+    for line in lines:
+        peak = (line["peak_bytes"] - line["arrays_bytes"]) / (1 << 20)
+        beside[line["package"]] = max(peak, beside.get(line["package"], 0))
+    of = ({"median": beside[package], "runs": 1} if package in beside else "-" for package in packages)
+    return [*rows, ["peak memory, MiB", *of]]
 
 
 def make_graph(scale: int, sources: int, folder: Path) -> None:
@@ -283,21 +309,58 @@ def interpreter(package: str, others: list[str]) -> str | None:
     return None
 
 
-def run_peer(python: str, package: str, folder: Path, limit: float) -> list[dict[str, Any]]:
-    """The lines that a package prints, until one takes longer than the limit."""
+def run_peer(python: str, package: str, folder: Path, limit: float) -> tuple[list[dict[str, Any]], list[str]]:
+    """The lines that a package prints, and what took longer than the limit or failed: a new process does the rest."""
+    lines: list[dict[str, Any]] = []
+    failed: list[str] = []
+    left = list(WORK)
+    while left:
+        found, now, why = attempt(python, package, folder, left, limit)
+        lines += [line for line in found if line["work"] != "load" or not lines]
+        if now is None:
+            break
+        failed.append(f"{package}: {now}: {why}")
+        print(failed[-1], file=sys.stderr)
+        if now == "load":
+            break
+        left = left[left.index(now) + 1 :]
+    return lines, failed
+
+
+def attempt(
+    python: str, package: str, folder: Path, work: list[str], limit: float
+) -> tuple[list[dict[str, Any]], str | None, str]:
+    """The lines of one process, what it was doing when it ended early, and why it did."""
     script = str(Path(__file__).with_name("python_peer.py"))
     lines: list[dict[str, Any]] = []
-    with subprocess.Popen(
-        ["timeout", str(limit), python, script, package, str(folder), *WORK], stdout=subprocess.PIPE, text=True
-    ) as process:
+    now: str | None = "load"
+    late = threading.Event()
+    with subprocess.Popen([python, script, package, str(folder), *work], stdout=subprocess.PIPE, text=True) as process:
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(limit, end)
+        timer.start()
         assert process.stdout is not None
         for text in process.stdout:
-            if text.startswith('{"package"'):
-                lines.append(json.loads(text))
+            if not text.startswith('{"package"'):
+                continue
+            timer.cancel()
+            timer = threading.Timer(limit, end)
+            timer.start()
+            line = json.loads(text)
+            now = line.get("begins")
+            if now is None:
+                lines.append(line)
                 print(text, end="", file=sys.stderr, flush=True)
-    if process.returncode not in (0, 124):
-        sys.exit(f"{package}: exit code {process.returncode}")
-    return lines
+        process.wait()
+        timer.cancel()
+    if process.returncode == 0:
+        return lines, None, ""
+    why = f"not done after {limit:.0f} s" if late.is_set() else f"ended with exit code {process.returncode}"
+    return lines, now or "load", why
 
 
 def difference(folder: Path, package: str, work: str) -> str | None:
@@ -329,12 +392,13 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="a file for the outcome")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--scale", type=int, help="of the R-MAT graph; of from-edges: 2^SCALE vertices")
+    parser.add_argument("--scales", default="20,22", help="of the R-MAT graphs of peers")
     parser.add_argument("--program", type=Path, default=Path("target/release/topostream"))
     parser.add_argument("--edges", type=int, default=100_000_000)
     parser.add_argument("--sources", type=int, default=4, help="sources of betweenness")
     parser.add_argument("--python", action="append", default=[], help="an interpreter with other packages")
     parser.add_argument("--only", action="append", choices=PACKAGES, help="packages to run")
-    parser.add_argument("--limit", type=float, default=600, help="seconds for all work of a package")
+    parser.add_argument("--limit", type=float, default=600, help="seconds for each kind of work of a package")
     arguments = parser.parse_args()
     benchmarks = {"overhead": overhead, "from-edges": from_edges, "peers": peers, "networkx": backend}
     benchmark = benchmarks[arguments.benchmark]

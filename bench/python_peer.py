@@ -78,10 +78,9 @@ def networkx(edges: Edges) -> Work:
         "bfs": lambda: by_vertex(nx.single_source_shortest_path_length(graph, first)),
         "sssp": lambda: by_vertex(nx.single_source_dijkstra_path_length(graph, first), np.inf),
         "components": labels,
-        "betweenness": lambda: by_vertex(
-            nx.betweenness_centrality_subset(graph, edges.sources, list(graph), normalized=False)
-        )
-        * 2,
+        "betweenness": lambda: (
+            by_vertex(nx.betweenness_centrality_subset(graph, edges.sources, list(graph), normalized=False)) * 2
+        ),
         "core numbers": lambda: by_vertex(nx.core_number(graph)),
         "clustering": lambda: by_vertex(nx.clustering(graph)),
     }
@@ -210,6 +209,7 @@ def main(package: str, folder: Path, wanted: list[str]) -> None:
     for name in wanted:
         if name not in work:
             continue
+        print(json.dumps({"package": package, "begins": name}), flush=True)
         begun = time.perf_counter()
         answer = work[name]()
         seconds = time.perf_counter() - begun
