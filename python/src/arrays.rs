@@ -1,14 +1,17 @@
 //! Arrays that NumPy reads where they are, and those of a whole graph: ids and edges. The manifest of a store.
 
 use crate::work::interruptible;
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use topostream::cli::{self, Failure};
 use topostream::extract::{ExtractOptions, induced};
 use topostream::{Store, VertexId, VertexSet};
-use topostream_formats::EdgeSource;
 use topostream_formats::edge::WeightType;
+use topostream_formats::encoding::Encoding;
+use topostream_formats::{Edge, EdgeSource};
 use topostream_tools::progress::Cancel;
 
 /// Values that NumPy reads in place, by its array interface.
@@ -87,23 +90,17 @@ pub fn edges(py: Python<'_>, path: &str) -> PyResult<(ColumnData, ColumnData, Op
 
 fn all_edges(path: &str, cancel: &Cancel) -> Result<(ColumnData, ColumnData, Option<ColumnData>), Failure> {
     let store = Arc::new(cli::open(path, u64::MAX)?);
-    let wanted = Arc::new(VertexSet::of(store.vertices(), |_| true));
-    let options = ExtractOptions { cancel: cancel.flag(), ..ExtractOptions::default() };
     let numbering = Numbering::of(&store)?;
-    let mut source = induced(Arc::clone(&store), wanted, &options)?;
-    let (mut sources, mut dests, mut weights, mut chunk) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut sources, mut dests, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     let weighted = store.manifest().weights;
-    loop {
-        source.read(&mut chunk)?;
-        if chunk.is_empty() {
-            break;
-        }
+    each_chunk(&store, cancel, |chunk| {
         sources.extend(chunk.iter().map(|edge| numbering.vertex(edge.source)));
         dests.extend(chunk.iter().map(|edge| numbering.vertex(edge.dest)));
         if weighted.is_some() {
             weights.extend(chunk.iter().map(|edge| edge.weight));
         }
-    }
+        ControlFlow::Continue(())
+    })?;
     let weights = weighted.map(|of| match of {
         WeightType::U32 => Values::U32(Arc::new(weights)),
         WeightType::F32 => Values::F32(Arc::new(weights.into_iter().map(f32::from_bits).collect())),
@@ -111,6 +108,68 @@ fn all_edges(path: &str, cancel: &Cancel) -> Result<(ColumnData, ColumnData, Opt
     let ends = [sources, dests].map(|of| ColumnData(Values::I64(Arc::new(of))));
     let [sources, dests] = ends;
     Ok((sources, dests, weights.map(ColumnData)))
+}
+
+/// Reads all edges of a store in the order of its lists, an undirected edge once, until `take` breaks off.
+fn each_chunk(
+    store: &Arc<Store>,
+    cancel: &Cancel,
+    mut take: impl FnMut(&[Edge]) -> ControlFlow<()>,
+) -> Result<(), Failure> {
+    let wanted = Arc::new(VertexSet::of(store.vertices(), |_| true));
+    let options = ExtractOptions { cancel: cancel.flag(), ..ExtractOptions::default() };
+    let mut source = induced(Arc::clone(store), wanted, &options)?;
+    let mut chunk = Vec::new();
+    loop {
+        source.read(&mut chunk)?;
+        if chunk.is_empty() || take(&chunk).is_break() {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether there are edges from a vertex to itself, and whether edges are repeated. Reads all edges, until both are
+/// found.
+#[pyfunction]
+pub fn kinds_of_edges(py: Python<'_>, path: &str) -> PyResult<(bool, bool)> {
+    let cancel = Cancel::default();
+    interruptible(py, &cancel, &(), || {
+        let store = Arc::new(cli::open(path, u64::MAX)?);
+        // Writers say of packed pages whether no edge is repeated.
+        let unlike = matches!(store.manifest().encoding, Encoding::Packed { step: true, .. });
+        let (mut loops, mut repeated, mut last) = (false, false, None);
+        each_chunk(&store, &cancel, |chunk| {
+            for edge in chunk {
+                loops |= edge.source == edge.dest;
+                // Lists ascend by vertex, so that equal edges follow each other.
+                let ends = Some((edge.source, edge.dest));
+                repeated |= std::mem::replace(&mut last, ends) == ends;
+            }
+            if loops && (repeated || unlike) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        Ok((loops, repeated))
+    })
+}
+
+/// Whether an edge leaves the group of a vertex: 1 or 0 for each vertex that groups are named after. `groups` has the
+/// group of each vertex.
+#[pyfunction]
+pub fn groups_left(py: Python<'_>, path: &str, groups: &Bound<'_, PyAny>) -> PyResult<ColumnData> {
+    let groups = PyBuffer::<i64>::get(groups)?.to_vec(py)?;
+    let cancel = Cancel::default();
+    interruptible(py, &cancel, &(), || {
+        let store = Arc::new(cli::open(path, u64::MAX)?);
+        let numbering = Numbering::of(&store)?;
+        let mut left = vec![0; groups.len()];
+        each_chunk(&store, &cancel, |chunk| {
+            for edge in chunk {
+                let [source, dest] = [edge.source, edge.dest].map(|id| groups[numbering.vertex(id) as usize]);
+                left[source as usize] |= i64::from(source != dest);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(ColumnData(Values::I64(Arc::new(left))))
+    })
 }
 
 /// The vertices of original ids.

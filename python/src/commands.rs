@@ -1,7 +1,7 @@
 //! Commands of the program: formatting, generating, extracting, plans, information.
 
-use crate::errors::of_failure;
-use crate::work::{Watch, interruptible};
+use crate::errors::{of_failure, of_input};
+use crate::work::{Watch, interruptible_or};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 use topostream::cli;
@@ -15,13 +15,17 @@ use topostream_tools::progress::{Cancel, Progress, Unit};
 pub fn call(py: Python<'_>, words: Vec<String>, progress: Option<Py<PyAny>>) -> PyResult<String> {
     let (cancel, stage) = (Cancel::default(), Arc::new(Stage::default()));
     let watch = StageWatch { stage: Arc::clone(&stage), function: progress };
-    interruptible(py, &cancel, &watch, || cli::call(words, &cancel, stage))
-}
-
-/// The page of a run as an element of HTML, from the JSON of its report.
-#[pyfunction]
-pub fn report_html(py: Python<'_>, report: &str) -> PyResult<String> {
-    py.detach(|| cli::report_html(report)).map_err(|failure| of_failure(py, &failure))
+    let store = words.last().filter(|_| words.first().is_some_and(|command| command == "format")).cloned();
+    interruptible_or(
+        py,
+        &cancel,
+        &watch,
+        || cli::call(words, &cancel, stage),
+        |py, failure| match &store {
+            Some(store) => of_input(py, failure, store),
+            None => of_failure(py, failure),
+        },
+    )
 }
 
 /// How far a command has come.

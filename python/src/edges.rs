@@ -1,9 +1,9 @@
-//! Stores of edges in memory: arrays of NumPy, and tables that offer the Arrow PyCapsule interface. Both are read where
-//! they are.
+//! Stores of edges in memory: arrays of NumPy, and tables that offer the Arrow PyCapsule interface, read where they are;
+//! streams whose producer makes batches as they are asked for.
 
 use crate::commands::{Stage, StageWatch};
-use crate::errors::exception;
-use crate::work::interruptible;
+use crate::errors::{exception, of_input};
+use crate::work::{interruptible, interruptible_or};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -18,29 +18,49 @@ use pyo3::types::{PyCapsule, PyList};
 use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use topostream::cli::format_table;
+use topostream::cli::{Edges, Failure, format_edges};
+use topostream_formats::Error;
 use topostream_formats::readers::MemoryTable;
 use topostream_tools::progress::Cancel;
 
 /// Makes a store of a table in memory with these options of `topostream format`, and returns what it prints.
 ///
-/// The table is a list of pairs, a column's name and a buffer of numbers, or an object with `__arrow_c_stream__`.
+/// The table is a list of pairs, a column's name and a buffer of numbers, or an object with `__arrow_c_stream__`; `held`
+/// says that this has all of its batches in memory.
 #[pyfunction]
-#[pyo3(signature = (table, store, words, progress=None))]
+#[pyo3(signature = (table, held, store, words, progress=None))]
 pub fn from_edges(
     py: Python<'_>,
     table: &Bound<'_, PyAny>,
+    held: bool,
     store: &str,
     words: Vec<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let table = match table.cast::<PyList>() {
-        Ok(columns) => of_buffers(columns)?,
-        Err(_) => of_stream(table)?,
-    };
     let (cancel, stage) = (Cancel::default(), Arc::new(Stage::default()));
     let watch = StageWatch { stage: Arc::clone(&stage), function: progress };
-    interruptible(py, &cancel, &watch, || format_table(table, store, words, &cancel, stage))
+    let edges = match table.cast::<PyList>() {
+        Ok(columns) => Edges::Table(of_buffers(columns)?),
+        Err(_) => {
+            let reader = of_stream(table)?;
+            match held {
+                true => interruptible(py, &cancel, &(), || table_of(reader, &cancel))?,
+                false => Edges::Stream(reader.schema(), Box::new(reader)),
+            }
+        }
+    };
+    let work = || format_edges(edges, store, words, &cancel, stage);
+    interruptible_or(py, &cancel, &watch, work, |py, failure| of_input(py, failure, store))
+}
+
+/// The table of batches that their producer holds in memory.
+fn table_of(reader: RecordBatchStreamReader, cancel: &Cancel) -> Result<Edges, Failure> {
+    let schema = reader.schema();
+    let batches = reader.map(|batch| {
+        cancel.check()?;
+        batch.map_err(|error| Failure::from(Error::file("edges in memory", "batches of edges", error.to_string())))
+    });
+    Ok(Edges::Table(MemoryTable::new(schema, batches.collect::<Result<_, _>>()?)))
 }
 
 /// The table of columns whose memory Python objects own.
@@ -96,8 +116,8 @@ where
     Ok(Arc::new(PrimitiveArray::<T>::new(memory.into(), None)))
 }
 
-/// The table of an Arrow stream.
-fn of_stream(table: &Bound<'_, PyAny>) -> PyResult<MemoryTable> {
+/// The Arrow stream of a table. No batch is asked for yet.
+fn of_stream(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let py = table.py();
     let capsule = table.call_method0("__arrow_c_stream__")?;
     let capsule = capsule.cast::<PyCapsule>()?;
@@ -107,8 +127,5 @@ fn of_stream(table: &Bound<'_, PyAny>) -> PyResult<MemoryTable> {
     // SAFETY: a capsule of this name holds such a stream, which is moved out of it: the capsule's destructor finds it
     // released.
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr().cast::<FFI_ArrowArrayStream>()) };
-    let reader = reader.map_err(wrong)?;
-    let schema = reader.schema();
-    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    Ok(MemoryTable::new(schema, batches))
+    reader.map_err(wrong)
 }

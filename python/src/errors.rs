@@ -15,6 +15,17 @@ pub fn exception(py: Python<'_>, name: &str, message: &str) -> PyErr {
     of_class().unwrap_or_else(|error| error)
 }
 
+/// The exception for a failure to make a store of edges: what is wrong with a file is wrong with the input, unless it is
+/// the store.
+pub fn of_input(py: Python<'_>, failure: &Failure, store: &str) -> PyErr {
+    let text = failure.text();
+    match failure {
+        Failure::Store(StoreError::Invalid(_)) if text.starts_with(store) => exception(py, "ParameterError", &text),
+        Failure::Store(StoreError::Invalid(_) | StoreError::File { .. }) => exception(py, "InputError", &text),
+        other => of_failure(py, other),
+    }
+}
+
 /// The exception for a failure.
 pub fn of_failure(py: Python<'_>, failure: &Failure) -> PyErr {
     if failure.is_interrupt() {

@@ -10,7 +10,9 @@
 //!    edges      a store from NumPy arrays and Arrow streams
 //!    arrays     ids and edges of a store for NumPy
 //!    session    runs over a store, one engine for many of them
+//!    turns      runs of a session follow each other, and are stopped one by one
 //!    result     columns of a finished run: NumPy, Arrow, files
+//!    report     what a run did: text, JSON, the page of HTML
 //!    work       runs without the interpreter, until done or Ctrl-C
 //! ```
 //!
@@ -22,8 +24,10 @@ mod catalogue;
 mod commands;
 mod edges;
 mod errors;
+mod report;
 mod result;
 mod session;
+mod turns;
 mod work;
 
 use pyo3::prelude::*;
@@ -32,13 +36,15 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::arrays::{ColumnData, edges, ids, manifest};
+    use super::arrays::{ColumnData, edges, groups_left, ids, kinds_of_edges, manifest};
     #[pymodule_export]
     use super::catalogue::catalogue;
     #[pymodule_export]
-    use super::commands::{call, report_html};
+    use super::commands::call;
     #[pymodule_export]
     use super::edges::from_edges;
+    #[pymodule_export]
+    use super::report::Report;
     #[pymodule_export]
     use super::result::RunResult;
     #[pymodule_export]

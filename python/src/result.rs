@@ -2,6 +2,7 @@
 
 use crate::arrays::{self, ColumnData};
 use crate::errors::of_failure;
+use crate::report::Report;
 use crate::work::interruptible;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -22,6 +23,8 @@ use topostream_tools::progress::Cancel;
 
 /// Values that are read at a time.
 const CHUNK: usize = 1 << 16;
+/// The most columns that an algorithm has.
+const COLUMNS_MAX: u64 = 3;
 
 /// A column's values.
 #[derive(Clone)]
@@ -44,14 +47,16 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    /// The most that results take: no algorithm has more than two columns.
+    /// The most that results take.
     pub fn bytes_max(vertices: u64) -> u64 {
-        16 * vertices
+        8 * COLUMNS_MAX * vertices
     }
 
     /// Computes the columns on all threads.
     pub fn of(run: &dyn Finished, vertices: u64, held_bytes: &Arc<AtomicU64>) -> Self {
         let columns: Vec<_> = run.answers().iter().map(|answer| (answer.name, values(answer, vertices))).collect();
+        // A test runs all algorithms of the catalogue.
+        assert!(columns.len() as u64 <= COLUMNS_MAX, "{} columns", columns.len());
         let bytes = 8 * vertices * columns.len() as u64;
         held_bytes.fetch_add(bytes, Ordering::Relaxed);
         Self { columns, vertices, held_bytes: Arc::clone(held_bytes), bytes }
@@ -106,7 +111,7 @@ fn filled<T: Send + Clone + Default>(vertices: u64, read: impl Fn(u32, &mut [T])
     values
 }
 
-/// The same, of other values.
+/// The same for values that are converted to integers of 64 bits.
 fn converted<T: Send + Clone + Default>(
     vertices: u64,
     read: impl Fn(u32, &mut [T]) + Sync,
@@ -124,18 +129,13 @@ fn converted<T: Send + Clone + Default>(
 pub struct RunResult {
     vectors: Arc<Vectors>,
     store: Arc<Store>,
-    /// The report and the summary, as `topostream run --json` prints them.
-    #[pyo3(get)]
-    json: String,
-    /// The same as text.
-    #[pyo3(get)]
-    text: String,
+    report: Report,
     algorithm: String,
 }
 
 impl RunResult {
-    pub fn new(vectors: Vectors, store: Arc<Store>, json: String, text: String, algorithm: String) -> Self {
-        Self { vectors: Arc::new(vectors), store, json, text, algorithm }
+    pub fn new(vectors: Vectors, store: Arc<Store>, report: Report, algorithm: String) -> Self {
+        Self { vectors: Arc::new(vectors), store, report, algorithm }
     }
 }
 
@@ -149,6 +149,12 @@ impl RunResult {
             Values::Vertex(_) => "vertex",
         };
         self.vectors.columns.iter().map(|(name, values)| (*name, kind(values))).collect()
+    }
+
+    /// What the run did.
+    #[getter]
+    fn report(&self) -> Report {
+        self.report.clone()
     }
 
     /// A column's values: vertices by their number in the store.
@@ -179,7 +185,7 @@ impl RunResult {
         py: Python<'py>,
         requested_schema: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A wish that may be ignored.
+        // The interface lets producers ignore it.
         drop(requested_schema);
         let ids = self.store.ids().map_err(|error| of_failure(py, &error.into()))?;
         let batches = Batches::new(Arc::clone(&self.vectors), ids);

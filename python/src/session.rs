@@ -1,23 +1,30 @@
 //! Runs over a store, with one engine: pages, devices and kernels are kept from run to run.
 
+use crate::report::Report;
 use crate::result::{RunResult, Vectors};
+use crate::turns::{self, Turns};
 use crate::work::{Watch, interruptible};
 use clap::{Args, Command, FromArgMatches};
 use pyo3::prelude::*;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use topostream::algorithms::command::{Companion, Prepared, find};
-use topostream::cli::{AnswerSummary, Failure, ResourceArgs};
+use topostream::cli::{AnswerSummary, Asked, Failure, ResourceArgs};
 use topostream::engine::{Moment, Progress};
+use topostream::predict::Rates;
 use topostream::{Engine, Store};
-use topostream_tools::progress::Cancel;
 
 /// An engine over an open store, for any number of runs.
 #[pyclass(frozen)]
 pub struct RunSession {
     engine: Engine,
     store: Arc<Store>,
-    cancel: Cancel,
+    /// The store's folder.
+    path: PathBuf,
+    /// The rates of this machine, if they are known.
+    rates: Option<Arc<Rates>>,
+    turns: Turns,
     progress: Arc<Progress>,
     /// Bytes of the results that are alive: they are part of the session's memory.
     held_bytes: Arc<AtomicU64>,
@@ -28,42 +35,52 @@ impl RunSession {
     /// Opens a store for runs with these options of `topostream run`.
     #[new]
     fn new(py: Python<'_>, store: &str, words: Vec<String>) -> PyResult<Self> {
-        let (cancel, progress) = (Cancel::default(), Arc::new(Progress::default()));
-        let shared = Arc::clone(&progress);
-        let engine = interruptible(py, &cancel, &(), || {
+        let (turns, progress, path) = (Turns::default(), Arc::new(Progress::default()), PathBuf::from(store));
+        let (shared, cancel) = (Arc::clone(&progress), turns.engine());
+        let (engine, rates) = interruptible(py, cancel, &(), || {
             let resources = resources(&words)?;
             resources.load_drivers();
             let store = topostream::cli::open(store, resources.memory_bytes())?;
             store.check_ids()?;
             let rates = topostream::cli::rates(None)?;
-            Ok(Engine::new(store, resources.options(&cancel).with_progress(shared).with_rates(rates)))
+            let options = resources.options(cancel).with_progress(shared).with_rates(rates.clone());
+            Ok((Engine::new(store, options), rates))
         })?;
-        Ok(Self { store: engine.shared_store(), engine, cancel, progress, held_bytes: Arc::default() })
+        Ok(Self { store: engine.shared_store(), engine, path, rates, turns, progress, held_bytes: Arc::default() })
     }
 
-    /// Runs an algorithm of the catalogue with these options of its command.
+    /// Runs an algorithm of the catalogue with these options of its command, when it is its turn. `command` is what the
+    /// report says was called.
     ///
-    /// `progress` is called with the superstep, the pages done, the pages in all, and a line of text, some times a
-    /// second.
-    #[pyo3(signature = (algorithm, words, progress=None))]
+    /// `progress` is called with the superstep, the pages done, the pages in all, the edges, the bytes read, and the
+    /// last change or None, some times a second.
+    #[pyo3(signature = (algorithm, words, command, progress=None))]
     fn run(
         &self,
         py: Python<'_>,
         algorithm: &str,
         words: Vec<String>,
+        command: String,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<RunResult> {
-        let watch = RunWatch { progress: Arc::clone(&self.progress), function: progress };
-        let outcome = interruptible(py, &self.cancel, &watch, || self.run_now(algorithm, &words));
-        // The next run starts afresh.
-        self.cancel.flag().store(false, Ordering::Relaxed);
-        outcome
+        let run = self.turns.run();
+        let watch = RunWatch { run: &run, progress: &self.progress, function: progress };
+        interruptible(py, &run, &watch, || {
+            let _turn = run.turn()?;
+            self.run_now(&run, algorithm, &words, command)
+        })
     }
 }
 
 impl RunSession {
-    fn run_now(&self, algorithm: &str, words: &[String]) -> Result<RunResult, Failure> {
-        let Prepared { runs, shown, companions, .. } = self.prepared(algorithm, words)?;
+    fn run_now(
+        &self,
+        turn: &turns::Run<'_>,
+        algorithm: &str,
+        words: &[String],
+        command: String,
+    ) -> Result<RunResult, Failure> {
+        let Prepared { runs, shown, companions, .. } = self.prepared(turn, algorithm, words)?;
         let mut files = Vec::new();
         for companion in companions {
             match companion {
@@ -78,22 +95,24 @@ impl RunSession {
         self.engine.reserve(self.held_bytes.load(Ordering::Relaxed) + Vectors::bytes_max(vertices));
         let run = runs.run(&self.engine, &mut |_| {})?;
         for (file, write) in files {
-            file.write(&self.cancel, |out| write(&*run, &self.store, out))?;
+            file.write(&turn.cancel, |out| write(&*run, &self.store, out))?;
         }
         let summary = AnswerSummary::of(&*run, &self.store, &shown, None)?;
         let report = run.report();
-        let json = topostream::cli::report_json(report, &summary)?;
+        let asked = Asked { path: &self.path, rates: self.rates.clone(), command, degrees: false };
+        let json = topostream::cli::report_json(report, &asked.origin(&self.store)?, &summary)?;
         let text = topostream::cli::report_text(report, &summary);
+        let algorithm = report.algorithm.clone();
         let vectors = Vectors::of(&*run, vertices, &self.held_bytes);
-        Ok(RunResult::new(vectors, Arc::clone(&self.store), json, text, report.algorithm.clone()))
+        Ok(RunResult::new(vectors, Arc::clone(&self.store), Report::new(text, json, &self.store), algorithm))
     }
 
-    fn prepared(&self, algorithm: &str, words: &[String]) -> Result<Prepared, Failure> {
+    fn prepared(&self, turn: &turns::Run<'_>, algorithm: &str, words: &[String]) -> Result<Prepared, Failure> {
         let unknown = || Failure::Usage(format!("{algorithm}: no algorithm has this name"));
         let entry = find(algorithm).ok_or_else(unknown)?;
         let arguments = entry.arguments.read(words.iter().map(String::as_str));
         let arguments = arguments.map_err(|error| Failure::Usage(topostream::cli::usage_text(&error)))?;
-        Ok(arguments.prepare(&self.store, &self.cancel.flag())?)
+        Ok(arguments.prepare(&self.store, &turn.cancel.flag())?)
     }
 }
 
@@ -106,14 +125,16 @@ pub fn resources(words: &[String]) -> Result<ResourceArgs, Failure> {
 }
 
 /// Passes a run's progress on to a Python function.
-struct RunWatch {
-    progress: Arc<Progress>,
+struct RunWatch<'a> {
+    run: &'a turns::Run<'a>,
+    progress: &'a Progress,
     function: Option<Py<PyAny>>,
 }
 
-impl Watch for RunWatch {
+impl Watch for RunWatch<'_> {
     fn show(&self, py: Python<'_>) -> PyResult<()> {
-        let Some(function) = &self.function else { return Ok(()) };
+        // A run that waits for its turn has no progress: the engine's is that of another run.
+        let Some(function) = self.function.as_ref().filter(|_| self.run.has_turn()) else { return Ok(()) };
         let Moment { superstep, pages, pages_done, edges, disk_bytes, iterations, .. } = self.progress.now();
         let change = iterations.map(|(_, change)| change);
         function.call1(py, (superstep, pages_done.min(pages), pages, edges, disk_bytes, change)).map(drop)

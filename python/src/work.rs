@@ -23,23 +23,49 @@ pub trait Watch {
     fn show(&self, py: Python<'_>) -> PyResult<()>;
 }
 
-/// Nobody watches.
+/// No progress is passed on.
 impl Watch for () {
     fn show(&self, _py: Python<'_>) -> PyResult<()> {
         Ok(())
     }
 }
 
-/// Does work on another thread. After Ctrl-C, or an exception of `watch`, `cancel` is set, and the exception is raised
-/// once the work has ended: it has then left nothing unfinished.
+/// What ends work early.
+pub trait Stop {
+    /// Makes the work end at its next check.
+    fn stop(&self);
+}
+
+impl Stop for Cancel {
+    fn stop(&self) {
+        self.cancel();
+    }
+}
+
+/// Does work on another thread. After Ctrl-C, or an exception of `watch`, the work is stopped, and the exception is
+/// raised once the work has ended: it has then left nothing unfinished.
 ///
 /// # Errors
 /// The failure of the work as an exception; `KeyboardInterrupt`; `RuntimeError` in a forked process.
 pub fn interruptible<T: Send>(
     py: Python<'_>,
-    cancel: &Cancel,
+    stop: &(impl Stop + Sync),
     watch: &(impl Watch + Sync),
     work: impl FnOnce() -> Result<T, Failure> + Send,
+) -> PyResult<T> {
+    interruptible_or(py, stop, watch, work, of_failure)
+}
+
+/// Does work like [`interruptible`]; `raise` makes the exception of a failure.
+///
+/// # Errors
+/// Those of [`interruptible`].
+pub fn interruptible_or<T: Send>(
+    py: Python<'_>,
+    stop: &(impl Stop + Sync),
+    watch: &(impl Watch + Sync),
+    work: impl FnOnce() -> Result<T, Failure> + Send,
+    raise: impl FnOnce(Python<'_>, &Failure) -> PyErr,
 ) -> PyResult<T> {
     check_not_forked()?;
     let outcome = py.detach(|| {
@@ -54,14 +80,14 @@ pub fn interruptible<T: Send>(
             while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(LOOK) {
                 if raised.is_none() {
                     let seen = Python::attach(|py| py.check_signals().and_then(|()| watch.show(py)));
-                    raised = seen.inspect_err(|_| cancel.cancel()).err();
+                    raised = seen.inspect_err(|_| stop.stop()).err();
                 }
             }
             let outcome = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
             raised.map_or(Ok(outcome), Err)
         })
     })?;
-    outcome.map_err(|failure| of_failure(py, &failure))
+    outcome.map_err(|failure| raise(py, &failure))
 }
 
 /// The process in which work was done first.

@@ -28,6 +28,7 @@ def pytest_addoption(parser: Any) -> None:
 
 def pytest_configure(config: Any) -> None:
     import networkx as nx
+
     from topostream import networkx as backend
 
     nx.config.backends.topostream.memory = "256MiB"

@@ -1,13 +1,17 @@
 """Answers, beside NetworkX and SciPy, which share no code with the engine."""
 
+import json
+from pathlib import Path
+
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.csgraph as csgraph
-from conftest import SMALL
 
 import topostream as ts
+from conftest import SMALL
+from topostream import _generate, _native
 
 
 def test_ranks_are_those_of_networkx(graph: ts.Graph, reference: nx.DiGraph) -> None:
@@ -63,16 +67,40 @@ def test_components_partition_as_scipy_does(graph: ts.Graph) -> None:
     assert len(set(zip(found.tolist(), labels.tolist(), strict=True))) == count
 
 
-def test_every_algorithm_is_a_method_that_runs_or_says_why(graph: ts.Graph) -> None:
+CATALOGUE = {entry["name"]: entry for entry in json.loads(_native.catalogue())["algorithms"]}
+
+
+@pytest.fixture(scope="module")
+def of_every_kind(edges: tuple[np.ndarray, np.ndarray]) -> dict[str, ts.Graph]:
+    """A graph that is directed and one that is not, with weights."""
+    weights = np.random.default_rng(5).integers(1, 100, len(edges[0])).astype(np.uint32)
+    return {
+        "directed": ts.from_edges((*edges, weights), in_edges=True),
+        "undirected": ts.from_edges((*edges, weights), symmetrize=True, remove_duplicates=True, remove_self_loops=True),
+    }
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_algorithm_is_a_method_that_runs(of_every_kind: dict[str, ts.Graph], name: str, tmp_path: Path) -> None:
+    graph = of_every_kind["undirected" if name in ("clustering", "communities") else "directed"]
     source = int(graph.ids[0])
+    (tmp_path / "vertices.txt").write_text(f"{source}\n")
+    values = {"path": tmp_path / "vertices.txt", "vertex": source, "integer": 2, "text": f"{source}=1"}
+    needed = (option for option in CATALOGUE[name]["options"] if option["required"])
+    given = {_generate.name_of(option): values[option["type"]] for option in needed}
     with graph.session(**SMALL) as session:
-        of_source = {"source": source}
-        options = {"bfs": of_source, "personalized_pagerank": of_source, "neighbourhood": {**of_source, "hops": 2}}
-        for name in (*options, "degrees", "scc", "hits", "katz", "radius", "delta_pagerank", "betweenness"):
-            result = getattr(session, name)(**options.get(name, of_source if name == "betweenness" else {}))
-            assert all(len(result[column]) == graph.vertices for column in result), name
-        with pytest.raises(ts.ParameterError, match="weights"):
-            session.sssp(source=source)
+        result = getattr(session, name.replace("-", "_"))(**given)
+    assert 1 <= len(result) <= 3, "memory is reserved for three columns"
+    for column in result:
+        values = result[column]
+        assert len(values) == graph.vertices
+        assert values.dtype in (np.float64, np.int64)
+    assert f").{name.replace('-', '_')}(" in result.report["origin"]["command"]
+
+
+def test_what_a_graph_lacks_is_said(graph: ts.Graph) -> None:
+    with graph.session(**SMALL) as session, pytest.raises(ts.ParameterError, match="weights"):
+        session.sssp(source=int(graph.ids[0]))
 
 
 def test_a_session_on_a_gpu_has_the_same_answer(graph: ts.Graph) -> None:

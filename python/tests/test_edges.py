@@ -1,5 +1,10 @@
 """Stores of edges in memory and in files."""
 
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -41,6 +46,83 @@ def test_tables_of_every_library() -> None:
     assert pairs(named) == PAIRS
 
 
+def batches(count: int, rows: int, wait: float = 0.0) -> pa.RecordBatchReader:
+    """Edges that are made as they are asked for."""
+
+    def made() -> Iterator[pa.RecordBatch]:
+        for number in range(count):
+            time.sleep(wait)
+            first = np.arange(number * rows, (number + 1) * rows)
+            yield pa.record_batch({"source": first, "target": first * 7919 % (count * rows)})
+
+    return pa.RecordBatchReader.from_batches(pa.schema({"source": pa.int64(), "target": pa.int64()}), made())
+
+
+@pytest.mark.parametrize("in_edges", [False, True])
+def test_a_stream_is_taken_within_the_memory(in_edges: bool, tmp_path: Path) -> None:
+    """64 MB of edges: more than a quarter of the memory, so that they go to a temporary file."""
+    ids = np.arange(4_000_000)
+    expected = ts.from_edges((ids, ids * 7919 % len(ids)), in_edges=in_edges)
+    seen: list[str] = []
+    graph = ts.from_edges(
+        batches(40, 100_000),
+        memory="192MiB",
+        in_edges=in_edges,
+        temporary=tmp_path,
+        progress=lambda stage, *_: seen.append(stage),
+    )
+    assert list(tmp_path.iterdir()) == []
+    assert (graph.vertices, graph.edges) == (expected.vertices, expected.edges)
+    for found, one in zip(graph.edge_arrays(), expected.edge_arrays(), strict=True):
+        assert found is one or (found == one).all()
+
+
+def test_the_interpreter_is_free_while_a_stream_is_made() -> None:
+    counted, done = [0], threading.Event()
+
+    def count() -> None:
+        while not done.is_set():
+            counted[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = counted[0]
+    assert ts.from_edges(batches(10, 10, wait=0.05)).edges == 100
+    found = counted[0] - before
+    done.set()
+    thread.join()
+    assert found > 50, found
+
+
+def test_arrays_are_read_where_they_are() -> None:
+    """256 MB of edges within 192 MiB: a copy would not fit in what the process may take beside them."""
+    program = """if True:
+    import numpy as np, pathlib, topostream as ts
+    def peak():
+        lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM"))
+    ids = np.random.default_rng(1).integers(1 << 20, size=(2, 16_000_000))
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    before = peak()
+    ts.from_edges((ids[0], ids[1]), memory="192MiB")
+    print(peak() - before)
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 240 << 20, f"{int(done.stdout) >> 20} MiB"
+
+
+def test_what_a_stream_raises_is_in_the_error(tmp_path: Path) -> None:
+    def made() -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"source": [1], "target": [2]})
+        raise RuntimeError("the table is gone")
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema({"source": pa.int64(), "target": pa.int64()}), made())
+    with pytest.raises(ts.InputError, match=r"edges in memory: .*the table is gone"):
+        ts.from_edges(reader, tmp_path / "store")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_names_and_weights() -> None:
     frame = pd.DataFrame({"src": ["b", "a", "ü"], "dst": ["a", "ü", "b"], "weight": [1.5, 2.0, 0.25]})
     graph = ts.from_edges(frame)
@@ -80,6 +162,11 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_text("1 2\n3 x\n")
     with pytest.raises(ts.InputError, match=r"bad.txt:2"):
         ts.format(tmp_path / "bad.txt", tmp_path / "bad")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and nothing else PAR1")
+    with pytest.raises(ts.InputError, match=r"bad\.parquet"):
+        ts.format(tmp_path / "bad.parquet", tmp_path / "bad")
+    with pytest.raises(ts.FileError, match=r"none\.txt: open: No such file"):
+        ts.format(tmp_path / "none.txt", tmp_path / "bad")
     assert not (tmp_path / "bad").exists()
 
 

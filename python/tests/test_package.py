@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import topostream
 from topostream import _generate
 
@@ -15,6 +17,16 @@ FOLDER = Path(topostream.__file__).parent
 def test_methods_and_options_are_those_of_the_catalogue() -> None:
     for module, text in _generate.texts().items():
         assert (FOLDER / module).read_text() == text, f"{module}: run python -m topostream._generate"
+
+
+@pytest.mark.parametrize("command", [["check"], ["format", "--check"]], ids=" ".join)
+def test_python_is_in_good_style(command: list[str]) -> None:
+    python = Path(__file__).parents[1]
+    folders = ["--config", python / "pyproject.toml", python, python.parent / "bench"]
+    checked = subprocess.run(
+        [sys.executable, "-m", "ruff", *command, *folders], capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_types_are_complete() -> None:

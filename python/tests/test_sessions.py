@@ -1,12 +1,14 @@
 """Sessions: memory, interrupts, threads, forks, progress."""
 
+import html
 import multiprocessing
+import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from conftest import SMALL
 
 import topostream as ts
+from conftest import SMALL
 
 
 def test_results_in_every_form(graph: ts.Graph, tmp_path: Path) -> None:
@@ -74,6 +76,41 @@ def test_a_closed_session_and_unknown_options_are_errors(graph: ts.Graph) -> Non
         ts.open("/no/such/store")
 
 
+PROGRAM = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[2] / "target")) / "debug" / "topostream"
+
+
+@pytest.mark.skipif(not PROGRAM.is_file(), reason="the program is not built")
+def test_errors_have_the_texts_of_the_program(wide: ts.Graph, tmp_path: Path) -> None:
+    def said(*command: str | Path) -> str:
+        done = subprocess.run([PROGRAM, *command], capture_output=True, text=True, check=False)
+        assert done.returncode in (1, 2)
+        return done.stderr.split("\n\nUsage:")[0].removeprefix("error: ").strip()
+
+    def raised(call: Callable[[], object]) -> str:
+        with pytest.raises(ts.TopostreamError) as error:
+            call()
+        return str(error.value)
+
+    path, text = wide.path, tmp_path / "edges.txt"
+    text.write_text("1 2\n3 x\n")
+    assert raised(lambda: ts.open("/no/such/store")) == said("info", "/no/such/store")
+    assert raised(lambda: ts.format(text, tmp_path / "new")) == said("format", text, tmp_path / "new")
+    assert raised(lambda: wide.session(device="99").bfs(source=1)) == said(
+        "run", "bfs", "--source=1", "--device=99", path
+    )
+    little = wide.session(memory="1MiB", device="cpu")
+    assert raised(little.degrees) == said("run", "degrees", "--memory=1MiB", "--device=cpu", path)
+
+
+def test_what_the_system_refuses_is_a_file_error(graph: ts.Graph) -> None:
+    with graph.session(**SMALL) as session:
+        result = session.degrees()
+    for call in (lambda: result.write("/no/such/folder/degrees.csv"), lambda: graph.reformat("/proc/store")):
+        with pytest.raises(ts.FileError, match=r"/no/such/folder|/proc"):
+            call()
+    assert issubclass(ts.FileError, OSError)
+
+
 def test_progress_is_shown_and_ends_a_run_if_it_fails(wide: ts.Graph) -> None:
     seen: list[Any] = []
     with wide.session(**SMALL) as session:
@@ -121,6 +158,70 @@ def test_threads_share_a_session(graph: ts.Graph) -> None:
     assert len(found) == 4 and all((ranks == expected).all() for ranks in found)
 
 
+def test_an_interrupt_ends_the_run_of_its_own_thread_alone(wide: ts.Graph) -> None:
+    """The main thread waits for the turn of its run while another thread's run computes."""
+    program = f"""if True:
+    import signal, threading, time, topostream as ts
+    session = ts.open({str(wide.path)!r}).session(memory="512MiB", device="cpu")
+    found = []
+    def run():
+        found.append(session.pagerank(iterations=200)["rank"].sum())
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.2)
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    begun = time.monotonic()
+    try:
+        session.degrees()
+        print("not interrupted")
+    except KeyboardInterrupt:
+        print("interrupted", thread.is_alive(), time.monotonic() - begun < 1.0)
+    thread.join()
+    print(len(found), len(session.degrees()["degree" if not session.graph.directed else "out_degree"]) > 0)
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["interrupted True True", "1 True"], done.stdout + done.stderr
+
+
+def test_an_exception_of_progress_ends_its_own_run_alone(wide: ts.Graph) -> None:
+    computes, found = threading.Event(), []
+
+    def fails(*_: object) -> None:
+        computes.set()
+        if len(waiting) > 1:
+            raise ZeroDivisionError
+
+    def run(**options: Any) -> None:
+        try:
+            found.append(len(session.pagerank(**options)["rank"]))
+        except BaseException as error:  # noqa: B036
+            found.append(type(error))
+
+    waiting: list[threading.Thread] = []
+    with wide.session(**SMALL) as session:
+        first = threading.Thread(target=run, kwargs={"iterations": 10**6, "progress": fails})
+        first.start()
+        computes.wait(30)
+        second = threading.Thread(target=run, kwargs={"iterations": 2})
+        second.start()
+        time.sleep(0.2)
+        waiting += [first, second]
+        first.join(30)
+        second.join(30)
+    assert found == [ZeroDivisionError, wide.vertices]
+
+
+def test_a_waiting_run_shows_no_progress_of_another(wide: ts.Graph) -> None:
+    supersteps: list[int] = []
+    with wide.session(**SMALL) as session:
+        thread = threading.Thread(target=session.pagerank, kwargs={"iterations": 150, "sums": "single"})
+        thread.start()
+        time.sleep(0.2)
+        session.pagerank(iterations=3, progress=lambda superstep, *_: supersteps.append(superstep))
+        thread.join()
+    assert all(superstep <= 3 for superstep in supersteps), supersteps
+
+
 def _in_a_fork(path: str, queue: Any) -> None:
     try:
         with ts.open(path).session(**SMALL) as session:
@@ -141,29 +242,53 @@ def test_a_forked_process_is_refused_and_a_spawned_one_runs(graph: ts.Graph, met
     assert expected in found
 
 
-@pytest.mark.parametrize("work", ["run", "generate"])
+LONG_WORK = {
+    "run": "ts.open(wide).session(memory='512MiB', device='cpu').pagerank(iterations=10**8)",
+    "generate": "ts.generate_rmat(24, new, memory='512MiB')",
+    "from_edges of arrays": "ts.from_edges((ids, ids[::-1].copy()), new, memory='512MiB')",
+    "from_edges of a stream": """ts.from_edges(
+        pa.RecordBatchReader.from_batches(pa.schema({'a': pa.int64(), 'b': pa.int64()}), slow()), new)""",
+    "format": "ts.format(text, new, memory='512MiB')",
+    "a conversion for NetworkX": "nx.pagerank(G, backend='topostream')",
+}
+# What is made before the work begins, where it takes long.
+BEFORE = {
+    "from_edges of arrays": "ids = np.random.default_rng(1).integers(1 << 40, size=30_000_000)",
+    "format": "open(text, 'w').writelines(f'{a} {a * 7919 % 1000003}\\n' for a in range(4_000_000))",
+    "a conversion for NetworkX": """nx.config.backends.topostream.folder = folder
+    ids = np.random.default_rng(1).integers(1 << 16, size=(2, 400_000))
+    G = nx.DiGraph(); G.add_edges_from(zip(*ids.tolist()))""",
+}
+
+
+@pytest.mark.parametrize("work", LONG_WORK)
 def test_an_interrupt_ends_work_within_a_second_and_leaves_nothing(wide: ts.Graph, tmp_path: Path, work: str) -> None:
-    code = {
-        "run": f"ts.open({str(wide.path)!r}).session(memory='512MiB', device='cpu').pagerank(iterations=10**8)",
-        "generate": f"ts.generate_rmat(24, {str(tmp_path / 'new')!r}, memory='512MiB')",
-    }[work]
-    program = textwrap.dedent(f"""
-        import topostream as ts
-        print("begun", flush=True)
-        try:
-            {code}
-        except KeyboardInterrupt:
-            print("interrupted", flush=True)
-    """)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    program = f"""if True:
+    import time, networkx as nx, numpy as np, pyarrow as pa, topostream as ts
+    wide, new, text, folder = {str(wide.path)!r}, {str(folder / "new")!r}, {str(tmp_path / "text")!r}, {str(folder)!r}
+    def slow():
+        while True:
+            time.sleep(0.1)
+            yield pa.record_batch({{'a': [1, 2], 'b': [2, 3]}})
+    {BEFORE.get(work, "")}
+    print("begun", flush=True)
+    try:
+        {LONG_WORK[work]}
+        print("done", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    """
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdout.readline() == "begun\n"
-    time.sleep(1.0)
+    time.sleep(0.05 if work == "a conversion for NetworkX" else 0.4)
     process.send_signal(signal.SIGINT)
     begun = time.monotonic()
     assert process.stdout.readline() == "interrupted\n"
     assert time.monotonic() - begun < 1.0
-    assert process.wait(10) == 0
-    assert list(tmp_path.glob("new*")) == []
+    assert process.wait(30) == 0
+    assert list(folder.iterdir()) == []
 
 
 def test_a_plan_predicts_once_the_machine_is_calibrated(
@@ -176,7 +301,28 @@ def test_a_plan_predicts_once_the_machine_is_calibrated(
     assert ts.calibrate(folder=tmp_path, scale=10, **SMALL)["disk_bytes_per_s"] > 0
     rows = plan()
     assert rows and all(row["fits"] and row["prediction"]["total_ns"] > 0 for row in rows)
+    with graph.session(**SMALL) as session:
+        page = session.pagerank(iterations=10).report.to_html()
+    assert "of the" in page and "that “topostream calibrate” measured" in page and "had not measured" not in page
     assert not any(row["fits"] for row in graph.plan("degrees", memory="1MiB", device="cpu"))
+
+
+def test_the_page_of_a_report_is_the_page_of_the_program(
+    graph: ts.Graph, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TOPOSTREAM_CALIBRATION", str(tmp_path / "none.json"))
+    with graph.session(**SMALL) as session:
+        report = session.pagerank(iterations=10, weights=False).report
+        silent = report.to_html(degrees=False)
+        page = html.unescape(report.to_html())
+    origin = report["origin"]
+    assert origin["command"] == "session(memory='512MiB', device='cpu').pagerank(iterations=10)"
+    assert origin["version"] == ts.__version__ and origin["store"]["vertices"] == graph.vertices
+    for part in ("Roofline", "out-degree", "in-degree", str(graph.path), ts.__version__, origin["command"]):
+        assert part in page, part
+    assert "“topostream calibrate” had not measured the disk" in page
+    assert "in-degree" not in silent and "Roofline" in silent
+    assert "in-degree" in report._repr_html_()
 
 
 def test_notebooks_show_graphs_results_and_reports(graph: ts.Graph) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Literal, TypedDict
 
-
 Without = Literal[
     "host-import",
     "transfer-queue",

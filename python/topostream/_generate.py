@@ -101,9 +101,7 @@ def paragraphs(text: str, indent: str) -> str:
 
 
 def filled(text: str, first: str, others: str) -> str:
-    return textwrap.fill(
-        in_python(text), WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
-    )
+    return textwrap.fill(in_python(text), WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
 
 
 def in_python(text: str) -> str:
@@ -243,7 +241,9 @@ def arguments(catalogue: dict[str, Any]) -> str:
         ("ExtractOptions", "StoreOptions", "Options of parts of graphs.", own(commands["extract"], ["vertices"])),
         ("ReformatOptions", "StoreOptions", "Options of copies.", own(commands["reformat"])),
     ]
-    return ARGUMENTS + "".join(options_class(*of) for of in classes)
+    # One line stands between imports and what is no class.
+    listed = "".join(options_class(*of) for of in classes)
+    return ARGUMENTS + (listed if listed.startswith("\n\nclass") else listed[1:])
 
 
 def texts() -> dict[str, str]:

@@ -17,5 +17,5 @@ def info() -> dict[str, Any]:
         "project": "topostream",
         "package": "topostream",
         "short_summary": "Graphs larger than memory, from disk, on GPUs and CPUs",
-        "default_config": {"memory": None, "device": None, "folder": None, "min_edges": 30_000},
+        "default_config": {"memory": None, "device": None, "folder": None, "min_edges": 100_000},
     }

@@ -49,3 +49,9 @@ def _each(value: Any) -> Iterable[Any]:
     if isinstance(value, str | bytes | os.PathLike) or not isinstance(value, Iterable):
         return (value,)
     return value
+
+
+def call(options: Mapping[str, object]) -> str:
+    """Options as they stand in a call, for reports: ``iterations=5, weights=True``. Long values are cut."""
+    given = {name: repr(value) for name, value in options.items() if value is not None and value is not False}
+    return ", ".join(f"{name}={text if len(text) <= 60 else text[:59] + '…'}" for name, text in given.items())

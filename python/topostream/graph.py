@@ -56,6 +56,7 @@ class Graph:
         self._folder = _folder
         self._manifest: dict[str, Any] = json.loads(_native.manifest(str(self._path)))
         self._ids: Ids | None = None
+        self._kinds: tuple[bool, bool] | None = None
 
     @property
     def path(self) -> Path:
@@ -82,8 +83,15 @@ class Graph:
         return self.directed
 
     def is_multigraph(self) -> bool:
-        """False: NetworkX's functions count a repeated edge of a store once each time."""
-        return False
+        """Whether edges are repeated, as NetworkX asks for it. The first call reads all edges until one is."""
+        return self._kinds_of_edges[1]
+
+    @property
+    def _kinds_of_edges(self) -> tuple[bool, bool]:
+        """Whether there are edges from a vertex to itself, and whether edges are repeated."""
+        if self._kinds is None:
+            self._kinds = _native.kinds_of_edges(str(self._path))
+        return self._kinds
 
     def __len__(self) -> int:
         return self.vertices
@@ -349,7 +357,8 @@ def from_edges(
     Args:
         edges: a pair of integer arrays, sources and destinations, or three arrays with weights; a sparse matrix of
             SciPy, whose rows are sources; or a table: pandas, Polars, PyArrow, DuckDB, anything with
-            ``__arrow_c_stream__``. Ids that are numbers are read where they are.
+            ``__arrow_c_stream__``. Ids that are numbers are read where they are. What makes batches as they are asked
+            for, such as DuckDB, is read once, within ``memory`` and a temporary file.
         store: the folder to make. Without it the store is temporary, and deleted with the graph.
         progress: as for :func:`format`.
 
@@ -359,8 +368,15 @@ def from_edges(
     table = _table(edges, options)
     folder, path = _target(store)
     with _watched(progress) as watch:
-        _said(_native.from_edges(table, path, words(options), watch))
+        _said(_native.from_edges(table, _holds_all(table), path, words(options), watch))
     return Graph(path, _folder=folder)
+
+
+def _holds_all(table: Any) -> bool:
+    """Whether an object with an Arrow stream has all of it in memory: others make batches as they are asked for."""
+    kind = type(table)
+    name = (kind.__module__.split(".")[0], kind.__name__)
+    return name[0] in ("pandas", "polars", "pyarrow") and name[1] in ("DataFrame", "Table", "RecordBatch")
 
 
 def _table(edges: Any, options: FormatOptions) -> Any:

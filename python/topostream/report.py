@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import _native
+from .errors import TopostreamError
+
+SHOWN_BYTES = 1 << 30
+"""Notebooks show the degrees of stores of at most this many bytes."""
 
 
 class Report(Mapping[str, Any]):
@@ -15,14 +20,9 @@ class Report(Mapping[str, Any]):
     A mapping of the fields of ``topostream run --json``: times in nanoseconds, sizes in bytes.
     """
 
-    def __init__(self, text: str, encoded: str) -> None:
-        self._text = text
-        self._encoded = encoded
-        self._fields: dict[str, Any] = json.loads(encoded)
-
-    @classmethod
-    def _parse(cls, text: str, encoded: str) -> Report:
-        return cls(text, encoded)
+    def __init__(self, native: _native.Report) -> None:
+        self._native = native
+        self._fields: dict[str, Any] = json.loads(native.json)
 
     def __getitem__(self, field: str) -> Any:
         return self._fields[field]
@@ -54,14 +54,25 @@ class Report(Mapping[str, Any]):
         return float(self._fields["total"]["edges"]) / max(self.seconds, 1e-9)
 
     def __str__(self) -> str:
-        return self._text
+        return self._native.text
 
     def __repr__(self) -> str:
         return f"<topostream.Report: {self._fields['algorithm']} in {self.seconds:.3f} s on {self._fields['device']}>"
 
-    def to_html(self) -> str:
-        """The page of ``topostream report``, as an element for a notebook or another page."""
-        return _native.report_html(self._encoded)
+    def to_html(self, *, degrees: bool = True) -> str:
+        """The page of ``topostream report``, as an element for a notebook or another page.
+
+        With ``degrees`` it shows the degrees of the store, which are read once: all pages of a packed store.
+
+        Raises:
+            StoreError: a page of the store is damaged.
+            FileError: the store has been deleted.
+        """
+        return self._native.html(degrees)
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        # A notebook shows a result without being asked: it does not read a large store for that.
+        if self._fields["origin"]["store"]["disk_bytes"] <= SHOWN_BYTES:
+            with contextlib.suppress(TopostreamError):
+                return self.to_html()
+        return self.to_html(degrees=False)

@@ -60,7 +60,7 @@ class Result(Mapping[str, Any]):
     def report(self) -> Report:
         """What the run did."""
         if self._report is None:
-            self._report = Report._parse(self._native.text, self._native.json)
+            self._report = Report(self._native.report)
         return self._report
 
     @property

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Unpack
 
 from . import _native
 from ._algorithms import Algorithms
 from ._arguments import SessionOptions
-from ._options import takes, words
+from ._options import call, takes, words
 from ._progress import RunProgress, Watcher, closed, watcher
 from .graph import Graph
 from .result import Result
@@ -31,7 +32,15 @@ class Session(Algorithms):
 
     def __init__(self, graph: Graph, **options: Unpack[SessionOptions]) -> None:
         self._graph = graph
+        self._options: Mapping[str, Any] = options
         self._native: _native.RunSession | None = _native.RunSession(str(graph.path), words(options))
+
+    @classmethod
+    def _over(cls, graph: Graph, native: _native.RunSession, options: Mapping[str, Any]) -> Session:
+        """A session that shares an open engine."""
+        session = cls.__new__(cls)
+        session._graph, session._options, session._native = graph, options, native
+        return session
 
     @property
     def graph(self) -> Graph:
@@ -64,7 +73,8 @@ class Session(Algorithms):
             raise ValueError("the session is closed")
         watch = watcher(progress, RunProgress)
         try:
-            native = self._native.run(algorithm.replace("_", "-"), words(options), watch)
+            called = f"session({call(self._options)}).{algorithm.replace('-', '_')}({call(options)})"
+            native = self._native.run(algorithm.replace("_", "-"), words(options), called, watch)
         finally:
             closed(watch)
         return Result(self._graph, native)

@@ -186,6 +186,13 @@ impl StoreArgs {
     }
 }
 
+impl StoreArgs {
+    /// Sets the main memory, in bytes: a part of what was asked for.
+    pub fn limit_memory(&mut self, bytes: u64) {
+        self.memory = Some(bytes);
+    }
+}
+
 /// Resources of a run. The heading applies to every argument after these, so they come last.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resources")]

@@ -2,6 +2,8 @@
 
 use super::format::Format;
 use super::{Cli, Failure, Outcome};
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
 use clap::{Args, FromArgMatches, Parser};
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -35,12 +37,21 @@ pub fn call(words: Vec<String>, cancel: &Cancel, hears: Hears) -> Result<String,
     hosted(hears, || cli.command.run(cancel))
 }
 
-/// Makes a store of a table in memory with options of `format`, as words, and returns what `format` prints.
+/// Edges of the program that a command runs in.
+pub enum Edges {
+    /// A table that the program holds in memory.
+    Table(MemoryTable),
+    /// Batches that are made as they are asked for: they count as memory of the command, and go to a temporary file
+    /// where they would take more than a part of it.
+    Stream(SchemaRef, Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>),
+}
+
+/// Makes a store of edges in memory with options of `format`, as words, and returns what `format` prints.
 ///
 /// # Errors
-/// Those of `format`.
-pub fn format_table(
-    table: MemoryTable,
+/// Those of `format`; [`Failure::Store`] for what the producer of a stream says.
+pub fn format_edges(
+    edges: Edges,
     store: &str,
     words: Vec<String>,
     cancel: &Cancel,
@@ -52,7 +63,10 @@ pub fn format_table(
     let matches = command.try_get_matches_from(words);
     let format = matches.and_then(|matches| Format::from_arg_matches(&matches));
     let format = format.map_err(|error| Failure::Usage(usage_text(&error)))?;
-    hosted(hears, || format.run_over(&[InputFile::in_memory(NAME, Arc::new(table))], cancel))
+    hosted(hears, || match edges {
+        Edges::Table(table) => format.run_over(&[InputFile::in_memory(NAME, Arc::new(table))], cancel),
+        Edges::Stream(schema, batches) => format.run_over_stream(NAME, schema, batches, cancel),
+    })
 }
 
 /// Does a command's work on this thread, and returns what it prints.

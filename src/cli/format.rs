@@ -4,18 +4,20 @@ use super::args::StoreArgs;
 use super::inputs::InputArgs;
 use super::progress::Bars;
 use super::{Failure, Outcome, say, tables};
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use topostream_formats::readers::{
-    InputFile, Opened, Options, Table, TableOptions, Taken, WeightsOption, WithVertices, open_inputs,
+    InputFile, Opened, Options, Spool, Table, TableOptions, Taken, WeightsOption, WithVertices, open_inputs,
 };
 use topostream_formats::write::{StoreWriter, TopologyWriter};
 use topostream_formats::{EdgeSource, Error};
 use topostream_tools::format::{FormatOptions, FormatReport, OpenSource, check_memory, format, format_names};
 use topostream_tools::names::{Dictionary, NamingBudget, NumberedTable, OpenTable};
-use topostream_tools::progress::Cancel;
+use topostream_tools::progress::{Cancel, Progress, Unit};
 
 /// Make a store from edge lists.
 #[derive(Args)]
@@ -37,6 +39,8 @@ pub struct Format {
 const BASE_BYTES: u64 = 64 << 20;
 /// Reading gets one part in this many of the rest.
 const READING_SHARE: u64 = 4;
+/// Batches of a stream get at most one part in this many of the memory, and are in a file otherwise.
+const STREAM_SHARE: u64 = 4;
 /// Attempts to find a sufficient budget; each comes closer.
 const TRIES_MAX: usize = 32;
 
@@ -83,6 +87,36 @@ impl Format {
             Failure::Store(error @ Error::Memory { .. }) => Failure::Store(self.sufficient(error, &files, options)),
             other => other,
         })
+    }
+
+    /// The same with batches that can be read once. At most a part of the memory is for them.
+    pub fn run_over_stream(
+        mut self,
+        name: &str,
+        schema: SchemaRef,
+        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+        cancel: &Cancel,
+    ) -> Outcome {
+        let options = self.layout.options(true)?;
+        // Before the program computes anything.
+        StoreWriter::check(&self.store, &options.layout)?;
+        let folder = std::path::absolute(options.temporary.as_ref().unwrap_or(&self.store));
+        let folder = folder.map_err(Error::io(&self.store, "find"))?;
+        let folder = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
+        let mut spool = Spool::new(name, schema, options.memory_bytes / STREAM_SHARE, folder);
+        let (bars, mut rows) = (Bars::default(), 0);
+        bars.begin("read", None, Unit::Edges);
+        for batch in batches {
+            cancel.check()?;
+            let batch = batch.map_err(|error| Error::file(name, "batches of edges", error.to_string()))?;
+            rows += batch.num_rows() as u64;
+            bars.position(rows);
+            spool.push(batch)?;
+        }
+        drop(bars);
+        let (input, held_bytes) = spool.finish()?;
+        self.layout.limit_memory(options.memory_bytes - held_bytes);
+        self.run_over(&[input], cancel)
     }
 
     fn format(&self, files: &[InputFile], options: &FormatOptions, cancel: &Cancel) -> Outcome {

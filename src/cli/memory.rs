@@ -1,33 +1,33 @@
 //! The memory budget of a command: `--memory`, within the limits of containers and of the process; without it, half of
 //! the memory that is available.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use topostream_tools::available::Available;
 
-/// The origin of a budget that is not `--memory`, for the message where it is too small.
-static ORIGIN: OnceLock<String> = OnceLock::new();
+/// The origin of the last budget, if it is not `--memory`, for the message where it is too small. Inside another program
+/// there is a budget for each command.
+static ORIGIN: Mutex<Option<String>> = Mutex::new(None);
 
 /// The budget of a command, in bytes, at most the limits of the container and of the process.
 pub fn memory_bytes(asked: Option<u64>) -> u64 {
-    let Some(asked) = asked else {
-        let available = Available::now();
-        ORIGIN.get_or_init(|| {
-            format!("without --memory the budget is half of the available memory: {}", available.describe())
-        });
-        return available.bytes / 2;
-    };
-    match Available::wall() {
-        Some(wall) if wall.bytes < asked => {
-            ORIGIN.get_or_init(|| format!("--memory is more than the available memory: {}", wall.describe()));
-            wall.bytes
+    let (bytes, origin) = match (asked, Available::wall()) {
+        (None, _) => {
+            let available = Available::now();
+            let what = "without --memory the budget is half of the available memory";
+            (available.bytes / 2, Some(format!("{what}: {}", available.describe())))
         }
-        _ => asked,
-    }
+        (Some(asked), Some(wall)) if wall.bytes < asked => {
+            (wall.bytes, Some(format!("--memory is more than the available memory: {}", wall.describe())))
+        }
+        (Some(asked), _) => (asked, None),
+    };
+    *ORIGIN.lock().unwrap_or_else(PoisonError::into_inner) = origin;
+    bytes
 }
 
-/// The origin of a budget that is not `--memory`.
-pub fn origin() -> Option<&'static str> {
-    ORIGIN.get().map(String::as_str)
+/// The origin of the last budget, if it is not `--memory`.
+pub fn origin() -> Option<String> {
+    ORIGIN.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Larger allocations are mappings of their own, and at most this much of a heap stays mapped when free, in bytes.

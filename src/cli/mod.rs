@@ -39,9 +39,9 @@ mod vertices;
 pub use args::{ResourceArgs, StoreArgs};
 pub use calibration::for_run as rates;
 pub use columns::{Columns, Rows};
-pub use embedded::{call, format_table, usage_text};
+pub use embedded::{Edges, call, format_edges, usage_text};
 pub use opening::open_within as open;
-pub use report::report_html;
+pub use report::{Asked, Degrees, degrees, report_html};
 pub use results::{OutputFile, ResultFile, ResultFormat};
 pub use run::{AnswerSummary, report_json, report_text};
 

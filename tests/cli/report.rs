@@ -80,7 +80,10 @@ fn what_a_run_does_not_have_is_left_out() {
     }
     folder.write("run.json", json.to_string());
     folder.run("report run.json").succeeds();
-    is_whole(&folder.read("run.html"));
+    let page = folder.read("run.html");
+    is_whole(&page);
+    assert!(page.contains("Reads were in flight"), "{page}");
+    assert!(!page.contains("calibrate” had"), "nothing is said of a disk that is not known");
 }
 
 /// Names of vertices, of stores and of origins are text.

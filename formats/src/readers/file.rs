@@ -41,6 +41,9 @@ struct Shared {
     /// A table in memory, in place of a file.
     #[cfg(feature = "parquet")]
     table: Option<Arc<MemoryTable>>,
+    /// A file without a name, in place of the path.
+    #[cfg(feature = "parquet")]
+    unnamed: Option<Arc<File>>,
     /// Other files of the same graph.
     beside: Mutex<Vec<InputFile>>,
 }
@@ -93,6 +96,8 @@ impl InputFile {
             state,
             #[cfg(feature = "parquet")]
             table: None,
+            #[cfg(feature = "parquet")]
+            unnamed: None,
             beside,
         }))
     }
@@ -106,6 +111,18 @@ impl InputFile {
     #[cfg(feature = "parquet")]
     fn with_table(mut self, table: Option<Arc<MemoryTable>>) -> Self {
         Arc::get_mut(&mut self.0).expect("it has just been made").table = table;
+        self
+    }
+
+    /// A file without a name; `name` stands for it in messages.
+    #[cfg(feature = "parquet")]
+    pub(super) fn unnamed(name: &str, file: File) -> Self {
+        Self::new(name).with_unnamed(Some(Arc::new(file)))
+    }
+
+    #[cfg(feature = "parquet")]
+    fn with_unnamed(mut self, file: Option<Arc<File>>) -> Self {
+        Arc::get_mut(&mut self.0).expect("it has just been made").unnamed = file;
         self
     }
 
@@ -133,7 +150,7 @@ impl InputFile {
     fn again(&self, temporary: PathBuf, cancel: Arc<AtomicBool>) -> Self {
         let again = Self::closed(self.0.path.clone(), self.0.is_standard_input, temporary, cancel);
         #[cfg(feature = "parquet")]
-        let again = again.with_table(self.0.table.clone());
+        let again = again.with_table(self.0.table.clone()).with_unnamed(self.0.unnamed.clone());
         again
     }
 
@@ -276,6 +293,11 @@ impl InputFile {
 
     fn open(&self) -> Result<State> {
         let path = self.path();
+        #[cfg(feature = "parquet")]
+        if let Some(file) = &self.0.unnamed {
+            let bytes = file.metadata().map_err(Error::io(path, "open"))?.len();
+            return Ok(State::Seekable(Seekable { file: Arc::clone(file), start: 0, bytes, modified: None }));
+        }
         let mut file = match self.is_standard_input() {
             true => pipe::standard_input(),
             false => pipe::open(path),

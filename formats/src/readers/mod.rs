@@ -48,12 +48,12 @@ pub use kind::Kind;
 pub use name_lines::NameLines;
 pub use options::{Options, WeightsOption};
 pub use recognise::recognise;
-#[cfg(feature = "parquet")]
-pub use table::MemoryTable;
 pub use table::{
     ColumnChoice, IdType, Ids, NameList, Numbers, Opened, RowBatch, Table, TableOptions, Taken, WithVertices,
     input_files, open_inputs,
 };
+#[cfg(feature = "parquet")]
+pub use table::{MemoryTable, Spool};
 pub use vertex_list::VertexList;
 pub use vertex_values::VertexValues;
 pub use writer::EdgeListWriter;

@@ -5,35 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from ._graph import Node, open_view
 from ._mapped import mapped
 
 
-def _components(G: Any, algorithm: str) -> list[set[Node]]:  # noqa: N803
+def _components(G: Any, algorithm: str) -> list[set[Node]]:
     view = open_view(G)
     return view.parts(view.session.run(algorithm))
 
 
+def _count(G: Any, algorithm: str) -> int:
+    """The number of components, of which no set is made."""
+    return int(open_view(G).session.run(algorithm).summary["groups"]["count"])
+
+
 @mapped(is_one_pass=True)
-def connected_components(G: Any) -> Iterator[set[Node]]:  # noqa: N803
+def connected_components(G: Any) -> Iterator[set[Node]]:
     """The connected components of an undirected graph, as sets of nodes."""
     yield from _components(G, "components")
 
 
 @mapped(is_one_pass=True)
-def number_connected_components(G: Any) -> int:  # noqa: N803
+def number_connected_components(G: Any) -> int:
     """The number of connected components."""
-    return len(_components(G, "components"))
+    return _count(G, "components")
 
 
 @mapped(is_one_pass=True)
-def is_connected(G: Any) -> bool:  # noqa: N803
+def is_connected(G: Any) -> bool:
     """Whether an undirected graph is connected."""
-    return len(_components(G, "components")) == 1
+    return _count(G, "components") == 1
 
 
 @mapped(is_one_pass=True)
-def node_connected_component(G: Any, n: Node) -> set[Node]:  # noqa: N803
+def node_connected_component(G: Any, n: Node) -> set[Node]:
     """The component of a node."""
     view = open_view(G)
     if not view.has(n):
@@ -43,36 +50,61 @@ def node_connected_component(G: Any, n: Node) -> set[Node]:  # noqa: N803
 
 
 @mapped(is_one_pass=True)
-def weakly_connected_components(G: Any) -> Iterator[set[Node]]:  # noqa: N803
+def weakly_connected_components(G: Any) -> Iterator[set[Node]]:
     """The weakly connected components of a directed graph, as sets of nodes."""
     yield from _components(G, "components")
 
 
 @mapped(is_one_pass=True)
-def number_weakly_connected_components(G: Any) -> int:  # noqa: N803
+def number_weakly_connected_components(G: Any) -> int:
     """The number of weakly connected components."""
-    return len(_components(G, "components"))
+    return _count(G, "components")
 
 
 @mapped(is_one_pass=True)
-def is_weakly_connected(G: Any) -> bool:  # noqa: N803
+def is_weakly_connected(G: Any) -> bool:
     """Whether a directed graph is weakly connected."""
-    return len(_components(G, "components")) == 1
+    return _count(G, "components") == 1
 
 
 @mapped(is_one_pass=True)
-def strongly_connected_components(G: Any) -> Iterator[set[Node]]:  # noqa: N803
+def strongly_connected_components(G: Any) -> Iterator[set[Node]]:
     """The strongly connected components of a directed graph, as sets of nodes, in no particular order."""
     yield from _components(G, "scc")
 
 
 @mapped(is_one_pass=True)
-def number_strongly_connected_components(G: Any) -> int:  # noqa: N803
+def number_strongly_connected_components(G: Any) -> int:
     """The number of strongly connected components."""
-    return len(_components(G, "scc"))
+    return _count(G, "scc")
 
 
 @mapped(is_one_pass=True)
-def is_strongly_connected(G: Any) -> bool:  # noqa: N803
+def attracting_components(G: Any) -> Iterator[set[Node]]:
+    """The strongly connected components of a directed graph that no edge leaves, as sets of nodes."""
+    view = open_view(G)
+    result = view.session.run("scc")
+    left = view.left(result)
+    groups = result.numbers("component")
+    yield from (part for part, group in zip(view.parts(result), np.unique(groups), strict=True) if not left[group])
+
+
+@mapped(is_one_pass=True)
+def number_attracting_components(G: Any) -> int:
+    """The number of strongly connected components that no edge leaves."""
+    view = open_view(G)
+    result = view.session.run("scc")
+    groups = np.unique(result.numbers("component"))
+    return int((view.left(result)[groups] == 0).sum())
+
+
+@mapped(is_one_pass=True)
+def is_attracting_component(G: Any) -> bool:
+    """Whether a directed graph is one attracting component: strongly connected."""
+    return _count(G, "scc") == 1
+
+
+@mapped(is_one_pass=True)
+def is_strongly_connected(G: Any) -> bool:
     """Whether every node of a directed graph reaches every other."""
-    return len(_components(G, "scc")) == 1
+    return _count(G, "scc") == 1

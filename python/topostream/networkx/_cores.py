@@ -4,33 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from ._graph import Node, View, open_view
-from ._mapped import a_store, each, mapped, no_loops, none, simple
+from ._mapped import each, mapped, no_loops, none, not_multigraph, simple
 
 
-@mapped(no_loops)
-def core_number(G: Any) -> dict[Node, int]:  # noqa: N803
+@mapped(each(no_loops, not_multigraph))
+def core_number(G: Any) -> dict[Node, int]:
     """The largest k such that a node is in the k-core."""
     view = open_view(G)
     return view.by_node(view.session.run("kcore")["core"])
 
 
-@mapped(each(none("core_number"), no_loops, a_store))
-def k_core(G: Any, k: int | None = None, core_number: Any = None) -> Any:  # noqa: N803
-    """The k-core of a store, by default that of the largest k, as a graph of NetworkX."""
+@mapped(each(none("core_number"), no_loops, not_multigraph))
+def k_core(G: Any, k: int | None = None, core_number: Any = None) -> Any:
+    """The k-core, by default that of the largest k, as a graph of NetworkX."""
     view = open_view(G)
     cores = view.session.run("kcore")["core"]
-    inside = cores >= (cores.max() if k is None else k)
-    graph = nx.DiGraph() if view.directed else nx.Graph()
-    graph.add_nodes_from(view.where(inside))
-    source, dest, _ = view.store.edge_arrays()
-    both = inside[source] & inside[dest]
-    ends = zip(source[both].tolist(), dest[both].tolist(), strict=True)
-    graph.add_edges_from((view.order[a], view.order[b]) for a, b in ends)
-    return graph
+    return view.part(view.where(cores >= (cores.max() if k is None else k)))
 
 
 def _of(view: View, values: Any, nodes: Any) -> Any:
@@ -44,14 +36,14 @@ def _of(view: View, values: Any, nodes: Any) -> Any:
 
 
 @mapped(simple)
-def triangles(G: Any, nodes: Any = None) -> Any:  # noqa: N803
+def triangles(G: Any, nodes: Any = None) -> Any:
     """The number of triangles of each node."""
     view = open_view(G)
     return _of(view, view.session.run("clustering")["triangles"], nodes)
 
 
 @mapped(each(simple, none("weight")))
-def clustering(G: Any, nodes: Any = None, weight: str | None = None) -> Any:  # noqa: N803
+def clustering(G: Any, nodes: Any = None, weight: str | None = None) -> Any:
     """The share of the pairs of a node's neighbours that have an edge between them."""
     view = open_view(G)
     return _of(view, view.session.run("clustering")["coefficient"], nodes)
@@ -59,7 +51,7 @@ def clustering(G: Any, nodes: Any = None, weight: str | None = None) -> Any:  # 
 
 @mapped(each(simple, none("weight", "nodes")))
 def average_clustering(
-    G: Any,  # noqa: N803
+    G: Any,
     nodes: Any = None,
     weight: str | None = None,
     count_zeros: bool = True,
@@ -72,7 +64,7 @@ def average_clustering(
 
 
 @mapped(each(simple, no_loops))
-def transitivity(G: Any) -> float:  # noqa: N803
+def transitivity(G: Any) -> float:
     """The share of paths of two edges whose ends have an edge between them."""
     view = open_view(G)
     triangles = view.session.run("clustering")["triangles"]
@@ -81,7 +73,7 @@ def transitivity(G: Any) -> float:  # noqa: N803
     return 2 * int(triangles.sum()) / paths if paths and triangles.any() else 0
 
 
-def _degrees(G: Any, *names: str) -> dict[Node, float]:  # noqa: N803
+def _degrees(G: Any, *names: str) -> dict[Node, float]:
     view = open_view(G)
     vertices = len(view.order)
     if vertices <= 1:
@@ -91,18 +83,18 @@ def _degrees(G: Any, *names: str) -> dict[Node, float]:  # noqa: N803
 
 
 @mapped(no_loops, is_one_pass=True)
-def degree_centrality(G: Any) -> dict[Node, float]:  # noqa: N803
+def degree_centrality(G: Any) -> dict[Node, float]:
     """The share of the other nodes that a node has an edge with."""
     return _degrees(G, *(("out_degree", "in_degree") if G.is_directed() else ("degree",)))
 
 
 @mapped(is_one_pass=True)
-def in_degree_centrality(G: Any) -> dict[Node, float]:  # noqa: N803
+def in_degree_centrality(G: Any) -> dict[Node, float]:
     """The share of the other nodes that have an edge to a node."""
     return _degrees(G, "in_degree")
 
 
 @mapped(is_one_pass=True)
-def out_degree_centrality(G: Any) -> dict[Node, float]:  # noqa: N803
+def out_degree_centrality(G: Any) -> dict[Node, float]:
     """The share of the other nodes that a node has an edge to."""
     return _degrees(G, "out_degree")

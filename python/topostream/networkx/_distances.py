@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,8 +10,8 @@ import networkx as nx
 import numpy as np
 
 from ..graph import Graph
-from ._graph import Node, View, convert_to_nx, open_view
-from ._mapped import Reason, a_store, attribute, each, mapped, none
+from ._graph import Node, View, open_view
+from ._mapped import VERSION, Reason, attribute, each, mapped, none
 
 
 def _source(view: View, source: Node) -> Any:
@@ -21,14 +22,14 @@ def _source(view: View, source: Node) -> Any:
 
 @mapped(is_one_pass=True)
 def single_source_shortest_path_length(
-    G: Any,  # noqa: N803
+    G: Any,
     source: Node,
     cutoff: float | None = None,
 ) -> dict[Node, int]:
     """Hops from a node, nearest first."""
     view = open_view(G)
     levels = view.session.run("bfs", source=_source(view, source))["level"]
-    reached = levels >= 0 if cutoff is None else (levels >= 0) & (levels <= cutoff)
+    reached = (levels >= 0) & (levels <= _hops(view, cutoff))
     return _nearest_first(view, levels, reached)
 
 
@@ -45,23 +46,23 @@ def _lengths_fit(graph: Any, given: Mapping[str, Any]) -> Reason:
     return attribute(given)
 
 
-@mapped(_lengths_fit)
+@mapped(_lengths_fit, factor=3)
 def single_source_dijkstra_path_length(
-    G: Any,  # noqa: N803
+    G: Any,
     source: Node,
     cutoff: float | None = None,
     weight: str | None = "weight",
 ) -> dict[Node, int]:
     """Distances from a node by whole weights, nearest first."""
-    view = open_view(G)
+    view = open_view(G, weight=weight)
     distances = _distances(view, source, weight)
     reached = distances >= 0 if cutoff is None else (distances >= 0) & (distances <= cutoff)
     return _nearest_first(view, distances, reached)
 
 
-@mapped(_lengths_fit)
+@mapped(_lengths_fit, factor=3)
 def single_source_bellman_ford_path_length(
-    G: Any,  # noqa: N803
+    G: Any,
     source: Node,
     weight: str | None = "weight",
 ) -> dict[Node, int]:
@@ -73,26 +74,47 @@ def single_source_bellman_ford_path_length(
 def _within(view: View, source: Node, direction: str) -> set[Node]:
     if not view.has(source):
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    options: dict[str, Any] = {"source": view.id(source), "hops": 2**32 - 2, "direction": direction}
-    levels = view.session.run("neighbourhood", **options)["level"]
-    return set(view.where(levels > 0))
+    return set(view.where(_levels(view, source, _hops(view, None), direction) > 0))
 
 
 @mapped(is_one_pass=True)
-def descendants(G: Any, source: Node) -> set[Node]:  # noqa: N803
+def single_target_shortest_path_length(G: Any, target: Node, cutoff: float | None = None) -> Any:
+    """Hops to a node, nearest first."""
+    view = open_view(G)
+    if not view.has(target):
+        raise nx.NodeNotFound(f"Target {target} is not in G")
+    levels = _levels(view, target, _hops(view, cutoff), "in" if view.directed else "out")
+    found = _nearest_first(view, levels, levels >= 0)
+    return found if VERSION >= (3, 5) else iter(found.items())
+
+
+def _hops(view: View, cutoff: float | None) -> int:
+    """The hops up to which NetworkX searches: no path is longer than there are nodes."""
+    vertices = len(view.order)
+    return vertices if cutoff is None else math.ceil(min(max(cutoff, 0), vertices))
+
+
+def _levels(view: View, node: Node, hops: int, direction: str) -> Any:
+    """Hops from a node, or to it; -1 of nodes that are further away."""
+    options: dict[str, Any] = {"source": view.id(node), "hops": hops, "direction": direction}
+    return view.session.run("neighbourhood", **options)["level"]
+
+
+@mapped(is_one_pass=True)
+def descendants(G: Any, source: Node) -> set[Node]:
     """The nodes that can be reached from one."""
     return _within(open_view(G), source, "out")
 
 
 @mapped(is_one_pass=True)
-def ancestors(G: Any, source: Node) -> set[Node]:  # noqa: N803
+def ancestors(G: Any, source: Node) -> set[Node]:
     """The nodes from which one can be reached."""
     view = open_view(G)
     return _within(view, source, "in" if view.directed else "out")
 
 
 @mapped(is_one_pass=True)
-def descendants_at_distance(G: Any, source: Node, distance: int) -> set[Node]:  # noqa: N803
+def descendants_at_distance(G: Any, source: Node, distance: int) -> set[Node]:
     """The nodes at this number of hops from one."""
     view = open_view(G)
     if not view.has(source):
@@ -116,15 +138,15 @@ def _distances(view: View, source: Node, weight: str | None) -> Any:
     return view.session.run("sssp", source=start)["distance"]
 
 
-@mapped(_lengths_fit)
-def dijkstra_path_length(G: Any, source: Node, target: Node, weight: str | None = "weight") -> int:  # noqa: N803
+@mapped(_lengths_fit, factor=3)
+def dijkstra_path_length(G: Any, source: Node, target: Node, weight: str | None = "weight") -> int:
     """The distance from one node to another by whole weights."""
-    view = open_view(G)
+    view = open_view(G, weight=weight)
     return _target(view, source, target, _distances(view, source, weight))
 
 
-@mapped(_lengths_fit)
-def bellman_ford_path_length(G: Any, source: Node, target: Node, weight: str | None = "weight") -> int:  # noqa: N803
+@mapped(_lengths_fit, factor=3)
+def bellman_ford_path_length(G: Any, source: Node, target: Node, weight: str | None = "weight") -> int:
     """The distance from one node to another by whole weights that are not negative."""
     found: int = dijkstra_path_length(G, source, target, weight)
     return found
@@ -140,14 +162,14 @@ def _one_source(graph: Any, given: Mapping[str, Any]) -> Reason:
 
 @mapped(_one_source, is_one_pass=True)
 def shortest_path_length(
-    G: Any,  # noqa: N803
+    G: Any,
     source: Node = None,
     target: Node = None,
     weight: str | None = None,
     method: str = "dijkstra",
 ) -> Any:
     """The distance from a node to another, or to all that can be reached."""
-    view = open_view(G)
+    view = open_view(G, weight=weight)
     values = _distances(view, source, weight)
     if target is None:
         return _nearest_first(view, values, values >= 0)
@@ -157,7 +179,7 @@ def shortest_path_length(
 
 
 @mapped(is_one_pass=True)
-def has_path(G: Any, source: Node, target: Node) -> bool:  # noqa: N803
+def has_path(G: Any, source: Node, target: Node) -> bool:
     """Whether a path leads from one node to another."""
     view = open_view(G)
     values = _distances(view, source, None)
@@ -167,26 +189,22 @@ def has_path(G: Any, source: Node, target: Node) -> bool:  # noqa: N803
 
 
 def _ego_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
-    if not given["center"]:
-        return "`center` is false"
-    radius = given["radius"]
-    if not isinstance(radius, int | float) or radius < 0 or not float(radius).is_integer():
-        return "`radius` is not a whole number of hops"
-    return a_store(graph, given)
+    return True if isinstance(given["radius"], int | float) else "`radius` is not a number"
 
 
-@mapped(each(none("distance"), _ego_fits))
+@mapped(each(none("distance"), _ego_fits), is_one_pass=True)
 def ego_graph(
-    G: Any,  # noqa: N803
+    G: Any,
     n: Node,
-    radius: int = 1,
+    radius: float = 1,
     center: bool = True,
     undirected: bool = False,
     distance: str | None = None,
 ) -> Any:
-    """The graph of the nodes of a store within some hops of one, as a graph of NetworkX."""
+    """The graph of the nodes within some hops of one, as a graph of NetworkX."""
     view = open_view(G)
     if not view.has(n):
-        raise nx.NodeNotFound(f"Source {n} is not in G")
-    direction: Any = "both" if undirected and view.directed else "out"
-    return convert_to_nx(view.store.ego(view.id(n), hops=int(radius), direction=direction))
+        raise nx.NodeNotFound(f"Source {n} not in G")
+    direction = "both" if undirected and view.directed else "out"
+    levels = _levels(view, n, _hops(view, radius), direction)
+    return view.part(node for node in view.where(levels >= 0) if center or node != n)

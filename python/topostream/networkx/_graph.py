@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
 import networkx as nx
 import numpy as np
 
+from .. import _native
+from .._options import words
 from ..graph import Graph, from_edges
 from ..result import Result
 from ..session import Session
@@ -25,7 +28,9 @@ class Converted:
 
     __networkx_backend__ = NAME
 
-    def __init__(self, graph: Any, attribute: str | None, default: Any) -> None:
+    def __init__(self, graph: Any, attribute: str | None, default: Any, *, has_all: bool = False) -> None:
+        # NetworkX keeps this object with the graph: a reference back would keep both alive.
+        self.original = weakref.ref(graph)
         self.nodes: list[Node] = list(graph)
         self.index: dict[Node, int] = dict(zip(self.nodes, range(len(self.nodes)), strict=True))
         self.directed: bool = graph.is_directed()
@@ -34,6 +39,34 @@ class Converted:
         self.edges = len(source)
         self.loops = bool(np.any(source == dest))
         self.store: Graph | None = None if not self.nodes else _store(self, source, dest, weights)
+        # NetworkX passes a graph that was converted with all attributes to functions that read one of them.
+        self.has_all = has_all
+        self._weighted: dict[str, Converted] = {}
+        # The nodes in the order of results.
+        self.order: list[Node] = [] if self.store is None else [self.nodes[at] for at in self.store.ids.tolist()]
+
+    def _converted(self) -> Any:
+        """The graph that was converted.
+
+        Raises:
+            NotImplementedError: it is no longer there.
+        """
+        original = self.original()
+        if original is None:
+            raise NotImplementedError("the graph that was converted is gone, and its attributes with it")
+        return original
+
+    def part(self, nodes: Iterable[Node]) -> Any:
+        """A part of the graph that was converted, with the attributes of its nodes and edges."""
+        return self._converted().subgraph(nodes).copy()
+
+    def weighted(self, attribute: str) -> Converted:
+        """The graph with these weights."""
+        if not self.has_all:
+            return self
+        if attribute not in self._weighted:
+            self._weighted[attribute] = Converted(self._converted(), attribute, 1)
+        return self._weighted[attribute]
 
     def is_directed(self) -> bool:
         """Whether the graph is directed."""
@@ -113,18 +146,16 @@ def _store(graph: Converted, source: Any, dest: Any, weights: Any) -> Graph:
 class View:
     """What functions need of a graph: its store, a session, its nodes in the order of results."""
 
-    def __init__(self, graph: Graph | Converted) -> None:
+    def __init__(self, graph: Graph | Converted, options: Mapping[str, Any]) -> None:
         store = graph if isinstance(graph, Graph) else graph.store
         assert store is not None, "the null graph has no store"
+        self.graph = graph
         self.store = store
         self.directed = store.directed
         self.index = graph.index if isinstance(graph, Converted) else None
-        self.order: list[Node] = store.ids.tolist()
-        if isinstance(graph, Converted):
-            self.order = [graph.nodes[number] for number in self.order]
+        self.order = _order(graph)
         self.nodes: list[Node] = graph.nodes if isinstance(graph, Converted) else self.order
-        self.options = _session_options()
-        self.session = Session(store, **self.options)
+        self.session = _sessions.open(store, options)
 
     def id(self, node: Node) -> Any:
         """The store's id of a node."""
@@ -151,6 +182,10 @@ class View:
         """The nodes for which a column of booleans is true."""
         return (self.order[number] for number in np.flatnonzero(chosen).tolist())
 
+    def left(self, result: Result) -> Any:
+        """Of vertices that components are named after, whether an edge leads from their component to another."""
+        return np.asarray(_native.groups_left(str(self.store.path), result.numbers("component")))
+
     def parts(self, result: Result) -> list[set[Node]]:
         """The sets of nodes with the same component."""
         labels = result.numbers("component")
@@ -158,21 +193,62 @@ class View:
         bounds = np.flatnonzero(np.diff(labels[order])) + 1
         return [{self.order[number] for number in part.tolist()} for part in np.split(order, bounds)]
 
+    def part(self, nodes: Iterable[Node]) -> Any:
+        """The graph of some nodes and of the edges among them, as one of NetworkX."""
+        if isinstance(self.graph, Converted):
+            return self.graph.part(nodes)
+        chosen = list(nodes)
+        return convert_to_nx(self.store.subgraph(chosen)) if chosen else _empty(self.graph)
 
-def _session_options() -> dict[str, Any]:
-    given = {name: config()[name] for name in ("memory", "device")}
-    return {name: value for name, value in given.items() if value is not None}
 
-
-_views: weakref.WeakKeyDictionary[Any, View] = weakref.WeakKeyDictionary()
-
-
-def open_view(graph: Any) -> View:
-    """The open view of a graph: sessions stay open as long as the graph lives and the configuration is the same."""
-    found = _views.get(graph)
-    if found is None or found.options != _session_options():
-        found = _views[graph] = View(graph)
+def _order(graph: Graph | Converted) -> list[Node]:
+    """The nodes in the order of results. A store is asked for them once."""
+    if isinstance(graph, Converted):
+        return graph.order
+    found: list[Node] | None = graph.__dict__.get("_networkx_order")
+    if found is None:
+        found = graph.__dict__["_networkx_order"] = graph.ids.tolist()
     return found
+
+
+class _Sessions:
+    """The session of the graph that was used last: the backend's memory is that of one session.
+
+    It ends with the graph, or when another graph is used. A run that another thread has begun keeps its own to its end.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._graph: weakref.ref[Graph] | None = None
+        self._options: Mapping[str, Any] = {}
+        self._native: Any = None
+
+    def open(self, graph: Graph, options: Mapping[str, Any]) -> Session:
+        with self._lock:
+            native = self._native
+            if native is None or self._graph is None or self._graph() is not graph or self._options != options:
+                # The memory of the last one is free before the next one asks for its own.
+                self._graph = self._native = native = None
+                native = _native.RunSession(str(graph.path), words(options))
+                self._graph, self._options, self._native = weakref.ref(graph, self._forget), options, native
+            return Session._over(graph, native, options)
+
+    def _forget(self, graph: weakref.ref[Graph]) -> None:
+        # Not under the lock: objects are collected at any time, also while this thread holds it.
+        if self._graph is graph:
+            self._native = None
+
+
+_sessions = _Sessions()
+
+
+def open_view(graph: Any, *, weight: str | None = None, device: str | None = None) -> View:
+    """What a function needs of a graph, with these weights. ``device`` is for what only that one can compute."""
+    if weight is not None and isinstance(graph, Converted):
+        graph = graph.weighted(weight)
+    given = {**config(), **({} if device is None else {"device": device})}
+    options = {name: given[name] for name in ("memory", "device") if given[name] is not None}
+    return View(graph, options)
 
 
 def convert_from_nx(
@@ -191,25 +267,30 @@ def convert_from_nx(
     """
     if isinstance(graph, Graph | Converted):
         return graph
-    if preserve_edge_attrs or preserve_node_attrs or (edge_attrs is not None and len(edge_attrs) > 1):
+    if edge_attrs is not None and len(edge_attrs) > 1:
         raise NotImplementedError("stores have no attributes but one weight of each edge")
     attribute, default = next(iter(edge_attrs.items())) if edge_attrs else (None, None)
-    return Converted(graph, attribute, default)
+    return Converted(graph, attribute, default, has_all=preserve_edge_attrs)
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     """A graph as one of NetworkX, with all of it in memory; anything else as it is."""
     if not isinstance(result, Graph | Converted):
         return result
-    graph = nx.DiGraph() if result.is_directed() else nx.Graph()
-    if isinstance(result, Converted) and result.store is None:
+    graph = _empty(result)
+    store = result if isinstance(result, Graph) else result.store
+    if store is None:
         return graph
-    found = open_view(result)
-    graph.add_nodes_from(result.nodes if isinstance(result, Converted) else found.order)
-    source, dest, weight = found.store.edge_arrays()
-    ends = ((found.order[a], found.order[b]) for a, b in zip(source.tolist(), dest.tolist(), strict=True))
+    order = _order(result)
+    graph.add_nodes_from(result.nodes if isinstance(result, Converted) else order)
+    source, dest, weight = store.edge_arrays()
+    ends = ((order[a], order[b]) for a, b in zip(source.tolist(), dest.tolist(), strict=True))
     if weight is None:
         graph.add_edges_from(ends)
     else:
         graph.add_weighted_edges_from((a, b, w) for (a, b), w in zip(ends, weight.tolist(), strict=True))
     return graph
+
+
+def _empty(graph: Graph | Converted) -> Any:
+    return nx.DiGraph() if graph.is_directed() else nx.Graph()

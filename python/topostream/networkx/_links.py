@@ -10,9 +10,7 @@ import numpy as np
 
 from ..result import Result
 from ._graph import Node, View, open_view
-from ._mapped import Reason, attribute, each, mapped, none, unweighted
-
-_VERSION = tuple(int(part) for part in nx.__version__.split(".")[:2])
+from ._mapped import VERSION, Reason, attribute, each, mapped, none, not_multigraph, unweighted
 
 
 def _pagerank_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
@@ -32,7 +30,7 @@ def _pagerank_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
 
 @mapped(each(none("nstart", "dangling"), _pagerank_fits))
 def pagerank(
-    G: Any,  # noqa: N803
+    G: Any,
     alpha: float = 0.85,
     personalization: Mapping[Node, float] | None = None,
     max_iter: int = 100,
@@ -42,7 +40,7 @@ def pagerank(
     dangling: Any = None,
 ) -> dict[Node, float]:
     """PageRank; ``tol`` is at least 1e-7 over all nodes."""
-    view = open_view(G)
+    view = open_view(G, weight=weight)
     tolerance = max(len(view.order) * tol, 1e-7)
     options: dict[str, Any] = {"damping": alpha, "tolerance": min(tolerance, 1.0), "max_iterations": max_iter}
     if personalization is not None:
@@ -75,7 +73,7 @@ def _hits_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
 
 @mapped(each(none("nstart"), _hits_fits))
 def hits(
-    G: Any,  # noqa: N803
+    G: Any,
     max_iter: int = 100,
     tol: float = 1e-8,
     nstart: Any = None,
@@ -88,9 +86,9 @@ def hits(
     return view.by_node(result["hub"]), view.by_node(result["authority"])
 
 
-@mapped(each(none("nstart"), unweighted))
+@mapped(each(none("nstart"), unweighted, not_multigraph))
 def eigenvector_centrality(
-    G: Any,  # noqa: N803
+    G: Any,
     max_iter: int = 100,
     tol: float = 1e-6,
     nstart: Any = None,
@@ -109,9 +107,9 @@ def _katz_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
     return True if given["normalized"] else "`normalized` is false: values are scaled to a norm of 1"
 
 
-@mapped(each(none("nstart"), _katz_fits, unweighted))
+@mapped(each(none("nstart"), _katz_fits, unweighted, not_multigraph))
 def katz_centrality(
-    G: Any,  # noqa: N803
+    G: Any,
     alpha: float = 0.1,
     beta: float = 1.0,
     max_iter: int = 1000,
@@ -132,15 +130,15 @@ def katz_centrality(
 
 def _betweenness_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
     if given["endpoints"]:
-        return "`endpoints` of paths do not count"
+        return "`endpoints` is true: the ends of paths are not counted"
     if given["k"] is not None and not 1 <= given["k"] <= len(graph):
         return "`k` is not between 1 and the number of nodes"
-    return "the graph is a multigraph" if graph.is_multigraph() else True
+    return not_multigraph(graph, given)
 
 
 @mapped(each(none("weight"), _betweenness_fits))
 def betweenness_centrality(
-    G: Any,  # noqa: N803
+    G: Any,
     k: int | None = None,
     normalized: bool = True,
     weight: str | None = None,
@@ -149,7 +147,8 @@ def betweenness_centrality(
 ) -> dict[Node, float]:
     """The share of shortest paths that lead through a node, in double precision; with ``k``, from the nodes that
     NetworkX draws with the same seed."""
-    view = open_view(G)
+    # GPUs have no doubles.
+    view = open_view(G, device="cpu")
     nodes = len(view.order)
     if k is None or k == nodes:
         sampled = None
@@ -173,7 +172,7 @@ def _scales(view: View, nodes: int, sampled: list[Node] | None, normalized: bool
     if sampled is None:
         return whole
     count = len(sampled)
-    if _VERSION < (3, 5):
+    if VERSION < (3, 5):
         return whole * nodes / count
     among = set(sampled)
     others, own = (nodes - 1) / count, (nodes - 1) / (count - 1) if count > 1 else float("nan")

@@ -11,6 +11,8 @@ import networkx as nx
 from ..graph import Graph
 from ._graph import NAME, Converted, config
 
+VERSION = tuple(int(part) for part in nx.__version__.split(".")[:2])
+"""NetworkX's, major and minor."""
 Reason = bool | str
 """True, or why not."""
 Function = Callable[..., Any]
@@ -22,6 +24,8 @@ FUNCTIONS: dict[str, Function] = {}
 _checks: dict[str, tuple[inspect.Signature, Check]] = {}
 _passes: set[str] = set()
 """The functions for which NetworkX passes over the edges at most once."""
+_factors: dict[str, int] = {}
+"""From how many times ``min_edges`` edges on a conversion pays, if not from once as many."""
 
 
 def always(graph: Any, given: Mapping[str, Any]) -> Reason:
@@ -29,21 +33,23 @@ def always(graph: Any, given: Mapping[str, Any]) -> Reason:
     return True
 
 
-def mapped(check: Check = always, *, is_one_pass: bool = False) -> Callable[[Function], Function]:
+def mapped(check: Check = always, *, is_one_pass: bool = False, factor: int = 1) -> Callable[[Function], Function]:
     """Adds a function to the backend, with what says whether it can run. The null graph is left to NetworkX.
 
-    ``is_one_pass``: NetworkX takes no longer than a conversion, which passes over all edges too.
+    ``is_one_pass``: NetworkX takes no longer than a conversion, which passes over all edges too. Otherwise a conversion
+    pays from ``factor`` times ``min_edges`` edges on: see ``docs/networkx.md``.
     """
 
     def take(function: Function) -> Function:
         name = function.__name__
         _checks[name] = (inspect.signature(function), check)
+        _factors[name] = factor
         if is_one_pass:
             _passes.add(name)
 
-        def call(G: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803 - NetworkX's name
-            if isinstance(G, Converted) and not G.nodes:
-                null = nx.DiGraph() if G.directed else nx.Graph()
+        def call(G: Any, *args: Any, **kwargs: Any) -> Any:
+            if len(G) == 0:
+                null = nx.DiGraph() if G.is_directed() else nx.Graph()
                 return getattr(nx, name).orig_func(null, *args, **kwargs)
             return function(G, *args, **kwargs)
 
@@ -77,7 +83,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> R
         return True
     if name in _passes:
         return "a conversion takes longer than the function"
-    least = config()["min_edges"] or 0
+    least = (config()["min_edges"] or 0) * _factors.get(name, 1)
     edges = graph.number_of_edges()
     return True if edges >= least else f"a conversion pays from {least} edges on, and the graph has {edges}"
 
@@ -92,6 +98,8 @@ def unweighted(graph: Any, given: Mapping[str, Any]) -> Reason:
     """Only the graph's own weights, if there are any, tell whether they matter."""
     if given.get("weight") is None:
         return True
+    if isinstance(graph, Converted) and graph.has_all:
+        graph = graph.original() or graph
     store = graph.store if isinstance(graph, Converted) else graph
     if store is None or isinstance(store, Graph):
         return "the algorithm ignores weights, and the store has some" if store and store.weights else True
@@ -123,19 +131,18 @@ def each(*checks: Check) -> Check:
 
 def simple(graph: Any, given: Mapping[str, Any]) -> Reason:
     """Undirected, and without repeated edges."""
-    if graph.is_directed():
-        return "the graph is directed"
-    return "the graph is a multigraph" if graph.is_multigraph() else True
+    return "the graph is directed" if graph.is_directed() else not_multigraph(graph, given)
 
 
 def no_loops(graph: Any, given: Mapping[str, Any]) -> Reason:
-    """No edge of a graph in memory leads from a node to itself; stores are not asked."""
+    """No edge leads from a node to itself. All edges of a store are read for that once."""
     if isinstance(graph, Graph):
-        return True
-    loops = graph.loops if isinstance(graph, Converted) else nx.number_of_selfloops(graph)
+        loops = graph._kinds_of_edges[0]
+    else:
+        loops = graph.loops if isinstance(graph, Converted) else nx.number_of_selfloops(graph)
     return "the graph has loops" if loops else True
 
 
-def a_store(graph: Any, given: Mapping[str, Any]) -> Reason:
-    """The graph is a store: results that are graphs keep the attributes of graphs in memory, which stores lack."""
-    return True if isinstance(graph, Graph) else "the result is a graph, and would lose the attributes of this one"
+def not_multigraph(graph: Any, given: Mapping[str, Any]) -> Reason:
+    """No edge is repeated. All edges of a store are read for that once."""
+    return "the graph is a multigraph" if graph.is_multigraph() else True

@@ -7,7 +7,7 @@ pub use distribution::{of_answer, of_sizes};
 pub use origin::{Asked, degrees};
 
 use super::results::OutputFile;
-use super::run::{AnswerSummary, report_json_of};
+use super::run::{AnswerSummary, report_json};
 use super::{Failure, Outcome, say, tables};
 use crate::report::RunReport;
 use clap::Args;
@@ -15,6 +15,7 @@ use std::fs::File;
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use topostream_tools::progress::Cancel;
+pub use topostream_tools::report::Degrees;
 use topostream_tools::report::{Form, Origin, RunRecord, page_of_run, read};
 
 /// Write a page in HTML about a run, from the JSON that `topostream run --json` prints.
@@ -81,7 +82,7 @@ pub fn write(file: OutputFile, path: &Path, page: &str, cancel: &Cancel) -> Resu
 pub fn page(run: &RunReport, origin: Origin, answer: &AnswerSummary) -> Result<String, Failure> {
     // The page has what the JSON has. Supersteps, of which there may be many, are handed on one by one.
     let failed = |error: serde_json::Error| Failure::Other(format!("the report of the run: {error}"));
-    let json = report_json_of(&run.without_steps(), Some(&origin), answer)?;
+    let json = report_json(&run.without_steps(), &origin, answer)?;
     let mut record = read(json.as_bytes()).map_err(Failure::Other)?;
     let step = |step| serde_json::from_value(serde_json::to_value(step)?);
     record.steps = run.steps.iter().map(step).collect::<Result<_, _>>().map_err(failed)?;
@@ -89,10 +90,14 @@ pub fn page(run: &RunReport, origin: Origin, answer: &AnswerSummary) -> Result<S
 }
 
 /// The page of a run as an element for another page, such as a notebook, from the JSON that [`super::report_json`]
-/// gives.
+/// gives, with these degrees of the store.
 ///
 /// # Errors
 /// [`Failure::Other`] for JSON that is not the report of a run.
-pub fn report_html(json: &str) -> Result<String, Failure> {
-    Ok(page_of_run(&read(json.as_bytes()).map_err(Failure::Other)?, Form::Element))
+pub fn report_html(json: &str, degrees: &[Degrees]) -> Result<String, Failure> {
+    let mut record = read(json.as_bytes()).map_err(Failure::Other)?;
+    if let Some(origin) = &mut record.origin {
+        origin.store.degrees = degrees.to_vec();
+    }
+    Ok(page_of_run(&record, Form::Element))
 }

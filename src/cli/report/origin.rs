@@ -14,14 +14,18 @@ pub struct Asked<'a> {
     pub path: &'a Path,
     /// The rates of this machine.
     pub rates: Option<Arc<Rates>>,
+    /// The command, as it was given.
+    pub command: String,
     /// Whether the degrees of all vertices are wanted.
     pub degrees: bool,
 }
 
 impl Asked<'_> {
     /// The origin of a finished run. Degrees of one direction at a time take 4 bytes of memory a vertex.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if degrees cannot be read.
     pub fn origin(&self, store: &Store) -> Result<Origin, Failure> {
-        let words: Vec<String> = std::env::args().skip(1).collect();
         let rate = |rates: &Rates| DiskRates {
             machine: rates.machine.clone(),
             bytes_per_s: rates.disk_bytes_per_s,
@@ -31,7 +35,7 @@ impl Asked<'_> {
         Ok(Origin {
             version: env!("CARGO_PKG_VERSION").into(),
             commit: env!("TOPOSTREAM_COMMIT").into(),
-            command: format!("topostream {}", words.join(" ")),
+            command: self.command.clone(),
             store: StoreRecord { degrees, ..record(self.path, store) },
             disks: self.rates.as_deref().map(rate),
         })

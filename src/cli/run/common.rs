@@ -146,7 +146,8 @@ impl Common {
         if let Some(output) = output {
             said += &self.write(output, &*run, &store, cancel)?;
         }
-        let asked = Asked { path: &self.store, rates, degrees: page.is_some() };
+        let command = format!("topostream {}", words().join(" "));
+        let asked = Asked { path: &self.store, rates, command, degrees: page.is_some() };
         self.show(&*run, &store, &shown, said, (page, &asked, cancel))?;
         checkpoints::clear(checkpoints.as_deref())
     }
@@ -179,7 +180,7 @@ impl Common {
         if self.json || page.is_some() {
             answer.describe(run);
             let origin = asked.origin(store)?;
-            let json = self.json.then(|| report_json_of(run.report(), Some(&origin), &answer)).transpose()?;
+            let json = self.json.then(|| report_json(run.report(), &origin, &answer)).transpose()?;
             if let (Some(page), Some(path)) = (page, &self.report) {
                 said += &report::write(page, path, &report::page(run.report(), origin, &answer)?, cancel)?;
             }
@@ -228,8 +229,7 @@ fn warn_of_hours(runs: &dyn Runnable, store: &Store, shorter: Option<&str>) {
 struct WholeReport<'a> {
     #[serde(flatten)]
     run: &'a RunReport,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    origin: Option<&'a Origin>,
+    origin: &'a Origin,
     answer: &'a AnswerSummary,
 }
 
@@ -238,19 +238,11 @@ pub fn report_text(run: &RunReport, answer: &AnswerSummary) -> String {
     run_report(run) + &answer.text()
 }
 
-/// The report of a run and the summary of its answer as JSON, with a newline.
+/// The report of a run, its origin and the summary of its answer as JSON, with a newline.
 ///
 /// # Errors
 /// None that is known.
-pub fn report_json(run: &RunReport, answer: &AnswerSummary) -> Result<String, Failure> {
-    report_json_of(run, None, answer)
-}
-
-/// The same, with the origin of the run.
-///
-/// # Errors
-/// None that is known.
-pub fn report_json_of(run: &RunReport, origin: Option<&Origin>, answer: &AnswerSummary) -> Result<String, Failure> {
+pub fn report_json(run: &RunReport, origin: &Origin, answer: &AnswerSummary) -> Result<String, Failure> {
     let json = serde_json::to_string_pretty(&WholeReport { run, origin, answer });
     Ok(json.map_err(|error| Failure::Other(error.to_string()))? + "\n")
 }
@@ -263,12 +255,16 @@ fn ranked(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Vec<u32>, 
     Ok(ranked.into_iter().map(|(vertex, _)| vertex).collect())
 }
 
+/// The command line without the name of the program.
+fn words() -> Vec<String> {
+    std::env::args().skip(1).collect()
+}
+
 /// What files of results say about the run that they are from.
 fn metadata(report: &RunReport, store: &Store) -> Vec<(String, String)> {
-    let command: Vec<String> = std::env::args().skip(1).collect();
     let pairs = [
         ("algorithm", report.algorithm.clone()),
-        ("command", command.join(" ")),
+        ("command", words().join(" ")),
         ("device", report.device.clone()),
         ("store", format!("{:08x}", store.manifest().tag)),
         ("version", env!("CARGO_PKG_VERSION").into()),

@@ -8,7 +8,7 @@ mod summary;
 
 use super::{Outcome, opening};
 use clap::Args;
-pub use common::{report_json, report_json_of, report_text};
+pub use common::{report_json, report_text};
 pub use job::Job;
 pub use summary::AnswerSummary;
 use topostream_tools::progress::Cancel;

@@ -23,6 +23,8 @@ mod rows;
 #[cfg(feature = "parquet")]
 mod schema;
 mod source;
+#[cfg(feature = "parquet")]
+mod spool;
 
 #[cfg(feature = "parquet")]
 pub use arrow::MemoryTable;
@@ -32,6 +34,8 @@ pub use names::{IdType, NameList};
 pub use numbers::{Numbers, WithVertices};
 pub use rows::{Ids, RowBatch};
 pub use source::{Table, Taken};
+#[cfg(feature = "parquet")]
+pub use spool::Spool;
 
 pub(super) use dialect::looks_like;
 pub(super) use rows::braced_weight;

@@ -8,7 +8,7 @@ use crate::report::steps::{PARTS, parts_of};
 
 /// The share of a ceiling from which on a run is at it.
 const AT_CEILING: f64 = 0.8;
-/// The share of the time from which on the largest part is said to be most of it.
+/// The share of the time from which on the largest part needs no word that says so.
 const MOST: f64 = 0.5;
 
 /// The parts of the elapsed time: those of supersteps, and the rest.
@@ -26,33 +26,32 @@ fn segments(record: &RunRecord) -> Vec<Segment> {
     parts.into_iter().map(segment).collect()
 }
 
-/// What a run that waited for a part most would be faster with.
-fn reason(record: &RunRecord, part: &str) -> &'static str {
-    match part {
-        "disk" if record.total.wait_frames_ns.saturating_mul(2) >= record.total.waits.disk_ns => {
-            "for reads that waited for a free frame of the page buffer, which more memory would shorten,"
+/// What took the largest part of the time, as a sentence.
+fn largest_sentence(record: &RunRecord, part: &Segment) -> String {
+    let waits = &record.total.waits;
+    let waits_for_frames = record.total.wait_frames_ns.saturating_mul(2) >= waits.disk_ns;
+    let (what, remedy) = match part.name {
+        "kernels" => ("Kernels", ""),
+        "disk" if waits_for_frames => {
+            ("Waiting for free frames of the page buffer", "; with more memory for it, reads would start earlier")
         }
-        "disk" => "for pages from disk",
-        "bus" => "for the bus between main memory and the GPU",
-        "kernels" => "for computation",
-        "host" => "for the host, between kernels and reads",
-        "exchange" => "for the exchange between devices",
-        _ => "before the first and between supersteps",
-    }
+        "disk" => ("Waiting for pages from disk", ""),
+        "bus" => ("Waiting for the bus between main memory and the GPU", ""),
+        "host" => ("The host’s work between kernels and reads", ""),
+        "exchange" => ("The exchange between devices", ""),
+        _ => ("The start, and the time between supersteps,", ""),
+    };
+    let share = if part.share >= MOST { "" } else { ", the largest part" };
+    format!("{what} took {} of the time{share}{remedy}.", part.percent)
 }
 
 /// What the time of a run was spent on; `None` if it took none.
 pub fn verdict(record: &RunRecord, roofline: Option<&Roofline>) -> Option<Verdict> {
     let parts = segments(record);
     let largest = parts.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
-    let how = if largest.share >= MOST { "most of the time" } else { "longest" };
-    let share = &largest.percent;
-    let mut sentences = vec![match largest.name {
-        "kernels" => format!("The run computed {how}: {share} of it were kernels."),
-        name => format!("The run waited {how} {}: {share} of its time.", reason(record, name)),
-    }];
+    let mut sentences = vec![largest_sentence(record, largest)];
     sentences.extend(disk_sentence(record));
-    sentences.extend(ceiling_sentence(record, roofline));
+    sentences.extend(ceiling_sentence(largest, roofline));
     Some(Verdict { parts, sentences })
 }
 
@@ -70,28 +69,27 @@ fn disk_sentence(record: &RunRecord) -> Option<String> {
             let whole = disks.bytes_per_s * disks.count;
             format!(", {} of the {}B/s that “topostream calibrate” measured", percent(ratio(rate, whole)), short(whole))
         }
-        None => "; the disk has not been measured (“topostream calibrate”)".into(),
+        // Without an origin nothing is known of the disk.
+        None if record.origin.is_none() => String::new(),
+        None => "; “topostream calibrate” had not measured the disk".into(),
     };
     (busy_ns > 0.0).then(|| format!("Reads were in flight for {busy} of the time, at {}B/s{beside}.", short(rate)))
 }
 
 /// The lowest ceiling of the roofline, and what was reached of it.
-fn ceiling_sentence(record: &RunRecord, roofline: Option<&Roofline>) -> Option<String> {
+fn ceiling_sentence(largest: &Segment, roofline: Option<&Roofline>) -> Option<String> {
     let (ceiling, share) = roofline?.reached()?;
-    let name = match ceiling.level {
-        Level::Disk => "the disk",
-        Level::Bus => "the bus",
-        Level::Kernel => "the kernels",
+    let whose = match ceiling.level {
+        Level::Disk => "disk’s",
+        Level::Bus => "bus’s",
+        Level::Kernel => "kernels’",
     };
-    let reached = percent(share);
-    let parts = segments(record);
-    let largest = parts.iter().max_by(|a, b| a.share.total_cmp(&b.share)).map_or("", |part| part.name);
-    let because = match (share >= AT_CEILING, ceiling.level, largest) {
+    let why = match (share >= AT_CEILING, ceiling.level, largest.name) {
         (true, ..) => "",
-        (_, Level::Kernel, "kernels") => ": its kernels are slower than those that were measured",
-        (_, Level::Disk, "disk") => ": the disk was slower than it was measured to be, or waited for requests",
-        (_, Level::Bus, "bus") => ": the bus was slower than it was measured to be",
-        _ => ", which therefore does not bound it",
+        (_, Level::Kernel, "kernels") => ", with slower kernels than “topostream calibrate” measured",
+        (_, Level::Disk, "disk") => ", with slower reads than “topostream calibrate” measured",
+        (_, Level::Bus, "bus") => ", with a slower bus than “topostream calibrate” measured",
+        _ => ", and spent more time on something else",
     };
-    Some(format!("The lowest measured ceiling is that of {name}: the run reached {reached} of it{because}."))
+    Some(format!("The lowest ceiling is the {whose}; the run reached {} of it{why}.", percent(share)))
 }
