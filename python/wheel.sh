@@ -40,6 +40,7 @@ END
 [ $# -gt 0 ] || for python in python3.{11..19}; do
     "$python" -c '' 2>/dev/null && set -- "$@" "$python"
 done
+[ $# -gt 0 ] || { echo "no python3.11 or newer is found to try the wheel with" >&2; exit 1; }
 for python in "$@"; do
     fresh=$(mktemp -d)
     "$python" -m venv "$fresh"
