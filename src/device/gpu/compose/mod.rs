@@ -402,6 +402,12 @@ impl Declared {
         (!self.traversal && prelude::declares(self, &["step_next", "step_updates"])).then_some(set)
     }
 
+    /// Whether its kernels may read out-degrees, over lists that are `grouped` for shards or not.
+    pub fn reads_degrees(&self, grouped: bool) -> bool {
+        let calls = |name: &str| self.shader.text.contains(name);
+        self.traversal || self.set.is_some() || calls("degree_out") || grouped && calls("list_degree")
+    }
+
     /// Whether its shader has `step_next`, so that a device can run supersteps without the host.
     pub fn decides(&self) -> bool {
         prelude::declares(self, &["step_next"])

@@ -364,6 +364,7 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         pulls: !declared.traversal && visits.contains(&(Direction::In, Visit::All)),
         visits_sets: visits.iter().any(|(_, visit)| matches!(visit, Visit::Within(_))),
         lists_sets: declared.set.is_some(),
+        reads_degrees: declared.reads_degrees(store.topologies().any(Topology::is_grouped)),
         weights: algorithm.needs_weights(),
         directions: &directions,
         store,

@@ -66,6 +66,8 @@ pub struct DevicePlan {
     pub set_bytes: u64,
     /// Degrees and page directories.
     pub graph_bytes: u64,
+    /// Of them, out-degrees; 0 if no kernel reads them.
+    pub degrees_bytes: u64,
     /// Of them, the list of vertices with out-edges, if devices exchange only their values.
     pub outgoing_bytes: u64,
     /// Batches, unit rows, queues, sums.
@@ -118,6 +120,8 @@ pub struct Request<'a> {
     pub visits_sets: bool,
     /// Whether the device may list the vertices of this set.
     pub lists_sets: bool,
+    /// Whether its kernels may read out-degrees.
+    pub reads_degrees: bool,
     /// The device's vertices.
     pub part: &'a Part,
     /// Device memory for exchange, in bytes.
@@ -270,7 +274,8 @@ impl DevicePlan {
         let hub_entries = first_hubs(request.store, caps);
         let hubs = hub_bytes(hub_entries);
         let attributes = request.attributes.iter();
-        let degrees = request.part.held(Role::Own);
+        let held = request.part.held(Role::Own);
+        let degrees_bytes = if request.reads_degrees { 4 * (held.end - held.start) } else { 0 };
         Ok(Self {
             attributes_bytes: attributes.map(|one| held_bytes(one, request.part) + seen_bytes(one, request.part)).sum(),
             host_attributes: vec![false; request.attributes.len()],
@@ -282,7 +287,8 @@ impl DevicePlan {
             loop_bytes: if auto && !in_slots { loop_bytes(request, caps) } else { 0 },
             bins_bytes: 0,
             set_bytes: 0,
-            graph_bytes: 4 * (degrees.end - degrees.start) + directories + request.outgoing_bytes,
+            graph_bytes: degrees_bytes + directories + request.outgoing_bytes,
+            degrees_bytes,
             outgoing_bytes: request.outgoing_bytes,
             working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
             exchange_bytes: request.exchange_bytes,
