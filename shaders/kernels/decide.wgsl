@@ -15,6 +15,9 @@ var<workgroup> exponents: array<vec4<u32>, WORKGROUP>;
 var<workgroup> sums_low: array<vec4<u32>, WORKGROUP>;
 var<workgroup> sums_high: array<vec4<u32>, WORKGROUP>;
 
+// Edges of a list, at least, for each of the workgroups that share it.
+const LISTED_SHARE = 2048u;
+
 // The exponents of floats; subnormal numbers have that of the smallest normal ones.
 fn exponents_of(bits: vec4<u32>) -> vec4<u32> {
     return max((bits >> vec4<u32>(23u)) & vec4<u32>(0xffu), vec4<u32>(1u));
@@ -76,6 +79,20 @@ fn sum_totals(lane: u32) {
     }
 }
 
+// With SETS: whether the sums have to be added up.
+var<workgroup> adds_up: u32;
+
+// Whether the vertex phase of the superstep has left sums for all workgroups, and not changes of `course.counts`.
+fn has_totals() -> bool {
+    return course.listing == 0u && course.updates != UPDATES_NONE;
+}
+
+// The sums of terms that are 0 or 1, if the vertex phase has counted them.
+fn tallied(at: u32) -> F64 {
+    let count = select(0u, atomicLoad(&course.counts[at]), course.updates != UPDATES_NONE);
+    return f64_pack(0u, 62 + 1023, U64(count, 0u));
+}
+
 // A sum in double precision, as `sums` in src/device/gpu/driver/superstep.rs has it.
 fn total_of(exponent: u32, low: u32, high: u32) -> F64 {
     if exponent == 0xffu {
@@ -94,12 +111,17 @@ fn found_now() -> Found {
         let edges = U64(atomicExchange(&course.found[2], 0u), atomicExchange(&course.found[3], 0u));
         return Found(activated, edges, vec4<f32>(0.0), array<F64, 4>(), course.visits);
     } else {
-        let sums = array(
+        var sums = array(
             total_of(exponents[0].x, sums_low[0].x, sums_high[0].x),
             total_of(exponents[0].y, sums_low[0].y, sums_high[0].y),
             total_of(exponents[0].z, sums_low[0].z, sums_high[0].z),
             total_of(exponents[0].w, sums_low[0].w, sums_high[0].w),
         );
+        if SETS {
+            if !has_totals() {
+                sums = array(tallied(0u), tallied(1u), tallied(2u), U64(0u, 0u));
+            }
+        }
         let rounded = vec4<f32>(f64_to_f32(sums[0]), f64_to_f32(sums[1]), f64_to_f32(sums[2]), f64_to_f32(sums[3]));
         return Found(U64(0u, 0u), U64(0u, 0u), rounded, sums, course.visits);
     }
@@ -169,9 +191,47 @@ fn mode_of(found: Found, visit: u32) -> u32 {
     return select(MODE_WALKED, MODE_QUEUED, fits);
 }
 
+// The length of the out-lists of the listed set.
+fn edges_of_set() -> u32 {
+    return atomicLoad(&course.set_edges);
+}
+
+// Empties the list of the set, which the next vertex phase writes anew; its vertices are still read.
+fn begin_lists() {
+    if course.updates != UPDATES_NONE {
+        atomicStore(&course.listed_counts[0], 0u);
+        atomicStore(&course.set_edges, 0u);
+    }
+}
+
+// How the next superstep of an algorithm that visits a set finds its lists, where `before` has the numbers of the one
+// that ends. Also empties the list of touched vertices, unless they have yet to be updated.
+fn mode_of_set(before: Step, next: Next) -> u32 {
+    let updated = course.updates != UPDATES_NONE;
+    course.updates = step_updates(before, next_step);
+    // The list is complete if it has as many vertices as the vertex phase has counted, or has not changed.
+    var complete = course.mode == MODE_LISTED && next.vertices == SAME;
+    if updated {
+        complete = course.listing != 0u && atomicLoad(&course.listed_counts[0]) == course.vertices;
+        atomicStore(&course.listed_counts[1], 0u);
+    }
+    let few = course.vertices <= LISTED_MAX && edges_of_set() <= SET_EDGES_MAX;
+    let may = (course.listed_visits >> next.visit & 1u) != 0u && course.updates != UPDATES_ALL;
+    let listed = complete && few && may;
+    // Marks of touched vertices have to be cleared.
+    let touched = atomicLoad(&course.listed_counts[1]) != 0u;
+    let near = next.visit == course.visits || course.vertices <= 4u * LISTED_MAX;
+    course.listing = u32(course.listed_visits != 0u && (listed || touched || near));
+    if listed {
+        return MODE_LISTED;
+    }
+    return select(MODE_WALKED, MODE_QUEUED, course.vertices <= course.queue_vertices_max);
+}
+
 // Begins the next superstep, if there is one.
 fn begin_next(found: Found) {
-    let next = step_next(next_step, course.visit, found);
+    let before = next_step;
+    let next = step_next(before, course.visit, found);
     if next.visit == STOP {
         course.done = 1u;
         return;
@@ -184,7 +244,11 @@ fn begin_next(found: Found) {
         course.mode = mode_of(found, next.visit);
     } else {
         course.vertices = select(next.vertices, course.vertices, next.vertices == SAME);
-        course.mode = select(MODE_WALKED, MODE_QUEUED, course.vertices <= course.queue_vertices_max);
+        if SETS {
+            course.mode = mode_of_set(before, next);
+        } else {
+            course.mode = select(MODE_WALKED, MODE_QUEUED, course.vertices <= course.queue_vertices_max);
+        }
     }
     // For queued lists, `absent` has to check missing pages first.
     if (course.complete >> next.visit & 1u) == 0u && course.mode == MODE_WALKED {
@@ -209,7 +273,7 @@ fn groups_of(dispatch: Dispatch, visit: u32, mode: u32, sizes: vec2<u32>) -> vec
     if dispatch.when == WHEN_QUEUED_SCALED || dispatch.when == WHEN_LISTED_SCALED {
         return vec2<u32>(min(sizes.x, dispatch.x), 1u);
     }
-    if dispatch.when == WHEN_EITHER_SCALED && mode == MODE_LISTED {
+    if dispatch.when == WHEN_EITHER_SCALED && (mode == MODE_LISTED || sizes.y == 0u) {
         return vec2<u32>(min(sizes.y, dispatch.x), 1u);
     }
     return vec2<u32>(dispatch.x, dispatch.y);
@@ -226,6 +290,28 @@ fn sizes_of(found: Found, mode: u32) -> vec2<u32> {
     return vec2<u32>(select(1u + vertices / 8u, vertices, vertices <= LISTED_WHOLE), census);
 }
 
+// The same for a superstep that visits a set, and a vertex phase.
+fn sizes_of_set() -> vec2<u32> {
+    let vertices = course.vertices;
+    if SETS {
+        var phase = 1u;
+        if course.updates == UPDATES_NONE {
+            phase = 0u;
+        }
+        if course.mode == MODE_LISTED {
+            let edges = edges_of_set();
+            phase *= 1u + (vertices + edges) / WORKGROUP;
+            // Several workgroups for each list if lists are few: any of them may be the longest.
+            let shared_by = clamp(1u + edges / LISTED_SHARE, 1u, 2u * LISTED_WHOLE / max(vertices, 1u));
+            return vec2<u32>(select(1u + vertices / 8u, vertices * shared_by, vertices <= LISTED_WHOLE), phase);
+        }
+        // The lengths of a set's lists are unknown: as many workgroups for each as make a few lists fill a device.
+        return vec2<u32>(1u + 8u * min(vertices, 0xffffu), phase);
+    } else {
+        return vec2<u32>(1u + 8u * min(vertices, 0xffffu), 1u);
+    }
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(local_invocation_index) lane: u32) {
     if lane == 0u {
@@ -236,8 +322,17 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     if lane < EDGE_COUNTS {
         edge_counts[lane] = take_edge_count(lane);
     }
-    if !TRAVERSAL {
-        sum_totals(lane);
+    if SETS {
+        if lane == 0u {
+            adds_up = u32(has_totals());
+        }
+        if workgroupUniformLoad(&adds_up) != 0u {
+            sum_totals(lane);
+        }
+    } else {
+        if !TRAVERSAL {
+            sum_totals(lane);
+        }
     }
     // rounds: 6.
     for (var half = EDGE_COUNTS / 2u; half > 0u; half /= 2u) {
@@ -262,8 +357,12 @@ fn main(@builtin(local_invocation_index) lane: u32) {
             decided[3] = sizes.x;
             decided[4] = sizes.y;
         } else {
-            // The lengths of a set's lists are unknown: as many workgroups for each as make a few lists fill a device.
-            decided[3] = 1u + 8u * min(course.vertices, 0xffffu);
+            let sizes = sizes_of_set();
+            decided[3] = sizes.x;
+            decided[4] = sizes.y;
+            if SETS {
+                begin_lists();
+            }
         }
     }
     workgroupBarrier();

@@ -1,6 +1,7 @@
 // Expand-active: runs the edge function over the lists of a small frontier whose vertices have been listed as they were
-// activated. WORKGROUP threads share a list if there are few, 32 if there are many. The pages of the batch are in the
-// order of their vertices.
+// activated, or of a small set that the vertex phase has listed. A workgroup or, for sets with few and long lists,
+// several share a list if there are few, 32 threads if there are many. The pages of the batch are in the order of their
+// vertices. Of a set, the vertices that edges touch are listed for the vertex phase, and those of the set with them.
 
 // The number of pages that begin at or before a vertex. Starts where the vertex would be if all pages had as many
 // vertices: where they nearly do, that takes two loads, which overlap.
@@ -30,6 +31,31 @@ fn pages_until(vertex: u32) -> u32 {
     return first;
 }
 
+// A list of vertices, and their number.
+struct Listed {
+    list: u32,
+    count: u32,
+}
+
+// The list of the current superstep.
+fn listed_now() -> Listed {
+    if SETS {
+        return Listed(SET_LIST, course.vertices);
+    } else {
+        let now = step.superstep & 1u;
+        return Listed(now, atomicLoad(&course.listed_counts[now]));
+    }
+}
+
+// The number of workgroups that share a list, if all lists have some.
+fn workgroups_of_list(count: u32, workgroups: u32) -> u32 {
+    if SETS {
+        return max(workgroups / max(count, 1u), 1u);
+    } else {
+        return 1u;
+    }
+}
+
 // Processes this thread's share of the edges first..end of a page.
 fn take_share(page: BatchPage, list: List, first: u32, end: u32, lane: u32, lanes: u32) {
     if first + lane < end {
@@ -42,7 +68,7 @@ fn take_share(page: BatchPage, list: List, first: u32, end: u32, lane: u32, lane
 // Counts a page, unless it has been counted in this superstep.
 fn count_page(number: u32) {
     let stamp = step.superstep + 1u;
-    if atomicExchange(&course.listed[2u * LISTED_MAX + batch.first_page + number], stamp) != stamp {
+    if atomicExchange(&course.listed[PAGES_BEGIN + batch.first_page + number], stamp) != stamp {
         atomicAdd(&course.queues[batch.queue].pages, 1u);
     }
 }
@@ -85,18 +111,34 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let unit = unit_number(workgroup_id, workgroups);
-    let now = step.superstep & 1u;
-    let count = atomicLoad(&course.listed_counts[now]);
-    let lanes = select(32u, WORKGROUP, count <= LISTED_WHOLE);
-    let stride = workgroups.x * workgroups.y * (WORKGROUP / lanes);
+    let listed = listed_now();
+    var lanes = 32u;
+    if listed.count <= LISTED_WHOLE {
+        lanes = WORKGROUP * workgroups_of_list(listed.count, workgroups.x * workgroups.y);
+    }
+    let lists = max(workgroups.x * workgroups.y * WORKGROUP / lanes, 1u);
+    let thread = unit * WORKGROUP + lane;
     var edges = 0u;
     count_begin(lane);
+    if SETS {
+        unlisted_begin(lane);
+    }
     workgroupBarrier();
     // rounds: LISTED_MAX / 2^14: 2 at most.
-    for (var at = (unit * WORKGROUP + lane) / lanes; at < count; at += stride) {
-        edges += take_list(listed_vertex(now, at), lane % lanes, lanes);
+    for (var at = thread / lanes; at < listed.count; at += lists) {
+        let vertex = listed_vertex(listed.list, at);
+        let edges_here = take_list(vertex, thread % lanes, lanes);
+        edges += edges_here;
+        if SETS {
+            if thread % lanes == 0u {
+                note_touched(vertex);
+            }
+        }
     }
     count_end(unit, lane, edges);
+    if SETS {
+        unlisted_end(TOUCHED_LIST, lane);
+    }
     if LOOPS_LIMITED {
         check_loops();
     }

@@ -1,6 +1,6 @@
 // Small frontiers as lists of vertices, two in turn: one of the current superstep, and one that it writes.
 
-// Maximum number of vertices whose lists have a workgroup each; 32 threads each if there are more.
+// Maximum number of vertices whose lists have a workgroup each, or several; 32 threads each if there are more.
 const LISTED_WHOLE = 1024u;
 
 // Vertex number `at` of a list.

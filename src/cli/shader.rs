@@ -195,6 +195,7 @@ impl PrintShader {
             subgroups: self.subgroups,
             levels: 0,
             clears: false,
+            lists: false,
             tabled: false,
         };
         let module = compose(&declared, self.kernel, &options);

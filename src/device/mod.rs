@@ -145,6 +145,8 @@ pub struct Transfer {
     pub vertex_kernels_ns: u64,
     /// Number of launches over batches of pages.
     pub batches: u64,
+    /// Number of supersteps over vertices that the superstep before has listed.
+    pub listed_steps: u64,
 }
 
 impl Transfer {
@@ -158,6 +160,7 @@ impl Transfer {
         self.overlap_ns += other.overlap_ns;
         self.vertex_kernels_ns += other.vertex_kernels_ns;
         self.batches += other.batches;
+        self.listed_steps += other.listed_steps;
     }
 }
 

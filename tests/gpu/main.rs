@@ -36,6 +36,7 @@ mod own;
 mod packed;
 mod real;
 mod reports;
+mod sets;
 mod setting;
 mod shapes;
 mod shards;

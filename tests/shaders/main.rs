@@ -111,6 +111,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         loops_limited: float_atomics,
         levels: 0,
         clears: false,
+        lists: false,
         tabled: false,
         subgroups,
     }
@@ -154,6 +155,9 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
                         if kernel.is_over_pages() {
                             add(ModuleOptions { tabled: true, ..options.clone() });
                         }
+                        if kernel == KernelName::VertexPhase {
+                            add(ModuleOptions { lists: true, ..options.clone() });
+                        }
                         if kernel == KernelName::Census {
                             add(ModuleOptions { levels: options.vertices, clears: true, ..options.clone() });
                         }
@@ -181,8 +185,8 @@ fn canonical_options_make_the_same_module() {
     some(cases(), 50).collect::<Vec<_>>().par_iter().for_each(|(algorithm, kernel, options)| {
         // More that a kernel may not heed. The last buffer is far from full.
         let (vertices, held_vertices) = (options.vertices - 300, options.held_vertices - 300);
-        let other =
-            ModuleOptions { vertices, held_vertices, in_place: options.weights, clears: true, ..options.clone() };
+        let (in_place, clears, lists) = (options.weights, true, true);
+        let other = ModuleOptions { vertices, held_vertices, in_place, clears, lists, ..options.clone() };
         let options = &other;
         let canonical = options.canonical(*kernel);
         let (one, other) = (compose(algorithm, *kernel, options), compose(algorithm, *kernel, &canonical));
@@ -406,6 +410,21 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         Logged { visit, mode, pages, loops_cut, activated, activated_edges, edges, spare, sums_low, sums_high }
     );
     assert_same_layout!(&module, Dispatch { visit, when, x, y });
+    // A log and lists follow.
+    let (mut course, _) = members(&module, "Course");
+    assert_eq!(course.pop().unwrap().0, "listed");
+    assert_eq!(course.pop().unwrap(), ("log".to_owned(), size_of::<layout::Course>() as u32));
+    let expected = [
+        offset_of!(layout::Course, listed_counts),
+        offset_of!(layout::Course, updates),
+        offset_of!(layout::Course, marks),
+        offset_of!(layout::Course, set_edges),
+        offset_of!(layout::Course, counts),
+        offset_of!(layout::Course, spare),
+        offset_of!(layout::Course, queues),
+    ];
+    let found = course[course.len() - expected.len()..].iter().map(|member| member.1 as usize);
+    assert!(found.eq(expected), "{course:?}");
     assert_eq!(size_of::<layout::CensusTotal>(), 16);
 }
 

@@ -74,7 +74,16 @@ fn digest<A: Algorithm>(run: &Run<A>, vertices: u64, name: &str) -> (RunReport, 
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = Outcome::new("gpu-small", EXPECTATION);
     outcome.verified("every run: the sum of the squares of its answer's values (of components' sizes) as on the CPU");
-    let columns = ["graph", "work", "supersteps", "ms", "us a superstep", "kernels us a superstep", "first run ms"];
+    let columns = [
+        "graph",
+        "work",
+        "supersteps",
+        "over lists of vertices",
+        "ms",
+        "us a superstep",
+        "kernels us a superstep",
+        "first run ms",
+    ];
     let mut table = Table::new("Small supersteps, everything in device memory", &columns);
     let wanted = Wanted { page_bytes: bench.options.resources.page_size, ..Wanted::default() };
     let side = if bench.options.quick { GRID_QUICK } else { GRID };
@@ -90,6 +99,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
             graph::name(store).into(),
             work.name().into(),
             steps.into(),
+            (reports[0].total.transfer.listed_steps as f64).into(),
             over_runs(&reports, |report| report.wall_ns as f64 / 1e6).into(),
             wall.into(),
             over_runs(&reports, |report| us(report.total.compute_ns + report.total.transfer.vertex_kernels_ns)).into(),

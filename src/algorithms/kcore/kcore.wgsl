@@ -138,6 +138,17 @@ fn step_next(now: Step, visit: u32, found: Found) -> Next {
     return next_of_set(now, select(1u, 0u, BOTH_ENDS), next, found.sums.x);
 }
 
+// At the same level, only vertices that edges have touched may have reached it.
+fn step_updates(before: Step, now: Step) -> u32 {
+    let mode = now.integers.x;
+    if mode == PEEL {
+        return UPDATES_NONE;
+    }
+    let peeled = before.integers.x != LEAP && before.integers.x != SEARCH;
+    let same = mode == PEEL_LAST && peeled && before.integers.y == now.integers.y;
+    return select(UPDATES_ALL, UPDATES_TOUCHED, same);
+}
+
 // After a leap or a search: where to look next, or the smallest degree, as in Phase::closer.
 fn closer(now: Step, found: Found) -> Next {
     var level = now.integers.y;

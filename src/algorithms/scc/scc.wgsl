@@ -82,6 +82,12 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     return visit_next(vertex, is_root);
 }
 
+// After a superstep that reads lists, the others are neither changed nor visited.
+fn step_updates(before: Step, now: Step) -> u32 {
+    let reads = now.integers.x == PAINT || now.integers.x == CONFIRM;
+    return select(UPDATES_ALL, UPDATES_TOUCHED, reads);
+}
+
 // The next superstep, as in Scc::next.
 fn step_next(now: Step, visit: u32, found: Found) -> Next {
     let mode = now.integers.x;

@@ -121,11 +121,19 @@ fn merged(
         loops_limited: false,
         levels: 0,
         clears: false,
+        lists: false,
         tabled: false,
     };
     let shader = Shader::new("none.wgsl", "");
-    let declared =
-        Declared { name: "none", shader, attributes: Vec::new(), traversal: false, tables: Vec::new(), deferred: None };
+    let declared = Declared {
+        name: "none",
+        shader,
+        attributes: Vec::new(),
+        traversal: false,
+        tables: Vec::new(),
+        deferred: None,
+        set: None,
+    };
     let mut received = vec![0x5555_5555; BEGIN as usize];
     received.extend(other);
     received.resize(received.len().next_multiple_of(4) + 4, 0x5555_5555);

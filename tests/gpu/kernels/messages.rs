@@ -89,10 +89,18 @@ impl Case {
             loops_limited: false,
             levels: 0,
             clears: false,
+            lists: false,
             tabled: false,
         };
-        let declared =
-            Declared { name: "messaging", shader, attributes, traversal: true, tables: Vec::new(), deferred: None };
+        let declared = Declared {
+            name: "messaging",
+            shader,
+            attributes,
+            traversal: true,
+            tables: Vec::new(),
+            deferred: None,
+            set: None,
+        };
         Self { declared, options, part, about, next: vec![0; words], columns }
     }
 

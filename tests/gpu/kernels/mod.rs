@@ -81,6 +81,7 @@ impl<'a> Rig<'a> {
             loops_limited: portable,
             levels: 0,
             clears: false,
+            lists: false,
             tabled: false,
             subgroups: gpu.subgroups && !portable,
         };
@@ -238,7 +239,7 @@ fn tally() -> Declared {
         attribute("done", AttributeType::Bit),
     ];
     let shader = Shader::new("tally.wgsl", TALLY);
-    Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new(), deferred: None }
+    Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new(), deferred: None, set: None }
 }
 
 /// A random set with one of `every` vertices.

@@ -86,7 +86,7 @@ fn teller() -> Declared {
         attribute("count", U32, Role::Writable),
     ];
     let shader = Shader::new("teller.wgsl", TELLER);
-    Declared { name: "teller", shader, attributes, traversal: true, tables: Vec::new(), deferred: None }
+    Declared { name: "teller", shader, attributes, traversal: true, tables: Vec::new(), deferred: None, set: None }
 }
 
 /// A superstep of the teller on a device that holds a part.

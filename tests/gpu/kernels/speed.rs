@@ -182,6 +182,7 @@ fn options(gpu: &Gpu, pages: &Pages, direction: Direction, visit: Visit, wide: b
         loops_limited: false,
         levels: 0,
         clears: false,
+        lists: false,
         tabled: false,
         subgroups: gpu.subgroups,
     }

@@ -69,6 +69,8 @@ pub(super) struct Accessors<'a> {
     columns: Vec<Column>,
     kernel: KernelName,
     options: &'a ModuleOptions,
+    /// Whether accessors that write list the vertex.
+    touches: bool,
 }
 
 /// The accessors in use: columns and operations.
@@ -76,7 +78,8 @@ pub(super) type Used = BTreeSet<(usize, Operation)>;
 
 impl<'a> Accessors<'a> {
     pub fn new(algorithm: &Declared, kernel: KernelName, options: &'a ModuleOptions) -> Self {
-        let mut accessors = Self { columns: Vec::new(), kernel, options };
+        let touches = kernel.touches() && algorithm.set.is_some() && !options.sharded;
+        let mut accessors = Self { columns: Vec::new(), kernel, options, touches };
         let by_messages = kernel == KernelName::Apply;
         for (place, attribute) in algorithm.attributes.iter().enumerate() {
             let is_written = attribute.role.is_written();
@@ -197,7 +200,8 @@ impl<'a> Accessors<'a> {
 
     /// The functions that an accessor calls.
     pub fn calls(&self, (column, operation): (usize, Operation)) -> Vec<String> {
-        let text = self.opening(column, operation) + self.closing(column, operation);
+        let touched = if self.is_touch(column, operation) { "note_touched()" } else { "" };
+        let text = self.opening(column, operation) + self.closing(column, operation) + touched;
         let before = |at: usize| text[..at].rsplit(|char: char| !char.is_ascii_alphanumeric() && char != '_').next();
         text.match_indices('(').filter_map(|(at, _)| before(at)).map(str::to_owned).collect()
     }
@@ -245,6 +249,29 @@ impl<'a> Accessors<'a> {
         if lists { "note_activated(vertex);\n" } else { "" }
     }
 
+    /// Whether an accessor's vertex is listed for the vertex phase.
+    fn is_touch(&self, column: usize, operation: Operation) -> bool {
+        let is_attribute = matches!((self.columns[column].resource)(0, 0), Resource::Attribute { .. });
+        self.touches && is_attribute && !operation.reads()
+    }
+
+    /// The accessor that an algorithm calls, if `inner` has been written and its vertex has to be listed.
+    fn touching(function: &str, inner: &str, operation: Operation, of: AttributeType) -> String {
+        let signature = operation.signature(of);
+        let names = match operation {
+            Insert => "vertex",
+            Claim => "vertex, expected, value",
+            _ => "vertex, value",
+        };
+        if signature.ends_with("bool") {
+            return format!(
+                "fn {function}{signature} {{\n    let changed = {inner}({names});\n    if changed {{\n        \
+                 note_touched(vertex);\n    }}\n    return changed;\n}}\n"
+            );
+        }
+        format!("fn {function}{signature} {{\n    {inner}({names});\n    note_touched(vertex);\n}}\n")
+    }
+
     fn mode(&self, column: usize, used: &Used) -> Mode {
         let written = used.iter().any(|&(of, operation)| of == column && !operation.reads());
         // Bits of one word belong to different threads even if each vertex belongs to one thread.
@@ -268,15 +295,25 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// The text of an accessor, with a copy of the body for each chunk.
+    /// The text of an accessor.
     fn function(&self, column: usize, operation: Operation, mode: Mode) -> String {
-        let Column { ref name, of, held, log2, merge, .. } = self.columns[column];
+        let Column { ref name, of, .. } = self.columns[column];
         let function = match (name.as_str(), operation) {
             ("out_degrees", Load) => "degree_out".into(),
             ("frontier", Test) => "is_active".into(),
             ("next_frontier", Insert) => "activate".into(),
             _ => format!("{name}_{}", operation.name()),
         };
+        if self.is_touch(column, operation) {
+            let inner = format!("{function}_alone");
+            return self.plain(column, operation, mode, &inner) + &Self::touching(&function, &inner, operation, of);
+        }
+        self.plain(column, operation, mode, &function)
+    }
+
+    /// The text of an accessor that lists nothing, with a copy of the body for each chunk.
+    fn plain(&self, column: usize, operation: Operation, mode: Mode, function: &str) -> String {
+        let Column { ref name, of, held, log2, merge, .. } = self.columns[column];
         let signature = operation.signature(of);
         let body = self.body(of, operation, mode, merge) + self.closing(column, operation);
         let body = if operation == Insert { body + "return true;" } else { body };

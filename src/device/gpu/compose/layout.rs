@@ -379,8 +379,9 @@ pub struct Queued {
 }
 
 /// The state of supersteps that the device runs without the host. It is followed by a log, a [`Logged`] for each
-/// superstep of a submission, by two lists of active vertices, and by a word for each resident page: the number of the
-/// last superstep, plus one, that counted the page in [`MODE_LISTED`].
+/// superstep of a submission, by two lists of vertices ([`lists_words`]), by a word for each resident page: the number
+/// of the last superstep, plus one, that counted the page in [`MODE_LISTED`]; and, for sets, by a mark for each vertex
+/// ([`MARKS_A_WORD`]).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Course {
@@ -410,12 +411,24 @@ pub struct Course {
     pub vertices: u32,
     /// The census: vertices and edges, low and high halves.
     pub found: [u32; 4],
-    /// 1 if vertices are listed as they are activated.
+    /// 1 if vertices are listed as they are activated; without a frontier, if the vertex phase lists the set, and adds
+    /// its terms to `counts`.
     pub listing: u32,
     /// A bit for each visit, set if its supersteps may be [`MODE_LISTED`].
     pub listed_visits: u32,
-    /// Number of vertices in each list of active vertices: of even and of odd supersteps.
+    /// Number of vertices in each list: of the frontiers of even and of odd supersteps; or of the set, and of those
+    /// that edges have touched.
     pub listed_counts: [u32; 2],
+    /// The vertices that the vertex phase updates: [`UPDATES_ALL`], [`UPDATES_TOUCHED`] or [`UPDATES_NONE`].
+    pub updates: u32,
+    /// The first word of the marks, counted from the first list.
+    pub marks: u32,
+    /// The total length of the out-lists of the listed set, each counted up to one more than [`SET_EDGES_MAX`].
+    pub set_edges: u32,
+    /// The sums of the terms in the marks.
+    pub counts: [u32; 3],
+    /// Zero.
+    pub spare: [u32; 2],
     /// The queues.
     pub queues: [Queued; QUEUES_MAX],
 }
@@ -428,16 +441,44 @@ pub const LISTED_EDGES_MAX: u32 = 1 << 14;
 /// Capacity of a list of active vertices. An edge function may activate more than one vertex: lists may overflow.
 pub const LISTED_MAX: u32 = LISTED_EDGES_MAX;
 
-/// Bytes that follow the log of a [`Course`]: lists of active vertices, and a word for each resident page.
-pub const fn listed_bytes(pages: u64) -> u64 {
-    4 * (2 * LISTED_MAX as u64 + pages)
+/// Maximum number of edges, by the lengths of out-lists, of a superstep over a listed set.
+pub const SET_EDGES_MAX: u32 = TOUCHED_MAX - LISTED_MAX;
+/// Capacity of the list of vertices that edges have touched. Out-lists of a set never touch more, in-lists may.
+pub const TOUCHED_MAX: u32 = 1 << 16;
+/// Vertices whose marks share a word. A mark has the vertex' terms in the last vertex phase, a bit each, and whether an
+/// edge has touched it since.
+pub const MARKS_A_WORD: u32 = 8;
+
+/// Words of the lists that follow the log of a [`Course`]: two frontiers; or a set, and the vertices that edges have
+/// touched.
+pub const fn lists_words(traversal: bool) -> u32 {
+    LISTED_MAX + if traversal { LISTED_MAX } else { TOUCHED_MAX }
 }
+
+/// Bytes of these lists, and of a word for each resident page.
+pub const fn listed_bytes(traversal: bool, pages: u64) -> u64 {
+    4 * (lists_words(traversal) as u64 + pages)
+}
+
+/// Bytes of the marks.
+pub const fn mark_bytes(vertices: u64) -> u64 {
+    4 * vertices.div_ceil(MARKS_A_WORD as u64)
+}
+
+/// The vertex phase updates all vertices.
+pub const UPDATES_ALL: u32 = 0;
+/// The vertex phase changes only vertices that are in the visited set, or that an edge has touched since their last
+/// update; it would change no others, and their terms are those of the last vertex phase.
+pub const UPDATES_TOUCHED: u32 = 1;
+/// The vertex phase changes nothing, and all of its terms are zero.
+pub const UPDATES_NONE: u32 = 2;
 
 /// A superstep that reads whole pages.
 pub const MODE_WALKED: u32 = 0;
 /// A superstep that queues the visited lists, which `compact` finds.
 pub const MODE_QUEUED: u32 = 1;
-/// A superstep over vertices that the one before has listed.
+/// A superstep over vertices that the one before has listed: a frontier, or a set. Of a set, edges list the vertices
+/// that they touch, for the vertex phase.
 pub const MODE_LISTED: u32 = 2;
 
 /// The log entry of a superstep that the device ran without the host.
@@ -493,7 +534,8 @@ pub const WHEN_EITHER: u32 = 2;
 pub const WHEN_QUEUED_SCALED: u32 = 3;
 /// A [`Dispatch`] for [`MODE_LISTED`], with only as many workgroups as the lists need.
 pub const WHEN_LISTED_SCALED: u32 = 4;
-/// A [`Dispatch`] for all supersteps; in [`MODE_LISTED`], with only as many workgroups as the listed vertices need.
+/// A [`Dispatch`] for all supersteps; in [`MODE_LISTED`], with only as many workgroups as the listed vertices need, and
+/// with none if there is nothing to update.
 pub const WHEN_EITHER_SCALED: u32 = 5;
 
 impl Dispatch {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 21] = [
+const LIBRARY: [(&str, &str); 22] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
     ("shaders/lib/step.wgsl", include_str!("../../../../shaders/lib/step.wgsl")),
@@ -28,6 +28,7 @@ const LIBRARY: [(&str, &str); 21] = [
     ("shaders/lib/sum.wgsl", include_str!("../../../../shaders/lib/sum.wgsl")),
     ("shaders/lib/own.wgsl", include_str!("../../../../shaders/lib/own.wgsl")),
     ("shaders/lib/listed.wgsl", include_str!("../../../../shaders/lib/listed.wgsl")),
+    ("shaders/lib/sets.wgsl", include_str!("../../../../shaders/lib/sets.wgsl")),
     ("shaders/lib/ranks.wgsl", include_str!("../../../../shaders/lib/ranks.wgsl")),
     ("shaders/lib/message.wgsl", include_str!("../../../../shaders/lib/message.wgsl")),
 ];

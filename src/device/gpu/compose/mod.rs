@@ -159,6 +159,11 @@ impl KernelName {
         matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Binned) || self.lists_active()
     }
 
+    /// Whether it lists the vertices that its edges touch, in supersteps over a set.
+    pub fn touches(self) -> bool {
+        self == Self::ExpandActive
+    }
+
     /// Whether it lists the vertices that it activates, if they are few.
     pub fn lists_active(self) -> bool {
         matches!(self, Self::Expand | Self::ExpandActive)
@@ -258,6 +263,8 @@ pub struct ModuleOptions {
     pub levels: u64,
     /// Whether `census` clears the frontier of the superstep that ends.
     pub clears: bool,
+    /// Whether the vertex phase lists the vertices of a set, for the device's own supersteps.
+    pub lists: bool,
     /// Whether there is a table with the page of each unit.
     pub tabled: bool,
 }
@@ -284,6 +291,7 @@ impl Default for ModuleOptions {
             loops_limited: false,
             levels: 0,
             clears: false,
+            lists: false,
             tabled: false,
         }
     }
@@ -327,6 +335,7 @@ impl ModuleOptions {
             held_vertices: if self.sharded { all_of(self.held_chunks()) } else { vertices },
             levels: if levels { all_of(self.level_chunks()) } else { 0 },
             clears: self.clears && kernel == KernelName::Census,
+            lists: self.lists && kernel == KernelName::VertexPhase,
             tabled: self.tabled && kernel.has_units(),
             in_place: self.in_place && kernel.has_units(),
             unpacks: self.unpacks && kernel == KernelName::Segments,
@@ -355,6 +364,9 @@ pub struct Declared {
     pub tables: Vec<DeclaredTable>,
     /// The bit attribute of deferred vertices, by index.
     pub deferred: Option<usize>,
+    /// The bit attribute of the set whose lists supersteps visit, by index, if the device may list its vertices: the
+    /// shader says which of them a vertex phase updates (`step_updates`).
+    pub set: Option<usize>,
 }
 
 /// The declaration of a table.
@@ -374,11 +386,28 @@ impl Declared {
         let (attributes, tables) = (algorithm.attributes(has_in_lists), algorithm.tables());
         let tables = tables.into_iter().map(table).collect();
         let deferred = algorithm.deferred();
-        Some(Self { name: algorithm.name(), shader, attributes, traversal, tables, deferred })
+        let declared = Self { name: algorithm.name(), shader, attributes, traversal, tables, deferred, set: None };
+        let set = declared.set_of(&algorithm.visits(has_in_lists));
+        Some(Self { set, ..declared })
     }
-}
 
-impl Declared {
+    /// The only set that supersteps visit, if the shader says what vertex phases update.
+    fn set_of(&self, visits: &[(Direction, Visit)]) -> Option<usize> {
+        let place = |&(_, visit): &(Direction, Visit)| match visit {
+            Visit::Within(place) => Some(place),
+            _ => None,
+        };
+        let mut places = visits.iter().filter_map(place);
+        let set = places.next().filter(|&set| places.all(|other| other == set))?;
+        (!self.traversal && prelude::declares(self, &["step_next", "step_updates"])).then_some(set)
+    }
+
+    /// Whether its kernels may read out-degrees, over lists that are `grouped` for shards or not.
+    pub fn reads_degrees(&self, grouped: bool) -> bool {
+        let calls = |name: &str| self.shader.text.contains(name);
+        self.traversal || self.set.is_some() || calls("degree_out") || grouped && calls("list_degree")
+    }
+
     /// Whether its shader has `step_next`, so that a device can run supersteps without the host.
     pub fn decides(&self) -> bool {
         prelude::declares(self, &["step_next"])

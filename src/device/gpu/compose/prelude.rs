@@ -53,12 +53,24 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("CLEARS", kernel == KernelName::Census && options.clears),
         // Whether it may read lists of active vertices instead of the whole frontier.
         ("LISTS", kernel == KernelName::Census && options.clears && !options.sharded),
+        // Whether supersteps may be over the listed vertices of a set, and list those that edges touch.
+        ("SETS", lists_sets(algorithm, kernel, options)),
         // Whether a superstep ends with the census of a frontier, and not with a vertex phase.
         ("TRAVERSAL", algorithm.traversal),
         // Whether messages have sets.
         ("MESSAGE_FLAGS", messages::counts(algorithm, kernel, options).0 > 0),
     ];
     own.iter().chain(&algorithm.shader.switches).map(|&(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Whether a kernel may find a set's vertices in a list, and those that edges touch.
+fn lists_sets(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> bool {
+    let may = match kernel {
+        KernelName::VertexPhase => options.lists,
+        KernelName::Decide => true,
+        _ => kernel.touches(),
+    };
+    may && algorithm.set.is_some() && !options.sharded
 }
 
 /// Whether the algorithm's shader declares all of these names.
@@ -129,6 +141,13 @@ fn numbers(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) ->
         ("MODE_LISTED", layout::MODE_LISTED),
         ("LISTED_EDGES_MAX", layout::LISTED_EDGES_MAX),
         ("LISTED_MAX", layout::LISTED_MAX),
+        ("TOUCHED_MAX", layout::TOUCHED_MAX),
+        ("SET_EDGES_MAX", layout::SET_EDGES_MAX),
+        ("PAGES_BEGIN", layout::lists_words(algorithm.traversal)),
+        ("MARKS_A_WORD", layout::MARKS_A_WORD),
+        ("UPDATES_ALL", layout::UPDATES_ALL),
+        ("UPDATES_TOUCHED", layout::UPDATES_TOUCHED),
+        ("UPDATES_NONE", layout::UPDATES_NONE),
         ("LOG_STEPS", layout::LOG_STEPS as u32),
         ("SLOTS_CACHED", SLOTS_CACHED),
         ("EDGES_PER_THREAD", edges_per_thread(options.weights)),
@@ -176,6 +195,11 @@ pub(super) fn text(
     text += &format!("fn lists_read(word: u32) -> u32 {{\n    return {now};\n}}\n");
     text += "// A bit for each of 32 vertices whose list the next superstep reads.\n";
     text += &format!("fn visit_word(word: u32) -> u32 {{\n    return {next};\n}}\n");
+    if let Some(set) = algorithm.set {
+        let name = algorithm.attributes[set].name;
+        text += "// Whether a vertex is in the set that supersteps visit.\n";
+        text += &format!("fn is_in_set(vertex: u32) -> bool {{\n    return {name}_test(vertex);\n}}\n");
+    }
     let (from, to) = match (options.visit, algorithm.deferred) {
         (Visit::Within(_), Some(place)) => ("visit".into(), algorithm.attributes[place].name),
         _ => ("frontier".to_owned(), "next_frontier"),

@@ -253,8 +253,14 @@ impl Context {
 
     fn options_of_loop(&self, name: KernelName, direction: Direction, visit: Visit) -> ModuleOptions {
         let options = self.options(direction, visit);
-        let options = ModuleOptions { clears: name == KernelName::Census, tabled: name.has_units(), ..options };
-        self.with_levels(name, options)
+        let lists = self.lists_sets() && name == KernelName::VertexPhase;
+        let clears = name == KernelName::Census;
+        self.with_levels(name, ModuleOptions { clears, lists, tabled: name.has_units(), ..options })
+    }
+
+    /// Whether the device may list the vertices of the set that supersteps visit.
+    pub fn lists_sets(&self) -> bool {
+        self.plan.set_bytes > 0
     }
 
     /// The options of a kernel that may write levels.
@@ -285,6 +291,7 @@ impl Context {
             loops_limited: caps.loops_limited,
             levels: 0,
             clears: false,
+            lists: false,
             tabled: false,
             subgroups: caps.subgroups,
         }
@@ -356,6 +363,8 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         decides: declared.decides(),
         pulls: !declared.traversal && visits.contains(&(Direction::In, Visit::All)),
         visits_sets: visits.iter().any(|(_, visit)| matches!(visit, Visit::Within(_))),
+        lists_sets: declared.set.is_some(),
+        reads_degrees: declared.reads_degrees(store.topologies().any(Topology::is_grouped)),
         weights: algorithm.needs_weights(),
         directions: &directions,
         store,

@@ -156,7 +156,8 @@ impl Home {
             self.arena = Some(Arena::new(&self.gpu, shape)?);
         }
         self.rows = Some(UnitRows::new(self.rows.take(), &self.gpu, plan, frames)?);
-        let (log2, degrees, packs) = (plan.chunk_vertices_log2, part.held(Role::Own), plan.outgoing_bytes > 0);
+        let (log2, packs) = (plan.chunk_vertices_log2, plan.outgoing_bytes > 0);
+        let degrees = if plan.degrees_bytes > 0 { part.held(Role::Own) } else { 0..0 };
         if self.graph.as_ref().is_none_or(|graph| graph.shape() != (log2, degrees.clone(), packs)) {
             self.graph = None;
             self.gpu.poll()?;

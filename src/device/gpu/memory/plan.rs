@@ -32,6 +32,8 @@ const QUEUE_VERTICES: Range<u64> = 1 << 12..1 << 20;
 const QUEUE_EDGES: Range<u64> = 1 << 16..1 << 28;
 /// Maximum size of packed values that wait for the copy engine; kernels send the rest.
 const PACKED_BYTES_MAX: u64 = 256 << 20;
+/// Bytes of a [`Course`](layout::Course) with its log, at most.
+const CONTROL_BYTES: u64 = 1 << 13;
 /// Minimum number of slots if pages must be copied.
 const SLOTS_MIN: u64 = 4;
 /// The share of an adapter's memory that a run takes by default.
@@ -59,8 +61,13 @@ pub struct DevicePlan {
     pub loop_bytes: u64,
     /// Lists by their length, for supersteps over all in-lists; 0 if memory is short.
     pub bins_bytes: u64,
+    /// Lists of a set's vertices and of those that edges touch, and a mark for each vertex; 0 if unused, or if memory is
+    /// short.
+    pub set_bytes: u64,
     /// Degrees and page directories.
     pub graph_bytes: u64,
+    /// Of them, out-degrees; 0 if no kernel reads them.
+    pub degrees_bytes: u64,
     /// Of them, the list of vertices with out-edges, if devices exchange only their values.
     pub outgoing_bytes: u64,
     /// Batches, unit rows, queues, sums.
@@ -111,6 +118,10 @@ pub struct Request<'a> {
     pub pulls: bool,
     /// Whether supersteps may visit the lists of a set.
     pub visits_sets: bool,
+    /// Whether the device may list the vertices of this set.
+    pub lists_sets: bool,
+    /// Whether its kernels may read out-degrees.
+    pub reads_degrees: bool,
     /// The device's vertices.
     pub part: &'a Part,
     /// Device memory for exchange, in bytes.
@@ -215,6 +226,11 @@ impl DevicePlan {
         if request.pulls && plan.loop_bytes > 0 && cached >= pages && bins <= spare.min(caps.binding_bytes_max) {
             plan.bins_bytes = bins;
         }
+        let (sets, spare) = (set_bytes(request), spare - plan.bins_bytes);
+        let fits = sets <= spare.min(caps.binding_bytes_max);
+        if request.lists_sets && plan.loop_bytes > 0 && cached >= pages && fits {
+            plan.set_bytes = sets;
+        }
         Ok(plan)
     }
 
@@ -258,7 +274,8 @@ impl DevicePlan {
         let hub_entries = first_hubs(request.store, caps);
         let hubs = hub_bytes(hub_entries);
         let attributes = request.attributes.iter();
-        let degrees = request.part.held(Role::Own);
+        let held = request.part.held(Role::Own);
+        let degrees_bytes = if request.reads_degrees { 4 * (held.end - held.start) } else { 0 };
         Ok(Self {
             attributes_bytes: attributes.map(|one| held_bytes(one, request.part) + seen_bytes(one, request.part)).sum(),
             host_attributes: vec![false; request.attributes.len()],
@@ -269,7 +286,9 @@ impl DevicePlan {
             // Its kernels read plain pages in slots.
             loop_bytes: if auto && !in_slots { loop_bytes(request, caps) } else { 0 },
             bins_bytes: 0,
-            graph_bytes: 4 * (degrees.end - degrees.start) + directories + request.outgoing_bytes,
+            set_bytes: 0,
+            graph_bytes: degrees_bytes + directories + request.outgoing_bytes,
+            degrees_bytes,
             outgoing_bytes: request.outgoing_bytes,
             working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
             exchange_bytes: request.exchange_bytes,
@@ -332,6 +351,7 @@ impl DevicePlan {
         vertices
             + self.loop_bytes
             + self.bins_bytes
+            + self.set_bytes
             + self.graph_bytes
             + self.working_bytes
             + self.exchange_bytes
@@ -416,6 +436,12 @@ fn bins_bytes(store: &Store) -> u64 {
     size_of::<BinsHeader>() as u64 + entries * size_of::<HubEntry>() as u64
 }
 
+/// Bytes for supersteps over the listed vertices of a set.
+fn set_bytes(request: &Request<'_>) -> u64 {
+    let pages = request.store.topologies().map(|topology| u64::from(topology.page_count())).sum();
+    CONTROL_BYTES + layout::listed_bytes(false, pages) + layout::mark_bytes(request.store.vertices())
+}
+
 /// Bytes of queues, tables of resident pages, and sets of empty lists.
 fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
     let store = request.store;
@@ -429,7 +455,7 @@ fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
     let empties = buffers * bit_bytes(store.vertices());
     let some = request.traversal || request.visits_sets;
     let queues = if request.decides && some { buffers * queue + empties } else { 0 };
-    let listed = if request.decides && request.traversal { layout::listed_bytes(pages) } else { 0 };
+    let listed = if request.decides && request.traversal { layout::listed_bytes(true, pages) } else { 0 };
     if queue.max(listed) > caps.binding_bytes_max {
         return 0;
     }

@@ -11,7 +11,8 @@ use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK};
 use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout::{
-    Course, Dispatch, LISTED_EDGES_MAX, LOG_STEPS, Logged, MODE_QUEUED, MODE_WALKED, listed_bytes,
+    Course, Dispatch, LISTED_EDGES_MAX, LOG_STEPS, Logged, MODE_QUEUED, MODE_WALKED, listed_bytes, lists_words,
+    mark_bytes,
 };
 use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::plan::QueueRoom;
@@ -19,6 +20,7 @@ use crate::error::Result;
 use crate::model::algorithm::{Step, Summary, Visit};
 use std::collections::VecDeque;
 use std::mem::offset_of;
+use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 use topostream_formats::Direction;
@@ -69,6 +71,9 @@ pub(super) struct Control {
     complete: u32,
     /// A bit for each visit whose supersteps may be over listed vertices.
     listed_visits: u32,
+    /// The last part of `course`: a word for each resident page, then marks of vertices. Both are empty unless vertices
+    /// are listed.
+    stamps: Range<u64>,
     rings: Vec<Ring>,
     next_ring: usize,
     /// Submissions encoded before the run began.
@@ -116,9 +121,12 @@ impl Control {
     ) -> Result<Self> {
         let gpu = context.gpu();
         let storage = Usage::STORAGE | Usage::COPY_DST;
-        // Without lists of active vertices, one word makes the array that they are in.
-        let lists = visits.iter().any(|&(_, visit)| is_listed(context, resident, visit));
-        let bytes = COURSE_BYTES + LOG_BYTES + if lists { listed_bytes(resident.pages.into()) } else { 16 };
+        let lists = visits.iter().any(|&visit| is_listed(context, resident, visit));
+        let listed = |pages: u32| COURSE_BYTES + LOG_BYTES + listed_bytes(context.declared.traversal, pages.into());
+        let stamps = if lists { listed(0)..listed(resident.pages) } else { 0..0 };
+        let marks = if lists && context.lists_sets() { mark_bytes(context.graph.vertices) } else { 0 };
+        // Without lists, one word makes the array that they are in.
+        let bytes = (stamps.end + marks).max(COURSE_BYTES + LOG_BYTES + 16);
         let course = gpu.buffer("course", bytes, storage | Usage::COPY_SRC)?;
         let rings = (0..BATCHES).map(|_| Ring::new(gpu)).collect::<Result<_>>()?;
         let period_ns = f64::from(gpu.queue().get_timestamp_period());
@@ -148,6 +156,7 @@ impl Control {
             visits: visits.len() as u32 - 1,
             complete: 0,
             listed_visits: 0,
+            stamps,
             rings,
             next_ring: 0,
             encoded: VecDeque::new(),
@@ -168,7 +177,7 @@ impl Control {
         };
         self.complete = visits.iter().enumerate().map(complete).sum();
         let listed =
-            |(bit, &(_, visit)): (usize, &(Direction, Visit))| u32::from(is_listed(context, resident, visit)) << bit;
+            |(bit, &visit): (usize, &(Direction, Visit))| u32::from(is_listed(context, resident, visit)) << bit;
         self.listed_visits = visits.iter().enumerate().map(listed).sum();
     }
 
@@ -189,6 +198,11 @@ impl Control {
         if !queued && self.complete >> visit & 1 == 0 {
             return false;
         }
+        // Of a set, the number is not known yet.
+        let few = match context.declared.traversal {
+            true => vertices.max(edges) <= LISTED_EDGES_MAX.into(),
+            false => step.visit != Visit::All,
+        };
         let course = Course {
             visit,
             mode: if queued { MODE_QUEUED } else { MODE_WALKED },
@@ -199,14 +213,24 @@ impl Control {
             visits: self.visits,
             complete: self.complete,
             vertices: u32::MAX,
-            listing: u32::from(self.listed_visits != 0 && vertices.max(edges) <= LISTED_EDGES_MAX.into()),
+            listing: u32::from(self.listed_visits != 0 && few),
             listed_visits: self.listed_visits,
+            marks: lists_words(context.declared.traversal) + ((self.stamps.end - self.stamps.start) / 4) as u32,
             ..Course::default()
         };
         let groups: Vec<[u32; 3]> = self.table.iter().map(|one| one.groups(visit, queued, vertices, edges)).collect();
         writes.add(&self.course, 0, bytemuck::bytes_of(&course));
         writes.add(&self.arguments, 0, bytemuck::cast_slice(&groups));
         true
+    }
+
+    /// Commands to clear the marks of vertices before the first superstep, if there are any.
+    pub fn clear_marks(&self, context: &Context) -> Option<wgpu::CommandBuffer> {
+        (self.stamps.end > 0 && context.lists_sets()).then(|| {
+            let mut encoder = context.encoder();
+            encoder.clear_buffer(&self.course, self.stamps.end, None);
+            encoder.finish()
+        })
     }
 
     /// Encodes one submission for each element of `steps`, with that many supersteps, from superstep 0 on.
@@ -251,7 +275,8 @@ impl Control {
         encoder.clear_buffer(&self.course, offset_of!(Course, logged) as u64, Some(4));
         if self.listed_visits != 0 {
             // An earlier run may have counted pages in supersteps with the same numbers.
-            encoder.clear_buffer(&self.course, COURSE_BYTES + LOG_BYTES + listed_bytes(0), None);
+            let Range { start, end } = self.stamps;
+            encoder.clear_buffer(&self.course, start, Some(end - start));
         }
         let inside = context.gpu().caps().pass_timestamps;
         let passes = if inside { 1 } else { steps };

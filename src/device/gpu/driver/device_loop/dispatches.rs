@@ -67,7 +67,7 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
                     add(KernelName::Compact, WHEN_QUEUED, (groups(walked), 1), walked);
                     add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), walked);
                     add(KernelName::Segments, WHEN_WALKED, walked.groups, walked);
-                    if is_listed(context, resident, visit) {
+                    if is_listed(context, resident, (direction, visit)) {
                         add(KernelName::ExpandActive, WHEN_LISTED_SCALED, (LISTED_EDGES_MAX / 8, 1), walked);
                     }
                 }
@@ -85,7 +85,8 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
         }
     }
     let name = if context.declared.traversal { KernelName::Census } else { KernelName::VertexPhase };
-    let when = if context.declared.traversal { WHEN_EITHER_SCALED } else { WHEN_EITHER };
+    let scaled = context.declared.traversal || context.lists_sets();
+    let when = if scaled { WHEN_EITHER_SCALED } else { WHEN_EITHER };
     let dispatch = Dispatch { visit: EVERY_VISIT, when, x: superstep::groups(context), y: 1 };
     planned.push(Planned { dispatch: Some(dispatch), ..once(name) });
     planned.push(once(KernelName::Decide));
@@ -93,8 +94,19 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
 }
 
 /// Whether supersteps with a visit may be over listed vertices: no page may be missing.
-pub(super) fn is_listed(context: &Context, resident: &Resident, visit: Visit) -> bool {
-    context.declared.traversal && visit == Visit::Frontier && is_alone(context) && resident.absent.is_empty()
+pub(super) fn is_listed(context: &Context, resident: &Resident, (direction, visit): (Direction, Visit)) -> bool {
+    let read = context.topology(direction).direction();
+    let has_pages = resident.absent.is_empty() && resident.places.iter().any(|place| place.direction == read);
+    lists(context, visit) && has_pages && is_alone(context)
+}
+
+/// Whether the vertices of a visit may be listed.
+fn lists(context: &Context, visit: Visit) -> bool {
+    match visit {
+        Visit::Frontier => context.declared.traversal,
+        Visit::Within(_) => context.lists_sets(),
+        Visit::All | Visit::Without(_) | Visit::None => false,
+    }
 }
 
 /// The kernels over lists that [`plan`] will probably use for a visit: that it has room for the sorted lists of
@@ -105,7 +117,9 @@ pub(super) fn kernels(
 ) -> Vec<(KernelName, Direction, Visit)> {
     let names: &[KernelName] = match visit {
         Visit::None => &[],
-        Visit::Frontier => &[KernelName::Compact, KernelName::Expand, KernelName::Segments, KernelName::ExpandActive],
+        _ if lists(context, visit) => {
+            &[KernelName::Compact, KernelName::Expand, KernelName::Segments, KernelName::ExpandActive]
+        }
         _ if is_queued(visit) => &[KernelName::Compact, KernelName::Expand, KernelName::Segments],
         Visit::Without(_) => &[KernelName::Select, KernelName::Sweep],
         _ if direction == Direction::In && !context.declared.traversal => &[KernelName::Binned],

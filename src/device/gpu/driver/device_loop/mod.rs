@@ -5,9 +5,10 @@
 //!      absent ─▶ halt             if a visited list is in a missing page, the host takes over
 //!      compact ─▶ expand          lists of a small frontier, queued by length
 //!      segments                   lists of a large frontier, or all lists: reads whole pages
-//!      expand-active              lists of a tiny frontier, of vertices that the superstep before has listed
+//!      expand-active              lists of a tiny frontier or set, of vertices that the superstep before has listed
 //!      sweep                      lists of vertices outside a set
 //!      census                     counts the next frontier, writes levels, clears the old frontier
+//!      vertex-phase               of other algorithms: updates vertices, all or those that a tiny set has touched
 //!      decide                     logs the superstep and chooses the next one
 //! ```
 //!
@@ -35,7 +36,7 @@ use super::writes::Writes;
 use super::{TURN, initial, superstep};
 use crate::device::gpu::adapter::rounds;
 use crate::device::gpu::compose::KernelName;
-use crate::device::gpu::compose::layout::{Logged, MODE_WALKED};
+use crate::device::gpu::compose::layout::{Logged, MODE_LISTED, MODE_WALKED};
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::{Ahead, PageWork, RunAhead, StepEnd, Transfer};
 use crate::error::{Error, Result};
@@ -178,13 +179,15 @@ impl DeviceLoop {
             let Some(visit) = self.prepare(context, (arena, rows), step)? else {
                 return Ok(RunAhead::default());
             };
-            let (resident, control) = (self.resident.as_ref().expect("prepared"), self.control.as_ref());
+            let resident = self.resident.as_ref().expect("prepared");
+            let control = self.control.as_ref().expect("prepared");
             let mut writes = Writes::default();
-            if !control.expect("prepared").begin(context, &resident.room, step, (visit, found), &mut writes) {
+            if !control.begin(context, &resident.room, step, (visit, found), &mut writes) {
                 return Ok(RunAhead::default());
             }
             superstep::add_begin(context, step, &mut writes);
             writes.queue(context.gpu());
+            first = control.clear_marks(context);
         }
         context.step = *step;
         let control = self.control.as_mut().expect("prepared");
@@ -461,6 +464,7 @@ fn end(context: &Context, step: &Step, logged: &Logged, summary: Summary, comput
         _ => wide(logged.edges),
     };
     let work = PageWork { edges, compute_ns: compute_ns as u64, ..PageWork::default() };
-    let transfer = Transfer { resident_pages: pages(context, step, logged), ..Transfer::default() };
+    let (resident_pages, listed_steps) = (pages(context, step, logged), u64::from(logged.mode == MODE_LISTED));
+    let transfer = Transfer { resident_pages, listed_steps, ..Transfer::default() };
     StepEnd { summary, work, transfer, ..StepEnd::default() }
 }
