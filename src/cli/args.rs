@@ -75,7 +75,7 @@ pub struct StoreArgs {
     /// With `--shards`: a weight for each, where machines or devices differ, such as 1,1,2 [default: equal]
     #[arg(long, value_name = "WEIGHTS", value_delimiter = ',')]
     shard_weights: Vec<f64>,
-    /// With `--shards K`: make only part P of the store, from 0 to K - 1, for a machine of a cluster
+    /// With `--shards`: make only this part of the store, from 0, for a machine of a cluster
     #[arg(long, value_name = "P")]
     part: Option<u32>,
     /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all
