@@ -225,6 +225,7 @@ impl Engine {
     ) -> Result<(RunReport, State)> {
         let _entered = self.gate.enter(&self.options.cancel)?;
         self.check_threads()?;
+        self.check_part()?;
         declared::check(&*algorithm, &self.store)?;
         self.check_checkpoint(&*algorithm)?;
         let (team, kinds, degrees) = self.open_devices(&*algorithm)?;
