@@ -67,7 +67,7 @@ pub fn assert_answers(found: &Found, expected: &Answer, what: &str) {
 
 /// A graph of a kind, as a store and as arrays: a hub, vertices without edges, and if permitted, loops and repeated
 /// edges.
-fn case(needs: &Needs) -> (TestStore, Graph) {
+pub fn case(needs: &Needs) -> (TestStore, Graph) {
     let mut edges = random_edges(0..1_900, 9_000, 23);
     edges.extend((0..600).map(|number| (5, 3 * number)));
     edges.extend((0..300).flat_map(|number| [(number % 40, number % 40), (7, 9 + number % 2)]));

@@ -1,0 +1,67 @@
+//! Answers of several ranks are those of one process.
+
+use crate::job::{run, text, topostream};
+use crate::stores;
+use std::ffi::OsStr;
+
+/// Algorithms whose results have the same bits on every run.
+const COMMANDS: [&[&str]; 6] = [
+    &["pagerank", "--iterations", "6", "--pull"],
+    &["pagerank", "--iterations", "4", "--push"],
+    &["bfs", "--source", "max-degree"],
+    &["components"],
+    &["sssp", "--source", "max-degree"],
+    &["kcore"],
+];
+
+/// The options of one rank, and of one process: CPUs with little memory.
+const RESOURCES: [&str; 4] = ["--device", "cpu", "--threads", "1"];
+
+#[test]
+fn results_are_those_of_one_process() {
+    let store = text(&stores().path("graph"));
+    let folder = tempfile::tempdir().unwrap();
+    for (number, command) in COMMANDS.iter().enumerate() {
+        let [alone, shared] = ["alone", "shared"].map(|name| text(&folder.path().join(format!("{name}{number}.csv"))));
+        let arguments = |output: &str| {
+            let mut arguments: Vec<String> = ["run", command[0], &store].map(String::from).into();
+            arguments.extend(command[1..].iter().chain(&RESOURCES).map(|&word| word.to_owned()));
+            arguments.extend(["--output".to_owned(), output.to_owned()]);
+            arguments
+        };
+        let one = arguments(&alone);
+        topostream(&one.iter().map(OsStr::new).collect::<Vec<_>>());
+        let ranks = [2, 4][number % 2];
+        let several = arguments(&shared);
+        let ended = run(ranks, &several.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(ended.code, Some(0), "{command:?} on {ranks} ranks: {}", ended.stderr);
+        let [expected, found] = [&alone, &shared].map(|path| std::fs::read_to_string(path).unwrap());
+        assert!(expected == found, "{command:?} on {ranks} ranks: other results");
+        assert_eq!(ended.stdout.matches("network: ").count(), 1, "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn the_report_has_the_ranks() {
+    let store = text(&stores().path("graph"));
+    let mut arguments = vec!["run", "pagerank", &store, "--iterations", "3", "--json", "--strategy", "shard"];
+    arguments.extend(RESOURCES);
+    let ended = run(3, &arguments);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let ranks = report["ranks"].as_array().unwrap();
+    assert_eq!((ranks.len(), report["sharing"]["devices"].as_array().unwrap().len()), (3, 3));
+    let sum = |field: &str| ranks.iter().map(|rank| rank[field].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(sum("disk_bytes"), report["total"]["disk_bytes"].as_u64().unwrap());
+    assert!(sum("sent_bytes") > 0 && sum("sent_bytes") == sum("received_bytes"), "{ranks:?}");
+}
+
+/// Without a launcher it is one rank.
+#[test]
+fn a_process_alone_is_one_rank() {
+    let store = text(&stores().path("graph"));
+    let output = std::process::Command::new(crate::job::TOPOSTREAM_MPI).args(["run", "components", &store]).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("network: "));
+}
