@@ -30,6 +30,7 @@ mod neighbours;
 pub mod open;
 pub mod packed;
 pub mod page;
+pub mod part;
 pub mod patience;
 pub mod random;
 pub mod readers;

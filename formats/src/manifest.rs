@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::VERTICES_MAX;
 use crate::names::StoredNames;
 use crate::page::{Capacity, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
+use crate::part::PartManifest;
 use crate::readers::IdType;
 use crate::shard::{SHARD_VERTICES, SHARDS_MAX};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The file's name in a store's directory.
 pub const MANIFEST: &str = "graph.json";
 /// The newest version of the format. Stores that use nothing new in it are written as version 1.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// The description of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +55,9 @@ pub struct Manifest {
     /// The in-lists, if requested.
     #[serde(rename = "in")]
     pub in_lists: Option<TopologyManifest>,
+    /// Which part of a graph the store has; the member is absent if it has a whole graph.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub part: Option<PartManifest>,
 }
 
 /// The part of the manifest that describes one topology.
@@ -265,8 +269,10 @@ impl Manifest {
         manifest.validate(path)?;
         let expected = manifest.version();
         if expected != version.topostream {
-            if let 4 = expected.max(version.topostream) {
-                let expected = format!("version {expected}; only stores with names are of version 4");
+            let newest = expected.max(version.topostream);
+            if newest > 3 {
+                let which = if newest == 4 { "stores with names" } else { "partial stores" };
+                let expected = format!("version {expected}; only {which} are of version {newest}");
                 return Err(Error::file(path, expected, version.topostream.to_string()));
             }
             let newest = if manifest.encoding.is_packed() { "have packed pages" } else { "have an order of version 3" };
@@ -277,9 +283,13 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The store's version of the format: 4 if original ids are names, otherwise 3 if its pages are packed or its order
-    /// is new in version 3, otherwise 2 if its lists are grouped by shard, otherwise 1.
+    /// The store's version of the format: 5 if it is a part of a graph, otherwise 4 if original ids are names, otherwise
+    /// 3 if its pages are packed or its order is new in version 3, otherwise 2 if its lists are grouped by shard,
+    /// otherwise 1.
     pub fn version(&self) -> u32 {
+        if self.part.is_some() {
+            return 5;
+        }
         if self.ids.is_names() {
             return 4;
         }
@@ -307,7 +317,8 @@ impl Manifest {
         if self.stripes.is_empty() || self.stripes.len() > 256 {
             return wrong("1 to 256 stripes", self.stripes.len().to_string());
         }
-        if !self.directed && self.in_lists.is_some() {
+        let is_one_of_several = self.part.as_ref().is_some_and(|part| part.count() > 1);
+        if !self.directed && self.in_lists.is_some() && !is_one_of_several {
             return wrong("an undirected graph without in-lists of its own", "in-lists".into());
         }
         for topology in [Some(&self.out), self.in_lists.as_ref()].into_iter().flatten() {
@@ -326,6 +337,9 @@ impl Manifest {
         }
         if let Some(shards) = &self.out.shards {
             self.validate_shards(shards, path)?;
+        }
+        if let Some(part) = &self.part {
+            part.validate(self, path)?;
         }
         if let Ids::Range { first } = self.ids
             && first.checked_add(self.vertices).is_none()
@@ -349,26 +363,32 @@ impl Manifest {
         if !(2..=SHARDS_MAX as usize).contains(&shards.len()) {
             return wrong(format!("2 to {SHARDS_MAX} shards"), shards.len().to_string());
         }
-        let (mut end, mut pages) = (0, 0u64);
-        for (number, shard) in shards.iter().enumerate() {
-            if !(end..=self.vertices).contains(&shard.end) {
-                return wrong(format!("shard {number} to end at {end} to {}", self.vertices), shard.end.to_string());
-            }
-            if !shard.end.is_multiple_of(SHARD_VERTICES) && shard.end != self.vertices {
-                return wrong(
-                    format!("shard {number} to end at a multiple of {SHARD_VERTICES}"),
-                    shard.end.to_string(),
-                );
-            }
-            end = shard.end;
-            pages = pages.saturating_add(shard.pages);
-        }
+        check_ends("shard", shards.iter().map(|shard| shard.end), self.vertices, path)?;
+        let end = shards.last().map_or(0, |shard| shard.end);
+        let pages = shards.iter().fold(0, |pages: u64, shard| pages.saturating_add(shard.pages));
         if (end, pages) != (self.vertices, self.out.pages) {
             let expected = format!("shards of all {} vertices and all {} pages", self.vertices, self.out.pages);
             return wrong(expected, format!("{end} and {pages}"));
         }
         Ok(())
     }
+}
+
+/// Checks that ranges of vertices, each called `what`, ascend and end between words of 64 vertices. The last one may
+/// still end too early.
+pub(crate) fn check_ends(what: &str, ends: impl Iterator<Item = u64>, vertices: u64, path: &Path) -> Result<()> {
+    let mut begin = 0;
+    for (number, end) in ends.enumerate() {
+        if !(begin..=vertices).contains(&end) {
+            return Err(Error::file(path, format!("{what} {number} to end at {begin} to {vertices}"), end.to_string()));
+        }
+        if !end.is_multiple_of(SHARD_VERTICES) && end != vertices {
+            let expected = format!("{what} {number} to end at a multiple of {SHARD_VERTICES}");
+            return Err(Error::file(path, expected, end.to_string()));
+        }
+        begin = end;
+    }
+    Ok(())
 }
 
 /// Whether writers pack the weights of a store.

@@ -22,6 +22,7 @@ const MANIFEST_BYTES_MAX: u64 = 16 << 20;
 pub struct OpenOptions {
     allowed: Vec<PathBuf>,
     memory_bytes: Option<u64>,
+    parts: bool,
 }
 
 impl OpenOptions {
@@ -38,6 +39,31 @@ impl OpenOptions {
     pub fn memory_bytes(mut self, bytes: u64) -> Self {
         self.memory_bytes = Some(bytes);
         self
+    }
+
+    /// Opens parts of graphs, too: for programs that know what they have. Without it, one of several parts is refused,
+    /// as it would pass for a graph of its own.
+    #[must_use]
+    pub fn with_parts(mut self) -> Self {
+        self.parts = true;
+        self
+    }
+
+    /// Checks that a store is not one of several parts, unless parts are opened.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`].
+    pub(crate) fn check_part(&self, store: &Path, manifest: &Manifest) -> Result<()> {
+        match &manifest.part {
+            Some(part) if part.count() > 1 && !self.parts => Err(Error::Invalid(format!(
+                "{}: {} of a graph, which one process cannot use alone: a run on the graph takes all parts, each by a \
+                 rank of its own (docs/clusters.md); `topostream info` describes a part and `topostream verify` checks \
+                 it",
+                store.display(),
+                part.place(),
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 

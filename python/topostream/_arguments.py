@@ -93,6 +93,11 @@ class StoreOptions(TypedDict, total=False):
     order_file: number vertices in the order of a file: original ids, one a line, or raw little-endian ids
         (.u32, .u64). Vertices that it does not list follow, by original id.
     shards: group out-lists by destination range, one partition per device: 1 to 256.
+    balance: with ``shards``: what they have equal shares of: ``"both"``: vertices and edges: no shard has much
+        more than twice its share of either; ``"edges"``: edges into them; ``"vertices"``: vertices;
+        ``"bytes"``: bytes of edges on disk, as estimated.
+    shard_weights: with ``shards``: a weight for each, where machines or devices differ, such as 1,1,2 [default:
+        equal].
     ids: which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number
         (all below it).
     stripe: another directory to stripe pages over, best on another SSD; one or several.
@@ -110,6 +115,8 @@ class StoreOptions(TypedDict, total=False):
     order: Literal["auto", "natural", "degree", "degree-groups", "bfs", "out-first"]
     order_file: str | PathLike[str]
     shards: int
+    balance: Literal["both", "edges", "vertices", "bytes"]
+    shard_weights: float | Sequence[float]
     ids: str | int
     stripe: str | PathLike[str] | Sequence[str | PathLike[str]]
     temporary: str | PathLike[str]

@@ -51,8 +51,8 @@ from os import PathLike
 from typing import Literal, TypedDict
 '''
 
-# Checks and lists of edges are for the command line: in Python, NumPy does both.
-LEFT_OUT = {"validate", "edges_file"}
+# Checks and lists of edges: in Python, NumPy does both. Parts of stores: for runs on several machines.
+LEFT_OUT = {"validate", "edges_file", "part"}
 # What functions take as parameters of their own.
 OWN = {"inputs", "store", "new_store", "all", "ego", "hops", "direction", "output", "output_format", *LEFT_OUT}
 # Text that may be a number.
@@ -226,6 +226,7 @@ def options_class(name: str, base: str, about: str, options: list[dict[str, Any]
 def arguments(catalogue: dict[str, Any]) -> str:
     """The types of the options of sessions and commands."""
     layout = {option["id"] for option in catalogue["layout"]}
+    of_stores = [option for option in catalogue["layout"] if option["id"] not in LEFT_OUT]
     commands = {command["name"]: command for command in catalogue["commands"]}
     kinds = {kind["name"]: kind for kind in commands["generate"]["subcommands"]}
 
@@ -235,7 +236,7 @@ def arguments(catalogue: dict[str, Any]) -> str:
 
     classes = [
         ("SessionOptions", "TypedDict", "Options of sessions.", catalogue["session"]),
-        ("StoreOptions", "TypedDict", "Options of every function that makes a store.", catalogue["layout"]),
+        ("StoreOptions", "TypedDict", "Options of every function that makes a store.", of_stores),
         ("FormatOptions", "StoreOptions", "Options of the input.", own(commands["format"])),
         ("RmatOptions", "StoreOptions", "Options of R-MAT graphs.", own(kinds["rmat"], ["scale"])),
         ("UniformOptions", "StoreOptions", "Options of uniform graphs.", own(kinds["uniform"], ["vertices", "edges"])),

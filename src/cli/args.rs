@@ -15,7 +15,7 @@ use topostream_formats::page::{PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MI
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, VertexOrder};
-use topostream_tools::format::{FormatOptions, IdPolicy, OrderFrom};
+use topostream_tools::format::{Balance, FormatOptions, IdPolicy, OrderFrom};
 
 /// Reads the size of a page.
 pub fn page_size(text: &str) -> Result<u32, String> {
@@ -69,6 +69,15 @@ pub struct StoreArgs {
         value_parser = clap::value_parser!(u32).range(1..=i64::from(SHARDS_MAX))
     )]
     shards: u32,
+    /// With `--shards`: what they have equal shares of
+    #[arg(long, default_value = "both", value_name = "FIGURE")]
+    balance: BalanceName,
+    /// With `--shards`: a weight for each, where machines or devices differ, such as 1,1,2 [default: equal]
+    #[arg(long, value_name = "WEIGHTS", value_delimiter = ',')]
+    shard_weights: Vec<f64>,
+    /// With `--shards`: make only this part of the store, from 0, for a machine of a cluster
+    #[arg(long, value_name = "P")]
+    part: Option<u32>,
     /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all
     /// below it)
     #[arg(long, default_value = "auto", value_parser = ids, value_name = "RULE")]
@@ -107,6 +116,19 @@ impl EncodingName {
             }
         }
     }
+}
+
+/// What shards have equal shares of.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum BalanceName {
+    /// Vertices and edges: no shard has much more than twice its share of either
+    Both,
+    /// Edges into them
+    Edges,
+    /// Vertices
+    Vertices,
+    /// Bytes of edges on disk, as estimated
+    Bytes,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -179,6 +201,14 @@ impl StoreArgs {
                 (None, _) => None,
             },
             shards: self.shards,
+            balance: match self.balance {
+                BalanceName::Both => Balance::Both,
+                BalanceName::Edges => Balance::Edges,
+                BalanceName::Vertices => Balance::Vertices,
+                BalanceName::Bytes => Balance::Bytes,
+            },
+            shard_weights: self.shard_weights.clone(),
+            part: self.part,
             ids: self.ids,
             memory_bytes: memory_bytes(self.memory),
             temporary: self.temporary.clone(),

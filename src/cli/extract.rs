@@ -70,7 +70,7 @@ pub struct Extract {
 }
 
 /// The options of a store's layout: all except the memory.
-const OF_STORES: [&str; 12] = [
+const OF_STORES: [&str; 15] = [
     "page_size",
     "encoding",
     "id_widths",
@@ -80,6 +80,9 @@ const OF_STORES: [&str; 12] = [
     "remove_self_loops",
     "order",
     "shards",
+    "balance",
+    "shard_weights",
+    "part",
     "ids",
     "stripes",
     "temporary",

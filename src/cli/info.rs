@@ -1,5 +1,6 @@
 //! `topostream info`: a store's sizes and degrees.
 
+use super::memory::memory_bytes;
 use super::report::{self, degrees};
 use super::results::OutputFile;
 use super::{Failure, Outcome, opening, print, say, tables};
@@ -25,7 +26,7 @@ pub struct Info {
 impl Info {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let page = self.report.as_deref().map(OutputFile::create).transpose()?;
-        let store = opening::open(&self.store)?;
+        let store = opening::open_any(&self.store, memory_bytes(None))?;
         let summary = summarise(&store)?;
         let written = match (page, &self.report) {
             (Some(page), Some(path)) => {

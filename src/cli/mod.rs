@@ -32,6 +32,7 @@ mod run;
 mod run_report;
 #[cfg(feature = "gpu")]
 mod shader;
+mod split;
 mod tables;
 mod validate;
 mod verbosity;
@@ -111,6 +112,8 @@ enum Command {
     Extract(extract::Extract),
     /// Make another store of a graph, from its store: with in-lists, without weights, in another order or encoding.
     Reformat(reformat::Reformat),
+    /// Split a store in shards into partial stores, one for each machine of a cluster.
+    Split(split::Split),
     /// Show a store's sizes, degrees and layout.
     Info(info::Info),
     /// Check every page of a store.
@@ -257,6 +260,7 @@ impl Command {
             Self::Format(command) => command.run(cancel),
             Self::Extract(command) => command.run(cancel),
             Self::Reformat(command) => command.run(cancel),
+            Self::Split(command) => command.run(cancel),
             Self::Info(command) => command.run(cancel),
             Self::Verify(command) => command.run(cancel),
             Self::Run(command) => command.run(cancel),

@@ -36,10 +36,19 @@ pub fn open(path: impl AsRef<Path>) -> Result<Store, Failure> {
 
 /// Opens a store whose page directories may take so much memory.
 pub fn open_within(path: impl AsRef<Path>, memory_bytes: u64) -> Result<Store, Failure> {
+    Ok(Store::open_with(path, &options(memory_bytes))?)
+}
+
+/// Opens a store, or a part of a graph: for commands that describe and check what there is.
+pub fn open_any(path: impl AsRef<Path>, memory_bytes: u64) -> Result<Store, Failure> {
+    Ok(Store::open_with(path, &options(memory_bytes).with_parts())?)
+}
+
+/// The options of opening.
+pub fn options(memory_bytes: u64) -> OpenOptions {
     let given = GIVEN.get().map_or(&[][..], |given| &given.allowed);
     let kept = std::env::var_os(VARIABLE).unwrap_or_default();
     let kept = std::env::split_paths(&kept).filter(|folder| !folder.as_os_str().is_empty());
     let options = OpenOptions::default().memory_bytes(memory_bytes);
-    let options = given.iter().cloned().chain(kept).fold(options, OpenOptions::allow_stripe);
-    Ok(Store::open_with(path, &options)?)
+    given.iter().cloned().chain(kept).fold(options, OpenOptions::allow_stripe)
 }

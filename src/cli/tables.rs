@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use topostream_formats::Manifest;
 use topostream_formats::manifest::{Ids, VertexOrder};
+use topostream_formats::part::PartManifest;
 use topostream_tools::format::{FormatReport, Undirected};
 use topostream_tools::info::{ShardSummary, Summary};
 use topostream_tools::verify::VerifyReport;
@@ -149,6 +150,30 @@ pub fn verify_report(store: &Path, report: &VerifyReport, took: Duration) -> Str
     )
 }
 
+/// The summary of a split.
+pub fn split_report(paths: &[&Path], parts: &[Manifest], took: Duration) -> String {
+    let rows = paths.iter().zip(parts).filter_map(|(path, manifest)| {
+        let part = manifest.part.as_ref()?;
+        let all_pages = manifest.out.pages + manifest.in_lists.as_ref().map_or(0, |lists| lists.pages);
+        let row = [part.number.into(), part.own().end - part.own().start, manifest.edges, all_pages].map(count);
+        Some([path.display().to_string()].into_iter().chain(row).collect())
+    });
+    let edges: u64 = parts.iter().map(|manifest| manifest.edges).sum();
+    let rate = edges as f64 / took.as_secs_f64().max(1e-9) / 1e6;
+    let table = table(&["store", "part", "own vertices", "edges", "pages"], rows);
+    format!("{table}{} edges; {:.2} s, {rate:.1} M edges/s\n", count(edges), took.as_secs_f64())
+}
+
+/// Which part of a graph a store has.
+fn part(manifest: &Manifest, part: &PartManifest) -> String {
+    let own = part.own();
+    let owns = match own.end - own.start {
+        0 => "owns no vertices".into(),
+        _ => format!("owns vertices {} to {}", own.start, own.end - 1),
+    };
+    format!("{}: {owns}; {} of {} edges", part.place(), count(manifest.edges), count(part.whole.edges))
+}
+
 /// The groups of the out-lists.
 fn shards(shards: &ShardSummary) -> String {
     format!(
@@ -207,7 +232,8 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         ("bytes per edge", bytes_per_edge(summary)),
     ];
     let mut text = String::new();
-    for (name, value) in rows {
+    let part = manifest.part.as_ref().map(|found| ("part", part(manifest, found)));
+    for (name, value) in rows.into_iter().chain(part) {
         writeln!(text, "{name:15} {value}").ok();
     }
     text += &packed_sizes(summary);

@@ -23,7 +23,7 @@ pub struct Verify {
 impl Verify {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let started = Instant::now();
-        let store = opening::open_within(&self.store, memory_bytes(self.memory))?;
+        let store = opening::open_any(&self.store, memory_bytes(self.memory))?;
         let bars = Bars::default();
         let report = verify(&store, memory_bytes(self.memory), &bars, cancel)?;
         drop(bars);

@@ -19,7 +19,7 @@ enum Product {
 /// Name, product and arguments of a command. `{data}` is the folder of the data, `{memory}` a budget.
 type Sketch = (&'static str, Product, &'static str);
 
-const SKETCHES: [Sketch; 10] = [
+const SKETCHES: [Sketch; 12] = [
     ("format text, stripes", Product::Store("s"), "format {data}/plain.txt s --page-size 64KiB --in-edges --stripe x"),
     (
         "format by degree",
@@ -38,6 +38,12 @@ const SKETCHES: [Sketch; 10] = [
         "format {data}/weighted.txt s --page-size 64KiB --shards 3 --encoding record-id --id-widths 3,3 --stripe x \
          {memory}",
     ),
+    (
+        "format a part",
+        Product::Store("s"),
+        "format {data}/weighted.txt s --page-size 64KiB --shards 3 --part 1 --in-edges --stripe x {memory}",
+    ),
+    ("split", Product::Store("s"), "split {data}/source s --stripe x {memory}"),
     (
         "generate a store",
         Product::Store("s"),

@@ -17,6 +17,7 @@ mod interrupt;
 mod leftovers;
 mod limits;
 mod names;
+mod parts;
 mod pipes;
 mod plan;
 mod program;

@@ -114,7 +114,7 @@ pub fn summarise(store: &Store) -> Result<Summary> {
         fill,
         packed: packed.map(|(_, summary)| summary),
         orders: orders::estimate(store)?,
-        shards: out.is_grouped().then(|| shard_summary(out, &manifest)),
+        shards: (out.shards().len() > 1).then(|| shard_summary(out, &manifest)),
         degrees: degrees.collect::<Result<_>>()?,
         manifest,
     })

@@ -8,4 +8,5 @@ pub mod names;
 pub mod progress;
 #[cfg(feature = "report")]
 pub mod report;
+pub mod split;
 pub mod verify;

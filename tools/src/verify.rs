@@ -8,6 +8,7 @@ use topostream_formats::manifest::Ids;
 use topostream_formats::names::check_names;
 use topostream_formats::packed::PackedPage;
 use topostream_formats::page::{Neighbours, Page, PageContext, PageDefect, weights};
+use topostream_formats::part::{EdgesHash, PartManifest, edge_hash};
 use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
 use topostream_formats::{Direction, Error, PageId, Result, Store, Topology, VertexId, memory, threads};
@@ -51,7 +52,8 @@ enum Lengths<'a> {
 
 /// Reads every page of a store and checks: checksums (also those of chunks), ids, slots, neighbours (all of them
 /// decoded, within the range of their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or
-/// the out-lists themselves, in an undirected graph) contain the reversed edges. Opening the store has already checked
+/// the out-lists themselves, in an undirected graph) contain the reversed edges; in a part of a graph, also the hash of
+/// its edges. Opening the store has already checked
 /// the manifest, the directories and the lengths of files.
 ///
 /// # Errors
@@ -73,16 +75,23 @@ pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel:
         report.bytes += u64::from(topology.page_count()) * u64::from(topology.page_bytes());
         report.bytes += topology.weights_file_bytes();
     }
+    if let Some(part) = store.part()
+        && part.edges_hash.0 != sums[0].along
+    {
+        let (expected, found) = (format!("edges with hash {}", part.edges_hash), EdgesHash(sums[0].along));
+        return Err(Error::file(store.path(), expected, found.to_string()));
+    }
+    let has_both = sums.len() == 2;
     let agree = match sums[..] {
         [out, in_lists] => out.along == in_lists.against,
-        [out] if !store.manifest().directed => out.along == out.against,
+        // A part has the reverse of an edge only if it owns both ends.
+        [out] if !store.manifest().directed && !store.is_partial() => out.along == out.against,
         _ => true,
     };
     if agree {
         return Ok(report);
     }
-    let expected =
-        if store.manifest().directed { "in-lists with the edges of the out-lists" } else { "every edge both ways" };
+    let expected = if has_both { "in-lists with the edges of the out-lists" } else { "every edge both ways" };
     Err(Error::file(store.path(), expected, "edges without their counterpart"))
 }
 
@@ -182,10 +191,19 @@ fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, 
     let results: Vec<Result<Checked>> =
         (0..topology.page_count()).into_par_iter().map_init(buffers, one_page).collect();
     let sums = add_up(topology, results)?;
-    if let Lengths::Parts(lengths) = lengths {
-        check_lengths(store, &lengths, degrees.values())?;
+    match (lengths, store.part()) {
+        (Lengths::Parts(lengths), Some(part)) => {
+            let lengths: Vec<u32> = lengths.into_iter().map(AtomicU32::into_inner).collect();
+            check_part_lengths(store, part, &lengths, degrees.values())?;
+            check_summary(topology, &lengths)?;
+        }
+        (lengths, _) => {
+            if let Lengths::Parts(lengths) = lengths {
+                check_lengths(store, &lengths, degrees.values())?;
+            }
+            check_summary(topology, degrees.values())?;
+        }
     }
-    check_summary(topology, degrees.values())?;
     Ok(sums)
 }
 
@@ -224,6 +242,26 @@ fn check_lengths(store: &Store, lengths: &[AtomicU32], degrees: &[u32]) -> Resul
     match degrees.iter().map(|&degree| u64::from(degree)).sum::<u64>() {
         sum if sum == store.edges() => Ok(()),
         sum => wrong(format!("degrees with a sum of {}", store.edges()), sum.to_string()),
+    }
+}
+
+/// Checks the out-lists of a part against `degrees.bin`, which has the degrees of the whole graph.
+fn check_part_lengths(store: &Store, part: &PartManifest, lengths: &[u32], degrees: &[u32]) -> Result<()> {
+    let wrong = |expected, found: String| Err(Error::file(store.path().join("degrees.bin"), expected, found));
+    if let Some(vertex) = (0..lengths.len()).find(|&vertex| lengths[vertex] > degrees[vertex]) {
+        let expected = format!("vertex {vertex} with degree {} or more, the length of its list here", lengths[vertex]);
+        return wrong(expected, degrees[vertex].to_string());
+    }
+    let figures = (degrees.iter().map(|&degree| u64::from(degree)).sum(), degrees.iter().copied().max().unwrap_or(0));
+    let (edges, degree_max): (u64, u32) = figures;
+    if (edges, degree_max) != (part.whole.edges, part.whole.degree_max) {
+        let expected = format!("degrees with a sum of {} and a maximum of {}", part.whole.edges, part.whole.degree_max);
+        return wrong(expected, format!("{edges} and {degree_max}"));
+    }
+    // Detects lengths that overflowed 32 bits.
+    match lengths.iter().map(|&length| u64::from(length)).sum::<u64>() {
+        sum if sum == store.edges() => Ok(()),
+        sum => Err(Error::file(store.path(), format!("lists with {} edges", store.edges()), sum.to_string())),
     }
 }
 
@@ -356,17 +394,9 @@ fn page_sums(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32]) -> R
             }
             last = neighbour;
             let weight = weights.get(edge).copied().unwrap_or(0);
-            sums.along = sums.along.wrapping_add(hash(vertex, neighbour, weight));
-            sums.against = sums.against.wrapping_add(hash(neighbour, vertex, weight));
+            sums.along = sums.along.wrapping_add(edge_hash(vertex, neighbour, weight));
+            sums.against = sums.against.wrapping_add(edge_hash(neighbour, vertex, weight));
         }
     }
     Ok(Checked { sums, first: ends.0, last: ends.1, before: None })
-}
-
-/// A hash of an edge; sums of it identify multisets of edges.
-#[inline]
-fn hash(source: u32, dest: u32, weight: u32) -> u64 {
-    let mixed = (u64::from(source) << 32 | u64::from(dest)).wrapping_mul(topostream_formats::random::GOLDEN);
-    let mixed = (mixed ^ mixed >> 32 ^ u64::from(weight)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    mixed ^ mixed >> 32
 }

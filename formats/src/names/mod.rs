@@ -33,7 +33,7 @@ pub fn name_key(name: &[u8]) -> u32 {
 }
 
 /// Bytes of `names.index` and `names.keys`.
-pub(crate) fn table_bytes(vertices: u64) -> (u64, u64) {
+pub fn table_bytes(vertices: u64) -> (u64, u64) {
     let index = INDEX_BYTES * vertices.div_ceil(BLOCK_NAMES);
     (index, KEY_PAGE_BYTES as u64 * vertices.div_ceil(KEY_PAGE_ENTRIES))
 }

@@ -16,6 +16,7 @@ use crate::names::StoredNames;
 use crate::open::{OpenOptions, Places, read_manifest};
 use crate::packed;
 use crate::page::PageContext;
+use crate::part::PartManifest;
 use crate::values::StoredValues;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -69,6 +70,7 @@ impl Store {
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let manifest = Manifest::decode(&read_manifest(path)?, &path.join(MANIFEST))?;
+        options.check_part(path, &manifest)?;
         let places = Places::of(path, &manifest, options)?;
         places.check(&path.join(MANIFEST))?;
         manifest.ids.files().iter().try_for_each(|file| places.check(&path.join(file)))?;
@@ -93,9 +95,24 @@ impl Store {
         self.manifest.vertices
     }
 
-    /// The number of directed edges.
+    /// The number of directed edges; in a part of a graph, of the part's.
     pub fn edges(&self) -> u64 {
         self.manifest.edges
+    }
+
+    /// The number of directed edges of the whole graph, whether the store has all of it or a part.
+    pub fn whole_edges(&self) -> u64 {
+        self.part().map_or(self.manifest.edges, |part| part.whole.edges)
+    }
+
+    /// Which part of a graph the store has; none if it was not made as a part.
+    pub fn part(&self) -> Option<&PartManifest> {
+        self.manifest.part.as_ref()
+    }
+
+    /// Whether the store has one of several parts of a graph: [`OpenOptions::with_parts`].
+    pub fn is_partial(&self) -> bool {
+        self.part().is_some_and(|part| part.count() > 1)
     }
 
     /// The folders that pages are striped over: page j is in stripe j mod n.
@@ -109,11 +126,11 @@ impl Store {
     }
 
     /// The topology of a direction. In-lists exist if the store was formatted with them, or if the graph is undirected:
-    /// then they are the out-lists.
+    /// then they are the out-lists, unless the store has one of several parts.
     pub fn topology(&self, direction: Direction) -> Option<&Topology> {
         match direction {
             Direction::Out => Some(&self.out),
-            Direction::In if !self.manifest.directed => Some(&self.out),
+            Direction::In if !self.manifest.directed && !self.is_partial() => Some(&self.out),
             Direction::In => self.in_lists.as_ref(),
         }
     }
@@ -128,8 +145,8 @@ impl Store {
         topology.page_context()
     }
 
-    /// The length of each vertex's out-list. Reads and checks `degrees.bin`, or the degrees of packed pages, unless the
-    /// degrees are in memory.
+    /// The out-degree of each vertex, in the whole graph. Reads and checks `degrees.bin`, or the degrees of packed pages,
+    /// unless the degrees are in memory.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io), or [`Error::File`](crate::Error::File) if the file contradicts the manifest.

@@ -28,6 +28,9 @@ pub struct Topology {
     directory: Directory,
     chunks: Option<ChunkTable>,
     degrees: SharedValues,
+    has_degrees_file: bool,
+    /// Whether lists are those of one of several parts.
+    is_partial: bool,
     page_files: Vec<PathBuf>,
     weight_files: Vec<PathBuf>,
     weight_places: Option<WeightPlaces>,
@@ -60,7 +63,11 @@ impl Topology {
     ) -> Result<Self> {
         let folder = store.join(direction.folder());
         let capacity = manifest.capacity();
-        let shards = Shard::of(summary, manifest.vertices);
+        let part = manifest.part.as_ref().filter(|_| direction == Direction::Out);
+        let shards = match part {
+            Some(part) => vec![Shard { destinations: part.own(), pages: 0..summary.pages as u32 }],
+            None => Shard::of(summary, manifest.vertices),
+        };
         let context = DirectoryContext {
             pages: summary.pages,
             shards: &shards,
@@ -73,7 +80,8 @@ impl Topology {
         let path = folder.join("directory.bin");
         places.check(&path)?;
         let is_packed = manifest.encoding.is_packed();
-        if !is_packed {
+        let has_degrees_file = !is_packed || part.is_some();
+        if has_degrees_file {
             places.check(&folder.join("degrees.bin"))?;
         }
         let chunk_bytes = chunks::memory_bytes(summary.pages, manifest.edges, manifest.page_bytes);
@@ -107,6 +115,8 @@ impl Topology {
             directory,
             chunks: chunks.transpose()?,
             degrees: SharedValues::default(),
+            has_degrees_file,
+            is_partial: part.is_some_and(|part| part.count() > 1),
             page_files: files("pages"),
             weight_files: if weight_page_bytes > 0 { files("weights") } else { Vec::new() },
             weight_places: weight_places.transpose()?,
@@ -167,14 +177,16 @@ impl Topology {
         self.chunks.as_ref()
     }
 
-    /// The shards of the lists: a single one if they are not grouped. In-lists never are.
+    /// The shards of the lists: a single one if they are not grouped, or the store is a part; that of its out-lists has
+    /// the destinations of the part. In-lists are never grouped.
     pub fn shards(&self) -> &[Shard] {
         self.directory.shards()
     }
 
-    /// Whether lists are grouped: split into one part for each shard.
+    /// Whether a page has only some neighbours of a vertex, so that its degree must be known from elsewhere: lists are
+    /// grouped by shard, or are the out-lists of one of several parts.
     pub fn is_grouped(&self) -> bool {
-        self.shards().len() > 1
+        self.is_partial || self.shards().len() > 1
     }
 
     /// The number of pages.
@@ -240,20 +252,15 @@ impl Topology {
     }
 
     /// The length of the list of each of the graph's `vertices` vertices, unless they are in memory: there is at most
-    /// one copy. Reads and checks `degrees.bin`, or the degrees in packed pages.
+    /// one copy. Out-lists of a part have those of the whole graph. Reads and checks `degrees.bin`, or the degrees in packed pages.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] if the file contradicts the manifest; [`Error::Page`] for a defect of a page.
     pub fn degrees(&self, vertices: u64) -> Result<StoredValues<u32>> {
-        self.degrees.get(|| match self.has_degrees_file() {
+        self.degrees.get(|| match self.has_degrees_file {
             true => StoredValues::open(&self.folder.join("degrees.bin"), 0, vertices, self.summary.degrees_crc),
             false => crate::degrees::of_packed_pages(self, vertices),
         })
-    }
-
-    /// Whether the store has `degrees.bin`: unless pages are packed.
-    pub(super) fn has_degrees_file(&self) -> bool {
-        !self.encoding.is_packed()
     }
 
     /// Bytes of all files of the topology.
@@ -261,7 +268,7 @@ impl Topology {
         let entries = self.summary.pages * (u64::from(self.page_bytes) + size_of::<DirectoryEntry>() as u64);
         let weights = self.weights_file_bytes() + self.weight_places.as_ref().map_or(0, WeightPlaces::file_bytes);
         let chunks = self.chunks.as_ref().map_or(0, ChunkTable::file_bytes);
-        let degrees = if self.has_degrees_file() { 4 * vertices } else { 0 };
+        let degrees = if self.has_degrees_file { 4 * vertices } else { 0 };
         directory::HEADER_BYTES + entries + weights + chunks + degrees
     }
 

@@ -19,10 +19,12 @@ mod packer;
 mod sink;
 mod site;
 mod targets;
+mod whole;
 
 pub use packer::TopologyWriter;
 pub(crate) use site::STAGING;
 pub use targets::Targets;
+pub use whole::{DegreeFigures, WholeDegrees};
 
 use crate::checksum::Crc32c;
 use crate::chunks::CHUNKS;
@@ -40,7 +42,8 @@ use crate::weights::WEIGHTS;
 use journal::{Journal, Moved};
 use site::{Mark, Site};
 use std::fs::{self, File};
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The format and the location of a store's pages.
@@ -94,6 +97,10 @@ impl Layout {
     }
 }
 
+/// The file of the lengths of lists.
+const DEGREES: &str = "degrees.bin";
+/// The lengths of a part's lists while these are written.
+const PART_DEGREES: &str = "degrees.part";
 /// Values that are written at once, in bytes.
 const VALUES_BYTES: usize = 1 << 18;
 
@@ -216,6 +223,59 @@ impl StoreWriter {
     /// # Errors
     /// [`Error::Io`] if a file cannot be created.
     pub fn topology(&mut self, direction: Direction, targets: Option<Targets>) -> Result<TopologyWriter> {
+        self.lists(direction, targets, None)
+    }
+
+    /// Begins the out-lists of a part that owns these vertices: only edges to them may be pushed. The degrees of the
+    /// whole graph are written separately ([`whole_degrees`](Self::whole_degrees)); `degrees_crc` is to be theirs.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if a file cannot be created.
+    pub fn part_lists(&mut self, own: &Range<u64>) -> Result<TopologyWriter> {
+        self.lists(Direction::Out, None, Some(own))
+    }
+
+    /// Begins `degrees.bin` of a part: the out-degrees of the whole graph.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be created.
+    pub fn whole_degrees(&mut self) -> Result<WholeDegrees> {
+        let (path, file) = self.stage(DEGREES.into())?;
+        Ok(WholeDegrees::new(ChecksummedFile::new(path, file)))
+    }
+
+    /// Copies a file of another store's folder, with the bytes and the checksum that it must have.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::File`] if the file is another.
+    pub fn copy(&mut self, from: &Path, name: &str, bytes: u64, crc: u32) -> Result<()> {
+        let (path, file) = self.stage(name.into())?;
+        let mut copy = ChecksummedFile::new(path, file);
+        let mut source = File::open(from).map_err(Error::io(from, "open"))?;
+        let (mut part, mut found_bytes) = (vec![0; VALUES_BYTES], 0);
+        loop {
+            match source.read(&mut part).map_err(Error::io(from, "read"))? {
+                0 => break,
+                some => {
+                    copy.write(&part[..some])?;
+                    found_bytes += some as u64;
+                }
+            }
+        }
+        let found_crc = copy.finish()?;
+        if (found_bytes, found_crc) == (bytes, crc) {
+            return Ok(());
+        }
+        let expected = format!("{bytes} bytes with checksum {crc:08x}");
+        Err(Error::file(from, expected, format!("{found_bytes} bytes with checksum {found_crc:08x}")))
+    }
+
+    fn lists(
+        &mut self,
+        direction: Direction,
+        targets: Option<Targets>,
+        own: Option<&Range<u64>>,
+    ) -> Result<TopologyWriter> {
         let folder = Path::new(direction.folder());
         let (stripes, weighted) = (0..self.layout.stripes.len(), self.layout.weights.is_some());
         let mut open = |name: &str| -> Result<Vec<(PathBuf, File)>> {
@@ -224,10 +284,10 @@ impl StoreWriter {
         let pages = open("pages")?;
         let weights = if weighted { open("weights")? } else { Vec::new() };
         let sink = sink::Sink::start(&self.layout, pages, weights)?;
-        let (path, file) = self.stage(folder.join("degrees.bin"))?;
-        let is_kept = !self.layout.encoding.is_packed();
+        let is_kept = !self.layout.encoding.is_packed() && own.is_none();
+        let (path, file) = self.stage(folder.join(if own.is_none() { DEGREES } else { PART_DEGREES }))?;
         if !is_kept {
-            // Packed pages hold the degrees. The file is there only to add up those of all shards.
+            // Packed pages hold the degrees. The file is there only to add up those of all shards. A part has others.
             self.files.pop();
         }
         let degrees = degrees::DegreesFile::new(path, file, is_kept);
@@ -244,6 +304,7 @@ impl StoreWriter {
             sink,
             degrees,
             targets,
+            own.map_or(0, |own| own.start),
         ))
     }
 

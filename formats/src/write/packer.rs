@@ -28,6 +28,8 @@ pub struct TopologyWriter {
     tag: u32,
     output: Option<Output>,
     targets: Option<Targets>,
+    /// The first destination of the first shard: 0, except in parts.
+    first_dest: u64,
     entries: Vec<DirectoryEntry>,
     /// The complete shards, and the first page of the next one.
     shards: Vec<ShardManifest>,
@@ -73,11 +75,14 @@ impl TopologyWriter {
         sink: Sink,
         degrees: DegreesFile,
         targets: Option<Targets>,
+        first_dest: u64,
     ) -> Self {
         let mut buffers = sink.empty().expect("a new sink has empty buffers");
         let encoder = buffers.encoder.take();
         let output = Some(Output { tables, sink, degrees });
-        Self { output, targets, ..Self::with_buffers(layout, tag, buffers, encoder) }
+        let mut writer = Self { output, targets, first_dest, ..Self::with_buffers(layout, tag, buffers, encoder) };
+        writer.clear_encoder();
+        writer
     }
 
     /// A writer that computes the layout and writes nothing.
@@ -95,6 +100,7 @@ impl TopologyWriter {
             tag,
             output: None,
             targets: None,
+            first_dest: 0,
             entries: Vec::new(),
             shards: Vec::new(),
             shard_first: 0,

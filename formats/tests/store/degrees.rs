@@ -16,7 +16,16 @@ fn write(path: &Path, shard_ends: &[u64]) {
         ..Layout::default()
     };
     let (edges, order) = (hub(), VertexOrder::Natural);
-    let plan = Plan { vertices: HUB_VERTICES, edges: &edges, layout, in_lists: true, shard_ends, ids: None, order };
+    let plan = Plan {
+        vertices: HUB_VERTICES,
+        edges: &edges,
+        layout,
+        in_lists: true,
+        shard_ends,
+        ids: None,
+        order,
+        part: None,
+    };
     library::write(path, &plan).unwrap();
 }
 

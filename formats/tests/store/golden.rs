@@ -8,6 +8,7 @@ use super::library::{self, Plan};
 use super::spec_reader::{self, Triple};
 use std::fs;
 use std::path::{Path, PathBuf};
+use topostream_formats::part::ranges;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, VertexOrder, WeightType};
 
@@ -23,6 +24,8 @@ struct Golden {
     stripes: &'static [&'static str],
     shard_ends: &'static [u64],
     order: VertexOrder,
+    /// The part that it is, and the ends of all parts.
+    part: Option<(u32, &'static [u64])>,
 }
 
 fn stores() -> Vec<Golden> {
@@ -38,6 +41,7 @@ fn stores() -> Vec<Golden> {
         stripes: &["."],
         shard_ends: &[],
         order: VertexOrder::Natural,
+        part: None,
     };
     let hub_store = |name| Golden { vertices: HUB_VERTICES, edges: unweighted(&hub()), ..plain(name, record(4, 4)) };
     let packed = |edges_max, step, own| Encoding::Packed { edges_max, step, own };
@@ -86,12 +90,27 @@ fn stores() -> Vec<Golden> {
         Golden { ids: Some(grouped), order: VertexOrder::DegreeGroups, ..packed_hub("packed-groups") },
         // An order that is new in version 3.
         Golden { ids: Some(backward), order: VertexOrder::Listed, ..plain("listed", Encoding::VertexId) },
+        // The first part has most of the hub's list, the second owns no vertex, the third has the rest.
+        Golden { part: Some((0, PARTS)), in_lists: true, ..packed_hub("part-0") },
+        Golden { part: Some((1, PARTS)), ..packed_hub("part-1") },
+        Golden {
+            part: Some((2, PARTS)),
+            edges: hub(),
+            weights: Some(WeightType::U32),
+            in_lists: true,
+            encoding: Encoding::VertexId,
+            stripes: &[".", "second"],
+            ..hub_store("part-2")
+        },
     ]
 }
 
-/// The folders of golden stores, one for each version.
-fn folders() -> [PathBuf; 3] {
-    ["v1", "v2", "v3"].map(|version| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(version))
+/// The ends of parts.
+const PARTS: &[u64] = &[960, 960, HUB_VERTICES];
+
+/// The folders of golden stores, one for each version that has some.
+fn folders() -> [PathBuf; 4] {
+    ["v1", "v2", "v3", "v5"].map(|version| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(version))
 }
 
 fn folder() -> PathBuf {
@@ -103,15 +122,28 @@ impl Golden {
         let stripes = self.stripes.iter().map(PathBuf::from).collect();
         let layout = Layout { page_bytes: 64 << 10, encoding: self.encoding, weights: self.weights, stripes };
         let (vertices, edges, in_lists, shard_ends) = (self.vertices, &self.edges, self.in_lists, self.shard_ends);
-        let plan = Plan { vertices, edges, layout, in_lists, shard_ends, ids: self.ids.as_deref(), order: self.order };
+        let plan = Plan {
+            vertices,
+            edges,
+            layout,
+            in_lists,
+            shard_ends,
+            ids: self.ids.as_deref(),
+            order: self.order,
+            part: self.part,
+        };
         library::write(path, &plan).unwrap();
     }
 
     /// The folder of the golden store.
     fn path(&self) -> PathBuf {
         let is_new = self.encoding.is_packed() || self.order == VertexOrder::Listed;
-        let version = if is_new { 3 } else { 1 + usize::from(!self.shard_ends.is_empty()) };
-        folders()[version - 1].join(self.name)
+        let folder = match (self.part, is_new) {
+            (Some(_), _) => 3,
+            (None, true) => 2,
+            (None, false) => usize::from(!self.shard_ends.is_empty()),
+        };
+        folders()[folder].join(self.name)
     }
 
     /// One line for each edge: source, destination (original ids), the weight's bits.
@@ -119,6 +151,8 @@ impl Golden {
         let id = |vertex: u64| self.ids.as_ref().map_or(vertex, |ids| ids[vertex as usize]);
         let mut sorted = self.edges.clone();
         sorted.sort_unstable();
+        let own = self.part.map_or(0..self.vertices, |(number, ends)| ranges(ends)[number as usize].clone());
+        sorted.retain(|edge| own.contains(&edge.1));
         sorted.iter().map(|&(u, v, w)| format!("{} {} 0x{w:08x}\n", id(u), id(v))).collect()
     }
 }
@@ -216,6 +250,7 @@ fn golden_stores_have_the_intended_pages() {
     assert_eq!(pages("../v3/packed"), (1, 0));
     assert_eq!(pages("../v3/packed-large-pages"), (5, 3));
     assert_eq!(pages("../v3/packed-shards"), (7, 3));
+    assert_eq!(["part-0", "part-1", "part-2"].map(|name| pages(&format!("../v5/{name}"))), [(5, 3), (1, 0), (1, 0)]);
     let bytes = |file: &str| fs::metadata(folder().join(file)).unwrap().len();
     assert_eq!(bytes("two-stripes/second/pages.1"), 2 * 65_536);
     assert_eq!(bytes("weights-f32-record-id-2-1/weights.0"), 2 * 65_536, "narrow neighbours: twice the page");

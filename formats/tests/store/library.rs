@@ -1,15 +1,17 @@
 //! Writing and reading whole stores through the crate.
 
-use super::spec_reader::{Graph, Triple};
+use super::spec_reader::{Graph, Part, Triple};
+use std::ops::Range;
 use std::path::Path;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::manifest::{Ids, Manifest, TopologyManifest};
 use topostream_formats::names::StoredNames;
 use topostream_formats::packed::{PackedPage, UNIT, UnitDecoder};
 use topostream_formats::page::{Neighbours, Page, PageContext, RecordIds, VertexIds, weights};
+use topostream_formats::part::{EdgesHash, PartManifest, WholeFigures, ranges};
 use topostream_formats::store::PageReader;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
-use topostream_formats::{Direction, Encoding, PageId, Result, Store, Topology, VertexId, VertexOrder};
+use topostream_formats::{Direction, Encoding, OpenOptions, PageId, Result, Store, Topology, VertexId, VertexOrder};
 
 /// A store to be written.
 pub struct Plan<'a> {
@@ -24,6 +26,8 @@ pub struct Plan<'a> {
     pub ids: Option<&'a [u64]>,
     /// The order that the manifest names.
     pub order: VertexOrder,
+    /// The part that is written of the graph, and the ends of all parts.
+    pub part: Option<(u32, &'a [u64])>,
 }
 
 /// Writes a store. Its `created_by` does not depend on the version of the crate.
@@ -32,7 +36,13 @@ pub fn write(path: &Path, plan: &Plan<'_>) -> Result<Manifest> {
     let mut writer = StoreWriter::create(path, plan.layout.clone(), TAG)?;
     let mut lists: Vec<Triple> = plan.edges.to_vec();
     lists.sort_unstable();
-    let out = write_lists(&mut writer, plan, Direction::Out, &lists)?;
+    let part = plan.part.map(|(number, ends)| part_of(number, ends, &lists));
+    let degrees = part.as_ref().map(|_| write_degrees(&mut writer, plan.vertices, &lists)).transpose()?;
+    if let Some(part) = &part {
+        lists.retain(|edge| part.own().contains(&edge.1));
+    }
+    let mut out = write_lists(&mut writer, plan, Direction::Out, &lists)?;
+    out.degrees_crc = degrees.unwrap_or(out.degrees_crc);
     let mut turned: Vec<Triple> = lists.iter().map(|&(u, v, w)| (v, u, w)).collect();
     turned.sort_unstable();
     let in_lists = plan.in_lists.then(|| write_lists(&mut writer, plan, Direction::In, &turned)).transpose()?;
@@ -46,7 +56,7 @@ pub fn write(path: &Path, plan: &Plan<'_>) -> Result<Manifest> {
         origin: "a graph of the tests".into(),
         vertices: plan.vertices,
         edges: lists.len() as u64,
-        input_edges: lists.len() as u64,
+        input_edges: plan.edges.len() as u64,
         directed: true,
         weights: plan.layout.weights,
         encoding: plan.layout.encoding,
@@ -56,9 +66,32 @@ pub fn write(path: &Path, plan: &Plan<'_>) -> Result<Manifest> {
         stripes: plan.layout.stripes.clone(),
         out,
         in_lists,
+        part,
     };
     writer.finish(&manifest)?;
     Ok(manifest)
+}
+
+/// The manifest's member about a part of edges, of which those to its own vertices are the part's.
+fn part_of(number: u32, ends: &[u64], edges: &[Triple]) -> PartManifest {
+    let hash = |own: &Range<u64>| {
+        let mut hash = EdgesHash::default();
+        let of_part = edges.iter().filter(|edge| own.contains(&edge.1));
+        of_part.for_each(|&(u, v, w)| hash.add(u as u32, v as u32, w));
+        hash
+    };
+    let edges_hash = hash(&ranges(ends)[number as usize]);
+    let degrees = edges.chunk_by(|a, b| a.0 == b.0).map(|list| list.len() as u32);
+    let degree_max = degrees.max().unwrap_or(0);
+    let whole = WholeFigures { edges: edges.len() as u64, edges_hash: hash(&(0..u64::MAX)), degree_max };
+    PartManifest { number, ends: ends.to_vec(), edges_hash, whole }
+}
+
+/// Writes the degrees of a whole graph; returns their checksum.
+fn write_degrees(writer: &mut StoreWriter, vertices: u64, edges: &[Triple]) -> Result<u32> {
+    let mut degrees = writer.whole_degrees()?;
+    edges.iter().try_for_each(|edge| degrees.count(edge.0 as u32))?;
+    Ok(degrees.finish(vertices)?.crc)
 }
 
 fn write_lists(
@@ -77,7 +110,10 @@ fn write_lists(
     let entries = layout.finish(plan.vertices)?.1;
     let record_ids = matches!(plan.layout.encoding, Encoding::RecordId { .. });
     let targets = record_ids.then(|| Targets::new(&entries, plan.vertices));
-    let mut topology = writer.topology(direction, targets)?;
+    let mut topology = match plan.part {
+        Some((number, ends)) if direction == Direction::Out => writer.part_lists(&ranges(ends)[number as usize])?,
+        _ => writer.topology(direction, targets)?,
+    };
     if ends.is_empty() {
         push_below(&mut topology, 0, plan.vertices)?;
     }
@@ -90,7 +126,7 @@ fn write_lists(
 
 /// Reads a store through the crate, checking every page.
 pub fn read(path: &Path) -> Result<Graph> {
-    let store = Store::open(path)?;
+    let store = Store::open_with(path, &OpenOptions::default().with_parts())?;
     let out = store.topology(Direction::Out).expect("every store has out-lists");
     let in_lists = store.topologies().find(|topology| topology.direction() == Direction::In);
     let turned = |topology| -> Result<Vec<Triple>> {
@@ -105,6 +141,14 @@ pub fn read(path: &Path) -> Result<Graph> {
         ids: (0..store.vertices()).map(|vertex| ids.original(VertexId(vertex as u32))).collect(),
         names: ids.names().map_or_else(|| Ok(Vec::new()), |names| all_names(names, store.vertices()))?,
         pages: (out.page_count() as usize, out.summary().large_pages as usize),
+        part: store.part().map(|part| Part {
+            number: part.number as usize,
+            ends: part.ends.clone(),
+            edges_hash: part.edges_hash.0,
+            whole_edges: part.whole.edges,
+            whole_hash: part.whole.edges_hash.0,
+            whole_degree_max: part.whole.degree_max.into(),
+        }),
     })
 }
 
@@ -139,7 +183,10 @@ fn lists(store: &Store, topology: &Topology) -> Result<Vec<Triple>> {
     let degrees = topology.degrees(store.vertices())?;
     let mut counted = vec![0u32; store.vertices() as usize];
     edges.iter().for_each(|edge| counted[edge.0 as usize] += 1);
-    assert_eq!(degrees.values(), counted);
+    match store.part().filter(|_| topology.direction() == Direction::Out) {
+        Some(_) => assert!(counted.iter().zip(degrees.values()).all(|(list, degree)| list <= degree)),
+        None => assert_eq!(degrees.values(), counted),
+    }
     assert_eq!(topology.summary().degree_max, counted.iter().max().copied().unwrap_or(0));
     Ok(edges)
 }

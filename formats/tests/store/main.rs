@@ -9,6 +9,7 @@ mod library;
 mod limits;
 mod outputs;
 mod packed;
+mod parts;
 mod properties;
 #[path = "../../../tests/scratch/mod.rs"]
 mod scratch;

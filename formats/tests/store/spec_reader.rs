@@ -10,9 +10,12 @@ mod json;
 mod names;
 #[path = "spec_packed.rs"]
 pub mod packed;
+#[path = "spec_part.rs"]
+mod part;
 
 use json::Json;
 use packed::Packed;
+pub use part::Part;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -34,6 +37,8 @@ pub struct Graph {
     pub names: Vec<Vec<u8>>,
     /// Pages of the out-lists, and how many of them are large.
     pub pages: (usize, usize),
+    /// The part of a graph that the store has, if it is one.
+    pub part: Option<Part>,
 }
 
 /// Reads a whole store; the message names the file that is wrong.
@@ -50,6 +55,7 @@ pub fn read(store: &Path) -> Result<Graph, String> {
         ids: manifest.ids(store)?,
         names: manifest.names(store)?,
         pages: out.pages,
+        part: manifest.part,
     })
 }
 
@@ -87,6 +93,7 @@ struct Manifest {
     stripes: Vec<String>,
     /// The end and the number of pages of each shard of the out-lists; empty if they are not grouped.
     shards: Vec<(u64, usize)>,
+    part: Option<Part>,
 }
 
 /// Returns the end and the number of pages of each shard of `out`.
@@ -139,7 +146,7 @@ impl Manifest {
         let text = fs::read_to_string(store.join(FILE)).map_err(|e| format!("{FILE}: {e}"))?;
         let (envelope, spans) = Json::parse(&text).ok_or(format!("{FILE}: not JSON"))?;
         let version = envelope.member("topostream").number();
-        ensure(version.is_some_and(|version| (1..=4).contains(&version)), FILE, "another version")?;
+        ensure(version.is_some_and(|version| (1..=5).contains(&version)), FILE, "another version")?;
         ensure(envelope.names() == ["crc32c", "graph", "topostream"], FILE, "other members")?;
         let (from, to) = spans.into_iter().find(|(name, ..)| name == "graph").map(|(_, from, to)| (from, to)).unwrap();
         let crc = u64::from(crc32c(&text.as_bytes()[from..to]));
@@ -147,6 +154,7 @@ impl Manifest {
         let graph = envelope.member("graph").clone();
         let members = "created_by directed edges encoding ids in input_edges order origin out page_bytes stripes tag \
             vertices weights";
+        let members = if version == Some(5) { members.replace("stripes", "part stripes") } else { members.into() };
         ensure(graph.names() == members.split(' ').collect::<Vec<_>>(), FILE, "other members in graph")?;
         let number = |name: &str| graph.member(name).number().ok_or(format!("{FILE}: {name} is no number"));
         let encoding = graph.member("encoding");
@@ -173,8 +181,12 @@ impl Manifest {
             _ => return Err(format!("{FILE}: order")),
         };
         let is_named = graph.member("ids").member("kind").text() == Some("names");
-        ensure(is_named == (version == 4), FILE, "names of another version")?;
-        ensure(is_named || is_new == (version == 3), FILE, "packed pages or an order of another version")?;
+        ensure(version == 5 || is_named == (version == 4), FILE, "names of another version")?;
+        ensure(
+            version == 5 || is_named || is_new == (version == 3),
+            FILE,
+            "packed pages or an order of another version",
+        )?;
         let manifest = Self {
             packed,
             tag: number("tag")?,
@@ -184,7 +196,11 @@ impl Manifest {
             weighted: graph.member("weights").text().is_some_and(|of| of == "u32" || of == "f32"),
             page_bytes: number("page_bytes")?,
             record_id,
-            shards: shards(graph.member("out"), (version < 3).then_some(version == 2))?,
+            shards: shards(graph.member("out"), (version < 3 || version == 5).then_some(version == 2))?,
+            part: match version {
+                5 => Some(Part::read(graph.member("part"), number("vertices")?, number("edges")?)?),
+                _ => None,
+            },
             stripes: graph.member("stripes").items().iter().filter_map(|s| s.text().map(str::to_owned)).collect(),
             graph,
         };
@@ -193,8 +209,10 @@ impl Manifest {
         ensure((1..=256).contains(&manifest.stripes.len()), FILE, "stripes")?;
         ensure(manifest.vertices <= 1 << 32, FILE, "vertices")?;
         ensure(record_id.is_none_or(|(p, q)| p > 0 && q > 0 && p + q <= 8), FILE, "widths")?;
+        ensure(manifest.part.is_none() || record_id.is_none(), FILE, "record ids in a part")?;
+        let is_one_of_several = manifest.part.as_ref().is_some_and(|part| part.ends.len() > 1);
         ensure(
-            manifest.directed || *manifest.graph.member("in") == Json::null(),
+            manifest.directed || is_one_of_several || *manifest.graph.member("in") == Json::null(),
             FILE,
             "in-lists of an undirected graph",
         )?;
@@ -208,7 +226,9 @@ impl Manifest {
     /// The shards of `pages` pages.
     fn shards_of(&self, folder: &str, pages: usize) -> Result<Vec<Shard>, String> {
         if self.shards.is_empty() || !folder.is_empty() {
-            return Ok(vec![Shard { destinations: 0..self.vertices, pages: 0..pages }]);
+            let part = self.part.as_ref().filter(|_| folder.is_empty());
+            let destinations = part.map_or(0..self.vertices, Part::own);
+            return Ok(vec![Shard { destinations, pages: 0..pages }]);
         }
         let (mut vertex, mut page) = (0, 0);
         let shard = |&(end, pages): &(u64, usize)| {
@@ -331,9 +351,15 @@ impl Manifest {
         let mut counted = vec![0; self.vertices as usize];
         edges.iter().for_each(|edge| counted[edge.0 as usize] += 1);
         let bytes: Vec<u8> = counted.iter().flat_map(|&degree: &u64| (degree as u32).to_le_bytes()).collect();
-        match self.packed {
-            Some(_) => ensure(crc == Some(crc32c(&bytes).into()), "graph.json", "the checksum of degrees")?,
-            None => ensure(checked(store, &file, 4 * self.vertices, crc)? == bytes, &file, "other degrees")?,
+        let is_owned = |list: u64| self.part.as_ref().is_none_or(|part| part.own().contains(&list));
+        ensure(folder.is_empty() || edges.iter().all(|edge| is_owned(edge.0)), &directory, "lists of other vertices")?;
+        match (self.packed, self.part.as_ref().filter(|_| folder.is_empty())) {
+            (_, Some(part)) => {
+                let degrees = checked(store, &file, 4 * self.vertices, crc)?;
+                part.check(&edges, &counted, &degrees.chunks(4).map(number).collect::<Vec<_>>())?;
+            }
+            (Some(_), None) => ensure(crc == Some(crc32c(&bytes).into()), "graph.json", "the checksum of degrees")?,
+            (None, None) => ensure(checked(store, &file, 4 * self.vertices, crc)? == bytes, &file, "other degrees")?,
         }
         let longest = counted.iter().max().copied().unwrap_or(0);
         ensure(summary.member("degree_max").number() == Some(longest), "graph.json", "degree_max")?;

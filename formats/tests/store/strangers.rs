@@ -28,6 +28,7 @@ impl Striped {
             shard_ends: &[],
             ids: None,
             order: VertexOrder::Natural,
+            part: None,
         };
         let manifest = write(&folder.path().join("s"), &plan).unwrap();
         Self { folder, manifest }

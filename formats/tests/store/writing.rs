@@ -24,6 +24,7 @@ pub fn write(path: &Path, layout: Layout) -> topostream_formats::Result<Manifest
             shard_ends: &[],
             ids: None,
             order: VertexOrder::Natural,
+            part: None,
         },
     )
 }
@@ -135,6 +136,7 @@ fn offsets_of_pages_exceed_32_bits() {
                 shard_ends: &[],
                 ids: None,
                 order: VertexOrder::Natural,
+                part: None,
             },
         )
         .unwrap();
@@ -174,6 +176,7 @@ fn manifest() -> Manifest {
         stripes: vec![PathBuf::from(".")],
         out,
         in_lists: None,
+        part: None,
     }
 }
 
@@ -281,6 +284,7 @@ fn absurd_shards_do_not_open() {
         shard_ends,
         ids: None,
         order: VertexOrder::Natural,
+        part: None,
     };
     let good = library::write(folder.path(), &plan).unwrap();
     let refused = |change: &dyn Fn(&mut Vec<ShardManifest>)| {

@@ -101,7 +101,8 @@ impl Budget {
                 IdSpace::Range { count, .. } => Some(order::memory_bytes(count.min(VERTICES_MAX), false)),
                 _ => None,
             },
-            shards: options.shards.into(),
+            // A part is not grouped.
+            shards: if options.part.is_some() { 1 } else { options.shards.into() },
             in_edges: options.in_edges,
         }
     }

@@ -11,6 +11,7 @@
 //! Stages run one after another, so each has the whole budget. Graphs that a seed generates are not collected: their
 //! edges are sorted by ranges of sources while lists are packed (`seeded`).
 
+mod balance;
 mod batches;
 mod blocks;
 mod breadth_first;
@@ -22,6 +23,7 @@ mod listed;
 mod memory;
 mod options;
 mod order;
+mod part;
 mod partition;
 mod plan;
 mod ranges;
@@ -38,6 +40,7 @@ mod spool;
 mod survey;
 mod tally;
 
+pub use balance::Balance;
 pub use options::{FormatOptions, FormatReport, IdPolicy, OrderFrom};
 pub use survey::{Seen, Undirected};
 
@@ -49,13 +52,13 @@ use record::{Plain, Record, Weighted, unsortable};
 use reorder::Order;
 use seeded::Seeded;
 use sorter::{Collected, Sorter};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::names::StoredNames;
 use topostream_formats::packed::{PackedParameters, UNIT, edges_max_of};
+use topostream_formats::part::PartManifest;
 use topostream_formats::readers::VertexList;
-use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::{StoreWriter, Targets, TopologyWriter};
 use topostream_formats::{
     Direction, EdgeSource, Encoding, Error, Manifest, Result, SourceInfo, VertexOrder, WeightType,
@@ -150,9 +153,7 @@ fn format_with(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<FormatReport> {
-    if !(1..=SHARDS_MAX).contains(&options.shards) {
-        return Err(Error::Invalid(format!("{} shards: there must be 1 to {SHARDS_MAX}", options.shards)));
-    }
+    options.check_shards()?;
     threads::start_shared_pool()?;
     system_memory::probe("formatting", options.memory_bytes.min(PROBED_BYTES_MAX))?;
     // Checked before reading the input, which may take long and, from a pipe, is possible only once.
@@ -235,7 +236,8 @@ pub fn needed_bytes(
 fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     let mut options = options.clone();
     options.layout.weights = info.weights.filter(|_| options.keep_weights);
-    options.in_edges &= info.directed && !options.symmetrize;
+    // The out-lists of an undirected graph serve as its in-lists, but not those of one of several parts.
+    options.in_edges &= info.directed && !options.symmetrize || options.part.is_some() && options.shards > 1;
     if let Encoding::Packed { edges_max, step, .. } = &mut options.layout.encoding {
         // Without repeated edges, lists ascend strictly.
         *step |= options.remove_duplicates;
@@ -263,6 +265,7 @@ struct Made {
     ids: Ids,
     out: TopologyManifest,
     in_lists: Option<TopologyManifest>,
+    part: Option<PartManifest>,
     vertices: u64,
     edges: u64,
     input_edges: u64,
@@ -306,8 +309,7 @@ impl<'a, R: Record> Formatter<'a, R> {
     ) -> Result<FormatReport> {
         let info = source.info().clone();
         let budget = Budget::new(&mut *source, options)?;
-        let shards = if options.shards > 1 { format!(" {} shards", options.shards) } else { String::new() };
-        let tag = crc32c(format!("{} {:?}{shards}", info.name, options.layout).as_bytes());
+        let tag = part::tag(&info, options);
         let writer = StoreWriter::create(path, options.layout.clone(), tag)?;
         let folder = options.temporary.clone().unwrap_or_else(|| writer.temporary().to_owned());
         let (edges, naming) = (Collected::Memory(Vec::new()), Naming::vertices_below(0));
@@ -358,6 +360,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             stripes: options.layout.stripes.clone(),
             out: made.out,
             in_lists: made.in_lists,
+            part: made.part,
         };
         cancel.check()?;
         formatter.writer.finish(&manifest)?;
@@ -392,10 +395,19 @@ impl<'a, R: Record> Formatter<'a, R> {
         (self.edges, self.naming) = (edges, naming);
         self.budget.check(&self.known())?;
         let (order, ids) = self.number_vertices()?;
-        let (out, edges) =
-            if self.options.shards > 1 { self.write_shards()? } else { self.write_lists(Direction::Out)? };
-        let in_lists = if self.options.in_edges { Some(self.write_in_lists(edges)?) } else { None };
-        Ok(Made { order, ids, out, in_lists, vertices, edges, input_edges, self_loops_removed, seen })
+        let mut part = None;
+        let (out, edges) = match self.options.part {
+            Some(number) => {
+                let made = self.write_part(number)?;
+                part = Some(made.part);
+                (made.out, made.edges)
+            }
+            None if self.options.shards > 1 => self.write_shards()?,
+            None => self.write_lists(Direction::Out)?,
+        };
+        let own = self.destinations(part.as_ref());
+        let in_lists = if self.options.in_edges { Some(self.write_in_lists(edges, &own)?) } else { None };
+        Ok(Made { order, ids, out, in_lists, part, vertices, edges, input_edges, self_loops_removed, seen })
     }
 
     /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed.
@@ -554,11 +566,14 @@ impl<'a, R: Record> Formatter<'a, R> {
         }
     }
 
-    /// Reverses the edges, sorts them again and writes them.
-    fn write_in_lists(&mut self, edges: u64) -> Result<TopologyManifest> {
+    /// Reverses the edges to these destinations, sorts them again and writes them.
+    fn write_in_lists(&mut self, edges: u64, dests: &Range<u64>) -> Result<TopologyManifest> {
         let sort_bytes = self.sort_beside(0)?;
         let mut sorter = Sorter::new(&self.folder, sort_bytes, self.cancel.clone());
-        self.each_edge("sort in-edges", |source, dest, weight| sorter.push(R::new(dest, source, weight)))?;
+        self.each_edge("sort in-edges", |source, dest, weight| match dests.contains(&dest.into()) {
+            true => sorter.push(R::new(dest, source, weight)),
+            false => Ok(()),
+        })?;
         self.edges = sorter.finish()?;
         self.naming = Naming::vertices_below(self.naming.vertices());
         let (summary, written) = self.write_lists(Direction::In)?;

@@ -1,9 +1,11 @@
 //! What a store to be made is like, and what came of it.
 
 use super::Seen;
+use super::balance::{Balance, whole_weights};
 use std::path::PathBuf;
+use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::Layout;
-use topostream_formats::{Encoding, Manifest, VertexOrder};
+use topostream_formats::{Encoding, Error, Manifest, Result, VertexOrder};
 
 /// Which ids become vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +54,13 @@ pub struct FormatOptions {
     pub order_from: Option<OrderFrom>,
     /// The number of shards by destination for out-lists; 1 for no grouping.
     pub shards: u32,
+    /// What the shards have equal shares of, or shares in the ratio of `shard_weights`.
+    pub balance: Balance,
+    /// The weight of each shard, in any unit: machines and devices differ. Empty for equal ones.
+    pub shard_weights: Vec<f64>,
+    /// Make only this part, from 0, as `split` makes it of the store in shards. In-lists are then those of the part's
+    /// vertices, for undirected graphs too.
+    pub part: Option<u32>,
     /// Which ids become vertices.
     pub ids: IdPolicy,
     /// The memory budget, in bytes.
@@ -81,9 +90,30 @@ impl FormatOptions {
             order: VertexOrder::Natural,
             order_from: None,
             shards: 1,
+            balance: Balance::Both,
+            shard_weights: Vec::new(),
+            part: None,
             ids: IdPolicy::Auto,
             memory_bytes: 1 << 30,
             temporary: None,
+        }
+    }
+
+    /// Checks the number and the weights of shards, and the part to be made.
+    pub(super) fn check_shards(&self) -> Result<()> {
+        let shards = self.shards;
+        if !(1..=SHARDS_MAX).contains(&shards) {
+            return Err(Error::Invalid(format!("{shards} shards: there must be 1 to {SHARDS_MAX}")));
+        }
+        whole_weights(&self.shard_weights, shards)?;
+        match self.part {
+            Some(part) if part >= shards => {
+                Err(Error::Invalid(format!("part {part}: expected 0 to {}, as there are {shards} shards", shards - 1)))
+            }
+            Some(_) if matches!(self.layout.encoding, Encoding::RecordId { .. }) => Err(Error::Invalid(
+                "a part has no records of other parts to be addressed: choose vertex ids or packed pages".into(),
+            )),
+            _ => Ok(()),
         }
     }
 }

@@ -62,7 +62,7 @@ impl<'a> Seeded<'a> {
         let must_balance = !info.directed && !is_mirrored;
         let is_traversed = options.order == VertexOrder::Bfs;
         let other = degrees_of_distinct || layout_first || lacks_degrees || must_balance || is_traversed;
-        if other || options.shards > 1 || vertices == 0 {
+        if other || options.shards > 1 || options.part.is_some() || vertices == 0 {
             return None;
         }
         let rules = Rules { keep_loops: !options.remove_self_loops, mirror: is_mirrored };
@@ -176,6 +176,7 @@ impl<R: Record> Formatter<'_, R> {
             ids: numbered.ids,
             out,
             in_lists,
+            part: None,
             vertices: seeded.vertices,
             edges,
             input_edges: seeded.edges.unwrap_or(counted),

@@ -8,74 +8,19 @@
 //! The order of the input is kept within a shard, so no second sort is needed.
 
 use super::Formatter;
+use super::balance::{Histogram, whole_weights};
 use super::record::{Record, unsortable};
 use crate::progress::{Cancel, Unit};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use topostream_formats::manifest::TopologyManifest;
-use topostream_formats::shard::SHARD_VERTICES;
 use topostream_formats::store::read_exact_at;
 use topostream_formats::write::{Targets, TopologyWriter};
 use topostream_formats::{Direction, Encoding, Error, Result, WeightType};
 
-/// Maximum number of places where shards can end; vertices in between are not distinguished. Half a MiB of counts.
-const BUCKETS_MAX: u64 = 1 << 16;
 /// The minimum number of records of a write.
 const RECORDS_MIN: usize = 1 << 10;
-
-/// The number of edges into each of some tens of thousands of ranges of vertices.
-struct Histogram {
-    edges: Vec<u64>,
-    vertices: u64,
-    /// Each bucket has 2^this vertices.
-    bucket_log2: u32,
-}
-
-impl Histogram {
-    fn new(vertices: u64) -> Self {
-        let mut bucket_log2 = SHARD_VERTICES.ilog2();
-        while vertices.div_ceil(1 << bucket_log2) > BUCKETS_MAX {
-            bucket_log2 += 1;
-        }
-        let buckets = vertices.div_ceil(1 << bucket_log2) as usize;
-        Self { edges: vec![0; buckets], vertices, bucket_log2 }
-    }
-
-    #[inline]
-    fn count(&mut self, dest: u32) {
-        self.edges[(dest >> self.bucket_log2) as usize] += 1;
-    }
-
-    /// The vertex after a bucket.
-    fn end(&self, bucket: usize) -> u64 {
-        ((bucket as u64 + 1) << self.bucket_log2).min(self.vertices)
-    }
-
-    /// Returns the ends of `shards` shards. The weight of a vertex is one plus its in-degree over the mean in-degree,
-    /// and shards have equal weights as far as buckets allow: none has much more than twice its share of vertices, or
-    /// of edges.
-    fn ends(&self, shards: u32) -> Vec<u64> {
-        let (shards, vertices) = (u128::from(shards), u128::from(self.vertices));
-        // Weights are multiplied by the number of edges, to avoid fractions.
-        let edges = self.edges.iter().map(|&edges| u128::from(edges)).sum::<u128>().max(1);
-        let total = self.edges.iter().map(|&count| u128::from(count) * vertices).sum::<u128>() + vertices * edges;
-        let (mut ends, mut weight, mut begin) = (Vec::new(), 0, 0);
-        for (bucket, &count) in self.edges.iter().enumerate() {
-            let end = self.end(bucket);
-            let before = weight;
-            weight += u128::from(count) * vertices + u128::from(end - begin) * edges;
-            while (ends.len() as u128) < shards - 1 && weight * shards >= (ends.len() as u128 + 1) * total {
-                let wanted = (ends.len() as u128 + 1) * total;
-                let nearer = weight * shards - wanted < wanted.saturating_sub(before * shards);
-                ends.push(if nearer { end } else { begin });
-            }
-            begin = end;
-        }
-        ends.resize(shards as usize, self.vertices);
-        ends
-    }
-}
 
 /// The edges of one shard, in input order.
 #[derive(Default)]
@@ -171,16 +116,20 @@ impl<R: Record> ShardBuffers<R> {
 }
 
 impl<R: Record> Formatter<'_, R> {
-    /// Writes the sorted edges as out-lists grouped by shard. Also returns their number.
-    pub(super) fn write_shards(&mut self) -> Result<(TopologyManifest, u64)> {
-        let vertices = self.naming.vertices();
-        let mut histogram = Histogram::new(vertices);
-        self.each_edge("count destinations", |_, dest, _| {
-            histogram.count(dest);
+    /// The vertex after the last one of each shard.
+    pub(super) fn shard_ends(&mut self) -> Result<Vec<u64>> {
+        let weights = whole_weights(&self.options.shard_weights, self.options.shards)?;
+        let mut histogram = Histogram::new(self.naming.vertices(), self.options.balance, &self.options.layout);
+        self.each_edge("count destinations", |source, dest, weight| {
+            histogram.count(source, dest, weight);
             Ok(())
         })?;
-        let ends = histogram.ends(self.options.shards);
-        drop(histogram);
+        Ok(histogram.ends(&weights))
+    }
+
+    /// Writes the sorted edges as out-lists grouped by shard. Also returns their number.
+    pub(super) fn write_shards(&mut self) -> Result<(TopologyManifest, u64)> {
+        let (vertices, ends) = (self.naming.vertices(), self.shard_ends()?);
         let buffers_bytes = self.sort_beside(self.budget.grouping_bytes(&self.known()))?;
         let mut buffers = ShardBuffers::<R>::new(&self.folder, buffers_bytes, ends.clone(), self.cancel.clone());
         let edges =

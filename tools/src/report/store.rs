@@ -36,6 +36,7 @@ pub fn page_of_store(path: &str, summary: &Summary, degrees: &[Degrees], program
     let mut tables = vec![degree_table(&summary.degrees), layout(path, summary)];
     tables.extend(packed(summary));
     tables.extend(shards(summary));
+    tables.extend(part(summary));
     Page {
         title: path.to_owned(),
         subtitle: format!(
@@ -137,6 +138,18 @@ fn shards(summary: &Summary) -> Option<Table> {
             ("largest share of vertices", percent(shards.vertices_share_max)),
             ("largest share of edges", percent(shards.edges_share_max)),
             ("bytes of their slots", bytes(shards.extra_slot_bytes)),
+        ],
+    ))
+}
+
+fn part(summary: &Summary) -> Option<Table> {
+    let part = summary.manifest.part.as_ref()?;
+    Some(Table::pairs(
+        "Part of a graph",
+        [
+            ("part", part.place()),
+            ("own vertices", count(part.own().end - part.own().start)),
+            ("share of all edges", percent(summary.manifest.edges as f64 / part.whole.edges.max(1) as f64)),
         ],
     ))
 }

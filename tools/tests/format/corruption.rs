@@ -161,11 +161,11 @@ fn an_unknown_version_is_named_with_the_supported_ones() {
     let folder = store_with_everything(0, encodings()[0]);
     let manifest = folder.path().join("graph.json");
     let text = fs::read_to_string(&manifest).unwrap();
-    for (version, rest) in [("5", "\"crc32c\": 7, \"other\": []}"), ("0", "\"graph\": null}")] {
+    for (version, rest) in [("6", "\"crc32c\": 7, \"other\": []}"), ("0", "\"graph\": null}")] {
         fs::write(&manifest, format!("{{\"topostream\": {version}, {rest}")).unwrap();
         let error = open_and_verify(folder.path()).unwrap_err().to_string();
         assert!(
-            error.ends_with(&format!("graph.json: format version {version}; this program reads versions 1 to 4")),
+            error.ends_with(&format!("graph.json: format version {version}; this program reads versions 1 to 5")),
             "{error}"
         );
     }

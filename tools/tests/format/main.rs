@@ -11,6 +11,7 @@ mod ids;
 mod inputs;
 mod names;
 mod orders;
+mod parts;
 mod properties;
 #[path = "../../../tests/sample/mod.rs"]
 mod sample;

@@ -173,7 +173,7 @@ impl TopologyWriter {
 
     /// Begins an empty page: values are relative to the first destination of the open shard.
     pub(super) fn clear_encoder(&mut self) {
-        let origin = self.shards.last().map_or(0, |shard| shard.end);
+        let origin = self.shards.last().map_or(self.first_dest, |shard| shard.end);
         if let Some(encoder) = &mut self.encoder {
             // The end of the last shard may be 2^32, behind which there are no neighbours.
             encoder.clear(origin as u32);
