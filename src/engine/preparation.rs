@@ -1,6 +1,6 @@
 //! Decisions and checks before a run: threads, devices, memory, and whether the algorithm accepts the graph.
 
-use super::ranks::{Devices, agreed_choice};
+use super::ranks::{Devices, agreed_choice, own_vertices};
 use super::roster::Kinds;
 use super::session::beside;
 use super::{Engine, THREADS_MAX, declared};
@@ -87,12 +87,15 @@ impl Engine {
         }
         declared::check_shared(algorithm, self.store.topology(Direction::In).is_some())?;
         let (strategy, speeds) = self.shares(algorithm, &all)?;
+        let own = own_vertices(&self.store, &places);
+        let strategy = if own.is_some() { Strategy::Shard } else { strategy };
         let request = TeamRequest {
             store: &self.store,
             speeds: &speeds,
             alike: all.alike(),
             strategy,
             assignment: options.assignment,
+            own: own.as_deref(),
             binding_bytes_max: all.binding_bytes_max,
         };
         Ok((Some(TeamPlan::new(algorithm, &request)?.of_rank(&self.store, places)), kinds))
@@ -143,7 +146,7 @@ impl Engine {
     pub(super) fn graph(&self, algorithm: &dyn Algorithm) -> Result<Graph> {
         let store = &self.store;
         let has_in_lists = store.topology(Direction::In).is_some();
-        let (vertices, edges) = (store.vertices(), store.edges());
+        let (vertices, edges) = (store.vertices(), store.whole_edges());
         let (directed, weights) = (store.manifest().directed, store.manifest().weights);
         let graph = Graph {
             vertices,

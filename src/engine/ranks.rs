@@ -9,11 +9,15 @@ use crate::cluster::agreement::Agreement;
 use crate::cluster::{Cluster, Places, Traffic};
 use crate::device::DeviceReport;
 use crate::error::{Error, Result};
-use crate::model::algorithm::Algorithm;
+use crate::model::algorithm::{Algorithm, Ends};
 use crate::report::{RankReport, RunReport, StepReport, peak_memory_bytes};
 use crate::team::Strategy;
+use crate::team::assignment::equal_parts;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
+use topostream_formats::part::host_name;
+use topostream_formats::{Direction, Store};
 
 /// The devices of all ranks.
 pub(super) struct Devices {
@@ -31,8 +35,9 @@ impl Engine {
     /// # Errors
     /// [`Error::Ranks`] with what differs; [`Error::Parameter`] for what runs on one machine only.
     pub(super) fn agree(&self, algorithm: &dyn Algorithm) -> Result<()> {
-        let Some(cluster) = self.options.ranks() else { return Ok(()) };
         let name = algorithm.name();
+        self.check_part(algorithm)?;
+        let Some(cluster) = self.options.ranks() else { return Ok(()) };
         if self.options.checkpoints.is_some() {
             let message =
                 format!("{name} shares the run with other ranks: checkpoints are written on one machine only");
@@ -40,7 +45,7 @@ impl Engine {
         }
         let options = &self.options;
         let agreement = Agreement::default().with("program", PROGRAM);
-        let fields = identity::graph(&self.store).into_iter();
+        let fields = graph(&self.store).into_iter();
         let parameters = algorithm.parameters().map_or_else(Vec::new, |parameters| parameters.into_fields());
         let parameters = parameters.into_iter().map(|(name, value)| (format!("parameter {name}"), value));
         let agreement = fields.chain(parameters).fold(agreement, |all, (name, value)| all.with(&name, value));
@@ -50,6 +55,31 @@ impl Engine {
             .with("assignment", options.assignment)
             .with("asynchronous", options.asynchronous);
         agreement.check(cluster)
+    }
+
+    /// Checks that a part of a graph is that of this rank, and that the algorithm's edge functions write to the vertices
+    /// that own the edges.
+    fn check_part(&self, algorithm: &dyn Algorithm) -> Result<()> {
+        let store = &self.store;
+        let Some(part) = store.part().filter(|_| store.is_partial()) else { return Ok(()) };
+        let place = self.options.ranks().map_or((0, 1), |cluster| (cluster.rank(), cluster.ranks()));
+        if (part.number as usize, part.count() as usize) != place {
+            let (rank, ranks) = place;
+            let message = format!("{}: {}, opened by rank {rank} of {ranks}", store.path().display(), part.place());
+            return Err(Error::Parameter(message));
+        }
+        let visits = algorithm.visits(store.topology(Direction::In).is_some());
+        let owned = |direction| match direction {
+            Direction::Out => Ends::Neighbour,
+            Direction::In => Ends::List,
+        };
+        let other = visits.iter().find(|(direction, _)| algorithm.writes(*direction) != owned(*direction));
+        let Some((direction, _)) = other else { return Ok(()) };
+        let lists = if *direction == Direction::Out { "out" } else { "in" };
+        Err(Error::Parameter(format!(
+            "{} runs on whole graphs only: along {lists}-lists its edges write to vertices of other parts",
+            algorithm.name()
+        )))
     }
 
     /// Returns the devices of all ranks, given those of this one.
@@ -73,6 +103,24 @@ impl Engine {
         let Some(cluster) = self.options.ranks() else { return Ok(own) };
         Ok(cluster.gather(&[own])?.into_iter().flatten().min().unwrap_or(own))
     }
+}
+
+/// What identifies a graph. Parts of one have pages and tags of their own.
+fn graph(store: &Store) -> Vec<(String, String)> {
+    let Some(part) = store.part().filter(|_| store.is_partial()) else { return identity::graph(store) };
+    let whole = format!("{:?}", part.whole);
+    vec![("store: ends of parts".into(), format!("{:?}", part.ends)), ("store: whole graph".into(), whole)]
+}
+
+/// The vertices of each device, if ranks have parts of a graph: those of its part, in equal shares.
+pub(super) fn own_vertices(store: &Store, places: &Places) -> Option<Vec<Range<u64>>> {
+    let part = store.part().filter(|_| store.is_partial())?;
+    let of_rank = |(rank, own): (usize, Range<u64>)| {
+        let shares = vec![1.0; places.of(rank).len()];
+        let within = equal_parts(own.end - own.start, &shares);
+        within.into_iter().map(move |range| own.start + range.start..own.start + range.end).collect::<Vec<_>>()
+    };
+    Some(part.ranges().into_iter().enumerate().flat_map(of_rank).collect())
 }
 
 /// The strategy and the shares of devices that the first rank has chosen: measured rates, and memory, differ.
@@ -131,7 +179,7 @@ pub(super) fn complete(report: &mut RunReport, cluster: &Cluster, before: &Traff
     let Traffic { sent_bytes, received_bytes, ns, rounds } = cluster.traffic().since(before);
     let devices = report.sharing.as_ref().map_or_else(Vec::new, |sharing| sharing.devices.clone());
     let rank = RankReport {
-        host: host(),
+        host: host_name(),
         devices: devices.len() as u64,
         pages: report.total.pages,
         disk_bytes: report.total.disk_bytes,
@@ -169,11 +217,4 @@ fn counts(step: &StepReport) -> [u64; 5] {
 
 fn set_counts(step: &mut StepReport, sums: [u64; 5]) {
     [step.pages, step.pages_cached, step.disk_bytes, step.wanted_bytes, step.network_bytes] = sums;
-}
-
-/// The machine's name.
-fn host() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = name.trim();
-    if name.is_empty() { "unknown".into() } else { name.into() }
 }

@@ -16,6 +16,7 @@ mod joint;
 mod ranks;
 
 use super::assignment::PageMap;
+use super::plan::Everywhere;
 use super::schedule::{self, Round};
 use super::speed::Speeds;
 use super::{Strategy, TeamPlan};
@@ -272,17 +273,22 @@ impl Team {
         let ended = ends.into_iter().zip(edges).map(|(end, edges)| Ended::new(&end.summary, edges, stops)).collect();
         let of_all = self.ended(ended)?;
         of_all.iter().for_each(|one| one.add_to(&mut all.summary));
-        all.work.edges = self.opened(of_all.iter().map(|one| one.edges));
+        all.work.edges = self.opened(&of_all.iter().map(|one| one.edges).collect::<Vec<_>>());
         Ok(all)
     }
 
     /// Returns the number of edges in the lists that were opened in this superstep, given those that each device has
     /// opened. A list that several devices have opened counts once.
-    fn opened(&self, by_device: impl Iterator<Item = u64>) -> u64 {
-        match self.page_edges {
-            Some(edges) => edges,
-            None if self.plan.strategy == Strategy::Shard && self.sees_all() => by_device.max().unwrap_or(0),
-            None => by_device.sum(),
+    fn opened(&self, by_device: &[u64]) -> u64 {
+        let most = |edges: &[u64]| edges.iter().copied().max().unwrap_or(0);
+        let places = &self.plan.places;
+        match (self.page_edges, self.everywhere()) {
+            (Some(edges), _) => edges,
+            (None, Some(Everywhere { shared: true, by_rank: true, .. })) => {
+                (0..places.ranks()).map(|rank| most(&by_device[places.of(rank)])).sum()
+            }
+            (None, _) if self.plan.strategy == Strategy::Shard && self.sees_all() => most(by_device),
+            (None, _) => by_device.iter().sum(),
         }
     }
 
@@ -295,10 +301,12 @@ impl Team {
 
     /// Returns whether each page of this superstep goes to every device that owns vertices.
     fn sees_all(&self) -> bool {
-        match &self.plan.everywhere {
-            Some(everywhere) => everywhere[usize::from(self.direction == Direction::In)].shared,
-            None => self.plan.pages.is_shared(self.direction),
-        }
+        self.everywhere().map_or_else(|| self.plan.pages.is_shared(self.direction), |all| all.shared)
+    }
+
+    /// What is known of the pages of all ranks, in the direction of this superstep.
+    fn everywhere(&self) -> Option<Everywhere> {
+        self.plan.everywhere.map(|[along, against]| if self.direction == Direction::In { against } else { along })
     }
 
     /// The number of edges in all pages that any device sees.

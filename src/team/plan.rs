@@ -15,6 +15,7 @@ use crate::team::assignment::{DEVICES_MAX, PageMap, aligned_parts, equal_parts, 
 use crate::team::crossing::{Crossings, RankSchedule};
 use crate::team::schedule::{Schedule, ScheduleRequest};
 use crate::team::{Assignment, Strategy, TeamReport};
+use std::ops::Range;
 use std::sync::Arc;
 use topostream_formats::{Direction, Store};
 
@@ -52,6 +53,8 @@ pub(super) struct Everywhere {
     pub edges: u64,
     /// Whether every page goes to all devices that own vertices.
     pub shared: bool,
+    /// Whether ranks have different pages.
+    pub by_rank: bool,
 }
 
 /// Main memory for values that cross between ranks at the end of a run, in bytes.
@@ -70,6 +73,8 @@ pub struct TeamRequest<'a> {
     pub strategy: Strategy,
     /// The page assignment that the user chose.
     pub assignment: Assignment,
+    /// The vertices of each device, if they are known: those of a part of the graph under [`Strategy::Shard`].
+    pub own: Option<&'a [Range<u64>]>,
     /// The largest buffer that every device can bind, in bytes.
     pub binding_bytes_max: u64,
 }
@@ -104,8 +109,9 @@ impl TeamPlan {
             asked => asked,
         };
         let equal = vec![1.0; speeds.len()];
-        let of_shards = if sharded { parts_of_shards(store, speeds.len()) } else { None };
-        let mut own = of_shards.unwrap_or_else(|| equal_parts(store.vertices(), &equal));
+        let of_shards = || if sharded { parts_of_shards(store, speeds.len()) } else { None };
+        let own = request.own.map(<[_]>::to_vec).or_else(of_shards);
+        let mut own = own.unwrap_or_else(|| equal_parts(store.vertices(), &equal));
         let mut aligned = false;
         let pages = match sharded {
             true => {
@@ -162,11 +168,13 @@ impl TeamPlan {
             return self;
         }
         let RankSchedule { schedule, crossings } = self.schedule.of_rank(&places, self.piece_bytes);
+        let (by_rank, pages) = (store.is_partial(), self.pages.among(&places.local()));
         let everywhere = Some([Direction::Out, Direction::In].map(|direction| Everywhere {
-            edges: self.pages.edges(store, direction),
-            shared: self.pages.is_shared(direction),
+            edges: if by_rank { store.whole_edges() } else { self.pages.edges(store, direction) },
+            // A rank's devices own the destinations of all pages of its part.
+            shared: if by_rank { direction == Direction::Out } else { self.pages.is_shared(direction) },
+            by_rank,
         }));
-        let pages = self.pages.among(&places.local());
         Self { schedule, crossings, pages, everywhere, places, adapts: false, ..self }
     }
 
@@ -213,7 +221,7 @@ impl TeamPlan {
     }
 }
 
-fn parts(store: &Store, own: &[std::ops::Range<u64>], sharded: bool) -> Vec<Part> {
+fn parts(store: &Store, own: &[Range<u64>], sharded: bool) -> Vec<Part> {
     let vertices = store.vertices();
     own.iter().map(|own| Part { vertices, own: own.clone(), sharded }).collect()
 }

@@ -140,7 +140,7 @@ impl Common {
         } else {
             std::mem::forget(engine);
         }
-        let store = opening::open_within(&self.store, self.resources.memory_bytes())?;
+        let store = opening::open_again(&self.store, self.resources.memory_bytes())?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(run.report(), cancel))?;
         let mut said = companions.finish(&*run, &store, cancel)?;

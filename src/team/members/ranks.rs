@@ -161,10 +161,16 @@ impl Team {
         layout.choose(&region.vertices, count.into()).1.words
     }
 
-    /// Adds the pages that members of other ranks know a superstep to visit.
+    /// Adds the pages that members of other ranks know a superstep to visit. Ranks that have parts of a graph do not know
+    /// each other's pages: they visit all of theirs, and skip the lists of other vertices.
     pub(super) fn add_pages_of_others(&self, step: &Step, plan: &mut PagePlan) -> Result<()> {
         let Some(cluster) = &self.cluster else { return Ok(()) };
         let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        if self.store.is_partial() {
+            let direction = topology.direction();
+            plan.pages = (0..topology.page_count()).map(|page| PageRef { direction, page: PageId(page) }).collect();
+            return Ok(());
+        }
         let mut bits = vec![0u32; topology.page_count().div_ceil(32) as usize];
         plan.pages.iter().for_each(|page| bits[page.page.index() / 32] |= 1 << (page.page.0 % 32));
         for others in cluster.gather(&bits)? {
