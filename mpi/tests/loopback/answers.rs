@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 
 /// Algorithms whose results have the same bits on every run.
 const COMMANDS: [&[&str]; 6] = [
-    &["pagerank", "--iterations", "6", "--pull"],
-    &["pagerank", "--iterations", "4", "--push"],
+    &["pagerank", "--iterations", "6", "--traffic", "pull"],
+    &["pagerank", "--iterations", "4", "--traffic", "push"],
     &["bfs", "--source", "max-degree"],
     &["components"],
     &["sssp", "--source", "max-degree"],
