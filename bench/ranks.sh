@@ -29,7 +29,7 @@ if [ -z "${TOPOSTREAM:-}" ] || [ -z "${TOPOSTREAM_MPI:-}" ]; then
 fi
 topostream=${TOPOSTREAM:-$built/topostream}
 topostream_mpi=${TOPOSTREAM_MPI:-$built/topostream-mpi}
-default="mpirun --allow-run-as-root --oversubscribe --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo"
+default="mpirun --allow-run-as-root --oversubscribe --bind-to none --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo"
 read -ra mpirun <<<"${MPIRUN:-$default}"
 cores=$(nproc)
 store=$dir/ranks-$scale

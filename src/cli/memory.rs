@@ -1,20 +1,22 @@
 //! The memory budget of a command: `--memory`, within the limits of containers and of the process; without it, half of
 //! the memory that is available.
 
+use super::ranks;
 use std::sync::OnceLock;
 use topostream_tools::available::Available;
 
 /// The origin of a budget that is not `--memory`, for the message where it is too small.
 static ORIGIN: OnceLock<String> = OnceLock::new();
 
-/// The budget of a command, in bytes, at most the limits of the container and of the process.
+/// The budget of a command, in bytes, at most the limits of the container and of the process. Ranks that share a machine
+/// share its memory.
 pub fn memory_bytes(asked: Option<u64>) -> u64 {
     let Some(asked) = asked else {
         let available = Available::now();
         ORIGIN.get_or_init(|| {
             format!("without --memory the budget is half of the available memory: {}", available.describe())
         });
-        return available.bytes / 2;
+        return available.bytes / 2 / ranks::here() as u64;
     };
     match Available::wall() {
         Some(wall) if wall.bytes < asked => {

@@ -36,7 +36,7 @@ const EXAMPLES: &str = "\
 Examples:
   mpirun -n 4 --hostfile hosts topostream-mpi run pagerank wiki --output ranks.csv
   srun -n 4 topostream-mpi run bfs wiki --source 30
-  mpirun -n 2 --mca pml ob1 --mca btl tcp,self topostream-mpi run components wiki    on one machine
+  mpirun -n 2 --bind-to none topostream-mpi run components wiki                        on one machine
 
 All other commands are those of `topostream`.
 Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.";
@@ -65,7 +65,10 @@ pub fn main(start: impl FnOnce() -> Result<Ranked, String>) -> ExitCode {
             return ExitCode::from(1);
         }
     };
-    ranks::keep(&cluster);
+    if let Err(error) = ranks::keep(&cluster) {
+        say(&format!("error: {error}"));
+        abort(1)
+    }
     abort_on_panic(&cluster, abort);
     let code = run(&cluster, abort);
     // All ranks have succeeded, or have stopped together.
@@ -98,7 +101,7 @@ fn run(cluster: &Cluster, abort: fn(u8) -> !) -> u8 {
     durable::wait_if_abandoned();
     match outcome {
         Ok(()) => 0,
-        Err(failure) if failure.is_interrupt() && cluster.is_stopping() => {
+        Err(failure) if failure.is_interrupt() && (cluster.is_stopping() || !cluster.is_shared()) => {
             if cluster.rank() == 0 {
                 failure.report();
             }

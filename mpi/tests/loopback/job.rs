@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 pub const TOPOSTREAM_MPI: &str = env!("CARGO_BIN_EXE_topostream-mpi");
 
@@ -31,14 +30,19 @@ pub fn topostream(arguments: &[&OsStr]) -> String {
 
 /// Stores of an R-MAT graph with weights and in-lists, and of another one.
 pub struct Stores {
-    pub folder: TempDir,
+    folder: PathBuf,
 }
 
 impl Stores {
     pub fn make() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        // In the folder of builds: what all tests share is never dropped.
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("loopback");
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).unwrap();
+        }
+        std::fs::create_dir_all(&folder).unwrap();
         for (name, seed) in [("graph", "7"), ("other", "8")] {
-            let store = folder.path().join(name);
+            let store = folder.join(name);
             let make = ["generate", "rmat", "--scale", "11", "--seed", seed, "--weights", "u32:1:100"];
             let layout = ["--in-edges", "--page-size", "64KiB", "--store"];
             let mut arguments: Vec<&OsStr> = make.iter().chain(&layout).map(OsStr::new).collect();
@@ -49,7 +53,7 @@ impl Stores {
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.join(name)
     }
 }
 
@@ -74,7 +78,18 @@ impl Job {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let mut command = Command::new("mpirun");
-        command.args(["--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]);
+        command.args([
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "--bind-to",
+            "none",
+            "--mca",
+            "pml",
+            "ob1",
+            "--mca",
+            "btl",
+            "tcp,self",
+        ]);
         command.args(["--mca", "btl_tcp_if_include", "lo", "-x", MARK]);
         for (at, (ranks, arguments)) in parts.iter().enumerate() {
             if at > 0 {
