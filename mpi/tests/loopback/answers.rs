@@ -41,6 +41,59 @@ fn results_are_those_of_one_process() {
     }
 }
 
+/// Every rank has a part of the graph.
+#[test]
+fn results_of_parts_are_those_of_the_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, parts] = ["graph", "part{rank}"].map(|name| text(&stores().path(name)));
+    for command in [&["pagerank", "--iterations", "5"][..], &["bfs", "--source", "max-degree"]] {
+        let [alone, shared] = ["alone", "shared"].map(|name| text(&folder.path().join(format!("{name}.csv"))));
+        let arguments = |store: &str, output: &str| {
+            let words = ["run", command[0], store].into_iter().chain(command[1..].iter().copied()).chain(RESOURCES);
+            words.chain(["--output", output]).map(String::from).collect::<Vec<_>>()
+        };
+        let one = arguments(&whole, &alone);
+        topostream(&one.iter().map(OsStr::new).collect::<Vec<_>>());
+        let several = arguments(&parts, &shared);
+        let ended = run(2, &several.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(ended.code, Some(0), "{command:?}: {}", ended.stderr);
+        let [expected, found] = [&alone, &shared].map(|path| std::fs::read_to_string(path).unwrap());
+        assert!(expected == found, "{command:?}: other results");
+    }
+}
+
+/// Every rank writes its own vertices.
+#[test]
+fn results_in_parts_are_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = text(&stores().path("graph"));
+    let [whole, parts] = ["whole.csv", "parts"].map(|name| text(&folder.path().join(name)));
+    let arguments = |output: &str| {
+        let mut arguments = ["run", "components", &store, "--output", output].map(String::from).to_vec();
+        arguments.extend(RESOURCES.map(String::from));
+        arguments
+    };
+    topostream(&arguments(&whole).iter().map(OsStr::new).collect::<Vec<_>>());
+    let mut several = arguments(&parts);
+    several.extend(["--output-parts", "--output-format", "csv"].map(String::from));
+    let ended = run(3, &several.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let mut rows = Vec::new();
+    for rank in 0..3 {
+        let part = folder.path().join(format!("parts/part-{rank:05}-of-00003.csv"));
+        let part = std::fs::read_to_string(part).unwrap();
+        assert!(part.lines().count() > 1, "part {rank} has rows");
+        rows.extend(part.lines().skip(usize::from(rank > 0)).map(String::from));
+    }
+    assert!(folder.path().join("parts/_SUCCESS").exists());
+    let whole = std::fs::read_to_string(whole).unwrap();
+    assert!(whole.lines().eq(rows.iter().map(String::as_str)), "other rows");
+    // A second run does not overwrite them.
+    let again = run(3, &several.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(again.code, Some(1));
+    assert!(again.stderr.contains("expected an empty folder for parts"), "{}", again.stderr);
+}
+
 #[test]
 fn the_report_has_the_ranks() {
     let store = text(&stores().path("graph"));

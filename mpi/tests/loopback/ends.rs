@@ -34,6 +34,18 @@ fn a_missing_store_is_named_with_its_rank() {
     assert!(ended.stderr.contains("error: rank 2 of 3: /no/such"), "{}", ended.stderr);
 }
 
+/// Both ranks open the first part, or as many ranks run as there are not parts.
+#[test]
+fn wrong_parts_are_named() {
+    let [parts, first] = ["part{rank}", "part0"].map(|name| text(&stores().path(name)));
+    let same = run(2, &["run", "pagerank", &first]);
+    assert_eq!(same.code, Some(1), "{}", same.stderr);
+    assert!(same.stderr.contains("rank 1") && same.stderr.contains("part0"), "{}", same.stderr);
+    let missing = run(3, &["run", "pagerank", &parts]);
+    assert_eq!(missing.code, Some(1), "{}", missing.stderr);
+    assert!(missing.stderr.contains("rank 2 of 3") && missing.stderr.contains("part2"), "{}", missing.stderr);
+}
+
 #[test]
 fn other_parameters_are_named() {
     let graph = text(&stores().path("graph"));

@@ -28,7 +28,7 @@ pub fn topostream(arguments: &[&OsStr]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Stores of an R-MAT graph with weights and in-lists, and of another one.
+/// Stores of an R-MAT graph with weights and in-lists, its two parts, and another graph.
 pub struct Stores {
     folder: PathBuf,
 }
@@ -49,6 +49,13 @@ impl Stores {
             arguments.push(store.as_ref());
             topostream(&arguments);
         }
+        // The first graph in two parts.
+        let (whole, sharded) = (folder.join("graph"), folder.join("sharded"));
+        let shards = ["--shards", "2", "--in-edges", "--page-size", "64KiB"].map(OsStr::new);
+        let reformat: Vec<&OsStr> =
+            [OsStr::new("reformat"), whole.as_ref(), sharded.as_ref()].into_iter().chain(shards).collect();
+        topostream(&reformat);
+        topostream(&[OsStr::new("split"), sharded.as_ref(), folder.join("part{rank}").as_ref()]);
         Self { folder }
     }
 
