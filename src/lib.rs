@@ -156,6 +156,12 @@ mod checks;
 pub mod checks;
 #[cfg(not(feature = "internals"))]
 #[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
+mod cluster;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod cluster;
+#[cfg(not(feature = "internals"))]
+#[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
 mod device;
 #[cfg(feature = "internals")]
 #[doc(hidden)]

@@ -8,7 +8,7 @@ pub use crate::pages::StripeReport;
 pub use crate::pages::memory::MemoryPlan;
 pub use crate::predict::{Prediction, Terms};
 pub use crate::team::TeamReport;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use topostream_formats::Direction;
 
 /// The report of a run.
@@ -49,6 +49,10 @@ pub struct RunReport {
     pub bound: Bound,
     /// How several devices shared the run; `None` for a single device.
     pub sharing: Option<TeamReport>,
+    /// The ranks that shared the run. Pages, edges and bytes in the report are then those of all ranks; times are those
+    /// of this one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankReport>,
     /// The cost model's prediction for these pages and edges; `None` if the machine has not been measured.
     #[doc(hidden)]
     pub predicted: Option<Prediction>,
@@ -69,6 +73,7 @@ impl RunReport {
             device: self.device.clone(),
             fetcher: self.fetcher.clone(),
             sharing: self.sharing.clone(),
+            ranks: self.ranks.clone(),
             predicted: self.predicted.clone(),
             checkpoints: self.checkpoints.clone(),
             stripes: self.stripes.clone(),
@@ -136,6 +141,29 @@ pub struct ResumedReport {
     pub wall_ns: u64,
 }
 
+/// The work of a rank: one of several processes that shared a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankReport {
+    /// The machine's name.
+    pub host: String,
+    /// The number of its devices.
+    pub devices: u64,
+    /// Pages that it visited, over all supersteps.
+    pub pages: u64,
+    /// Bytes that it read from disk.
+    pub disk_bytes: u64,
+    /// Bytes that it sent to other ranks, from the start of the run to the end of the last superstep.
+    pub sent_bytes: u64,
+    /// Bytes that it received from them.
+    pub received_bytes: u64,
+    /// Nanoseconds in which it sent, received, or waited for other ranks.
+    pub network_ns: u64,
+    /// The number of exchanges with other ranks.
+    pub network_rounds: u64,
+    /// The peak resident memory of its process, in bytes, if the system reports it.
+    pub peak_memory_bytes: Option<u64>,
+}
+
 /// The report of a superstep, or the sum of several.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct StepReport {
@@ -185,6 +213,16 @@ pub struct StepReport {
     /// Nanoseconds of this exchange.
     #[serde(rename = "merge_ns")]
     pub exchange_ns: u64,
+    /// Bytes that ranks sent to each other.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub network_bytes: u64,
+    /// Nanoseconds in which this rank sent, received, or waited for other ranks.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub network_ns: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What a superstep, or a run, waited for: its elapsed time in parts, in nanoseconds.
@@ -258,6 +296,8 @@ impl StepReport {
         self.transfer.add(&other.transfer);
         self.exchanged_bytes += other.exchanged_bytes;
         self.exchange_ns += other.exchange_ns;
+        self.network_bytes += other.network_bytes;
+        self.network_ns += other.network_ns;
     }
 
     /// Adds work on pages.

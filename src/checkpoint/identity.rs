@@ -61,7 +61,7 @@ fn attribute(declared: &Attribute) -> String {
 }
 
 /// Returns the fields of a store's graph. The location of its files is not among them.
-fn graph(store: &Store) -> Fields {
+pub fn graph(store: &Store) -> Fields {
     let manifest = store.manifest();
     let lists = |direction: Direction| {
         let summary = match direction {

@@ -21,7 +21,7 @@
 
 mod folder;
 mod format;
-mod identity;
+pub(crate) mod identity;
 mod reader;
 mod state;
 mod writer;

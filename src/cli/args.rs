@@ -1,7 +1,7 @@
 //! Arguments that several commands share, and how their values are read.
 
-use super::Failure;
 use super::memory::memory_bytes;
+use super::{Failure, ranks};
 pub use crate::algorithms::command::size;
 use crate::device::DeviceChoice;
 use crate::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};
@@ -332,7 +332,7 @@ impl ResourceArgs {
     /// The engine's options.
     pub fn options(&self, cancel: &topostream_tools::progress::Cancel) -> crate::engine::EngineOptions {
         let defaults = crate::engine::EngineOptions::default();
-        let threads = self.threads.map_or(defaults.threads, usize::from);
+        let threads = self.threads.map_or_else(|| ranks::threads(defaults.threads), usize::from);
         defaults
             .with_memory_bytes(self.memory_bytes())
             .with_buffer_bytes(self.buffer)

@@ -1,6 +1,7 @@
 //! The memory budget of a command: `--memory`, within the limits of containers and of the process; without it, half of
 //! the memory that is available.
 
+use super::ranks;
 use std::sync::{Mutex, PoisonError};
 use topostream_tools::available::Available;
 
@@ -8,13 +9,14 @@ use topostream_tools::available::Available;
 /// there is a budget for each command.
 static ORIGIN: Mutex<Option<String>> = Mutex::new(None);
 
-/// The budget of a command, in bytes, at most the limits of the container and of the process.
+/// The budget of a command, in bytes, at most the limits of the container and of the process. Ranks that share a machine
+/// share its memory.
 pub fn memory_bytes(asked: Option<u64>) -> u64 {
     let (bytes, origin) = match (asked, Available::wall()) {
         (None, _) => {
             let available = Available::now();
             let what = "without --memory the budget is half of the available memory";
-            (available.bytes / 2, Some(format!("{what}: {}", available.describe())))
+            (available.bytes / 2 / ranks::here() as u64, Some(format!("{what}: {}", available.describe())))
         }
         (Some(asked), Some(wall)) if wall.bytes < asked => {
             (wall.bytes, Some(format!("--memory is more than the available memory: {}", wall.describe())))

@@ -22,7 +22,9 @@ mod memory;
 mod opening;
 mod plan;
 mod progress;
+mod rank;
 mod ranking;
+mod ranks;
 mod reformat;
 mod report;
 mod results;
@@ -42,6 +44,7 @@ pub use calibration::for_run as rates;
 pub use columns::{Columns, Rows};
 pub use embedded::{Edges, call, format_edges, usage_text};
 pub use opening::open_within as open;
+pub use rank::{Ranked, main as main_of_rank};
 pub use report::{Asked, Degrees, degrees, report_html};
 pub use results::{OutputFile, ResultFile, ResultFormat};
 pub use run::{AnswerSummary, report_json, report_text};
@@ -189,16 +192,22 @@ impl Failure {
         text
     }
 
-    /// Prints the error to stderr, with a hint if there is one.
-    fn report(&self) -> u8 {
-        // A closed stderr is no reason to panic.
-        let say = |text: &str| writeln!(std::io::stderr(), "{text}").ok();
-        if self.is_interrupt() {
-            say("interrupted: stopped cleanly");
-            return INTERRUPTED;
+    /// The exit code.
+    fn code(&self) -> u8 {
+        match self {
+            _ if self.is_interrupt() => INTERRUPTED,
+            Self::Usage(_) => BAD_USAGE,
+            _ => 1,
         }
-        say(&format!("error: {}", self.text()));
-        if matches!(self, Self::Usage(_)) { BAD_USAGE } else { 1 }
+    }
+
+    /// Prints the error to stderr, with a hint if there is one. Returns the exit code.
+    fn report(&self) -> u8 {
+        let text =
+            if self.is_interrupt() { "interrupted: stopped cleanly" } else { &format!("error: {}", self.text()) };
+        // A closed stderr is no reason to panic.
+        writeln!(std::io::stderr(), "{text}").ok();
+        self.code()
     }
 }
 

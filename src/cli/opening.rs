@@ -1,12 +1,13 @@
 //! Opening stores, with the options that all commands share.
 
-use super::Failure;
 use super::memory::memory_bytes;
+use super::{Failure, ranks};
 use crate::store::Store;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use topostream_formats::OpenOptions;
+use topostream_formats::part::{PartPath, PartReport, check_parts, open_for};
 
 /// The environment variable with further folders for stripes, as `--allow-stripe`.
 const VARIABLE: &str = "TOPOSTREAM_ALLOW_STRIPE";
@@ -42,6 +43,34 @@ pub fn open_within(path: impl AsRef<Path>, memory_bytes: u64) -> Result<Store, F
 /// Opens a store, or a part of a graph: for commands that describe and check what there is.
 pub fn open_any(path: impl AsRef<Path>, memory_bytes: u64) -> Result<Store, Failure> {
     Ok(Store::open_with(path, &options(memory_bytes).with_parts())?)
+}
+
+/// Opens the store of a run: by several ranks, each its own part of a graph, or a whole store. In a rank's path, `{rank}`
+/// is its number.
+pub fn open_for_run(path: &Path, memory_bytes: u64) -> Result<Store, Failure> {
+    let Some(cluster) = ranks::shared() else { return open_within(path, memory_bytes) };
+    let (rank, ranks) = (cluster.rank() as u32, cluster.ranks() as u32);
+    let store = open_again(path, memory_bytes)?;
+    if cluster.gather(&[u8::from(store.is_partial())])?.concat() == vec![0; cluster.ranks()] {
+        return Ok(store);
+    }
+    let (opened, report) = open_for(&pattern(path)?, rank, ranks, &options(memory_bytes));
+    let reports = cluster.gather_bytes(&report.encode())?;
+    let reports: Vec<_> = reports.iter().map(|bytes| PartReport::decode(bytes)).collect::<Result<_, _>>()?;
+    check_parts(&reports)?;
+    Ok(opened.unwrap_or(store))
+}
+
+/// Opens the store of a run once more, without the other ranks.
+pub fn open_again(path: &Path, memory_bytes: u64) -> Result<Store, Failure> {
+    let Some(cluster) = ranks::shared() else { return open_within(path, memory_bytes) };
+    open_any(pattern(path)?.of(cluster.rank() as u32, cluster.ranks() as u32), memory_bytes)
+}
+
+/// A path with placeholders.
+fn pattern(path: &Path) -> Result<PartPath, Failure> {
+    let text = path.to_str().ok_or_else(|| Failure::Other(format!("{}: expected a path in UTF-8", path.display())))?;
+    Ok(text.parse()?)
 }
 
 /// The options of opening.

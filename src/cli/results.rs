@@ -50,6 +50,17 @@ impl ResultFormat {
         }
     }
 
+    /// The extension of files.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Text => "txt",
+            Self::Csv => "csv",
+            Self::Npy => "npy",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+        }
+    }
+
     /// The name, as on the command line.
     fn name(self) -> &'static str {
         match self {

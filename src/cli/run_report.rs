@@ -6,7 +6,7 @@ use crate::device::DeviceReport;
 use crate::device::Transfer;
 use crate::pages::StripeReport;
 use crate::predict::Prediction;
-use crate::report::{CheckpointReport, RunReport, StepReport, Waits};
+use crate::report::{CheckpointReport, RankReport, RunReport, StepReport, Waits};
 use std::fmt::Write;
 
 /// Maximum number of supersteps in a table; others are left out.
@@ -37,7 +37,14 @@ pub fn run_report(report: &RunReport) -> String {
         0 => String::new(),
         _ => format!("{} more supersteps, which --verbose shows\n", count(left_out as u64)),
     };
-    table + &more + &transfers(report) + &stripes(report) + &sharing(report) + &checkpoints(report) + &closing(report)
+    table
+        + &more
+        + &transfers(report)
+        + &stripes(report)
+        + &sharing(report)
+        + &network(report)
+        + &checkpoints(report)
+        + &closing(report)
 }
 
 /// Reads of each stripe; empty for one stripe.
@@ -89,6 +96,34 @@ fn sharing(report: &RunReport) -> String {
             "{}{assignment}: {told} sent and received in {} s\n",
             sharing.strategy,
             seconds(report.total.exchange_ns)
+        )
+}
+
+/// What ranks sent to each other; empty for one process.
+fn network(report: &RunReport) -> String {
+    if report.ranks.is_empty() {
+        return String::new();
+    }
+    let row = |(number, rank): (usize, &RankReport)| {
+        vec![
+            format!("{number} {}", rank.host),
+            count(rank.devices),
+            count(rank.pages),
+            bytes(rank.disk_bytes),
+            bytes(rank.sent_bytes),
+            bytes(rank.received_bytes),
+            seconds(rank.network_ns),
+        ]
+    };
+    let rows = report.ranks.iter().enumerate().map(row);
+    let StepReport { network_bytes, network_ns, .. } = report.total;
+    let supersteps = report.steps.len().max(1) as u64;
+    table(&["rank", "devices", "pages", "read", "sent", "received", "network s"], rows)
+        + &format!(
+            "network: {} in all, {} a superstep; rank 0 sent, received or waited for {} s\n",
+            bytes(network_bytes),
+            bytes(network_bytes / supersteps),
+            seconds(network_ns)
         )
 }
 

@@ -1,5 +1,6 @@
 //! How much commands say.
 
+use super::ranks;
 use clap::Args;
 use std::sync::OnceLock;
 
@@ -23,9 +24,9 @@ impl VerbosityArgs {
     }
 }
 
-/// Whether reports and progress are left out.
+/// Whether reports and progress are left out: as asked, and on all ranks but the first.
 pub fn is_quiet() -> bool {
-    CHOSEN.get().is_some_and(|chosen| chosen.quiet)
+    CHOSEN.get().is_some_and(|chosen| chosen.quiet) || !ranks::is_first()
 }
 
 /// Whether reports are complete.

@@ -165,7 +165,7 @@ impl Transfer {
 }
 
 /// The work of one of several devices.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct DeviceReport {
     /// The device.
     pub device: String,

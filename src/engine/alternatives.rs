@@ -12,6 +12,7 @@
 
 use super::session::Session;
 use super::{EngineOptions, declared};
+use crate::cluster::Cluster;
 use crate::error::Result;
 use crate::model::algorithm::{Alternative, Step, Summary};
 use crate::pages::PagePlan;
@@ -119,7 +120,13 @@ impl Session<'_> {
     pub(super) fn choose(&mut self, step: Step, before: Option<&Summary>) -> Result<Step> {
         let Some(before) = before.filter(|_| !self.is_asynchronous()) else { return Ok(step) };
         let alternatives = self.algorithm.alternatives(&self.graph, &step, before);
-        if alternatives.len() < 2 || (self.is_repeated && self.keeps_all(&alternatives)) {
+        if alternatives.len() < 2 {
+            return Ok(step);
+        }
+        if let Some(cluster) = self.options.ranks().cloned() {
+            return self.choose_together(&cluster, &alternatives);
+        }
+        if self.is_repeated && self.keeps_all(&alternatives) {
             return Ok(step);
         }
         let (mut plans, mut predicted_ns) = (Vec::new(), Vec::new());
@@ -134,6 +141,29 @@ impl Session<'_> {
             }
         }
         let chosen = fastest(&predicted_ns);
+        let step = alternatives[chosen].step;
+        self.planned = Some((step, plans.swap_remove(chosen)));
+        Ok(step)
+    }
+
+    /// Makes the same choice on all ranks: by the time of the slowest one. All of them make all plans, which they have
+    /// to do together.
+    fn choose_together(&mut self, cluster: &Cluster, alternatives: &[Alternative]) -> Result<Step> {
+        let (mut plans, mut told) = (Vec::new(), Vec::new());
+        for Alternative { step, edges } in alternatives {
+            declared::check_step(&*self.algorithm, &self.graph, step)?;
+            let plan = self.device.pages(step)?;
+            let reads = self.reads(&plan);
+            told.push(reads.0 as f64);
+            // Each rank has its part of the edges.
+            told.push(self.rates.predicted_ns(reads, *edges / cluster.ranks() as f64));
+            plans.push(plan);
+        }
+        let all = cluster.gather(&told)?;
+        let column = |at: usize| all.iter().map(move |of_rank| of_rank[at]);
+        let without_reads = column(0).all(|reads| reads == 0.0);
+        let slowest: Vec<f64> = (0..plans.len()).map(|one| column(2 * one + 1).fold(0.0, f64::max)).collect();
+        let chosen = if without_reads { 0 } else { fastest(&slowest) };
         let step = alternatives[chosen].step;
         self.planned = Some((step, plans.swap_remove(chosen)));
         Ok(step)

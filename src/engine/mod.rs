@@ -26,6 +26,7 @@ mod open_gpus;
 mod options;
 mod preparation;
 mod progress;
+mod ranks;
 mod reactor;
 mod roster;
 mod session;
@@ -149,12 +150,12 @@ impl Engine {
         self.has_run.swap(true, Ordering::Relaxed)
     }
 
-    /// Returns the largest buffer that every device can bind, in bytes.
+    /// Returns the largest buffer that every device can bind, in bytes; of a cluster, those of all ranks.
     pub(crate) fn binding_bytes_max(&self) -> Result<u64> {
         Ok(self.kinds()?.binding_bytes_max)
     }
 
-    /// Returns whether all devices are CPUs.
+    /// Returns whether all devices are CPUs; of a cluster, those of all ranks.
     pub(crate) fn is_cpu_only(&self) -> Result<bool> {
         Ok(self.kinds()?.cpu.iter().all(|&cpu| cpu))
     }
@@ -162,7 +163,7 @@ impl Engine {
     /// Opens the devices for an algorithm with a shader, and returns their properties.
     fn kinds(&self) -> Result<Kinds> {
         let EngineOptions { devices, gpu, .. } = &self.options;
-        self.roster.open(devices, true, gpu)
+        Ok(self.all_devices(&self.roster.open(devices, true, gpu)?)?.kinds)
     }
 
     /// Returns the store.
@@ -224,6 +225,21 @@ impl Engine {
         observer: &mut Observer<'_>,
     ) -> Result<(RunReport, State)> {
         let _entered = self.gate.enter(&self.options.cancel)?;
+        let result = self.drive_alone_or_ranked(algorithm, cpu, observer);
+        if let (Some(cluster), Err(error)) = (self.options.ranks(), &result) {
+            cluster.fail(&error.to_string());
+        }
+        result
+    }
+
+    /// The same within the gate. An error ends the run of all ranks.
+    fn drive_alone_or_ranked(
+        &self,
+        algorithm: Arc<dyn Algorithm>,
+        cpu: &MakeCpu,
+        observer: &mut Observer<'_>,
+    ) -> Result<(RunReport, State)> {
+        self.agree(&*algorithm)?;
         self.check_threads()?;
         self.check_part()?;
         declared::check(&*algorithm, &self.store)?;
@@ -252,7 +268,9 @@ impl Engine {
             report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
         }
         report.peak_memory_bytes = peak_memory_bytes();
-        let rates = self.options.rates.as_deref().filter(|_| !resumed);
+        // The cost model knows no network.
+        let alone = self.options.ranks().is_none();
+        let rates = self.options.rates.as_deref().filter(|_| !resumed && alone);
         report.predicted = rates.and_then(|rates| explain(rates, &*algorithm, &self.store, &self.options, &report));
         Ok((report, state))
     }
@@ -296,6 +314,7 @@ impl Session<'_> {
         report.initialise_ns = elapsed_ns(started);
         self.spans.phase("initialise", started, 0);
         while let Some(next) = step {
+            self.heed_ranks()?;
             self.between(&next, active, &report)?;
             let now = self.divisible(next);
             declared::check_step(&*self.algorithm, &self.graph, &now)?;
@@ -335,7 +354,7 @@ impl Session<'_> {
             before = Some(summary);
         }
         report.wall_ns = elapsed_ns(started);
-        self.end_report(&mut report);
+        self.end_report(&mut report)?;
         Ok(report)
     }
 
@@ -353,7 +372,7 @@ impl Session<'_> {
     /// the device, and ends with the vertex phase or the next frontier. `before` is the summary of the previous
     /// superstep, if it ran in this session.
     async fn superstep(&mut self, step: Step, before: Option<&Summary>) -> Result<(Step, StepReport, Summary)> {
-        let started = Instant::now();
+        let (started, network) = (Instant::now(), self.network());
         let step = &self.choose(step, before)?;
         let (PagePlan { pages, policy, parts }, deferred) = self.plan_pages(step)?;
         let report = StepReport {
@@ -373,19 +392,22 @@ impl Session<'_> {
         }
         // A superstep without pages leaves the device's cached pages as they are.
         let pages = if pages.is_empty() { pages } else { self.device.start_resident(pages, policy) };
-        // With checkpoints, cancellation takes effect only between supersteps.
-        let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
+        // With checkpoints or other ranks, cancellation takes effect only between supersteps.
+        let patient = self.options.checkpoints.is_some() || self.options.ranks().is_some();
+        let cancel = (!patient).then_some(&*self.options.cancel);
         let before_ns = elapsed_ns(started);
         let next = self.reads_ahead(step).then_some(step);
         let plan = PagePlan { pages, policy, parts };
         let visit = self.pages.visit(&mut *self.device, &mut self.spans, (cancel, next), plan, report);
         let (mut report, intervals) = visit.await?;
         let vertex_phase = Instant::now();
+        self.tell_ranks();
         let StepEnd { summary, work, transfer, exchange, vertex_ns } = self.device.end(step)?;
         (report.exchanged_bytes, report.exchange_ns) = (exchange.bytes, exchange.ns);
         report.add_work(work);
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);
+        (report.network_bytes, report.network_ns) = self.network_since(&network);
         let ending = Ending { wall_ns: report.vertex_ns, vertex_ns, exchange };
         self.rates.learn(&report, (intervals.requested_bytes, intervals.partial_reads));
         report.waits = waits(before_ns, &intervals, &ending, (&report, self.device.lanes()));

@@ -2,6 +2,7 @@
 
 use super::progress::Progress;
 use crate::checkpoint::{self, Checkpoints};
+use crate::cluster::Cluster;
 use crate::device::DeviceChoice;
 use crate::device::settings::GpuSettings;
 use crate::pages::fetch::FetcherKind;
@@ -55,6 +56,8 @@ pub struct EngineOptions {
     #[doc(hidden)]
     pub checkpoints: Option<Arc<Checkpoints>>,
     #[doc(hidden)]
+    pub cluster: Option<Arc<Cluster>>,
+    #[doc(hidden)]
     pub cancel: Arc<AtomicBool>,
     #[doc(hidden)]
     pub trace: Option<Arc<Timeline>>,
@@ -81,6 +84,7 @@ impl Default for EngineOptions {
             #[cfg(feature = "gpu")]
             open_gpus: None,
             checkpoints: None,
+            cluster: None,
             cancel: Arc::default(),
             trace: None,
             rates: None,
@@ -176,6 +180,14 @@ impl EngineOptions {
         Self { checkpoints: checkpoints.into(), ..self }
     }
 
+    /// The ranks that share runs. Each has an engine over the same graph, with devices of its own, and runs the same
+    /// algorithms in the same order; all have the results. By default a run is this process's alone.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_cluster(self, cluster: impl Into<Option<Arc<Cluster>>>) -> Self {
+        Self { cluster: cluster.into(), ..self }
+    }
+
     /// Set it to true to stop runs: they end with [`Error::Interrupted`](crate::Error::Interrupted).
     #[must_use]
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
@@ -202,6 +214,11 @@ impl EngineOptions {
 }
 
 impl EngineOptions {
+    /// The ranks that share runs, if there are several.
+    pub(crate) fn ranks(&self) -> Option<&Arc<Cluster>> {
+        self.cluster.as_ref().filter(|cluster| cluster.is_shared())
+    }
+
     /// Returns the timeline's part of the budget, in bytes.
     pub(crate) fn trace_bytes(&self) -> u64 {
         self.trace.as_ref().map_or(0, |trace| trace.memory_bytes())

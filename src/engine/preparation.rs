@@ -1,13 +1,14 @@
 //! Decisions and checks before a run: threads, devices, memory, and whether the algorithm accepts the graph.
 
+use super::ranks::{Devices, agreed_choice, own_vertices};
 use super::roster::Kinds;
 use super::session::beside;
 use super::{Engine, THREADS_MAX, declared};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Graph};
 use crate::pages::memory::{Decoders, MemoryPlan};
-use crate::predict::{SUPERSTEPS_DEFAULT, Workload, choose, shares};
-use crate::team::{TeamPlan, TeamRequest};
+use crate::predict::{DeviceProfile, SUPERSTEPS_DEFAULT, UserOptions, Workload, choose, shares};
+use crate::team::{Strategy, TeamPlan, TeamRequest};
 use std::sync::OnceLock;
 use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, memory, threads};
@@ -63,6 +64,9 @@ impl Engine {
         let topology = self.store.topology(Direction::Out).expect("every store has out-lists");
         let why = match () {
             () if !self.options.asynchronous => return Ok(()),
+            () if self.options.ranks().is_some() => {
+                "it shares the run with other ranks, and each would leave out other pages"
+            }
             () if !algorithm.is_monotone() => "its values depend on the order in which lists are read",
             () if topology.is_grouped() => "the store's lists are grouped for shards, so a list is on several pages",
             () => return Ok(()),
@@ -83,28 +87,51 @@ impl Engine {
         Ok((team, kinds, Some(degrees)))
     }
 
-    /// Opens the devices and plans how they share a run. The plan is `None` for a single device.
+    /// Opens the devices and plans how they share a run: of a cluster, those of all ranks. The plan is `None` for a
+    /// single device. The kinds are those of this rank's devices.
     pub(super) fn team_plan(&self, algorithm: &dyn Algorithm) -> Result<(Option<TeamPlan>, Kinds)> {
         let options = &self.options;
         let kinds = self.roster.open(&options.devices, algorithm.shader().is_some(), &options.gpu)?;
-        if kinds.cpu.len() < 2 {
+        let Devices { kinds: all, places } = self.all_devices(&kinds)?;
+        if all.cpu.len() < 2 {
             return Ok((None, kinds));
         }
         declared::check_shared(algorithm, self.store.topology(Direction::In).is_some())?;
-        let rates = options.rates.as_deref();
-        let profiles = self.roster.described(algorithm.shader().is_some(), options.threads, &options.gpu);
-        let strategy = choose(rates, algorithm, &self.store, &options.cost_options(), &profiles);
-        let work = Workload::of(algorithm, &self.store, SUPERSTEPS_DEFAULT);
-        let shares = rates.and_then(|rates| shares(rates, &work, &profiles));
+        let (strategy, speeds) = self.shares(algorithm, &all)?;
+        let own = own_vertices(&self.store, &places);
+        let strategy = if own.is_some() { Strategy::Shard } else { strategy };
         let request = TeamRequest {
             store: &self.store,
-            speeds: &shares.unwrap_or_else(|| kinds.speeds()),
-            alike: kinds.alike(),
+            speeds: &speeds,
+            alike: all.alike(),
             strategy,
             assignment: options.assignment,
-            binding_bytes_max: kinds.binding_bytes_max,
+            own: own.as_deref(),
+            binding_bytes_max: all.binding_bytes_max,
         };
-        Ok((Some(TeamPlan::new(algorithm, &request)?), kinds))
+        Ok((Some(TeamPlan::new(algorithm, &request)?.of_rank(&self.store, places)), kinds))
+    }
+
+    /// Chooses the strategy and the shares of all devices. Ranks take the choice of the first.
+    fn shares(&self, algorithm: &dyn Algorithm, all: &Kinds) -> Result<(Strategy, Vec<f64>)> {
+        let options = &self.options;
+        let rates = options.rates.as_deref();
+        let own = self.roster.described(algorithm.shader().is_some(), options.threads, &options.gpu);
+        // Of other ranks' devices, it is known whether they are CPUs, and assumed that they are like this rank's.
+        let like = |(at, &cpu): (usize, &bool)| {
+            let same = own.iter().cycle().skip(at % own.len()).take(own.len()).find(|profile| profile.is_cpu() == cpu);
+            let profile = same.unwrap_or(&own[0]).clone();
+            DeviceProfile { share: 1.0 / all.cpu.len() as f64, ..profile }
+        };
+        let profiles: Vec<DeviceProfile> = all.cpu.iter().enumerate().map(like).collect();
+        // The model adds up what all devices take of one main memory; ranks have one each.
+        let ranks = options.ranks().map_or(1, |cluster| cluster.ranks()) as u64;
+        let memory_bytes = options.memory_bytes.saturating_mul(ranks);
+        let cost_options = UserOptions { memory_bytes, ..options.cost_options() };
+        let strategy = choose(rates, algorithm, &self.store, &cost_options, &profiles);
+        let work = Workload::of(algorithm, &self.store, SUPERSTEPS_DEFAULT);
+        let shares = rates.and_then(|rates| shares(rates, &work, &profiles));
+        agreed_choice(options.ranks(), strategy, shares.unwrap_or_else(|| all.speeds()))
     }
 
     /// Divides a budget, less the needs of the timeline and of checkpoints.
@@ -130,7 +157,7 @@ impl Engine {
     pub(super) fn graph(&self, algorithm: &dyn Algorithm) -> Result<Graph> {
         let store = &self.store;
         let has_in_lists = store.topology(Direction::In).is_some();
-        let (vertices, edges) = (store.vertices(), store.edges());
+        let (vertices, edges) = (store.vertices(), store.whole_edges());
         let (directed, weights) = (store.manifest().directed, store.manifest().weights);
         let graph = Graph {
             vertices,

@@ -1,5 +1,6 @@
 //! The devices of an engine. They are opened for the first run and kept between runs.
 
+use crate::cluster::Cluster;
 use crate::device::exchange::ExchangeMemory;
 #[cfg(feature = "gpu")]
 use crate::device::gpu;
@@ -78,6 +79,8 @@ pub struct DeviceSetup<'a> {
     pub parts: Option<ReadCost>,
     /// Whether devices may run several supersteps without the engine.
     pub runs_ahead: bool,
+    /// The ranks that share the run, if there are several.
+    pub cluster: Option<Arc<Cluster>>,
 }
 
 /// The properties of devices on which plans depend.
@@ -221,9 +224,10 @@ impl Roster {
         let member = |(device, part): (&OpenDevice, &Part)| {
             device.member(setup, part.clone(), Some(Arc::clone(&exchange)), share)
         };
-        let members = devices.iter().zip(&plan.parts).map(member).collect::<Result<Vec<_>>>()?;
+        let members = devices.iter().zip(plan.local_parts()).map(member).collect::<Result<Vec<_>>>()?;
         let (store, graph) = (Arc::clone(&setup.store), Arc::clone(&setup.graph));
-        Ok(Box::new(Team::new(plan, Arc::clone(&setup.algorithm), store, graph, exchange, members)))
+        let (algorithm, cluster) = (Arc::clone(&setup.algorithm), setup.cluster.clone());
+        Ok(Box::new(Team::new(plan, algorithm, store, graph, exchange, members, cluster)))
     }
 
     /// Calls `look` with the first device's adapter, if it is a GPU that is kept from the last run. For tests.

@@ -4,7 +4,8 @@ use super::alternatives::{self, RatesSoFar};
 use super::asynchronous::PageScheduler;
 use super::roster::{DeviceSetup, MakeCpu};
 use super::stream::PageStream;
-use super::{Engine, EngineOptions};
+use super::{Engine, EngineOptions, ranks};
+use crate::cluster::Traffic;
 use crate::device::Device;
 use crate::error::Result;
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
@@ -42,6 +43,8 @@ pub(super) struct Session<'a> {
     pub(super) rates: RatesSoFar,
     /// A superstep whose pages are known already.
     pub(super) planned: Option<(Step, PagePlan)>,
+    /// What this rank had sent to others before the run.
+    traffic: Traffic,
 }
 
 impl<'a> Session<'a> {
@@ -73,6 +76,7 @@ impl<'a> Session<'a> {
             gpu: options.gpu.clone(),
             trace: options.trace.clone(),
             runs_ahead: may_run_ahead(options),
+            cluster: options.ranks().cloned(),
         };
         let sharing = team.as_ref().map(TeamPlan::report);
         let (kind, runtime) = (options.fetcher, Handle::current());
@@ -105,6 +109,7 @@ impl<'a> Session<'a> {
             scheduler,
             rates,
             planned,
+            traffic: options.ranks().map_or_else(Traffic::default, |cluster| cluster.traffic()),
         })
     }
 
@@ -155,8 +160,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Completes the report at the end of a run.
-    pub(super) fn end_report(&mut self, report: &mut RunReport) {
+    /// Completes the report at the end of a run: of a cluster, with the work of all ranks.
+    ///
+    /// # Errors
+    /// If another rank has failed.
+    pub(super) fn end_report(&mut self, report: &mut RunReport) -> Result<()> {
         report.bound = report.total.bound();
         let unvisited_bytes = self.pages.unvisited_bytes();
         report.total.disk_bytes += unvisited_bytes;
@@ -165,6 +173,7 @@ impl<'a> Session<'a> {
         report.retries = self.pages.retries();
         report.stripes = self.pages.stripe_reports();
         report.checkpoints = self.options.checkpoints.as_ref().map(|checkpoints| checkpoints.report());
+        self.options.ranks().map_or(Ok(()), |cluster| ranks::complete(report, cluster, &self.traffic))
     }
 
     /// Whether the device may run several supersteps without the engine: nothing is done between them.
@@ -199,5 +208,6 @@ pub(super) fn beside<A: Send, B>(name: &str, first: &(impl Fn() -> A + Sync), se
 }
 
 fn may_run_ahead(options: &EngineOptions) -> bool {
-    options.checkpoints.is_none() && !options.asynchronous && options.trace.is_none()
+    let alone = options.ranks().is_none();
+    alone && options.checkpoints.is_none() && !options.asynchronous && options.trace.is_none()
 }

@@ -63,6 +63,19 @@ pub enum Error {
         /// Its error.
         source: Box<Error>,
     },
+    /// Another rank of a run on several machines has failed, so that this one cannot go on.
+    #[error("rank {rank} of {ranks} has failed: {message}")]
+    Rank {
+        /// The rank that has failed, from 0.
+        rank: usize,
+        /// The number of ranks.
+        ranks: usize,
+        /// Its error.
+        message: String,
+    },
+    /// Ranks of a run on several machines have different programs, stores, commands or options.
+    #[error("the ranks do not run the same: {0}")]
+    Ranks(String),
     /// The code of an algorithm panicked on a worker thread: a defect of the algorithm or of this program.
     #[error("{algorithm} panicked on a worker thread: {message}")]
     Panicked {

@@ -5,7 +5,7 @@ use crate::model::attributes::zeroed;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
 
 /// The superstep in which each vertex of a range was first active. Two bytes a vertex, and two more once a superstep's
 /// number needs them.
@@ -83,6 +83,18 @@ impl Activations {
             let first = start + piece * PIECE;
             (first..end.min(first + PIECE)).for_each(|vertex| other.set(vertex as u32, self.get(vertex as u32)));
         });
+    }
+
+    /// Writes the record of some vertices, a word for each: the superstep's number plus one, or 0.
+    pub fn put(&self, vertices: &Range<u64>, to: &[AtomicU32]) {
+        let numbered = to.par_iter().enumerate().with_min_len(PIECE as usize);
+        numbered.for_each(|(at, word)| word.store(self.get((vertices.start + at as u64) as u32), Relaxed));
+    }
+
+    /// Replaces the record of some vertices by what another one has put.
+    pub fn take(&self, vertices: &Range<u64>, from: &[AtomicU32]) {
+        let numbered = from.par_iter().enumerate().with_min_len(PIECE as usize);
+        numbered.for_each(|(at, word)| self.set((vertices.start + at as u64) as u32, word.load(Relaxed)));
     }
 
     fn place(&self, vertex: u32) -> usize {

@@ -34,6 +34,27 @@ impl PageMap {
         }
     }
 
+    /// The number of edges in all pages that any device sees.
+    pub fn edges(&self, store: &Store, direction: Direction) -> u64 {
+        let Some(topology) = store.topology(direction) else { return 0 };
+        let seen = topology.directory().entries().iter().zip(self.of(direction)).filter(|(_, devices)| **devices != 0);
+        seen.map(|(entry, _)| u64::from(entry.edge_count)).sum()
+    }
+
+    /// Whether each page goes to every device that owns vertices.
+    pub fn is_shared(&self, direction: Direction) -> bool {
+        self.of(direction).first().is_none_or(|first| first.count_ones() > 1)
+    }
+
+    /// Returns the map for some consecutive devices alone, which are numbered from 0.
+    pub fn among(&self, devices: &Range<usize>) -> Self {
+        let mask = ((1u64 << devices.len()) - 1) as u32;
+        // A shift by all bits would overflow: a rank without devices sees nothing.
+        let own = |&set: &u32| (u64::from(set) >> devices.start) as u32 & mask;
+        let among = |sets: &[u32]| sets.iter().map(own).collect();
+        Self { along: among(&self.along), against: among(&self.against) }
+    }
+
     /// Assigns pages under Strategy-P: each page to one device, in proportion to `shares`.
     ///
     /// # Errors

@@ -7,13 +7,20 @@
 //! ```
 //!
 //! A page that several devices need is read once: they share its frame.
+//!
+//! The team of a [cluster](crate::cluster) spans its ranks. Each rank plans for all devices, and has those of its own as
+//! members; after its members have written, what others need crosses to their ranks, and the rounds go on as if it had
+//! been written there (`ranks`). Sums over vertices are gathered from all devices and added in the order of devices.
 
 mod joint;
+mod ranks;
 
 use super::assignment::PageMap;
+use super::plan::Everywhere;
 use super::schedule::{self, Round};
 use super::speed::Speeds;
 use super::{Strategy, TeamPlan};
+use crate::cluster::Cluster;
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout};
 use crate::device::exchange::{ExchangeMemory, Gather, Move};
 use crate::device::{Device, DeviceReport, ExchangeWork, Member, PageDone, PageTask, PageWork, RunAhead, StepEnd};
@@ -24,6 +31,7 @@ use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
 use crate::pages::fetch::PageRef;
 use joint::Joint;
+use ranks::Ended;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
@@ -38,7 +46,10 @@ pub struct Team {
     graph: Arc<Graph>,
     exchange: Arc<ExchangeMemory>,
     layout: Option<MessageLayout>,
+    /// The devices of this rank.
     members: Vec<Box<dyn Member>>,
+    /// The ranks, if there are several.
+    cluster: Option<Arc<Cluster>>,
     direction: Direction,
     /// Which of the schedule's two gathers comes next (0 or 1).
     turn: bool,
@@ -70,7 +81,7 @@ struct Pending {
 }
 
 impl Team {
-    /// Creates a team from one device for each part of the plan.
+    /// Creates a team from one device for each part of the plan; of a cluster, for each part of this rank.
     pub fn new(
         plan: TeamPlan,
         algorithm: Arc<dyn Algorithm>,
@@ -78,6 +89,7 @@ impl Team {
         graph: Arc<Graph>,
         exchange: Arc<ExchangeMemory>,
         members: Vec<Box<dyn Member>>,
+        cluster: Option<Arc<Cluster>>,
     ) -> Self {
         let sharded = plan.strategy == Strategy::Shard;
         let layout = plan.traversal.then(|| MessageLayout::new(&plan.declared, sharded));
@@ -88,7 +100,7 @@ impl Team {
             edges: 0,
             compute_ns: 0,
         };
-        let reports = members.iter().map(|member| member.name()).zip(&plan.parts).map(report).collect();
+        let reports = members.iter().map(|member| member.name()).zip(plan.local_parts()).map(report).collect();
         let devices = members.len();
         let (busy, lanes) = (vec![0; members.len()], members.iter().map(|member| member.lanes()).collect());
         Self {
@@ -99,6 +111,7 @@ impl Team {
             exchange,
             layout,
             members,
+            cluster: cluster.filter(|cluster| cluster.is_shared()),
             direction: Direction::Out,
             turn: false,
             wanted: Vec::new(),
@@ -157,7 +170,10 @@ impl Team {
         for (number, round) in rounds.iter().enumerate() {
             bytes += self.bytes(round);
             let last = number + 1 == rounds.len();
-            result = if last { self.start_round(round) } else { self.run_round(round) };
+            result = match last {
+                true => self.start_round(round),
+                false => self.run_round(round).and_then(|()| self.cross_reduction(number)),
+            };
             if result.is_err() {
                 break;
             }
@@ -167,7 +183,7 @@ impl Team {
     }
 
     /// Returns the next gather: the moves that send each device's own values after a vertex phase, and the moves that
-    /// receive them.
+    /// receive those of other members.
     fn gathering(&mut self) -> (Round, Round) {
         self.turn = !self.turn;
         let schedule::Gather { put, take } = self.plan.schedule.gather[usize::from(self.turn)].clone();
@@ -192,6 +208,7 @@ impl Team {
     fn exchange_messages(&mut self) -> Result<ExchangeWork> {
         let begun = Instant::now();
         self.run_round(&self.messages())?;
+        self.cross_messages()?;
         let (bytes, round) = self.replies();
         if round.iter().any(|moves| !moves.is_empty()) {
             self.start_round(&round)?;
@@ -199,23 +216,23 @@ impl Team {
         Ok(ExchangeWork { bytes, ns: begun.elapsed().as_nanos() as u64 })
     }
 
-    /// The messages of all devices.
+    /// The messages of the members.
     fn messages(&self) -> Round {
         let collect = |pieces: &Vec<super::schedule::MessageRegion>| {
             let moves = pieces.iter().map(|piece| Move::Collect { vertices: piece.vertices.clone(), at: piece.at });
             moves.collect()
         };
-        self.plan.schedule.messages.iter().map(collect).collect()
+        self.plan.schedule.messages[self.plan.places.local()].iter().map(collect).collect()
     }
 
-    /// For each device, the application of all others' messages.
+    /// For each member, the application of all other devices' messages.
     fn messages_of_others(&self) -> Round {
         let messages = self.plan.schedule.messages.iter().enumerate();
         let of_others = |to: usize| {
             let others = messages.clone().filter(|(from, _)| *from != to).flat_map(|(_, pieces)| pieces);
             others.map(|piece| Move::Apply { vertices: piece.vertices.clone(), at: piece.at }).collect()
         };
-        (0..self.members.len()).map(of_others).collect()
+        self.plan.places.local().map(of_others).collect()
     }
 
     /// What devices do with messages that have been sent, and the number of bytes written and read.
@@ -231,7 +248,8 @@ impl Team {
                 }
                 let words = layout.choose(&piece.vertices, count).1.words;
                 bytes += 4 * words * self.members.len() as u64;
-                for (_, moves) in round.iter_mut().enumerate().filter(|(to, _)| *to != from) {
+                let own = self.plan.places.local();
+                for (_, moves) in own.zip(round.iter_mut()).filter(|(to, _)| *to != from) {
                     moves.push(Move::Apply { vertices: piece.vertices.clone(), at: piece.at });
                 }
             }
@@ -239,34 +257,38 @@ impl Team {
         (bytes, round)
     }
 
-    /// Sums the devices' results of a superstep.
-    fn sum(&mut self, ends: Vec<StepEnd>) -> StepEnd {
+    /// Sums the results of a superstep: work and times of the members, and the sums over the vertices of all devices,
+    /// added in the order of devices.
+    fn sum(&mut self, ends: Vec<StepEnd>) -> Result<StepEnd> {
         let mut all = StepEnd::default();
-        for (device, end) in ends.into_iter().enumerate() {
-            all.summary.totals.iter_mut().zip(end.summary.totals).for_each(|(total, term)| *total += term);
-            all.summary.activated += end.summary.activated;
-            all.summary.activated_edges += end.summary.activated_edges;
+        for (device, end) in ends.iter().enumerate() {
             all.work += end.work;
             all.transfer.add(&end.transfer);
             all.vertex_ns = all.vertex_ns.max(end.vertex_ns);
             self.reports[device].pages += end.transfer.resident_pages;
             self.account(device, &end.work);
         }
-        all.work.edges = self.opened();
-        all
+        let edges = std::mem::replace(&mut self.edges, vec![0; ends.len()]);
+        let stops = self.cluster.as_ref().is_some_and(|cluster| cluster.wants_to_stop());
+        let ended = ends.into_iter().zip(edges).map(|(end, edges)| Ended::new(&end.summary, edges, stops)).collect();
+        let of_all = self.ended(ended)?;
+        of_all.iter().for_each(|one| one.add_to(&mut all.summary));
+        all.work.edges = self.opened(&of_all.iter().map(|one| one.edges).collect::<Vec<_>>());
+        Ok(all)
     }
 
-    /// Returns the number of edges in the lists that were opened in this superstep. A list that several devices have
-    /// opened counts once.
-    fn opened(&mut self) -> u64 {
-        let by_device = std::mem::take(&mut self.edges);
-        self.edges = vec![0; by_device.len()];
-        match self.page_edges {
-            Some(edges) => edges,
-            None if self.plan.strategy == Strategy::Shard && self.sees_all() => {
-                by_device.into_iter().max().unwrap_or(0)
+    /// Returns the number of edges in the lists that were opened in this superstep, given those that each device has
+    /// opened. A list that several devices have opened counts once.
+    fn opened(&self, by_device: &[u64]) -> u64 {
+        let most = |edges: &[u64]| edges.iter().copied().max().unwrap_or(0);
+        let places = &self.plan.places;
+        match (self.page_edges, self.everywhere()) {
+            (Some(edges), _) => edges,
+            (None, Some(Everywhere { shared: true, by_rank: true, .. })) => {
+                (0..places.ranks()).map(|rank| most(&by_device[places.of(rank)])).sum()
             }
-            None => by_device.into_iter().sum(),
+            (None, _) if self.plan.strategy == Strategy::Shard && self.sees_all() => most(by_device),
+            (None, _) => by_device.iter().sum(),
         }
     }
 
@@ -279,8 +301,20 @@ impl Team {
 
     /// Returns whether each page of this superstep goes to every device that owns vertices.
     fn sees_all(&self) -> bool {
-        let pages = self.plan.pages.of(self.direction);
-        pages.first().is_none_or(|first| first.count_ones() > 1)
+        self.everywhere().map_or_else(|| self.plan.pages.is_shared(self.direction), |all| all.shared)
+    }
+
+    /// What is known of the pages of all ranks, in the direction of this superstep.
+    fn everywhere(&self) -> Option<Everywhere> {
+        self.plan.everywhere.map(|[along, against]| if self.direction == Direction::In { against } else { along })
+    }
+
+    /// The number of edges in all pages that any device sees.
+    fn edges_of_all(&self, direction: Direction) -> u64 {
+        match &self.plan.everywhere {
+            Some(everywhere) => everywhere[usize::from(direction == Direction::In)].edges,
+            None => self.plan.pages.edges(&self.store, direction),
+        }
     }
 
     fn on_done(&mut self, device: usize, report: PageDone, done: &mut Vec<PageDone>) {
@@ -330,11 +364,13 @@ impl Device for Team {
         let sums = self.each(|member| member.initialise())?;
         self.joint.begin(&*self.algorithm, &self.graph);
         let (put, take) = self.gathering();
-        if !take.is_empty() {
+        if !put.iter().all(Vec::is_empty) {
             self.run_round(&put)?;
             self.start_round(&take)?;
         }
+        self.cross_gather(None)?;
         let mut totals = Scalars::default();
+        let sums = self.of_all_devices(sums)?;
         sums.iter().for_each(|sum| totals.iter_mut().zip(sum).for_each(|(total, term)| *total += term));
         Ok(totals)
     }
@@ -353,13 +389,11 @@ impl Device for Team {
             }
             plan.pages.sort_unstable_by_key(|page| page.page);
             plan.pages.dedup();
+            self.add_pages_of_others(step, &mut plan)?;
         }
         let devices = self.plan.pages.of(step.direction);
         plan.pages.retain(|page| devices[page.page.index()] != 0);
-        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
-        let entries = topology.directory().entries();
-        let edges = |page: &PageRef| u64::from(entries[page.page.index()].edge_count);
-        self.page_edges = (step.visit == Visit::All).then(|| plan.pages.iter().map(edges).sum());
+        self.page_edges = (step.visit == Visit::All).then(|| self.edges_of_all(step.direction));
         Ok(plan)
     }
 
@@ -368,7 +402,8 @@ impl Device for Team {
     }
 
     fn run_ahead(&mut self, step: &Step) -> Result<RunAhead> {
-        self.run_jointly(step)
+        // Devices wait for each other's messages in the exchange memory: those of other ranks would never arrive there.
+        if self.cluster.is_some() { Ok(RunAhead::default()) } else { self.run_jointly(step) }
     }
 
     fn begin(&mut self, step: &Step) -> Result<()> {
@@ -455,6 +490,7 @@ impl Device for Team {
         let (put, take) = self.gathering();
         exchange.bytes += self.bytes(&put) + self.bytes(&take);
         let take = if take.is_empty() { vec![Vec::new(); self.members.len()] } else { take };
+        let announced = self.announced();
         let mut gathers = put.into_iter().zip(take).map(|(put, take)| Gather { put, take });
         self.each(|member| member.begin_end(step, gathers.next().expect("one for each device")))?;
         let ends = self.each(|member| member.end(step)).inspect_err(|_| {
@@ -462,7 +498,8 @@ impl Device for Team {
             self.exchange.abandon();
         })?;
         self.each(|member| member.end_gather())?;
-        let end = StepEnd { exchange, ..self.sum(ends) };
+        self.cross_gather(Some(&announced))?;
+        let end = StepEnd { exchange, ..self.sum(ends)? };
         self.joint.ended(&end.summary);
         Ok(end)
     }
@@ -483,6 +520,7 @@ impl Device for Team {
     fn finish(mut self: Box<Self>) -> Result<State> {
         let state = self.whole(false);
         self.each(|member| member.contribute(&state))?;
+        self.share_values(&state)?;
         Ok(state)
     }
 

@@ -7,15 +7,17 @@
 //! | [`assignment`] | which device sees which page |
 //! | `rules` | which attributes are exchanged |
 //! | [`schedule`] | the moves by which devices exchange values, in rounds |
+//! | `crossing` | the pieces of a schedule that cross between the ranks of a cluster |
 //! | `plan` | the plan of all of this, made before a run |
 //! | `members` | a team, which runs supersteps on all of its devices |
 //! | `speed` | measured speeds, by which pages are divided among devices |
 //! | `report` | what a run reports about its devices |
 //!
-//! Used by the cost model and the engine; uses devices.
+//! Used by the cost model and the engine; uses devices and clusters.
 
 pub mod assignment;
 mod choice;
+mod crossing;
 mod members;
 mod plan;
 mod report;

@@ -1,6 +1,7 @@
 //! The plan of a run on several devices: which attributes each holds, which pages each sees, and which values they
 //! exchange.
 
+use crate::cluster::Places;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::packs;
 use crate::device::exchange::{DENSE_BYTES_MAX, DENSE_BYTES_MIN, DENSE_PIECES, ExchangeMemory, PIECE_BYTES_MAX};
@@ -11,8 +12,10 @@ use crate::model::algorithm::Algorithm;
 use crate::model::attributes::Attribute;
 use crate::model::bits::Bits;
 use crate::team::assignment::{DEVICES_MAX, PageMap, aligned_parts, equal_parts, parts_of_shards};
+use crate::team::crossing::{Crossings, RankSchedule};
 use crate::team::schedule::{Schedule, ScheduleRequest};
 use crate::team::{Assignment, Strategy, TeamReport};
+use std::ops::Range;
 use std::sync::Arc;
 use topostream_formats::{Direction, Store};
 
@@ -23,7 +26,7 @@ pub struct TeamPlan {
     pub strategy: Strategy,
     /// The page assignment; never `auto`. Only used with [`Strategy::Replicate`].
     pub assignment: Assignment,
-    /// The part of each device.
+    /// The part of each device, of all ranks.
     pub parts: Vec<Part>,
     /// The size of a piece of exchange memory, in bytes.
     pub piece_bytes: u64,
@@ -36,7 +39,26 @@ pub struct TeamPlan {
     packed: bool,
     /// Whether page shares follow measured speeds.
     pub(super) adapts: bool,
+    /// Which devices are on which rank.
+    pub(super) places: Places,
+    pub(super) crossings: Crossings,
+    /// What is known of the pages of each direction, out-lists first, if several ranks see different ones.
+    pub(super) everywhere: Option<[Everywhere; 2]>,
 }
+
+/// The pages of a direction, as all ranks see them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Everywhere {
+    /// The number of edges in pages that any device sees.
+    pub edges: u64,
+    /// Whether every page goes to all devices that own vertices.
+    pub shared: bool,
+    /// Whether ranks have different pages.
+    pub by_rank: bool,
+}
+
+/// Main memory for values that cross between ranks at the end of a run, in bytes.
+pub(super) const STAGING_BYTES: u64 = 8 << 20;
 
 /// The input of a team's plan.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +73,8 @@ pub struct TeamRequest<'a> {
     pub strategy: Strategy,
     /// The page assignment that the user chose.
     pub assignment: Assignment,
+    /// The vertices of each device, if they are known: those of a part of the graph under [`Strategy::Shard`].
+    pub own: Option<&'a [Range<u64>]>,
     /// The largest buffer that every device can bind, in bytes.
     pub binding_bytes_max: u64,
 }
@@ -85,8 +109,9 @@ impl TeamPlan {
             asked => asked,
         };
         let equal = vec![1.0; speeds.len()];
-        let of_shards = if sharded { parts_of_shards(store, speeds.len()) } else { None };
-        let mut own = of_shards.unwrap_or_else(|| equal_parts(store.vertices(), &equal));
+        let of_shards = || if sharded { parts_of_shards(store, speeds.len()) } else { None };
+        let own = request.own.map(<[_]>::to_vec).or_else(of_shards);
+        let mut own = own.unwrap_or_else(|| equal_parts(store.vertices(), &equal));
         let mut aligned = false;
         let pages = match sharded {
             true => {
@@ -125,16 +150,46 @@ impl TeamPlan {
             activations,
             packed,
             adapts,
+            places: Places::alone(speeds.len()),
+            crossings: Crossings::default(),
+            everywhere: None,
         })
     }
 
-    /// The size of the exchange memory, in bytes.
+    /// Returns the plan as a rank sees it: all devices, and the moves of its own. Shares of pages stay as they are,
+    /// since ranks measure different speeds.
+    ///
+    /// # Panics
+    /// If the places are not those of all devices.
+    #[must_use]
+    pub fn of_rank(self, store: &Store, places: Places) -> Self {
+        assert_eq!(places.of(places.ranks() - 1).end, self.parts.len(), "a place for every device");
+        if places.ranks() == 1 {
+            return self;
+        }
+        let RankSchedule { schedule, crossings } = self.schedule.of_rank(&places, self.piece_bytes);
+        let (by_rank, pages) = (store.is_partial(), self.pages.among(&places.local()));
+        let everywhere = Some([Direction::Out, Direction::In].map(|direction| Everywhere {
+            edges: if by_rank { store.whole_edges() } else { self.pages.edges(store, direction) },
+            // A rank's devices own the destinations of all pages of its part.
+            shared: if by_rank { direction == Direction::Out } else { self.pages.is_shared(direction) },
+            by_rank,
+        }));
+        Self { schedule, crossings, pages, everywhere, places, adapts: false, ..self }
+    }
+
+    /// The parts of the devices of this rank.
+    pub fn local_parts(&self) -> &[Part] {
+        &self.parts[self.places.local()]
+    }
+
+    /// The size of the exchange memory of this rank, in bytes.
     pub fn exchange_bytes(&self) -> u64 {
         self.schedule.pieces * self.piece_bytes
     }
 
-    /// The main memory that the devices need beyond what a single device needs, in bytes: the exchange memory, and the
-    /// attributes and frontiers of CPU devices.
+    /// The main memory that the devices of this rank need beyond what a single device needs, in bytes: the exchange
+    /// memory, and the attributes and frontiers of CPU devices. `cpu` says for each of them whether it is one.
     pub fn memory_bytes(&self, cpu: &[bool]) -> u64 {
         let of_part = |part: &Part| -> u64 {
             let attribute = |declared: &Attribute| {
@@ -147,9 +202,10 @@ impl TeamPlan {
         };
         // Every device, GPUs included, records in main memory when its own vertices were first active.
         let noted = if self.activations { Activations::memory_bytes(self.parts[0].vertices) } else { 0 };
-        let cpus = self.parts.iter().zip(cpu).filter(|(_, cpu)| **cpu);
+        let cpus = self.local_parts().iter().zip(cpu).filter(|(_, cpu)| **cpu);
         let listed = if self.packed { 4 * self.parts[0].vertices } else { 0 };
-        self.exchange_bytes() + listed + noted + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
+        let staging = if self.places.ranks() > 1 { STAGING_BYTES } else { 0 };
+        self.exchange_bytes() + listed + noted + staging + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
     }
 
     /// Allocates the exchange memory, or reuses the one of an earlier run if it has the same shape. Its old contents
@@ -165,7 +221,7 @@ impl TeamPlan {
     }
 }
 
-fn parts(store: &Store, own: &[std::ops::Range<u64>], sharded: bool) -> Vec<Part> {
+fn parts(store: &Store, own: &[Range<u64>], sharded: bool) -> Vec<Part> {
     let vertices = store.vertices();
     own.iter().map(|own| Part { vertices, own: own.clone(), sharded }).collect()
 }

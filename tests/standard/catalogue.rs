@@ -67,7 +67,12 @@ pub fn assert_answers(found: &Found, expected: &Answer, what: &str) {
 
 /// A graph of a kind, as a store and as arrays: a hub, vertices without edges, and if permitted, loops and repeated
 /// edges.
-fn case(needs: &Needs) -> (TestStore, Graph) {
+pub fn case(needs: &Needs) -> (TestStore, Graph) {
+    sharded_case(needs, 1)
+}
+
+/// The same, with its out-lists grouped by so many ranges of destinations.
+pub fn sharded_case(needs: &Needs, shards: u32) -> (TestStore, Graph) {
     let mut edges = random_edges(0..1_900, 9_000, 23);
     edges.extend((0..600).map(|number| (5, 3 * number)));
     edges.extend((0..300).flat_map(|number| [(number % 40, number % 40), (7, 9 + number % 2)]));
@@ -79,7 +84,7 @@ fn case(needs: &Needs) -> (TestStore, Graph) {
         edges = distinct.into_iter().collect();
     }
     let graph = EdgeList::new(2_000, edges);
-    let options = FormatOptions { in_edges: needs.in_lists, ..small_pages(Encoding::VertexId) };
+    let options = FormatOptions { in_edges: needs.in_lists, shards, ..small_pages(Encoding::VertexId) };
     let directed = !needs.undirected;
     match needs.weights {
         Some(of) => {

@@ -30,6 +30,7 @@ mod personalized;
 #[path = "../published/mod.rs"]
 mod published;
 mod radius;
+mod ranks;
 use topostream_oracles as reference;
 mod refusals;
 mod scc;

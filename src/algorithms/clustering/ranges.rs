@@ -35,6 +35,7 @@ impl Ranges {
             Some(bytes) => memory.entries_of(bytes)?,
             None => memory.entries(engine, all().max().unwrap_or(0), all().sum())?,
         };
+        let edges_max = engine.least_of_ranks(edges_max)?;
         let among = |part: Range<u64>| {
             let found = ranges(part.clone().map(neighbours), edges_max.min(u32::MAX.into())).into_iter();
             found.map(move |range| part.start + range.start..part.start + range.end)

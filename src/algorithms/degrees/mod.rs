@@ -41,15 +41,16 @@ enum InDegrees {
 const IN_DEGREE: usize = 0;
 
 impl Degrees {
-    /// The degrees of a store's graph, read if they are stored and counted if not.
+    /// The degrees of a store's graph, read if they are stored and counted if not. A part of a graph has the in-degrees of
+    /// its own vertices only.
     ///
     /// # Errors
     /// If the file of in-degrees does not match the manifest.
     pub fn of(store: &Store) -> Result<Self> {
         let in_degrees = match store.topology(Direction::In) {
             _ if !store.manifest().directed => InDegrees::Same,
-            Some(in_lists) => InDegrees::Stored(in_lists.degrees(store.vertices())?),
-            None => InDegrees::Counted,
+            Some(in_lists) if !store.is_partial() => InDegrees::Stored(in_lists.degrees(store.vertices())?),
+            _ => InDegrees::Counted,
         };
         Ok(Self { in_degrees })
     }

@@ -112,6 +112,7 @@ impl LabelPropagation {
             Some(bytes) => bytes,
             None => memory.table_bytes(engine, all().max().unwrap_or(0), all().sum())?,
         };
+        let table_bytes = engine.least_of_ranks(table_bytes)?;
         let places_max = (table_bytes / 8).min(u32::MAX.into());
         let vertices = store.vertices() as usize;
         let ranges = match kept_ranges(engine)? {

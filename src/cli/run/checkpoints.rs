@@ -1,7 +1,7 @@
 //! `--checkpoint`, `--checkpoint-every` and `--resume`.
 
 use crate::checkpoint::{CheckpointEvent, Checkpoints, Every};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{Failure, Outcome, ranks};
 use clap::Args;
 use indicatif::ProgressBar;
 use std::io::Write as _;
@@ -47,6 +47,10 @@ impl CheckpointArgs {
     /// Opens the checkpoint folder, if one was given. Warnings are printed to stderr, above the spinner.
     pub fn open(&self, spinner: &ProgressBar) -> Result<Option<Arc<Checkpoints>>, Failure> {
         let Some(folder) = &self.checkpoint else { return Ok(None) };
+        if ranks::shared().is_some() {
+            let message = "--checkpoint: several ranks share the run; checkpoints are written by one process only";
+            return Err(Failure::Other(message.into()));
+        }
         let spinner = spinner.clone();
         let tell = move |event: &CheckpointEvent| spinner.suspend(|| say(&text_of(event)));
         let every = self.checkpoint_every.unwrap_or_default();

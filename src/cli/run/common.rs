@@ -2,6 +2,7 @@
 
 use super::checkpoints::{self, CheckpointArgs};
 use super::companions::Companions;
+use super::parts::{PartsFolder, own_vertices};
 use super::summary::AnswerSummary;
 use crate::algorithms::command::{Finished, Prepared, Runnable, Shown};
 use crate::cli::args::ResourceArgs;
@@ -10,7 +11,7 @@ use crate::cli::ranking::largest;
 use crate::cli::report::{self, Asked};
 use crate::cli::results::{OutputFile, ResultFile, ResultFormat, STDOUT};
 use crate::cli::run_report::run_report;
-use crate::cli::{Failure, Outcome, calibration, opening, print, progress, tables, verbosity};
+use crate::cli::{Failure, Outcome, calibration, opening, print, progress, ranks, tables, verbosity};
 use crate::engine::{Engine, EngineOptions};
 use crate::error::Error;
 use crate::model::algorithm::Answer;
@@ -42,6 +43,10 @@ pub struct Common {
     /// The format of that file [default: by its name: .txt, .csv, .npy, .parquet or .arrow; text without one]
     #[arg(long, value_name = "FORMAT", requires = "output", help_heading = "Results")]
     output_format: Option<ResultFormat>,
+    /// Make a folder of that path, with a file for each rank of `topostream-mpi`: the results of its own vertices
+    /// [default format: Parquet]
+    #[arg(long, requires = "output", conflicts_with = "order_by_value", help_heading = "Results")]
+    output_parts: bool,
     /// Number of vertices with the largest values to print, or of the largest groups [default: 10 of ranks and other
     /// numbers with fractions, and of groups; none of counts such as levels]
     #[arg(long, value_name = "N", help_heading = "Results")]
@@ -96,35 +101,31 @@ impl Common {
     /// Runs a prepared algorithm, shows its summary, and writes its results.
     pub fn run(&self, store: Store, prepared: Prepared, cancel: &Cancel) -> Outcome {
         let Prepared { runs, shown, companions, shorter, .. } = prepared;
+        // Of several ranks, the first shows and writes the results.
+        let first = ranks::is_first();
+        let companions = if first { companions } else { Vec::new() };
         let companions = Companions::begin(companions, &*runs, &store, self, cancel)?;
-        // What is needed at the end is looked at before the beginning.
-        store.check_ids()?;
-        let format = |path: &PathBuf| self.output_format.map_or_else(|| ResultFormat::of(path), Ok);
-        if self.prints_results() && self.json {
-            return Err(Failure::Usage("--output - and --json both write to standard output; choose one".into()));
-        }
-        let format = self.output.as_ref().map(format).transpose()?;
-        if format == Some(ResultFormat::Npy) && store.manifest().ids.is_names() {
-            let message = "--output: names do not fit in a .npy file; write .csv or text";
-            return Err(Failure::Other(message.into()));
-        }
+        let format = self.checked_format(&store)?;
         warn_of_hours(&*runs, &store, shorter);
-        let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
-        let trace = self.trace.as_deref().map(TraceFile::create).transpose()?;
-        let page = self.report.as_deref().map(OutputFile::create).transpose()?;
+        let (folder, output) = self.create_output(format)?;
+        let trace = self.trace.as_deref().filter(|_| first).map(TraceFile::create).transpose()?;
+        let page = self.report.as_deref().filter(|_| first).map(OutputFile::create).transpose()?;
         let progress = Arc::default();
         let spinner = progress::of_run(Arc::clone(&progress));
         let checkpoints = self.checkpoints.open(&spinner)?;
         let timeline = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let rates = calibration::for_run(self.calibration.as_deref())?;
         let options = self.options(timeline, cancel).with_rates(rates.clone()).with_checkpoints(checkpoints.clone());
-        let options = options.with_progress(progress);
+        let options = options.with_progress(progress).with_cluster(ranks::shared());
         let engine = Engine::new(store, options);
         let run = runs.run(&engine, &mut |_| {}).inspect_err(|error| {
             if matches!(error, Error::Interrupted) {
                 checkpoints::stopped(checkpoints.as_deref());
             }
         })?;
+        if !first && output.is_none() {
+            return Ok(());
+        }
         // The page buffer is freed before all ids are loaded, or vertices are counted by group: together they could
         // exceed the budget. Several threads free it faster than the end of the process. Otherwise closing the devices,
         // one of which may hold it, is left to that.
@@ -139,12 +140,16 @@ impl Common {
         } else {
             std::mem::forget(engine);
         }
-        let store = opening::open_within(&self.store, self.resources.memory_bytes())?;
+        let store = opening::open_again(&self.store, self.resources.memory_bytes())?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(run.report(), cancel))?;
         let mut said = companions.finish(&*run, &store, cancel)?;
         if let Some(output) = output {
             said += &self.write(output, &*run, &store, cancel)?;
+        }
+        folder.map_or(Ok(()), PartsFolder::complete)?;
+        if !first {
+            return Ok(());
         }
         let command = format!("topostream {}", words().join(" "));
         let asked = Asked { path: &self.store, rates, command, degrees: page.is_some() };
@@ -152,11 +157,50 @@ impl Common {
         checkpoints::clear(checkpoints.as_deref())
     }
 
+    /// The format of results. What is needed at the end of a run is looked at before its beginning.
+    fn checked_format(&self, store: &Store) -> Result<Option<ResultFormat>, Failure> {
+        store.check_ids()?;
+        let format = |path: &PathBuf| match self.output_format {
+            Some(format) => Ok(format),
+            None if self.output_parts => Ok(ResultFormat::Parquet),
+            None => ResultFormat::of(path),
+        };
+        if self.prints_results() && self.json {
+            return Err(Failure::Usage("--output - and --json both write to standard output; choose one".into()));
+        }
+        if self.prints_results() && self.output_parts {
+            return Err(Failure::Usage("--output-parts: --output names a folder, not standard output".into()));
+        }
+        let format = self.output.as_ref().map(format).transpose()?;
+        if format == Some(ResultFormat::Npy) && store.manifest().ids.is_names() {
+            let message = "--output: names do not fit in a .npy file; write .csv or text";
+            return Err(Failure::Other(message.into()));
+        }
+        Ok(format)
+    }
+
+    /// Makes sure that results can be written: to a file by the first rank, or to a folder by all.
+    fn create_output(
+        &self,
+        format: Option<ResultFormat>,
+    ) -> Result<(Option<PartsFolder>, Option<ResultFile>), Failure> {
+        let (Some(path), Some(format)) = (&self.output, format) else { return Ok((None, None)) };
+        if self.output_parts {
+            let (folder, file) = PartsFolder::create(path, format)?;
+            return Ok((Some(folder), Some(file)));
+        }
+        let file = ranks::is_first().then(|| ResultFile::create(path, Some(format))).transpose()?;
+        Ok((None, file))
+    }
+
     /// Writes the results; returns a line that says what was written where.
     fn write(&self, output: ResultFile, run: &dyn Finished, store: &Store, cancel: &Cancel) -> Result<String, Failure> {
         let (answers, ids, metadata) = (run.answers(), store.ids()?, metadata(run.report(), store));
         let chosen = match (self.order_by_value, answers.first()) {
             (Some(count), Some(answer)) => Some(ranked(answer, count, store)?),
+            _ if self.output_parts => {
+                Some(own_vertices(run.report(), store.vertices()).map(|vertex| vertex as u32).collect())
+            }
             _ => None,
         };
         let (answers, chosen) = (&answers[..], chosen.as_deref());

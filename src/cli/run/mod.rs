@@ -4,6 +4,7 @@ mod checkpoints;
 mod common;
 mod companions;
 mod job;
+mod parts;
 mod summary;
 
 use super::{Outcome, opening};
@@ -41,7 +42,7 @@ impl RunCommand {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let Job { common, arguments } = self.job;
         common.resources.load_drivers();
-        let store = opening::open_within(&common.store, common.resources.memory_bytes())?;
+        let store = opening::open_for_run(&common.store, common.resources.memory_bytes())?;
         let prepared = arguments.prepare(&store, &cancel.flag())?;
         common.run(store, prepared, cancel)
     }

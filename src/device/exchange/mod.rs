@@ -152,7 +152,7 @@ impl Received {
     /// has taken them. Counts them as taken if they are.
     pub fn arrives(&mut self, memory: &ExchangeMemory, one: &Move) -> bool {
         let (Move::Take { at, .. } | Move::Unpack { at, .. }) = one else { return true };
-        let announced = memory.announcements().get(at).copied().unwrap_or(0);
+        let announced = memory.announced(*at);
         let taken = self.0.entry(*at).or_insert(0);
         let arrives = announced > *taken;
         *taken += u64::from(arrives);
@@ -189,6 +189,11 @@ impl ExchangeMemory {
         if let Move::Put { at, .. } | Move::Pack { at, .. } = one {
             *self.announcements().entry(*at).or_insert(0) += 1;
         }
+    }
+
+    /// How often the values at an offset have been announced.
+    pub fn announced(&self, at: u64) -> u64 {
+        self.announcements().get(&at).copied().unwrap_or(0)
     }
 
     /// Says that a device has written its messages of a superstep.

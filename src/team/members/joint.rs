@@ -163,18 +163,10 @@ impl Team {
         let visited = ends.iter().map(|end| end.pages).sum::<u64>();
         let all = self.store.topology(step.direction).map_or(0, |topology| u64::from(topology.page_count()));
         let pages = if step.visit == Visit::None { 0 } else { visited.min(all) };
-        let mut end = self.sum(ends.into_iter().map(|end| end.end).collect());
+        let mut end = self.sum(ends.into_iter().map(|end| end.end).collect())?;
         end.exchange = ExchangeWork { bytes, ns };
         (self.joint.found, self.joint.missing) = (end.summary, missing);
         Ok(Ahead { step: *step, end, pages, wall_ns: begun.elapsed().as_nanos() as u64 })
-    }
-
-    /// The number of edges in all pages that any device sees.
-    fn edges_of_all(&self, direction: Direction) -> u64 {
-        let topology = self.store.topology(direction).expect("algorithms visit topologies that exist");
-        let entries = topology.directory().entries().iter();
-        let seen = entries.zip(self.plan.pages.of(direction)).filter(|(_, devices)| **devices != 0);
-        seen.map(|(entry, _)| u64::from(entry.edge_count)).sum()
     }
 }
 

@@ -1,0 +1,157 @@
+//! `topostream-mpi`: the commands that the ranks of an MPI job run together.
+//!
+//! A rank that fails says why and ends the whole job, at once: the others may be waiting for it. Where all ranks fail
+//! for the same reason, the first one speaks for all.
+
+use super::run::RunCommand;
+use super::{BAD_USAGE, Failure, INTERRUPTED, Outcome, end, listen, memory, opening, ranks, verbosity};
+use crate::cluster::Cluster;
+use clap::{Parser, Subcommand};
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use topostream_formats::durable;
+use topostream_tools::progress::Cancel;
+
+/// Run algorithms on several machines: every rank of an MPI job takes a part of the vertices and of the pages.
+#[derive(Parser)]
+#[command(name = "topostream-mpi", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct RankCli {
+    #[command(subcommand)]
+    command: RankCommand,
+    #[command(flatten)]
+    opening: opening::OpenArgs,
+    #[command(flatten)]
+    verbosity: verbosity::VerbosityArgs,
+}
+
+#[derive(Subcommand)]
+enum RankCommand {
+    /// Run an algorithm over a store that every rank can open; the first rank shows and writes the results.
+    Run(RunCommand),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  mpirun -n 4 --hostfile hosts topostream-mpi run pagerank wiki --output ranks.csv
+  srun -n 4 topostream-mpi run bfs wiki --source 30
+  mpirun -n 2 --bind-to none topostream-mpi run components wiki                        on one machine
+
+All other commands are those of `topostream`.
+Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.";
+
+/// How long a rank other than the first waits before it says why it has failed.
+const MODESTY: Duration = Duration::from_millis(300);
+
+/// A process that is a rank of a job.
+pub struct Ranked {
+    /// The ranks.
+    pub cluster: Arc<Cluster>,
+    /// Ends the job with an exit code: this process, and all others, whatever they do.
+    pub abort: fn(u8) -> !,
+    /// Takes leave of the other ranks, when all have come to the end of the command.
+    pub end: Box<dyn FnOnce()>,
+}
+
+/// Runs the program on a rank. `start` joins the job; its error is a message.
+pub fn main(start: impl FnOnce() -> Result<Ranked, String>) -> ExitCode {
+    // Before threads start.
+    memory::settle_allocator();
+    let Ranked { cluster, abort, end: leave } = match start() {
+        Ok(ranked) => ranked,
+        Err(message) => {
+            say(&format!("error: {message}"));
+            return ExitCode::from(1);
+        }
+    };
+    if let Err(error) = ranks::keep(&cluster) {
+        say(&format!("error: {error}"));
+        abort(1)
+    }
+    abort_on_panic(&cluster, abort);
+    let code = run(&cluster, abort);
+    // All ranks have succeeded, or have stopped together.
+    leave();
+    end::with(code)
+}
+
+/// Runs the command; ends the job if it fails. Returns the exit code of all ranks otherwise.
+fn run(cluster: &Cluster, abort: fn(u8) -> !) -> u8 {
+    let cli = match RankCli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = u8::try_from(error.exit_code()).unwrap_or(BAD_USAGE);
+            if code != 0 {
+                fail(cluster, || drop(error.print()), || abort(code));
+            }
+            if cluster.rank() == 0 {
+                error.print().ok();
+            }
+            return 0;
+        }
+    };
+    let cancel = Cancel::default();
+    listen(&cancel);
+    cli.opening.keep();
+    cli.verbosity.keep();
+    let RankCommand::Run(command) = cli.command;
+    let threads = topostream_formats::threads::start_shared_pool().map_err(Failure::from);
+    let outcome = threads.and_then(|()| command.run(&cancel)).and_then(|()| together(cluster));
+    durable::wait_if_abandoned();
+    match outcome {
+        Ok(()) => 0,
+        Err(failure) if failure.is_interrupt() && (cluster.is_stopping() || !cluster.is_shared()) => {
+            if cluster.rank() == 0 {
+                failure.report();
+            }
+            INTERRUPTED
+        }
+        Err(failure) => fail(cluster, || say(&text_of(cluster, &failure)), || abort(failure.code())),
+    }
+}
+
+/// Waits until the first rank has written the results: those of a job that fails are not said to be there.
+fn together(cluster: &Cluster) -> Outcome {
+    if cluster.is_shared() {
+        cluster.gather_bytes(&[])?;
+    }
+    Ok(())
+}
+
+/// The error, with the rank that has failed.
+fn text_of(cluster: &Cluster, failure: &Failure) -> String {
+    if !cluster.is_shared() {
+        return format!("error: {}", failure.text());
+    }
+    format!("error: rank {} of {}: {}", cluster.rank(), cluster.ranks(), failure.text())
+}
+
+/// Says why this rank has failed, and ends the job. All ranks may have failed for the same reason: the first one, which
+/// does not wait, ends the others before they repeat it.
+fn fail<T>(cluster: &Cluster, speak: impl FnOnce(), abort: impl FnOnce() -> T) -> T {
+    if cluster.rank() != 0 {
+        std::thread::sleep(MODESTY);
+    }
+    speak();
+    abort()
+}
+
+/// A panic ends the job: the others would wait for this rank for ever. Not one that the library catches.
+fn abort_on_panic(cluster: &Arc<Cluster>, abort: fn(u8) -> !) {
+    let (before, cluster) = (std::panic::take_hook(), Arc::clone(cluster));
+    std::panic::set_hook(Box::new(move |info| {
+        #[cfg(feature = "gpu")]
+        if crate::device::gpu::health::is_guarded() {
+            return;
+        }
+        say(&format!("error: rank {} of {} panicked", cluster.rank(), cluster.ranks()));
+        before(info);
+        abort(1)
+    }));
+}
+
+/// Writes a line to stderr. A closed stderr is no reason to panic.
+fn say(text: &str) {
+    writeln!(std::io::stderr(), "{text}").ok();
+}

@@ -1,0 +1,50 @@
+//! What moves bytes between ranks.
+
+use crate::error::Result;
+use std::sync::atomic::AtomicU32;
+
+/// Words for another rank.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing<'a> {
+    /// The rank.
+    pub to: usize,
+    /// The words. Nobody changes them before the transfer has ended.
+    pub words: &'a [AtomicU32],
+}
+
+/// Room for words from another rank.
+#[derive(Clone, Copy, Debug)]
+pub struct Incoming<'a> {
+    /// The rank.
+    pub from: usize,
+    /// Where they go. Nobody reads or writes there before the transfer has ended.
+    pub words: &'a [AtomicU32],
+}
+
+/// Moves bytes between ranks. All ranks call the same methods in the same order.
+///
+/// The methods wait for other ranks. When a rank has failed, those that wait for it return its error, or the process
+/// ends: never does a rank wait for one that is gone.
+pub trait Transport: Send {
+    /// The number of this rank, from 0.
+    fn rank(&self) -> usize;
+
+    /// The number of ranks.
+    fn ranks(&self) -> usize;
+
+    /// Returns the bytes of all ranks, by rank. For small numbers of bytes, which may differ between ranks.
+    ///
+    /// # Errors
+    /// [`Error::Rank`](crate::Error::Rank) if another rank has failed.
+    fn all_gather(&mut self, own: &[u8]) -> Result<Vec<Vec<u8>>>;
+
+    /// Sends and receives words. Between two ranks they arrive in the order in which they were sent; the receiver knows
+    /// their lengths.
+    ///
+    /// # Errors
+    /// [`Error::Rank`](crate::Error::Rank) if another rank has failed.
+    fn transfer(&mut self, outgoing: &[Outgoing<'_>], incoming: &[Incoming<'_>]) -> Result<()>;
+
+    /// Tells the other ranks that this one has failed.
+    fn fail(&mut self, why: &str);
+}

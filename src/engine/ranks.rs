@@ -1,0 +1,220 @@
+//! What the engines of a cluster's ranks agree on: that they run the same, the devices of all, the strategy, when to
+//! stop; and the report of the whole run.
+
+use super::Engine;
+use super::roster::Kinds;
+use super::session::Session;
+use crate::checkpoint::identity;
+use crate::cluster::agreement::Agreement;
+use crate::cluster::{Cluster, Places, Traffic};
+use crate::device::DeviceReport;
+use crate::error::{Error, Result};
+use crate::model::algorithm::{Algorithm, Ends};
+use crate::report::{RankReport, RunReport, StepReport, peak_memory_bytes};
+use crate::team::Strategy;
+use crate::team::assignment::equal_parts;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+use topostream_formats::part::host_name;
+use topostream_formats::{Direction, Store};
+
+/// The devices of all ranks.
+pub(super) struct Devices {
+    pub kinds: Kinds,
+    /// Which of them are on which rank.
+    pub places: Places,
+}
+
+/// The program, for ranks that are started from different files.
+const PROGRAM: &str = concat!(env!("CARGO_PKG_VERSION"), ", commit ", env!("TOPOSTREAM_COMMIT"));
+
+impl Engine {
+    /// Checks that all ranks have the same program, graph, algorithm and options. Nothing to check for one process.
+    ///
+    /// # Errors
+    /// [`Error::Ranks`] with what differs; [`Error::Parameter`] for what runs on one machine only.
+    pub(super) fn agree(&self, algorithm: &dyn Algorithm) -> Result<()> {
+        let name = algorithm.name();
+        self.check_part(algorithm)?;
+        let Some(cluster) = self.options.ranks() else { return Ok(()) };
+        if self.options.checkpoints.is_some() {
+            let message =
+                format!("{name} shares the run with other ranks: checkpoints are written on one machine only");
+            return Err(Error::Parameter(message));
+        }
+        let options = &self.options;
+        let agreement = Agreement::default().with("program", PROGRAM);
+        let fields = graph(&self.store).into_iter();
+        let parameters = algorithm.parameters().map_or_else(Vec::new, |parameters| parameters.into_fields());
+        let parameters = parameters.into_iter().map(|(name, value)| (format!("parameter {name}"), value));
+        let agreement = fields.chain(parameters).fold(agreement, |all, (name, value)| all.with(&name, value));
+        let agreement = agreement
+            .with("algorithm", name)
+            .with("strategy", options.strategy)
+            .with("assignment", options.assignment)
+            .with("asynchronous", options.asynchronous);
+        agreement.check(cluster)
+    }
+
+    /// Checks that a part of a graph is that of this rank, and that the algorithm's edge functions write to the vertices
+    /// that own the edges.
+    fn check_part(&self, algorithm: &dyn Algorithm) -> Result<()> {
+        let store = &self.store;
+        let Some(part) = store.part().filter(|_| store.is_partial()) else { return Ok(()) };
+        let place = self.options.ranks().map_or((0, 1), |cluster| (cluster.rank(), cluster.ranks()));
+        if (part.number as usize, part.count() as usize) != place {
+            let (rank, ranks) = place;
+            let message = format!("{}: {}, opened by rank {rank} of {ranks}", store.path().display(), part.place());
+            return Err(Error::Parameter(message));
+        }
+        let visits = algorithm.visits(store.topology(Direction::In).is_some());
+        let owned = |direction| match direction {
+            Direction::Out => Ends::Neighbour,
+            Direction::In => Ends::List,
+        };
+        let other = visits.iter().find(|(direction, _)| algorithm.writes(*direction) != owned(*direction));
+        let Some((direction, _)) = other else { return Ok(()) };
+        let lists = if *direction == Direction::Out { "out" } else { "in" };
+        Err(Error::Parameter(format!(
+            "{} runs on whole graphs only: along {lists}-lists its edges write to vertices of other parts",
+            algorithm.name()
+        )))
+    }
+
+    /// Returns the devices of all ranks, given those of this one.
+    pub(super) fn all_devices(&self, own: &Kinds) -> Result<Devices> {
+        let Some(cluster) = self.options.ranks() else {
+            return Ok(Devices { kinds: own.clone(), places: Places::alone(own.cpu.len()) });
+        };
+        let records: Vec<[u64; 2]> = own.cpu.iter().map(|&cpu| [cpu.into(), own.binding_bytes_max]).collect();
+        let all = cluster.gather(&records)?;
+        let places = Places::new(cluster.rank(), &all.iter().map(Vec::len).collect::<Vec<_>>());
+        let devices = || all.iter().flatten();
+        let kinds = Kinds {
+            cpu: devices().map(|[cpu, _]| *cpu != 0).collect(),
+            binding_bytes_max: devices().map(|[_, bytes]| *bytes).min().unwrap_or(u64::MAX),
+        };
+        Ok(Devices { kinds, places })
+    }
+
+    /// The least of all ranks' values, for sizes that depend on their memory.
+    pub(crate) fn least_of_ranks(&self, own: u64) -> Result<u64> {
+        let Some(cluster) = self.options.ranks() else { return Ok(own) };
+        Ok(cluster.gather(&[own])?.into_iter().flatten().min().unwrap_or(own))
+    }
+}
+
+/// What identifies a graph. Parts of one have pages and tags of their own.
+fn graph(store: &Store) -> Vec<(String, String)> {
+    let Some(part) = store.part().filter(|_| store.is_partial()) else { return identity::graph(store) };
+    let whole = format!("{:?}", part.whole);
+    vec![("store: ends of parts".into(), format!("{:?}", part.ends)), ("store: whole graph".into(), whole)]
+}
+
+/// The vertices of each device, if ranks have parts of a graph: those of its part, in equal shares.
+pub(super) fn own_vertices(store: &Store, places: &Places) -> Option<Vec<Range<u64>>> {
+    let part = store.part().filter(|_| store.is_partial())?;
+    let of_rank = |(rank, own): (usize, Range<u64>)| {
+        let shares = vec![1.0; places.of(rank).len()];
+        let within = equal_parts(own.end - own.start, &shares);
+        within.into_iter().map(move |range| own.start + range.start..own.start + range.end).collect::<Vec<_>>()
+    };
+    Some(part.ranges().into_iter().enumerate().flat_map(of_rank).collect())
+}
+
+/// The strategy and the shares of devices that the first rank has chosen: measured rates, and memory, differ.
+pub(super) fn agreed_choice(
+    cluster: Option<&Arc<Cluster>>,
+    strategy: Strategy,
+    shares: Vec<f64>,
+) -> Result<(Strategy, Vec<f64>)> {
+    let Some(cluster) = cluster else { return Ok((strategy, shares)) };
+    let own: Vec<f64> = [f64::from(u8::from(strategy == Strategy::Shard))].into_iter().chain(shares).collect();
+    let mut first = cluster.gather(&own)?.swap_remove(0);
+    let shards = first.remove(0) != 0.0;
+    Ok((if shards { Strategy::Shard } else { Strategy::Replicate }, first))
+}
+
+impl Session<'_> {
+    /// Ends the run if a rank wants to stop, as all ranks know since the end of the last superstep.
+    pub(super) fn heed_ranks(&self) -> Result<()> {
+        match self.options.ranks() {
+            Some(cluster) if cluster.is_stopping() => Err(Error::Interrupted),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the other ranks, at the end of the superstep, if this one was asked to stop.
+    pub(super) fn tell_ranks(&self) {
+        if let Some(cluster) = self.options.ranks().filter(|_| self.is_cancelled()) {
+            cluster.wish_to_stop();
+        }
+    }
+
+    /// What this rank has sent and received so far.
+    pub(super) fn network(&self) -> Traffic {
+        self.options.ranks().map_or_else(Traffic::default, |cluster| cluster.traffic())
+    }
+
+    /// Bytes that it has sent since, and the time that sending, receiving and waiting took, in nanoseconds.
+    pub(super) fn network_since(&self, before: &Traffic) -> (u64, u64) {
+        let Traffic { sent_bytes, ns, .. } = self.network().since(before);
+        (sent_bytes, ns)
+    }
+}
+
+/// What each rank contributes to the report of a run.
+#[derive(Serialize, Deserialize)]
+struct Contribution {
+    rank: RankReport,
+    devices: Vec<DeviceReport>,
+}
+
+/// Completes a rank's report with what the others have done: pages and bytes are added up, superstep by superstep.
+///
+/// # Errors
+/// If another rank has failed.
+pub(super) fn complete(report: &mut RunReport, cluster: &Cluster, before: &Traffic) -> Result<()> {
+    let Traffic { sent_bytes, received_bytes, ns, rounds } = cluster.traffic().since(before);
+    let devices = report.sharing.as_ref().map_or_else(Vec::new, |sharing| sharing.devices.clone());
+    let rank = RankReport {
+        host: host_name(),
+        devices: devices.len() as u64,
+        pages: report.total.pages,
+        disk_bytes: report.total.disk_bytes,
+        sent_bytes,
+        received_bytes,
+        network_ns: ns,
+        network_rounds: rounds,
+        peak_memory_bytes: peak_memory_bytes(),
+    };
+    let own = serde_json::to_vec(&Contribution { rank, devices }).expect("numbers and strings are JSON");
+    let unreadable = |error| Error::Ranks(format!("a rank's report cannot be read: {error}"));
+    let all = cluster.gather_bytes(&own)?;
+    let all: Vec<Contribution> =
+        all.iter().map(|bytes| serde_json::from_slice(bytes).map_err(unreadable)).collect::<Result<_>>()?;
+    let steps: Vec<[u64; 5]> = report.steps.iter().chain([&report.total]).map(counts).collect();
+    let mut sums = vec![[0; 5]; steps.len()];
+    for of_rank in cluster.gather(&steps)? {
+        let pairs = sums.iter_mut().zip(of_rank);
+        pairs.for_each(|(sums, counts)| sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count));
+    }
+    let steps = report.steps.iter_mut().chain([&mut report.total]);
+    steps.zip(sums).for_each(|(step, sums)| set_counts(step, sums));
+    report.device = format!("{} ranks, the first with {}", cluster.ranks(), report.device);
+    report.ranks = all.iter().map(|one| one.rank.clone()).collect();
+    if let Some(sharing) = &mut report.sharing {
+        sharing.devices = all.into_iter().flat_map(|one| one.devices).collect();
+    }
+    Ok(())
+}
+
+/// What is added up over ranks. Edges are known to all.
+fn counts(step: &StepReport) -> [u64; 5] {
+    [step.pages, step.pages_cached, step.disk_bytes, step.wanted_bytes, step.network_bytes]
+}
+
+fn set_counts(step: &mut StepReport, sums: [u64; 5]) {
+    [step.pages, step.pages_cached, step.disk_bytes, step.wanted_bytes, step.network_bytes] = sums;
+}

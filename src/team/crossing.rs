@@ -1,0 +1,260 @@
+//! What crosses from rank to rank, derived from a schedule: the pieces that a device of one rank writes and a device of
+//! another rank reads.
+//!
+//! ```text
+//!   rank 0                          rank 1
+//!   Put ─▶ │ piece │ ── crosses ──▶ │ piece │ ─▶ Merge, Take, Apply
+//! ```
+//!
+//! Every rank makes the same schedule for all devices, and keeps the moves of its own. Its exchange memory has a place
+//! for the pieces that its devices write or read, and for no others: a rank numbers them for itself. Between two ranks,
+//! pieces cross in the order of the schedule, so that nothing has to say which piece it is.
+
+use super::schedule::{Gather, MessageRegion, Round, Schedule};
+use crate::cluster::Places;
+use crate::device::exchange::Move;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// A piece that crosses: the other rank, and the move that writes it, at its place on this rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The rank that it goes to, or comes from.
+    pub rank: usize,
+    /// The move that writes it.
+    pub written: Move,
+}
+
+/// The pieces that cross after a round, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Crossing {
+    /// The pieces that other ranks need.
+    pub send: Vec<Piece>,
+    /// The pieces that this rank needs.
+    pub receive: Vec<Piece>,
+}
+
+impl Crossing {
+    /// Whether nothing crosses.
+    pub fn is_empty(&self) -> bool {
+        self.send.is_empty() && self.receive.is_empty()
+    }
+}
+
+/// What crosses in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Crossings {
+    /// After each round of the reduction.
+    pub reduce: Vec<Crossing>,
+    /// In each of the two gathers.
+    pub gather: [Crossing; 2],
+    /// In each of the two gathers, the moves that receive what has crossed.
+    pub take: [Round; 2],
+}
+
+/// A schedule as one rank sees it.
+pub struct RankSchedule {
+    /// The moves of its devices, with the places on this rank. The messages are those of all devices.
+    pub schedule: Schedule,
+    /// What crosses.
+    pub crossings: Crossings,
+}
+
+/// The places of pieces on one rank.
+#[derive(Default)]
+struct Numbers {
+    places: HashMap<u64, u64>,
+    piece_bytes: u64,
+}
+
+impl Numbers {
+    /// The place of a piece on this rank.
+    fn place(&mut self, at: u64) -> u64 {
+        let next = self.places.len() as u64 * self.piece_bytes;
+        *self.places.entry(at).or_insert(next)
+    }
+
+    fn local(&mut self, one: &Move) -> Move {
+        let mut one = one.clone();
+        if let Some(at) = place_of_mut(&mut one) {
+            *at = self.place(*at);
+        }
+        one
+    }
+
+    fn round(&mut self, round: &Round, devices: &Range<usize>) -> Round {
+        // A gather of nothing has no lists of moves.
+        let own = round.get(devices.clone()).unwrap_or_default();
+        own.iter().map(|moves| moves.iter().map(|one| self.local(one)).collect()).collect()
+    }
+}
+
+fn place_of_mut(one: &mut Move) -> Option<&mut u64> {
+    match one {
+        Move::Put { at, .. }
+        | Move::Merge { at, .. }
+        | Move::Take { at, .. }
+        | Move::Pack { at, .. }
+        | Move::Unpack { at, .. }
+        | Move::Collect { at, .. }
+        | Move::Apply { at, .. } => Some(at),
+        Move::Clear { .. } => None,
+    }
+}
+
+/// The place that a move writes to in the exchange memory.
+fn written(one: &Move) -> Option<u64> {
+    match one {
+        Move::Put { at, .. } | Move::Pack { at, .. } => Some(*at),
+        _ => None,
+    }
+}
+
+/// The place that a move reads in the exchange memory.
+fn read(one: &Move) -> Option<u64> {
+    match one {
+        Move::Merge { at, .. } | Move::Take { at, .. } | Move::Unpack { at, .. } => Some(*at),
+        _ => None,
+    }
+}
+
+/// The pieces that are written in one round, and read in another, on different ranks.
+fn crossing(numbers: &mut Numbers, places: &Places, writes: &Round, reads: &Round) -> Crossing {
+    let mut readers: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (device, moves) in reads.iter().enumerate() {
+        let rank = places.rank_of(device);
+        for at in moves.iter().filter_map(read) {
+            let ranks = readers.entry(at).or_default();
+            if ranks.last() != Some(&rank) {
+                ranks.push(rank);
+            }
+        }
+    }
+    let mut crossing = Crossing::default();
+    for (device, moves) in writes.iter().enumerate() {
+        let writer = places.rank_of(device);
+        for (one, at) in moves.iter().filter_map(|one| Some((one, written(one)?))) {
+            for &reader in readers.get(&at).into_iter().flatten().filter(|reader| **reader != writer) {
+                if writer == places.rank() {
+                    crossing.send.push(Piece { rank: reader, written: numbers.local(one) });
+                } else if reader == places.rank() {
+                    crossing.receive.push(Piece { rank: writer, written: numbers.local(one) });
+                }
+            }
+        }
+    }
+    crossing
+}
+
+impl Schedule {
+    /// Returns the schedule as a rank sees it, in pieces of this size.
+    pub fn of_rank(&self, places: &Places, piece_bytes: u64) -> RankSchedule {
+        let (own, mut numbers) = (places.local(), Numbers { places: HashMap::new(), piece_bytes });
+        let reduce = self.reduce.iter().map(|round| numbers.round(round, &own)).collect();
+        let reduced = self.reduce.windows(2).map(|pair| crossing(&mut numbers, places, &pair[0], &pair[1])).collect();
+        let mut crossings = Crossings { reduce: reduced, ..Crossings::default() };
+        let mut gather: [Gather; 2] = Default::default();
+        for (turn, of_all) in self.gather.iter().enumerate() {
+            crossings.gather[turn] = crossing(&mut numbers, places, &of_all.put, &of_all.take);
+            let (near, far) = near_and_far(of_all, &own);
+            let put = numbers.round(&of_all.put, &own);
+            gather[turn] = Gather { put, take: numbers.round(&near, &(0..near.len())) };
+            crossings.take[turn] = numbers.round(&far, &(0..far.len()));
+        }
+        let mut region =
+            |region: &MessageRegion| MessageRegion { vertices: region.vertices.clone(), at: numbers.place(region.at) };
+        let messages = self.messages.iter().map(|regions| regions.iter().map(&mut region).collect()).collect();
+        let pieces = numbers.places.len() as u64;
+        RankSchedule { schedule: Self { reduce, gather, messages, pieces }, crossings }
+    }
+}
+
+/// Divides what a rank's devices take in a gather: what its own devices put, and what others do.
+fn near_and_far(gather: &Gather, own: &Range<usize>) -> (Round, Round) {
+    let puts = gather.put.get(own.clone()).unwrap_or_default();
+    let near: HashSet<u64> = puts.iter().flatten().filter_map(written).collect();
+    let is_near = |one: &Move| read(one).is_some_and(|at| near.contains(&at));
+    let takes = gather.take.get(own.clone()).unwrap_or_default();
+    takes.iter().map(|moves| moves.iter().cloned().partition::<Vec<Move>, _>(is_near)).unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Part;
+    use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+    use crate::team::schedule::ScheduleRequest;
+    use std::collections::BTreeSet;
+
+    fn schedule(devices: u64, traversal: bool) -> Schedule {
+        let attribute = |role, merge| {
+            let (of, initial) = (AttributeType::U32, Initial::Bits(0));
+            Attribute { name: "any", of, role, merge, initial }
+        };
+        let declared = match traversal {
+            true => vec![attribute(Role::Writable, Merge::Min)],
+            false => vec![attribute(Role::Accumulated, Merge::Add), attribute(Role::Gathered, Merge::Max)],
+        };
+        let part =
+            |device: u64| Part { vertices: 9000 * devices, own: 9000 * device..9000 * (device + 1), sharded: false };
+        let parts: Vec<Part> = (0..devices).map(part).collect();
+        let (aligned, packed, piece_bytes) = (false, false, if traversal { 1 << 17 } else { 8192 });
+        Schedule::new(&ScheduleRequest { declared: &declared, traversal, parts: &parts, aligned, packed, piece_bytes })
+    }
+
+    /// What one rank sends to another is what the other expects from it, in the same order.
+    #[test]
+    fn both_ends_agree() {
+        let all = schedule(6, false);
+        let counts = [2, 1, 3];
+        let ranks: Vec<Crossings> =
+            (0..3).map(|rank| all.of_rank(&Places::new(rank, &counts), 8192).crossings).collect();
+        let values = |one: &Move| match one {
+            Move::Put { attribute, vertices, .. } => (*attribute, vertices.clone()),
+            other => panic!("{other:?}"),
+        };
+        let mut crossed = 0;
+        let mut compare = |of: &dyn Fn(&Crossings) -> Crossing| {
+            for (from, to) in (0..3).flat_map(|from| (0..3).map(move |to| (from, to))).filter(|(from, to)| from != to) {
+                let sent: Vec<_> = of(&ranks[from]).send.into_iter().filter(|piece| piece.rank == to).collect();
+                let expected: Vec<_> = of(&ranks[to]).receive.into_iter().filter(|piece| piece.rank == from).collect();
+                let of_pieces =
+                    |pieces: &[Piece]| pieces.iter().map(|piece| values(&piece.written)).collect::<Vec<_>>();
+                assert_eq!(of_pieces(&sent), of_pieces(&expected), "from {from} to {to}");
+                crossed += sent.len();
+            }
+        };
+        for round in 0..all.reduce.len() - 1 {
+            compare(&|crossings| crossings.reduce[round].clone());
+        }
+        compare(&|crossings| crossings.gather[0].clone());
+        compare(&|crossings| crossings.gather[1].clone());
+        assert!(crossed > 100, "{crossed} pieces");
+    }
+
+    /// A device's values go to a rank once, though several of its devices read them.
+    #[test]
+    fn values_cross_once_for_each_rank() {
+        let all = schedule(6, false);
+        let found = all.of_rank(&Places::new(1, &[2, 1, 3]), 8192).crossings;
+        let puts = all.gather[0].put[2].len();
+        assert_eq!(found.gather[0].send.len(), 2 * puts);
+        let places: BTreeSet<u64> =
+            found.gather[0].receive.iter().filter_map(|piece| written(&piece.written)).collect();
+        assert_eq!(places.len(), found.gather[0].receive.len());
+        let taken: usize = found.take[0].iter().map(Vec::len).sum();
+        assert_eq!(taken, found.gather[0].receive.len(), "its only device takes all that has crossed");
+    }
+
+    /// A rank has places for what its devices touch, and no more.
+    #[test]
+    fn places_are_numbered_without_gaps() {
+        for traversal in [false, true] {
+            let all = schedule(4, traversal);
+            let one = all.of_rank(&Places::new(2, &[1; 4]), 8192).schedule;
+            assert!(if traversal { one.pieces == all.pieces } else { one.pieces < all.pieces }, "{}", one.pieces);
+            let alone = all.of_rank(&Places::alone(4), 8192);
+            assert!(alone.crossings.gather[0].is_empty() && alone.crossings.take[0].iter().all(Vec::is_empty));
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! What a team does when it spans the ranks of a cluster: values and messages cross between ranks after the members
+//! have written them, and sums are those of all devices.
+//!
+//! ```text
+//!  members write ─▶ pieces cross ─▶ members read                      (reduction, gather)
+//!  members write ─▶ numbers of vertices, to all ─▶ messages cross ─▶ members read    (traversals)
+//! ```
+
+use super::Team;
+use crate::cluster::Cluster;
+use crate::cluster::transport::{Incoming, Outgoing};
+use crate::device::exchange::message::HEADER_WORDS;
+use crate::device::exchange::{ExchangeMemory, Move};
+use crate::error::{Error, Result};
+use crate::model::algorithm::{State, Step, Summary};
+use crate::pages::PagePlan;
+use crate::pages::fetch::PageRef;
+use crate::team::crossing::{Crossing, Piece};
+use crate::team::plan::STAGING_BYTES;
+use crate::team::schedule::MessageRegion;
+use bytemuck::{Pod, Zeroable};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
+use topostream_formats::PageId;
+
+/// How long to sleep before looking again for values that a device still writes.
+const LOOK: Duration = Duration::from_micros(30);
+
+/// What a device tells all ranks at the end of a superstep.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Ended {
+    totals: [f64; 4],
+    activated: u64,
+    activated_edges: u64,
+    /// Edges in the lists that it has opened.
+    pub edges: u64,
+    /// 1 if its rank wants the run to stop.
+    stops: u64,
+}
+
+impl Ended {
+    pub fn new(summary: &Summary, edges: u64, stops: bool) -> Self {
+        let Summary { totals, activated, activated_edges } = *summary;
+        Self { totals, activated, activated_edges, edges, stops: stops.into() }
+    }
+
+    /// Adds the device's sums to those of the devices before it.
+    pub fn add_to(&self, all: &mut Summary) {
+        all.totals.iter_mut().zip(self.totals).for_each(|(total, term)| *total += term);
+        all.activated += self.activated;
+        all.activated_edges += self.activated_edges;
+    }
+}
+
+impl Team {
+    /// Returns the records of all devices, given those of the members.
+    pub(super) fn of_all_devices<T: Pod>(&self, own: Vec<T>) -> Result<Vec<T>> {
+        let Some(cluster) = &self.cluster else { return Ok(own) };
+        Ok(cluster.gather(&own)?.into_iter().flatten().collect())
+    }
+
+    /// The same at the end of a superstep, when ranks also learn whether one wants to stop.
+    pub(super) fn ended(&self, own: Vec<Ended>) -> Result<Vec<Ended>> {
+        let all = self.of_all_devices(own)?;
+        if let Some(cluster) = &self.cluster {
+            cluster.heed(all.iter().map(|one| one.stops != 0));
+        }
+        Ok(all)
+    }
+
+    /// Moves what the members have put in a round of the reduction, and what they will merge in the next.
+    pub(super) fn cross_reduction(&self, round: usize) -> Result<()> {
+        let Some(cluster) = &self.cluster else { return Ok(()) };
+        self.cross(cluster, &self.plan.crossings.reduce[round])
+    }
+
+    /// How often the pieces that cross in the current gather have been announced.
+    pub(super) fn announced(&self) -> HashMap<u64, u64> {
+        let pieces = &self.plan.crossings.gather[usize::from(self.turn)].send;
+        let places = pieces.iter().filter_map(|piece| place(&piece.written));
+        places.map(|at| (at, self.exchange.announced(at))).collect()
+    }
+
+    /// Moves what the members put in the current gather, and starts the moves that take what others have put. With
+    /// `before`, what had been announced before the gather, waits until the members have put everything.
+    pub(super) fn cross_gather(&mut self, before: Option<&HashMap<u64, u64>>) -> Result<()> {
+        let Some(cluster) = self.cluster.clone() else { return Ok(()) };
+        let turn = usize::from(self.turn);
+        let crossing = std::mem::take(&mut self.plan.crossings.gather[turn]);
+        let waited = before.map_or(Ok(()), |before| await_announcements(&self.exchange, before));
+        let crossed = waited.and_then(|()| self.cross(&cluster, &crossing));
+        crossing.receive.iter().for_each(|piece| self.exchange.announce(&piece.written));
+        self.plan.crossings.gather[turn] = crossing;
+        crossed?;
+        let take = self.plan.crossings.take[turn].clone();
+        if take.iter().all(Vec::is_empty) { Ok(()) } else { self.start_round(&take) }
+    }
+
+    fn cross(&self, cluster: &Cluster, crossing: &Crossing) -> Result<()> {
+        if crossing.is_empty() {
+            return Ok(());
+        }
+        let words = |piece: &Piece| {
+            let at = place(&piece.written).expect("pieces that cross are written");
+            self.exchange.words(at, self.words_of(&piece.written))
+        };
+        let outgoing: Vec<_> =
+            crossing.send.iter().map(|piece| Outgoing { to: piece.rank, words: words(piece) }).collect();
+        let incoming: Vec<_> =
+            crossing.receive.iter().map(|piece| Incoming { from: piece.rank, words: words(piece) }).collect();
+        cluster.transfer(&outgoing, &incoming)
+    }
+
+    /// The number of words that a move writes.
+    fn words_of(&self, one: &Move) -> u64 {
+        match one {
+            Move::Pack { vertices, .. } => self.graph.outgoing_among(vertices).len() as u64,
+            Move::Put { attribute, vertices, .. } => self.plan.declared[*attribute].words(vertices),
+            other => unreachable!("{other:?} does not write a known number of words"),
+        }
+    }
+
+    /// Moves the messages of a traversal: first the numbers of vertices in them, which have their lengths, then those
+    /// that are not empty.
+    pub(super) fn cross_messages(&self) -> Result<()> {
+        let Some(cluster) = &self.cluster else { return Ok(()) };
+        let places = &self.plan.places;
+        let count = |region: &MessageRegion| &self.exchange.words(region.at, HEADER_WORDS)[0];
+        let own: Vec<u32> = self.regions(places.rank()).map(|region| count(region).load(Relaxed)).collect();
+        let all = cluster.gather(&own)?;
+        let (mut outgoing, mut incoming) = (Vec::new(), Vec::new());
+        for (rank, counts) in all.into_iter().enumerate() {
+            assert_eq!(counts.len(), self.regions(rank).count(), "messages of rank {rank}");
+            for (region, found) in self.regions(rank).zip(counts) {
+                let words = || self.exchange.words(region.at, self.message_words(region, found));
+                if rank == places.rank() && found > 0 {
+                    let others = (0..places.ranks()).filter(|&to| to != rank);
+                    outgoing.extend(others.map(|to| Outgoing { to, words: words() }));
+                } else if rank != places.rank() {
+                    count(region).store(found, Relaxed);
+                    if found > 0 {
+                        incoming.push(Incoming { from: rank, words: words() });
+                    }
+                }
+            }
+        }
+        cluster.transfer(&outgoing, &incoming)
+    }
+
+    /// The messages of a rank's devices.
+    fn regions(&self, rank: usize) -> impl Iterator<Item = &MessageRegion> {
+        self.plan.schedule.messages[self.plan.places.of(rank)].iter().flatten()
+    }
+
+    fn message_words(&self, region: &MessageRegion, count: u32) -> u64 {
+        let layout = self.layout.as_ref().expect("only traversals send messages");
+        layout.choose(&region.vertices, count.into()).1.words
+    }
+
+    /// Adds the pages that members of other ranks know a superstep to visit. Ranks that have parts of a graph do not know
+    /// each other's pages: they visit all of theirs, and skip the lists of other vertices.
+    pub(super) fn add_pages_of_others(&self, step: &Step, plan: &mut PagePlan) -> Result<()> {
+        let Some(cluster) = &self.cluster else { return Ok(()) };
+        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        if self.store.is_partial() {
+            let direction = topology.direction();
+            plan.pages = (0..topology.page_count()).map(|page| PageRef { direction, page: PageId(page) }).collect();
+            return Ok(());
+        }
+        let mut bits = vec![0u32; topology.page_count().div_ceil(32) as usize];
+        plan.pages.iter().for_each(|page| bits[page.page.index() / 32] |= 1 << (page.page.0 % 32));
+        for others in cluster.gather(&bits)? {
+            bits.iter_mut().zip(others).for_each(|(bits, others)| *bits |= others);
+        }
+        let direction = topology.direction();
+        let visited = (0..topology.page_count()).filter(|page| bits[*page as usize / 32] >> (page % 32) & 1 != 0);
+        plan.pages = visited.map(|page| PageRef { direction, page: PageId(page) }).collect();
+        Ok(())
+    }
+
+    /// Completes the values of all vertices at the end of a run: every rank sends those of its own vertices to all
+    /// others.
+    pub(super) fn share_values(&self, state: &State) -> Result<()> {
+        let Some(cluster) = &self.cluster else { return Ok(()) };
+        let places = &self.plan.places;
+        let own = |rank: usize| {
+            let devices = places.of(rank);
+            self.plan.parts[devices.start].own.start..self.plan.parts[devices.end - 1].own.end
+        };
+        let owned: Vec<Range<u64>> = (0..places.ranks()).map(own).collect();
+        let longest = owned.iter().map(|own| own.end - own.start).max().unwrap_or(0);
+        // A value takes two words at most, and the words of bits may begin before the range.
+        let vertices_max = (STAGING_BYTES / 4 / (places.ranks() as u64 + 1) / 2).max(2) - 1;
+        let room = || -> Vec<AtomicU32> { (0..2 * vertices_max + 2).map(|_| AtomicU32::new(0)).collect() };
+        let staging: Vec<Vec<AtomicU32>> = owned.iter().map(|_| room()).collect();
+        let all: Vec<usize> = (0..self.plan.declared.len()).collect();
+        let attributes = self.algorithm.answered().unwrap_or(&all);
+        let kinds = attributes.iter().map(|&place| Kind::Attribute(place));
+        let kinds: Vec<Kind> = kinds.chain(state.activations().map(|_| Kind::Activations)).collect();
+        for first in (0..longest).step_by(vertices_max as usize) {
+            let piece =
+                |own: &Range<u64>| (own.start + first).min(own.end)..(own.start + first + vertices_max).min(own.end);
+            for kind in &kinds {
+                self.share_piece(cluster, state, *kind, &owned.iter().map(piece).collect::<Vec<_>>(), &staging)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a piece of this rank's values to all others, and receives theirs.
+    fn share_piece(
+        &self,
+        cluster: &Cluster,
+        state: &State,
+        kind: Kind,
+        pieces: &[Range<u64>],
+        staging: &[Vec<AtomicU32>],
+    ) -> Result<()> {
+        let rank = cluster.rank();
+        let words = |of: usize| match kind {
+            _ if pieces[of].is_empty() => &staging[of][..0],
+            Kind::Attribute(place) => &staging[of][..self.plan.declared[place].words(&pieces[of]) as usize],
+            Kind::Activations => &staging[of][..(pieces[of].end - pieces[of].start) as usize],
+        };
+        let own = words(rank);
+        if !own.is_empty() {
+            match (kind, state.activations()) {
+                (Kind::Attribute(place), _) => state.attributes.put(place, &pieces[rank], own),
+                (Kind::Activations, Some(noted)) => noted.put(&pieces[rank], own),
+                (Kind::Activations, None) => {}
+            }
+        }
+        let others = || (0..cluster.ranks()).filter(|&other| other != rank);
+        let outgoing: Vec<_> = others().filter(|_| !own.is_empty()).map(|to| Outgoing { to, words: own }).collect();
+        let incoming: Vec<_> = others().map(|from| Incoming { from, words: words(from) }).collect();
+        let incoming: Vec<_> = incoming.into_iter().filter(|one| !one.words.is_empty()).collect();
+        cluster.transfer(&outgoing, &incoming)?;
+        for Incoming { from, words } in incoming {
+            match (kind, state.activations()) {
+                (Kind::Attribute(place), _) => state.attributes.take(place, &pieces[from], words),
+                (Kind::Activations, Some(noted)) => noted.take(&pieces[from], words),
+                (Kind::Activations, None) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Values of vertices that ranks share at the end of a run.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// An attribute, by its place in the declaration.
+    Attribute(usize),
+    /// The supersteps in which vertices were first active.
+    Activations,
+}
+
+/// The place that a move writes to in the exchange memory.
+fn place(one: &Move) -> Option<u64> {
+    match one {
+        Move::Put { at, .. } | Move::Pack { at, .. } => Some(*at),
+        _ => None,
+    }
+}
+
+/// Waits until everything has been announced once more: a GPU puts after its superstep has ended.
+fn await_announcements(exchange: &Arc<ExchangeMemory>, before: &HashMap<u64, u64>) -> Result<()> {
+    while before.iter().any(|(&at, &count)| exchange.announced(at) <= count) {
+        if exchange.is_abandoned() {
+            return Err(Error::Parameter("a device of this rank has failed".into()));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
+}
