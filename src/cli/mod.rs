@@ -18,6 +18,7 @@ mod format;
 mod generate;
 mod info;
 mod inputs;
+mod machines;
 mod memory;
 mod opening;
 mod plan;

@@ -1,10 +1,13 @@
 //! `topostream plan`: how long a run would take, what it would wait for, and the memory that it would take.
 
+use super::machines::{self, MachineArgs};
 use super::run::Job;
 use super::{Failure, Outcome, print, tables};
 use crate::engine::{Engine, EngineOptions};
 use crate::model::algorithm::{Algorithm, Supersteps, Visit};
-use crate::predict::{DeviceProfile, Environment, Needs, Prediction, Rates, Workload, choose, predict, shares};
+use crate::predict::{
+    DeviceProfile, Environment, Machines, Needs, Prediction, Rates, UserOptions, Workload, choose, predict, shares,
+};
 use crate::store::Direction;
 use crate::team::Strategy;
 use clap::Args;
@@ -20,6 +23,8 @@ pub struct Plan {
     /// Groups by destination that the store would have: as if formatted with as many shards
     #[arg(long, global = true, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=1024))]
     shards: Option<u64>,
+    #[command(flatten)]
+    machines: MachineArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -34,10 +39,16 @@ only a maximum is known, times assume the maximum. Searches (bfs, sssp, widest, 
 graph of small diameter. Otherwise times are for one superstep that reads every page, and do not predict the run. \
 After a run, `run` shows the same model's times for the pages that were visited.
 
+With --machines there is a row for one machine and one for each way in which N machines like it can share the run. A \
+machine reads its own pages; a superstep also takes the time in which it sends its values to the others and receives \
+theirs. Sending answers at the end of a run is not included. docs/scaling.md explains the model.
+
 Examples:
   topostream plan pagerank wiki --iterations 20
   topostream plan communities wiki --max-iterations 10 --table 256MiB
-  topostream plan bfs big --source max-degree --device 0,1 --memory 16GiB";
+  topostream plan bfs big --source max-degree --device 0,1 --memory 16GiB
+  topostream plan pagerank big --iterations 20 --machines 8 --network 10Gbit
+  topostream plan pagerank wiki --iterations 20 --graph rmat:32:256 --machines 64 --network 100Gbit --memory 256GiB";
 
 /// A way in which a run can be done.
 #[derive(Serialize)]
@@ -51,6 +62,18 @@ struct Row {
     /// The work that the times cover.
     supersteps: Counted,
     prediction: Prediction,
+    /// Why such a run is not possible yet, whatever the memory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<String>,
+}
+
+/// What predictions are for.
+struct Planned<'a> {
+    algorithm: &'a dyn Algorithm,
+    work: Workload,
+    engine: &'a Engine,
+    rates: &'a Rates,
+    options: UserOptions,
 }
 
 /// The supersteps that times are for.
@@ -108,55 +131,74 @@ impl Counted {
 
 impl Plan {
     pub fn run(self, cancel: &Cancel) -> Outcome {
+        let (machines, assumed) = (self.machines.machines()?, self.machines.assumed(self.shards)?);
         let Job { common, arguments } = self.job;
         let (rates, engine) = common.planning(cancel)?;
         let prepared = arguments.prepare(engine.store(), &cancel.flag())?;
         let note = prepared.plan_note.map_or(String::new(), |note| format!("{note}\n"));
         let algorithm = prepared.runs.planned(&engine)?;
         engine.check(&*algorithm)?;
-        let mut work = Workload::of(&*algorithm, engine.store(), 1);
-        work.shards = self.shards.unwrap_or(work.shards);
-        let rows = rows(&*algorithm, &work, &engine, &rates)?;
+        if assumed.graph.is_some() && !algorithm.tables().is_empty() {
+            let message =
+                format!("--graph: {} keeps a table whose size depends on the edges themselves", algorithm.name());
+            return Err(Failure::Usage(message));
+        }
+        let options = UserOptions { machines, assumed, ..engine.options().cost_options() };
+        let work = Workload::of(&*algorithm, engine.store(), 1).assuming(&assumed);
+        let planned = Planned { algorithm: &*algorithm, work, engine: &engine, rates: &rates, options };
+        let rows = planned.rows()?;
         if common.json() {
             let json = serde_json::to_string_pretty(&rows).map_err(|error| Failure::Other(error.to_string()))?;
             return print(&(json + "\n"));
         }
         let has_in_lists = engine.store().topology(Direction::In).is_some();
-        let supersteps = Counted::of(&*algorithm, &work).describe(&*algorithm, has_in_lists);
+        let work = &planned.work;
+        let supersteps = Counted::of(&*algorithm, work).describe(&*algorithm, has_in_lists);
         let mode = if engine.options().asynchronous {
             "not included in the times: the effect of --asynchronous\n"
         } else {
             ""
         };
-        print(&(table(&rows) + &supersteps + &rates_of(&*algorithm, &work) + mode + &note))
+        let assumptions = machines::describe(&machines, &assumed, work);
+        let limits: Vec<String> = rows.iter().flat_map(|row| &row.limits).map(|limit| format!("{limit}\n")).collect();
+        let limits = limits.last().map_or("", String::as_str);
+        let tables = if machines.count > 1 { tables_of_machines(&rows) } else { table(&rows) };
+        print(&(tables + &assumptions + limits + &supersteps + &rates_of(&*algorithm, work) + mode + &note))
     }
 }
 
-/// The first device alone, then all of them by each strategy.
-fn rows(algorithm: &dyn Algorithm, work: &Workload, engine: &Engine, rates: &Rates) -> Result<Vec<Row>, Failure> {
-    let (store, options) = (engine.store(), engine.options());
-    let all = profiles(options, usize::MAX)?.len();
-    let mut ways = vec![(1, Strategy::Replicate)];
-    if all > 1 && !algorithm.is_owned() {
-        ways.push((all, Strategy::Replicate));
+impl Planned<'_> {
+    /// The first device alone, then all of them by each strategy; or one machine, then all of them by each strategy.
+    fn rows(&self) -> Result<Vec<Row>, Failure> {
+        let all = profiles(self.engine.options(), usize::MAX)?.len();
+        let machines = self.options.machines;
+        let mut ways = vec![(Machines::ALONE, if machines.count > 1 { all } else { 1 }, None)];
+        if all > 1 || machines.count > 1 {
+            let strategies = [Strategy::Replicate, Strategy::Shard].into_iter();
+            let possible = strategies.filter(|&of| of == Strategy::Shard || !self.algorithm.is_owned());
+            ways.extend(possible.map(|strategy| (machines, all, Some(strategy))));
+        }
+        ways.into_iter().map(|(machines, devices, strategy)| self.row(machines, devices, strategy)).collect()
     }
-    if all > 1 {
-        ways.push((all, Strategy::Shard));
-    }
-    let mut rows = Vec::new();
-    for (count, strategy) in ways {
-        let mut profiles = profiles(options, count)?;
+
+    /// The prediction for so many devices of each machine, by a strategy or the one that `run` would select.
+    fn row(&self, machines: Machines, devices: usize, strategy: Option<Strategy>) -> Result<Row, Failure> {
+        let Self { algorithm, ref work, engine, rates, .. } = *self;
+        let options = UserOptions { machines, ..self.options };
+        let mut profiles = profiles(engine.options(), devices)?;
         let names: Vec<String> = profiles.iter().map(|profile| profile.name.clone()).collect();
         let Some(shares) = shares(rates, work, &profiles) else { return Err(unknown(rates, &names)) };
         profiles.iter_mut().zip(shares).for_each(|(profile, share)| profile.share = share);
-        let chosen = choose(Some(rates), algorithm, store, &options.cost_options(), &profiles);
-        let environment = Environment::new(rates, algorithm, store, &options.cost_options(), profiles, strategy);
+        let chosen = choose(Some(rates), algorithm, engine.store(), &options, &profiles);
+        let strategy = strategy.unwrap_or(chosen);
+        let environment = Environment::new(rates, algorithm, engine.store(), &options, profiles, strategy);
         let Some(prediction) = predict(work, &environment) else { return Err(unknown(rates, &names)) };
         let fits = prediction.memory.as_ref().is_some_and(Needs::fit);
+        let auto = strategy == chosen && machines.count == self.options.machines.count;
+        let limits = machines::limits(environment.devices(), work.vertices);
         let supersteps = Counted::of(algorithm, work);
-        rows.push(Row { devices: names, auto: count == 1 || strategy == chosen, fits, supersteps, prediction });
+        Ok(Row { devices: names, auto, fits, supersteps, prediction, limits })
     }
-    Ok(rows)
 }
 
 /// A line for people: the algorithm whose measured rates are used for kernel times.
@@ -215,34 +257,89 @@ fn table(rows: &[Row]) -> String {
         "fits",
     ];
     let row = |row: &Row| {
-        let (of, terms) = (&row.prediction, &row.prediction.terms);
         let devices = match &row.devices[..] {
             [one] => one.clone(),
             several => format!("{} ({})", several.len(), distinct(several)),
         };
-        let strategy = if row.devices.len() == 1 { "alone".into() } else { of.strategy.to_string() };
-        let mut cells = vec![devices, strategy, if row.auto { "auto" } else { "" }.into()];
-        let times = [
-            terms.ssd_ns,
-            terms.bus_ns,
-            terms.kernel_ns,
-            terms.vertex_ns,
-            terms.merge_up_ns,
-            terms.merge_down_ns,
-            terms.overhead_ns,
-            of.total_ns,
-        ];
-        cells.extend(times.map(|ns| format!("{:.3}", ns / 1e9)));
-        cells.push(format!("{:?}", of.wall).to_lowercase());
-        let memory = of.memory.as_ref();
-        cells.push(memory.map_or(String::new(), |memory| tables::bytes(memory.main_bytes + memory.buffer_bytes)));
-        let own = memory.iter().flat_map(|memory| &memory.devices).filter(|device| device.budget_bytes.is_some());
-        let most = own.map(|device| device.bytes + device.pages_bytes).max();
-        cells.push(most.map_or(String::new(), tables::bytes));
-        cells.push(if row.fits { "yes" } else { "no" }.into());
+        let mut cells = vec![devices, row.strategy(), row.auto()];
+        cells.extend(row.times(false));
+        cells.extend(row.memory());
         cells
     };
     tables::table_of(3, &header, rows.iter().map(row))
+}
+
+/// Times, then what each machine holds and sends.
+fn tables_of_machines(rows: &[Row]) -> String {
+    let times = [
+        "machines",
+        "strategy",
+        "",
+        "ssd s",
+        "bus s",
+        "kernel s",
+        "vertex s",
+        "up s",
+        "down s",
+        "network s",
+        "steps s",
+        "total s",
+        "bound by",
+    ];
+    let first = |row: &Row| vec![row.machines().to_string(), row.strategy()];
+    let of_times = |row: &Row| [first(row), vec![row.auto()], row.times(true)].concat();
+    let shares = [
+        "machines",
+        "strategy",
+        "pages of each",
+        "sent a superstep",
+        "sent in all",
+        "main memory",
+        "each device",
+        "fits",
+    ];
+    let of_shares = |row: &Row| {
+        let machine = row.prediction.machine.as_ref();
+        let sizes = machine.map(|of| [of.pages_bytes, of.sent_bytes_per_superstep, of.sent_bytes]);
+        let sizes = sizes.map_or(vec![String::new(); 3], |all| all.map(|bytes| tables::bytes(bytes as u64)).to_vec());
+        [first(row), sizes, row.memory().to_vec()].concat()
+    };
+    tables::table_of(3, &times, rows.iter().map(of_times)) + &tables::table_of(2, &shares, rows.iter().map(of_shares))
+}
+
+impl Row {
+    fn machines(&self) -> u32 {
+        self.prediction.machine.as_ref().map_or(1, |machine| machine.machines.count)
+    }
+
+    fn strategy(&self) -> String {
+        let alone = self.devices.len() == 1 && self.prediction.machine.is_none();
+        if alone { "alone".into() } else { self.prediction.strategy.to_string() }
+    }
+
+    fn auto(&self) -> String {
+        if self.auto { "auto".into() } else { String::new() }
+    }
+
+    /// Seconds by term and in all, and the bottleneck.
+    fn times(&self, has_network: bool) -> Vec<String> {
+        let Prediction { terms, total_ns, wall, .. } = &self.prediction;
+        let mut times = vec![terms.ssd_ns, terms.bus_ns, terms.kernel_ns, terms.vertex_ns];
+        times.extend([terms.merge_up_ns, terms.merge_down_ns]);
+        times.extend(has_network.then_some(terms.network_ns));
+        times.extend([terms.overhead_ns, *total_ns]);
+        let wall = format!("{wall:?}").to_lowercase();
+        times.iter().map(|ns| format!("{:.3}", ns / 1e9)).chain([wall]).collect()
+    }
+
+    /// Main memory, that of the device with the most, and whether all fits.
+    fn memory(&self) -> [String; 3] {
+        let memory = self.prediction.memory.as_ref();
+        let main = memory.map_or(String::new(), |memory| tables::bytes(memory.main_bytes + memory.buffer_bytes));
+        let own = memory.iter().flat_map(|memory| &memory.devices).filter(|device| device.budget_bytes.is_some());
+        let most = own.map(|device| device.bytes + device.pages_bytes).max();
+        [main, most.map_or(String::new(), tables::bytes), if self.fits { "yes" } else { "no" }.into()]
+    }
 }
 
 fn distinct(names: &[String]) -> String {

@@ -6,7 +6,7 @@ use crate::cluster::Cluster;
 use crate::device::DeviceChoice;
 use crate::device::settings::GpuSettings;
 use crate::pages::fetch::FetcherKind;
-use crate::predict::{Rates, UserOptions};
+use crate::predict::{Assumed, Machines, Rates, UserOptions};
 use crate::team::{Assignment, Strategy};
 use crate::trace::Timeline;
 use std::sync::Arc;
@@ -238,6 +238,8 @@ impl EngineOptions {
             buffer_bytes: self.buffer_bytes,
             strategy: self.strategy,
             assignment: self.assignment,
+            machines: Machines::ALONE,
+            assumed: Assumed::default(),
         }
     }
 }

@@ -21,13 +21,13 @@ pub fn choose(
     profiles: &[DeviceProfile],
 ) -> Strategy {
     match options.strategy {
-        _ if profiles.len() < 2 => return Strategy::Replicate,
+        _ if profiles.len() < 2 && options.machines.count < 2 => return Strategy::Replicate,
         _ if algorithm.is_owned() => return Strategy::Shard,
         Strategy::Auto => {}
         strategy => return strategy,
     }
     let none = Rates::unknown();
-    let work = Workload::of(algorithm, store, SUPERSTEPS_DEFAULT);
+    let work = Workload::of(algorithm, store, SUPERSTEPS_DEFAULT).assuming(&options.assumed);
     let environment =
         |strategy| Environment::new(rates.unwrap_or(&none), algorithm, store, options, profiles.to_vec(), strategy);
     let (replicate, shard) = (environment(Strategy::Replicate), environment(Strategy::Shard));

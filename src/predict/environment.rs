@@ -1,11 +1,14 @@
 //! The environment of a run: devices, memory and disks, and how they share it.
 
+use super::assumed::Scale;
 use super::rates::cpu_threads;
-use super::{Rates, Workload};
+use super::{Assumed, Kernel, Machines, Rates, Workload, machines};
 use crate::device::settings::GpuSettings;
+use crate::model::activations::Activations;
 use crate::model::algorithm::Algorithm;
-use crate::pages::memory::{Decoders, MemoryPlan};
-use crate::team::{Assignment, Strategy, TeamPlan, TeamRequest};
+use crate::pages::fetch::IN_FLIGHT_MAX;
+use crate::pages::memory::{Decoders, FRAMES_MIN, MemoryPlan};
+use crate::team::{Assignment, ExchangeRules, Strategy, TeamPlan, TeamRequest};
 use std::path::PathBuf;
 use topostream_formats::{Direction, Store};
 
@@ -47,7 +50,7 @@ impl DeviceProfile {
 }
 
 /// The user's options on which the cost model depends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UserOptions {
     /// The memory budget, in bytes.
     pub memory_bytes: u64,
@@ -59,6 +62,10 @@ pub struct UserOptions {
     pub strategy: Strategy,
     /// Which pages go to which device.
     pub assignment: Assignment,
+    /// The machines, each with the same devices.
+    pub machines: Machines,
+    /// What is assumed in place of properties of the store.
+    pub assumed: Assumed,
 }
 
 /// The environment of a run.
@@ -66,15 +73,17 @@ pub struct UserOptions {
 pub struct Environment<'a> {
     /// The machine's measured rates.
     pub rates: &'a Rates,
-    /// The devices.
+    /// The devices of a machine.
     pub profiles: Vec<DeviceProfile>,
     /// How they share the run; never `auto`.
     pub strategy: Strategy,
+    /// The machines, each with these devices, disks and memory.
+    pub machines: Machines,
     /// Whether the lists that a device sees are those of its own vertices.
     pub aligned: bool,
-    /// The number of disks that pages are striped over.
+    /// The number of disks that pages are striped over, of a machine.
     pub disks: f64,
-    /// Main memory without the page buffer, in bytes.
+    /// Main memory of a machine without the page buffer, in bytes.
     pub main_bytes: u64,
     /// Whether the run fits in the memory budget.
     pub main_fits: bool,
@@ -94,17 +103,6 @@ impl<'a> Environment<'a> {
         profiles: Vec<DeviceProfile>,
         strategy: Strategy,
     ) -> Self {
-        let sharing_bytes = sharing_bytes(algorithm, store, options.assignment, &profiles, strategy);
-        let threads = profiles.iter().filter_map(|profile| cpu_threads(&profile.name)).sum::<u32>() as usize;
-        let decoders = Decoders { threads, alone: threads > 0 && profiles.len() == 1 };
-        let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes, decoders);
-        let trace_bytes = options.trace_bytes;
-        let within = plan(options.memory_bytes.saturating_sub(trace_bytes), options.buffer_bytes);
-        // If the budget is too small, the needs under an unlimited budget are reported.
-        let main_fits = within.is_ok();
-        let plan = within.or_else(|_| plan(1 << 60, None));
-        let (main, buffer) =
-            plan.map_or((0, 0), |plan| (trace_bytes + plan.total_bytes() - plan.buffer_bytes(), plan.buffer_bytes()));
         let grouped = store.topology(Direction::Out).is_some_and(|out| out.is_grouped());
         let aligned = !grouped
             && match options.assignment {
@@ -113,32 +111,155 @@ impl<'a> Environment<'a> {
                 Assignment::Auto => alike(&profiles),
                 Assignment::Modulo | Assignment::Random | Assignment::Biased => false,
             };
-        Self {
+        let mut environment = Self {
             rates,
             profiles,
             strategy,
+            machines: options.machines,
             aligned,
             disks: disks(store),
-            main_bytes: main,
-            main_fits,
-            buffer_bytes: buffer,
+            main_bytes: 0,
+            main_fits: true,
+            buffer_bytes: 0,
             cold: true,
+        };
+        environment.divide_memory(algorithm, store, options);
+        environment
+    }
+
+    /// Divides the memory budget of a machine into the run's own memory and the page buffer.
+    fn divide_memory(&mut self, algorithm: &dyn Algorithm, store: &Store, options: &UserOptions) {
+        let own = Workload::without_phases(algorithm, store);
+        let scale = options.assumed.scale(&own);
+        let work = own.assuming(&options.assumed);
+        let sharing_bytes = match self.machines.count {
+            1 if options.assumed.graph.is_none() => {
+                sharing_bytes(algorithm, store, options.assignment, &self.profiles, self.strategy)
+            }
+            _ => self.estimated_sharing_bytes(algorithm, &work),
+        };
+        let threads = self.profiles.iter().filter_map(|profile| cpu_threads(&profile.name)).sum::<u32>() as usize;
+        let decoders = Decoders { threads, alone: threads > 0 && self.profiles.len() == 1 };
+        let trace_bytes = options.trace_bytes;
+        let budget_bytes = options.memory_bytes.saturating_sub(trace_bytes);
+        let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes, decoders);
+        // If the budget is too small, the needs under an unlimited budget are reported.
+        let unlimited = plan(1 << 60, None).ok().map(|plan| scaled(&plan, &scale, work.directory_pages));
+        let within = match options.assumed.graph {
+            None => plan(budget_bytes, options.buffer_bytes).ok(),
+            Some(_) => unlimited.and_then(|plan| fitted(plan, budget_bytes, options.buffer_bytes, store)),
+        };
+        self.main_fits = within.is_some();
+        let Some(plan) = within.or(unlimited) else { return };
+        self.main_bytes = trace_bytes + plan.total_bytes() - plan.buffer_bytes();
+        // A machine buffers no more than its own pages, and those in flight.
+        let pages = (work.directory_pages as f64 * self.machine_share(&work)).ceil() as u64 + IN_FLIGHT_MAX as u64;
+        self.buffer_bytes = plan.buffer_bytes().min(pages.max(FRAMES_MIN.into()) * plan.frame_bytes);
+    }
+
+    /// Returns the main memory that the devices of one of several machines need beyond what a single device needs, in
+    /// bytes, as [`TeamPlan::memory_bytes`] has it for one machine, but for the rounding of the exchange memory.
+    fn estimated_sharing_bytes(&self, algorithm: &dyn Algorithm, work: &Workload) -> u64 {
+        let (devices, local) = (self.devices(), self.profiles.len() as u64);
+        if devices < 2 {
+            return 0;
         }
+        let cpus = self.profiles.iter().filter(|profile| profile.is_cpu()).count() as u64;
+        let own = if self.is_sharded() { work.vertices.div_ceil(devices) } else { work.vertices };
+        let noted = if algorithm.keeps_activations() { Activations::memory_bytes(work.vertices) } else { 0 };
+        let listed = if work.packed_vertices.is_some() { 4 * work.vertices } else { 0 };
+        let of_cpu = super::memory::device_bytes(work, own, self.is_sharded()) - work.table_bytes;
+        machines::exchange_bytes(work, devices, local, self.rules()) + noted + listed + cpus * of_cpu
+    }
+
+    /// Returns the number of devices of all machines.
+    pub fn devices(&self) -> u64 {
+        self.profiles.len() as u64 * u64::from(self.machines.count)
+    }
+
+    /// Returns whether each device holds the values that edges write for its own vertices only.
+    pub fn is_sharded(&self) -> bool {
+        self.strategy == Strategy::Shard && self.devices() > 1
+    }
+
+    /// Returns the rules that determine which attributes are exchanged.
+    pub(super) fn rules(&self) -> ExchangeRules {
+        ExchangeRules { sharded: self.is_sharded(), aligned: self.aligned }
     }
 
     /// Returns the share of the pages that a device sees.
     pub fn seen(&self, work: &Workload, device: usize) -> f64 {
-        let devices = self.profiles.len() as f64;
-        if self.strategy != Strategy::Shard || self.profiles.len() == 1 {
-            return self.profiles[device].share;
+        if !self.is_sharded() {
+            return self.profiles[device].share / f64::from(self.machines.count);
         }
         let by_owner = work.phases.first().is_some_and(|phase| !phase.kernel.writes_neighbours());
         match by_owner {
-            true => 1.0 / devices,
-            // A device that owns 1/N of the vertices sees this share of K groups of pages.
-            false => ((work.shards as f64 / devices).ceil() / work.shards as f64).min(1.0),
+            true => 1.0 / self.devices() as f64,
+            false => share_of_groups(work.shards, self.devices()),
         }
     }
+
+    /// Returns the share of the pages that a device sees with this kernel.
+    pub(super) fn seen_by(&self, kernel: Kernel, work: &Workload, device: usize) -> f64 {
+        match self.is_sharded() && !kernel.writes_neighbours() {
+            true => 1.0 / self.devices() as f64,
+            false => self.seen(work, device),
+        }
+    }
+
+    /// Returns the share of the pages that the devices of a machine see together, with this kernel.
+    pub(super) fn machine_seen(&self, kernel: Kernel, work: &Workload) -> f64 {
+        match kernel.writes_neighbours() {
+            true => self.machine_share(work),
+            false => 1.0 / f64::from(self.machines.count),
+        }
+    }
+
+    /// Returns the share of the out-lists' pages that the devices of a machine see together; at least that of the
+    /// in-lists'.
+    fn machine_share(&self, work: &Workload) -> f64 {
+        match self.is_sharded() {
+            true => share_of_groups(work.shards, self.machines.count.into()),
+            false => 1.0 / f64::from(self.machines.count),
+        }
+    }
+}
+
+/// Returns the share of the pages, in so many groups by destination, that one of `owners` sees: all pages, if any of
+/// them may point to its vertices.
+fn share_of_groups(groups: u64, owners: u64) -> f64 {
+    (groups.div_ceil(owners) as f64 / groups as f64).min(1.0)
+}
+
+/// Returns the division of memory for a graph of another size, with so many pages, all of them in the page buffer.
+fn scaled(plan: &MemoryPlan, scale: &Scale, pages: u64) -> MemoryPlan {
+    let by = |bytes: u64, factor: f64| (bytes as f64 * factor).ceil() as u64;
+    MemoryPlan {
+        attributes_bytes: by(plan.attributes_bytes, scale.vertices),
+        activations_bytes: by(plan.activations_bytes, scale.vertices),
+        frontier_bytes: by(plan.frontier_bytes, scale.vertices),
+        degrees_bytes: by(plan.degrees_bytes, scale.vertices),
+        directory_bytes: by(plan.directory_bytes, scale.pages),
+        frames: (pages + IN_FLIGHT_MAX as u64).clamp(FRAMES_MIN.into(), u32::MAX.into()) as u32,
+        ..*plan
+    }
+}
+
+/// Returns the division with a page buffer that fits in the budget, as [`MemoryPlan::new`] makes it, or `None` if none
+/// fits.
+fn fitted(plan: MemoryPlan, budget_bytes: u64, buffer_bytes: Option<u64>, store: &Store) -> Option<MemoryPlan> {
+    let left = budget_bytes.saturating_sub(plan.total_bytes() - plan.buffer_bytes());
+    let room = buffer_bytes.unwrap_or(left);
+    let mut plan = plan;
+    if room < plan.buffer_bytes() {
+        // Frames keep pages as they are stored.
+        let page_bytes = u64::from(store.topology(Direction::Out)?.page_bytes());
+        plan.frame_bytes = plan.frame_bytes - plan.place_bytes + page_bytes;
+        plan.place_bytes = page_bytes;
+    }
+    let frames = room / plan.frame_bytes;
+    let fits = frames >= FRAMES_MIN.into() && room <= left;
+    fits.then_some(MemoryPlan { frames: frames.min(plan.frames.into()) as u32, ..plan })
 }
 
 /// Returns whether all devices are of one kind.

@@ -4,7 +4,6 @@ use super::{Environment, Workload};
 use crate::model::Part;
 use crate::model::attributes::{Attribute, Role};
 use crate::model::bits::Bits;
-use crate::team::Strategy;
 use serde::Serialize;
 
 /// An estimate of batches, queues and sums on a device, in bytes. Part of them depends on limits that only the driver
@@ -66,9 +65,9 @@ impl Needs {
 
 fn device_needs(work: &Workload, environment: &Environment<'_>, device: usize) -> DeviceNeeds {
     let profile = &environment.profiles[device];
-    let sharded = environment.strategy == Strategy::Shard && environment.profiles.len() > 1;
+    let sharded = environment.is_sharded();
     let own = match sharded {
-        true => work.vertices.div_ceil(environment.profiles.len() as u64),
+        true => work.vertices.div_ceil(environment.devices()),
         false => work.vertices,
     };
     let mut bytes = device_bytes(work, own, sharded);
@@ -98,7 +97,7 @@ fn kept_bytes(work: &Workload, pages: f64, room: u64) -> (u64, u64) {
 }
 
 /// Returns the bytes of attributes, tables and frontiers of a device that owns `own` vertices.
-fn device_bytes(work: &Workload, own: u64, sharded: bool) -> u64 {
+pub(super) fn device_bytes(work: &Workload, own: u64, sharded: bool) -> u64 {
     // Only the number of vertices matters, not where they begin.
     let part = Part { vertices: work.vertices, own: 0..own, sharded };
     let attribute = |attribute: &Attribute| {

@@ -2,12 +2,13 @@
 //! by an SSD).
 //!
 //! ```text
-//!  superstep  =  max( ssd, bus, kernel )  +  vertex phase  +  merge up  +  merge down  +  overhead
+//!  superstep  =  max( ssd, bus, kernel )  +  vertex phase  +  merge up  +  merge down  +  network  +  overhead
 //!
 //!  ssd     bytes of pages that are not in memory  ÷  the rate of all disks together
 //!  bus     bytes of pages that are not on the device  ÷  c2                                    of the slowest device
 //!  kernel  edges  ÷  the rate of this kernel on the device  (+ inactive lists ÷ their rate)    of the slowest device
 //!  merge   bytes that a device writes for the others, and reads of theirs  ÷  its rate
+//!  network bytes that a machine sends, if there are several  ÷  the rate of its link  (+ latencies)
 //! ```
 //!
 //! Equation 1 of GTS (for algorithms like PageRank) is this for supersteps that visit all pages: 2|WA| ÷ c1 is the
@@ -18,15 +19,19 @@
 //!
 //! Nothing here uses a device: the input is plain data.
 
+mod assumed;
 mod choose;
 mod environment;
+mod machines;
 mod memory;
 mod model;
 mod rates;
 mod work;
 
+pub use assumed::{Assumed, GraphSize};
 pub use choose::{choose, shares};
 pub use environment::{DeviceProfile, Environment, UserOptions, disks};
+pub use machines::{Crossing, MachineShare, Machines, Network};
 pub use memory::{DeviceNeeds, Needs};
 pub use model::{Prediction, Terms, Wall, predict};
 pub use rates::{BusRates, DeviceRates, Kernel, KernelRates, RATES_VERSION, Rates};

@@ -1,9 +1,10 @@
 //! The work of a run, as far as the declaration and the store determine it: pages, edges and activated vertices.
 
 use super::rates::Kernel;
+use crate::device::exchange::packs;
 use crate::model::algorithm::{Algorithm, Supersteps, Visit};
 use crate::model::attributes::Attribute;
-use topostream_formats::{Direction, Store};
+use topostream_formats::{Direction, Store, Topology};
 
 /// The number of supersteps that `auto` assumes if an algorithm's number is unknown.
 pub const SUPERSTEPS_DEFAULT: u32 = 10;
@@ -13,6 +14,11 @@ pub const SUPERSTEPS_DEFAULT: u32 = 10;
 pub struct Workload {
     /// Vertices of the graph.
     pub vertices: u64,
+    /// Edges of the graph.
+    pub edges: u64,
+    /// Vertices whose gathered values are sent, where those without out-edges are left out: at most, as far as the
+    /// directory of pages tells. `None` if all are sent.
+    pub packed_vertices: Option<f64>,
     /// The algorithm's attributes.
     pub attributes: Vec<Attribute>,
     /// Bytes of its tables, which every device holds.
@@ -136,9 +142,13 @@ impl Workload {
         let plain = store.manifest().encoding.plain_bytes(out.page_bytes());
         let visited = algorithm.visits(has_in_lists);
         let pages = visited.iter().map(|(direction, _)| pages(store, *direction)).fold(0.0, f64::max);
+        let attributes = algorithm.attributes(has_in_lists);
+        let packed = !algorithm.is_traversal() && packs(&attributes, &visited);
         Self {
             vertices: store.vertices(),
-            attributes: algorithm.attributes(has_in_lists),
+            edges: store.edges(),
+            packed_vertices: packed.then(|| with_out_edges_max(out, store.vertices()) as f64),
+            attributes,
             table_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
             traversal: algorithm.is_traversal(),
             page_bytes: out.read_bytes(algorithm.needs_weights()) as f64,
@@ -190,4 +200,21 @@ impl Phase {
 
 pub(crate) fn pages(store: &Store, direction: Direction) -> f64 {
     store.topology(direction).map_or(0.0, |topology| f64::from(topology.page_count()))
+}
+
+/// Returns the number of vertices on pages with edges: at most these have out-edges. In degree groups, vertices without
+/// any are on pages of their own.
+fn with_out_edges_max(out: &Topology, vertices: u64) -> u64 {
+    if out.is_grouped() {
+        return vertices;
+    }
+    let (mut count, mut next) = (0, 0);
+    for entry in out.directory().entries().iter().filter(|entry| entry.edge_count > 0) {
+        let first = u64::from(entry.start_vertex);
+        let end = first + u64::from(entry.slot_count);
+        // The pages of a long list have the same vertex.
+        count += end.saturating_sub(first.max(next));
+        next = next.max(end);
+    }
+    count
 }

@@ -26,7 +26,7 @@ use crate::model::attributes::{Attribute, AttributeType, Merge};
 use std::ops::Range;
 
 /// The number of groups in which values are reduced.
-const GROUPS: usize = 4;
+pub(crate) const GROUPS: usize = 4;
 
 /// The moves of each device in a round.
 pub type Round = Vec<Vec<Move>>;

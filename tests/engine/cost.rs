@@ -8,12 +8,12 @@ mod rates_shared;
 use proptest::prelude::*;
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::predict::{
-    BusRates, DeviceProfile, DeviceRates, Environment, Hits, Kernel, KernelRates, Needs, Phase, Prediction,
+    BusRates, DeviceProfile, DeviceRates, Environment, Hits, Kernel, KernelRates, Machines, Needs, Phase, Prediction,
     RATES_VERSION, Rates, Wall, Workload, predict, shares,
 };
 use topostream::team::Strategy;
 
-const GIB: u64 = 1 << 30;
+pub const GIB: u64 = 1 << 30;
 const SECOND: f64 = 1e9;
 
 fn kernels(vertices: u64, rate: f64) -> KernelRates {
@@ -53,7 +53,7 @@ fn cpu() -> DeviceRates {
     DeviceRates { name: "cpu, 4 threads".into(), threads: Some(4), bus: None, check_bytes_per_s, ..gpu() }
 }
 
-fn rates() -> Rates {
+pub fn rates() -> Rates {
     Rates {
         version: RATES_VERSION,
         machine: "by hand".into(),
@@ -64,15 +64,17 @@ fn rates() -> Rates {
     }
 }
 
-fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
+pub fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
     Attribute { name: "any", of, role, merge, initial: Initial::Bits(0) }
 }
 
 /// PageRank over out-lists: 2^24 vertices, 2^28 edges of 4 bytes in 1024 pages.
-fn pushing(supersteps: f64) -> Workload {
+pub fn pushing(supersteps: f64) -> Workload {
     let (pages, edges) = (1024.0, f64::from(1 << 28));
     Workload {
         vertices: 1 << 24,
+        edges: 1 << 28,
+        packed_vertices: None,
         attributes: vec![
             attribute(AttributeType::F32, Role::ReadOnly, Merge::Max),
             attribute(AttributeType::Fixed63, Role::Accumulated, Merge::Add),
@@ -97,7 +99,7 @@ fn pushing(supersteps: f64) -> Workload {
     }
 }
 
-fn searching() -> Workload {
+pub fn searching() -> Workload {
     let phase = Phase {
         supersteps: 5.0,
         kernel: Kernel::TopDown,
@@ -121,11 +123,12 @@ fn profile(name: &str, devices: usize, cache_bytes: u64) -> DeviceProfile {
 }
 
 /// Equal devices, with everything in main memory and nothing cached on devices.
-fn environment<'a>(rates: &'a Rates, name: &str, devices: usize, strategy: Strategy) -> Environment<'a> {
+pub fn environment<'a>(rates: &'a Rates, name: &str, devices: usize, strategy: Strategy) -> Environment<'a> {
     Environment {
         rates,
         profiles: (0..devices).map(|_| profile(name, devices, 0)).collect(),
         strategy,
+        machines: Machines::ALONE,
         aligned: true,
         disks: 1.0,
         main_bytes: GIB,
@@ -139,7 +142,7 @@ fn seconds(prediction: &Prediction) -> f64 {
     prediction.total_ns / SECOND
 }
 
-fn close(a: f64, b: f64) -> bool {
+pub fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-3 * b.abs()
 }
 

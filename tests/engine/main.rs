@@ -12,6 +12,7 @@ mod faults;
 mod forge;
 mod frontiers;
 mod graph500;
+mod machines;
 mod own_algorithms;
 mod parts;
 #[path = "../published/mod.rs"]

@@ -10,7 +10,7 @@ use topostream::algorithms::{Bfs, Traffic};
 use topostream::device::DeviceChoice;
 use topostream::device::settings::GpuSettings;
 use topostream::model::algorithm::Algorithm;
-use topostream::predict::{DeviceProfile, UserOptions, choose};
+use topostream::predict::{Assumed, DeviceProfile, Machines, UserOptions, choose};
 use topostream::team::{Assignment, Strategy};
 use topostream_formats::Encoding;
 use topostream_tools::generate::Rmat;
@@ -49,6 +49,8 @@ fn the_strategy_of_unmeasured_devices() {
             buffer_bytes: None,
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
+            machines: Machines::ALONE,
+            assumed: Assumed::default(),
         };
         choose(None, algorithm, &store, &options, &[profile.clone(), profile])
     };
