@@ -62,11 +62,13 @@ impl Engine {
     fn check_part(&self, algorithm: &dyn Algorithm) -> Result<()> {
         let store = &self.store;
         let Some(part) = store.part().filter(|_| store.is_partial()) else { return Ok(()) };
-        let place = self.options.ranks().map_or((0, 1), |cluster| (cluster.rank(), cluster.ranks()));
-        if (part.number as usize, part.count() as usize) != place {
-            let (rank, ranks) = place;
-            let message = format!("{}: {}, opened by rank {rank} of {ranks}", store.path().display(), part.place());
-            return Err(Error::Parameter(message));
+        let (path, place) = (store.path().display(), part.place());
+        let Some(cluster) = self.options.ranks() else {
+            return Err(Error::Parameter(format!("{path}: {place} of a graph: a run needs all parts")));
+        };
+        let (rank, ranks) = (cluster.rank(), cluster.ranks());
+        if (part.number as usize, part.count() as usize) != (rank, ranks) {
+            return Err(Error::Parameter(format!("{path}: {place}, opened by rank {rank} of {ranks}")));
         }
         let visits = algorithm.visits(store.topology(Direction::In).is_some());
         let owned = |direction| match direction {
