@@ -244,8 +244,10 @@ impl Engine {
         declared::check(&*algorithm, &self.store)?;
         self.check_checkpoint(&*algorithm)?;
         let (team, kinds, degrees) = self.open_devices(&*algorithm)?;
-        let memory_bytes = self.options.memory_bytes.saturating_sub(self.reserved_bytes.load(Ordering::Relaxed));
-        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, memory_bytes)?;
+        let reserved_bytes = self.reserved_bytes.load(Ordering::Relaxed);
+        let memory_bytes = self.options.memory_bytes.saturating_sub(reserved_bytes);
+        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, memory_bytes);
+        let plan = plan.map_err(|error| self.beside_results(error, reserved_bytes))?;
         self.check_memory(&*algorithm, &plan)?;
         if let Some(degrees) = degrees {
             self.store.keep_out_degrees(degrees?);

@@ -34,6 +34,19 @@ impl Engine {
         Ok(memory::probe(&format!("the memory of {}", algorithm.name()), bytes)?)
     }
 
+    /// Returns the error of a plan with the memory that was kept for results: the budget is the whole one.
+    pub(super) fn beside_results(&self, error: Error, reserved_bytes: u64) -> Error {
+        match error {
+            Error::Memory { what, needed_bytes, parts, .. } if reserved_bytes > 0 => Error::Memory {
+                what,
+                needed_bytes: needed_bytes.saturating_add(reserved_bytes),
+                budget_bytes: self.options.memory_bytes,
+                parts: format!("{parts}, results {reserved_bytes}"),
+            },
+            other => other,
+        }
+    }
+
     /// Returns the minimum budget in which an algorithm runs, in bytes: the figure in the error of [`run`](Self::run).
     ///
     /// # Errors
