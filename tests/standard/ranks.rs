@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use topostream::algorithms::command::{Entry, Needs, Sample};
-use topostream::algorithms::{Bfs, Components, DanglingMass, PageRank, Stop, Traffic};
+use topostream::algorithms::{Bfs, Components, PageRank, Stop, Traffic};
 use topostream::cluster::Cluster;
 use topostream::cluster::memory::clusters;
 use topostream::device::DeviceChoice;
@@ -173,7 +173,7 @@ fn cpu() -> EngineOptions {
 
 fn pagerank(iterations: u32, traffic: Traffic) -> PageRank {
     let stop = Stop::Iterations(iterations);
-    PageRank { stop, traffic, dangling: DanglingMass::Spread, ..PageRank::default() }
+    PageRank { stop, traffic, ..PageRank::default() }
 }
 
 fn errors<T>(found: Vec<Result<T, Error>>) -> Vec<String> {
