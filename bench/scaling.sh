@@ -23,7 +23,7 @@ for factor in 16 256; do
         if [ "$factor" = 256 ]; then scale=16; fi
         in_edges=()
         if [ "$lists" = both ]; then in_edges=(--in-edges); fi
-        [ -e "$store/graph.json" ] || "$topostream" generate rmat --scale $scale --edge-factor $factor \
+        [ -e "$store/graph.json" ] || "$topostream" generate rmat --scale "$scale" --edge-factor "$factor" \
             --store "$store" --quiet "${in_edges[@]}"
     done
 done
@@ -44,17 +44,22 @@ for row in json.load(sys.stdin):
     steps, machine = row["supersteps"]["count"], of.get("machine")
     memory = of["memory"]["main_bytes"] + of["memory"]["buffer_bytes"]
     s = lambda name: terms[name + "_ns"] / 1e9 / steps
-    cells = [s("ssd"), s("kernel"), s("vertex"), s("merge_up") + s("merge_down"), s("network"), of["total_ns"] / 1e9 / steps]
+    cells = [s("ssd"), s("kernel"), s("vertex"), s("merge_up") + s("merge_down"), s("network")]
+    cells.append(of["total_ns"] / 1e9 / steps)
     shares = [machine["pages_bytes"] / 1e9, machine["sent_bytes_per_superstep"] / 1e9] if machine else [0, 0]
-    print("| %s | %d | %s | %s | %s | %s | %.1f |" % (sys.argv[1], machine["count"] if machine else 1, of["strategy"],
-        " | ".join("%.2f" % cell for cell in cells), of["wall"], " | ".join("%.2f" % share for share in shares), memory / 2**30))
+    join = lambda numbers: " | ".join("%.2f" % number for number in numbers)
+    print("| %s | %d | %s | %s | %s | %s | %.1f |" % (sys.argv[1], machine["count"] if machine else 1,
+        of["strategy"], join(cells), of["wall"], join(shares), memory / 2**30))
 ' "$what"
 }
 
-echo "| what | machines | strategy | ssd s | kernel s | vertex s | merge s | network s | superstep s | bound by | GB of pages | GB sent | GiB of memory |"
+echo "| what | machines | strategy | ssd s | kernel s | vertex s | merge s | network s | superstep s | bound by |" \
+    "GB of pages | GB sent | GiB of memory |"
 echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
 # Lists in 64 groups take more bytes.
+# shellcheck disable=SC2034  # used by name below
 wide=(--graph rmat:36:16 --memory 16TiB --buffer 16GiB --bytes-per-edge)
+# shellcheck disable=SC2034
 dense=(--graph rmat:32:256 --memory 1TiB --buffer 16GiB --bytes-per-edge)
 declare -A plain=([wide]=2.7 [dense]=1.9) grouped=([wide]=6.4 [dense]=2.1)
 one=$(disks 3e9) eight=$(disks 24e9)
@@ -63,29 +68,35 @@ for network in 10Gbit 25Gbit 100Gbit; do
         ssds=$([ "$disk" = "$one" ] && echo "1 SSD" || echo "8 SSDs")
         on=(--calibration "$disk" --machines 64 --network $network)
         for graph in wide dense; do
-            factor=$([ $graph = wide ] && echo 16 || echo 256)
+            sample=$dir/sample-$([ $graph = wide ] && echo 16 || echo 256)
             declare -n size=$graph
-            plan "$graph, pull, $network, $ssds" pagerank "$dir/sample-$factor-both" --iterations 10 "${size[@]}" ${plain[$graph]} "${on[@]}"
-            plan "$graph, push, $network, $ssds" pagerank "$dir/sample-$factor-out" --iterations 10 "${size[@]}" ${grouped[$graph]} "${on[@]}" --shards 64
-            plan "$graph, BFS, $network, $ssds" bfs "$dir/sample-$factor-out" --source max-degree "${size[@]}" ${grouped[$graph]} "${on[@]}" --shards 64
+            about="$network, $ssds"
+            plan "$graph, pull, $about" pagerank "$sample-both" --iterations 10 \
+                "${size[@]}" "${plain[$graph]}" "${on[@]}"
+            plan "$graph, push, $about" pagerank "$sample-out" --iterations 10 \
+                "${size[@]}" "${grouped[$graph]}" "${on[@]}" --shards 64
+            plan "$graph, BFS, $about" bfs "$sample-out" --source max-degree \
+                "${size[@]}" "${grouped[$graph]}" "${on[@]}" --shards 64
         done
     done
 done
 echo "strong: the dense graph on more machines, pull, 25Gbit, 1 SSD"
 for machines in 8 16 32 64 128 256; do
-    plan "$machines" pagerank "$dir/sample-256-both" --iterations 10 "${dense[@]}" 1.9 --calibration "$one" --machines $machines --network 25Gbit
+    plan "$machines" pagerank "$dir/sample-256-both" --iterations 10 "${dense[@]}" 1.9 --calibration "$one" \
+        --machines "$machines" --network 25Gbit
 done
 echo "weak: 2^34 edges a machine, 256 a vertex, pull, 25Gbit, 1 SSD"
 for more in 0 1 2 3 4 5 6; do
-    plan "$((1 << more))" pagerank "$dir/sample-256-both" --iterations 10 --graph rmat:$((26 + more)):256 --bytes-per-edge 1.9 \
-        --memory 1TiB --buffer 16GiB --calibration "$one" --machines $((1 << more)) --network 25Gbit
+    plan "$((1 << more))" pagerank "$dir/sample-256-both" --iterations 10 --graph rmat:$((26 + more)):256 \
+        --bytes-per-edge 1.9 --memory 1TiB --buffer 16GiB --calibration "$one" --machines $((1 << more)) \
+        --network 25Gbit
 done
 echo "measured: R-MAT 26 on devices of one machine, R-MAT 30 from one SSD"
 on26=(--graph rmat:26:16 --bytes-per-edge 2 --memory 64GiB --calibration "$one" --network 100Gbit)
 for machines in 2 4; do
-    plan "R-MAT 26, pull" pagerank "$dir/sample-16-both" --iterations 10 "${on26[@]}" --machines $machines
-    plan "R-MAT 26, push" pagerank "$dir/sample-16-out" --iterations 10 "${on26[@]}" --machines $machines
-    plan "R-MAT 26, BFS top-down" bfs "$dir/sample-16-out" --source max-degree "${on26[@]}" --machines $machines
+    plan "R-MAT 26, pull" pagerank "$dir/sample-16-both" --iterations 10 "${on26[@]}" --machines "$machines"
+    plan "R-MAT 26, push" pagerank "$dir/sample-16-out" --iterations 10 "${on26[@]}" --machines "$machines"
+    plan "R-MAT 26, BFS top-down" bfs "$dir/sample-16-out" --source max-degree "${on26[@]}" --machines "$machines"
 done
 on30=(--graph rmat:30:16 --bytes-per-edge 2.27 --memory 64GiB --buffer 8GiB --calibration "$(disks 2.06e9)")
 plan "R-MAT 30, push" pagerank "$dir/sample-16-out" --iterations 10 "${on30[@]}"
