@@ -8,9 +8,10 @@
 //!                  all vertices
 //! ```
 //!
-//! A topology that is not grouped has one shard.
+//! A topology that is not grouped has one shard, and so have the out-lists of a part of a graph.
 
 use crate::manifest::TopologyManifest;
+use crate::part::PartManifest;
 use std::ops::Range;
 
 /// The maximum number of shards that a store can have.
@@ -42,6 +43,11 @@ impl Shard {
             Self { destinations, pages }
         });
         shard.collect()
+    }
+
+    /// The single shard of the out-lists of a part of a graph.
+    pub(crate) fn of_part(part: &PartManifest, summary: &TopologyManifest) -> Vec<Self> {
+        vec![Self { destinations: part.own(), pages: 0..summary.pages as u32 }]
     }
 
     /// The index in `shards` of the shard that contains a page. The page must exist.

@@ -86,6 +86,27 @@ fn a_part_is_made_alone() {
     folder.run("info r").succeeds().prints(&["part 0 of 0 to 1"]);
 }
 
+/// Every part has all names: ids are found and written without the others.
+#[test]
+fn parts_have_all_names() {
+    let folder = Folder::new();
+    let edges: String = (0..400).map(|i| format!("user {},user {}\n", i % 90, i * i % 97)).collect();
+    folder.write("e.csv", format!("from,to\n{edges}"));
+    let options = "--page-size 64KiB --shards 2 --balance vertices";
+    folder.run(&format!("format e.csv g {options}")).succeeds();
+    folder.run("split g p0 p1").succeeds();
+    for part in ["p0", "p1"] {
+        folder.run(&format!("verify {part}")).succeeds();
+        folder.run(&format!("info {part}")).succeeds().prints(&["names (strings)"]);
+        let alone = format!("format e.csv a{part} {options} --part {}", &part[1..]);
+        folder.run(&alone).succeeds();
+        for name in ["graph.json", "names.bin", "names.index", "names.keys", "pages.0", "degrees.bin"] {
+            let [one, other] = [part, &format!("a{part}")].map(|store| std::fs::read(folder.path(store).join(name)));
+            assert!(one.unwrap() == other.unwrap(), "{part}/{name}");
+        }
+    }
+}
+
 #[test]
 fn parts_have_stripes() {
     let folder = Folder::new();

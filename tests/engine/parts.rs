@@ -10,9 +10,9 @@ use topostream::pages::fetch::{self, Faults, FetcherKind, PagePool, PageRead, Pa
 use topostream::pages::memory::FRAMES_MIN;
 use topostream::pages::parts::Parts;
 use topostream::report::StepReport;
-use topostream::{Direction, Engine, EngineOptions, Error, PageId, VertexId};
-use topostream_formats::Encoding;
+use topostream::{Direction, Engine, EngineOptions, Error, PageId, Store, VertexId};
 use topostream_formats::chunks::ChunkSet;
+use topostream_formats::{Encoding, OpenOptions};
 use topostream_tools::format::FormatOptions;
 
 /// Pages of 64 KiB, full of neighbours: four chunks each.
@@ -52,6 +52,17 @@ fn engine(directed: bool, frames: u64, fetcher: FetcherKind) -> Engine {
 
 fn whole(options: EngineOptions) -> EngineOptions {
     options.with_partial_reads(false)
+}
+
+/// One of several parts of a graph, which has other machines' edges missing, is not run on by itself.
+#[test]
+fn a_part_of_a_graph_is_refused() {
+    let options = FormatOptions { shards: 2, part: Some(1), ..small_pages(FULL) };
+    let part = TestStore::new(graph(), &options);
+    let store = Store::open_with(part.path(), &OpenOptions::default().with_parts()).unwrap();
+    let engine = Engine::new(store, engine_options(Some(6), 2, FetcherKind::Auto));
+    let error = search(&engine, 0, false, false).unwrap_err();
+    assert!(matches!(&error, Error::Parameter(what) if what.contains("part 1 of 0 to 1 of a graph")), "{error}");
 }
 
 #[test]

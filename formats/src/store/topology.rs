@@ -64,10 +64,7 @@ impl Topology {
         let folder = store.join(direction.folder());
         let capacity = manifest.capacity();
         let part = manifest.part.as_ref().filter(|_| direction == Direction::Out);
-        let shards = match part {
-            Some(part) => vec![Shard { destinations: part.own(), pages: 0..summary.pages as u32 }],
-            None => Shard::of(summary, manifest.vertices),
-        };
+        let shards = part.map_or_else(|| Shard::of(summary, manifest.vertices), |part| Shard::of_part(part, summary));
         let context = DirectoryContext {
             pages: summary.pages,
             shards: &shards,
@@ -84,10 +81,7 @@ impl Topology {
         if has_degrees_file {
             places.check(&folder.join("degrees.bin"))?;
         }
-        let chunk_bytes = chunks::memory_bytes(summary.pages, manifest.edges, manifest.page_bytes);
-        let weight_bytes = summary.weights_crc.map_or(0, |_| weights::memory_bytes(summary.pages));
-        let bytes = directory::memory_bytes(summary.pages) + if is_packed { chunk_bytes } else { 0 } + weight_bytes;
-        places.check_directory(&path, bytes)?;
+        places.check_directory(&path, tables_bytes(manifest, summary))?;
         let directory = Directory::open(&path, &context)?;
         let chunks = summary.chunks_crc.map(|crc| {
             let (path, entries) = (folder.join(CHUNKS), directory.entries());
@@ -346,6 +340,16 @@ impl Topology {
             Error::file(self.folder.join(CHUNKS), expected, defect.found)
         })
     }
+}
+
+/// Main memory of the tables of a topology's pages, in bytes.
+fn tables_bytes(manifest: &Manifest, summary: &TopologyManifest) -> u64 {
+    let chunk_bytes = match manifest.encoding.is_packed() {
+        true => chunks::memory_bytes(summary.pages, manifest.edges, manifest.page_bytes),
+        false => 0,
+    };
+    let weight_bytes = summary.weights_crc.map_or(0, |_| weights::memory_bytes(summary.pages));
+    directory::memory_bytes(summary.pages) + chunk_bytes + weight_bytes
 }
 
 /// The files of one kind, one a stripe.

@@ -124,14 +124,13 @@ impl<'a> Splitter<'a> {
             return refuse(format!("is {} of a graph already", part.place()));
         }
         if self.ends.len() != parts {
-            let found = match self.ends.len() {
-                1 => "its lists are not grouped by shard".into(),
-                shards => format!("it has {shards} shards"),
-            };
-            return refuse(format!(
-                "{found}, and there are to be {parts} parts; `topostream reformat {path} NEW --shards {parts}` makes a \
-                 store that can be split so"
-            ));
+            let (advice, shards) = (format!("`topostream reformat {path} NEW --shards {parts}`"), self.ends.len());
+            return refuse(match shards {
+                1 => {
+                    format!("its lists are not grouped by shard; {advice} makes a store that can be split into {parts}")
+                }
+                _ => format!("it has {shards} shards, for as many parts, but {parts} are named; {advice} makes others"),
+            });
         }
         if let Encoding::RecordId { .. } = self.store.manifest().encoding {
             return refuse(

@@ -197,7 +197,7 @@ fn stores_that_cannot_be_split_say_how_to_make_one() {
     refused(folder.path(), 3, false, &["not grouped by shard", "reformat", "--shards 3"]);
     refused(folder.path(), 1, true, &["no in-lists", "--in-edges"]);
     let folder = whole(&FormatOptions { shards: 4, ..small_pages() });
-    refused(folder.path(), 3, false, &["it has 4 shards", "reformat", "--shards 3"]);
+    refused(folder.path(), 3, false, &["it has 4 shards", "but 3 are named", "reformat", "--shards 3"]);
     let mut options = FormatOptions { shards: 2, ..small_pages() };
     options.layout.encoding = Encoding::record_id(4, 4).unwrap();
     refused(whole(&options).path(), 2, false, &["addresses of records", "--encoding packed"]);
