@@ -241,7 +241,6 @@ impl Engine {
     ) -> Result<(RunReport, State)> {
         self.agree(&*algorithm)?;
         self.check_threads()?;
-        self.check_part()?;
         declared::check(&*algorithm, &self.store)?;
         self.check_checkpoint(&*algorithm)?;
         let (team, kinds, degrees) = self.open_devices(&*algorithm)?;

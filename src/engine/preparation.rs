@@ -26,17 +26,6 @@ impl Engine {
         Ok(threads::start_shared_pool()?)
     }
 
-    /// Refuses one of several parts of a graph: alone, its edges would pass for all of them.
-    pub(super) fn check_part(&self) -> Result<()> {
-        match self.store.part().filter(|part| part.count() > 1) {
-            Some(part) => {
-                let path = self.store.path().display();
-                Err(Error::Parameter(format!("{path}: {} of a graph: a run needs all parts", part.place())))
-            }
-            None => Ok(()),
-        }
-    }
-
     /// Checks that the system can allocate the planned memory, less what the kept page buffer and the algorithm hold
     /// already.
     pub(super) fn check_memory(&self, algorithm: &dyn Algorithm, plan: &MemoryPlan) -> Result<()> {

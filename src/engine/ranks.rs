@@ -62,7 +62,11 @@ impl Engine {
     fn check_part(&self, algorithm: &dyn Algorithm) -> Result<()> {
         let store = &self.store;
         let Some(part) = store.part().filter(|_| store.is_partial()) else { return Ok(()) };
-        let place = self.options.ranks().map_or((0, 1), |cluster| (cluster.rank(), cluster.ranks()));
+        let Some(cluster) = self.options.ranks() else {
+            let message = format!("{}: {} of a graph: a run needs all parts", store.path().display(), part.place());
+            return Err(Error::Parameter(message));
+        };
+        let place = (cluster.rank(), cluster.ranks());
         if (part.number as usize, part.count() as usize) != place {
             let (rank, ranks) = place;
             let message = format!("{}: {}, opened by rank {rank} of {ranks}", store.path().display(), part.place());

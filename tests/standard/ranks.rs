@@ -251,7 +251,7 @@ fn the_part_of_another_rank_is_refused() {
     let errors = errors(found);
     assert!(errors.iter().any(|error| error.contains("part 2 of 0 to 2, opened by rank 0 of 3")), "{errors:?}");
     let alone = Engine::new(open_part(&paths[1]), cpu()).run(Bfs::from(VertexId(0)));
-    assert!(alone.map(drop).unwrap_err().to_string().contains("part 1 of 0 to 2, opened by rank 0 of 1"));
+    assert!(alone.map(drop).unwrap_err().to_string().contains("part 1 of 0 to 2 of a graph: a run needs all parts"));
 }
 
 /// What crosses is what the schedule says: of a scan, each value that another rank reads, once; of a search, messages
