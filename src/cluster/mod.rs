@@ -204,7 +204,7 @@ pub struct Places {
 impl Places {
     /// All devices on one rank.
     pub fn alone(devices: usize) -> Self {
-        Self { rank: 0, devices: vec![0..devices] }
+        Self::new(0, &[devices])
     }
 
     /// As many devices on each rank as `counts` says, as `rank` sees them.
