@@ -42,7 +42,7 @@ All other commands are those of `topostream`.
 Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.";
 
 /// How long a rank other than the first waits before it says why it has failed.
-const MODESTY: Duration = Duration::from_millis(300);
+const MODESTY: Duration = Duration::from_millis(1500);
 
 /// A process that is a rank of a job.
 pub struct Ranked {

@@ -498,8 +498,13 @@ impl Device for Team {
             self.exchange.abandon();
         })?;
         self.each(|member| member.end_gather())?;
+        let crossing = Instant::now();
         self.cross_gather(Some(&announced))?;
-        let end = StepEnd { exchange, ..self.sum(ends)? };
+        let all = self.sum(ends)?;
+        if self.cluster.is_some() {
+            exchange.ns += crossing.elapsed().as_nanos() as u64;
+        }
+        let end = StepEnd { exchange, ..all };
         self.joint.ended(&end.summary);
         Ok(end)
     }

@@ -62,7 +62,7 @@ fn bad_usage_has_its_exit_code() {
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert_eq!(ended.stderr.matches("invalid value 'many'").count(), 1, "{}", ended.stderr);
     let help = run(2, &["--help"]);
-    assert_eq!((help.code, help.stdout.matches("Usage: ").count()), (Some(0), 1), "{}", help.stdout);
+    assert_eq!((help.code, help.stdout.matches("Run algorithms on several").count()), (Some(0), 1), "{}", help.stdout);
 }
 
 /// A rank is killed at random moments of the start and of the run: the job ends soon, with an error, and leaves no

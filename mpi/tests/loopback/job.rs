@@ -43,7 +43,7 @@ impl Stores {
         std::fs::create_dir_all(&folder).unwrap();
         for (name, seed) in [("graph", "7"), ("other", "8")] {
             let store = folder.join(name);
-            let make = ["generate", "rmat", "--scale", "11", "--seed", seed, "--weights", "u32:1:100"];
+            let make = ["generate", "rmat", "--scale", "14", "--seed", seed, "--random-weights", "u32:1:100"];
             let layout = ["--in-edges", "--page-size", "64KiB", "--store"];
             let mut arguments: Vec<&OsStr> = make.iter().chain(&layout).map(OsStr::new).collect();
             arguments.push(store.as_ref());
