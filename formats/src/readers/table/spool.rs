@@ -92,7 +92,6 @@ impl Spool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edge::EdgeSource;
     use crate::readers::{Opened, Options, TableOptions, open_inputs};
     use arrow_array::UInt64Array;
     use arrow_schema::{DataType, Field, Schema};
