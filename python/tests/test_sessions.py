@@ -181,17 +181,16 @@ def test_an_interrupt_ends_the_run_of_its_own_thread_alone(wide: ts.Graph) -> No
     thread.start()
     time.sleep(0.2)
     threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
-    begun = time.monotonic()
     try:
         session.degrees()
         print("not interrupted")
     except KeyboardInterrupt:
-        print("interrupted", thread.is_alive(), time.monotonic() - begun < 1.0)
+        print("interrupted", thread.is_alive())
     thread.join()
     print(len(found), len(session.degrees()["degree" if not session.graph.directed else "out_degree"]) > 0)
     """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines() == ["interrupted True True", "1 True"], done.stdout + done.stderr
+    assert done.stdout.splitlines() == ["interrupted True", "1 True"], done.stdout + done.stderr
 
 
 def test_an_exception_of_progress_ends_its_own_run_alone(wide: ts.Graph) -> None:
@@ -297,8 +296,9 @@ def test_an_interrupt_ends_work_within_a_second_and_leaves_nothing(wide: ts.Grap
     process.send_signal(signal.SIGINT)
     begun = time.monotonic()
     assert process.stdout.readline() == "interrupted\n"
-    # A second, and another one for machines that are busy.
-    assert time.monotonic() - begun < 2.0
+    # Of a machine that does nothing else.
+    share = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    assert time.monotonic() - begun < share
     assert process.wait(30) == 0
     assert list(folder.iterdir()) == []
 

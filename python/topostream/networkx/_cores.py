@@ -75,7 +75,7 @@ def transitivity(G: Any) -> float:
 
 def _degrees(G: Any, *names: str) -> dict[Node, float]:
     view = open_view(G)
-    vertices = len(view.order)
+    vertices = view.vertices
     if vertices <= 1:
         return dict.fromkeys(view.order, 1)
     found = view.session.run("degrees")

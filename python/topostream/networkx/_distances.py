@@ -37,7 +37,8 @@ def _nearest_first(view: View, distances: Any, reached: Any) -> dict[Node, Any]:
     found = np.flatnonzero(reached)
     found = found[np.argsort(distances[found], kind="stable")]
     numbers = distances[found].tolist()
-    return {view.order[vertex]: number for vertex, number in zip(found.tolist(), numbers, strict=True)}
+    order = view.order
+    return {order[vertex]: number for vertex, number in zip(found.tolist(), numbers, strict=True)}
 
 
 def _lengths_fit(graph: Any, given: Mapping[str, Any]) -> Reason:
@@ -90,7 +91,7 @@ def single_target_shortest_path_length(G: Any, target: Node, cutoff: float | Non
 
 def _hops(view: View, cutoff: float | None) -> int:
     """The hops up to which NetworkX searches: no path is longer than there are nodes."""
-    vertices = len(view.order)
+    vertices = view.vertices
     return vertices if cutoff is None else math.ceil(min(max(cutoff, 0), vertices))
 
 

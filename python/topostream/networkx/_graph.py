@@ -153,9 +153,18 @@ class View:
         self.store = store
         self.directed = store.directed
         self.index = graph.index if isinstance(graph, Converted) else None
-        self.order = _order(graph)
-        self.nodes: list[Node] = graph.nodes if isinstance(graph, Converted) else self.order
+        self.vertices = store.vertices
         self.session = _sessions.open(store, options)
+
+    @property
+    def order(self) -> list[Node]:
+        """The nodes in the order of results, as Python objects: for results that have them."""
+        return _order(self.graph)
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes in NetworkX's order."""
+        return self.graph.nodes if isinstance(self.graph, Converted) else self.order
 
     def id(self, node: Node) -> Any:
         """The store's id of a node."""
@@ -180,7 +189,8 @@ class View:
 
     def where(self, chosen: Any) -> Iterator[Node]:
         """The nodes for which a column of booleans is true."""
-        return (self.order[number] for number in np.flatnonzero(chosen).tolist())
+        order = self.order
+        return (order[number] for number in np.flatnonzero(chosen).tolist())
 
     def left(self, result: Result) -> Any:
         """Of vertices that components are named after, whether an edge leads from their component to another."""
@@ -191,7 +201,8 @@ class View:
         labels = result.numbers("component")
         order = np.argsort(labels, kind="stable")
         bounds = np.flatnonzero(np.diff(labels[order])) + 1
-        return [{self.order[number] for number in part.tolist()} for part in np.split(order, bounds)]
+        nodes = self.order
+        return [{nodes[number] for number in part.tolist()} for part in np.split(order, bounds)]
 
     def part(self, nodes: Iterable[Node]) -> Any:
         """The graph of some nodes and of the edges among them, as one of NetworkX."""

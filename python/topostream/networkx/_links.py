@@ -41,7 +41,7 @@ def pagerank(
 ) -> dict[Node, float]:
     """PageRank; ``tol`` is at least 1e-7 over all nodes."""
     view = open_view(G, weight=weight)
-    tolerance = max(len(view.order) * tol, 1e-7)
+    tolerance = max(view.vertices * tol, 1e-7)
     options: dict[str, Any] = {"damping": alpha, "tolerance": min(tolerance, 1.0), "max_iterations": max_iter}
     if personalization is not None:
         seeds = [node for node, value in personalization.items() if value and view.has(node)]
@@ -149,7 +149,7 @@ def betweenness_centrality(
     NetworkX draws with the same seed."""
     # GPUs have no doubles.
     view = open_view(G, device="cpu")
-    nodes = len(view.order)
+    nodes = view.vertices
     if k is None or k == nodes:
         sampled = None
         values = view.session.run("betweenness", double=True)["betweenness"] * (1.0 if view.directed else 2.0)
