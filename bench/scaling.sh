@@ -47,9 +47,9 @@ for row in json.load(sys.stdin):
     cells = [s("ssd"), s("kernel"), s("vertex"), s("merge_up") + s("merge_down"), s("network")]
     cells.append(of["total_ns"] / 1e9 / steps)
     shares = [machine["pages_bytes"] / 1e9, machine["sent_bytes_per_superstep"] / 1e9] if machine else [0, 0]
-    join = lambda numbers: " | ".join("%.2f" % number for number in numbers)
+    join = lambda numbers, form="%.2f": " | ".join(form % number for number in numbers)
     print("| %s | %d | %s | %s | %s | %s | %.1f |" % (sys.argv[1], machine["count"] if machine else 1,
-        of["strategy"], join(cells), of["wall"], join(shares), memory / 2**30))
+        of["strategy"], join(cells), of["wall"], join(shares, "%.4g"), memory / 2**30))
 ' "$what"
 }
 
