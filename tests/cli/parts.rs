@@ -43,7 +43,6 @@ fn one_process_does_not_use_a_part_alone() {
     let commands = [
         "run pagerank p1",
         "run bfs p1 --source 0",
-        "plan p1",
         "extract p1 x --ego 0",
         "extract p1 --all --output x.csv",
         "reformat p1 x",
