@@ -82,10 +82,12 @@ fn a_killed_rank_ends_the_job() {
         let mut job = Job::start(&[(ranks, endless(&graph))]);
         job.wait_for_ranks(ranks);
         std::thread::sleep(Duration::from_millis(random(1500)));
+        job.wait_for_ranks(ranks);
         let (victim, process) = job.ranks()[random(ranks as u64) as usize];
+        eprintln!("kill {kill}: rank {victim} of {ranks}, process {process}");
         signal(process, "KILL");
         let ended = job.end_within(SOON);
-        assert_ne!(ended.code, Some(0), "kill {kill}: rank {victim} of {ranks}");
+        assert_ne!(ended.code, Some(0), "kill {kill}: {}", ended.stderr);
         assert!(ended.stderr.contains("signal 9"), "kill {kill}: {}", ended.stderr);
     }
 }
