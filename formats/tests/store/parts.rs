@@ -215,7 +215,7 @@ fn missing_parts_name_rank_and_path() {
 fn foreign_parts_name_rank_and_path() {
     let folder = parts(&hub(), ENDS);
     let path = folder.path().join("2").display().to_string();
-    let mut replaced = |edges: &[Triple], ends: &[u64], words: &[&str]| {
+    let replaced = |edges: &[Triple], ends: &[u64], words: &[&str]| {
         std::fs::remove_dir_all(folder.path().join("2")).unwrap();
         write_part(&folder.path().join("2"), edges, 2, ends, PACKED);
         let all: Vec<&str> =
