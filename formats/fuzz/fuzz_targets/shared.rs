@@ -15,7 +15,7 @@ use topostream_formats::page::{
     Capacity, Neighbours, Page, PageContext, PageHeader, RecordIds, VertexIds, check_page, check_weights, read_le,
     weights,
 };
-use topostream_formats::{Encoding, Manifest, PageId, Shard, VertexId};
+use topostream_formats::{Encoding, Manifest, PageId, Shard, VertexId, VertexOrder};
 
 /// Vertex ids, or record ids of any widths that are allowed; packed if the upper half of the byte is 15, with the
 /// lowest bits as switches and a maximum number of edges from the others.
@@ -271,11 +271,20 @@ pub fn manifest(data: &[u8]) -> bool {
         let envelope = format!("{{\"topostream\": {version}, \"crc32c\": {}, \"graph\": ", crc32c(data));
         Manifest::decode(&[envelope.as_bytes(), data, b"}"].concat(), path)
     };
-    let found = Manifest::decode(data, path).or_else(|_| wrapped(1)).or_else(|_| wrapped(2)).or_else(|_| wrapped(3));
+    let found = (1..=5).fold(Manifest::decode(data, path), |found, version| found.or_else(|_| wrapped(version)));
     let Ok(manifest) = found else { return false };
-    assert_eq!(manifest.version() == 3, manifest.encoding.is_packed());
-    assert_eq!(manifest.version() > 1, manifest.encoding.is_packed() || manifest.out.shards.is_some());
+    let is_new = matches!(manifest.order, VertexOrder::DegreeGroups | VertexOrder::Bfs | VertexOrder::Listed);
+    let version = match () {
+        () if manifest.part.is_some() => 5,
+        () if manifest.ids.is_names() => 4,
+        () if is_new || manifest.encoding.is_packed() => 3,
+        () => 1 + u32::from(manifest.out.shards.is_some()),
+    };
+    assert_eq!(manifest.version(), version);
     Shard::of(&manifest.out, manifest.vertices);
+    if let Some(part) = &manifest.part {
+        assert!(part.own().end <= manifest.vertices && part.ranges()[part.number as usize] == part.own());
+    }
     let again = Manifest::decode(manifest.encode().as_bytes(), path).expect("a manifest that was read can be written");
     assert_eq!(manifest, again);
     true

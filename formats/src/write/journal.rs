@@ -119,6 +119,7 @@ fn is_store_file(path: &Path) -> bool {
         number.is_some_and(|number| !number.is_empty() && number.chars().all(|char| char.is_ascii_digit()))
     };
     ["directory.bin", "chunks.bin", "weights.bin", "degrees.bin", "ids.bin"].contains(&name)
+        || crate::names::FILES.contains(&name)
         || ["pages.", "weights.", crate::open::MARK_PREFIX].into_iter().any(numbered)
 }
 
@@ -135,6 +136,9 @@ mod tests {
             "pages.0",
             "in/weights.255",
             "in/weights.bin",
+            "names.bin",
+            "names.index",
+            "names.keys",
             ".topostream-stripe.1",
         ];
         for name in names {
