@@ -456,9 +456,13 @@ impl Device for Team {
         let devices = self.wanted[at];
         self.pending[at] = Pending { left: devices.count_ones(), kept: true, ..Pending::default() };
         let PageTask { page, frame, fresh } = task;
-        for (at, member) in self.members.iter_mut().enumerate().filter(|(at, _)| devices >> at & 1 != 0) {
+        // The last device gets the team's own reference: the only device of a rank decodes pages in their frames, which
+        // nobody else may hold.
+        let frames = std::iter::repeat_n(frame, devices.count_ones() as usize);
+        let members = self.members.iter_mut().enumerate().filter(|(at, _)| devices >> at & 1 != 0);
+        for ((at, member), frame) in members.zip(frames) {
             self.busy[at] += 1;
-            member.submit(PageTask { page, frame: Arc::clone(&frame), fresh });
+            member.submit(PageTask { page, frame, fresh });
         }
     }
 
