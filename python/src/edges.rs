@@ -1,5 +1,5 @@
-//! Stores of edges in memory: arrays of NumPy, and tables that offer the Arrow PyCapsule interface, read where they are;
-//! streams whose producer makes batches as they are asked for.
+//! Stores of edges in memory: arrays of NumPy, and tables that offer the Arrow PyCapsule interface, read where they
+//! are; streams whose producer makes batches as they are asked for.
 
 use crate::commands::{Stage, StageWatch};
 use crate::errors::{exception, of_input};
@@ -25,8 +25,8 @@ use topostream_tools::progress::Cancel;
 
 /// Makes a store of a table in memory with these options of `topostream format`, and returns what it prints.
 ///
-/// The table is a list of pairs, a column's name and a buffer of numbers, or an object with `__arrow_c_stream__`; `held`
-/// says that this has all of its batches in memory.
+/// The table is a list of pairs, a column's name and a buffer of numbers, or an object with `__arrow_c_stream__`;
+/// `held` says that this has all of its batches in memory.
 #[pyfunction]
 #[pyo3(signature = (table, held, store, words, progress=None))]
 pub fn from_edges(

@@ -15,8 +15,8 @@ pub fn exception(py: Python<'_>, name: &str, message: &str) -> PyErr {
     of_class().unwrap_or_else(|error| error)
 }
 
-/// The exception for a failure to make a store of edges: what is wrong with a file is wrong with the input, unless it is
-/// the store.
+/// The exception for a failure to make a store of edges: what is wrong with a file is wrong with the input, unless it
+/// is the store.
 pub fn of_input(py: Python<'_>, failure: &Failure, store: &str) -> PyErr {
     let text = failure.text();
     match failure {

@@ -57,8 +57,8 @@ pub struct Extract {
         conflicts_with = "vertices"
     )]
     devices: Vec<DeviceChoice>,
-    /// Write the edges to a file instead of a store, an undirected edge once. By its name: lists (.el, .wel, .txt, .u32,
-    /// .u64), tables (.csv, .tsv, .parquet, .arrow), Matrix Market (.mtx), GAP's serialized graphs (.sg, .wsg)
+    /// Write the edges to a file instead of a store, an undirected edge once. By its name: lists (.el, .wel, .txt,
+    /// .u32, .u64), tables (.csv, .tsv, .parquet, .arrow), Matrix Market (.mtx), GAP's serialized graphs (.sg, .wsg)
     // Version 0.1.0 had `--edge-list`, for lists only.
     #[arg(short, long, alias = "edge-list", value_name = "FILE", conflicts_with_all = OF_STORES)]
     output: Option<PathBuf>,

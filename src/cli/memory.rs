@@ -5,12 +5,12 @@ use super::ranks;
 use std::sync::{Mutex, PoisonError};
 use topostream_tools::available::Available;
 
-/// The origin of the last budget, if it is not `--memory`, for the message where it is too small. Inside another program
-/// there is a budget for each command.
+/// The origin of the last budget, if it is not `--memory`, for the message where it is too small. Inside another
+/// program there is a budget for each command.
 static ORIGIN: Mutex<Option<String>> = Mutex::new(None);
 
-/// The budget of a command, in bytes, at most the limits of the container and of the process. Ranks that share a machine
-/// share its memory.
+/// The budget of a command, in bytes, at most the limits of the container and of the process. Ranks that share a
+/// machine share its memory.
 pub fn memory_bytes(asked: Option<u64>) -> u64 {
     let (bytes, origin) = match (asked, Available::wall()) {
         (None, _) => {

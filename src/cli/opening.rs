@@ -45,8 +45,8 @@ pub fn open_any(path: impl AsRef<Path>, memory_bytes: u64) -> Result<Store, Fail
     Ok(Store::open_with(path, &options(memory_bytes).with_parts())?)
 }
 
-/// Opens the store of a run: by several ranks, each its own part of a graph, or a whole store. In a rank's path, `{rank}`
-/// is its number.
+/// Opens the store of a run: by several ranks, each its own part of a graph, or a whole store. In a rank's path,
+/// `{rank}` is its number.
 pub fn open_for_run(path: &Path, memory_bytes: u64) -> Result<Store, Failure> {
     let Some(cluster) = ranks::shared() else { return open_within(path, memory_bytes) };
     let (rank, ranks) = (cluster.rank() as u32, cluster.ranks() as u32);

@@ -16,8 +16,8 @@
 //! | [`memory`] | ranks as threads of one process, for tests |
 //! | [`agreement`] | what ranks must have in common |
 //!
-//! Ranks as processes of MPI are in the package `topostream-mpi`. Used by teams and the engine; knows neither devices nor
-//! algorithms.
+//! Ranks as processes of MPI are in the package `topostream-mpi`. Used by teams and the engine; knows neither devices
+//! nor algorithms.
 
 pub mod agreement;
 pub mod memory;

@@ -57,8 +57,8 @@ impl Engine {
         agreement.check(cluster)
     }
 
-    /// Checks that a part of a graph is that of this rank, and that the algorithm's edge functions write to the vertices
-    /// that own the edges.
+    /// Checks that a part of a graph is that of this rank, and that the algorithm's edge functions write to the
+    /// vertices that own the edges.
     fn check_part(&self, algorithm: &dyn Algorithm) -> Result<()> {
         let store = &self.store;
         let Some(part) = store.part().filter(|_| store.is_partial()) else { return Ok(()) };

@@ -8,9 +8,10 @@
 //!
 //! A page that several devices need is read once: they share its frame.
 //!
-//! The team of a [cluster](crate::cluster) spans its ranks. Each rank plans for all devices, and has those of its own as
-//! members; after its members have written, what others need crosses to their ranks, and the rounds go on as if it had
-//! been written there (`ranks`). Sums over vertices are gathered from all devices and added in the order of devices.
+//! The team of a [cluster](crate::cluster) spans its ranks. Each rank plans for all devices, and has those of its own
+//! as members; after its members have written, what others need crosses to their ranks, and the rounds go on as if it
+//! had been written there (`ranks`). Sums over vertices are gathered from all devices and added in the order of
+//! devices.
 
 mod joint;
 mod ranks;

@@ -18,8 +18,8 @@ fn listed(report: &RunReport) -> u64 {
     report.total.transfer.listed_steps
 }
 
-/// Checks that most supersteps were over listed vertices. Each turn of the device begins with one that is not, and turns
-/// end by the clock.
+/// Checks that most supersteps were over listed vertices. Each turn of the device begins with one that is not, and
+/// turns end by the clock.
 fn check_listed(report: &RunReport, what: &str) {
     let (listed, steps) = (listed(report), report.steps.len() as u64);
     assert!(2 * listed > steps, "{what}: {listed} of {steps}");

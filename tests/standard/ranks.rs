@@ -125,7 +125,8 @@ fn open_part(path: &Path) -> Store {
     Store::open_with(path, &OpenOptions::default().with_parts()).unwrap()
 }
 
-/// Every rank has a part of the graph. Algorithms whose edges write to vertices of other parts are refused, on all ranks.
+/// Every rank has a part of the graph. Algorithms whose edges write to vertices of other parts are refused, on all
+/// ranks.
 #[test]
 fn every_sample_agrees_with_its_oracle_on_parts() {
     type Case = (TestStore, Graph, tempfile::TempDir, Vec<PathBuf>);

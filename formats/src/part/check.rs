@@ -117,8 +117,8 @@ pub fn open_for(path: &PartPath, rank: u32, ranks: u32, options: &OpenOptions) -
     (store, PartReport { rank, host: super::host_name(), path, format: FORMAT_VERSION, found })
 }
 
-/// Checks that the parts that all ranks have found are those of one graph, and that rank k has part k. The reports may be
-/// in any order; given the same ones, every rank gets the same answer.
+/// Checks that the parts that all ranks have found are those of one graph, and that rank k has part k. The reports may
+/// be in any order; given the same ones, every rank gets the same answer.
 ///
 /// # Errors
 /// [`Error::Invalid`] that names rank, machine and path: of ranks whose programs differ, without a part, with a part of

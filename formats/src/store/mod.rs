@@ -145,8 +145,8 @@ impl Store {
         topology.page_context()
     }
 
-    /// The out-degree of each vertex, in the whole graph. Reads and checks `degrees.bin`, or the degrees of packed pages,
-    /// unless the degrees are in memory.
+    /// The out-degree of each vertex, in the whole graph. Reads and checks `degrees.bin`, or the degrees of packed
+    /// pages, unless the degrees are in memory.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io), or [`Error::File`](crate::Error::File) if the file contradicts the manifest.

@@ -246,7 +246,8 @@ impl Topology {
     }
 
     /// The length of the list of each of the graph's `vertices` vertices, unless they are in memory: there is at most
-    /// one copy. Out-lists of a part have those of the whole graph. Reads and checks `degrees.bin`, or the degrees in packed pages.
+    /// one copy. Out-lists of a part have those of the whole graph. Reads and checks `degrees.bin`, or the degrees in
+    /// packed pages.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] if the file contradicts the manifest; [`Error::Page`] for a defect of a page.

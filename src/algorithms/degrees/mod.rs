@@ -41,8 +41,8 @@ enum InDegrees {
 const IN_DEGREE: usize = 0;
 
 impl Degrees {
-    /// The degrees of a store's graph, read if they are stored and counted if not. A part of a graph has the in-degrees of
-    /// its own vertices only.
+    /// The degrees of a store's graph, read if they are stored and counted if not. A part of a graph has the in-degrees
+    /// of its own vertices only.
     ///
     /// # Errors
     /// If the file of in-degrees does not match the manifest.

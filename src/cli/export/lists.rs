@@ -24,8 +24,8 @@ pub enum Direction {
 }
 
 impl Lists {
-    /// Reads the edges twice: to count, and to fill in. An undirected edge is in the lists of both of its ends, a loop in
-    /// one list once.
+    /// Reads the edges twice: to count, and to fill in. An undirected edge is in the lists of both of its ends, a loop
+    /// in one list once.
     pub fn new(
         export: &mut Export<'_>,
         numbering: &Numbering,

@@ -70,7 +70,8 @@ pub struct Common {
     /// more supersteps, fewer bytes from disk
     #[arg(long, help_heading = "Resources")]
     asynchronous: bool,
-    /// Print the report and a summary of the answer, or the predictions, as JSON, times in nanoseconds, and nothing else
+    /// Print the report and a summary of the answer, or the predictions, as JSON, times in nanoseconds, and nothing
+    /// else
     #[arg(long, help_heading = "Results")]
     json: bool,
     #[command(flatten)]

@@ -161,8 +161,8 @@ impl Team {
         layout.choose(&region.vertices, count.into()).1.words
     }
 
-    /// Adds the pages that members of other ranks know a superstep to visit. Ranks that have parts of a graph do not know
-    /// each other's pages: they visit all of theirs, and skip the lists of other vertices.
+    /// Adds the pages that members of other ranks know a superstep to visit. Ranks that have parts of a graph do not
+    /// know each other's pages: they visit all of theirs, and skip the lists of other vertices.
     pub(super) fn add_pages_of_others(&self, step: &Step, plan: &mut PagePlan) -> Result<()> {
         let Some(cluster) = &self.cluster else { return Ok(()) };
         let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");

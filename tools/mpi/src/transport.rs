@@ -1,8 +1,8 @@
 //! Ranks as processes of MPI, on one machine or several.
 //!
-//! Values go from the exchange memory of one rank to that of another without a copy in between: one non-blocking message
-//! for each piece, in the order that both ends know. Waiting ranks poll, at first without a pause and then at growing
-//! intervals: blocking calls of MPI keep a core busy, which worker threads of the same machine need.
+//! Values go from the exchange memory of one rank to that of another without a copy in between: one non-blocking
+//! message for each piece, in the order that both ends know. Waiting ranks poll, at first without a pause and then at
+//! growing intervals: blocking calls of MPI keep a core busy, which worker threads of the same machine need.
 //!
 //! MPI is fail-stop. An error within it ends the job; a rank that fails by itself calls [`abort`].
 
@@ -54,7 +54,8 @@ unsafe impl Send for World {}
 struct Words<'a>(&'a [AtomicU32]);
 
 #[allow(unsafe_code)]
-// SAFETY: the pointer is that of as many words as `count` says, which stay where they are for the lifetime of the slice.
+// SAFETY: the pointer is that of as many words as `count` says, which stay where they are for the lifetime of the
+// slice.
 unsafe impl Pointer for Words<'_> {
     fn pointer(&self) -> *const c_void {
         self.0.as_ptr().cast()

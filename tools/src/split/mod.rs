@@ -6,9 +6,9 @@
 //!                 └─ hashes of all edges ─▶ all manifests, at the end
 //! ```
 //!
-//! Lists are packed anew, since a part numbers its pages from 0 and in-lists begin at other vertices. The result is, byte
-//! by byte, what `format` makes of the same edges for a part alone. It takes the memory of some pages, whatever the size
-//! of the graph, and of the degrees if pages are packed.
+//! Lists are packed anew, since a part numbers its pages from 0 and in-lists begin at other vertices. The result is,
+//! byte by byte, what `format` makes of the same edges for a part alone. It takes the memory of some pages, whatever
+//! the size of the graph, and of the degrees if pages are packed.
 
 mod lists;
 
@@ -172,8 +172,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// The number of pages that fit in the memory beside all else, at most one for each thread. Merging lists reads from
-    /// all shards at a time.
+    /// The number of pages that fit in the memory beside all else, at most one for each thread. Merging lists reads
+    /// from all shards at a time.
     fn pages_at_once(&self) -> Result<usize> {
         let manifest = self.store.manifest();
         let degrees = if manifest.encoding.is_packed() { 4 * manifest.vertices } else { 0 };

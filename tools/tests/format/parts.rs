@@ -1,5 +1,5 @@
-//! Parts of graphs: split from a store, and made alone from the edges. Both are the same, byte by byte, and together the
-//! parts are the graph.
+//! Parts of graphs: split from a store, and made alone from the edges. Both are the same, byte by byte, and together
+//! the parts are the graph.
 
 use super::canonical::{HUB_VERTICES, hub};
 use super::feed::{Feed, draws, run, small_pages};

@@ -61,8 +61,8 @@ pub struct DevicePlan {
     pub loop_bytes: u64,
     /// Lists by their length, for supersteps over all in-lists; 0 if memory is short.
     pub bins_bytes: u64,
-    /// Lists of a set's vertices and of those that edges touch, and a mark for each vertex; 0 if unused, or if memory is
-    /// short.
+    /// Lists of a set's vertices and of those that edges touch, and a mark for each vertex; 0 if unused, or if memory
+    /// is short.
     pub set_bytes: u64,
     /// Degrees and page directories.
     pub graph_bytes: u64,
