@@ -396,7 +396,6 @@ impl Session<'_> {
         // With checkpoints or other ranks, cancellation takes effect only between supersteps.
         let patient = self.options.checkpoints.is_some() || self.options.ranks().is_some();
         let cancel = (!patient).then_some(&*self.options.cancel);
-        let before_ns = elapsed_ns(started);
         let next = self.reads_ahead(step).then_some(step);
         let plan = PagePlan { pages, policy, parts };
         let visit = self.pages.visit(&mut *self.device, &mut self.spans, (cancel, next), plan, report);
@@ -411,8 +410,10 @@ impl Session<'_> {
         (report.network_bytes, report.network_ns) = self.network_since(&network);
         let ending = Ending { wall_ns: report.vertex_ns, vertex_ns, exchange };
         self.rates.learn(&report, (intervals.requested_bytes, intervals.partial_reads));
-        report.waits = waits(before_ns, &intervals, &ending, (&report, self.device.lanes()));
         report.wall_ns = elapsed_ns(started);
+        // The time before the pages, and what passed between two readings of the clock.
+        let host_ns = report.wall_ns.saturating_sub(intervals.sum_ns() + ending.wall_ns);
+        report.waits = waits(host_ns, &intervals, &ending, (&report, self.device.lanes()));
         self.spans.phase("vertex phase", vertex_phase, 0);
         self.spans.superstep(step.superstep, started, report.edges);
         Ok((*step, report, summary))

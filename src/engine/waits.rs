@@ -37,6 +37,11 @@ impl Intervals {
             (false, _) => self.device_ns += ns,
         }
     }
+
+    /// Returns the time between the first and the last event.
+    pub fn sum_ns(&self) -> u64 {
+        self.reads_ns + self.both_ns + self.device_ns
+    }
 }
 
 /// The end of a superstep: its elapsed time in nanoseconds, and the parts that the device reports.
@@ -60,8 +65,8 @@ impl Room {
     }
 }
 
-/// Returns the waits of a superstep. `host_ns` is the time before its pages; `lanes` is the number of threads over
-/// which the work in `report` is summed.
+/// Returns the waits of a superstep. `host_ns` is the time outside the intervals and the ending; `lanes` is the
+/// number of threads over which the work in `report` is summed.
 pub(super) fn waits(
     host_ns: u64,
     intervals: &Intervals,
