@@ -17,120 +17,161 @@ pub struct Folder {
     path: PathBuf,
     /// Holds the lock.
     _lock: File,
+    /// Holds the lock of the folder around that of a rank.
+    _around: Option<File>,
 }
 
-/// A complete and undamaged checkpoint.
-pub struct Found {
+/// A file whose header is sound. Its sections have not been read.
+#[derive(Clone, Debug)]
+pub struct Candidate {
     pub path: PathBuf,
     pub slot: usize,
     pub header: Header,
 }
 
-impl Found {
-    /// Describes the run that it belongs to, for people.
-    pub fn describe(&self) -> String {
-        let fields = &self.header.identity;
-        let algorithm = fields.iter().find(|field| field.0 == "algorithm").map_or("?", |field| &field.1);
-        format!("{algorithm} after {} supersteps", self.header.totals.supersteps)
+impl Candidate {
+    /// Verifies every checksum.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] with what is damaged.
+    pub fn verify(&self) -> Result<()> {
+        Reader::open(&self.path)?.verify()
     }
 }
 
-/// A generation that cannot be used: the file and what is wrong with it.
+/// A file that cannot be used, and what is wrong with it.
 pub type Unfit = (PathBuf, String);
+
+/// Returns the files of a folder whose headers are sound, and the others.
+///
+/// # Errors
+/// Those of opening a file that are not about its contents.
+pub fn candidates(folder: &Path) -> Result<(Vec<Candidate>, Vec<Unfit>)> {
+    let (mut sound, mut damaged) = (Vec::new(), Vec::new());
+    for (slot, name) in SLOTS.iter().enumerate() {
+        let path = folder.join(name);
+        match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            _ => {}
+        }
+        match Reader::open(&path) {
+            Ok(reader) => sound.push(Candidate { path, slot, header: reader.header().clone() }),
+            Err(Error::Checkpoint { message, .. }) => damaged.push((path, message)),
+            Err(other) => return Err(other),
+        }
+    }
+    Ok((sound, damaged))
+}
+
+/// Removes both generations from a folder, and what was left of an unfinished one.
+///
+/// # Errors
+/// [`Error::Checkpoint`] with the file that cannot be removed.
+pub fn clear(folder: &Path) -> Result<()> {
+    for name in SLOTS.iter().chain([&NEW]) {
+        let path = folder.join(name);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::Checkpoint { path, message: error.to_string() });
+            }
+            _ => {}
+        }
+    }
+    sync_folder(folder).ok();
+    Ok(())
+}
 
 impl Folder {
     /// Opens and locks a folder. Creates it if it does not exist.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] if another run uses it, or if it cannot be written to.
     pub fn open(path: &Path) -> Result<Self> {
-        let error = |what: &str, error: io::Error| {
-            let message = format!("{what}: {error}");
-            Error::Checkpoint { path: path.into(), message }
-        };
-        if !path.is_dir() {
-            std::fs::create_dir_all(path).map_err(|source| error("the folder cannot be created", source))?;
-            if let Some(parent) = path.parent() {
-                sync_folder(parent).ok();
-            }
-        }
-        let lock = lock_of(path).map_err(|source| error("the folder cannot be opened", source))?;
-        lock.try_lock().map_err(|refusal| match refusal {
-            TryLockError::WouldBlock => Error::Checkpoint {
-                path: path.into(),
-                message: "another run uses this folder for its checkpoints".into(),
-            },
-            TryLockError::Error(source) => error("the folder cannot be locked", source),
-        })?;
-        // Fails now, and not at the first checkpoint, if the folder cannot be written to. Removes an incomplete file.
+        let lock = created(path)?;
+        locked(path, lock.try_lock())?;
+        Self::writable(path, lock, None)
+    }
+
+    /// Opens and locks the folder of a rank within another folder, which ranks share and nobody else uses.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub fn open_within(around: &Path, path: &Path) -> Result<Self> {
+        let shared = created(around)?;
+        locked(around, shared.try_lock_shared())?;
+        let lock = created(path)?;
+        locked(path, lock.try_lock())?;
+        Self::writable(path, lock, Some(shared))
+    }
+
+    /// Fails now, and not at the first checkpoint, if the folder cannot be written to. Removes an incomplete file.
+    fn writable(path: &Path, lock: File, around: Option<File>) -> Result<Self> {
         let new = path.join(NEW);
-        File::create(&new).and_then(|_| std::fs::remove_file(&new)).map_err(|source| error(NEW, source))?;
-        Ok(Self { path: path.into(), _lock: lock })
+        let tried = File::create(&new).and_then(|_| std::fs::remove_file(&new));
+        tried.map_err(|source| unusable(path, NEW, &source))?;
+        Ok(Self { path: path.into(), _lock: lock, _around: around })
     }
 
-    /// Returns the folder's path.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns the newest undamaged checkpoint, and the damaged ones.
-    pub fn newest(&self) -> Result<(Option<Found>, Vec<Unfit>)> {
-        let (mut whole, mut damaged) = (Vec::new(), Vec::new());
-        for (slot, name) in SLOTS.iter().enumerate() {
-            let path = self.path.join(name);
-            match path.symlink_metadata() {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                _ => {}
-            }
-            match Reader::open(&path) {
-                Ok(reader) => whole.push((slot, path, reader)),
-                Err(Error::Checkpoint { message, .. }) => damaged.push((path, message)),
-                Err(other) => return Err(other),
-            }
+    /// Removes both generations, and the folder if it is a rank's.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] with the file that cannot be removed.
+    pub fn clear(&self) -> Result<()> {
+        clear(&self.path)?;
+        if self._around.is_some() {
+            // Files that are not ours may be in it.
+            std::fs::remove_dir(&self.path).ok();
         }
-        whole.sort_by_key(|(_, _, reader)| std::cmp::Reverse(reader.header().generation));
-        // The older one is read only if the newer one is damaged.
-        for (slot, path, mut reader) in whole {
-            match reader.verify() {
-                Ok(()) => return Ok((Some(Found { path, slot, header: reader.header().clone() }), damaged)),
-                Err(Error::Checkpoint { message, .. }) => damaged.push((path, message)),
-                Err(other) => return Err(other),
-            }
-        }
-        Ok((None, damaged))
+        Ok(())
     }
 
-    /// Writes a file that replaces a generation once it is on disk. If anything fails, that generation is unchanged.
-    /// Returns the file's length in bytes.
-    pub fn replace(&self, slot: usize, write: impl FnOnce(&mut File) -> io::Result<u64>) -> io::Result<u64> {
-        let new = self.path.join(NEW);
-        let made = File::create(&new).and_then(|mut file| {
+    /// Writes a file that may replace a generation, and syncs it to disk. Returns its length in bytes. If that fails,
+    /// nothing of it is left.
+    pub fn prepare(&self, write: impl FnOnce(&mut File) -> io::Result<u64>) -> io::Result<u64> {
+        let made = std::fs::create_dir_all(&self.path).and_then(|()| File::create(self.path.join(NEW)));
+        let made = made.and_then(|mut file| {
             let bytes = write(&mut file)?;
             file.sync_all()?;
             Ok(bytes)
         });
-        let placed = made.and_then(|bytes| {
-            std::fs::rename(&new, self.path.join(SLOTS[slot]))?;
-            sync_folder(&self.path)?;
-            Ok(bytes)
-        });
-        if placed.is_err() {
-            std::fs::remove_file(&new).ok();
-        }
-        placed
+        made.inspect_err(|_| self.discard())
     }
 
-    /// Removes both generations.
-    pub fn clear(&self) -> Result<()> {
-        for name in SLOTS.iter().chain([&NEW]) {
-            let path = self.path.join(name);
-            match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::Checkpoint { path, message: error.to_string() });
-                }
-                _ => {}
-            }
-        }
-        sync_folder(&self.path).ok();
-        Ok(())
+    /// Replaces a generation by the file that was prepared. If that fails, the generation is unchanged.
+    pub fn place(&self, slot: usize) -> io::Result<()> {
+        let placed = std::fs::rename(self.path.join(NEW), self.path.join(SLOTS[slot]));
+        placed.and_then(|()| sync_folder(&self.path)).inspect_err(|_| self.discard())
     }
+
+    /// Removes the file that was prepared.
+    pub fn discard(&self) {
+        std::fs::remove_file(self.path.join(NEW)).ok();
+    }
+}
+
+/// Creates a folder if it does not exist, and opens what is locked of it.
+fn created(path: &Path) -> Result<File> {
+    if !path.is_dir() {
+        std::fs::create_dir_all(path).map_err(|source| unusable(path, "the folder cannot be created", &source))?;
+        if let Some(parent) = path.parent() {
+            sync_folder(parent).ok();
+        }
+    }
+    lock_of(path).map_err(|source| unusable(path, "the folder cannot be opened", &source))
+}
+
+fn locked(path: &Path, lock: std::result::Result<(), TryLockError>) -> Result<()> {
+    lock.map_err(|refusal| match refusal {
+        TryLockError::WouldBlock => {
+            let message = "another run uses this folder for its checkpoints".into();
+            Error::Checkpoint { path: path.into(), message }
+        }
+        TryLockError::Error(source) => unusable(path, "the folder cannot be locked", &source),
+    })
+}
+
+fn unusable(path: &Path, what: &str, source: &io::Error) -> Error {
+    Error::Checkpoint { path: path.into(), message: format!("{what}: {source}") }
 }
 
 /// Opens the file that is locked: the folder itself if the system can open folders, otherwise a file in it.

@@ -4,6 +4,7 @@ use crate::checkpoint::identity::Fields;
 use crate::model::algorithm::{Step, Visit};
 use crate::report::ResumedReport;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::time::Duration;
 use topostream_formats::Direction;
 use topostream_formats::checksum::crc32c;
@@ -31,11 +32,28 @@ pub struct Header {
     pub step: SavedStep,
     /// The number of vertices that are active in it.
     pub active: u64,
+    /// Whose values it has, if several ranks have written a file each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<RankPart>,
     /// The totals of all sessions so far.
     #[serde(rename = "before")]
     pub totals: SessionTotals,
     /// The sections that follow the header, in this order.
     pub sections: Vec<Section>,
+}
+
+/// The values that one of several ranks has written: those of its own vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RankPart {
+    /// The number of the rank.
+    pub rank: u32,
+    /// The number of ranks.
+    pub ranks: u32,
+    /// The first vertex.
+    pub first: u64,
+    /// The vertex after the last one.
+    pub end: u64,
 }
 
 /// A part of the state.
@@ -134,6 +152,22 @@ impl SavedStep {
 }
 
 impl Header {
+    /// The vertices whose values it has, of a graph with `vertices` vertices.
+    pub fn range(&self, vertices: u64) -> Range<u64> {
+        self.part.map_or(0..vertices, |part| part.first..part.end)
+    }
+
+    /// Describes the run that it belongs to, for people.
+    pub fn describe(&self) -> String {
+        let algorithm = self.identity.iter().find(|field| field.0 == "algorithm").map_or("?", |field| &field.1);
+        format!("{algorithm} after {} supersteps", self.totals.supersteps)
+    }
+
+    /// The number of ranks that have written a file each.
+    pub fn ranks(&self) -> u32 {
+        self.part.map_or(1, |part| part.ranks)
+    }
+
     /// Encodes the preamble and the header.
     ///
     /// # Errors

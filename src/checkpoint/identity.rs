@@ -60,8 +60,13 @@ fn attribute(declared: &Attribute) -> String {
     format!("{} {}", declared.name, declared.of.name())
 }
 
-/// Returns the fields of a store's graph. The location of its files is not among them.
+/// Returns the fields of a store's graph. The location of its files is not among them. Parts of a graph have pages and
+/// tags of their own, and the same fields.
 pub fn graph(store: &Store) -> Fields {
+    if let Some(part) = store.part().filter(|_| store.is_partial()) {
+        let whole = format!("{:?}", part.whole);
+        return vec![("store: ends of parts".into(), format!("{:?}", part.ends)), ("store: whole graph".into(), whole)];
+    }
     let manifest = store.manifest();
     let lists = |direction: Direction| {
         let summary = match direction {

@@ -11,9 +11,14 @@
 //! these in the order of the vertices, independent of the devices that held them. docs/checkpoints.md specifies the
 //! file.
 //!
+//! Ranks of a cluster write a file each, with the values of their own vertices, and replace a generation only when all
+//! have written the next: first all prepare, then all rename. The newest generation that all have is the checkpoint.
+//!
 //! | module | contents |
 //! | --- | --- |
 //! | `folder` | the two generations, their lock, and how one replaces the other |
+//! | `sets` | files that together have the values of all vertices |
+//! | `ranks` | what ranks agree on: which set to resume from, whether all have written |
 //! | `format` | the header of a file |
 //! | `identity` | the run that a checkpoint belongs to |
 //! | `writer`, `reader` | files, in pieces with checksums |
@@ -22,20 +27,25 @@
 mod folder;
 mod format;
 pub(crate) mod identity;
+mod ranks;
 mod reader;
+mod sets;
 mod state;
 mod writer;
 
+use crate::cluster::Cluster;
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, State, Step};
+use crate::model::algorithm::{Algorithm, Complete, State, Step};
 use crate::model::attributes::Attribute;
 use crate::report::CheckpointReport;
-use folder::{Folder, Found};
-use format::{Header, SavedStep, SessionTotals};
+use folder::{Candidate, Folder};
+use format::{Header, RankPart, SavedStep, SessionTotals};
 use identity::Identity;
 pub(crate) use reader::Reader;
+use sets::Sets;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use topostream_formats::Store;
 
@@ -100,24 +110,46 @@ type Observer = dyn Fn(&CheckpointEvent) + Send + Sync;
 
 /// A folder for the checkpoints of one run, locked while this exists.
 pub struct Checkpoints {
+    /// The folder that was asked for.
+    path: PathBuf,
+    /// The folder of this process's files: that one, or one in it for a rank.
     folder: Folder,
+    cluster: Option<Arc<Cluster>>,
     every: Every,
+    /// Whether a run is to be resumed.
+    resumes: bool,
     observer: Box<Observer>,
     inner: Mutex<Inner>,
 }
 
+/// The checkpoint that a run resumes from: the files that this process reads, in the order of their vertices.
+struct Found {
+    files: Vec<Candidate>,
+}
+
+impl Found {
+    /// The header of the first file. All agree on the step and on the number of supersteps.
+    fn header(&self) -> &Header {
+        &self.files[0].header
+    }
+}
+
 impl std::fmt::Debug for Checkpoints {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Checkpoints").field("folder", &self.folder.path()).field("every", &self.every).finish()
+        out.debug_struct("Checkpoints").field("folder", &self.path).field("every", &self.every).finish()
     }
 }
 
 /// The state that changes during the run.
 struct Inner {
+    /// What is in the folder, until all ranks have agreed on one of these sets.
+    sets: Option<Sets>,
     /// The checkpoint to resume from, until a run has taken it.
     found: Option<Found>,
-    /// The slot and the generation of the newest checkpoint.
-    newest: Option<(usize, u64)>,
+    /// The slot of this process's newest checkpoint.
+    slot: Option<usize>,
+    /// The largest number of a generation so far.
+    generation: u64,
     /// The number of supersteps before the newest checkpoint.
     saved: Option<u64>,
     /// The totals of earlier sessions.
@@ -150,13 +182,26 @@ pub(crate) struct Moment<'a> {
 pub(crate) struct Resumption {
     pub step: Step,
     pub active: u64,
-    reader: Reader,
+    readers: Vec<Reader>,
 }
 
 impl Resumption {
-    /// Loads the checkpoint into a zeroed state.
-    pub fn load(&mut self, algorithm: &dyn Algorithm, declared: &[Attribute], state: &State) -> Result<()> {
-        state::load(&mut self.reader, algorithm, declared, state, &self.step)
+    /// Loads the checkpoint into a zeroed state: the values of this process's files, which `complete` adds others to.
+    pub fn load(
+        &mut self,
+        algorithm: &dyn Algorithm,
+        declared: &[Attribute],
+        state: &State,
+        complete: &Complete<'_>,
+    ) -> Result<()> {
+        let (mut loaded, vertices) = (None, state.graph.vertices);
+        for reader in &mut self.readers {
+            state::load(reader, algorithm, declared, state, &self.step)?;
+            let Range { start, end } = reader.header().range(vertices);
+            loaded = Some(loaded.map_or(start..end, |before: Range<u64>| before.start..end));
+        }
+        complete(state, loaded.unwrap_or(0..0))?;
+        state::recall(&mut self.readers[0], algorithm, state, &self.step)
     }
 }
 
@@ -173,41 +218,58 @@ impl Checkpoints {
         resume: bool,
         observer: impl Fn(&CheckpointEvent) + Send + Sync + 'static,
     ) -> Result<Self> {
-        let folder = Folder::open(folder)?;
-        let (found, damaged) = folder.newest()?;
-        if !resume && (found.is_some() || !damaged.is_empty()) {
-            let what = match &found {
-                Some(found) => format!("the folder already has a checkpoint ({})", found.describe()),
+        Self::open_on(None, folder, every, resume, observer)
+    }
+
+    /// The same for one of several ranks: its files are in a folder of its own in that folder, which may be another
+    /// one on every machine. Which checkpoint the ranks resume from is agreed on when the run begins.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), for what is found here.
+    #[doc(hidden)]
+    pub fn open_on(
+        cluster: Option<Arc<Cluster>>,
+        folder: &Path,
+        every: Every,
+        resume: bool,
+        observer: impl Fn(&CheckpointEvent) + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let cluster = cluster.filter(|cluster| cluster.is_shared());
+        let path = folder.to_owned();
+        let folder = match &cluster {
+            None => Folder::open(&path)?,
+            Some(cluster) => {
+                Folder::open_within(&path, &sets::folder_of_rank(&path, cluster.rank() as u32, cluster.ranks() as u32))?
+            }
+        };
+        let sets = Sets::find(&path)?;
+        if !resume && !sets.is_empty() {
+            let what = match sets.newest() {
+                Some(header) => format!("the folder already has a checkpoint ({})", header.describe()),
                 None => "the folder already has checkpoint files".into(),
             };
             let message = format!("{what}: add --resume to resume from it, or remove it");
-            return Err(Error::Checkpoint { path: folder.path().into(), message });
-        }
-        if found.is_none() && !damaged.is_empty() {
-            let each = damaged.iter().map(|(path, message)| format!("{}: {message}", path.display()));
-            let each = each.collect::<Vec<_>>().join("; ");
-            let message =
-                format!("no checkpoint in the folder can be used: {each}; remove them to start from the beginning");
-            return Err(Error::Checkpoint { path: folder.path().into(), message });
-        }
-        for (path, message) in damaged {
-            observer(&CheckpointEvent::Damaged { path, message });
-        }
-        if resume && found.is_none() {
-            observer(&CheckpointEvent::Nothing { folder: folder.path().into() });
+            return Err(Error::Checkpoint { path, message });
         }
         let now = Instant::now();
         let inner = Inner {
-            newest: found.as_ref().map(|found| (found.slot, found.header.generation)),
-            saved: found.as_ref().map(|found| found.header.totals.supersteps),
+            sets: Some(sets),
+            found: None,
+            slot: None,
+            generation: 0,
+            saved: None,
             totals: SessionTotals::default(),
-            found,
             done: 0,
             last: (now, 0, Duration::ZERO),
             begun: now,
             report: CheckpointReport::default(),
         };
-        Ok(Self { folder, every, observer: Box::new(observer), inner: Mutex::new(inner) })
+        let inner = Mutex::new(inner);
+        let opened = Self { path, folder, cluster, every, resumes: resume, observer: Box::new(observer), inner };
+        if opened.cluster.is_none() {
+            opened.settle()?;
+        }
+        Ok(opened)
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -216,7 +278,43 @@ impl Checkpoints {
 
     /// Returns the folder's path.
     pub fn folder(&self) -> &Path {
-        self.folder.path()
+        &self.path
+    }
+
+    /// Chooses the checkpoint to resume from. All ranks of a cluster call this before they look for it.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] if there are checkpoints but none can be used; [`Error::Ranks`] if a rank has failed.
+    pub(crate) fn settle(&self) -> Result<()> {
+        let mut inner = self.inner();
+        let Some(mut sets) = inner.sets.take() else { return Ok(()) };
+        let chosen = match &self.cluster {
+            None => ranks::choose_alone(&mut sets, &self.path)?,
+            Some(cluster) => ranks::choose(cluster, &mut sets, &self.path)?,
+        };
+        for (path, message) in sets.damaged() {
+            (self.observer)(&CheckpointEvent::Damaged { path: path.clone(), message: message.clone() });
+        }
+        inner.generation = chosen.newest_generation;
+        inner.found = chosen.key.map(|key| Found { files: sets.files(&key, self.place()) });
+        if let Some(found) = &inner.found {
+            let (saved, slot) = (found.header().totals.supersteps, self.own_slot(found));
+            (inner.saved, inner.slot) = (Some(saved), slot);
+        } else if self.resumes {
+            (self.observer)(&CheckpointEvent::Nothing { folder: self.path.clone() });
+        }
+        Ok(())
+    }
+
+    /// The number of this rank, and of all.
+    fn place(&self) -> Option<(u32, u32)> {
+        self.cluster.as_ref().map(|cluster| (cluster.rank() as u32, cluster.ranks() as u32))
+    }
+
+    /// The slot of this process's own file among those found.
+    fn own_slot(&self, found: &Found) -> Option<usize> {
+        let by = |file: &Candidate| file.header.part.map(|part| (part.rank, part.ranks));
+        found.files.iter().find(|file| by(file) == self.place()).map(|file| file.slot)
     }
 
     /// Returns the number of supersteps before the newest checkpoint, if there is one.
@@ -236,8 +334,12 @@ impl Checkpoints {
     /// [`Error::Checkpoint`] if a file cannot be removed.
     pub fn clear(&self) -> Result<()> {
         let mut inner = self.inner();
-        (inner.found, inner.newest, inner.saved) = (None, None, None);
-        self.folder.clear()
+        (inner.found, inner.slot, inner.saved) = (None, None, None);
+        match &self.cluster {
+            // Of all ranks, one removes what others have left.
+            Some(cluster) if cluster.rank() > 0 => self.folder.clear(),
+            _ => sets::clear_all(&self.path),
+        }
     }
 
     /// Checks that a run can be checkpointed, and that it can resume from the checkpoint, if there is one.
@@ -250,9 +352,11 @@ impl Checkpoints {
         let identity = Identity::of(store, algorithm, declared, asynchronous)?;
         let inner = self.inner();
         let Some(found) = &inner.found else { return Ok(()) };
-        identity.differences(&found.header.identity).map_or(Ok(()), |differences| {
-            let message = format!("the checkpoint belongs to another run: {differences}");
-            Err(Error::Checkpoint { path: found.path.clone(), message })
+        found.files.iter().try_for_each(|file| {
+            identity.differences(&file.header.identity).map_or(Ok(()), |differences| {
+                let message = format!("the checkpoint belongs to another run: {differences}");
+                Err(Error::Checkpoint { path: file.path.clone(), message })
+            })
         })
     }
 
@@ -266,31 +370,39 @@ impl Checkpoints {
         self.check((store, asynchronous), algorithm, declared)?;
         let mut inner = self.inner();
         let Some(found) = inner.found.take() else { return Ok(None) };
-        let refused = |message| Error::Checkpoint { path: found.path.clone(), message };
-        let Header { step, active, totals, .. } = &found.header;
-        let step = step.step();
+        let step = found.header().step.step();
         let has_in_lists = store.topology(topostream_formats::Direction::In).is_some();
         let visits = algorithm.visits(has_in_lists);
+        let is_possible = step.superstep < SUPERSTEPS_MAX && step.is_among(&visits, algorithm.is_traversal());
         let vertices = store.vertices();
-        let expected =
-            state::sections(algorithm, declared, vertices, &step).map_err(|error| refused(error.to_string()))?;
-        let fits = |(one, other): (&format::Section, &format::Section)| {
-            one.name == other.name && (one.bytes == other.bytes || one.name == state::KEPT)
-        };
-        let sound = step.superstep < SUPERSTEPS_MAX
-            && step.is_among(&visits, algorithm.is_traversal())
-            && *active <= vertices
-            && expected.len() == found.header.sections.len()
-            && expected.iter().zip(&found.header.sections).all(fits);
-        if !sound {
-            return Err(refused("not a valid checkpoint: its step or sections do not fit the run".into()));
+        let mut next = found.header().range(vertices).start;
+        for Candidate { path, header, .. } in &found.files {
+            let refused = |message| Error::Checkpoint { path: path.clone(), message };
+            let range = header.range(vertices);
+            let follows = range.start == next && range.start <= range.end && range.end <= vertices;
+            next = range.end;
+            let unfit = || refused("not a valid checkpoint: its step or sections do not fit the run".into());
+            if !follows || !is_possible || header.active > vertices {
+                return Err(unfit());
+            }
+            let expected = state::sections(algorithm, declared, &range, &step);
+            let expected = expected.map_err(|error| refused(error.to_string()))?;
+            let fits = |(one, other): (&format::Section, &format::Section)| {
+                one.name == other.name && (one.bytes == other.bytes || one.name == state::KEPT)
+            };
+            let sections = &header.sections;
+            if expected.len() != sections.len() || !expected.iter().zip(sections).all(fits) {
+                return Err(unfit());
+            }
         }
-        inner.totals = totals.clone();
+        let totals = found.header().totals.clone();
         inner.report.resumed = Some(totals.report());
-        let supersteps = totals.supersteps;
-        let reader = Reader::open(&found.path)?;
-        (self.observer)(&CheckpointEvent::Resumed { path: found.path.clone(), supersteps });
-        Ok(Some(Resumption { step, active: *active, reader }))
+        let (supersteps, active) = (totals.supersteps, found.header().active);
+        inner.totals = totals;
+        let readers = found.files.iter().map(|file| Reader::open(&file.path)).collect::<Result<Vec<_>>>()?;
+        let path = found.files[0].path.clone();
+        (self.observer)(&CheckpointEvent::Resumed { path, supersteps });
+        Ok(Some(Resumption { step, active, readers }))
     }
 
     /// Returns a reader of the data that an algorithm has kept in the checkpoint to resume from, and its length in
@@ -298,9 +410,9 @@ impl Checkpoints {
     /// when it is.
     pub(crate) fn kept(&self, algorithm: &str) -> Result<Option<(Reader, u64)>> {
         let inner = self.inner();
-        let same = |found: &&Found| found.header.identity.contains(&("algorithm".into(), algorithm.into()));
+        let same = |found: &&Found| found.header().identity.contains(&("algorithm".into(), algorithm.into()));
         let Some(found) = inner.found.as_ref().filter(same) else { return Ok(None) };
-        let mut reader = Reader::open(&found.path)?;
+        let mut reader = Reader::open(&found.files[0].path)?;
         let bytes = reader.seek(state::KEPT)?;
         Ok(Some((reader, bytes)))
     }
@@ -310,12 +422,12 @@ impl Checkpoints {
         self.inner().done += 1;
     }
 
-    /// Returns whether a checkpoint is to be written now. If the run is stopping, one is due if any superstep has run
-    /// since the last one.
-    pub(crate) fn is_due(&self, stopping: bool) -> bool {
+    /// Returns whether a checkpoint is to be written after `more` supersteps that have not been counted. If the run is
+    /// stopping, one is due if any superstep has run since the last one.
+    pub(crate) fn is_due(&self, more: u64, stopping: bool) -> bool {
         let inner = self.inner();
         let (at, done, took) = inner.last;
-        let since = inner.done - done;
+        let since = inner.done + more - done;
         let due = match self.every {
             Every::Minute => at.elapsed() >= INTERVAL.max(took * SHARE),
             Every::Time(time) => at.elapsed() >= time,
@@ -324,36 +436,50 @@ impl Checkpoints {
         since > 0 && (due || stopping)
     }
 
-    /// Writes a checkpoint. If that fails, the run continues and a [`CheckpointEvent::Failed`] is reported.
-    pub(crate) fn write(&self, moment: &Moment<'_>, state: &State) -> Result<()> {
+    /// Writes a checkpoint of the values of a range of vertices: of a cluster, every rank calls this with those of its
+    /// own. If writing fails, on any rank, the run continues and a [`CheckpointEvent::Failed`] is reported.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the algorithm cannot be checkpointed; [`Error::Ranks`] if another rank has failed.
+    pub(crate) fn write(&self, moment: &Moment<'_>, state: &State, range: Range<u64>) -> Result<()> {
         let mut inner = self.inner();
         let begun = Instant::now();
         let Moment { store, algorithm, asynchronous, declared, step, active, edges, disk_bytes } = *moment;
         let identity = Identity::of(store, algorithm, declared, asynchronous)?.into_fields();
-        let (slot, generation) =
-            inner.newest.map_or((0, 1), |(slot, generation)| (1 - slot, generation.wrapping_add(1)));
+        let disk_bytes = ranks::sum(self.cluster.as_deref(), disk_bytes)?;
+        // The number of a generation that was not completed is not used again: some ranks may have its file.
+        inner.generation = inner.generation.wrapping_add(1);
+        let (slot, generation) = (inner.slot.map_or(0, |slot| 1 - slot), inner.generation);
         let totals = inner.totals.and(inner.done, inner.begun.elapsed(), (edges, disk_bytes));
         let supersteps = totals.supersteps;
-        let written = state::sections(algorithm, declared, store.vertices(), step).and_then(|sections| {
+        let part = self.place().map(|(rank, ranks)| RankPart { rank, ranks, first: range.start, end: range.end });
+        let prepared = state::sections(algorithm, declared, &range, step).and_then(|sections| {
             let created_by = format!("topostream {}", env!("CARGO_PKG_VERSION"));
             let step = SavedStep::of(step);
-            let header = Header { created_by, generation, identity, step, active, totals, sections };
-            self.folder.replace(slot, |file| state::write(file, &header, algorithm, declared, state, moment.step))
+            let header = Header { created_by, generation, identity, step, active, part, totals, sections };
+            self.folder.prepare(|file| state::write(file, &header, algorithm, declared, state, moment.step))
         });
+        let prepared = ranks::all_have(self.cluster.as_deref(), prepared)?;
+        if prepared.is_err() {
+            self.folder.discard();
+        }
+        let placed = match prepared {
+            Ok(bytes) => ranks::all_have(self.cluster.as_deref(), self.folder.place(slot).map(|()| 0))?.map(|_| bytes),
+            Err(message) => Err(message),
+        };
         let took = begun.elapsed();
         let done = inner.done;
         inner.last = (Instant::now(), done, took);
         inner.report.ns += took.as_nanos() as u64;
-        match written {
+        match placed {
             Ok(bytes) => {
-                (inner.newest, inner.saved) = (Some((slot, generation)), Some(supersteps));
+                (inner.slot, inner.saved) = (Some(slot), Some(supersteps));
                 inner.report.written += 1;
                 inner.report.bytes += bytes;
             }
-            Err(error) => {
+            Err(message) => {
                 inner.report.failed += 1;
-                let (folder, message) = (self.folder.path().into(), error.to_string());
-                (self.observer)(&CheckpointEvent::Failed { folder, supersteps, message });
+                (self.observer)(&CheckpointEvent::Failed { folder: self.path.clone(), supersteps, message });
             }
         }
         Ok(())

@@ -4,8 +4,9 @@
 //! for the same reason, the first one speaks for all.
 
 use super::run::RunCommand;
-use super::{BAD_USAGE, Failure, INTERRUPTED, Outcome, end, listen, memory, opening, ranks, verbosity};
-use crate::cluster::Cluster;
+use super::{BAD_USAGE, Failure, INTERRUPTED, end, listen, memory, opening, ranks, verbosity};
+use crate::cluster::{Cluster, Wish};
+use crate::error::Error;
 use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
@@ -97,26 +98,26 @@ fn run(cluster: &Cluster, abort: fn(u8) -> !) -> u8 {
     cli.verbosity.keep();
     let RankCommand::Run(command) = cli.command;
     let threads = topostream_formats::threads::start_shared_pool().map_err(Failure::from);
-    let outcome = threads.and_then(|()| command.run(&cancel)).and_then(|()| together(cluster));
+    let outcome = threads.and_then(|()| command.run(&cancel));
     durable::wait_if_abandoned();
+    let outcome = match outcome {
+        // All ranks know that one wants to stop, or none has begun: a rank that is past its run is on its way here.
+        Err(failure) if failure.is_interrupt() && (cluster.is_agreed(Wish::Stop) || !cluster.is_shared()) => {
+            ranks::meet(true).map_err(Failure::from)
+        }
+        // Waits until the first rank has written the results: those of a job that fails are not said to be there.
+        outcome => outcome.and_then(|()| ranks::meet(false).map_err(Failure::from)),
+    };
     match outcome {
-        Ok(()) => 0,
-        Err(failure) if failure.is_interrupt() && (cluster.is_stopping() || !cluster.is_shared()) => {
+        Ok(true) => 0,
+        Ok(false) => {
             if cluster.rank() == 0 {
-                failure.report();
+                Failure::from(Error::Interrupted).report();
             }
             INTERRUPTED
         }
         Err(failure) => fail(cluster, || say(&text_of(cluster, &failure)), || abort(failure.code())),
     }
-}
-
-/// Waits until the first rank has written the results: those of a job that fails are not said to be there.
-fn together(cluster: &Cluster) -> Outcome {
-    if cluster.is_shared() {
-        cluster.gather_bytes(&[])?;
-    }
-    Ok(())
 }
 
 /// The error, with the rank that has failed.

@@ -2,10 +2,13 @@
 
 use crate::cluster::Cluster;
 use crate::error::Result;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use topostream_formats::part::host_name;
 
 static SHARED: OnceLock<Arc<Cluster>> = OnceLock::new();
+/// Whether all ranks know that one was interrupted: they do not meet again.
+static PARTED: AtomicBool = AtomicBool::new(false);
 /// The number of ranks on this machine.
 static HERE: OnceLock<usize> = OnceLock::new();
 
@@ -41,6 +44,22 @@ pub fn threads(cores: usize) -> usize {
 /// The ranks that run the command, if there are several.
 pub fn shared() -> Option<Arc<Cluster>> {
     SHARED.get().filter(|cluster| cluster.is_shared()).cloned()
+}
+
+/// Waits for all ranks at the end of a command. Returns whether all have come here without being interrupted: one that
+/// was asked to stop too late to tell the others in a superstep tells them here.
+///
+/// # Errors
+/// If another rank has failed.
+pub fn meet(is_interrupted: bool) -> Result<bool> {
+    let Some(cluster) = shared() else { return Ok(!is_interrupted) };
+    if PARTED.load(Relaxed) {
+        return Ok(false);
+    }
+    let all = cluster.gather(&[u32::from(is_interrupted)])?;
+    let undisturbed = all.iter().all(|one| one == &[0]);
+    PARTED.store(!undisturbed, Relaxed);
+    Ok(undisturbed)
 }
 
 /// Whether this process shows and writes the results: the first rank, or the only one.

@@ -27,7 +27,7 @@ use crate::error::Result;
 use bytemuck::Pod;
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use transport::{Incoming, Outgoing, Transport};
@@ -37,14 +37,24 @@ pub struct Cluster {
     rank: usize,
     ranks: usize,
     transport: Mutex<Box<dyn Transport>>,
-    /// Whether this rank has been asked to stop.
-    wish: AtomicBool,
-    /// Whether all ranks know that one has been asked to stop.
-    stopping: AtomicBool,
+    /// What this rank wants all to do, a bit each.
+    wishes: AtomicU64,
+    /// What some rank wants, as all ranks know.
+    agreed: AtomicU64,
     sent_bytes: AtomicU64,
     received_bytes: AtomicU64,
     ns: AtomicU64,
     rounds: AtomicU64,
+}
+
+/// What a rank may want all ranks to do between two supersteps: after the same one, as soon as all know of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Wish {
+    /// To end the run.
+    Stop = 1,
+    /// To write a checkpoint.
+    Checkpoint = 2,
 }
 
 /// What a rank has sent and received so far.
@@ -85,8 +95,8 @@ impl Cluster {
             rank: transport.rank(),
             ranks: transport.ranks(),
             transport: Mutex::new(transport),
-            wish: AtomicBool::new(false),
-            stopping: AtomicBool::new(false),
+            wishes: AtomicU64::new(0),
+            agreed: AtomicU64::new(0),
             sent_bytes: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
             ns: AtomicU64::new(0),
@@ -156,26 +166,30 @@ impl Cluster {
         self.timed(|transport| transport.transfer(outgoing, incoming))
     }
 
-    /// Says that this rank wants the run to stop. All ranks stop once they have [heard](Self::heed) of it.
-    pub fn wish_to_stop(&self) {
-        self.wish.store(true, Relaxed);
+    /// Says what this rank wants. All ranks do it once they have [heard](Self::heed) of it.
+    pub fn wish(&self, wish: Wish) {
+        self.wishes.fetch_or(wish as u64, Relaxed);
     }
 
-    /// Whether this rank wants the run to stop.
-    pub fn wants_to_stop(&self) -> bool {
-        self.wish.load(Relaxed)
+    /// What this rank wants, a bit for each wish.
+    pub fn wishes(&self) -> u64 {
+        self.wishes.load(Relaxed)
     }
 
     /// Takes note of all ranks' wishes, as they were gathered.
-    pub fn heed(&self, wishes: impl IntoIterator<Item = bool>) {
-        if wishes.into_iter().any(|wish| wish) {
-            self.stopping.store(true, Relaxed);
-        }
+    pub fn heed(&self, wishes: impl IntoIterator<Item = u64>) {
+        self.agreed.fetch_or(wishes.into_iter().fold(0, |all, wishes| all | wishes), Relaxed);
     }
 
-    /// Whether a rank wants to stop, as all ranks know.
-    pub fn is_stopping(&self) -> bool {
-        self.stopping.load(Relaxed)
+    /// Whether a rank wants this, as all ranks know.
+    pub fn is_agreed(&self, wish: Wish) -> bool {
+        self.agreed.load(Relaxed) & wish as u64 != 0
+    }
+
+    /// Forgets a wish of all ranks, once they have done it.
+    pub fn fulfil(&self, wish: Wish) {
+        self.wishes.fetch_and(!(wish as u64), Relaxed);
+        self.agreed.fetch_and(!(wish as u64), Relaxed);
     }
 
     /// Tells the other ranks that this one has failed, so that they do not wait for it.
@@ -259,6 +273,18 @@ mod tests {
         assert_eq!((0..6).map(|device| places.rank_of(device)).collect::<Vec<_>>(), [0, 0, 1, 2, 2, 2]);
         assert!(places.is_local(2) && !places.is_local(3));
         assert_eq!(Places::alone(4).local(), 0..4);
+    }
+
+    #[test]
+    fn wishes_are_kept_until_they_are_fulfilled() {
+        let cluster = memory::clusters(1).remove(0);
+        cluster.heed([0, Wish::Checkpoint as u64]);
+        assert!(cluster.is_agreed(Wish::Checkpoint) && !cluster.is_agreed(Wish::Stop));
+        cluster.wish(Wish::Stop);
+        assert_eq!(cluster.wishes(), Wish::Stop as u64);
+        cluster.heed([cluster.wishes()]);
+        cluster.fulfil(Wish::Checkpoint);
+        assert!(cluster.is_agreed(Wish::Stop) && !cluster.is_agreed(Wish::Checkpoint));
     }
 
     #[test]

@@ -28,10 +28,11 @@ pub use workers::Workers;
 use crate::device::exchange::{Gather, Move};
 use crate::device::joint::{JointEnd, JointPart};
 use crate::error::Result;
-use crate::model::algorithm::{Scalars, State, Step, Summary};
+use crate::model::algorithm::{Complete, Scalars, State, Step, Summary};
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
 use crate::pages::fetch::{Frame, PageRef};
+use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use topostream_formats::Error as StoreError;
@@ -260,19 +261,19 @@ pub trait Device: Send {
     /// Those of [`initialise`](Self::initialise).
     fn end(&mut self, step: &Step) -> Result<StepEnd>;
 
-    /// Passes the values of all vertices before superstep `next`, and its frontier, to `look`. The run continues
-    /// afterwards.
+    /// Passes the values of all vertices before superstep `next`, and its frontier, to `look`, with the range of
+    /// vertices whose values are there: of a cluster, those of this rank. The run continues afterwards.
     ///
     /// # Errors
     /// Those of [`initialise`](Self::initialise).
-    fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()>;
+    fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State, Range<u64>)) -> Result<()>;
 
     /// Continues a run with superstep `next`, instead of [`initialise`](Self::initialise): `load` sets the
-    /// [saved](Self::save) values of all vertices in a zeroed state.
+    /// [saved](Self::save) values of all vertices in a zeroed state, or those of a range, which it completes.
     ///
     /// # Errors
     /// Those of `load` and of [`initialise`](Self::initialise).
-    fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State) -> Result<()>) -> Result<()>;
+    fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State, &Complete<'_>) -> Result<()>) -> Result<()>;
 
     /// Returns the values of all vertices, in main memory.
     ///

@@ -2,6 +2,7 @@
 
 use super::session::Session;
 use crate::checkpoint::{Checkpoints, Moment, Reader};
+use crate::cluster::Wish;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Step, Visit};
@@ -33,34 +34,53 @@ impl Session<'_> {
         let run = (self.store, self.options.asynchronous);
         let Some(mut found) = checkpoints.take(run, &*self.algorithm, &declared)? else { return Ok(None) };
         let (algorithm, step) = (Arc::clone(&self.algorithm), found.step);
-        self.device.restore(&step, &mut |state| found.load(&*algorithm, &declared, state))?;
+        self.device.restore(&step, &mut |state, complete| found.load(&*algorithm, &declared, state, complete))?;
         Ok(Some((Some(step), found.active)))
     }
 
-    /// Called before each superstep. Writes a checkpoint if one is due, and ends the run if it was cancelled. With
-    /// checkpoints, cancellation takes effect only between supersteps.
+    /// Called before each superstep. Writes a checkpoint if one is due, and ends the run if it is to stop. With
+    /// checkpoints or other ranks, cancellation takes effect only between supersteps.
     pub(super) fn between(&mut self, next: &Step, active: u64, report: &RunReport) -> Result<()> {
-        let Some(checkpoints) = self.options.checkpoints.clone() else { return Ok(()) };
-        let stopping = self.is_cancelled();
-        if checkpoints.is_due(stopping) {
-            let algorithm = Arc::clone(&self.algorithm);
-            let declared = algorithm.attributes(self.graph.has_in_lists);
-            let moment = Moment {
-                store: self.store,
-                algorithm: &*algorithm,
-                asynchronous: self.options.asynchronous,
-                declared: &declared,
-                step: next,
-                active,
-                edges: report.total.edges,
-                disk_bytes: report.total.disk_bytes,
+        let is_patient = self.options.checkpoints.is_some() || self.options.ranks().is_some();
+        let stopping = is_patient && self.is_stopping();
+        if let Some(checkpoints) = self.options.checkpoints.clone() {
+            let due = match self.options.ranks() {
+                Some(cluster) => cluster.is_agreed(Wish::Checkpoint),
+                None => checkpoints.is_due(0, stopping),
             };
-            let (begun, mut written) = (Instant::now(), Ok(()));
-            self.device.save(next, &mut |state| written = checkpoints.write(&moment, state))?;
-            self.spans.phase("checkpoint", begun, 0);
-            written?;
+            if due {
+                self.write_checkpoint(&checkpoints, next, active, report)?;
+            }
         }
         if stopping { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    fn write_checkpoint(
+        &mut self,
+        checkpoints: &Checkpoints,
+        next: &Step,
+        active: u64,
+        report: &RunReport,
+    ) -> Result<()> {
+        let algorithm = Arc::clone(&self.algorithm);
+        let declared = algorithm.attributes(self.graph.has_in_lists);
+        let moment = Moment {
+            store: self.store,
+            algorithm: &*algorithm,
+            asynchronous: self.options.asynchronous,
+            declared: &declared,
+            step: next,
+            active,
+            edges: report.total.edges,
+            disk_bytes: report.total.disk_bytes,
+        };
+        let (begun, mut written) = (Instant::now(), Ok(()));
+        self.device.save(next, &mut |state, range| written = checkpoints.write(&moment, state, range))?;
+        self.spans.phase("checkpoint", begun, 0);
+        if let Some(cluster) = self.options.ranks() {
+            cluster.fulfil(Wish::Checkpoint);
+        }
+        written
     }
 }
 
@@ -68,13 +88,20 @@ impl Engine {
     /// Returns a reader of the data that an algorithm has kept in the checkpoint from which the next run resumes, if
     /// there is one, and its length in bytes.
     pub(crate) fn kept(&self, algorithm: &str) -> Result<Option<(Reader, u64)>> {
-        self.options.checkpoints.as_ref().map_or(Ok(None), |checkpoints| checkpoints.kept(algorithm))
+        self.settled()?.map_or(Ok(None), |checkpoints| checkpoints.kept(algorithm))
+    }
+
+    /// Returns the checkpoints, once all ranks have chosen the one to resume from.
+    fn settled(&self) -> Result<Option<&Checkpoints>> {
+        let Some(checkpoints) = self.options.checkpoints.as_deref() else { return Ok(None) };
+        checkpoints.settle()?;
+        Ok(Some(checkpoints))
     }
 
     /// Checks whether the next run can resume from the checkpoint, if there is one. Algorithms with long preparations
     /// call this first.
     pub(crate) fn check_checkpoint(&self, algorithm: &dyn Algorithm) -> Result<()> {
-        let Some(checkpoints) = &self.options.checkpoints else { return Ok(()) };
+        let Some(checkpoints) = self.settled()? else { return Ok(()) };
         let declared = algorithm.attributes(self.store.topology(Direction::In).is_some());
         checkpoints.check((&self.store, self.options.asynchronous), algorithm, &declared)
     }

@@ -33,6 +33,7 @@ mod session;
 mod stream;
 mod waits;
 
+use crate::cluster::Wish;
 pub use crate::device::DeviceChoice;
 pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
 use crate::device::{Ahead, CpuDevice, Member, RunAhead, StepEnd};
@@ -227,7 +228,10 @@ impl Engine {
         let _entered = self.gate.enter(&self.options.cancel)?;
         let result = self.drive_alone_or_ranked(algorithm, cpu, observer);
         if let (Some(cluster), Err(error)) = (self.options.ranks(), &result) {
-            cluster.fail(&error.to_string());
+            // All ranks end a run that is stopped; some may still be on their way.
+            if !(matches!(error, Error::Interrupted) && cluster.is_agreed(Wish::Stop)) {
+                cluster.fail(&error.to_string());
+            }
         }
         result
     }
@@ -315,7 +319,6 @@ impl Session<'_> {
         report.initialise_ns = elapsed_ns(started);
         self.spans.phase("initialise", started, 0);
         while let Some(next) = step {
-            self.heed_ranks()?;
             self.between(&next, active, &report)?;
             let now = self.divisible(next);
             declared::check_step(&*self.algorithm, &self.graph, &now)?;

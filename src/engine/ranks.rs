@@ -6,7 +6,7 @@ use super::roster::Kinds;
 use super::session::Session;
 use crate::checkpoint::identity;
 use crate::cluster::agreement::Agreement;
-use crate::cluster::{Cluster, Places, Traffic};
+use crate::cluster::{Cluster, Places, Traffic, Wish};
 use crate::device::DeviceReport;
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Ends};
@@ -38,14 +38,9 @@ impl Engine {
         let name = algorithm.name();
         self.check_part(algorithm)?;
         let Some(cluster) = self.options.ranks() else { return Ok(()) };
-        if self.options.checkpoints.is_some() {
-            let message =
-                format!("{name} shares the run with other ranks: checkpoints are written on one machine only");
-            return Err(Error::Parameter(message));
-        }
         let options = &self.options;
         let agreement = Agreement::default().with("program", PROGRAM);
-        let fields = graph(&self.store).into_iter();
+        let fields = identity::graph(&self.store).into_iter();
         let parameters = algorithm.parameters().map_or_else(Vec::new, |parameters| parameters.into_fields());
         let parameters = parameters.into_iter().map(|(name, value)| (format!("parameter {name}"), value));
         let agreement = fields.chain(parameters).fold(agreement, |all, (name, value)| all.with(&name, value));
@@ -53,7 +48,8 @@ impl Engine {
             .with("algorithm", name)
             .with("strategy", options.strategy)
             .with("assignment", options.assignment)
-            .with("asynchronous", options.asynchronous);
+            .with("asynchronous", options.asynchronous)
+            .with("checkpoints", if options.checkpoints.is_some() { "written" } else { "none" });
         agreement.check(cluster)
     }
 
@@ -107,13 +103,6 @@ impl Engine {
     }
 }
 
-/// What identifies a graph. Parts of one have pages and tags of their own.
-fn graph(store: &Store) -> Vec<(String, String)> {
-    let Some(part) = store.part().filter(|_| store.is_partial()) else { return identity::graph(store) };
-    let whole = format!("{:?}", part.whole);
-    vec![("store: ends of parts".into(), format!("{:?}", part.ends)), ("store: whole graph".into(), whole)]
-}
-
 /// The vertices of each device, if ranks have parts of a graph: those of its part, in equal shares.
 pub(super) fn own_vertices(store: &Store, places: &Places) -> Option<Vec<Range<u64>>> {
     let part = store.part().filter(|_| store.is_partial())?;
@@ -139,18 +128,19 @@ pub(super) fn agreed_choice(
 }
 
 impl Session<'_> {
-    /// Ends the run if a rank wants to stop, as all ranks know since the end of the last superstep.
-    pub(super) fn heed_ranks(&self) -> Result<()> {
-        match self.options.ranks() {
-            Some(cluster) if cluster.is_stopping() => Err(Error::Interrupted),
-            _ => Ok(()),
-        }
+    /// Whether the run is to end: as all ranks know since the end of the last superstep, or at once for a process alone.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.options.ranks().map_or_else(|| self.is_cancelled(), |cluster| cluster.is_agreed(Wish::Stop))
     }
 
-    /// Tells the other ranks, at the end of the superstep, if this one was asked to stop.
+    /// Tells the other ranks, at the end of a superstep, if this one was asked to stop, or if a checkpoint is due.
     pub(super) fn tell_ranks(&self) {
-        if let Some(cluster) = self.options.ranks().filter(|_| self.is_cancelled()) {
-            cluster.wish_to_stop();
+        let Some(cluster) = self.options.ranks() else { return };
+        if self.is_cancelled() {
+            cluster.wish(Wish::Stop);
+        }
+        if self.options.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.is_due(1, self.is_cancelled())) {
+            cluster.wish(Wish::Checkpoint);
         }
     }
 

@@ -17,6 +17,7 @@ pub use crate::model::answer::{Answer, AnswerValues, Values};
 use crate::model::attributes::Attribute;
 use crate::model::bits::Bits;
 pub use crate::model::shader::{Constant, Shader};
+pub(crate) use crate::model::state::Complete;
 pub use crate::model::state::{Graph, State};
 pub use crate::model::step::{Alternative, Integers, Iteration, Scalars, Step, Summary, Visit};
 use std::io::{self, Read, Write};

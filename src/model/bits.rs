@@ -11,6 +11,18 @@ const WORD: u64 = 64;
 /// Vertices in one summary bit: those of 64 words.
 const BLOCK: u64 = WORD * WORD;
 
+/// The 32-bit words that a range of vertices touches.
+pub(crate) fn bit_words(vertices: &Range<u64>) -> Range<u64> {
+    vertices.start / 32..vertices.end.div_ceil(32)
+}
+
+/// The bits of a 32-bit word whose vertices are in the range.
+pub(crate) fn bits_of_word(vertices: &Range<u64>, word: u32) -> u32 {
+    let first = vertices.start.saturating_sub(32 * u64::from(word));
+    let end = (vertices.end - 32 * u64::from(word)).min(32);
+    ((1u64 << end) - 1) as u32 & (u32::MAX << first)
+}
+
 /// A bit set over `0..len` with a summary: one bit for every 4096 vertices that says whether any of them may be set.
 #[derive(Debug)]
 pub struct Bits {
@@ -223,6 +235,18 @@ impl Bits {
     /// The bits of 32 vertices.
     pub(crate) fn half_word(&self, at: u32) -> u32 {
         (self.words[at as usize / 2].load(Relaxed) >> (at % 2 * 32)) as u32
+    }
+
+    /// The bits of some vertices, in the 32-bit words that they touch; those of other vertices are 0.
+    pub(crate) fn words_of(&self, vertices: &Range<u64>) -> impl ExactSizeIterator<Item = u32> {
+        let (words, vertices) = (bit_words(vertices), vertices.clone());
+        (words.start as u32..words.end as u32).map(move |at| self.half_word(at) & bits_of_word(&vertices, at))
+    }
+
+    /// Adds vertices of a range, whose bits are in the 32-bit words that it touches.
+    pub(crate) fn add_words(&self, vertices: &Range<u64>, words: &[u32]) {
+        let own = (vertices.start / 32..).zip(words).map(|(at, word)| word & bits_of_word(vertices, at as u32));
+        self.set_words((vertices.start / 32) as usize, &own.collect::<Vec<u32>>());
     }
 
     /// Removes those of 32 vertices whose bits are set.

@@ -1,5 +1,6 @@
 //! A graph as algorithms see it, and the values of its vertices.
 
+use crate::error::Result;
 use crate::model::Part;
 use crate::model::activations::Activations;
 use crate::model::algorithm::{Contents, Seed, Seeds, Table};
@@ -54,6 +55,9 @@ impl Graph {
         self.out_degrees.values()[vertex as usize]
     }
 }
+
+/// Completes the values of all vertices, given the range of those that have been set; other ranks have set the others.
+pub(crate) type Complete<'a> = dyn Fn(&State, Range<u64>) -> Result<()> + 'a;
 
 /// The values of all vertices, in main memory: the state of a run on the CPU device, and the result of any device at
 /// the end.

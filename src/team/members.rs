@@ -27,12 +27,13 @@ use crate::device::exchange::{ExchangeMemory, Gather, Move};
 use crate::device::{Device, DeviceReport, ExchangeWork, Member, PageDone, PageTask, PageWork, RunAhead, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::Part;
-use crate::model::algorithm::{Algorithm, Graph, Scalars, State, Step, Visit};
+use crate::model::algorithm::{Algorithm, Complete, Graph, Scalars, State, Step, Visit};
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
 use crate::pages::fetch::PageRef;
 use joint::Joint;
 use ranks::Ended;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
@@ -270,8 +271,8 @@ impl Team {
             self.account(device, &end.work);
         }
         let edges = std::mem::replace(&mut self.edges, vec![0; ends.len()]);
-        let stops = self.cluster.as_ref().is_some_and(|cluster| cluster.wants_to_stop());
-        let ended = ends.into_iter().zip(edges).map(|(end, edges)| Ended::new(&end.summary, edges, stops)).collect();
+        let wishes = self.cluster.as_ref().map_or(0, |cluster| cluster.wishes());
+        let ended = ends.into_iter().zip(edges).map(|(end, edges)| Ended::new(&end.summary, edges, wishes)).collect();
         let of_all = self.ended(ended)?;
         of_all.iter().for_each(|one| one.add_to(&mut all.summary));
         all.work.edges = self.opened(&of_all.iter().map(|one| one.edges).collect::<Vec<_>>());
@@ -514,16 +515,16 @@ impl Device for Team {
         Ok(end)
     }
 
-    fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()> {
+    fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State, Range<u64>)) -> Result<()> {
         let state = self.whole(self.plan.traversal);
         self.each(|member| member.contribute_before(next, &state))?;
-        look(&state);
+        look(&state, self.plan.vertices_of(self.plan.places.rank()));
         Ok(())
     }
 
-    fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State) -> Result<()>) -> Result<()> {
+    fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State, &Complete<'_>) -> Result<()>) -> Result<()> {
         let state = Arc::new(self.whole(self.plan.traversal));
-        load(&state)?;
+        load(&state, &|state, loaded| self.share_loaded(state, next, loaded))?;
         self.each(|member| member.go_on_from(next, &state)).map(drop)
     }
 

@@ -183,6 +183,12 @@ impl TeamPlan {
         &self.parts[self.places.local()]
     }
 
+    /// The vertices that the devices of a rank own.
+    pub(super) fn vertices_of(&self, rank: usize) -> Range<u64> {
+        let devices = self.places.of(rank);
+        self.parts[devices.start].own.start..self.parts[devices.end - 1].own.end
+    }
+
     /// The size of the exchange memory of this rank, in bytes.
     pub fn exchange_bytes(&self) -> u64 {
         self.schedule.pieces * self.piece_bytes

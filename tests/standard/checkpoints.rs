@@ -24,7 +24,7 @@ use topostream_tools::generate::Rmat;
 /// All answers, as bits.
 pub type Bits = Vec<Vec<u64>>;
 
-fn answers<A: Algorithm>(run: &Run<A>, vertices: u64) -> Bits {
+pub fn answers<A: Algorithm>(run: &Run<A>, vertices: u64) -> Bits {
     let value = |values: &AnswerValues<'_>, vertex: u32| match values {
         AnswerValues::F64(of) => of.get(vertex).to_bits(),
         AnswerValues::Integer(of) => of.get(vertex).unwrap_or(u64::MAX),
@@ -100,7 +100,7 @@ pub fn directed() -> TestStore {
 }
 
 /// A graph without loops and repeated edges, which clustering refuses.
-fn undirected() -> TestStore {
+pub fn undirected() -> TestStore {
     let mut edges: Vec<(u32, u32)> = graph().edges;
     edges.iter_mut().for_each(|edge| *edge = (edge.0.min(edge.1), edge.0.max(edge.1)));
     edges.retain(|edge| edge.0 != edge.1);
@@ -117,7 +117,7 @@ pub fn sssp() -> Sssp {
 }
 
 /// Algorithms with the same answer on every device, by name.
-fn whole_numbers() -> Vec<(&'static str, bool, Box<Runs<'static>>)> {
+pub fn whole_numbers() -> Vec<(&'static str, bool, Box<Runs<'static>>)> {
     let bfs = || Bfs { hops_max: Some(20), ..Bfs::from(SOURCE) };
     vec![
         ("bfs", true, Box::new(running(move |_| bfs()))),
@@ -152,7 +152,7 @@ fn clustering(engine: &Engine, observer: &mut Observer<'_>) -> Result<Bits, Erro
 }
 
 /// Algorithms with the same answer only on the same device.
-fn numbers() -> Vec<(&'static str, Box<Runs<'static>>)> {
+pub fn numbers() -> Vec<(&'static str, Box<Runs<'static>>)> {
     let ranks = |iterations| PageRank { stop: Stop::Iterations(iterations), ..PageRank::default() };
     let heat = |_: &Engine| {
         let model = Model::Heat { alpha: 0.5, sources: vec![(SOURCE, 3.0)] };

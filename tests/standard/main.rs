@@ -30,6 +30,7 @@ mod personalized;
 #[path = "../published/mod.rs"]
 mod published;
 mod radius;
+mod rank_checkpoints;
 mod ranks;
 use topostream_oracles as reference;
 mod refusals;

@@ -25,7 +25,7 @@ use topostream_tools::split::{PartFolders, SplitOptions, split};
 const RANKS: [&[usize]; 4] = [&[1], &[1, 1], &[1, 1, 1], &[2, 1]];
 
 /// Runs a function on a thread for each rank.
-fn on_ranks<T: Send>(ranks: usize, work: impl Fn(Arc<Cluster>) -> T + Sync) -> Vec<T> {
+pub fn on_ranks<T: Send>(ranks: usize, work: impl Fn(Arc<Cluster>) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let work = &work;
         let threads: Vec<_> = clusters(ranks).into_iter().map(|cluster| scope.spawn(move || work(cluster))).collect();

@@ -42,7 +42,7 @@ fn count(gpus: usize, cpus: usize) {
     let options = engine_options(None, THREADS, FETCHERS[2]).with_devices(devices);
     let mut most = BTreeMap::new();
     let look = &mut |_: &_| {
-        let now = named_since(&before);
+        let now = named_since(&before, gpus == 0);
         if now.get("worker") >= most.get("worker") {
             most = now;
         }
@@ -58,15 +58,17 @@ fn count(gpus: usize, cpus: usize) {
 }
 
 /// How many threads have each name, of those that were not there `before`. A thread has its parent's name until it
-/// first runs, which may be after a short superstep's end where cores are few, so that this waits for its own name.
-fn named_since(before: &BTreeMap<u32, String>) -> BTreeMap<String, usize> {
+/// first runs, which may be after a short superstep's end where cores are few, so that this waits for its own name;
+/// for workers only, unless `all` are ours, since some of a driver's threads keep their parent's name.
+fn named_since(before: &BTreeMap<u32, String>, all: bool) -> BTreeMap<String, usize> {
     let own = std::fs::read_to_string("/proc/thread-self/comm").unwrap();
     let until = Instant::now() + Duration::from_secs(10);
     loop {
         let mut now: BTreeMap<String, usize> = BTreeMap::new();
         let new = threads().into_iter().filter(|(id, _)| !before.contains_key(id));
         new.for_each(|(_, name)| *now.entry(name).or_default() += 1);
-        if !now.contains_key(own.trim()) || Instant::now() > until {
+        let named = !now.contains_key(own.trim()) || (!all && now.get("worker") >= Some(&THREADS));
+        if named || Instant::now() > until {
             return now;
         }
         std::thread::sleep(Duration::from_millis(1));

@@ -76,14 +76,15 @@ impl Clustering {
         let Ranges { ranges, building_bytes, .. } = Ranges::of(engine, table_bytes, &counted)?;
         let mut ranges = ranges.into_iter().peekable();
         let mut reports: Option<RunReport> = None;
-        // With checkpoints, the results of a range are in one before the run stops.
+        // With checkpoints, the results of a range are in one before the run stops; ranks stop after the same superstep.
         let (at_once, later) = (&engine.options().cancel, Arc::default());
+        let waits = engine.options().checkpoints.is_some() || engine.options().ranks().is_some();
         loop {
             let range = ranges.next().expect("there is a range, and another where it was not the last");
             engine.make_room(building_bytes);
             let out_degrees = store.out_degrees()?;
             let keeps = if directed { TableNeighbours::All } else { TableNeighbours::After(&out_degrees) };
-            let patient = engine.options().checkpoints.is_some() && reports.is_some();
+            let patient = waits && reports.is_some();
             let table = Adjacency::among(store, &range, keeps, if patient { &later } else { at_once })?;
             // Freed here: the run has its own.
             drop(out_degrees);

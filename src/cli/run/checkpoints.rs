@@ -2,6 +2,7 @@
 
 use crate::checkpoint::{CheckpointEvent, Checkpoints, Every};
 use crate::cli::{Failure, Outcome, ranks};
+use crate::error::Error;
 use clap::Args;
 use indicatif::ProgressBar;
 use std::io::Write as _;
@@ -15,7 +16,7 @@ use std::time::Duration;
 pub struct CheckpointArgs {
     /// Write checkpoints to this folder, so that the run can be resumed after a crash or Ctrl-C; they are removed once
     /// results are written. Ctrl-C then waits for the end of the superstep and writes another; a second Ctrl-C stops
-    /// at once
+    /// at once. Each rank of `topostream-mpi` writes its own values, to a folder of its own in this one
     #[arg(long, value_name = "DIR", id = "checkpoint_dir")]
     checkpoint: Option<PathBuf>,
     /// The interval: a time (90s, 5m, 1h) or a number of supersteps [default: 60s, and at most 3% of the run's time]
@@ -47,20 +48,21 @@ impl CheckpointArgs {
     /// Opens the checkpoint folder, if one was given. Warnings are printed to stderr, above the spinner.
     pub fn open(&self, spinner: &ProgressBar) -> Result<Option<Arc<Checkpoints>>, Failure> {
         let Some(folder) = &self.checkpoint else { return Ok(None) };
-        if ranks::shared().is_some() {
-            let message = "--checkpoint: several ranks share the run; checkpoints are written by one process only";
-            return Err(Failure::Other(message.into()));
-        }
         let spinner = spinner.clone();
-        let tell = move |event: &CheckpointEvent| spinner.suspend(|| say(&text_of(event)));
+        let tell = move |event: &CheckpointEvent| {
+            // What all ranks know is said once.
+            if ranks::is_first() || matches!(event, CheckpointEvent::Damaged { .. }) {
+                spinner.suspend(|| say(&text_of(event)));
+            }
+        };
         let every = self.checkpoint_every.unwrap_or_default();
-        Ok(Some(Arc::new(Checkpoints::open(folder, every, self.resume, tell)?)))
+        Ok(Some(Arc::new(Checkpoints::open_on(ranks::shared(), folder, every, self.resume, tell)?)))
     }
 }
 
 /// Tells the user how to resume a run that has stopped.
 pub fn stopped(checkpoints: Option<&Checkpoints>) {
-    let Some(checkpoints) = checkpoints else { return };
+    let Some(checkpoints) = checkpoints.filter(|_| ranks::is_first()) else { return };
     let folder = checkpoints.folder().display();
     match checkpoints.saved() {
         Some(supersteps) => {
@@ -72,9 +74,13 @@ pub fn stopped(checkpoints: Option<&Checkpoints>) {
     }
 }
 
-/// Removes the checkpoints of a run whose results are written.
+/// Removes the checkpoints of a run whose results are written. Ranks wait until the first one has written them.
 pub fn clear(checkpoints: Option<&Checkpoints>) -> Outcome {
-    Ok(checkpoints.map_or(Ok(()), Checkpoints::clear)?)
+    let Some(checkpoints) = checkpoints else { return Ok(()) };
+    if !ranks::meet(false)? {
+        return Err(Error::Interrupted.into());
+    }
+    Ok(checkpoints.clear()?)
 }
 
 fn say(text: &str) {

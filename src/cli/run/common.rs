@@ -125,7 +125,7 @@ impl Common {
             }
         })?;
         if !first && output.is_none() {
-            return Ok(());
+            return checkpoints::clear(checkpoints.as_deref());
         }
         // The page buffer is freed before all ids are loaded, or vertices are counted by group: together they could
         // exceed the budget. Several threads free it faster than the end of the process. Otherwise closing the devices,
@@ -150,7 +150,7 @@ impl Common {
         }
         folder.map_or(Ok(()), PartsFolder::complete)?;
         if !first {
-            return Ok(());
+            return checkpoints::clear(checkpoints.as_deref());
         }
         let command = format!("topostream {}", words().join(" "));
         let asked = Asked { path: &self.store, rates, command, degrees: page.is_some() };

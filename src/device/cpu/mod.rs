@@ -24,7 +24,7 @@ use crate::device::exchange::message::MessageLayout;
 use crate::device::exchange::{ExchangeMemory, Gather, Received};
 use crate::error::{Error, Result};
 use crate::model::Part;
-use crate::model::algorithm::{Algorithm, Graph, Scalars, State, Step, Summary, Visit};
+use crate::model::algorithm::{Algorithm, Complete, Graph, Scalars, State, Step, Summary, Visit};
 use crate::model::attributes::Attribute;
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
@@ -236,13 +236,13 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         Ok(StepEnd { summary, vertex_ns: begun.elapsed().as_nanos() as u64, ..StepEnd::default() })
     }
 
-    fn save(&mut self, _next: &Step, look: &mut dyn FnMut(&State)) -> Result<()> {
-        look(&self.shared.state);
+    fn save(&mut self, _next: &Step, look: &mut dyn FnMut(&State, Range<u64>)) -> Result<()> {
+        look(&self.shared.state, 0..self.shared.state.graph.vertices);
         Ok(())
     }
 
-    fn restore(&mut self, _next: &Step, load: &mut dyn FnMut(&State) -> Result<()>) -> Result<()> {
-        load(&self.shared.state)
+    fn restore(&mut self, _next: &Step, load: &mut dyn FnMut(&State, &Complete<'_>) -> Result<()>) -> Result<()> {
+        load(&self.shared.state, &|_, _| Ok(()))
     }
 
     fn finish(mut self: Box<Self>) -> Result<State> {

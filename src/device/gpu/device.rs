@@ -8,12 +8,13 @@ use crate::device::{Device, Member, PageDone, PageTask, RunAhead, StepEnd};
 use crate::error::{Error, GpuError, Result};
 use crate::model::Part;
 use crate::model::activations::Activations;
-use crate::model::algorithm::{Graph, Scalars, State, Step, Visit};
+use crate::model::algorithm::{Complete, Graph, Scalars, State, Step, Visit};
 use crate::model::attributes::Attribute;
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
 use crate::pages::fetch::PageRef;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
@@ -282,16 +283,16 @@ impl Device for GpuDevice {
         Ok(end)
     }
 
-    fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()> {
+    fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State, Range<u64>)) -> Result<()> {
         let state = self.whole(self.traversal);
         self.contribute_before(next, &state)?;
-        look(&state);
+        look(&state, 0..state.graph.vertices);
         Ok(())
     }
 
-    fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State) -> Result<()>) -> Result<()> {
+    fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State, &Complete<'_>) -> Result<()>) -> Result<()> {
         let state = Arc::new(self.whole(self.traversal));
-        load(&state)?;
+        load(&state, &|_, _| Ok(()))?;
         self.go_on_from(next, &state)
     }
 

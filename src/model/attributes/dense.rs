@@ -4,7 +4,7 @@
 use super::{
     Attributes, Cells, Column, F32Column, F64Column, Fixed63Column, Merge, PARALLEL_MIN, U32Column, U64Column,
 };
-use crate::model::bits::Bits;
+use crate::model::bits::{Bits, bit_words, bits_of_word};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -225,18 +225,6 @@ impl Take {
 /// A value of two words, the low one first.
 fn wide<W: Word>(words: &[W]) -> u64 {
     u64::from(words[1].value()) << 32 | u64::from(words[0].value())
-}
-
-/// The 32-bit words that a range of vertices touches.
-fn bit_words(vertices: &Range<u64>) -> Range<u64> {
-    vertices.start / 32..vertices.end.div_ceil(32)
-}
-
-/// The bits of a 32-bit word whose vertices are in the range.
-fn bits_of_word(vertices: &Range<u64>, word: u32) -> u32 {
-    let first = vertices.start.saturating_sub(32 * u64::from(word));
-    let end = (vertices.end - 32 * u64::from(word)).min(32);
-    ((1u64 << end) - 1) as u32 & (u32::MAX << first)
 }
 
 impl Bits {

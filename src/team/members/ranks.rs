@@ -13,6 +13,7 @@ use crate::device::exchange::message::HEADER_WORDS;
 use crate::device::exchange::{ExchangeMemory, Move};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{State, Step, Summary};
+use crate::model::bits::bit_words;
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
 use crate::team::crossing::{Crossing, Piece};
@@ -38,14 +39,14 @@ pub(super) struct Ended {
     activated_edges: u64,
     /// Edges in the lists that it has opened.
     pub edges: u64,
-    /// 1 if its rank wants the run to stop.
-    stops: u64,
+    /// What its rank [wants](crate::cluster::Wish).
+    wishes: u64,
 }
 
 impl Ended {
-    pub fn new(summary: &Summary, edges: u64, stops: bool) -> Self {
+    pub fn new(summary: &Summary, edges: u64, wishes: u64) -> Self {
         let Summary { totals, activated, activated_edges } = *summary;
-        Self { totals, activated, activated_edges, edges, stops: stops.into() }
+        Self { totals, activated, activated_edges, edges, wishes }
     }
 
     /// Adds the device's sums to those of the devices before it.
@@ -63,11 +64,11 @@ impl Team {
         Ok(cluster.gather(&own)?.into_iter().flatten().collect())
     }
 
-    /// The same at the end of a superstep, when ranks also learn whether one wants to stop.
+    /// The same at the end of a superstep, when ranks also learn what the others want.
     pub(super) fn ended(&self, own: Vec<Ended>) -> Result<Vec<Ended>> {
         let all = self.of_all_devices(own)?;
         if let Some(cluster) = &self.cluster {
-            cluster.heed(all.iter().map(|one| one.stops != 0));
+            cluster.heed(all.iter().map(|one| one.wishes));
         }
         Ok(all)
     }
@@ -186,25 +187,40 @@ impl Team {
     /// others.
     pub(super) fn share_values(&self, state: &State) -> Result<()> {
         let Some(cluster) = &self.cluster else { return Ok(()) };
-        let places = &self.plan.places;
-        let own = |rank: usize| {
-            let devices = places.of(rank);
-            self.plan.parts[devices.start].own.start..self.plan.parts[devices.end - 1].own.end
-        };
-        let owned: Vec<Range<u64>> = (0..places.ranks()).map(own).collect();
-        let longest = owned.iter().map(|own| own.end - own.start).max().unwrap_or(0);
-        // A value takes two words at most, and the words of bits may begin before the range.
-        let vertices_max = (STAGING_BYTES / 4 / (places.ranks() as u64 + 1) / 2).max(2) - 1;
-        let room = || -> Vec<AtomicU32> { (0..2 * vertices_max + 2).map(|_| AtomicU32::new(0)).collect() };
-        let staging: Vec<Vec<AtomicU32>> = owned.iter().map(|_| room()).collect();
+        let owned: Vec<Range<u64>> = (0..cluster.ranks()).map(|rank| self.plan.vertices_of(rank)).collect();
         let all: Vec<usize> = (0..self.plan.declared.len()).collect();
         let attributes = self.algorithm.answered().unwrap_or(&all);
         let kinds = attributes.iter().map(|&place| Kind::Attribute(place));
         let kinds: Vec<Kind> = kinds.chain(state.activations().map(|_| Kind::Activations)).collect();
+        self.share(cluster, state, &kinds, &owned)
+    }
+
+    /// Completes the values of all vertices before superstep `next`, of which each rank has loaded a range: all
+    /// attributes, the frontier, and activations.
+    pub(super) fn share_loaded(&self, state: &State, next: &Step, loaded: Range<u64>) -> Result<()> {
+        let Some(cluster) = &self.cluster else { return Ok(()) };
+        let ranges = cluster.gather(&[loaded.start, loaded.end])?;
+        let ranges: Vec<Range<u64>> = ranges.into_iter().map(|ends| ends[0]..ends[1]).collect();
+        if ranges.iter().all(|range| *range == (0..self.graph.vertices)) {
+            return Ok(());
+        }
+        let kinds = (0..self.plan.declared.len()).map(Kind::Attribute);
+        let kinds = kinds.chain(self.plan.traversal.then_some(Kind::Frontier(next.superstep)));
+        let kinds: Vec<Kind> = kinds.chain(state.activations().map(|_| Kind::Activations)).collect();
+        self.share(cluster, state, &kinds, &ranges)
+    }
+
+    /// Sends the values of this rank's range to all others, and receives those of theirs.
+    fn share(&self, cluster: &Cluster, state: &State, kinds: &[Kind], owned: &[Range<u64>]) -> Result<()> {
+        let longest = owned.iter().map(|own| own.end - own.start).max().unwrap_or(0);
+        // A value takes two words at most, and the words of bits may begin before the range.
+        let vertices_max = (STAGING_BYTES / 4 / (cluster.ranks() as u64 + 1) / 2).max(2) - 1;
+        let room = || -> Vec<AtomicU32> { (0..2 * vertices_max + 2).map(|_| AtomicU32::new(0)).collect() };
+        let staging: Vec<Vec<AtomicU32>> = owned.iter().map(|_| room()).collect();
         for first in (0..longest).step_by(vertices_max as usize) {
             let piece =
                 |own: &Range<u64>| (own.start + first).min(own.end)..(own.start + first + vertices_max).min(own.end);
-            for kind in &kinds {
+            for kind in kinds {
                 self.share_piece(cluster, state, *kind, &owned.iter().map(piece).collect::<Vec<_>>(), &staging)?;
             }
         }
@@ -225,6 +241,7 @@ impl Team {
             _ if pieces[of].is_empty() => &staging[of][..0],
             Kind::Attribute(place) => &staging[of][..self.plan.declared[place].words(&pieces[of]) as usize],
             Kind::Activations => &staging[of][..(pieces[of].end - pieces[of].start) as usize],
+            Kind::Frontier(_) => &staging[of][..bit_words(&pieces[of]).count()],
         };
         let own = words(rank);
         if !own.is_empty() {
@@ -232,6 +249,10 @@ impl Team {
                 (Kind::Attribute(place), _) => state.attributes.put(place, &pieces[rank], own),
                 (Kind::Activations, Some(noted)) => noted.put(&pieces[rank], own),
                 (Kind::Activations, None) => {}
+                (Kind::Frontier(superstep), _) => {
+                    let bits = state.frontier(superstep).words_of(&pieces[rank]);
+                    bits.zip(own).for_each(|(bits, word)| word.store(bits, Relaxed));
+                }
             }
         }
         let others = || (0..cluster.ranks()).filter(|&other| other != rank);
@@ -244,19 +265,25 @@ impl Team {
                 (Kind::Attribute(place), _) => state.attributes.take(place, &pieces[from], words),
                 (Kind::Activations, Some(noted)) => noted.take(&pieces[from], words),
                 (Kind::Activations, None) => {}
+                (Kind::Frontier(superstep), _) => {
+                    let words: Vec<u32> = words.iter().map(|word| word.load(Relaxed)).collect();
+                    state.frontier(superstep).add_words(&pieces[from], &words);
+                }
             }
         }
         Ok(())
     }
 }
 
-/// Values of vertices that ranks share at the end of a run.
+/// Values of vertices that ranks share at the end of a run, or when it resumes.
 #[derive(Clone, Copy)]
 enum Kind {
     /// An attribute, by its place in the declaration.
     Attribute(usize),
     /// The supersteps in which vertices were first active.
     Activations,
+    /// The frontier of a superstep.
+    Frontier(u32),
 }
 
 /// The place that a move writes to in the exchange memory.

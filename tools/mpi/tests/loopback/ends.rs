@@ -1,6 +1,6 @@
 //! How jobs end that do not succeed: with a reason, soon, on all ranks.
 
-use crate::job::{Job, LIMIT, run, signal, text, words};
+use crate::job::{Job, LIMIT, Random, kills, run, signal, text, words};
 use crate::stores;
 use std::time::Duration;
 
@@ -69,21 +69,15 @@ fn bad_usage_has_its_exit_code() {
 /// process. `TOPOSTREAM_MPI_KILLS` is the number of times.
 #[test]
 fn a_killed_rank_ends_the_job() {
-    let kills = std::env::var("TOPOSTREAM_MPI_KILLS").map_or(3, |kills| kills.parse().unwrap());
     let graph = text(&stores().path("graph"));
-    let mut seed = 7u64;
-    let mut random = |below: u64| {
-        // A linear congruential generator (Knuth, MMIX).
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % below
-    };
-    for kill in 0..kills {
-        let ranks = 2 + random(3) as usize;
+    let mut random = Random(7);
+    for kill in 0..kills() {
+        let ranks = 2 + random.below(3) as usize;
         let mut job = Job::start(&[(ranks, endless(&graph))]);
         job.wait_for_ranks(ranks);
-        std::thread::sleep(Duration::from_millis(random(1500)));
+        std::thread::sleep(Duration::from_millis(random.below(1500)));
         job.wait_for_ranks(ranks);
-        let (victim, process) = job.ranks()[random(ranks as u64) as usize];
+        let (victim, process) = job.ranks()[random.below(ranks as u64) as usize];
         eprintln!("kill {kill}: rank {victim} of {ranks}, process {process}");
         signal(process, "KILL");
         let ended = job.end_within(SOON);

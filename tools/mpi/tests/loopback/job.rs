@@ -188,6 +188,21 @@ pub fn signal(process: u32, name: &str) {
     Command::new("kill").args(["-s", name, &process.to_string()]).stderr(Stdio::null()).status().unwrap();
 }
 
+/// How often tests kill a rank, or ask one to stop, at random moments.
+pub fn kills() -> u32 {
+    std::env::var("TOPOSTREAM_MPI_KILLS").map_or(3, |kills| kills.parse().unwrap())
+}
+
+/// Random numbers: a linear congruential generator (Knuth, MMIX).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
 /// Runs a job to its end: the same command on all ranks.
 pub fn run(ranks: usize, arguments: &[&str]) -> Ended {
     Job::start(&[(ranks, words(arguments))]).end_within(LIMIT)

@@ -2,6 +2,7 @@
 //! `mpirun`.
 
 mod answers;
+mod checkpoints;
 mod ends;
 mod job;
 
