@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures ranks of topostream-mpi on one machine beside one process with as many threads: time, and bytes between ranks.
+# Measures ranks of topostream-mpi on one machine beside one process with as many threads: time, bytes between ranks
+# beside those of the schedule, and what a checkpoint costs.
 #
 #     bench/ranks.sh                      PageRank on R-MAT 22 in BENCH_DIR, 1, 2, 4 and 8 ranks that share all cores
 #     bench/ranks.sh --scale 16 --ranks 1,2 --runs 1          functional check
@@ -35,15 +36,25 @@ cores=$(nproc)
 store=$dir/ranks-$scale
 [ -e "$store" ] || "$topostream" generate rmat --scale "$scale" --store "$store" --in-edges
 
-# Median of `wall_ns` of some runs in ms, and the bytes between ranks in a superstep, of reports in JSON.
+# Medians and spread of `wall_ns` in ms, the bytes between ranks in a superstep, and what the schedule needs: 4 bytes of
+# each gathered value for each other rank (pull: of vertices with out-edges), or 8 of each sum.
 summary='
 import json, statistics, sys
+strategy, traffic, ranks, vertices, outgoing = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
 reports = [json.loads(text) for text in sys.stdin.read().split("\0") if text.strip()]
-ms = statistics.median(report["wall_ns"] / 1e6 for report in reports)
+ms = [report["wall_ns"] / 1e6 for report in reports]
 network = reports[0]["total"].get("network_bytes", 0) / max(1, len(reports[0]["steps"]))
-print(f"{ms:.1f} {network:.0f}")
+needed = {"pull": 4 * outgoing, "push": (8 if strategy == "replicate" else 4) * vertices}[traffic] * max(0, ranks - 1)
+share = f"{network / needed:.3f}" if needed else "-"
+print(f"{statistics.median(ms):.1f} {min(ms):.0f}-{max(ms):.0f} {network:.0f} {share}")
 '
-printf '%-12s %6s %8s %10s %10s %22s\n' strategy ranks threads ms ratio 'network bytes a step'
+read -r vertices outgoing < <("$topostream" info "$store" --json | python3 -c '
+import json, sys
+info = json.load(sys.stdin)
+vertices = info["manifest"]["vertices"]
+print(vertices, vertices - info["degrees"][0]["empty"])
+')
+printf '%-16s %12s %8s %10s %14s %8s %14s %12s\n' strategy ranks threads ms spread ratio 'bytes a step' 'of schedule'
 for strategy in replicate shard; do
     for traffic in pull push; do
         common=(run pagerank "$store" --iterations "$iterations" --traffic "$traffic" --device cpu --strategy "$strategy" --json)
@@ -56,11 +67,34 @@ for strategy in replicate shard; do
                 "${command[@]}" "${common[@]}" --threads "$threads"
                 printf '\0'
             done >"$dir/ranks.out"
-            read -r ms bytes < <(python3 -c "$summary" <"$dir/ranks.out")
+            read -r ms spread bytes share < <(python3 -c "$summary" "$strategy" "$traffic" "$count" "$vertices" "$outgoing" <"$dir/ranks.out")
             one=${one:-$ms}
             ratio=$(python3 -c "print(f'{$ms / $one:.2f}')")
             name=$([ "$count" = 0 ] && echo 'one process' || echo "$count")
-            printf '%-12s %6s %8s %10s %10s %22s\n' "$strategy $traffic" "$name" "$threads" "$ms" "$ratio" "$bytes"
+            printf '%-16s %12s %8s %10s %14s %8s %14s %12s\n' "$strategy $traffic" "$name" "$threads" "$ms" "$spread" "$ratio" "$bytes" "$share"
         done
     done
 done
+
+# A checkpoint after every fifth superstep: the time of one, and its share of a minute.
+cost='
+import json, statistics, sys
+found = [json.loads(text)["checkpoints"] for text in sys.stdin.read().split("\0") if text.strip()]
+ms = [one["ns"] / 1e6 / max(1, one["written"]) for one in found]
+size = found[0]["bytes"] // max(1, found[0]["written"])
+print(f"{size} bytes, {statistics.median(ms):.1f} ms ({min(ms):.0f}-{max(ms):.0f}), "
+      f"{statistics.median(ms) / 600:.2f}% of the time at one a minute")
+'
+for count in 0 2; do
+    command=("$topostream")
+    [ "$count" = 0 ] || command=("${mpirun[@]}" -n "$count" "$topostream_mpi")
+    for _ in $(seq "$runs"); do
+        rm -rf "$dir/ranks.checkpoints"
+        "${command[@]}" run pagerank "$store" --iterations "$iterations" --device cpu --json \
+            --checkpoint "$dir/ranks.checkpoints" --checkpoint-every 5
+        printf '\0'
+    done >"$dir/ranks.out"
+    name=$([ "$count" = 0 ] && echo 'one process' || echo "$count ranks")
+    echo "checkpoint of $name: $(python3 -c "$cost" <"$dir/ranks.out")"
+done
+rm -rf "$dir/ranks.out" "$dir/ranks.checkpoints"
