@@ -30,12 +30,24 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// Opens the file for reading.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] with what is wrong with it, also if it is another file than it was.
+    pub fn open(&self) -> Result<Reader> {
+        let reader = Reader::open(&self.path)?;
+        if reader.header() != &self.header {
+            return Err(reader.error("another process has replaced it"));
+        }
+        Ok(reader)
+    }
+
     /// Verifies every checksum.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] with what is damaged.
     pub fn verify(&self) -> Result<()> {
-        Reader::open(&self.path)?.verify()
+        self.open()?.verify()
     }
 }
 
@@ -92,15 +104,24 @@ impl Folder {
         Self::writable(path, lock, None)
     }
 
-    /// Opens and locks the folder of a rank within another folder, which ranks share and nobody else uses.
+    /// Opens and locks the folder of a rank within another folder, which ranks share: no process alone uses that, and
+    /// no job that has `others`, which exist.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub fn open_within(around: &Path, path: &Path) -> Result<Self> {
+    pub fn open_within(around: &Path, path: &Path, others: impl Fn() -> Result<Vec<PathBuf>>) -> Result<Self> {
         let shared = created(around)?;
         locked(around, shared.try_lock_shared())?;
         let lock = created(path)?;
         locked(path, lock.try_lock())?;
+        // Each of two jobs locks its own folders first, so that one of them finds the other.
+        for other in others()? {
+            match lock_of(&other) {
+                Ok(lock) => locked(around, lock.try_lock())?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(unusable(&other, "the folder cannot be opened", &error)),
+            }
+        }
         Self::writable(path, lock, Some(shared))
     }
 

@@ -182,7 +182,7 @@ pub(crate) struct Moment<'a> {
 pub(crate) struct Resumption {
     pub step: Step,
     pub active: u64,
-    readers: Vec<Reader>,
+    files: Vec<Candidate>,
 }
 
 impl Resumption {
@@ -195,13 +195,14 @@ impl Resumption {
         complete: &Complete<'_>,
     ) -> Result<()> {
         let (mut loaded, vertices) = (None, state.graph.vertices);
-        for reader in &mut self.readers {
-            state::load(reader, algorithm, declared, state, &self.step)?;
+        for file in &self.files {
+            let mut reader = file.open()?;
+            state::load(&mut reader, algorithm, declared, state, &self.step)?;
             let Range { start, end } = reader.header().range(vertices);
             loaded = Some(loaded.map_or(start..end, |before: Range<u64>| before.start..end));
         }
         complete(state, loaded.unwrap_or(0..0))?;
-        state::recall(&mut self.readers[0], algorithm, state, &self.step)
+        state::recall(&mut self.files[0].open()?, algorithm, state, &self.step)
     }
 }
 
@@ -239,7 +240,9 @@ impl Checkpoints {
         let folder = match &cluster {
             None => Folder::open(&path)?,
             Some(cluster) => {
-                Folder::open_within(&path, &sets::folder_of_rank(&path, cluster.rank() as u32, cluster.ranks() as u32))?
+                let (rank, ranks) = (cluster.rank() as u32, cluster.ranks() as u32);
+                let others = || sets::folders_of_other_jobs(&path, ranks);
+                Folder::open_within(&path, &sets::folder_of_rank(&path, rank, ranks), others)?
             }
         };
         let sets = Sets::find(&path)?;
@@ -289,8 +292,15 @@ impl Checkpoints {
         let mut inner = self.inner();
         let Some(mut sets) = inner.sets.take() else { return Ok(()) };
         let chosen = match &self.cluster {
-            None => ranks::choose_alone(&mut sets, &self.path)?,
-            Some(cluster) => ranks::choose(cluster, &mut sets, &self.path)?,
+            None => ranks::choose_alone(&mut sets, &self.path),
+            Some(cluster) => ranks::choose(cluster, &mut sets, &self.path),
+        };
+        let chosen = match chosen {
+            Ok(chosen) => chosen,
+            Err(error) => {
+                inner.sets = Some(sets);
+                return Err(error);
+            }
         };
         for (path, message) in sets.damaged() {
             (self.observer)(&CheckpointEvent::Damaged { path: path.clone(), message: message.clone() });
@@ -375,11 +385,14 @@ impl Checkpoints {
         let visits = algorithm.visits(has_in_lists);
         let is_possible = step.superstep < SUPERSTEPS_MAX && step.is_among(&visits, algorithm.is_traversal());
         let vertices = store.vertices();
-        let mut next = found.header().range(vertices).start;
+        let is_whole = found.files.len() as u64 == u64::from(found.header().ranks());
+        let mut next = if is_whole { 0 } else { found.header().range(vertices).start };
+        let last = found.files.last().map(|file| file.path.clone());
         for Candidate { path, header, .. } in &found.files {
             let refused = |message| Error::Checkpoint { path: path.clone(), message };
             let range = header.range(vertices);
-            let follows = range.start == next && range.start <= range.end && range.end <= vertices;
+            let ends = !is_whole || last.as_ref() != Some(path) || range.end == vertices;
+            let follows = range.start == next && range.start <= range.end && range.end <= vertices && ends;
             next = range.end;
             let unfit = || refused("not a valid checkpoint: its step or sections do not fit the run".into());
             if !follows || !is_possible || header.active > vertices {
@@ -399,10 +412,8 @@ impl Checkpoints {
         inner.report.resumed = Some(totals.report());
         let (supersteps, active) = (totals.supersteps, found.header().active);
         inner.totals = totals;
-        let readers = found.files.iter().map(|file| Reader::open(&file.path)).collect::<Result<Vec<_>>>()?;
-        let path = found.files[0].path.clone();
-        (self.observer)(&CheckpointEvent::Resumed { path, supersteps });
-        Ok(Some(Resumption { step, active, readers }))
+        (self.observer)(&CheckpointEvent::Resumed { path: found.files[0].path.clone(), supersteps });
+        Ok(Some(Resumption { step, active, files: found.files }))
     }
 
     /// Returns a reader of the data that an algorithm has kept in the checkpoint to resume from, and its length in
@@ -412,7 +423,7 @@ impl Checkpoints {
         let inner = self.inner();
         let same = |found: &&Found| found.header().identity.contains(&("algorithm".into(), algorithm.into()));
         let Some(found) = inner.found.as_ref().filter(same) else { return Ok(None) };
-        let mut reader = Reader::open(&found.files[0].path)?;
+        let mut reader = found.files[0].open()?;
         let bytes = reader.seek(state::KEPT)?;
         Ok(Some((reader, bytes)))
     }

@@ -1,6 +1,6 @@
 //! What the ranks of a cluster agree on: the checkpoint to resume from, and whether all have written the next one.
 
-use super::sets::{Key, Sets};
+use super::sets::{Key, Sets, has_complete_set};
 use crate::cluster::Cluster;
 use crate::error::{Error, Result};
 use std::io;
@@ -43,7 +43,8 @@ pub fn choose_alone(sets: &mut Sets, folder: &Path) -> Result<Choice> {
 /// Chooses the newest checkpoint that all ranks can read. All ranks make the same choice.
 ///
 /// # Errors
-/// [`Error::Checkpoint`] if there are files of an earlier generation than the first but no complete checkpoint;
+/// [`Error::Checkpoint`] if there are checkpoints, but none that all ranks can read; not if there are but some files of
+/// a first generation, which was not completed;
 /// [`Error::Ranks`] if a rank has failed.
 pub fn choose(cluster: &Cluster, sets: &mut Sets, folder: &Path) -> Result<Choice> {
     let place = Some((cluster.rank() as u32, cluster.ranks() as u32));
@@ -56,10 +57,11 @@ pub fn choose(cluster: &Cluster, sets: &mut Sets, folder: &Path) -> Result<Choic
             return Ok(Choice { key: Some(*key), newest_generation });
         }
     }
-    // A job that was killed while it wrote its first checkpoint has lost nothing.
+    // A job that was killed while its ranks replaced their first generation has lost nothing.
+    let is_complete = has_complete_set(cluster.gather(&sets.members())?.into_iter().flatten());
     let damaged =
         cluster.gather(&[u32::from(!sets.damaged().is_empty())])?.iter().flatten().any(|&damaged| damaged != 0);
-    if newest_generation <= 1 && !damaged {
+    if newest_generation <= 1 && !damaged && !is_complete {
         return Ok(Choice { key: None, newest_generation });
     }
     let damage = sets.damaged().iter().map(|(path, message)| format!("{}: {message}", path.display()));

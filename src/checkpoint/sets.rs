@@ -10,7 +10,7 @@ use super::folder::{Candidate, Unfit, candidates, clear};
 use super::format::{Header, SavedStep};
 use crate::error::{Error, Result};
 use bytemuck::{Pod, Zeroable};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
 
@@ -51,6 +51,23 @@ impl Key {
 
 fn checksum(step: &SavedStep) -> u32 {
     crc32c(&serde_json::to_vec(step).expect("numbers are JSON"))
+}
+
+/// A file of a set, for other ranks.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Member {
+    key: Key,
+    rank: u64,
+}
+
+/// Whether these are all files of some set.
+pub fn has_complete_set(members: impl IntoIterator<Item = Member>) -> bool {
+    let mut ranks: BTreeMap<Key, BTreeSet<u64>> = BTreeMap::new();
+    for Member { key, rank } in members {
+        ranks.entry(key).or_default().insert(rank);
+    }
+    ranks.iter().any(|(key, ranks)| ranks.len() as u64 == key.ranks)
 }
 
 /// The files of a set that are here, by rank.
@@ -135,6 +152,15 @@ impl Sets {
         own.map_or_else(|| files.values().cloned().collect(), |own| vec![own.clone()])
     }
 
+    /// All files that are here.
+    pub fn members(&self) -> Vec<Member> {
+        let of_set = |(key, files): (&Key, &Files)| {
+            let key = *key;
+            files.keys().map(move |&rank| Member { key, rank: rank.into() }).collect::<Vec<_>>()
+        };
+        self.sets.iter().flat_map(of_set).collect()
+    }
+
     /// The header of a file of the newest set, complete or not.
     pub fn newest(&self) -> Option<&Header> {
         self.sets.values().next_back()?.values().next().map(|candidate| &candidate.header)
@@ -176,6 +202,15 @@ fn rank_folders(folder: &Path) -> Result<Vec<(PathBuf, (u32, u32))>> {
         entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>().map_err(unreadable)?;
     let of_rank = |path: PathBuf| rank_of_folder(&path).map(|place| (path, place));
     Ok(paths.into_iter().filter_map(of_rank).collect())
+}
+
+/// Returns the folders of ranks of jobs with another number of ranks.
+///
+/// # Errors
+/// [`Error::Checkpoint`] if the folder cannot be read.
+pub fn folders_of_other_jobs(folder: &Path, ranks: u32) -> Result<Vec<PathBuf>> {
+    let all = rank_folders(folder)?.into_iter();
+    Ok(all.filter(|(_, place)| place.1 != ranks).map(|(path, _)| path).collect())
 }
 
 /// Removes all files in and below a folder, and the folders of ranks.

@@ -106,6 +106,7 @@ impl Engine {
             store: &self.store,
             speeds: &speeds,
             alike: all.alike(),
+            cpus: all.cpu.iter().all(|&cpu| cpu),
             strategy,
             assignment: options.assignment,
             own: own.as_deref(),

@@ -282,8 +282,10 @@ fn sharing_bytes(
     let assignment = if assignment == Assignment::Biased { Assignment::Modulo } else { assignment };
     let speeds: Vec<f64> = profiles.iter().map(|profile| profile.share).collect();
     let (alike, binding_bytes_max) = (alike(profiles), u64::MAX);
-    let request = TeamRequest { store, speeds: &speeds, alike, strategy, assignment, own: None, binding_bytes_max };
     let cpu: Vec<bool> = profiles.iter().map(DeviceProfile::is_cpu).collect();
+    let cpus = cpu.iter().all(|&cpu| cpu);
+    let speeds = &speeds;
+    let request = TeamRequest { store, speeds, alike, cpus, strategy, assignment, own: None, binding_bytes_max };
     TeamPlan::new(algorithm, &request).map_or(0, |team| team.memory_bytes(&cpu))
 }
 

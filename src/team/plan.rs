@@ -11,7 +11,7 @@ use crate::model::activations::Activations;
 use crate::model::algorithm::Algorithm;
 use crate::model::attributes::Attribute;
 use crate::model::bits::Bits;
-use crate::team::assignment::{DEVICES_MAX, PageMap, aligned_parts, equal_parts, parts_of_shards};
+use crate::team::assignment::{DEVICES_MAX, LIST_EDGES_OF_CPUS, PageMap, aligned_parts, equal_parts, parts_of_shards};
 use crate::team::crossing::{Crossings, RankSchedule};
 use crate::team::schedule::{Schedule, ScheduleRequest};
 use crate::team::{Assignment, Strategy, TeamReport};
@@ -69,6 +69,8 @@ pub struct TeamRequest<'a> {
     pub speeds: &'a [f64],
     /// Whether all devices are of one kind.
     pub alike: bool,
+    /// Whether all devices are CPUs, whose time for a list is known.
+    pub cpus: bool,
     /// The strategy; not `auto`.
     pub strategy: Strategy,
     /// The page assignment that the user chose.
@@ -118,7 +120,10 @@ impl TeamPlan {
                 let parts = parts(store, &own, true);
                 PageMap::sharded(store, &parts, |direction| algorithm.writes(direction))
             }
-            false => PageMap::replicated(store, assignment, speeds)?,
+            false => {
+                let list_edges = if request.cpus { LIST_EDGES_OF_CPUS } else { 0.0 };
+                PageMap::replicated(store, assignment, speeds, list_edges)?
+            }
         };
         if let Some(direction) = only_direction(algorithm, has_in_lists)
             && !sharded

@@ -98,7 +98,7 @@ fn one_command_line_starts_and_resumes() {
     folder.rmat("s", 8, "");
     let line = "run pagerank s --device cpu --iterations 5 --checkpoint c --checkpoint-every 1 --resume";
     let done = folder.run(line);
-    assert_eq!((done.code, done.stderr.as_str()), (Some(0), "c: no checkpoint yet: from the beginning\n"));
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), "c: no complete checkpoint yet: from the beginning\n"));
     done.prints(&["checkpoints: 4 written"]);
     assert_eq!(folder.names("c"), Vec::<String>::new());
 }

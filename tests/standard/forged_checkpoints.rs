@@ -22,7 +22,7 @@ fn word(bytes: &[u8], at: usize) -> usize {
 }
 
 /// The same file with another header.
-fn with_header(bytes: &[u8], edit: impl FnOnce(&mut Value)) -> Vec<u8> {
+pub fn with_header(bytes: &[u8], edit: impl FnOnce(&mut Value)) -> Vec<u8> {
     let end = PREAMBLE + word(bytes, 12);
     let mut header: Value = serde_json::from_slice(&bytes[PREAMBLE..end]).unwrap();
     edit(&mut header);

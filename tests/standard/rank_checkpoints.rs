@@ -4,6 +4,7 @@
 use crate::adapter;
 use crate::checkpoints::{Bits, Runs, answers, directed, numbers, one_cpu, undirected, whole_numbers};
 use crate::common::{TestStore, scratch, thorough};
+use crate::forged_checkpoints::with_header;
 use crate::ranks::on_ranks;
 use std::fs;
 use std::path::Path;
@@ -287,15 +288,104 @@ fn folders_of_ranks_are_guarded() {
     };
     let found = on_ranks(2, |cluster| refused(false, Some(cluster)));
     assert!(found.iter().all(|error| error.contains("pagerank after 4 supersteps")), "{found:?}");
-    // A process alone does not use a folder that ranks use, and the other way round.
+    // Neither a process alone nor a job of another number of ranks uses a folder that ranks use.
     on_ranks(2, |cluster| {
         let (held, _) = open(&cluster, folder.path(), Every::Minute).unwrap();
         cluster.gather_bytes(&[]).unwrap();
         if cluster.rank() == 0 {
             assert!(refused(true, None).contains("another run"));
+            let three = topostream::cluster::memory::clusters(3).into_iter().next();
+            assert!(refused(true, three).contains("another run"));
         }
         cluster.gather_bytes(&[]).unwrap();
         held.clear().unwrap();
     });
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "all ranks have cleared what is theirs");
+}
+
+/// If one rank cannot rename its file, the others may have; the generation before, which all have, stays the checkpoint.
+#[test]
+fn a_rank_that_cannot_rename_stops_nobody() {
+    let store = directed();
+    let (whole, expected) = two_generations(&store);
+    drop(whole);
+    let folder = scratch::in_memory();
+    let blocked = folder.path().join(RANKS[1]).join("checkpoint.1");
+    let found = run_two(&store, folder.path(), |rank, step| {
+        // The second generation is renamed to the other name after the second superstep.
+        if rank == 1 && step.superstep == 1 {
+            fs::create_dir_all(blocked.join("something")).unwrap();
+        }
+    });
+    for found in found {
+        let (bits, report, _) = found.unwrap();
+        assert!(bits == expected);
+        assert_eq!((report.written, report.failed), (1, 3));
+    }
+    fs::remove_dir_all(&blocked).unwrap();
+    assert!(folder.path().join(RANKS[0]).join("checkpoint.1").exists(), "the other rank has renamed its own");
+    assert_eq!(resumes_from(&store, folder.path(), &expected, |_| {}).unwrap(), 1);
+}
+
+/// A complete first generation that not all ranks see is an error, unlike one that was never completed.
+#[test]
+fn a_first_generation_elsewhere_is_not_lost() {
+    let store = directed();
+    let (kept, folders) = (scratch::in_memory(), [scratch::in_memory(), scratch::in_memory()]);
+    run_two(&store, kept.path(), |rank, step| {
+        // After both ranks have the first: each has its own, on disks of their own, in the order of other days.
+        if step.superstep == 1 {
+            copy(&kept.path().join(RANKS[rank]), &folders[1 - rank].path().join(RANKS[rank]));
+        }
+    });
+    let refused = on_ranks(2, |cluster| {
+        let folder = folders[cluster.rank()].path();
+        let (checkpoints, _) = open(&cluster, folder, Every::Minute).unwrap();
+        let engine = store.engine(one_cpu().with_checkpoints(Some(checkpoints)).with_cluster(cluster));
+        engine.run(five()).map(drop).expect_err("each has the other's").to_string()
+    });
+    for error in refused {
+        assert!(error.contains("generation 1 of rank 1 of 2") && error.contains("rank 1: generation 1"), "{error}");
+    }
+}
+
+/// Ranges of vertices that do not fit are errors, for ranks and for a process alone.
+#[test]
+fn forged_parts_are_refused() {
+    let store = directed();
+    let (folder, expected) = two_generations(&store);
+    let vertices = store.open().vertices();
+    let middle = vertices / 2;
+    let forgeries: [(usize, u64, u64); 7] = [
+        // Of the right length.
+        (0, 32, middle + 32),
+        (0, 0, middle - 32),
+        (0, 64, middle),
+        (1, middle, vertices + 32),
+        (1, vertices, middle),
+        (1, 0, vertices),
+        (0, 0, 0),
+    ];
+    for (rank, first, end) in forgeries {
+        let forge = |at: &Path| {
+            for slot in 0..2 {
+                let file = at.join(RANKS[rank]).join(format!("checkpoint.{slot}"));
+                let edit = |header: &mut serde_json::Value| {
+                    (header["part"]["first"], header["part"]["end"]) = (first.into(), end.into());
+                };
+                let forged = with_header(&fs::read(&file).unwrap(), edit);
+                fs::write(&file, forged).unwrap();
+            }
+        };
+        let what = format!("rank {rank} with {first} to {end}");
+        let error = resumes_from(&store, folder.path(), &expected, forge).expect_err(&what).to_string();
+        assert!(error.contains("not a valid checkpoint"), "{what}: {error}");
+        let copied = scratch::in_memory();
+        RANKS.iter().for_each(|rank| copy(&folder.path().join(rank), &copied.path().join(rank)));
+        forge(copied.path());
+        let alone = Checkpoints::open(copied.path(), Every::Minute, true, |_| {})
+            .and_then(|opened| store.engine(one_cpu().with_checkpoints(Some(Arc::new(opened)))).run(five()).map(drop));
+        let error = alone.expect_err(&what).to_string();
+        assert!(error.contains("not a valid checkpoint") || error.contains("can be used"), "{what}: {error}");
+    }
 }

@@ -90,7 +90,9 @@ fn say(text: &str) {
 
 fn text_of(event: &CheckpointEvent) -> String {
     match event {
-        CheckpointEvent::Nothing { folder } => format!("{}: no checkpoint yet: from the beginning", folder.display()),
+        CheckpointEvent::Nothing { folder } => {
+            format!("{}: no complete checkpoint yet: from the beginning", folder.display())
+        }
         CheckpointEvent::Damaged { path, message } => {
             format!("warning: {}: {message}: the other generation is used", path.display())
         }
@@ -99,7 +101,7 @@ fn text_of(event: &CheckpointEvent) -> String {
         }
         CheckpointEvent::Failed { folder, supersteps, message } => format!(
             "warning: {}: the checkpoint after {supersteps} supersteps could not be written: {message}; the run goes \
-             on, and those before are as they were",
+             on, and the one before it is still there",
             folder.display()
         ),
     }

@@ -50,8 +50,8 @@ impl PartsFolder {
 
     /// Waits until all ranks have written their parts, and says so in the folder.
     pub fn complete(self) -> Result<(), Failure> {
-        if let Some(cluster) = ranks::shared() {
-            cluster.gather_bytes(&[])?;
+        if !ranks::meet(false)? {
+            return Err(Error::Interrupted.into());
         }
         let path = self.0.join(COMPLETE);
         if ranks::is_first() { std::fs::write(&path, "").map_err(|error| failure(&path, error)) } else { Ok(()) }

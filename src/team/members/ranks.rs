@@ -204,6 +204,12 @@ impl Team {
         if ranges.iter().all(|range| *range == (0..self.graph.vertices)) {
             return Ok(());
         }
+        let (mut end, all) = (0, self.graph.vertices);
+        let follow = ranges.iter().all(|range| range.start == std::mem::replace(&mut end, range.end));
+        if !follow || end != all {
+            let message = format!("not a valid checkpoint: ranks have values of {ranges:?}, expected all of 0..{all}");
+            return Err(Error::Ranks(message));
+        }
         let kinds = (0..self.plan.declared.len()).map(Kind::Attribute);
         let kinds = kinds.chain(self.plan.traversal.then_some(Kind::Frontier(next.superstep)));
         let kinds: Vec<Kind> = kinds.chain(state.activations().map(|_| Kind::Activations)).collect();

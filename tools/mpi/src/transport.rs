@@ -1,8 +1,9 @@
 //! Ranks as processes of MPI, on one machine or several.
 //!
-//! Values go from the exchange memory of one rank to that of another without a copy in between: one non-blocking
-//! message for each piece, in the order that both ends know. Waiting ranks poll, at first without a pause and then at
-//! growing intervals: blocking calls of MPI keep a core busy, which worker threads of the same machine need.
+//! Values go from the exchange memory of one rank to that of another without a copy in between: non-blocking messages
+//! for each piece, in the order that both ends know. Waiting ranks poll, at first without a pause and then at growing
+//! intervals: blocking calls of MPI keep a core busy, which worker threads of the same machine need. Libraries move
+//! bytes only while they are called, so that there is no pause as long as messages complete.
 //!
 //! MPI is fail-stop. An error within it ends the job; a rank that fails by itself calls [`abort`].
 
@@ -17,7 +18,7 @@ use mpi::{Count, Tag, Threading};
 use std::ffi::c_void;
 use std::sync::atomic::AtomicU32;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use topostream::cluster::transport::{Incoming, Outgoing, Transport};
 use topostream::error::Result;
 
@@ -26,12 +27,14 @@ const VALUES: Tag = 1;
 /// The size of a block of a gather: its length, and small contents.
 const BLOCK_BYTES: usize = 256;
 const LENGTH_BYTES: usize = size_of::<u64>();
-/// The maximum number of words of one message: counts of MPI have 31 bits.
-const WORDS_MAX: usize = 1 << 28;
+/// The maximum number of words of one message: small enough that messages complete one after another.
+const WORDS_MAX: usize = 1 << 16;
 /// How often to look for the end of an exchange before the first pause.
 const LOOKS: u32 = 50;
 /// The first pause, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_micros(10), Duration::from_micros(500)];
+/// How long after a message has completed the next one is expected without a pause.
+const MOVING: Duration = Duration::from_millis(2);
 /// How long [`abort`] may take before the process ends without it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -129,10 +132,17 @@ pub fn abort(code: u8) -> ! {
 /// Waits until all requests have completed.
 fn wait<D: ?Sized>(requests: &mut RequestCollection<'_, D>) {
     let mut done = Vec::new();
-    let (mut looks, mut pause) = (0, PAUSES[0]);
-    while !requests.test_all(&mut done) {
+    let (mut looks, mut pause, mut moved) = (0, PAUSES[0], None::<Instant>);
+    let mut left = requests.incomplete();
+    while left > 0 {
+        requests.test_some(&mut done);
+        left -= done.len();
+        if !done.is_empty() {
+            (looks, pause, moved) = (0, PAUSES[0], Some(Instant::now()));
+            continue;
+        }
         looks += 1;
-        if looks < LOOKS {
+        if looks < LOOKS || moved.is_some_and(|at| at.elapsed() < MOVING) {
             thread::yield_now();
         } else {
             thread::sleep(pause);

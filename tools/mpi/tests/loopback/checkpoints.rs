@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// A job of some seconds on two ranks, whose result is always the same.
 fn command(folder: &Path, output: &str, more: &[&str]) -> Vec<String> {
     let graph = text(&stores().path("graph"));
-    let run = ["run", "pagerank", &graph, "--iterations", "60", "--device", "cpu", "--threads", "1"];
+    let run = ["run", "pagerank", &graph, "--iterations", "200", "--device", "cpu", "--threads", "1"];
     let output = ["--output".to_owned(), text(&folder.join(output))];
     words(&run).into_iter().chain(output).chain(words(more)).collect()
 }
@@ -25,6 +25,19 @@ fn wait_for_checkpoints(job: &mut Job, folder: &Path) {
     while !(0..2).all(has) {
         assert!(begun.elapsed() < LIMIT, "no checkpoint");
         job.wait_for_ranks(2);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Waits until the run goes on: the first rank has replaced a checkpoint.
+fn wait_for_another(job: &Job, folder: &Path) {
+    let written = |slot: u32| {
+        let file = folder.join(format!("rank-00000-of-00002/checkpoint.{slot}"));
+        file.metadata().and_then(|file| file.modified()).ok()
+    };
+    let (before, begun) = ([written(0), written(1)], Instant::now());
+    while [written(0), written(1)] == before {
+        assert!(begun.elapsed() < LIMIT && !job.ranks().is_empty(), "no other checkpoint");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -48,11 +61,16 @@ fn killed_and_interrupted_jobs_are_resumed() {
         // One is asked to stop, at the start, in the run or at its end: all write a checkpoint first, unless they are done.
         let mut job = Job::start(&[(2, command(folder, "resumed.csv", &options))]);
         job.wait_for_ranks(2);
-        std::thread::sleep(Duration::from_millis(random.below(800)));
+        if round == 0 {
+            wait_for_another(&job, &checkpoints);
+        } else {
+            std::thread::sleep(Duration::from_millis(random.below(2500)));
+        }
         if let Some((_, process)) = job.ranks().get(random.below(2) as usize) {
             signal(*process, "INT");
         }
         let ended = job.end_within(LIMIT);
+        assert!(round > 0 || ended.code == Some(130), "it was in the middle: {:?}, {}", ended.code, ended.stderr);
         if ended.stderr.contains("the same command with --resume") {
             assert_eq!(ended.code, Some(130), "round {round}: {}", ended.stderr);
             assert_eq!(ended.stderr.matches("the same command with --resume").count(), 1, "{}", ended.stderr);

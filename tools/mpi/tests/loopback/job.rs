@@ -157,9 +157,11 @@ impl Job {
         let begun = Instant::now();
         while self.launcher.try_wait().unwrap().is_none() {
             if begun.elapsed() > limit {
-                let left = self.ranks();
+                let left: Vec<String> = self.ranks().into_iter().map(|(rank, process)| state(rank, process)).collect();
                 self.kill();
-                panic!("the job has not ended after {limit:?}; ranks left: {left:?}");
+                let said = self.launcher.wait_with_output().map(|output| output.stderr).unwrap_or_default();
+                let said = String::from_utf8_lossy(&said);
+                panic!("the job has not ended after {limit:?}; ranks left: {left:?}; the launcher: {said}");
             }
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -181,6 +183,14 @@ impl Job {
     fn kill(&self) {
         self.processes().iter().for_each(|(process, _)| signal(*process, "KILL"));
     }
+}
+
+/// What a rank that should have ended does: its state and where it waits in the kernel.
+fn state(rank: usize, process: u32) -> String {
+    let read = |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();
+    let stat = read("stat");
+    let stat = stat.rsplit(") ").next().unwrap_or_default().chars().next().unwrap_or('?');
+    format!("rank {rank}, process {process}: {stat} {}", read("wchan"))
 }
 
 /// Sends a signal to a process, which may have ended.
