@@ -6,11 +6,15 @@ use crate::error::{Error, Result};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The files of the two generations.
 const SLOTS: [&str; 2] = ["checkpoint.0", "checkpoint.1"];
 /// The file that is being written.
 const NEW: &str = "checkpoint.new";
+
+/// How long to wait for a lock that another process holds.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// An open and locked folder. The lock is released when this is dropped or the process ends.
 pub struct Folder {
@@ -100,7 +104,7 @@ impl Folder {
     /// [`Error::Checkpoint`] if another run uses it, or if it cannot be written to.
     pub fn open(path: &Path) -> Result<Self> {
         let lock = created(path)?;
-        locked(path, lock.try_lock())?;
+        locked(path, || lock.try_lock())?;
         Self::writable(path, lock, None)
     }
 
@@ -111,13 +115,13 @@ impl Folder {
     /// Those of [`open`](Self::open).
     pub fn open_within(around: &Path, path: &Path, others: impl Fn() -> Result<Vec<PathBuf>>) -> Result<Self> {
         let shared = created(around)?;
-        locked(around, shared.try_lock_shared())?;
+        locked(around, || shared.try_lock_shared())?;
         let lock = created(path)?;
-        locked(path, lock.try_lock())?;
+        locked(path, || lock.try_lock())?;
         // Each of two jobs locks its own folders first, so that one of them finds the other.
         for other in others()? {
             match lock_of(&other) {
-                Ok(lock) => locked(around, lock.try_lock())?,
+                Ok(lock) => locked(around, || lock.try_lock())?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(unusable(&other, "the folder cannot be opened", &error)),
             }
@@ -181,14 +185,20 @@ fn created(path: &Path) -> Result<File> {
     lock_of(path).map_err(|source| unusable(path, "the folder cannot be opened", &source))
 }
 
-fn locked(path: &Path, lock: std::result::Result<(), TryLockError>) -> Result<()> {
-    lock.map_err(|refusal| match refusal {
-        TryLockError::WouldBlock => {
-            let message = "another run uses this folder for its checkpoints".into();
-            Error::Checkpoint { path: path.into(), message }
+/// Tries to lock a folder for a moment: a process that ends, or one that a thread has just forked, may still hold it.
+fn locked(path: &Path, lock: impl Fn() -> std::result::Result<(), TryLockError>) -> Result<()> {
+    let begun = Instant::now();
+    loop {
+        match lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => std::thread::sleep(PATIENCE / 20),
+            Err(TryLockError::WouldBlock) => {
+                let message = "another run uses this folder for its checkpoints".into();
+                return Err(Error::Checkpoint { path: path.into(), message });
+            }
+            Err(TryLockError::Error(source)) => return Err(unusable(path, "the folder cannot be locked", &source)),
         }
-        TryLockError::Error(source) => unusable(path, "the folder cannot be locked", &source),
-    })
+    }
 }
 
 fn unusable(path: &Path, what: &str, source: &io::Error) -> Error {

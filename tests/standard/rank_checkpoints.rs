@@ -199,8 +199,8 @@ fn the_newest_that_all_have_is_used() {
     let from = |edit: &dyn Fn(&Path)| resumes_from(&store, folder.path(), &expected, edit);
     assert_eq!(from(&|_| {}).unwrap(), 4);
     // Generation 4 is in slot 1, as the second and the first are.
-    let newer = |at: &Path, rank: usize| at.join(RANKS[rank]).join("checkpoint.1");
-    for rank in 0..2 {
+    let newer = |at: &Path, rank: &str| at.join(rank).join("checkpoint.1");
+    for rank in RANKS {
         let lost = |at: &Path| fs::remove_file(newer(at, rank)).unwrap();
         assert_eq!(from(&lost).unwrap(), 3, "rank {rank} was killed before it replaced the second generation");
         let cut = |at: &Path| {
@@ -215,7 +215,7 @@ fn the_newest_that_all_have_is_used() {
             fs::write(newer(at, rank), &bytes).unwrap();
         };
         assert_eq!(from(&flipped).unwrap(), 3);
-        let gone = |at: &Path| fs::remove_dir_all(at.join(RANKS[rank])).unwrap();
+        let gone = |at: &Path| fs::remove_dir_all(at.join(rank)).unwrap();
         let error = from(&gone).expect_err("a rank has none").to_string();
         for words in ["no checkpoint can be used by all ranks", "rank 0: ", "rank 1: ", "generation 4", "remove them"] {
             assert!(error.contains(words), "{words}: {error}");
