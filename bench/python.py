@@ -202,7 +202,7 @@ def beside_each_other(
         if python is None:
             print(f"{package}: not found", file=sys.stderr)
             continue
-        found, without = run_peer(python, package, folder, arguments.limit)
+        found, without = run_peer(python, package, folder, arguments.limit, arguments.total)
         lines += found
         failed += without
     return lines, failed
@@ -309,8 +309,14 @@ def interpreter(package: str, others: list[str]) -> str | None:
     return None
 
 
-def run_peer(python: str, package: str, folder: Path, limit: float) -> tuple[list[dict[str, Any]], list[str]]:
-    """The lines that a package prints, and what took longer than the limit or failed: a new process does the rest."""
+def run_peer(
+    python: str, package: str, folder: Path, limit: float, total: float
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The lines that a package prints, and what took longer than the limit or failed: a new process does the rest.
+
+    None is started for a package that has taken the total already.
+    """
+    begun = time.monotonic()
     lines: list[dict[str, Any]] = []
     failed: list[str] = []
     left = list(WORK)
@@ -324,6 +330,10 @@ def run_peer(python: str, package: str, folder: Path, limit: float) -> tuple[lis
         if now == "load":
             break
         left = left[left.index(now) + 1 :]
+        if left and time.monotonic() - begun > total:
+            failed.append(f"{package}: {', '.join(left)}: not tried after {total:.0f} s")
+            print(failed[-1], file=sys.stderr)
+            break
     return lines, failed
 
 
@@ -399,6 +409,7 @@ def main() -> None:
     parser.add_argument("--python", action="append", default=[], help="an interpreter with other packages")
     parser.add_argument("--only", action="append", choices=PACKAGES, help="packages to run")
     parser.add_argument("--limit", type=float, default=600, help="seconds for each kind of work of a package")
+    parser.add_argument("--total", type=float, default=3600, help="seconds after which no more work of one is begun")
     arguments = parser.parse_args()
     benchmarks = {"overhead": overhead, "from-edges": from_edges, "peers": peers, "networkx": backend}
     benchmark = benchmarks[arguments.benchmark]

@@ -56,7 +56,7 @@ impl PageMap {
     }
 
     /// Assigns pages under Strategy-P: each page to one device, in proportion to `shares`. Consecutive pages are divided
-    /// by their work, where a list counts as `list_edges` edges.
+    /// by their work, where an in-list counts as `list_edges` edges; along out-lists, edges alone are the work.
     ///
     /// # Errors
     /// If [`Assignment::Biased`] cannot read a page.
@@ -67,7 +67,9 @@ impl PageMap {
             let devices = match assignment {
                 Assignment::Modulo => modulo(entries.len(), shares),
                 Assignment::Random => random(entries.len(), shares),
-                Assignment::Auto | Assignment::Contiguous => contiguous(entries, shares, list_edges),
+                Assignment::Auto | Assignment::Contiguous => {
+                    contiguous(entries, shares, if direction == Direction::In { list_edges } else { 0.0 })
+                }
                 Assignment::Biased => biased(store, topology, shares)?,
             };
             Ok(devices.into_iter().map(|device| 1 << device).collect())
@@ -189,8 +191,9 @@ fn random(pages: usize, shares: &[f64]) -> Vec<usize> {
     (0..pages).map(device).collect()
 }
 
-/// The work of a list on a CPU, with that of its vertex at the end of a superstep, in edges: PageRank by pull over R-MAT 22
-/// takes 2.2 ns an edge, and 19 ns more for each list. Gemini (Zhu et al., OSDI 2016) takes 8 for each other machine.
+/// The work of an in-list on a CPU, with that of its vertex at the end of a superstep, in edges: PageRank by pull over
+/// R-MAT 22 takes 2.2 ns for an edge, and 19 ns more for each list. Along out-lists an edge takes four times as long, and
+/// dividing by edges alone was faster. Gemini (Zhu et al., OSDI 2016) takes 8 for each other machine.
 pub const LIST_EDGES_OF_CPUS: f64 = 8.0;
 
 /// Assigns consecutive pages, with work in proportion to shares: their edges, and `list_edges` for each list. The pages of
