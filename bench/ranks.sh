@@ -30,7 +30,8 @@ if [ -z "${TOPOSTREAM:-}" ] || [ -z "${TOPOSTREAM_MPI:-}" ]; then
 fi
 topostream=${TOPOSTREAM:-$built/topostream}
 topostream_mpi=${TOPOSTREAM_MPI:-$built/topostream-mpi}
-default="mpirun --allow-run-as-root --oversubscribe --bind-to none --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo"
+default="mpirun --allow-run-as-root --oversubscribe --bind-to none"
+default+=" --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo"
 read -ra mpirun <<<"${MPIRUN:-$default}"
 cores=$(nproc)
 store=$dir/ranks-$scale
@@ -57,7 +58,8 @@ print(vertices, vertices - info["degrees"][0]["empty"])
 printf '%-16s %12s %8s %10s %14s %8s %14s %12s\n' strategy ranks threads ms spread ratio 'bytes a step' 'of schedule'
 for strategy in replicate shard; do
     for traffic in pull push; do
-        common=(run pagerank "$store" --iterations "$iterations" --traffic "$traffic" --device cpu --strategy "$strategy" --json)
+        common=(run pagerank "$store" --iterations "$iterations" --traffic "$traffic")
+        common+=(--device cpu --strategy "$strategy" --json)
         one=
         for count in 0 ${ranks//,/ }; do
             threads=$((count > 0 ? (cores + count - 1) / count : cores))
@@ -67,11 +69,13 @@ for strategy in replicate shard; do
                 "${command[@]}" "${common[@]}" --threads "$threads"
                 printf '\0'
             done >"$dir/ranks.out"
-            read -r ms spread bytes share < <(python3 -c "$summary" "$strategy" "$traffic" "$count" "$vertices" "$outgoing" <"$dir/ranks.out")
+            of=("$strategy" "$traffic" "$count" "$vertices" "$outgoing")
+            read -r ms spread bytes share < <(python3 -c "$summary" "${of[@]}" <"$dir/ranks.out")
             one=${one:-$ms}
             ratio=$(python3 -c "print(f'{$ms / $one:.2f}')")
             name=$([ "$count" = 0 ] && echo 'one process' || echo "$count")
-            printf '%-16s %12s %8s %10s %14s %8s %14s %12s\n' "$strategy $traffic" "$name" "$threads" "$ms" "$spread" "$ratio" "$bytes" "$share"
+            row=("$strategy $traffic" "$name" "$threads" "$ms" "$spread" "$ratio" "$bytes" "$share")
+            printf '%-16s %12s %8s %10s %14s %8s %14s %12s\n' "${row[@]}"
         done
     done
 done

@@ -257,7 +257,7 @@ fn begin_next(found: Found) {
     }
 }
 
-// The workgroups of a dispatch. Same as Dispatch::groups in src/device/gpu/compose/layout.rs.
+// The workgroups of a dispatch. Same as Dispatch::groups in src/device/gpu/compose/layout/course.rs.
 fn groups_of(dispatch: Dispatch, visit: u32, mode: u32, sizes: vec2<u32>) -> vec2<u32> {
     var wanted = MODE_QUEUED;
     if dispatch.when == WHEN_WALKED {

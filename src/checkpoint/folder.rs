@@ -21,8 +21,8 @@ pub struct Folder {
     path: PathBuf,
     /// Holds the lock.
     _lock: File,
-    /// Holds the lock of the folder around that of a rank.
-    _around: Option<File>,
+    /// Of a rank: holds the lock of the folder around its own.
+    around: Option<File>,
 }
 
 /// A file whose header is sound. Its sections have not been read.
@@ -134,7 +134,7 @@ impl Folder {
         let new = path.join(NEW);
         let tried = File::create(&new).and_then(|_| std::fs::remove_file(&new));
         tried.map_err(|source| unusable(path, NEW, &source))?;
-        Ok(Self { path: path.into(), _lock: lock, _around: around })
+        Ok(Self { path: path.into(), _lock: lock, around: around })
     }
 
     /// Removes both generations, and the folder if it is a rank's.
@@ -143,7 +143,7 @@ impl Folder {
     /// [`Error::Checkpoint`] with the file that cannot be removed.
     pub fn clear(&self) -> Result<()> {
         clear(&self.path)?;
-        if self._around.is_some() {
+        if self.around.is_some() {
             // Files that are not ours may be in it.
             std::fs::remove_dir(&self.path).ok();
         }

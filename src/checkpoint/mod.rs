@@ -385,28 +385,30 @@ impl Checkpoints {
         let visits = algorithm.visits(has_in_lists);
         let is_possible = step.superstep < SUPERSTEPS_MAX && step.is_among(&visits, algorithm.is_traversal());
         let vertices = store.vertices();
-        let is_whole = found.files.len() as u64 == u64::from(found.header().ranks());
-        let mut next = if is_whole { 0 } else { found.header().range(vertices).start };
-        let last = found.files.last().map(|file| file.path.clone());
+        let refused = |path: &Path, message: String| Error::Checkpoint { path: path.into(), message };
+        let unfit = |path| refused(path, "not a valid checkpoint: its step or sections do not fit the run".into());
+        // A rank may read its own file only: it has one range of several.
+        let is_all = found.files.len() as u64 == u64::from(found.header().ranks());
+        let mut next = if is_all { 0 } else { found.header().range(vertices).start };
         for Candidate { path, header, .. } in &found.files {
-            let refused = |message| Error::Checkpoint { path: path.clone(), message };
             let range = header.range(vertices);
-            let ends = !is_whole || last.as_ref() != Some(path) || range.end == vertices;
-            let follows = range.start == next && range.start <= range.end && range.end <= vertices && ends;
-            next = range.end;
-            let unfit = || refused("not a valid checkpoint: its step or sections do not fit the run".into());
-            if !follows || !is_possible || header.active > vertices {
-                return Err(unfit());
+            let follows = range.start == next && (range.start..=vertices).contains(&range.end);
+            if !is_possible || header.active > vertices || !follows {
+                return Err(unfit(path));
             }
             let expected = state::sections(algorithm, declared, &range, &step);
-            let expected = expected.map_err(|error| refused(error.to_string()))?;
+            let expected = expected.map_err(|error| refused(path, error.to_string()))?;
             let fits = |(one, other): (&format::Section, &format::Section)| {
                 one.name == other.name && (one.bytes == other.bytes || one.name == state::KEPT)
             };
-            let sections = &header.sections;
-            if expected.len() != sections.len() || !expected.iter().zip(sections).all(fits) {
-                return Err(unfit());
+            if expected.len() != header.sections.len() || !expected.iter().zip(&header.sections).all(fits) {
+                return Err(unfit(path));
             }
+            next = range.end;
+        }
+        if is_all && next != vertices {
+            let message = format!("not a valid checkpoint: its files have {next} vertices, expected {vertices}");
+            return Err(refused(&found.files[0].path, message));
         }
         let totals = found.header().totals.clone();
         inner.report.resumed = Some(totals.report());

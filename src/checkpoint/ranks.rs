@@ -104,11 +104,15 @@ pub fn sum(cluster: Option<&Cluster>, own: u64) -> Result<u64> {
 /// [`Error::Ranks`] if a rank has failed otherwise.
 pub fn all_have(cluster: Option<&Cluster>, own: io::Result<u64>) -> Result<std::result::Result<u64, String>> {
     let Some(cluster) = cluster else { return Ok(own.map_err(|error| error.to_string())) };
-    let bytes = sum(Some(cluster), *own.as_ref().unwrap_or(&0))?;
-    let failure = own.err().map_or_else(String::new, |error| error.to_string());
-    let failures = cluster.gather_bytes(failure.as_bytes())?;
-    let failures = failures.iter().enumerate().filter(|(_, text)| !text.is_empty());
-    let failures: Vec<String> =
-        failures.map(|(rank, text)| format!("rank {rank}: {}", String::from_utf8_lossy(text))).collect();
+    let own = own.map_err(|error| error.to_string());
+    let all = cluster.gather_bytes(&serde_json::to_vec(&own).expect("numbers and strings are JSON"))?;
+    let unreadable = |error| Error::Ranks(format!("what a rank says of its checkpoint cannot be read: {error}"));
+    let (mut bytes, mut failures) = (0, Vec::new());
+    for (rank, said) in all.iter().enumerate() {
+        match serde_json::from_slice::<std::result::Result<u64, String>>(said).map_err(unreadable)? {
+            Ok(written) => bytes += written,
+            Err(failure) => failures.push(format!("rank {rank}: {failure}")),
+        }
+    }
     Ok(if failures.is_empty() { Ok(bytes) } else { Err(failures.join("; ")) })
 }

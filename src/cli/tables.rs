@@ -121,8 +121,8 @@ fn what_was_taken(report: &FormatReport, taken: &str) -> String {
         }
     }
     if seen.bipartite {
-        text += "hint: no sampled vertex is both a source and a destination: where the two columns are ids of different \
-                 things, --bipartite keeps equal ids apart\n";
+        text += "hint: no sampled vertex is both a source and a destination: where the two columns are ids of \
+                 different things, --bipartite keeps equal ids apart\n";
     }
     text
 }

@@ -128,7 +128,7 @@ pub(super) fn agreed_choice(
 }
 
 impl Session<'_> {
-    /// Whether the run is to end: as all ranks know since the end of the last superstep, or at once for a process alone.
+    /// Whether the run is to end: of a cluster, as all ranks know since the end of the last superstep.
     pub(super) fn is_stopping(&self) -> bool {
         self.options.ranks().map_or_else(|| self.is_cancelled(), |cluster| cluster.is_agreed(Wish::Stop))
     }

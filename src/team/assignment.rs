@@ -55,8 +55,9 @@ impl PageMap {
         Self { along: among(&self.along), against: among(&self.against) }
     }
 
-    /// Assigns pages under Strategy-P: each page to one device, in proportion to `shares`. Consecutive pages are divided
-    /// by their work, where an in-list counts as `list_edges` edges; along out-lists, edges alone are the work.
+    /// Assigns pages under Strategy-P: each page to one device, in proportion to `shares`. Consecutive pages are
+    /// divided by their work, where an in-list counts as `list_edges` edges; along out-lists, edges alone are the
+    /// work.
     ///
     /// # Errors
     /// If [`Assignment::Biased`] cannot read a page.
@@ -192,12 +193,12 @@ fn random(pages: usize, shares: &[f64]) -> Vec<usize> {
 }
 
 /// The work of an in-list on a CPU, with that of its vertex at the end of a superstep, in edges: PageRank by pull over
-/// R-MAT 22 takes 2.2 ns for an edge, and 19 ns more for each list. Along out-lists an edge takes four times as long, and
-/// dividing by edges alone was faster. Gemini (Zhu et al., OSDI 2016) takes 8 for each other machine.
+/// R-MAT 22 takes 2.2 ns for an edge, and 19 ns more for each list. Along out-lists an edge takes four times as long,
+/// and dividing by edges alone was faster. Gemini (Zhu et al., OSDI 2016) takes 8 for each other machine.
 pub const LIST_EDGES_OF_CPUS: f64 = 8.0;
 
-/// Assigns consecutive pages, with work in proportion to shares: their edges, and `list_edges` for each list. The pages of
-/// a long list stay together.
+/// Assigns consecutive pages, with work in proportion to shares: their edges, and `list_edges` for each list. The pages
+/// of a long list stay together.
 fn contiguous(entries: &[DirectoryEntry], shares: &[f64], list_edges: f64) -> Vec<usize> {
     let shares = fractions(shares);
     let work = |entry: &DirectoryEntry| f64::from(entry.edge_count) + list_edges * f64::from(entry.slot_count);

@@ -303,7 +303,8 @@ fn folders_of_ranks_are_guarded() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "all ranks have cleared what is theirs");
 }
 
-/// If one rank cannot rename its file, the others may have; the generation before, which all have, stays the checkpoint.
+/// If one rank cannot rename its file, the others may have; the previous generation, which all have, stays the
+/// checkpoint.
 #[test]
 fn a_rank_that_cannot_rename_stops_nobody() {
     let store = directed();
@@ -356,7 +357,8 @@ fn forged_parts_are_refused() {
     let (folder, expected) = two_generations(&store);
     let vertices = store.open().vertices();
     let middle = vertices / 2;
-    let forgeries: [(usize, u64, u64); 7] = [
+    let forgeries: [(usize, u64, u64); 8] = [
+        (1, middle, u64::MAX),
         // Of the right length.
         (0, 32, middle + 32),
         (0, 0, middle - 32),

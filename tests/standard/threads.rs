@@ -62,12 +62,18 @@ fn count(gpus: usize, cpus: usize) {
 /// for workers only, unless `all` are ours, since some of a driver's threads keep their parent's name.
 fn named_since(before: &BTreeMap<u32, String>, all: bool) -> BTreeMap<String, usize> {
     let own = std::fs::read_to_string("/proc/thread-self/comm").unwrap();
-    let until = Instant::now() + Duration::from_secs(10);
+    let (until, mut settled) = (Instant::now() + Duration::from_secs(10), false);
     loop {
         let mut now: BTreeMap<String, usize> = BTreeMap::new();
         let new = threads().into_iter().filter(|(id, _)| !before.contains_key(id));
         new.for_each(|(_, name)| *now.entry(name).or_default() += 1);
         let named = !now.contains_key(own.trim()) || (!all && now.get("worker") >= Some(&THREADS));
+        if named && !all && !settled {
+            // One worker too many may not have its name yet.
+            std::thread::sleep(Duration::from_millis(50));
+            settled = true;
+            continue;
+        }
         if named || Instant::now() > until {
             return now;
         }

@@ -226,8 +226,8 @@ fn check_sums(found: &[Found<'_>]) -> Result<()> {
     }
     let edges = edges.map_or("more than 2^64".into(), |edges| edges.to_string());
     Err(Error::Invalid(format!(
-        "the parts' edges are not those of the graph: expected {} with hash {}, found {edges} with hash {hash}, from {} \
-         on",
+        "the parts' edges are not those of the graph: expected {} with hash {}, found {edges} with hash {hash}, from \
+         {} on",
         whole.edges,
         whole.edges_hash,
         found[0].0.place()

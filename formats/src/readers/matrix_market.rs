@@ -166,7 +166,8 @@ impl LineFormat for Entries {
         let Self { rows, columns, .. } = self;
         let text = || {
             format!(
-                "the matrix is not square, so rows and columns are different vertices: rows 1 to {rows}, columns {} to {}",
+                "the matrix is not square, so rows and columns are different vertices: rows 1 to {rows}, columns {} to \
+                 {}",
                 rows + 1,
                 rows + columns
             )

@@ -65,13 +65,11 @@ impl Columns {
                 Err(blocks.error_here("3 columns: source dest weight, since a type of weights was asked for"))
             }
             (2, WeightsOption::Auto) => Ok(Self { count: Some(2), weight: None, ..any }),
-            (3, WeightsOption::Auto) => {
-                Ok(Self { count: Some(3), weight: Some(weight_type(blocks.ahead())), ..any })
-            }
+            (3, WeightsOption::Auto) => Ok(Self { count: Some(3), weight: Some(weight_type(blocks.ahead())), ..any }),
             (3, _) => Ok(Self { count: Some(3), ..any }),
             _ => Err(blocks.error_here(
-                "2 or 3 columns: source dest [weight] (--columns 1,2,4 says which to read; --weight-type ignore reads the \
-                 first two and no more)",
+                "2 or 3 columns: source dest [weight] (--columns 1,2,4 says which to read; --weight-type ignore reads \
+                 the first two and no more)",
             )),
         }
     }

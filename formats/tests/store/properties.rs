@@ -72,7 +72,9 @@ proptest! {
         let packed = layout.encoding.is_packed();
         let shard_ends = shard_ends(&cuts, vertices);
         let order = VertexOrder::Natural;
-        let plan = Plan { vertices, edges: &edges, layout, in_lists, shard_ends: &shard_ends, ids: None, order, part: None };
+        let shards = &shard_ends;
+        let plan =
+            Plan { vertices, edges: &edges, layout, in_lists, shard_ends: shards, ids: None, order, part: None };
         library::write(folder.path(), &plan).unwrap();
         let version = Store::open(folder.path()).unwrap().manifest().version();
         prop_assert_eq!(version, if packed { 3 } else { 1 + u32::from(!cuts.is_empty()) });

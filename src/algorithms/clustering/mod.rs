@@ -76,7 +76,8 @@ impl Clustering {
         let Ranges { ranges, building_bytes, .. } = Ranges::of(engine, table_bytes, &counted)?;
         let mut ranges = ranges.into_iter().peekable();
         let mut reports: Option<RunReport> = None;
-        // With checkpoints, the results of a range are in one before the run stops; ranks stop after the same superstep.
+        // With checkpoints, the results of a range are in one before the run stops; ranks stop after the same
+        // superstep.
         let (at_once, later) = (&engine.options().cancel, Arc::default());
         let waits = engine.options().checkpoints.is_some() || engine.options().ranks().is_some();
         loop {

@@ -102,7 +102,8 @@ def karate():
     ranks = networkx.pagerank(plain, tol=1e-12, max_iter=1000)
     levels = networkx.single_source_shortest_path_length(plain, "Mr Hi")
     rows = [(n, ranks[n], levels[n]) for n in plain]
-    pandas.DataFrame(rows, columns=["name", "rank", "level"]).to_csv(FOLDER / "networkx-karate-answers.csv", index=False)
+    answers = pandas.DataFrame(rows, columns=["name", "rank", "level"])
+    answers.to_csv(FOLDER / "networkx-karate-answers.csv", index=False)
 
 
 main()

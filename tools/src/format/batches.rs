@@ -6,7 +6,7 @@
 //! ```
 
 use super::Formatter;
-use super::ingest::Naming;
+use super::naming::Naming;
 use super::record::Record;
 use crate::progress::Unit;
 use rayon::prelude::*;

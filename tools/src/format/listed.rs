@@ -1,6 +1,6 @@
 //! New numbers for vertices, in the order of a file.
 
-use super::ingest::Naming;
+use super::naming::Naming;
 use super::order::{Numbering, Slots};
 use crate::progress::Cancel;
 use topostream_formats::Result;

@@ -7,7 +7,7 @@
 
 use super::FormatOptions;
 use super::id_map::IdMap;
-use super::ingest::Naming;
+use super::naming::Naming;
 use super::partition::Buckets;
 use rayon::prelude::*;
 use topostream_formats::VertexOrder;

@@ -9,7 +9,7 @@
 //! The sum of keyed hashes takes no memory. For an unbalanced list it is 0 with a probability of 2^-64.
 
 use super::OpenSource;
-use super::ingest::Naming;
+use super::naming::Naming;
 use super::record::{Record, unsortable};
 use super::sorter::Collected;
 use crate::progress::Cancel;

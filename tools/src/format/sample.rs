@@ -154,7 +154,7 @@ pub fn widest(layout: &Layout) -> Layout {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ingest::Naming;
+    use super::super::naming::Naming;
     use super::*;
     use topostream_formats::VertexOrder;
 

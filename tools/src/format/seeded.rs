@@ -9,15 +9,17 @@
 
 use super::Seen;
 use super::distribute::{Edges, Input, Lists, Work};
-use super::ingest::{self, Naming};
+use super::formatter::{Formatter, Made};
+use super::ingest::{self};
 use super::memory::Known;
+use super::naming::Naming;
 use super::order::{Numbering, Slots};
 use super::plan::{Plan, Shape};
 use super::record::{Record, sortable};
 use super::sample::Sample;
 use super::spilt::{self, Spilt};
 use super::tally::{self, Degrees, Rules, Tally};
-use super::{FormatOptions, Formatter, Made, OrderFrom, listed, open_list};
+use super::{FormatOptions, OrderFrom, listed, open_list};
 use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
 use std::ops::Range;

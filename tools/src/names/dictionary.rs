@@ -1,6 +1,7 @@
 //! The names of a graph, and their numbers.
 
 use super::distinct::{Leaf, Limits, Outcome, PARTS, Trouble, distinct, divide, part_of};
+use super::lookup::{Lookup, Node};
 use super::perfect::Perfect;
 use super::recent::Recent;
 use super::spool::Spool;
@@ -46,69 +47,6 @@ impl NamingBudget {
     /// A budget for as many names as a graph can have.
     pub fn new(memory_bytes: u64, temporary: &Path) -> Self {
         Self { memory_bytes, temporary: temporary.to_owned(), names_max: VERTICES_MAX }
-    }
-}
-
-/// Where the numbers of a part's names are.
-enum Node {
-    Leaf(u32),
-    Split(Vec<Node>),
-}
-
-/// The numbers of names.
-pub struct Lookup {
-    root: Vec<Node>,
-    /// The perfect hash of each leaf, and the number of names in the leaves before it.
-    leaves: Vec<(u32, Perfect)>,
-    /// The place of each number in the order of first appearance, if it is known.
-    ranks: Option<Vec<u32>>,
-    seed: u64,
-    mask: Key,
-    /// The number of names in the input, and the sum of their hashes.
-    pub occurrences: (u64, u64),
-}
-
-impl Lookup {
-    /// The hash of a name.
-    #[inline]
-    pub fn key(&self, name: &[u8]) -> Key {
-        key(name, self.seed) & self.mask
-    }
-
-    /// The number of a name by its hash; that of any name if it is not in the dictionary.
-    pub fn number(&self, key: Key) -> u32 {
-        let mut number = [0];
-        self.numbers(&[key], &mut number);
-        number[0]
-    }
-
-    /// The numbers of names by their hashes. Memory is waited for once for several names.
-    #[inline]
-    pub fn numbers(&self, keys: &[Key], numbers: &mut [u32]) {
-        keys.iter().zip(numbers.iter_mut()).for_each(|(&key, number)| *number = self.index(key));
-        if let Some(ranks) = &self.ranks {
-            numbers.iter_mut().for_each(|number| *number = ranks.get(*number as usize).copied().unwrap_or(0));
-        }
-    }
-
-    #[inline]
-    fn index(&self, key: Key) -> u32 {
-        let (mut nodes, mut depth) = (&self.root, 0);
-        loop {
-            match &nodes[part_of(key, depth)] {
-                Node::Leaf(leaf) => {
-                    let (first, perfect) = &self.leaves[*leaf as usize];
-                    return first.wrapping_add(perfect.number(key));
-                }
-                Node::Split(parts) => (nodes, depth) = (parts, depth + 1),
-            }
-        }
-    }
-
-    /// Main memory in use, in bytes.
-    pub fn memory_bytes(&self) -> u64 {
-        let perfect: u64 = self.leaves.iter().map(|(_, perfect)| perfect.memory_bytes() + 128).sum();
-        perfect + self.ranks.as_ref().map_or(0, |ranks| 4 * ranks.len() as u64)
     }
 }
 

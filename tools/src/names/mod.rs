@@ -13,13 +13,15 @@
 
 mod dictionary;
 mod distinct;
+mod lookup;
 mod numbered;
 mod perfect;
 mod recent;
 mod spool;
 mod write;
 
-pub use dictionary::{Dictionary, Lookup, NamingBudget, OpenTable};
+pub use dictionary::{Dictionary, NamingBudget, OpenTable};
+pub use lookup::Lookup;
 pub use numbered::NumberedTable;
 pub(crate) use spool::Spool;
 pub(crate) use write::{copy_names, note_numbers};

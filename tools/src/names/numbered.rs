@@ -1,6 +1,7 @@
 //! A table whose names are replaced by their numbers, as edges.
 
-use super::dictionary::{Lookup, PIECE, keys_of};
+use super::dictionary::{PIECE, keys_of};
+use super::lookup::Lookup;
 use rayon::prelude::*;
 use std::sync::Arc;
 use topostream_formats::edge::CHUNK_EDGES;

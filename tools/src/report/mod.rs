@@ -13,6 +13,7 @@ mod histograms;
 mod numbers;
 mod page;
 mod plot;
+mod reading;
 mod record;
 mod roofline;
 mod run;
@@ -21,6 +22,7 @@ mod store;
 
 pub use distribution::{Bin, Distribution, Extent, Ranges};
 pub use page::Form;
-pub use record::{Answer, Degrees, DiskRates, Origin, RunRecord, StoreRecord, read};
+pub use reading::read;
+pub use record::{Answer, Degrees, DiskRates, Origin, RunRecord, StoreRecord};
 pub use run::page_of_run;
 pub use store::page_of_store;

@@ -115,7 +115,8 @@ proptest! {
         weights in prop_oneof![Just(None), Just(Some(WeightType::U32)), Just(Some(WeightType::F32))],
         flags in any::<u8>(),
         order in prop_oneof![Just(VertexOrder::Natural), Just(VertexOrder::Degree), Just(VertexOrder::DegreeGroups)],
-        balance in prop_oneof![Just(Balance::Both), Just(Balance::Edges), Just(Balance::Bytes), Just(Balance::Vertices)],
+        balance in
+            prop_oneof![Just(Balance::Both), Just(Balance::Edges), Just(Balance::Bytes), Just(Balance::Vertices)],
     ) {
         let flag = |bit: u8| flags >> bit & 1 == 1;
         let space = if flag(0) { IdSpace::Named } else { IdSpace::Range { first: 0, count: vertices } };

@@ -15,8 +15,9 @@ use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource}
 use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_vertices};
 use crate::device::gpu::memory::home::Home;
-use crate::device::gpu::memory::plan::{DevicePlan, Request, exchange_bytes, packed_bytes};
+use crate::device::gpu::memory::plan::{DevicePlan, Request};
 use crate::device::gpu::memory::pool_import::PoolImport;
+use crate::device::gpu::memory::sizes::{exchange_bytes, packed_bytes};
 use crate::device::joint::SeenPages;
 use crate::device::settings::Distribution;
 use crate::error::{Error, Result};

@@ -1,6 +1,7 @@
 //! Long-lived buffers: those of the graph, which outlive a run, and those of attributes.
 
-use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX, bit_bytes, device_bytes};
+use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX};
+use super::sizes::{bit_bytes, device_bytes};
 use crate::device::gpu::adapter::import::{HostImport, SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::PATIENCE;

@@ -3,6 +3,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | [`plan`] | the shares of attributes, pages and working memory, before a run |
+//! | [`sizes`] | sizes that depend on the graph and on attributes alone |
 //! | [`arena`] | slots for pages, and the page in each slot |
 //! | [`images`] | how many packed pages a launch decodes |
 //! | [`batches`] | sizes of the buffers that describe launches |
@@ -22,3 +23,4 @@ pub mod images;
 pub mod plan;
 pub mod pool_import;
 pub mod rows;
+pub mod sizes;

@@ -3,16 +3,14 @@
 use super::batches::first_hubs;
 pub use super::batches::{batch_bytes, hub_bytes};
 use super::images;
-use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
-use crate::device::exchange::{ExchangeMemory, is_packed};
+use super::sizes::{bins_bytes, bit_bytes, device_bytes, held_bytes, level_bytes, seen_bytes};
 use crate::device::gpu::adapter::open::Caps;
-use crate::device::gpu::compose::Declared;
-use crate::device::gpu::compose::layout::{self, BinsHeader, HUB_EDGES, HubEntry, MIDDLE_EDGES, edges_per_unit};
+use crate::device::gpu::compose::layout::{self, HUB_EDGES, HubEntry, MIDDLE_EDGES, edges_per_unit};
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::Table;
-use crate::model::attributes::{Attribute, AttributeType, Role};
+use crate::model::attributes::{Attribute, Role};
 use serde::Serialize;
 use std::ops::Range;
 use topostream_formats::page::Capacity;
@@ -30,8 +28,6 @@ const STREAM_BYTES: u64 = 256 << 20;
 const QUEUE_VERTICES: Range<u64> = 1 << 12..1 << 20;
 /// Range of a queue's capacity in edges; by default an eighth of the graph's.
 const QUEUE_EDGES: Range<u64> = 1 << 16..1 << 28;
-/// Maximum size of packed values that wait for the copy engine; kernels send the rest.
-const PACKED_BYTES_MAX: u64 = 256 << 20;
 /// Bytes of a [`Course`](layout::Course) with its log, at most.
 const CONTROL_BYTES: u64 = 1 << 13;
 /// Minimum number of slots if pages must be copied.
@@ -422,20 +418,6 @@ impl QueueRoom {
     }
 }
 
-/// Bytes of the supersteps in which a device's own vertices were first active: two a vertex.
-pub fn level_bytes(part: &Part) -> u64 {
-    let own = part.own_words();
-    2 * (own.end - own.start).next_multiple_of(64)
-}
-
-/// Bytes of all lists by their length, at most.
-fn bins_bytes(store: &Store) -> u64 {
-    let topology = store.topology(Direction::In).or_else(|| store.topology(Direction::Out));
-    let pages = topology.map_or(0, |topology| u64::from(topology.page_count()));
-    let entries = store.vertices().min(store.edges()) + store.edges() / u64::from(HUB_EDGES) + pages;
-    size_of::<BinsHeader>() as u64 + entries * size_of::<HubEntry>() as u64
-}
-
 /// Bytes for supersteps over the listed vertices of a set.
 fn set_bytes(request: &Request<'_>) -> u64 {
     let pages = request.store.topologies().map(|topology| u64::from(topology.page_count())).sum();
@@ -462,64 +444,11 @@ fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
     queues + listed + buffers * (batch_bytes(0) + 64 * pages + 8 * units)
 }
 
-/// Device memory of an attribute, in bytes.
-pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
-    match attribute.of {
-        AttributeType::Bit => bit_bytes(vertices),
-        of => 4 * of.words(vertices),
-    }
-}
-
 /// Whether an attribute of all vertices may be in main memory: its chunks must be importable.
 fn may_move_out(attribute: &Attribute, request: &Request<'_>, caps: &Caps, log2: u32) -> bool {
     let chunks = request.part.vertices.div_ceil(1 << log2);
     let aligned = device_bytes(attribute, 1 << log2).is_multiple_of(caps.import_alignment);
     request.host_import && (chunks <= 1 || aligned)
-}
-
-/// Device memory of an attribute's values for a part, in bytes.
-pub fn held_bytes(attribute: &Attribute, part: &Part) -> u64 {
-    let held = part.held(attribute.role);
-    device_bytes(attribute, held.end - held.start)
-}
-
-/// Device memory of values of other devices' vertices, in bytes.
-pub fn seen_bytes(attribute: &Attribute, part: &Part) -> u64 {
-    if part.has_seen(attribute.role) { device_bytes(attribute, part.vertices) } else { 0 }
-}
-
-/// The layout of a device's messages, in a traversal.
-pub fn message_layout(declared: &Declared, part: &Part) -> Option<MessageLayout> {
-    declared.traversal.then(|| MessageLayout::new(&declared.attributes, part.sharded))
-}
-
-/// Device memory for exchange, in bytes: scratch memory, packed values, and a mirror of the exchange memory if it
-/// cannot be imported. `packed`: those of [`packed_bytes`].
-pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared, part: &Part, packed: u64) -> u64 {
-    let mirror = if caps.host_import { 0 } else { memory.memory().len() as u64 };
-    mirror + packed + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)
-}
-
-/// Bytes of packed values that wait for the copy engine, at most 256 MiB; kernels send the rest.
-/// `outgoing`: bytes of the list of vertices with out-edges.
-pub fn packed_bytes(declared: &Declared, part: &Part, outgoing: u64) -> u64 {
-    let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute)).count() as u64;
-    let values = 4 * (part.own.end - part.own.start);
-    (attributes * values.min(outgoing)).next_multiple_of(4096).min(PACKED_BYTES_MAX)
-}
-
-/// Bytes of scratch memory: the larger of a piece of the exchange memory and the longest collected message.
-pub fn scratch_bytes(memory: &ExchangeMemory, layout: Option<&MessageLayout>, part: &Part) -> u64 {
-    let longest = layout.map_or(0, |layout| {
-        let blocks = layout.blocks_max(memory.piece_bytes()).min(part.vertices.div_ceil(BLOCK_VERTICES));
-        4 * layout::collected_words(layout, &(0..blocks * BLOCK_VERTICES))
-    });
-    longest.max(memory.piece_bytes()).next_multiple_of(16)
-}
-
-/// Bytes of a bit for each vertex.
-pub fn bit_bytes(vertices: u64) -> u64 {
-    4 * vertices.div_ceil(32)
 }
 
 /// The maximum number of words of a page's unit row, for pages of at most `edges_max` edges.

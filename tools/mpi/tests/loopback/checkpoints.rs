@@ -58,7 +58,8 @@ fn killed_and_interrupted_jobs_are_resumed() {
         wait_for_checkpoints(&mut job, &checkpoints);
         signal(job.ranks()[random.below(2) as usize].1, "KILL");
         assert_ne!(job.end_within(LIMIT).code, Some(0), "round {round}");
-        // One is asked to stop, at the start, in the run or at its end: all write a checkpoint first, unless they are done.
+        // One is asked to stop, at the start, in the run or at its end: all write a checkpoint first, unless they are
+        // done.
         let mut job = Job::start(&[(2, command(folder, "resumed.csv", &options))]);
         job.wait_for_ranks(2);
         if round == 0 {

@@ -311,8 +311,8 @@ pub fn roofline(roofline: &Roofline) -> Figure {
              calibrate”): there are no ceilings."
         }
         false => {
-            "Lines are what the machine allows: with more bytes an edge, disk and bus bring fewer edges. Large dots are \
-             the run, small ones supersteps, at the bytes from disk, over the bus, or in memory."
+            "Lines are what the machine allows: with more bytes an edge, disk and bus bring fewer edges. Large dots \
+             are the run, small ones supersteps, at the bytes from disk, over the bus, or in memory."
         }
     };
     let label =

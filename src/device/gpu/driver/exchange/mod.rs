@@ -33,7 +33,7 @@ use crate::device::gpu::adapter::readback::{PATIENCE, READBACK, read_buffer};
 use crate::device::gpu::adapter::transfer::TransferTicket;
 use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout;
-use crate::device::gpu::memory::plan::{message_layout, packed_bytes, scratch_bytes};
+use crate::device::gpu::memory::sizes::{message_layout, packed_bytes, scratch_bytes};
 use crate::error::{Error, Result};
 use crate::model::algorithm::Visit;
 use crate::model::attributes::Merge;

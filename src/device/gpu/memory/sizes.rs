@@ -1,0 +1,80 @@
+//! Sizes of parts of device memory that depend on a graph and on the declaration of attributes alone.
+
+use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
+use crate::device::exchange::{ExchangeMemory, is_packed};
+use crate::device::gpu::adapter::open::Caps;
+use crate::device::gpu::compose::Declared;
+use crate::device::gpu::compose::layout::{self, BinsHeader, HUB_EDGES, HubEntry};
+use crate::model::Part;
+use crate::model::attributes::{Attribute, AttributeType};
+use topostream_formats::{Direction, Store};
+
+/// Maximum size of packed values that wait for the copy engine; kernels send the rest.
+const PACKED_BYTES_MAX: u64 = 256 << 20;
+
+/// Bytes of the supersteps in which a device's own vertices were first active: two a vertex.
+pub fn level_bytes(part: &Part) -> u64 {
+    let own = part.own_words();
+    2 * (own.end - own.start).next_multiple_of(64)
+}
+
+/// Bytes of all lists by their length, at most.
+pub fn bins_bytes(store: &Store) -> u64 {
+    let topology = store.topology(Direction::In).or_else(|| store.topology(Direction::Out));
+    let pages = topology.map_or(0, |topology| u64::from(topology.page_count()));
+    let entries = store.vertices().min(store.edges()) + store.edges() / u64::from(HUB_EDGES) + pages;
+    size_of::<BinsHeader>() as u64 + entries * size_of::<HubEntry>() as u64
+}
+
+/// Device memory of an attribute, in bytes.
+pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
+    match attribute.of {
+        AttributeType::Bit => bit_bytes(vertices),
+        of => 4 * of.words(vertices),
+    }
+}
+
+/// Device memory of an attribute's values for a part, in bytes.
+pub fn held_bytes(attribute: &Attribute, part: &Part) -> u64 {
+    let held = part.held(attribute.role);
+    device_bytes(attribute, held.end - held.start)
+}
+
+/// Device memory of values of other devices' vertices, in bytes.
+pub fn seen_bytes(attribute: &Attribute, part: &Part) -> u64 {
+    if part.has_seen(attribute.role) { device_bytes(attribute, part.vertices) } else { 0 }
+}
+
+/// The layout of a device's messages, in a traversal.
+pub fn message_layout(declared: &Declared, part: &Part) -> Option<MessageLayout> {
+    declared.traversal.then(|| MessageLayout::new(&declared.attributes, part.sharded))
+}
+
+/// Device memory for exchange, in bytes: scratch memory, packed values, and a mirror of the exchange memory if it
+/// cannot be imported. `packed`: those of [`packed_bytes`].
+pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared, part: &Part, packed: u64) -> u64 {
+    let mirror = if caps.host_import { 0 } else { memory.memory().len() as u64 };
+    mirror + packed + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)
+}
+
+/// Bytes of packed values that wait for the copy engine, at most 256 MiB; kernels send the rest.
+/// `outgoing`: bytes of the list of vertices with out-edges.
+pub fn packed_bytes(declared: &Declared, part: &Part, outgoing: u64) -> u64 {
+    let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute)).count() as u64;
+    let values = 4 * (part.own.end - part.own.start);
+    (attributes * values.min(outgoing)).next_multiple_of(4096).min(PACKED_BYTES_MAX)
+}
+
+/// Bytes of scratch memory: the larger of a piece of the exchange memory and the longest collected message.
+pub fn scratch_bytes(memory: &ExchangeMemory, layout: Option<&MessageLayout>, part: &Part) -> u64 {
+    let longest = layout.map_or(0, |layout| {
+        let blocks = layout.blocks_max(memory.piece_bytes()).min(part.vertices.div_ceil(BLOCK_VERTICES));
+        4 * layout::collected_words(layout, &(0..blocks * BLOCK_VERTICES))
+    });
+    longest.max(memory.piece_bytes()).next_multiple_of(16)
+}
+
+/// Bytes of a bit for each vertex.
+pub fn bit_bytes(vertices: u64) -> u64 {
+    4 * vertices.div_ceil(32)
+}

@@ -1,0 +1,346 @@
+//! Makes a store from sorted edges: numbers the vertices, writes out-lists and in-lists.
+
+use super::ingest::{Ingested, ingest};
+use super::memory::{Budget, Known};
+use super::naming::Naming;
+use super::record::{Record, unsortable};
+use super::reorder::Order;
+use super::seeded::Seeded;
+use super::sorter::{Collected, Sorter};
+use super::{FormatOptions, FormatReport, NamesFrom, OpenSource, Seen, batches, order, part};
+use crate::names::{Spool, copy_names, note_numbers};
+use crate::progress::{Cancel, Progress, Unit};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use topostream_formats::manifest::{Ids, TopologyManifest};
+use topostream_formats::packed::{PackedParameters, edges_max_of};
+use topostream_formats::part::PartManifest;
+use topostream_formats::readers::VertexList;
+use topostream_formats::write::{StoreWriter, Targets, TopologyWriter};
+use topostream_formats::{Direction, EdgeSource, Encoding, Manifest, Result, VertexOrder, WeightType};
+
+/// Lists that pages refer to take at most one part in this many of the memory. Otherwise pages copy them.
+const BATCHES_PART: u64 = 4;
+
+/// What has been written.
+pub(super) struct Made {
+    pub(super) order: VertexOrder,
+    pub(super) ids: Ids,
+    pub(super) out: TopologyManifest,
+    pub(super) in_lists: Option<TopologyManifest>,
+    pub(super) part: Option<PartManifest>,
+    pub(super) vertices: u64,
+    pub(super) edges: u64,
+    pub(super) input_edges: u64,
+    pub(super) self_loops_removed: u64,
+    pub(super) seen: Seen,
+}
+
+pub(super) struct Formatter<'a, R> {
+    pub(super) options: &'a FormatOptions,
+    pub(super) writer: StoreWriter,
+    pub(super) folder: PathBuf,
+    pub(super) progress: &'a dyn Progress,
+    pub(super) cancel: &'a Cancel,
+    pub(super) budget: Budget,
+    pub(super) edges: Collected<R>,
+    pub(super) naming: Naming,
+    /// The file of the order, if there is one, until the vertices are numbered.
+    pub(super) list: Option<VertexList>,
+    /// The names of the vertices, if original ids are names.
+    pub(super) names: Option<NamesFrom<'a>>,
+    /// The number of each vertex among them, if the order is another one.
+    pub(super) order_of_names: Option<Spool>,
+    pub(super) duplicates_removed: u64,
+    /// Edges with the same ends as the one before them, if all were passed in order.
+    pub(super) repeated: u64,
+    /// Whether every edge is there in both directions.
+    pub(super) mirrored: bool,
+    /// The smallest `edges_max` of a packed encoding that holds all pages so far.
+    pub(super) edges_max: u32,
+}
+
+impl<'a, R: Record> Formatter<'a, R> {
+    pub(super) fn run(
+        mut source: Box<dyn EdgeSource>,
+        open: &mut OpenSource<'_>,
+        (list, names): (Option<VertexList>, Option<NamesFrom<'a>>),
+        path: &Path,
+        options: &'a FormatOptions,
+        progress: &'a dyn Progress,
+        cancel: &'a Cancel,
+    ) -> Result<FormatReport> {
+        let info = source.info().clone();
+        let budget = Budget::new(&mut *source, options)?;
+        let tag = part::tag(&info, options);
+        let writer = StoreWriter::create(path, options.layout.clone(), tag)?;
+        let folder = options.temporary.clone().unwrap_or_else(|| writer.temporary().to_owned());
+        let (edges, naming) = (Collected::Memory(Vec::new()), Naming::vertices_below(0));
+        let (duplicates_removed, repeated, edges_max) = (0, 0, 0);
+        let mirrored = !info.directed || info.mirror || options.symmetrize;
+        let mut formatter = Self {
+            options,
+            writer,
+            folder,
+            progress,
+            cancel,
+            budget,
+            edges,
+            naming,
+            list,
+            names,
+            order_of_names: None,
+            duplicates_removed,
+            repeated,
+            mirrored,
+            edges_max,
+        };
+        formatter.check_adjacency(&info)?;
+        let made = match Seeded::of(&*source, options) {
+            Some(seeded) => formatter.make_seeded(&seeded)?,
+            None => None,
+        };
+        let made = match made {
+            Some(made) => made,
+            None => formatter.make_sorted(source, open)?,
+        };
+        let made = formatter.with_names(made)?;
+        let duplicates_removed = formatter.duplicates_removed;
+        let repeated = formatter.repeated.max(duplicates_removed);
+        let manifest = Manifest {
+            tag,
+            created_by: concat!("topostream ", env!("CARGO_PKG_VERSION")).into(),
+            origin: info.name,
+            vertices: made.vertices,
+            edges: made.edges,
+            input_edges: made.input_edges,
+            directed: info.directed && !options.symmetrize,
+            weights: options.layout.weights,
+            encoding: formatter.encoding(),
+            page_bytes: options.layout.page_bytes,
+            order: made.order,
+            ids: made.ids,
+            stripes: options.layout.stripes.clone(),
+            out: made.out,
+            in_lists: made.in_lists,
+            part: made.part,
+        };
+        cancel.check()?;
+        formatter.writer.finish(&manifest)?;
+        let (self_loops_removed, seen) = (made.self_loops_removed, made.seen);
+        Ok(FormatReport { manifest, self_loops_removed, duplicates_removed, repeated, seen })
+    }
+
+    /// Writes the names of the vertices, if they have names: at last, when no edges are in memory.
+    fn with_names(&mut self, made: Made) -> Result<Made> {
+        let Some(names) = self.names else { return Ok(made) };
+        self.edges = Collected::Memory(Vec::new());
+        self.progress.begin("write names", None, Unit::Edges);
+        let (order, memory_bytes) = (self.order_of_names.take(), self.budget.left(0));
+        let ids = match names {
+            NamesFrom::Dictionary(names) => names.write(&mut self.writer, order.as_ref(), memory_bytes, self.cancel)?,
+            NamesFrom::Store(names) => {
+                let order = order.expect("numbers have been noted");
+                copy_names(names, &order, &mut self.writer, (&self.folder, memory_bytes), self.cancel)?
+            }
+        };
+        self.progress.end();
+        Ok(Made { ids, ..made })
+    }
+
+    /// Collects all edges, sorts them, and writes their lists.
+    fn make_sorted(&mut self, source: Box<dyn EdgeSource>, open: &mut OpenSource<'_>) -> Result<Made> {
+        let sorter = Sorter::new(&self.folder, self.budget.sort_bytes(), self.cancel.clone());
+        let sorter = if order::is_before_sorting(self.options) { sorter.unsorted() } else { sorter };
+        let Ingested { edges, naming, input_edges, self_loops_removed, seen } =
+            ingest::<R>(source, open, self.options, sorter, self.progress, self.cancel)?;
+        let vertices = naming.vertices();
+        (self.edges, self.naming) = (edges, naming);
+        self.budget.check(&self.known())?;
+        let (order, ids) = self.number_vertices()?;
+        let mut part = None;
+        let (out, edges) = match self.options.part {
+            Some(number) => {
+                let made = self.write_part(number)?;
+                part = Some(made.part);
+                (made.out, made.edges)
+            }
+            None if self.options.shards > 1 => self.write_shards()?,
+            None => self.write_lists(Direction::Out)?,
+        };
+        let own = self.destinations(part.as_ref());
+        let in_lists = if self.options.in_edges { Some(self.write_in_lists(edges, &own)?) } else { None };
+        Ok(Made { order, ids, out, in_lists, part, vertices, edges, input_edges, self_loops_removed, seen })
+    }
+
+    /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed.
+    fn number_vertices(&mut self) -> Result<(VertexOrder, Ids)> {
+        if self.options.order == VertexOrder::Natural {
+            return Ok((VertexOrder::Natural, self.natural_ids()?));
+        }
+        let order = self.reorder()?;
+        if let Some(encoding) = order.encoding {
+            self.writer.set_encoding(encoding);
+        }
+        let ids = if order.kind == VertexOrder::Natural { self.natural_ids()? } else { self.ids_in(&order)? };
+        // From here on the edges carry vertex numbers.
+        self.naming = Naming::vertices_below(self.naming.vertices());
+        Ok((order.kind, ids))
+    }
+
+    fn natural_ids(&mut self) -> Result<Ids> {
+        match self.names {
+            Some(NamesFrom::Dictionary(_)) => return Ok(Ids::Range { first: 0 }),
+            Some(NamesFrom::Store(_)) => {
+                self.order_of_names = Some(note_numbers(&self.folder, self.naming.originals())?);
+                return Ok(Ids::Range { first: 0 });
+            }
+            None => {}
+        }
+        match self.naming.first() {
+            Some(first) => Ok(Ids::Range { first }),
+            None => Ok(self.writer.write_ids(|| self.naming.originals())?),
+        }
+    }
+
+    fn ids_in(&mut self, order: &Order) -> Result<Ids> {
+        let originals: Vec<u64> = match self.naming.first() {
+            None if !order.by_id => self.naming.originals().collect(),
+            _ => Vec::new(),
+        };
+        let original = |&vertex: &u32| match self.naming.first() {
+            _ if order.by_id => u64::from(vertex),
+            Some(first) => first + u64::from(vertex),
+            None => originals[vertex as usize],
+        };
+        if self.names.is_some() {
+            self.order_of_names = Some(note_numbers(&self.folder, order.vertices.iter().map(original))?);
+            return Ok(Ids::Range { first: 0 });
+        }
+        self.writer.write_ids(|| order.vertices.iter().map(original))
+    }
+
+    /// What is known about the vertices and edges at this point.
+    pub(super) fn known(&self) -> Known {
+        let (vertices, records) = (self.naming.vertices(), self.edges.records());
+        Known { vertices, map_bytes: self.naming.memory_bytes(), listed: self.naming.first().is_none(), records }
+    }
+
+    /// The memory for a second set of edges beside the sorted ones and `other_bytes`. Moves the sorted ones to disk if
+    /// necessary.
+    pub(super) fn sort_beside(&mut self, other_bytes: u64) -> Result<u64> {
+        let left = self.budget.left(self.naming.memory_bytes() + other_bytes);
+        let rest = left.saturating_sub(self.edges.memory_bytes());
+        if rest >= left / 4 {
+            return Ok(rest);
+        }
+        self.shrink_edges(left / 2)?;
+        Ok(left / 2)
+    }
+
+    /// Limits the memory of the sorted edges.
+    pub(super) fn shrink_edges(&mut self, memory_bytes: u64) -> Result<()> {
+        let edges = std::mem::replace(&mut self.edges, Collected::Memory(Vec::new()));
+        self.edges = edges.shrink(memory_bytes, &self.folder, self.cancel)?;
+        Ok(())
+    }
+
+    /// Passes every edge once, as vertices, in order, without duplicates if those are dropped. Returns their number.
+    pub(super) fn each_edge(&mut self, stage: &str, mut take: impl FnMut(u32, u32, u32) -> Result<()>) -> Result<u64> {
+        self.progress.begin(stage, Some(self.edges.records()), Unit::Edges);
+        let (naming, unique) = (&self.naming, self.options.remove_duplicates);
+        let (mut last, mut last_source, mut passed, mut repeated) = (None, None, 0u64, 0u64);
+        let cancel = self.cancel;
+        self.edges.for_each(|records| {
+            cancel.check()?;
+            for record in records {
+                let (source, dest, weight) = record.parts();
+                if last == Some((source, dest)) {
+                    repeated += 1;
+                    if unique {
+                        continue;
+                    }
+                }
+                last = Some((source, dest));
+                passed += 1;
+                let vertex = match last_source {
+                    Some((raw, vertex)) if raw == source => vertex,
+                    _ => naming.vertex(source),
+                };
+                last_source = Some((source, vertex));
+                take(vertex, naming.vertex(dest), weight)?;
+            }
+            self.progress.position(passed + if unique { repeated } else { 0 });
+            Ok(())
+        })?;
+        self.progress.end();
+        self.count_repeated(repeated);
+        Ok(passed)
+    }
+
+    /// Notes how many edges had the same ends as the one before them, in a pass over all edges.
+    pub(super) fn count_repeated(&mut self, repeated: u64) {
+        self.repeated = self.repeated.max(repeated);
+        if self.options.remove_duplicates {
+            self.duplicates_removed = self.duplicates_removed.max(repeated);
+        }
+    }
+
+    /// Writes the sorted edges as the lists of a direction. Also returns their number.
+    fn write_lists(&mut self, direction: Direction) -> Result<(TopologyManifest, u64)> {
+        let vertices = self.naming.vertices();
+        let known = self.known();
+        let left = self.budget.left(known.map_bytes + self.budget.writing_bytes(&known));
+        let batches_bytes = batches::memory_bytes(self.writer.layout()).filter(|&bytes| bytes <= left / BATCHES_PART);
+        self.shrink_edges(left - batches_bytes.unwrap_or(0))?;
+        let mut targets = None;
+        if let Encoding::RecordId { .. } = self.options.layout.encoding {
+            let mut layout = TopologyWriter::layout_only(self.options.layout.clone());
+            self.each_edge("lay out pages", |source, dest, weight| layout.push(source, dest, weight))?;
+            targets = Some(Targets::new(&layout.finish(vertices)?.1, vertices));
+        }
+        let stage = if direction == Direction::Out { "write out-lists" } else { "write in-lists" };
+        let mut lists = self.writer.topology(direction, targets)?;
+        let weights = self.options.layout.weights.unwrap_or(WeightType::U32);
+        let edges = match PackedParameters::of(self.writer.layout().encoding).filter(|_| batches_bytes.is_some()) {
+            Some(parameters) => self.write_batches(stage, parameters, &mut lists)?,
+            None => {
+                self.each_edge(stage, |source, dest, weight| lists.push(source, dest, unsortable(weight, weights)))?
+            }
+        };
+        Ok((self.end_lists(lists, self.naming.vertices())?, edges))
+    }
+
+    /// Ends a topology.
+    pub(super) fn end_lists(&mut self, lists: TopologyWriter, vertices: u64) -> Result<TopologyManifest> {
+        let (summary, pages) = lists.finish(vertices)?;
+        self.edges_max = self.edges_max.max(edges_max_of(&pages));
+        Ok(summary)
+    }
+
+    /// The encoding of the pages. Plain images are as small as they can be; but pages of weights that are not packed
+    /// have been written with the size of the images that were foreseen.
+    fn encoding(&self) -> Encoding {
+        match self.writer.layout().encoding {
+            Encoding::Packed { step, own, .. } if self.options.layout.weights != Some(WeightType::F32) => {
+                Encoding::Packed { edges_max: self.edges_max, step, own }
+            }
+            foreseen => foreseen,
+        }
+    }
+
+    /// Reverses the edges to these destinations, sorts them again and writes them.
+    fn write_in_lists(&mut self, edges: u64, dests: &Range<u64>) -> Result<TopologyManifest> {
+        let sort_bytes = self.sort_beside(0)?;
+        let mut sorter = Sorter::new(&self.folder, sort_bytes, self.cancel.clone());
+        self.each_edge("sort in-edges", |source, dest, weight| match dests.contains(&dest.into()) {
+            true => sorter.push(R::new(dest, source, weight)),
+            false => Ok(()),
+        })?;
+        self.edges = sorter.finish()?;
+        self.naming = Naming::vertices_below(self.naming.vertices());
+        let (summary, written) = self.write_lists(Direction::In)?;
+        assert_eq!(written, edges, "as many edges go in as go out");
+        Ok(summary)
+    }
+}
