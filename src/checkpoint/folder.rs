@@ -134,7 +134,7 @@ impl Folder {
         let new = path.join(NEW);
         let tried = File::create(&new).and_then(|_| std::fs::remove_file(&new));
         tried.map_err(|source| unusable(path, NEW, &source))?;
-        Ok(Self { path: path.into(), _lock: lock, around: around })
+        Ok(Self { path: path.into(), _lock: lock, around })
     }
 
     /// Removes both generations, and the folder if it is a rank's.

@@ -37,7 +37,8 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         let side = |assignment: Assignment| {
             let setup = Setup { assignment, ..bench.setup(devices, Strategy::Replicate) };
             let name = format!("{assignment}, {devices} devices");
-            Ok(Side { name, case: Rc::clone(&case), rig: setup.rig(&case.path, works[0])? })
+            let rig = setup.rig(&case.path, works[0])?;
+            Ok(Side { name, case: Rc::clone(&case), rig, waker: None })
         };
         let mut all_sides = ASSIGNMENTS.into_iter().map(side).collect::<Result<Vec<_>>>()?;
         let all = sides::rounds(bench, "assignments", &works, &mut all_sides)?;

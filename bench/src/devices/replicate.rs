@@ -27,7 +27,8 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         let setup = |count| Setup { sums, ..bench.setup(count, Strategy::Replicate) };
         let side = |&count: &usize| {
             let name = format!("replicate, {count} devices, {}", sums.name());
-            Ok(Side { name, case: Rc::clone(&case), rig: setup(count).rig(&case.path, works[0])? })
+            let rig = setup(count).rig(&case.path, works[0])?;
+            Ok(Side { name, case: Rc::clone(&case), rig, waker: None })
         };
         let mut all_sides = counts.iter().map(side).collect::<Result<Vec<_>>>()?;
         let all = sides::rounds(bench, "replicate", &works, &mut all_sides)?;

@@ -4,10 +4,11 @@
 use super::sides::{self, Ran, Side, speed};
 use super::{Bench, Case};
 use crate::Result;
-use crate::gpu::api::{DeviceChoice, Setup, Strategy, Work};
+use crate::gpu::api::{DeviceChoice, Rig, Setup, Strategy, Work};
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 use clap::ValueEnum;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 const EXPECTATION: &str = "kernels take half as long on two devices, and values cross each bus once: by pull 4 bytes \
@@ -42,13 +43,16 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     let scale = bench.options.scale;
     let case = bench.plain()?;
     let mut on_all = Vec::new();
+    let mut wakers = Wakers::default();
     let mut strong = Table::new(format!("{}, strong scaling, pages in device memory", case.name), &columns());
     for works in all_works(bench, &case) {
         let mut ways = vec![(1, Strategy::Auto)];
         for count in bench.counts().into_iter().filter(|&count| count > 1) {
             ways.extend([Strategy::Auto, Strategy::Replicate, Strategy::Shard].map(|strategy| (count, strategy)));
         }
-        let side = |&(count, strategy): &(usize, Strategy)| side(bench, &case, works[0], count, strategy);
+        let side = |&(count, strategy): &(usize, Strategy)| {
+            side(bench, &case, works[0], (count, strategy), wakers.of(bench, &case, count)?)
+        };
         let mut all_sides = ways.iter().map(side).collect::<Result<Vec<_>>>()?;
         let all = sides::rounds(bench, "scaling", &works, &mut all_sides)?;
         for (&(count, strategy), ran) in ways.iter().zip(&all) {
@@ -68,6 +72,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         on_all.push(most.map(|(_, ran)| ran).unwrap_or_default());
     }
     outcome.tables.push(strong);
+    drop(wakers);
     if !bench.options.strong {
         outcome.tables.push(weak(bench, on_all)?);
     }
@@ -84,13 +89,19 @@ fn weak(bench: &Bench, on_all: Vec<Vec<Ran>>) -> Result<Table> {
     let mut cases = Vec::new();
     for &count in counts.iter().filter(|&&count| count < most) {
         let scale = bench.options.scale - (most / count).ilog2();
-        cases.push((count, scale, bench.case(&bench.store_of(&bench.wanted(), scale)?, format!("R-MAT {scale}"))?));
+        cases.push((
+            Wakers::default(),
+            count,
+            scale,
+            bench.case(&bench.store_of(&bench.wanted(), scale)?, format!("R-MAT {scale}"))?,
+        ));
     }
     for (kind, on_all) in on_all.into_iter().enumerate() {
         let mut by_count = Vec::new();
-        for (count, scale, case) in &cases {
+        for (wakers, count, scale, case) in &mut cases {
             let works = all_works(bench, case).into_iter().nth(kind).expect("as many for each graph");
-            let mut side = [side(bench, case, works[0], *count, Strategy::Auto)?];
+            let waker = wakers.of(bench, case, *count)?;
+            let mut side = [side(bench, case, works[0], (*count, Strategy::Auto), waker)?];
             let ran = sides::rounds(bench, "scaling", &works, &mut side)?.swap_remove(0);
             by_count.push((works[0], *count, *scale, ran));
         }
@@ -111,15 +122,42 @@ fn columns() -> Vec<&'static str> {
     [&["work", "scale", "devices", "strategy"][..], &sides::FIGURES].concat()
 }
 
-fn side(bench: &Bench, case: &Rc<Case>, work: Work, count: usize, strategy: Strategy) -> Result<Side> {
-    let setup = Setup {
+fn side(
+    bench: &Bench,
+    case: &Rc<Case>,
+    work: Work,
+    (count, strategy): (usize, Strategy),
+    waker: Rc<Rig>,
+) -> Result<Side> {
+    let name = format!("resident, {count} devices, {strategy}");
+    let rig = setup(bench, count, strategy).rig(&case.path, work)?;
+    Ok(Side { name, case: Rc::clone(case), rig, waker: Some(waker) })
+}
+
+fn setup(bench: &Bench, count: usize, strategy: Strategy) -> Setup {
+    Setup {
         devices: bench.devices[..count].to_vec(),
         strategy,
         rates: bench.rates.clone(),
         ..Setup::new(DeviceChoice::Cpu, bench.threads())
-    };
-    let name = format!("resident, {count} devices, {strategy}");
-    Ok(Side { name, case: Rc::clone(case), rig: setup.rig(&case.path, work)? })
+    }
+}
+
+/// Scans of a graph that keep devices awake, by the number of devices.
+#[derive(Default)]
+struct Wakers(BTreeMap<usize, Rc<Rig>>);
+
+impl Wakers {
+    /// The scan of the first devices. Its pages are in their memory from the first time on.
+    fn of(&mut self, bench: &Bench, case: &Case, count: usize) -> Result<Rc<Rig>> {
+        if let Some(waker) = self.0.get(&count) {
+            return Ok(Rc::clone(waker));
+        }
+        let waker = Rc::new(setup(bench, count, Strategy::Auto).rig(&case.path, Work::Push)?);
+        waker.run()?;
+        self.0.insert(count, Rc::clone(&waker));
+        Ok(waker)
+    }
 }
 
 fn all_works(bench: &Bench, case: &Case) -> Vec<Vec<Work>> {

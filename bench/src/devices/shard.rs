@@ -39,7 +39,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     for works in [vec![Work::Push], bench.searches(&plain, Work::TopDown)] {
         let side = |(case, name): (&Rc<Case>, &str)| {
             let rig = bench.setup(devices, Strategy::Shard).rig(&case.path, works[0])?;
-            Ok(Side { name: format!("shard, {name}, {devices} devices"), case: Rc::clone(case), rig })
+            Ok(Side { name: format!("shard, {name}, {devices} devices"), case: Rc::clone(case), rig, waker: None })
         };
         let stores = [(&plain, "plain store"), (&sharded, "store in shards")];
         let mut all_sides = stores.into_iter().map(side).collect::<Result<Vec<_>>>()?;

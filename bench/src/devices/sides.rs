@@ -17,6 +17,9 @@ pub struct Side {
     pub case: Rc<Case>,
     /// The engine and its work.
     pub rig: Rig,
+    /// A scan in the memory of the same devices, which restores their clocks before a run: short searches do not. None
+    /// if the work itself is long enough.
+    pub waker: Option<Rc<Rig>>,
 }
 
 /// A run.
@@ -38,8 +41,11 @@ pub fn rounds(bench: &Bench, part: &'static str, works: &[Work], sides: &mut [Si
         for &work in works {
             for (side, ran) in sides.iter_mut().zip(&mut all) {
                 side.rig.work = work;
-                // Meanwhile the answer of the previous side was checked on the CPU.
-                wake(|| side.rig.run().map(drop))?;
+                // Meanwhile the answer of the previous side was checked on the CPU, and devices lowered their clocks.
+                match &side.waker {
+                    Some(waker) => drop(waker.run()?),
+                    None => wake(|| side.rig.run().map(drop))?,
+                }
                 let (measured, report) = side.case.run_with_report(&side.rig)?;
                 // The first run fills buffers.
                 if round > 0 {
