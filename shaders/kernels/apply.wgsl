@@ -9,6 +9,7 @@ fn apply_sparse(places: Places, count: u32, thread: u32, threads: u32) {
     for (var i = thread; i < count; i += threads) {
         let vertex = received[places.vertices + i];
         activate(vertex);
+        followers_insert(vertex);
         if MESSAGE_FLAGS {
             sets_learn(vertex, received[places.sets + i]);
         }
@@ -27,6 +28,7 @@ fn apply_word(places: Places, at: u32) -> u32 {
     let word = message.first / 32u + at;
     let bits = received[places.vertices + at];
     next_frontier_join(word, bits);
+    followers_join(word, bits);
     sets_join(word, places.sets + at);
     return bits;
 }

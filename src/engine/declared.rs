@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
-use crate::model::attributes::{Attribute, AttributeType, Initial};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge};
 use topostream_formats::{Direction, Store};
 
 /// The maximum number of sets of vertices that devices can exchange: a message has one word of 32 bits for them.
@@ -45,11 +45,18 @@ fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared
     let double = double.map(|attribute| {
         format!("attribute {} has type f64, which GPUs do not have: the algorithm cannot have a shader", attribute.name)
     });
+    let fits = |attribute: &Attribute| {
+        algorithm.is_traversal() && attribute.of == AttributeType::Bit && attribute.role.is_written()
+    };
+    let follower = declared.iter().find(|attribute| attribute.merge == Merge::Activation && !fits(attribute));
+    let follower = follower.map(|attribute| {
+        format!("attribute {} follows activations, but is not a bit that edges of a traversal write", attribute.name)
+    });
     let place = algorithm.deferred().filter(|&place| !is_set(declared, place));
     let deferred = place.map(|place| format!("`deferred` is attribute {place}, which is not a bit attribute"));
     let tables = algorithm.is_traversal() && algorithm.tables().iter().any(|table| table.is_own());
     let tables = tables.then(|| "a traversal cannot have tables of its own".into());
-    visits.iter().find_map(of_visit).or(deferred).or(tables).or(first).or(double)
+    visits.iter().find_map(of_visit).or(deferred).or(tables).or(first).or(double).or(follower)
 }
 
 fn is_set(declared: &[Attribute], place: usize) -> bool {

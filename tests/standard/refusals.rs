@@ -20,6 +20,8 @@ use topostream_tools::format::FormatOptions;
 #[derive(Clone)]
 struct Own {
     of: AttributeType,
+    /// How its attribute is merged; none: as suits the type.
+    merge: Option<Merge>,
     visits: Vec<(Direction, Visit)>,
     first: (Direction, Visit),
     seeds: Seeds,
@@ -62,7 +64,7 @@ impl Algorithm for Own {
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let (initial, role) = (Initial::Bits(0), Role::Writable);
         let merge = if self.of == AttributeType::Bit { Merge::Or } else { Merge::Add };
-        vec![Attribute { name: "value", of: self.of, role, merge, initial }]
+        vec![Attribute { name: "value", of: self.of, role, merge: self.merge.unwrap_or(merge), initial }]
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -123,7 +125,7 @@ pub const ALL: (Direction, Visit) = (Direction::Out, Visit::All);
 
 fn sound() -> Own {
     let (of, seeds) = (AttributeType::U32, Seeds::default());
-    Own { of, visits: vec![ALL], first: ALL, seeds, traversal: false, text: TEXT, panics: Panics::Nowhere }
+    Own { of, merge: None, visits: vec![ALL], first: ALL, seeds, traversal: false, text: TEXT, panics: Panics::Nowhere }
 }
 
 pub fn graph() -> EdgeList {
@@ -164,6 +166,7 @@ fn contradictory_declarations_are_refused() {
     let in_lists = (Direction::In, Visit::All);
     let within = (Direction::Out, Visit::Within(0));
     let (none, frontier) = ((Direction::Out, Visit::None), (Direction::Out, Visit::Frontier));
+    let merge = Some(Merge::Activation);
     let seed = |vertex, attribute| Seeds { active: Vec::new(), values: vec![Seed { attribute, vertex, bits: 1 }] };
     let cases = [
         (Own { visits: vec![ALL, in_lists], ..sound() }, "in-lists, and the store has none"),
@@ -179,6 +182,11 @@ fn contradictory_declarations_are_refused() {
         (Own { seeds: seed(0, 3), ..sound() }, "a seed sets attribute 3"),
         (Own { seeds: Seeds { active: vec![1], values: Vec::new() }, ..sound() }, "starts with active vertices"),
         (Own { of: AttributeType::F64, ..sound() }, "attribute value has type f64, which GPUs do not have"),
+        (Own { of: AttributeType::Bit, merge, ..sound() }, "attribute value follows activations, but is not a bit"),
+        (
+            Own { merge, visits: vec![frontier], first: frontier, traversal: true, ..sound() },
+            "attribute value follows activations, but is not a bit",
+        ),
     ];
     for (own, words) in cases {
         for options in every_team() {

@@ -165,7 +165,7 @@ impl Algorithm for Bfs {
             name: "visited",
             of: AttributeType::Bit,
             role,
-            merge: Merge::Or,
+            merge: Merge::Activation,
             initial: Initial::Bits(0),
         }];
         if self.parents {

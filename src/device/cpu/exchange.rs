@@ -181,6 +181,10 @@ impl MessageView<'_> {
                 self.set(places.bases + block, number as u32);
             }
             for (word, mut bits) in self.active(&vertices) {
+                for &place in &self.layout.followers {
+                    let unset = bits & !attributes.bits(place).half_word(word as u32);
+                    debug_assert_eq!(unset, 0, "{}: activated, and not set", self.declared[place].name);
+                }
                 if !sparse {
                     let at = word - self.vertices.start / 32;
                     self.set(places.vertices + at, bits);
@@ -263,6 +267,9 @@ impl MessageView<'_> {
     /// Merges the values of an activated vertex, which are `stride` words apart.
     fn meet(&self, vertex: u32, at: u64, stride: u64) {
         self.state.next_frontier(self.superstep).learn(vertex);
+        for &place in &self.layout.followers {
+            self.state.attributes.bits(place).learn(vertex);
+        }
         for (which, &place) in (0..).zip(&self.layout.values) {
             let merge = self.declared[place].merge;
             self.state.attributes.meet(place, merge, vertex, self.get(at + which * stride));

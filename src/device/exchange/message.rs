@@ -11,6 +11,8 @@
 //! ```
 //!
 //! - `count`: the number of activated vertices. If it is 0, the message is its header alone.
+//! - Bit attributes that follow activations ([`Merge::Activation`]) have no place: receivers set them where vertices are
+//!   activated.
 //! - Sparse: the vertices, in any order; then, if the message carries bit attributes, one word for each vertex, with
 //!   bit k set if it is in the k-th of them; then for each other attribute, in the order of declaration, a value for
 //!   each vertex.
@@ -20,7 +22,7 @@
 //!
 //! The shorter form is sent; the sparse one if both have the same length.
 
-use crate::model::attributes::{Attribute, AttributeType, Role};
+use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
 use std::ops::Range;
 
 /// The number of vertices in a block: 256 words of 32 bits, the share of one workgroup.
@@ -39,6 +41,8 @@ pub struct MessageLayout {
     pub bits: Vec<usize>,
     /// Attributes of one word a vertex, by their places in the declaration.
     pub values: Vec<usize>,
+    /// Bit attributes that are set where a vertex is activated, by their places in the declaration.
+    pub followers: Vec<usize>,
 }
 
 /// The offsets of a message's parts, in words from its start.
@@ -68,9 +72,10 @@ impl MessageLayout {
             false => attribute.role.is_written(),
             true => attribute.role == Role::Writable,
         };
-        let (mut bits, mut values) = (Vec::new(), Vec::new());
+        let (mut bits, mut values, mut followers) = (Vec::new(), Vec::new(), Vec::new());
         for (place, attribute) in declared.iter().enumerate().filter(|(_, attribute)| sent(attribute)) {
             match attribute.of {
+                AttributeType::Bit if attribute.merge == Merge::Activation => followers.push(place),
                 AttributeType::Bit => bits.push(place),
                 AttributeType::U32 | AttributeType::F32 => values.push(place),
                 AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => {
@@ -78,7 +83,7 @@ impl MessageLayout {
                 }
             }
         }
-        Self { bits, values }
+        Self { bits, values, followers }
     }
 
     /// Returns the offsets of a sparse message with `count` vertices.
@@ -129,7 +134,7 @@ pub fn blocks_of(vertices: &Range<u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::attributes::{Initial, Merge};
+    use crate::model::attributes::Initial;
 
     fn attribute(of: AttributeType, role: Role) -> Attribute {
         Attribute { name: "any", of, role, merge: Merge::Min, initial: Initial::Bits(0) }
@@ -140,12 +145,12 @@ mod tests {
         let value = attribute(AttributeType::U32, Role::Writable);
         let other = attribute(AttributeType::U32, Role::Accumulated);
         let read = attribute(AttributeType::F32, Role::Gathered);
-        let layout = MessageLayout::new(&[value, bit, read, other], false);
-        assert_eq!(layout, MessageLayout { bits: vec![1], values: vec![0, 3] });
-        assert_eq!(
-            MessageLayout::new(&[value, bit, read, other], true),
-            MessageLayout { bits: vec![], values: vec![0] }
-        );
+        let follower = Attribute { merge: Merge::Activation, ..bit };
+        let declared = [value, bit, read, other, follower];
+        let layout = MessageLayout::new(&declared, false);
+        assert_eq!(layout, MessageLayout { bits: vec![1], values: vec![0, 3], followers: vec![4] });
+        let sharded = MessageLayout { bits: vec![], values: vec![0], followers: vec![] };
+        assert_eq!(MessageLayout::new(&declared, true), sharded);
         layout
     }
 

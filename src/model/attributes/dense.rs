@@ -185,7 +185,7 @@ impl Take {
             Self::Merge(Merge::Add) => old.wrapping_add(word),
             Self::Merge(Merge::Min) => old.min(word),
             Self::Merge(Merge::Max) => old.max(word),
-            Self::Merge(Merge::Or) => old | word,
+            Self::Merge(Merge::Or | Merge::Activation) => old | word,
         }
     }
 
@@ -196,7 +196,7 @@ impl Take {
             Self::Merge(Merge::Add) => (a + b).to_bits(),
             Self::Merge(Merge::Min) => a.min(b).to_bits(),
             Self::Merge(Merge::Max) => a.max(b).to_bits(),
-            Self::Merge(Merge::Or) => old | word,
+            Self::Merge(Merge::Or | Merge::Activation) => old | word,
         }
     }
 
@@ -207,7 +207,7 @@ impl Take {
             Self::Merge(Merge::Add) => (a + b).to_bits(),
             Self::Merge(Merge::Min) => a.min(b).to_bits(),
             Self::Merge(Merge::Max) => a.max(b).to_bits(),
-            Self::Merge(Merge::Or) => old | wide,
+            Self::Merge(Merge::Or | Merge::Activation) => old | wide,
         }
     }
 
@@ -217,7 +217,7 @@ impl Take {
             Self::Merge(Merge::Add) => old.wrapping_add(wide),
             Self::Merge(Merge::Min) => old.min(wide),
             Self::Merge(Merge::Max) => old.max(wide),
-            Self::Merge(Merge::Or) => old | wide,
+            Self::Merge(Merge::Or | Merge::Activation) => old | wide,
         }
     }
 }

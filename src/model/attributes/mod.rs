@@ -114,6 +114,10 @@ pub enum Merge {
     Max,
     /// The bitwise or.
     Or,
+    /// By the activations of a traversal: edges set the bit of a vertex when they activate it, and never otherwise.
+    /// Devices that share a run tell each other activations anyway, so these bits need no room in a message. For
+    /// [`AttributeType::Bit`] only.
+    Activation,
 }
 
 /// The initial value of an attribute.

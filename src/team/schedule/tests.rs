@@ -45,7 +45,7 @@ fn play(rounds: &[Round], devices: &mut [Values], declared: &[Attribute]) {
                     (true, Merge::Add) => *cell + value,
                     (true, Merge::Min) => (*cell).min(value),
                     (true, Merge::Max) => (*cell).max(value),
-                    (true, Merge::Or) => *cell | value,
+                    (true, Merge::Or | Merge::Activation) => *cell | value,
                     (false, _) => value,
                 };
             }

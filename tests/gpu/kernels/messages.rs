@@ -36,7 +36,15 @@ fn attributes() -> Vec<Attribute> {
         attribute("cold", F32, Role::Writable, Merge::Max),
         attribute("count", U32, Role::Accumulated, Merge::Add),
         attribute("shut", Bit, Role::Writable, Merge::Or),
+        attribute("reached", Bit, Role::Accumulated, Merge::Activation),
     ]
+}
+
+/// Sets that follow activations, which messages do not carry.
+fn followers() -> Vec<Attribute> {
+    let (of, merge, initial) = (AttributeType::Bit, Merge::Activation, Initial::Bits(0));
+    let set = |name, role| Attribute { name, of, role, merge, initial };
+    vec![set("visited", Role::Writable), set("ever", Role::Accumulated)]
 }
 
 /// The contents of a message by vertex: membership in sets, and values.
@@ -287,6 +295,8 @@ fn cases(gpu: &Gpu) -> Vec<Case> {
         whole(of(&[AttributeType::U32]), 8_192..24_576),
         whole(of(&[AttributeType::Bit]), 0..all),
         whole(Vec::new(), 0..30_000),
+        whole(followers(), 0..all),
+        Case::new(gpu, followers(), part(9_000..33_333, true), 8_192..33_333, 20),
     ]
 }
 
@@ -342,7 +352,7 @@ fn met(attribute: &Attribute, old: u32, change: u32) -> u32 {
         (_, Merge::Min) => old.min(change),
         (_, Merge::Max) => old.max(change),
         (_, Merge::Add) => old.wrapping_add(change),
-        (_, Merge::Or) => old | change,
+        (_, Merge::Or | Merge::Activation) => old | change,
     }
 }
 
@@ -379,6 +389,8 @@ fn takes_in(gpu: &Gpu, case: &Case, changes: &Changes, sets: &[Vec<u32>], sparse
                 *value = if has_seen { values[which] } else { met(attribute, *value, values[which]) };
             } else if let Some(which) = layout.bits.iter().position(|&one| one == place) {
                 after[vertex as usize / 32] |= u32::from(flags[which]) << (vertex % 32);
+            } else if attribute.merge == Merge::Activation && (attribute.role == Role::Writable || !case.part.sharded) {
+                after[vertex as usize / 32] |= 1 << (vertex % 32);
             }
         }
         if let (false, Some(which)) = (sparse || changes.is_empty(), layout.bits.iter().position(|&one| one == place)) {

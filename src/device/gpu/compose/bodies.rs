@@ -118,8 +118,10 @@ pub(super) fn learn_body(of: AttributeType, merge: Merge) -> String {
         Merge::Add => None,
         Merge::Min => Some("min"),
         Merge::Max => Some("max"),
-        Merge::Or if of == AttributeType::F32 => return "CELL = bitcast<f32>(bitcast<u32>(CELL) | value);".into(),
-        Merge::Or => return "CELL |= value;".into(),
+        Merge::Or | Merge::Activation if of == AttributeType::F32 => {
+            return "CELL = bitcast<f32>(bitcast<u32>(CELL) | value);".into();
+        }
+        Merge::Or | Merge::Activation => return "CELL |= value;".into(),
     };
     let value = if of == AttributeType::F32 { "bitcast<f32>(value)" } else { "value" };
     match function {

@@ -37,7 +37,16 @@ pub(super) fn text(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
     match kernel {
         KernelName::Collect => flags_of(&sets) + &collect_values(&values),
         KernelName::Ship => ship_sets(&sets),
-        _ => sets_learn(&sets, options.sharded) + &sets_join(&sets, options.sharded) + &learn(&values, options.sharded),
+        _ => {
+            let followers: Vec<_> = layout.followers.iter().map(attribute).collect();
+            [
+                sets_learn(&sets, options.sharded),
+                sets_join(&sets, options.sharded),
+                learn(&values, options.sharded),
+                follow(&followers, options.sharded),
+            ]
+            .concat()
+        }
     }
 }
 
@@ -83,6 +92,14 @@ fn sets_join(sets: &[&Attribute], sharded: bool) -> String {
     function("sets_join(word: u32, place: u32)", sets, |which, set| {
         format!("{}_join(word, received[place + {which}u * message_words()]);", told(set, sharded))
     })
+}
+
+/// Sets that follow activations, for a vertex and for a word.
+fn follow(followers: &[&Attribute], sharded: bool) -> String {
+    let of_vertex = |_, set: &Attribute| format!("{}_insert(vertex);", told(set, sharded));
+    let of_word = |_, set: &Attribute| format!("{}_join(word, bits);", told(set, sharded));
+    function("followers_insert(vertex: u32)", followers, of_vertex)
+        + &function("followers_join(word: u32, bits: u32)", followers, of_word)
 }
 
 fn learn(values: &[&Attribute], sharded: bool) -> String {

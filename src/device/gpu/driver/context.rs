@@ -311,14 +311,29 @@ impl Context {
         groups: u32,
         find: impl Fn(&Resource) -> Option<&'b wgpu::Buffer>,
     ) -> Result<()> {
+        let (kernel, bound) = self.bind(name, (direction, visit), find)?;
+        let stamps = self.timing.next(&self.home.gpu, name.name());
+        kernel.dispatch(encoder, &bound.iter().collect::<Vec<_>>(), (groups, 1), stamps);
+        Ok(())
+    }
+
+    /// A kernel that processes no batch of pages, with its bind groups in the current superstep: of the buffers that
+    /// `find` returns, and the run's buffers for the rest.
+    ///
+    /// # Errors
+    /// Those of [`kernel`](Self::kernel).
+    pub fn bind<'b>(
+        &mut self,
+        name: KernelName,
+        (direction, visit): (Direction, Visit),
+        find: impl Fn(&Resource) -> Option<&'b wgpu::Buffer>,
+    ) -> Result<(Arc<Kernel>, Vec<wgpu::BindGroup>)> {
         let kernel = self.kernel(name, direction, visit, false)?;
         let graph = self.graph_buffers();
         let run = |resource: &Resource| self.buffers.find(graph, self.step.superstep, direction, resource);
         let bind = |group| kernel.bind(self.gpu(), group, |resource| find(resource).unwrap_or_else(|| run(resource)));
-        let bound: Vec<_> = (0..kernel.groups()).map(bind).collect();
-        let stamps = self.timing.next(&self.home.gpu, name.name());
-        kernel.dispatch(encoder, &bound.iter().collect::<Vec<_>>(), (groups, 1), stamps);
-        Ok(())
+        let bound = (0..kernel.groups()).map(bind).collect();
+        Ok((kernel, bound))
     }
 }
 

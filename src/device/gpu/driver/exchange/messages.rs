@@ -3,11 +3,14 @@
 use super::Exchange;
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout, SPARSE};
 use crate::device::gpu::adapter::readback::uniform;
-use crate::device::gpu::compose::layout::{self, MessageParams as MessageUniform};
+use crate::device::gpu::compose::layout::{self, MessageParams};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::driver::context::Context;
+use crate::device::gpu::kernels::Kernel;
 use crate::error::Result;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Exchange {
@@ -24,37 +27,48 @@ impl Exchange {
     }
 }
 
+/// The bindings of messages, which are the same in every other superstep: frontiers take turns.
+#[derive(Default)]
+pub(super) struct Messaging(HashMap<Message, Bound>);
+
+/// A kernel over a message.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Message {
+    name: KernelName,
+    vertices: Range<u64>,
+    /// The message's offset in the exchange memory.
+    at: u64,
+    odd: bool,
+}
+
+/// A kernel with its bind groups.
+#[derive(Clone)]
+struct Bound {
+    kernel: Arc<Kernel>,
+    groups: Arc<[wgpu::BindGroup]>,
+}
+
 impl Exchange {
     /// Writes the message for a range of vertices.
     pub(super) fn collect_message(
-        &self,
+        &mut self,
         context: &mut Context,
         encoder: &mut wgpu::CommandEncoder,
         vertices: &Range<u64>,
         at: u64,
     ) -> Result<()> {
-        let (chunk, offset) = self.locate(at);
         if vertices.is_empty() {
+            let (chunk, offset) = self.locate(at);
             encoder.clear_buffer(chunk, offset, Some(4 * HEADER_WORDS));
             return Ok(());
         }
-        let told = self.message(context, vertices, offset)?;
         encoder.clear_buffer(&self.scratch, 0, Some(4 * HEADER_WORDS));
-        for name in [KernelName::Collect, KernelName::Ship] {
-            let groups = layout::message_groups(vertices);
-            context.pass(encoder, name, super::VISIT, groups, |resource| match resource {
-                Resource::Message => Some(&told),
-                Resource::Collected => Some(&self.scratch),
-                Resource::Sent => Some(chunk),
-                _ => None,
-            })?;
-        }
-        Ok(())
+        self.message_pass(context, encoder, &[KernelName::Collect, KernelName::Ship], vertices, at)
     }
 
     /// Applies a message of another device.
     pub(super) fn apply_message(
-        &self,
+        &mut self,
         context: &mut Context,
         encoder: &mut wgpu::CommandEncoder,
         vertices: &Range<u64>,
@@ -63,30 +77,53 @@ impl Exchange {
         if vertices.is_empty() {
             return Ok(());
         }
-        let (chunk, offset) = self.locate(at);
-        let told = self.message(context, vertices, offset)?;
-        let groups = layout::message_groups(vertices);
-        context.pass(encoder, KernelName::Apply, super::VISIT, groups, |resource| match resource {
-            Resource::Message => Some(&told),
-            Resource::Received => Some(chunk),
-            _ => None,
-        })
+        self.message_pass(context, encoder, &[KernelName::Apply], vertices, at)
     }
 
-    fn message(&self, context: &Context, vertices: &Range<u64>, offset: u64) -> Result<wgpu::Buffer> {
-        let message = MessageUniform {
+    /// Encodes kernels over a message, one after another.
+    fn message_pass(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        names: &[KernelName],
+        vertices: &Range<u64>,
+        at: u64,
+    ) -> Result<()> {
+        let bound = names.iter().map(|&name| self.bound(context, name, vertices, at)).collect::<Result<Vec<_>>>()?;
+        let stamps = context.timing.next(&context.home.gpu, names[0].name());
+        let timestamp_writes = stamps.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
+            query_set,
+            beginning_of_pass_write_index: Some(begin),
+            end_of_pass_write_index: Some(end),
+        });
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
+        for Bound { kernel, groups } in bound {
+            kernel.dispatch_groups_in(&mut pass, &groups, layout::message_groups(vertices));
+        }
+        Ok(())
+    }
+
+    fn bound(&mut self, context: &mut Context, name: KernelName, vertices: &Range<u64>, at: u64) -> Result<Bound> {
+        let message = Message { name, vertices: vertices.clone(), at, odd: context.step.superstep % 2 == 1 };
+        if let Some(known) = self.messaging.0.get(&message) {
+            return Ok(known.clone());
+        }
+        let (chunk, offset) = self.locate(at);
+        let params = MessageParams {
             first: vertices.start as u32,
             last: (vertices.end - 1) as u32,
             begin: (offset / 4) as u32,
             sparse_max: layout::sparse_max(self.layout(), vertices),
         };
-        let MessageUniform { first, last, begin, sparse_max } = message;
-        let key = [first, last, begin, sparse_max];
-        if let Some(known) = self.uniforms.borrow().get(&key) {
-            return Ok(known.clone());
-        }
-        let made = uniform(&context.home.gpu, bytemuck::bytes_of(&message))?;
-        self.uniforms.borrow_mut().insert(key, made.clone());
-        Ok(made)
+        let params = uniform(&context.home.gpu, bytemuck::bytes_of(&params))?;
+        let (kernel, groups) = context.bind(name, super::VISIT, |resource| match resource {
+            Resource::Message => Some(&params),
+            Resource::Collected => Some(&self.scratch),
+            Resource::Sent | Resource::Received => Some(chunk),
+            _ => None,
+        })?;
+        let bound = Bound { kernel, groups: groups.into() };
+        self.messaging.0.insert(message, bound.clone());
+        Ok(bound)
     }
 }

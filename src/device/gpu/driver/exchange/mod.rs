@@ -39,9 +39,9 @@ use crate::model::algorithm::Visit;
 use crate::model::attributes::Merge;
 use dense::{is_bits, move_words};
 use gather::Way;
+use messages::Messaging;
 use pack::{Packed, Packing};
-use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -65,8 +65,7 @@ pub(super) struct Exchange {
     /// Holds packed values until they have been copied to the exchange memory.
     packed: Option<SharedBuffer>,
     packing: Packing,
-    /// Uniforms of messages, which are the same in every superstep.
-    uniforms: RefCell<HashMap<[u32; 4], wgpu::Buffer>>,
+    messaging: Messaging,
     received: Received,
     /// Moves of a gather that will be copied, and those that are being copied.
     to_send: VecDeque<(Move, Way)>,
@@ -106,7 +105,7 @@ impl Exchange {
         let packed = packed.transpose()?;
         let (mirrored, received) = (!caps.host_import, Received::new(&memory));
         let (to_send, sending) = (VecDeque::new(), VecDeque::new());
-        let (packing, uniforms) = (Packing::default(), RefCell::default());
+        let (packing, messaging) = (Packing::default(), Messaging::default());
         Ok(Self {
             memory,
             chunks,
@@ -116,7 +115,7 @@ impl Exchange {
             scratch,
             packed,
             packing,
-            uniforms,
+            messaging,
             received,
             to_send,
             sending,
@@ -212,7 +211,7 @@ impl Exchange {
                     Merge::Add => layout::MERGE_ADD,
                     Merge::Min => layout::MERGE_MIN,
                     Merge::Max => layout::MERGE_MAX,
-                    Merge::Or => layout::MERGE_OR,
+                    Merge::Or | Merge::Activation => layout::MERGE_OR,
                 };
                 return self.merge(context, encoder, operation, *attribute, vertices, *at);
             }
