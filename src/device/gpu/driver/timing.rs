@@ -21,8 +21,10 @@ pub struct Timing {
     sets: Vec<(wgpu::QuerySet, wgpu::Buffer)>,
     /// Queries used since the last readback.
     used: u32,
-    /// The name of each pair of queries.
+    /// The name of each pair of queries: first of those that are resolved and not decoded, then of the others.
     names: Vec<&'static str>,
+    /// The number of the first ones.
+    resolved: usize,
     /// Offset of the timeline's clock from the device's.
     offset_ns: f64,
 }
@@ -43,7 +45,7 @@ impl Timing {
     pub fn new(gpu: &Gpu) -> Self {
         let period_ns = f64::from(gpu.queue().get_timestamp_period());
         let (enabled, sets, names) = (gpu.caps().timestamps, Vec::new(), Vec::new());
-        Self { enabled, period_ns, sets, used: 0, names, offset_ns: 0.0 }
+        Self { enabled, period_ns, sets, used: 0, names, resolved: 0, offset_ns: 0.0 }
     }
 
     /// Aligns the device's clock with a timeline's, to within the duration of an empty submission.
@@ -96,6 +98,17 @@ impl Timing {
         Some((&self.sets[set].0, at, at + 1))
     }
 
+    /// The number of launches since the last [`resolve`](Self::resolve).
+    pub fn launches(&self) -> usize {
+        self.names.len() - self.resolved
+    }
+
+    /// Takes back the last queries: the launches will not run.
+    pub fn take_back(&mut self, launches: usize) {
+        self.names.truncate(self.names.len() - launches);
+        self.used -= 2 * launches as u32;
+    }
+
     fn set(gpu: &Gpu) -> (wgpu::QuerySet, wgpu::Buffer) {
         let label = Some("timestamps");
         let ty = wgpu::QueryType::Timestamp;
@@ -115,6 +128,7 @@ impl Timing {
     /// Encodes the resolution of all timestamps since the last call into `buffer` at `offset`.
     pub fn resolve(&mut self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer, offset: u64) {
         let mut left = std::mem::take(&mut self.used);
+        self.resolved = self.names.len();
         for (number, (queries, resolved)) in self.sets.iter().enumerate() {
             let count = left.min(QUERIES);
             if count == 0 {
@@ -135,7 +149,8 @@ impl Timing {
         // The timestamps of a launch that never ran are zero.
         let ran = |(pair, _): &(&[u64; 2], &'static str)| pair[0] != 0 && pair[1] >= pair[0];
         let span = |(&[begin, end], name): (&[u64; 2], _)| DeviceSpan { name, begin_ns: ns(begin), end_ns: ns(end) };
-        pairs.iter().zip(self.names.drain(..)).filter(ran).map(span).collect()
+        let names = self.names.drain(..std::mem::take(&mut self.resolved));
+        pairs.iter().zip(names).filter(ran).map(span).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::error::Result;
 use wgpu::BufferUsages as Usage;
 
 /// A list of writes of 4-byte words.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Writes {
     /// For each write its buffer, byte offset in the buffer, and end in `bytes`.
     places: Vec<(wgpu::Buffer, u64, usize)>,
@@ -17,6 +17,28 @@ impl Writes {
     pub fn add(&mut self, buffer: &wgpu::Buffer, at: u64, bytes: &[u8]) {
         self.bytes.extend(bytes);
         self.places.push((buffer.clone(), at, self.bytes.len()));
+    }
+
+    /// The number of bytes of all writes.
+    pub fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Whether another list has other bytes for the same places.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.places == other.places
+    }
+
+    /// Puts the bytes of all writes into a buffer, before the next submission.
+    pub fn fill(&self, gpu: &Gpu, buffer: &wgpu::Buffer) {
+        gpu.queue().write_buffer(buffer, 0, &self.bytes);
+    }
+
+    /// Encodes the writes, of bytes that are in a [filled](Self::fill) buffer when the commands run.
+    pub fn encode_from(&self, encoder: &mut wgpu::CommandEncoder, filled: &wgpu::Buffer) {
+        for (buffer, at, bytes) in self.each() {
+            encoder.copy_buffer_to_buffer(filled, bytes.start as u64, buffer, at, bytes.len() as u64);
+        }
     }
 
     fn each(&self) -> impl Iterator<Item = (&wgpu::Buffer, u64, std::ops::Range<usize>)> {
@@ -37,11 +59,9 @@ impl Writes {
         if self.bytes.is_empty() {
             return Ok(());
         }
-        let from = gpu.buffer("writes", self.bytes.len() as u64, Usage::COPY_SRC | Usage::COPY_DST)?;
-        gpu.queue().write_buffer(&from, 0, &self.bytes);
-        for (buffer, at, bytes) in self.each() {
-            encoder.copy_buffer_to_buffer(&from, bytes.start as u64, buffer, at, bytes.len() as u64);
-        }
+        let from = gpu.buffer("writes", self.len(), Usage::COPY_SRC | Usage::COPY_DST)?;
+        self.fill(gpu, &from);
+        self.encode_from(encoder, &from);
         Ok(())
     }
 }

@@ -23,6 +23,7 @@ use crate::model::algorithm::{Step, Summary, Visit};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use topostream_formats::Topology;
+use wgpu::BufferUsages as Usage;
 
 /// The name of the span of all kernels over lists.
 const LISTS: &str = "lists of a joint superstep";
@@ -51,7 +52,7 @@ impl DeviceLoop {
 
     /// Whether supersteps are run together with other devices.
     pub fn is_joint(&self) -> bool {
-        self.joint_readback.is_some()
+        self.joint.readback.is_some()
     }
 
     /// Prepares for all visits that the algorithm declares, from superstep `step` on.
@@ -82,18 +83,18 @@ impl DeviceLoop {
         let bytes = control.check_bytes();
         let mut read = Vec::new();
         if bytes > 0 {
-            let readback = readback(context, self.joint_readback.take(), bytes)?;
+            let readback = readback(context, self.joint.readback.take(), bytes)?;
             let mut encoder = context.encoder();
             control.encode_check(&mut encoder, step.superstep, (&readback, 0));
             let submission = context.gpu().queue().submit([encoder.finish()]);
             read = read_buffer(context.gpu(), &readback, submission, bytes)?;
-            self.joint_readback = Some(readback);
+            self.joint.readback = Some(readback);
         }
         Ok(JointEnd { ready: true, missing: control.missing(&read), ..JointEnd::default() })
     }
 
     /// Runs a superstep: the lists that it visits, this device's messages, those of others, and the census of the
-    /// device's own vertices. The second submission is encoded while the kernels of the first one run.
+    /// device's own vertices. Each half is encoded while kernels of the other one run.
     ///
     /// # Errors
     /// Device errors; [`rounds::cut`] if the driver ended loops early.
@@ -104,18 +105,33 @@ impl DeviceLoop {
         (step, found): (&Step, &Summary),
         (send, receive, arrivals): (&[Move], &[Move], u64),
     ) -> Result<JointEnd> {
-        let (lists, done) = self.submit_lists(context, exchange, (step, found), send)?;
+        let lists = self.submit_lists(context, exchange, (step, found), send)?;
         let census = self.encode_census(context, exchange, receive)?;
         let gpu = context.gpu();
-        gpu.poll_until(&done)?;
-        if !gpu.wait(lists, PATIENCE)? {
+        gpu.poll_until(&lists.done)?;
+        if !gpu.wait(lists.submission, PATIENCE)? {
             return Err(gpu.health().lost("a superstep did not end").into());
         }
         if !exchange.swap_messages(context, (send, receive), arrivals)? {
             // The run ends with the error of the device that has failed.
             return Ok(JointEnd::default());
         }
-        self.count(context, census)
+        let EncodedCensus { commands, results } = census;
+        let submission = context.gpu().queue().submit([commands]);
+        // Probably the next superstep visits lists in the same way.
+        let now = context.step;
+        context.step.superstep = now.superstep.wrapping_add(1);
+        let next = self.encode_lists(context, exchange, (lists.visit, lists.writes), send);
+        context.step = now;
+        self.joint.lists = Some(next?);
+        self.count(context, submission, results)
+    }
+
+    /// Forgets what has been encoded for a superstep that will not run.
+    pub fn forget_lists(&mut self, context: &mut Context) {
+        if let Some(lists) = self.joint.lists.take() {
+            context.timing.take_back(lists.launches);
+        }
     }
 
     /// Submits the kernels over lists, and those that send messages.
@@ -125,7 +141,7 @@ impl DeviceLoop {
         exchange: &mut Exchange,
         (step, found): (&Step, &Summary),
         send: &[Move],
-    ) -> Result<(wgpu::SubmissionIndex, Arc<AtomicBool>)> {
+    ) -> Result<SubmittedLists> {
         let (Some(resident), Some(control)) = (&self.resident, &self.control) else { return Err(unprepared(context)) };
         let Some(visit) = number_of(&visits(context), step) else { return Err(unprepared(context)) };
         let mut writes = Writes::default();
@@ -133,11 +149,43 @@ impl DeviceLoop {
             return Err(unprepared(context));
         }
         superstep::add_begin(context, step, &mut writes);
-        writes.queue(context.gpu());
+        let fits = |lists: &EncodedLists| {
+            let asked = (lists.superstep, lists.visit) == (step.superstep, visit);
+            asked && lists.send == send && lists.writes.is_like(&writes)
+        };
+        let lists = match self.joint.lists.take_if(|lists| fits(lists)) {
+            Some(lists) => lists,
+            None => {
+                self.forget_lists(context);
+                self.encode_lists(context, exchange, (visit, writes.clone()), send)?
+            }
+        };
+        writes.fill(context.gpu(), self.joint.inbox.as_ref().expect("the commands read it"));
+        let (submission, done) = context.gpu().submit_marked(lists.commands);
+        Ok(SubmittedLists { submission, done, visit, writes })
+    }
+
+    /// Encodes the same for the context's superstep. The bytes of `writes` do not matter yet, only their places.
+    fn encode_lists(
+        &mut self,
+        context: &mut Context,
+        exchange: &mut Exchange,
+        (visit, writes): (u32, Writes),
+        send: &[Move],
+    ) -> Result<EncodedLists> {
+        let Some(control) = &self.control else { return Err(unprepared(context)) };
+        let inbox = match self.joint.inbox.take().filter(|inbox| inbox.size() >= writes.len()) {
+            Some(inbox) => inbox,
+            None => context.gpu().buffer("joint inbox", writes.len(), Usage::COPY_SRC | Usage::COPY_DST)?,
+        };
+        let (superstep, before) = (context.step.superstep, context.timing.launches());
         let mut encoder = context.encoder();
-        in_pass(context, &mut encoder, LISTS, |pass| control.encode_lists(pass, step.superstep, visit));
+        writes.encode_from(&mut encoder, &inbox);
+        self.joint.inbox = Some(inbox);
+        in_pass(context, &mut encoder, LISTS, |pass| control.encode_lists(pass, superstep, visit));
         exchange.encode_messages(context, &mut encoder, send)?;
-        Ok(context.gpu().submit_marked(encoder.finish()))
+        let launches = context.timing.launches() - before;
+        Ok(EncodedLists { superstep, visit, send: send.to_vec(), writes, launches, commands: encoder.finish() })
     }
 
     /// Encodes the application of the others' messages, the census and the readback.
@@ -158,21 +206,26 @@ impl DeviceLoop {
         let found = COURSE_BYTES + COUNTERS_BYTES;
         let times = (found + control.check_bytes()).next_multiple_of(8);
         let bytes = times + context.timing.bytes();
-        let readback = readback(context, self.joint_readback.take(), bytes)?;
+        let readback = readback(context, self.joint.readback.take(), bytes)?;
         encoder.copy_buffer_to_buffer(control.course(), 0, &readback, 0, COURSE_BYTES);
         encoder.copy_buffer_to_buffer(&context.buffers.counters, 0, &readback, COURSE_BYTES, COUNTERS_BYTES);
         control.encode_check(&mut encoder, superstep.wrapping_add(1), (&readback, found));
         context.timing.resolve(&mut encoder, &readback, times);
-        Ok(EncodedCensus { commands: encoder.finish(), readback, found, times, bytes })
+        let results = CensusResults { readback, found, times, bytes };
+        Ok(EncodedCensus { commands: encoder.finish(), results })
     }
 
-    /// Submits the census, and reads its results.
-    fn count(&mut self, context: &mut Context, census: EncodedCensus) -> Result<JointEnd> {
+    /// Waits for a submitted census, and reads its results.
+    fn count(
+        &mut self,
+        context: &mut Context,
+        submission: wgpu::SubmissionIndex,
+        results: CensusResults,
+    ) -> Result<JointEnd> {
         let (Some(resident), Some(control)) = (&self.resident, &self.control) else { return Err(unprepared(context)) };
-        let EncodedCensus { commands, readback, found, times, bytes } = census;
-        let submission = context.gpu().queue().submit([commands]);
+        let CensusResults { readback, found, times, bytes } = results;
         let read = read_buffer(context.gpu(), &readback, submission, bytes)?;
-        self.joint_readback = Some(readback);
+        self.joint.readback = Some(readback);
         self.pages_unknown = true;
         let direction = context.topology(context.step.direction).direction();
         let places = resident.places.iter().filter(|place| place.direction == direction);
@@ -184,9 +237,45 @@ impl DeviceLoop {
     }
 }
 
+/// What is kept from one joint superstep to the next.
+#[derive(Default)]
+pub(super) struct Joint {
+    /// None before the first superstep.
+    readback: Option<wgpu::Buffer>,
+    /// The numbers of a superstep, which its commands copy to where kernels read them.
+    inbox: Option<wgpu::Buffer>,
+    /// The lists of the next superstep, if it is as expected.
+    lists: Option<EncodedLists>,
+}
+
+/// The first half of a superstep, encoded before its numbers are known.
+struct EncodedLists {
+    superstep: u32,
+    visit: u32,
+    send: Vec<Move>,
+    /// For its places.
+    writes: Writes,
+    /// The number of launches that have timestamps.
+    launches: usize,
+    commands: wgpu::CommandBuffer,
+}
+
+/// The same, submitted.
+struct SubmittedLists {
+    submission: wgpu::SubmissionIndex,
+    done: Arc<AtomicBool>,
+    visit: u32,
+    writes: Writes,
+}
+
 /// The second half of a superstep, encoded.
 struct EncodedCensus {
     commands: wgpu::CommandBuffer,
+    results: CensusResults,
+}
+
+/// Where the results of a census are.
+struct CensusResults {
     readback: wgpu::Buffer,
     /// Bytes of the readback before the checks for missing pages, before the timestamps, and in all.
     found: u64,

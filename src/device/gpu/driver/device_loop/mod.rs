@@ -43,6 +43,7 @@ use crate::error::{Error, Result};
 use crate::model::algorithm::{Scalars, Step, Summary, Visit};
 use crate::pages::fetch::PageRef;
 use batch::{BATCHES, Batch, Control};
+use joint::Joint;
 use pace::{Pace, STEPS_MAX};
 use paced::Paced;
 use resident::Resident;
@@ -68,8 +69,8 @@ pub(super) struct DeviceLoop {
     asked: bool,
     /// The beginning of a run, encoded before it.
     start: Option<Start>,
-    /// The readback of supersteps that devices run together; none before the first one.
-    joint_readback: Option<wgpu::Buffer>,
+    /// Supersteps that devices run together.
+    joint: Joint,
     /// Whether the pages of the next superstep have not been determined.
     pub pages_unknown: bool,
 }
@@ -92,7 +93,7 @@ impl DeviceLoop {
             visited: Vec::new(),
             asked,
             start: None,
-            joint_readback: None,
+            joint: Joint::default(),
             pages_unknown: false,
         }
     }
