@@ -209,7 +209,8 @@ def main(package: str, folder: Path, wanted: list[str]) -> None:
     before = resident_bytes("VmRSS")
 
     def say(**of: Any) -> None:
-        print(json.dumps({"package": package, **of, "peak_bytes": resident_bytes("VmHWM"), "arrays_bytes": before}), flush=True)
+        bytes_of = {"peak_bytes": resident_bytes("VmHWM"), "arrays_bytes": before}
+        print(json.dumps({"package": package, **of, **bytes_of}), flush=True)
 
     begun = time.perf_counter()
     work = globals()[package](edges)

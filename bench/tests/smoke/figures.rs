@@ -6,10 +6,10 @@
 //! <!-- figures: FILE… & FILE… | COLUMN | … -->
 //! ```
 //!
-//! `FILE` is the first table of a file of results, `name-{1-3}.json` stands for three files, `name.json[2-4,6]` for
-//! some of its rows, from 1 on. After `&` come further groups of files, whose rows are matched by the first column.
-//! `COLUMN` is a column of the first group, `2:COLUMN` of the second, `COLUMN ±` with the lowest and highest run, `_`
-//! free text.
+//! `FILE` is the first table of a file of results, `name.json#2` its second one, `name-{1-3}.json` stands for three
+//! files, `name.json[2-4,6]` for some of its rows, from 1 on. After `&` come further groups of files, whose rows are
+//! matched by the first column. `COLUMN` is a column of the first group, `2:COLUMN` of the second, `COLUMN ±` with the
+//! lowest and highest run, `_` free text.
 //!
 //! `TOPOSTREAM_WRITE_FIGURES=1 cargo test -p topostream-bench figures` writes them.
 
@@ -44,10 +44,11 @@ fn rows(files: &str) -> Vec<Row> {
     let mut all = Vec::new();
     for file in files.split_whitespace() {
         let (file, some) = file.split_once('[').map_or((file, None), |(file, some)| (file, some.strip_suffix(']')));
+        let (file, table) = file.split_once('#').map_or((file, 1), |(file, table)| (file, table.parse().unwrap()));
         for name in names(file) {
             let path = root().join("bench/results").join(&name);
             let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            let table = &serde_json::from_str::<Value>(&text).unwrap()["tables"][0];
+            let table = &serde_json::from_str::<Value>(&text).unwrap()["tables"][table - 1];
             let columns = table["columns"].as_array().unwrap();
             let cells = table["rows"].as_array().unwrap();
             let wanted = some.map_or_else(|| (1..=cells.len()).collect(), numbers);

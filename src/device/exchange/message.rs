@@ -11,8 +11,8 @@
 //! ```
 //!
 //! - `count`: the number of activated vertices. If it is 0, the message is its header alone.
-//! - Bit attributes that follow activations ([`Merge::Activation`]) have no place: receivers set them where vertices are
-//!   activated.
+//! - Bit attributes that follow activations ([`Merge::Activation`]) have no place: receivers set them where vertices
+//!   are activated.
 //! - Sparse: the vertices, in any order; then, if the message carries bit attributes, one word for each vertex, with
 //!   bit k set if it is in the k-th of them; then for each other attribute, in the order of declaration, a value for
 //!   each vertex.
