@@ -54,7 +54,6 @@ use super::compose::KernelName;
 use super::memory::home::Home;
 use crate::device::PageDone;
 use crate::device::exchange::{Gather, Move};
-use crate::device::joint::JointPart;
 use crate::device::workers::panic_message;
 use crate::error::{Error, Result};
 use crate::model::activations::Activations;
@@ -192,10 +191,7 @@ impl Driver {
     }
 
     fn handle(&mut self, message: DriverMessage, take: &Messages) {
-        self.give_up_start_before(&message);
-        if !matches!(&message, DriverMessage::Joint(JointPart::Superstep { .. }, _)) {
-            self.device_loop.forget_lists(&mut self.context);
-        }
+        self.give_up_before(&message);
         // A reply whose receiver is gone is no error.
         match message {
             DriverMessage::Initialise(reply) => {

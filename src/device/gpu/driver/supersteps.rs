@@ -40,8 +40,12 @@ impl Driver {
         Ok(())
     }
 
-    /// The same before any message that is not about the first supersteps.
-    pub(super) fn give_up_start_before(&mut self, message: &DriverMessage) {
+    /// The same before any message that is not about the first supersteps; and drops what is encoded for a joint
+    /// superstep before any message that does not start one.
+    pub(super) fn give_up_before(&mut self, message: &DriverMessage) {
+        if !matches!(message, DriverMessage::Joint(JointPart::Superstep { .. }, _)) {
+            self.device_loop.forget_lists(&mut self.context);
+        }
         let waits = matches!(message, DriverMessage::Ahead(..) | DriverMessage::Stop);
         if !waits && let Err(error) = self.give_up_start() {
             self.fail(error);
