@@ -287,6 +287,13 @@ fn nothing_is_left_for_later() {
     report(&defects);
 }
 
+/// The README's first command is `cargo run`: of several binaries, Cargo must know which one.
+#[test]
+fn cargo_runs_the_program() {
+    let manifest = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
+    assert!(manifest.lines().any(|line| line == r#"default-run = "topostream""#), "no default-run");
+}
+
 /// Tests the checks of this file.
 #[test]
 fn the_checks_find_violations() {

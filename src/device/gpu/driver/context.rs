@@ -317,6 +317,22 @@ impl Context {
         Ok(())
     }
 
+    /// Encodes a pass with timestamps.
+    pub fn timed_pass(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        name: &'static str,
+        encode: impl FnOnce(&mut wgpu::ComputePass<'_>),
+    ) {
+        let stamps = self.timing.next(&self.home.gpu, name);
+        let timestamp_writes = stamps.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
+            query_set,
+            beginning_of_pass_write_index: Some(begin),
+            end_of_pass_write_index: Some(end),
+        });
+        encode(&mut encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
+    }
+
     /// A kernel that processes no batch of pages, with its bind groups in the current superstep: of the buffers that
     /// `find` returns, and the run's buffers for the rest.
     ///

@@ -182,7 +182,7 @@ impl DeviceLoop {
         let mut encoder = context.encoder();
         writes.encode_from(&mut encoder, &inbox);
         self.joint.inbox = Some(inbox);
-        in_pass(context, &mut encoder, LISTS, |pass| control.encode_lists(pass, superstep, visit));
+        context.timed_pass(&mut encoder, LISTS, |pass| control.encode_lists(pass, superstep, visit));
         exchange.encode_messages(context, &mut encoder, send)?;
         let launches = context.timing.launches() - before;
         Ok(EncodedLists { superstep, visit, send: send.to_vec(), writes, launches, commands: encoder.finish() })
@@ -200,7 +200,7 @@ impl DeviceLoop {
         let mut encoder = context.encoder();
         exchange.encode_messages(context, &mut encoder, receive)?;
         let name = KernelName::Census.name();
-        in_pass(context, &mut encoder, name, |pass| control.encode_census(pass, superstep));
+        context.timed_pass(&mut encoder, name, |pass| control.encode_census(pass, superstep));
         // The census clears the words of own vertices only.
         context.buffers.frontier(superstep).iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
         let found = COURSE_BYTES + COUNTERS_BYTES;
@@ -320,22 +320,6 @@ fn digest(context: &mut Context, (found, times): (&[u8], &[u8]), all_pages: u64)
     let exchange = ExchangeWork { bytes: 0, ns: union_ns(&mut messages) as u64 };
     let end = StepEnd { summary, work, transfer, exchange, vertex_ns: vertex_kernels_ns };
     Ok(JointEnd { end, pages, ..JointEnd::default() })
-}
-
-/// Encodes a pass with timestamps.
-fn in_pass(
-    context: &mut Context,
-    encoder: &mut wgpu::CommandEncoder,
-    name: &'static str,
-    encode: impl FnOnce(&mut wgpu::ComputePass<'_>),
-) {
-    let stamps = context.timing.next(&context.home.gpu, name);
-    let timestamp_writes = stamps.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
-        query_set,
-        beginning_of_pass_write_index: Some(begin),
-        end_of_pass_write_index: Some(end),
-    });
-    encode(&mut encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
 }
 
 /// Whether the device can run the algorithm's supersteps together with others, if it has the pages that it sees.

@@ -90,16 +90,11 @@ impl Exchange {
         at: u64,
     ) -> Result<()> {
         let bound = names.iter().map(|&name| self.bound(context, name, vertices, at)).collect::<Result<Vec<_>>>()?;
-        let stamps = context.timing.next(&context.home.gpu, names[0].name());
-        let timestamp_writes = stamps.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
-            query_set,
-            beginning_of_pass_write_index: Some(begin),
-            end_of_pass_write_index: Some(end),
+        context.timed_pass(encoder, names[0].name(), |pass| {
+            for Bound { kernel, groups } in bound {
+                kernel.dispatch_groups_in(pass, &groups, layout::message_groups(vertices));
+            }
         });
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
-        for Bound { kernel, groups } in bound {
-            kernel.dispatch_groups_in(&mut pass, &groups, layout::message_groups(vertices));
-        }
         Ok(())
     }
 

@@ -58,16 +58,11 @@ impl Packing {
             keys.push(one);
         }
         let Some(name) = keys.first().map(|first| first.name.name()) else { return Ok(()) };
-        let stamps = context.timing.next(&context.home.gpu, name);
-        let timestamp_writes = stamps.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
-            query_set,
-            beginning_of_pass_write_index: Some(begin),
-            end_of_pass_write_index: Some(end),
+        context.timed_pass(encoder, name, |pass| {
+            for Dispatch { kernel, bound, groups } in keys.iter().flat_map(|key| &self.0[key]) {
+                kernel.dispatch_groups_in(pass, bound, *groups);
+            }
         });
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
-        for Dispatch { kernel, bound, groups } in keys.iter().flat_map(|key| &self.0[key]) {
-            kernel.dispatch_groups_in(&mut pass, bound, *groups);
-        }
         Ok(())
     }
 }
