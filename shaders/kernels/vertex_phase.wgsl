@@ -1,6 +1,7 @@
-// The vertex phase: updates every own vertex after all edges of a superstep, and adds sums over vertices. With SETS it
-// may list the vertices of the set that supersteps visit; after a superstep over listed ones it updates these and those
-// that edges have touched. Terms are then 0 or 1, and their marks tell by how much the sums change.
+// The vertex phase: updates every own vertex after all edges of a superstep, or those of a part after all edges of
+// their lists, and adds sums over vertices. With SETS it may list the vertices of the set that supersteps visit; after
+// a superstep over listed ones it updates these and those that edges have touched. Terms are then 0 or 1, and their
+// marks tell by how much the sums change.
 
 // With SETS: whether the vertex phase lists the set.
 var<workgroup> is_listing: u32;
@@ -72,14 +73,14 @@ fn update_and_list(unit: u32, units: u32, lane: u32) {
     unlisted_end(SET_LIST, lane);
 }
 
-// Updates all own vertices, and adds their terms. In uniform control flow.
+// Updates the vertices of the part, and adds their terms. In uniform control flow.
 fn update_all(unit: u32, units: u32, lane: u32) {
-    let blocks = own_blocks(unit, units);
+    let blocks = updated_blocks(unit, units);
     var sum: Sum;
     // rounds: vertices / 2^20: 4096 at most.
     for (var block = blocks.first; block < blocks.end; block += blocks.stride) {
-        let vertex = held_first() + block * WORKGROUP + lane;
-        if is_own(vertex) {
+        let vertex = updated_begin() + block * WORKGROUP + lane;
+        if is_updated(vertex) {
             sum = sum_with(sum, vertex_update(vertex));
         }
     }

@@ -6,9 +6,9 @@ struct Step {
     page_count: u32,
     own_first: u32,
     own_last: u32,
-    spare_0: u32,
-    spare_1: u32,
-    spare_2: u32,
+    part_first: u32,
+    part_last: u32,
+    spare: u32,
     scalars: vec4<f32>,
     integers: vec4<u32>,
 }

@@ -30,6 +30,24 @@ fn own_bits(word: u32) -> u32 {
     return bits_between(word, step.own_first, step.own_last);
 }
 
+// Whether a dispatch of the vertex phase updates a vertex: it may update a part of the own vertices.
+fn is_updated(vertex: u32) -> bool {
+    return vertex >= step.part_first && vertex <= step.part_last;
+}
+
+// The first vertex of the blocks of a part.
+fn updated_begin() -> u32 {
+    return step.part_first & 0xffffffc0u;
+}
+
+// A workgroup's share of the part, counted from updated_begin() on.
+fn updated_blocks(unit: u32, units: u32) -> Blocks {
+    if step.part_first > step.part_last {
+        return Blocks(unit, 0u, units);
+    }
+    return blocks_of(unit, units, step.part_last - updated_begin());
+}
+
 // A workgroup's share of the own vertices, counted from held_first() on.
 fn own_blocks(unit: u32, units: u32) -> Blocks {
     if step.own_first > step.own_last {

@@ -32,6 +32,7 @@ mod kernels;
 mod members;
 mod memory;
 mod open;
+mod overlap;
 mod own;
 mod packed;
 mod real;

@@ -377,9 +377,9 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
             page_count,
             own_first,
             own_last,
-            spare_0,
-            spare_1,
-            spare_2,
+            part_first,
+            part_last,
+            spare,
             scalars,
             integers
         }

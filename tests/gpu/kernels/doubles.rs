@@ -96,7 +96,7 @@ fn double_precision_has_the_bits_of_the_processor() {
     let vertices = pairs.len() as u64;
     let options = ModuleOptions { vertices, held_vertices: vertices, ..ModuleOptions::default() };
     let last = vertices as u32 - 1;
-    let step = Step { vertices_last: last, own_last: last, ..Step::default() };
+    let step = Step { vertices_last: last, own_last: last, part_last: last, ..Step::default() };
     let mut buffers = HashMap::from([
         (Resource::Step, gpu.buffer(bytemuck::cast_slice(&[step]))),
         (Resource::Totals, gpu.buffer(&[0; 4])),

@@ -129,7 +129,8 @@ impl<'a> Rig<'a> {
     }
 
     fn step(&mut self, step: Step) {
-        let step = Step { vertices_last: VERTICES - 1, own_last: VERTICES - 1, ..step };
+        let last = VERTICES - 1;
+        let step = Step { vertices_last: last, own_last: last, part_last: last, ..step };
         self.put(Resource::Step, bytemuck::cast_slice(&[step]));
     }
 

@@ -42,7 +42,8 @@ impl Rig<'_> {
         self.put(Resource::OutDegrees(0), &[0]);
         self.put_column(Resource::OutDegrees, 1, &degrees[held.start as usize..held.end as usize]);
         let (own_first, own_last) = (part.own.start as u32, (part.own.end as u32).wrapping_sub(1));
-        let step = Step { vertices_last: VERTICES - 1, own_first, own_last, ..step };
+        let (part_first, part_last) = (own_first, own_last);
+        let step = Step { vertices_last: VERTICES - 1, own_first, own_last, part_first, part_last, ..step };
         self.put(Resource::Step, bytemuck::cast_slice(&[step]));
     }
 

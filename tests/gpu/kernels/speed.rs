@@ -146,6 +146,7 @@ fn buffers(gpu: &Gpu, pages: &Pages, declared: &Declared) -> Buffers {
     let step = Step {
         vertices_last: vertices as u32 - 1,
         own_last: vertices as u32 - 1,
+        part_last: vertices as u32 - 1,
         scalars: [1e-9, 0.85, 0.0, 0.0],
         ..Step::default()
     };

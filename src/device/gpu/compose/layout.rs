@@ -73,12 +73,12 @@ pub struct Step {
     pub own_first: u32,
     /// The last own vertex; less than the first if there are none.
     pub own_last: u32,
+    /// The first vertex that a dispatch of the vertex phase updates.
+    pub part_first: u32,
+    /// The last one; less than the first if there are none.
+    pub part_last: u32,
     /// Zero.
-    pub spare_0: u32,
-    /// Zero.
-    pub spare_1: u32,
-    /// Zero.
-    pub spare_2: u32,
+    pub spare: u32,
     /// The algorithm's scalars.
     pub scalars: [f32; 4],
     /// The algorithm's integers.

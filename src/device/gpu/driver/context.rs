@@ -17,7 +17,7 @@ use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_
 use crate::device::gpu::memory::home::Home;
 use crate::device::gpu::memory::plan::{DevicePlan, Request};
 use crate::device::gpu::memory::pool_import::PoolImport;
-use crate::device::gpu::memory::sizes::{exchange_bytes, packed_bytes};
+use crate::device::gpu::memory::sizes::{exchange_bytes, next_bytes, packed_bytes};
 use crate::device::joint::SeenPages;
 use crate::device::settings::Distribution;
 use crate::error::{Error, Result};
@@ -381,9 +381,12 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         _ => 0,
     };
     let outgoing_bytes = if 4 * listed <= caps.binding_bytes_max { 4 * listed } else { 0 };
-    let packed = if home.copies_beside() { packed_bytes(&declared, part, outgoing_bytes) } else { 0 };
+    let beside = home.copies_beside();
+    let packed = if beside { packed_bytes(&declared, part, outgoing_bytes) } else { 0 };
+    let next_bytes = if beside && outgoing_bytes > 0 { next_bytes(&declared, graph, part) } else { 0 };
     let request = Request {
         outgoing_bytes,
+        next_bytes,
         device: home.gpu.name(),
         algorithm: name,
         part,

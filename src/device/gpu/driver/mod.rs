@@ -19,7 +19,7 @@
 //! | `context` | what no superstep changes: adapter, attributes, plan; passed to the other five |
 //!
 //! The first five know the context and the values passed between them ([`batch::Job`], `tally`), but not each other:
-//! only this file and `supersteps`, the driver's part in supersteps, call all of them. `initial` and `values` set and
+//! only this file, `supersteps` and `overlap`, the driver's part in supersteps, call all of them. `initial` and `values` set and
 //! read attributes, `likely` lists kernels to compile early, `notes` and `timing` belong to `superstep` and `context`,
 //! `message` to the channel.
 //!
@@ -38,6 +38,7 @@ mod launches;
 mod likely;
 mod message;
 mod notes;
+mod overlap;
 mod superstep;
 mod supersteps;
 mod tally;
@@ -67,6 +68,7 @@ use exchange::Exchange;
 use intake::{Arrived, Intake, Taken};
 use launches::Launches;
 use notes::Notes;
+use overlap::Overlap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -95,6 +97,7 @@ pub(super) struct Driver {
     found: Summary,
     /// None for a single device.
     exchange: Option<Exchange>,
+    overlap: Overlap,
     /// Receives completed pages; `None` when the run has failed.
     done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     failed: bool,
@@ -140,7 +143,20 @@ impl Driver {
         // The commands that set initial values are submitted with the first supersteps.
         device_loop.pages_unknown = device_loop.has_start();
         let found = if device_loop.has_start() { initial::found(&context) } else { Summary::default() };
-        Ok(Self { context, intake, launches, superstep, device_loop, found, exchange, done, failed, stopped, failure })
+        Ok(Self {
+            context,
+            intake,
+            launches,
+            superstep,
+            device_loop,
+            found,
+            exchange,
+            overlap: Overlap::default(),
+            done,
+            failed,
+            stopped,
+            failure,
+        })
     }
 
     /// The number of pages that the arena keeps.
@@ -351,6 +367,8 @@ impl Driver {
 
     /// Handles messages until all pages of this superstep are launched. Later submissions run after them.
     fn launch_all(&mut self, take: &Messages) -> Result<()> {
+        self.sound()?;
+        self.submit_left()?;
         loop {
             self.sound()?;
             if self.stopped {
@@ -379,6 +397,10 @@ impl Driver {
 
     /// Ends a superstep. The engine goes on while values are still being sent and received.
     fn end_superstep(&mut self, gather: &Gather, reply: &Sender<Ended>, take: &Messages) {
+        if let Some(early) = self.early(gather) {
+            let gathered = self.end_overlapped(early, reply);
+            return self.end_gather(gathered);
+        }
         let result = self.launch_all(take).and_then(|()| self.end(Some(KernelName::VertexPhase), &gather.put));
         self.failed |= result.is_err();
         let sends = result.is_ok() && !(gather.put.is_empty() && gather.take.is_empty());
@@ -386,6 +408,11 @@ impl Driver {
         self.collect(take);
         drop(reply.send(self.explained(result)));
         let gathered = if sends { sent.and_then(|()| self.receive(&gather.take)) } else { sent };
+        self.end_gather(gathered);
+    }
+
+    /// Handles a failure of a gather, or of the superstep before it.
+    fn end_gather(&mut self, gathered: Result<()>) {
         if let Err(error) = gathered {
             self.fail(error);
         }

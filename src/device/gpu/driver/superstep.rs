@@ -60,7 +60,7 @@ pub(super) struct Ending {
     /// The commands so far.
     pub encoder: wgpu::CommandEncoder,
     /// The number of workgroups that write partial sums.
-    groups: u32,
+    pub groups: u32,
 }
 
 /// The results of a superstep.
@@ -120,21 +120,30 @@ pub(super) fn defer(context: &mut Context, direction: Direction, pages: &[u32]) 
     Ok(())
 }
 
+/// This superstep's parameters for a vertex phase over a part of the device's own vertices.
+pub(super) fn step_of_part(context: &Context, part: &Range<u64>) -> StepLayout {
+    let (part_first, part_last) = first_and_last(part);
+    StepLayout { part_first, part_last, ..step_layout(context, context.step.direction) }
+}
+
+/// The first and the last vertex of a range. An empty one starts after its end.
+fn first_and_last(vertices: &Range<u64>) -> (u32, u32) {
+    if vertices.is_empty() { (1, 0) } else { (vertices.start as u32, (vertices.end - 1) as u32) }
+}
+
 /// This superstep's parameters for kernels over one topology's pages.
 fn step_layout(context: &Context, direction: Direction) -> StepLayout {
     let Step { superstep, scalars, integers, .. } = context.step;
-    let own = &context.part.own;
-    // An empty range starts after its end.
-    let (own_first, own_last) = if own.is_empty() { (1, 0) } else { (own.start as u32, (own.end - 1) as u32) };
+    let (own_first, own_last) = first_and_last(&context.part.own);
     StepLayout {
         vertices_last: (context.graph.vertices.max(1) - 1) as u32,
         superstep,
         page_count: context.graph_buffers().pages(direction),
         own_first,
         own_last,
-        spare_0: 0,
-        spare_1: 0,
-        spare_2: 0,
+        part_first: own_first,
+        part_last: own_last,
+        spare: 0,
         scalars: scalars.map(|scalar| scalar as f32),
         integers,
     }

@@ -1,6 +1,7 @@
 //! The driver's part in supersteps: initial values, supersteps without the host, and the end of each.
 
 use super::message::{Ended, NextPages};
+use super::superstep::Ending;
 use super::{Driver, DriverMessage, TURN, initial, shared, superstep, values};
 use crate::device::exchange::Move;
 use crate::device::gpu::compose::KernelName;
@@ -142,6 +143,12 @@ impl Driver {
         if !told.is_empty() {
             shared(&mut self.exchange, &self.context)?.encode(&mut self.context, &mut ending.encoder, told)?;
         }
+        self.overlap.forget_values();
+        self.finish(ending)
+    }
+
+    /// Reads back the results of a superstep whose kernels have been encoded or submitted.
+    pub(super) fn finish(&mut self, ending: Ending) -> Ended {
         let mut tally = self.intake.take_tally();
         tally.add(self.launches.take_tally());
         self.device_loop.pages_unknown = false;

@@ -2,6 +2,7 @@
 
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX};
 use super::sizes::{bit_bytes, device_bytes};
+use crate::device::exchange::is_packed;
 use crate::device::gpu::adapter::import::{HostImport, SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::PATIENCE;
@@ -117,6 +118,8 @@ struct Column {
     chunks: Vec<SharedBuffer>,
     /// Values of other devices' vertices, as their owners last sent them: of all vertices, or empty if unused.
     seen: Vec<SharedBuffer>,
+    /// Values that the vertex phase sets while lists still read those in `chunks`; as many buffers, or none.
+    next: Vec<SharedBuffer>,
 }
 
 /// A part of an attribute in one buffer.
@@ -170,7 +173,11 @@ impl RunBuffers {
                 false => Vec::new(),
             };
             let own = if attribute.role.is_written() { part.writable() } else { all.clone() };
-            Ok(Column { held, own, chunks, seen })
+            let next = match plan.next_bytes > 0 && is_packed(attribute) {
+                true => column_chunks(gpu, attribute, &held, log2, false)?,
+                false => Vec::new(),
+            };
+            Ok(Column { held, own, chunks, seen, next })
         };
         let attributes = declared.iter().enumerate().map(column).collect::<Result<_>>()?;
         let frontier = || -> Result<Vec<wgpu::Buffer>> {
@@ -213,12 +220,27 @@ impl RunBuffers {
     /// The values of some vertices as spans, in order. Values of other devices' vertices are the last received ones, if
     /// these are kept.
     pub fn spans(&self, place: usize, vertices: &Range<u64>, chunk_vertices_log2: u32) -> Vec<Span<'_>> {
-        let Column { held, own, chunks, seen } = &self.attributes[place];
+        let Column { held, own, chunks, seen, .. } = &self.attributes[place];
         let here = vertices.start.clamp(own.start, own.end)..vertices.end.clamp(own.start, own.end);
         let told = |wanted: Range<u64>| spans_of(seen, 0, wanted, chunk_vertices_log2);
         let before = told(vertices.start..vertices.end.min(own.start));
         let behind = told(vertices.start.max(own.end)..vertices.end);
         before.chain(spans_of(chunks, held.start, here, chunk_vertices_log2)).chain(behind).collect()
+    }
+
+    /// The next values of some vertices as spans, in order: what the vertex phase sets while lists are still read.
+    /// Nothing for attributes that have none.
+    pub fn next_spans(&self, place: usize, vertices: &Range<u64>, chunk_vertices_log2: u32) -> Vec<Span<'_>> {
+        let Column { held, next, .. } = &self.attributes[place];
+        spans_of(next, held.start, vertices.clone(), chunk_vertices_log2).collect()
+    }
+
+    /// The buffer of an attribute's next values, if a resource is an attribute that has them.
+    pub fn next(&self, resource: &Resource) -> Option<&wgpu::Buffer> {
+        match *resource {
+            Resource::Attribute { place, chunk } => self.attributes[place].next.get(chunk as usize).map(|next| &**next),
+            _ => None,
+        }
     }
 
     /// The supersteps in which own vertices were first active: buffers, and the vertices of each.

@@ -57,6 +57,9 @@ pub struct DevicePlan {
     pub loop_bytes: u64,
     /// Lists by their length, for supersteps over all in-lists; 0 if memory is short.
     pub bins_bytes: u64,
+    /// Values of vertices that the vertex phase sets, and those that arrive from other devices, while lists are still
+    /// read; 0 if unused, or if memory is short.
+    pub next_bytes: u64,
     /// Lists of a set's vertices and of those that edges touch, and a mark for each vertex; 0 if unused, or if memory
     /// is short.
     pub set_bytes: u64,
@@ -124,6 +127,8 @@ pub struct Request<'a> {
     pub exchange_bytes: u64,
     /// The list of vertices with out-edges, if needed, in bytes.
     pub outgoing_bytes: u64,
+    /// Values that are set or arrive while lists are read, in bytes; 0 if the device cannot send them meanwhile.
+    pub next_bytes: u64,
     /// Whether it reads weights.
     pub weights: bool,
     /// The lists that it reads.
@@ -222,7 +227,10 @@ impl DevicePlan {
         if request.pulls && plan.loop_bytes > 0 && cached >= pages && bins <= spare.min(caps.binding_bytes_max) {
             plan.bins_bytes = bins;
         }
-        let (sets, spare) = (set_bytes(request), spare - plan.bins_bytes);
+        if plan.bins_bytes > 0 && request.next_bytes <= spare - plan.bins_bytes {
+            plan.next_bytes = request.next_bytes;
+        }
+        let (sets, spare) = (set_bytes(request), spare - plan.bins_bytes - plan.next_bytes);
         let fits = sets <= spare.min(caps.binding_bytes_max);
         if request.lists_sets && plan.loop_bytes > 0 && cached >= pages && fits {
             plan.set_bytes = sets;
@@ -282,6 +290,7 @@ impl DevicePlan {
             // Its kernels read plain pages in slots.
             loop_bytes: if auto && !in_slots { loop_bytes(request, caps) } else { 0 },
             bins_bytes: 0,
+            next_bytes: 0,
             set_bytes: 0,
             graph_bytes: degrees_bytes + directories + request.outgoing_bytes,
             degrees_bytes,
@@ -347,6 +356,7 @@ impl DevicePlan {
         vertices
             + self.loop_bytes
             + self.bins_bytes
+            + self.next_bytes
             + self.set_bytes
             + self.graph_bytes
             + self.working_bytes

@@ -6,11 +6,14 @@ use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::Declared;
 use crate::device::gpu::compose::layout::{self, BinsHeader, HUB_EDGES, HubEntry};
 use crate::model::Part;
+use crate::model::algorithm::Graph;
 use crate::model::attributes::{Attribute, AttributeType};
 use topostream_formats::{Direction, Store};
 
 /// Maximum size of packed values that wait for the copy engine; kernels send the rest.
 const PACKED_BYTES_MAX: u64 = 256 << 20;
+/// Bytes for the alignment of packed values that arrive: 16 for each of 4096 moves.
+const ARRIVED_SPARE: u64 = 64 << 10;
 
 /// Bytes of the supersteps in which a device's own vertices were first active: two a vertex.
 pub fn level_bytes(part: &Part) -> u64 {
@@ -63,6 +66,24 @@ pub fn packed_bytes(declared: &Declared, part: &Part, outgoing: u64) -> u64 {
     let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute)).count() as u64;
     let values = 4 * (part.own.end - part.own.start);
     (attributes * values.min(outgoing)).next_multiple_of(4096).min(PACKED_BYTES_MAX)
+}
+
+/// Bytes of the next values of attributes that are sent packed, and of packed values that arrive from other devices,
+/// while lists are still read.
+pub fn next_bytes(declared: &Declared, graph: &Graph, part: &Part) -> u64 {
+    let arriving = arriving(graph, part);
+    let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute));
+    attributes.map(|attribute| device_bytes(attribute, part.vertices) + arrived_bytes(arriving)).sum()
+}
+
+/// The number of other devices' vertices with out-edges.
+pub fn arriving(graph: &Graph, part: &Part) -> u64 {
+    (graph.outgoing().len() - graph.outgoing_among(&part.own).len()) as u64
+}
+
+/// Bytes of packed values of one attribute that arrive, each move's aligned to 16 bytes.
+pub fn arrived_bytes(arriving: u64) -> u64 {
+    4 * arriving + ARRIVED_SPARE
 }
 
 /// Bytes of scratch memory: the larger of a piece of the exchange memory and the longest collected message.

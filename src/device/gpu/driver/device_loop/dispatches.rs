@@ -134,7 +134,7 @@ fn groups(table: &Table) -> u32 {
 }
 
 /// At most [`LOOPING_GROUPS`] workgroups, instead of one for each unit.
-fn looping((x, y): (u32, u32)) -> (u32, u32) {
+pub(super) fn looping((x, y): (u32, u32)) -> (u32, u32) {
     ((u64::from(x) * u64::from(y)).min(LOOPING_GROUPS.into()) as u32, 1)
 }
 

@@ -28,6 +28,7 @@ mod dispatches;
 mod joint;
 mod pace;
 mod paced;
+mod parts;
 mod resident;
 mod scans;
 
@@ -65,6 +66,8 @@ pub(super) struct DeviceLoop {
     seen: Option<u64>,
     /// The pages that the tables were last used for, in a run that the device shares with others.
     visited: Vec<PageRef>,
+    /// The visit of the superstep that has begun, if only the first part of its lists has been submitted.
+    left: Option<(Direction, Visit)>,
     /// Whether the engine lets the device run ahead.
     asked: bool,
     /// The beginning of a run, encoded before it.
@@ -91,6 +94,7 @@ impl DeviceLoop {
             paced: Paced::default(),
             seen: None,
             visited: Vec::new(),
+            left: None,
             asked,
             start: None,
             joint: Joint::default(),

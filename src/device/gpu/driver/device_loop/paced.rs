@@ -5,7 +5,7 @@ use super::super::context::Context;
 use super::super::superstep;
 use super::super::timing::{Timing, union_ns};
 use super::dispatches;
-use super::resident::Resident;
+use super::resident::{Place, Resident};
 use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
 use crate::device::gpu::adapter::rounds;
 use crate::device::gpu::compose::KernelName;
@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::model::algorithm::{Step, Visit};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 use std::sync::Arc;
 use topostream_formats::Direction;
 
@@ -110,7 +111,8 @@ impl Paced {
         let mut encoder = context.encoder();
         if visit.1 != Visit::None {
             let mut timing = std::mem::replace(&mut self.rings[ring].timing, Timing::new(context.gpu()));
-            let encoded = self.encode_lists(context, over, visit, (&mut encoder, &mut timing));
+            let all = 0..over.0.parts().count();
+            let encoded = self.encode_lists(context, over, (visit, all), (&mut encoder, &mut timing));
             self.rings[ring].timing = timing;
             encoded?;
         }
@@ -132,17 +134,36 @@ impl Paced {
         Ok(Encoded { visit, ring, commands: encoder.finish(), bytes })
     }
 
-    /// Submits the kernels over the lists of each place; the end of the superstep reads their times.
+    /// Encodes the kernels over the lists of some parts; the end of the superstep reads their times.
     ///
     /// # Errors
     /// Shader and device errors.
-    pub fn submit_lists(&mut self, context: &mut Context, over: Over<'_>, visit: (Direction, Visit)) -> Result<()> {
-        let mut encoder = context.encoder();
+    pub fn encode_parts(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        over: Over<'_>,
+        (visit, parts): ((Direction, Visit), Range<usize>),
+    ) -> Result<()> {
         let none = Timing::new(context.gpu());
         let mut timing = std::mem::replace(&mut context.timing, none);
-        let encoded = self.encode_lists(context, over, visit, (&mut encoder, &mut timing));
+        let encoded = self.encode_lists(context, over, (visit, parts), (encoder, &mut timing));
         context.timing = timing;
-        encoded?;
+        encoded
+    }
+
+    /// Submits the kernels over the lists of some parts; the end of the superstep reads their times.
+    ///
+    /// # Errors
+    /// Shader and device errors.
+    pub fn submit_lists(
+        &mut self,
+        context: &mut Context,
+        over: Over<'_>,
+        lists: ((Direction, Visit), Range<usize>),
+    ) -> Result<()> {
+        let mut encoder = context.encoder();
+        self.encode_parts(context, &mut encoder, over, lists)?;
         context.gpu().queue().submit([encoder.finish()]);
         Ok(())
     }
@@ -152,12 +173,13 @@ impl Paced {
         &mut self,
         context: &mut Context,
         (resident, rows, hubs): Over<'_>,
-        (direction, visit): (Direction, Visit),
+        ((direction, visit), parts): ((Direction, Visit), Range<usize>),
         (encoder, timing): (&mut wgpu::CommandEncoder, &mut Timing),
     ) -> Result<()> {
         let segments = direction == Direction::Out;
         let read = context.topology(direction).direction();
-        for (at, place) in resident.places.iter().enumerate().filter(|(_, place)| place.direction == read) {
+        let is_read = |place: &Place| place.direction == read && parts.contains(&place.part);
+        for (at, place) in resident.places.iter().enumerate().filter(|(_, place)| is_read(place)) {
             let names: &[KernelName] = match &place.bins {
                 _ if segments => &[KernelName::Segments],
                 Some(_) => &[KernelName::Binned],
@@ -170,7 +192,7 @@ impl Paced {
                 let table = if segments { &place.walked } else { &place.listed };
                 let groups = match (name, &place.bins) {
                     (KernelName::Hubs, _) => (table.hub_groups, 1),
-                    (KernelName::Binned, Some((_, groups))) => *groups,
+                    (KernelName::Binned, Some((_, groups))) => dispatches::looping(*groups),
                     _ => table.groups,
                 };
                 if groups.0 == 0 {

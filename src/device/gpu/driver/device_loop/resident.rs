@@ -2,6 +2,7 @@
 
 use super::super::batch::BatchTable;
 use super::super::context::Context;
+use super::parts::Parts;
 use crate::device::gpu::compose::layout::{HubEntry, QUEUES_MAX, WORKGROUP, page_lanes};
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::gpu::memory::plan::QueueRoom;
@@ -19,6 +20,8 @@ use wgpu::BufferUsages as Usage;
 pub struct Place {
     /// The topology.
     pub direction: Direction,
+    /// The part of the lists, if supersteps over all of them are made in [parts](Parts).
+    pub part: usize,
     /// The buffer of the arena, by index.
     pub buffer: u32,
     /// The pages for `segments`, `compact` and `expand`.
@@ -90,6 +93,8 @@ struct Shape {
     row_words: u64,
     /// The pages that the device sees; all of them if none are given.
     seen: Option<Arc<SeenPages>>,
+    /// The parts of supersteps over all in-lists.
+    parts: Parts,
 }
 
 /// The topologies that visits may read.
@@ -122,6 +127,7 @@ impl Shape {
             weights: context.algorithm.needs_weights(),
             row_words: context.plan.row_words,
             seen: context.seen.clone(),
+            parts: Parts::of(context),
         }
     }
 }
@@ -142,10 +148,10 @@ impl Resident {
         let (mut places, mut absent) = (Vec::new(), Vec::new());
         let (mut queues, mut pages) = (0u32, 0u32);
         for &direction in &shape.directions {
-            let described = Described::new(context, arena, direction);
+            let described = Described::new(context, arena, direction, &shape.parts);
             let whole = (described.absent.pages() > 0).then(|| Described::whole(context, direction));
             let swept = shape.swept.contains(&direction);
-            for (buffer, [walked, listed]) in &described.here {
+            for (&(buffer, part), [walked, listed]) in described.here.iter().map(|(place, tables)| (place, tables)) {
                 let [of_walked, of_listed] =
                     whole.as_ref().map_or([walked, listed], |[walked, listed]| [walked, listed]);
                 let queue = shape.queued.contains(&direction).then(|| {
@@ -159,7 +165,8 @@ impl Resident {
                 let swept = swept.then(|| context.gpu().buffer("swept lists", bytes.max(16), Usage::STORAGE));
                 places.push(Place {
                     direction,
-                    buffer: *buffer,
+                    part,
+                    buffer,
                     walked: Table::new(context, walked, of_walked, number)?,
                     listed: Table::new(context, listed, of_listed, number)?,
                     bins: None,
@@ -191,13 +198,13 @@ impl Resident {
         }
         let directions = self.shape.directions.iter();
         let described: Vec<Described> =
-            directions.map(|&direction| Described::new(context, arena, direction)).collect();
+            directions.map(|&direction| Described::new(context, arena, direction, &self.shape.parts)).collect();
         let fits = described.iter().all(|described| {
             let absent = self.absent.iter().find(|absent| absent.direction == described.direction);
             let room = absent.is_none_or(|absent| absent.table.has_room(&described.absent));
-            let of = |buffer| move |place: &Place| (place.direction, place.buffer) == (described.direction, buffer);
-            let known = |(buffer, tables): &(u32, [BatchTable; 2])| {
-                let place = self.places.iter().find(|&place| of(*buffer)(place));
+            let known = |(at, tables): &((u32, usize), [BatchTable; 2])| {
+                let is_it = |place: &&Place| (place.direction, place.at()) == (described.direction, *at);
+                let place = self.places.iter().find(is_it);
                 place.is_some_and(|place| place.walked.has_room(&tables[0]) && place.listed.has_room(&tables[1]))
             };
             absent.is_some() == (described.absent.pages() > 0) && room && described.here.iter().all(known)
@@ -207,8 +214,7 @@ impl Resident {
         }
         for place in &mut self.places {
             let described = described.iter().find(|described| described.direction == place.direction);
-            let here =
-                described.and_then(|described| described.here.iter().find(|(buffer, _)| *buffer == place.buffer));
+            let here = described.and_then(|described| described.here.iter().find(|(at, _)| *at == place.at()));
             let empty = || Described::empty(context);
             let [walked, listed] = here.map_or_else(empty, |(_, tables)| tables.clone());
             place.bins = None;
@@ -229,23 +235,35 @@ impl Resident {
         self.shape.seen.clone()
     }
 
+    /// The parts of supersteps over all in-lists.
+    pub fn parts(&self) -> &Parts {
+        &self.shape.parts
+    }
+
     /// Whether all pages of a topology are in the arena.
     pub fn is_complete(&self, direction: Direction) -> bool {
         self.absent.iter().all(|absent| absent.direction != direction)
     }
 }
 
-/// The pages of a topology in the arena, by buffer, as batches of `segments` and of `lists`, and the missing ones.
+impl Place {
+    /// The buffer and the part.
+    fn at(&self) -> (u32, usize) {
+        (self.buffer, self.part)
+    }
+}
+
+/// The pages of a topology in the arena, by buffer and part, as batches of `segments` and of `lists`, and the missing ones.
 struct Described {
     direction: Direction,
-    here: Vec<(u32, [BatchTable; 2])>,
+    here: Vec<((u32, usize), [BatchTable; 2])>,
     absent: BatchTable,
 }
 
 impl Described {
-    fn new(context: &Context, arena: &Arena, direction: Direction) -> Self {
+    fn new(context: &Context, arena: &Arena, direction: Direction, parts: &Parts) -> Self {
         let topology = context.topology(direction);
-        let mut here: Vec<(u32, [BatchTable; 2])> = Vec::new();
+        let mut here: Vec<((u32, usize), [BatchTable; 2])> = Vec::new();
         let mut absent = BatchTable::new(Distribution::Vertex, context.algorithm.needs_weights());
         for (number, entry) in topology.directory().entries().iter().enumerate() {
             let page = PageRef { direction, page: PageId(number as u32) };
@@ -256,8 +274,9 @@ impl Described {
                 absent.add(entry, 0, 0, 0);
                 continue;
             };
-            let at = here.iter().position(|(buffer, _)| *buffer == slot.buffer).unwrap_or_else(|| {
-                here.push((slot.buffer, Self::empty(context)));
+            let place = (slot.buffer, parts.of_page(page));
+            let at = here.iter().position(|(at, _)| *at == place).unwrap_or_else(|| {
+                here.push((place, Self::empty(context)));
                 here.len() - 1
             });
             let degree = if entry.run == 0 { 0 } else { topology.directory().run_degree(page.page) };

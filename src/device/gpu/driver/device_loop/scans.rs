@@ -11,6 +11,7 @@ use crate::device::{PageWork, StepEnd, Transfer};
 use crate::error::Result;
 use crate::model::algorithm::{Step, Visit};
 use crate::pages::fetch::PageRef;
+use std::ops::Range;
 
 /// The pages of a superstep.
 #[derive(Default)]
@@ -71,7 +72,8 @@ impl DeviceLoop {
             Some(self.paced.run(context, over, step)?)
         } else {
             superstep::begin(context, step);
-            self.paced.submit_lists(context, over, (step.direction, step.visit))?;
+            let all = 0..resident.parts().count();
+            self.paced.submit_lists(context, over, ((step.direction, step.visit), all))?;
             None
         };
         if step.visit == Visit::None {
@@ -84,7 +86,9 @@ impl DeviceLoop {
     }
 
     /// Submits the edge kernels of the superstep that has begun, if it visits all lists of these pages, and if the
-    /// arena has these pages of their topology and no others. Returns `None` if not.
+    /// arena has these pages of their topology and no others. Returns `None` if not. If the superstep has several
+    /// parts, only the first one is submitted: [`encode_part`](Self::encode_part) and
+    /// [`submit_left`](Self::submit_left) are for the others.
     ///
     /// # Errors
     /// Shader and device errors.
@@ -121,9 +125,42 @@ impl DeviceLoop {
         }
         self.sort(context, &[visit], true)?;
         let Some(resident) = &self.resident else { return Ok(None) };
-        self.paced.submit_lists(context, (resident, rows, hubs), visit)?;
+        self.paced.submit_lists(context, (resident, rows, hubs), (visit, 0..1))?;
+        self.left = (resident.parts().count() > 1).then_some(visit);
         let launches = resident.places.iter().filter(|place| place.direction == direction).count() as u64;
         let edges = pages.iter().map(|&page| context.edges(page)).sum();
         Ok(Some(Visited { pages: pages.len() as u64, edges, launches, done: None }))
+    }
+
+    /// The own vertices of each part of the superstep that has begun, if only its first part has been submitted.
+    pub fn parts_left(&self) -> Option<Vec<Range<u64>>> {
+        let resident = self.resident.as_ref().filter(|_| self.left.is_some());
+        resident.map(|resident| resident.parts().vertices().collect())
+    }
+
+    /// Encodes the edge kernels of a part that has not been submitted.
+    ///
+    /// # Errors
+    /// Shader and device errors.
+    pub fn encode_part(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        (rows, hubs): (&wgpu::Buffer, &wgpu::Buffer),
+        part: usize,
+    ) -> Result<()> {
+        let (Some(resident), Some(visit)) = (&self.resident, self.left) else { return Ok(()) };
+        self.left = (part + 1 < resident.parts().count()).then_some(visit);
+        self.paced.encode_parts(context, encoder, (resident, rows, hubs), (visit, part..part + 1))
+    }
+
+    /// Submits the edge kernels of all parts that have not been submitted.
+    ///
+    /// # Errors
+    /// Shader and device errors.
+    pub fn submit_left(&mut self, context: &mut Context, (rows, hubs): (&wgpu::Buffer, &wgpu::Buffer)) -> Result<()> {
+        let (Some(resident), Some(visit)) = (&self.resident, self.left.take()) else { return Ok(()) };
+        let left = 1..resident.parts().count();
+        self.paced.submit_lists(context, (resident, rows, hubs), (visit, left))
     }
 }

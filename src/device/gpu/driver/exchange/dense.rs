@@ -198,7 +198,7 @@ impl Exchange {
     }
 
     /// Records the times of completed copies in the timeline.
-    pub(super) fn tell_copies(&self, context: &mut Context) {
+    pub(in crate::device::gpu::driver) fn tell_copies(&self, context: &mut Context) {
         let Some(transfer) = context.home.transfer.as_mut() else { return };
         let span =
             |time: TransferTime| DeviceSpan { name: "put", begin_ns: time.begin_ns as f64, end_ns: time.end_ns as f64 };

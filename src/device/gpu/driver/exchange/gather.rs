@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// How long to poll for the next values before sleeping.
 const SPIN: Duration = Duration::from_millis(1);
 /// Maximum number of copies in flight: enough to keep the queue busy.
-const COPIES_MAX: usize = 4;
+pub(super) const COPIES_MAX: usize = 4;
 
 /// How a move of a gather is sent.
 pub(super) enum Way {
@@ -35,7 +35,7 @@ pub(super) enum Way {
 }
 
 impl Exchange {
-    fn ways(&self, context: &Context, moves: &[Move]) -> Vec<Way> {
+    pub(super) fn ways(&self, context: &Context, moves: &[Move]) -> Vec<Way> {
         let mut used = 0;
         let room = self.packed.as_ref().map_or(0, |packed| packed.size());
         let beside = context.home.copies_beside();
@@ -65,7 +65,7 @@ impl Exchange {
         let beside = moves.iter().zip(&ways).filter_map(|(one, way)| match (one, way) {
             (Move::Pack { attribute, vertices, .. }, Way::Packed(at)) => {
                 let (name, attribute, vertices, at) = (KernelName::Pack, *attribute, vertices.clone(), *at);
-                Some((Packed { name, attribute, vertices, chunk: None, at }, packed.as_ref()?))
+                Some((Packed { name, attribute, vertices, chunk: None, at, next: false }, packed.as_ref()?))
             }
             _ => None,
         });
@@ -181,6 +181,6 @@ impl Exchange {
 }
 
 /// Bytes of the packed values of a range of vertices.
-fn packed_len(context: &Context, vertices: &std::ops::Range<u64>) -> u64 {
+pub(super) fn packed_len(context: &Context, vertices: &std::ops::Range<u64>) -> u64 {
     4 * context.graph.outgoing_among(vertices).len() as u64
 }

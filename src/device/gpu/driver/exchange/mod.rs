@@ -14,11 +14,13 @@
 //! | `messages` | activated vertices of a traversal |
 //! | `joint` | the same, in the submissions of joint supersteps |
 //! | `gather` | sends by the copy engine, while the kernels receive |
+//! | `early` | the same while lists are still read |
 //!
 //! Owns the import of the exchange memory (or its mirror) and the scratch memory of messages. Called by the driver; it
 //! executes the moves that it is given and knows neither their schedule nor other devices.
 
 mod dense;
+mod early;
 mod gather;
 mod joint;
 mod messages;
@@ -26,18 +28,19 @@ mod pack;
 
 use super::context::Context;
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout};
-use crate::device::exchange::{ExchangeMemory, Move, Received};
+use crate::device::exchange::{ExchangeMemory, Move, Received, is_packed};
 use crate::device::gpu::adapter::import::{SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK, read_buffer};
 use crate::device::gpu::adapter::transfer::TransferTicket;
 use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout;
-use crate::device::gpu::memory::sizes::{message_layout, packed_bytes, scratch_bytes};
+use crate::device::gpu::memory::sizes::{arrived_bytes, arriving, message_layout, packed_bytes, scratch_bytes};
 use crate::error::{Error, Result};
 use crate::model::algorithm::Visit;
 use crate::model::attributes::Merge;
 use dense::{is_bits, move_words};
+pub(super) use early::{EarlyGather, PackedMove};
 use gather::Way;
 use messages::Messaging;
 use pack::{Packed, Packing};
@@ -64,6 +67,8 @@ pub(super) struct Exchange {
     scratch: SharedBuffer,
     /// Holds packed values until they have been copied to the exchange memory.
     packed: Option<SharedBuffer>,
+    /// Holds packed values of other devices while lists are read.
+    arrived: Option<SharedBuffer>,
     packing: Packing,
     messaging: Messaging,
     received: Received,
@@ -103,6 +108,12 @@ impl Exchange {
         let packed = packed_bytes(&context.declared, &context.part, context.plan.outgoing_bytes);
         let packed = (packed > 0 && home.copies_beside()).then(|| device_buffer(&home.gpu, "packed values", packed));
         let packed = packed.transpose()?;
+        let arrived = (context.plan.next_bytes > 0).then(|| {
+            let attributes = context.declared.attributes.iter().filter(|attribute| is_packed(attribute)).count() as u64;
+            let bytes = attributes * arrived_bytes(arriving(&context.graph, &context.part));
+            device_buffer(&home.gpu, "arrived values", bytes.next_multiple_of(16))
+        });
+        let arrived = arrived.transpose()?;
         let (mirrored, received) = (!caps.host_import, Received::new(&memory));
         let (to_send, sending) = (VecDeque::new(), VecDeque::new());
         let (packing, messaging) = (Packing::default(), Messaging::default());
@@ -114,6 +125,7 @@ impl Exchange {
             layout,
             scratch,
             packed,
+            arrived,
             packing,
             messaging,
             received,
@@ -248,7 +260,8 @@ impl Exchange {
                 _ => return None,
             };
             let chunk = &chunks[(at / chunk_bytes) as usize];
-            Some((Packed { name, attribute, vertices, at: at % chunk_bytes, chunk: Some(at / chunk_bytes) }, chunk))
+            let (at, number) = (at % chunk_bytes, Some(at / chunk_bytes));
+            Some((Packed { name, attribute, vertices, at, chunk: number, next: false }, chunk))
         });
         self.packing.encode(context, encoder, packed)
     }

@@ -33,10 +33,13 @@ pub(super) struct Packed {
     pub attribute: usize,
     /// The range of vertices.
     pub vertices: Range<u64>,
-    /// The chunk of the exchange memory that the values are packed in; none for the buffer of packed values.
+    /// The chunk of the exchange memory that the values are packed in; none for the buffer of packed values, or of
+    /// those that have arrived.
     pub chunk: Option<u64>,
     /// The byte offset in it.
     pub at: u64,
+    /// Whether the attribute's next values are packed.
+    pub next: bool,
 }
 
 impl Packing {
@@ -69,7 +72,7 @@ impl Packing {
 
 /// The dispatches of a move: one for each buffer that the vertices lie in.
 fn dispatches(context: &mut Context, one: &Packed, packed: &SharedBuffer) -> Result<Vec<Dispatch>> {
-    let Packed { name, attribute, vertices, at, .. } = one;
+    let Packed { name, attribute, vertices, at, next, .. } = one;
     let first = context.graph.outgoing_among(vertices).start;
     // Graphs without edges have no list of such vertices, and nothing to send.
     let Some(outgoing) = context.graph_buffers().outgoing().cloned() else {
@@ -80,7 +83,11 @@ fn dispatches(context: &mut Context, one: &Packed, packed: &SharedBuffer) -> Res
         let base = span.vertices.start - span.words(&declared).start;
         (span.buffer.clone(), base, span.vertices)
     };
-    let parts: Vec<_> = context.spans(*attribute, vertices).into_iter().map(part).collect();
+    let spans = match next {
+        true => context.buffers.next_spans(*attribute, vertices, context.plan.chunk_vertices_log2),
+        false => context.spans(*attribute, vertices),
+    };
+    let parts: Vec<_> = spans.into_iter().map(part).collect();
     let kernel = context.kernel(*name, super::VISIT.0, super::VISIT.1, false)?;
     let mut dispatches = Vec::new();
     for (buffer, base, vertices) in parts {

@@ -1,0 +1,203 @@
+//! Early gathers: packed values that are sent, and arrive, while lists are still read.
+//!
+//! ```text
+//!  compute queue    lists 0 │ update, pack 0 │ lists 1 │ update, pack 1 │ … │ unpack
+//!  transfer queue                            │ put 0   │ fetch the others' 0 │ …
+//! ```
+//!
+//! Lists read the values of the superstep before, so that kernels set next values, which are packed; and what other
+//! devices have put is copied to a buffer in device memory, until no list is left to be read.
+
+use super::Exchange;
+use super::gather::{COPIES_MAX, Way, packed_len};
+use super::pack::Packed;
+use crate::device::exchange::{Gather, Move};
+use crate::device::gpu::adapter::transfer::{Copy, TransferTicket};
+use crate::device::gpu::compose::KernelName;
+use crate::device::gpu::driver::context::Context;
+use crate::error::Result;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A move that sends packed values, and their offset in the buffer of packed values.
+pub(in crate::device::gpu::driver) type PackedMove = (Move, u64);
+
+/// A gather that is under way while lists are read.
+pub(in crate::device::gpu::driver) struct EarlyGather {
+    /// The moves that send, each with the offset of its packed values, and whether they have been packed.
+    put: Vec<(Move, u64, bool)>,
+    /// The moves that receive, each with the offset of its values among those that have arrived.
+    take: Vec<(Move, u64)>,
+    /// Those of them whose values are not being copied yet, by index.
+    waiting: Vec<usize>,
+    /// Copies of what others have put.
+    fetching: VecDeque<TransferTicket>,
+    /// The number of moves that receive and whose values have arrived, and of those that send and have been sent.
+    moved: usize,
+}
+
+impl EarlyGather {
+    /// Whether the values of all other devices have arrived.
+    pub fn has_arrived(&self) -> bool {
+        self.waiting.is_empty() && self.fetching.is_empty()
+    }
+
+    /// Grows with the values that have been sent, or have arrived.
+    pub fn moved(&self) -> usize {
+        self.moved
+    }
+
+    /// The attributes whose values are sent.
+    pub fn attributes(&self) -> Vec<usize> {
+        let mut attributes: Vec<usize> = self.put.iter().filter_map(|(one, ..)| attribute(one)).collect();
+        attributes.sort_unstable();
+        attributes.dedup();
+        attributes
+    }
+}
+
+impl Exchange {
+    /// A gather that is made while lists are read. None if its values are not all packed, or if there is no room.
+    pub fn early(&self, context: &Context, gather: &Gather) -> Option<EarlyGather> {
+        let arrived = self.arrived.as_ref()?;
+        let put = gather.put.iter().zip(self.ways(context, &gather.put)).map(|(one, way)| match way {
+            Way::Packed(at) => Some((one.clone(), at, false)),
+            Way::Kernels if is_empty(context, one) => Some((one.clone(), 0, false)),
+            Way::Kernels | Way::Copy => None,
+        });
+        let put = put.collect::<Option<Vec<_>>>()?;
+        let mut used = 0;
+        let take = gather.take.iter().map(|one| {
+            let Move::Unpack { vertices, .. } = one else { return None };
+            let at = used;
+            used += packed_len(context, vertices).next_multiple_of(16);
+            Some((one.clone(), at))
+        });
+        let take = take.collect::<Option<Vec<_>>>()?;
+        let waiting = (0..take.len()).collect();
+        let early = EarlyGather { put, take, waiting, fetching: VecDeque::new(), moved: 0 };
+        (used <= arrived.size()).then_some(early)
+    }
+
+    /// Encodes the packing of all moves whose vertices are among those that have been updated, in ranges; returns these
+    /// moves, to [send](Self::send_early) them once the commands have completed.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn pack_early(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        early: &mut EarlyGather,
+        updated: &[Range<u64>],
+    ) -> Result<Vec<PackedMove>> {
+        let mut ready = Vec::new();
+        for (one, at, packed) in early.put.iter_mut().filter(|(.., packed)| !packed) {
+            let Move::Pack { vertices, .. } = &*one else { continue };
+            let length =
+                |range: &Range<u64>| range.end.min(vertices.end).saturating_sub(range.start.max(vertices.start));
+            if updated.iter().map(length).sum::<u64>() == vertices.end - vertices.start {
+                *packed = true;
+                ready.push((one.clone(), *at));
+            }
+        }
+        let Self { packed, packing, .. } = self;
+        let moves = ready.iter().filter_map(|(one, at)| match one {
+            Move::Pack { attribute, vertices, .. } => {
+                let (name, attribute, vertices, at) = (KernelName::Pack, *attribute, vertices.clone(), *at);
+                Some((Packed { name, attribute, vertices, chunk: None, at, next: true }, packed.as_ref()?))
+            }
+            _ => None,
+        });
+        packing.encode(context, encoder, moves)?;
+        Ok(ready)
+    }
+
+    /// Sends moves that have been [packed](Self::pack_early).
+    pub fn send_early(&mut self, context: &Context, moves: Vec<PackedMove>) {
+        for (one, at) in moves {
+            match is_empty(context, &one) {
+                true => self.memory.announce(&one),
+                false => self.to_send.push_back((one, Way::Packed(at))),
+            }
+        }
+    }
+
+    /// Makes progress without waiting: starts copies of own values and of those that others have announced.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn go_on_early(&mut self, context: &mut Context, early: &mut EarlyGather) -> Result<()> {
+        let before = self.to_send.len() + self.sending.len();
+        self.go_on_sending(context)?;
+        early.moved += before - (self.to_send.len() + self.sending.len());
+        let transfer = context.home.transfer.as_mut().expect("it sends beside kernels");
+        while let Some(&ticket) = early.fetching.front()
+            && transfer.poll(ticket)?
+        {
+            early.fetching.pop_front();
+            early.moved += 1;
+        }
+        let mut at = 0;
+        while at < early.waiting.len() && early.fetching.len() < COPIES_MAX {
+            let (one, to) = &early.take[early.waiting[at]];
+            if !self.received.arrives(&self.memory, one) {
+                at += 1;
+                continue;
+            }
+            early.waiting.remove(at);
+            match self.fetch(context, one, *to)? {
+                Some(ticket) => early.fetching.push_back(ticket),
+                None => early.moved += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the copy of values that another device has put; none if there are none.
+    fn fetch(&self, context: &mut Context, one: &Move, to: u64) -> Result<Option<TransferTicket>> {
+        let (Move::Unpack { vertices, at, .. }, Some(dest)) = (one, &self.arrived) else { return Ok(None) };
+        let bytes = packed_len(context, vertices);
+        if bytes == 0 {
+            return Ok(None);
+        }
+        let (source, source_offset) = self.locate(*at);
+        let copy = Copy { source, source_offset, dest, dest_offset: to, bytes };
+        let transfer = context.home.transfer.as_mut().expect("it sends beside kernels");
+        Ok(Some(transfer.submit(&[copy])?))
+    }
+
+    /// Encodes the unpacking of the values that have arrived.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn unpack_early(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        early: &EarlyGather,
+    ) -> Result<()> {
+        let Self { arrived, packing, .. } = self;
+        let moves = early.take.iter().filter_map(|(one, at)| match one {
+            Move::Unpack { attribute, vertices, .. } => {
+                let (name, attribute, vertices, at) = (KernelName::Unpack, *attribute, vertices.clone(), *at);
+                Some((Packed { name, attribute, vertices, chunk: None, at, next: false }, arrived.as_ref()?))
+            }
+            _ => None,
+        });
+        packing.encode(context, encoder, moves)
+    }
+
+    /// Whether another device has failed.
+    pub fn is_abandoned(&self) -> bool {
+        self.memory.is_abandoned()
+    }
+}
+
+fn attribute(one: &Move) -> Option<usize> {
+    if let Move::Pack { attribute, .. } = one { Some(*attribute) } else { None }
+}
+
+fn is_empty(context: &Context, one: &Move) -> bool {
+    matches!(one, Move::Pack { vertices, .. } if packed_len(context, vertices) == 0)
+}
