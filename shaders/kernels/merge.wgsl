@@ -35,6 +35,10 @@ fn merged_wide(old: U64, other: U64) -> U64 {
 
 // Merges a word that holds one value, or 32 bits.
 fn merge_word(at: u32, other: u32) {
+    if merge.operation == MERGE_REPLACE && merge.kind != WORDS_BIT {
+        merged[merge.to + at] = other;
+        return;
+    }
     let old = merged[merge.to + at];
     if merge.kind == WORDS_F32 {
         merged[merge.to + at] = merged_float(old, other);

@@ -299,6 +299,16 @@ pub trait Device: Send {
 /// the device's [own](crate::model::Part) vertices; [`Device::pages`] covers all visited vertices that the device knows
 /// (only its own ones for visits by a set).
 pub trait Member: Device {
+    /// Begins [`Device::start_resident`]. Returns its answer, or nothing if [`end_start`](Self::end_start) has it.
+    fn begin_start(&mut self, pages: Vec<PageRef>, policy: Policy) -> Option<Vec<PageRef>> {
+        Some(self.start_resident(pages, policy))
+    }
+
+    /// Waits for the answer of [`begin_start`](Self::begin_start).
+    fn end_start(&mut self) -> Vec<PageRef> {
+        Vec::new()
+    }
+
     /// Begins the moves of a round, in order, after all pages of the superstep. Once the round has ended, all devices
     /// can read what the moves wrote to the exchange memory, and what they read may be overwritten.
     ///

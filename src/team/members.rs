@@ -333,10 +333,14 @@ impl Device for Team {
     fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
         let devices = self.plan.pages.of(self.direction);
         pages.iter().for_each(|page| self.wanted[page.page.index()] = 0);
-        for (at, member) in self.members.iter_mut().enumerate() {
+        // All devices begin before the first one answers.
+        let begin = |(at, member): (usize, &mut Box<dyn Member>)| {
             let seen = |page: &&PageRef| devices[page.page.index()] >> at & 1 != 0;
-            let own: Vec<PageRef> = pages.iter().filter(seen).copied().collect();
-            for page in member.start_resident(own, policy) {
+            member.begin_start(pages.iter().filter(seen).copied().collect(), policy)
+        };
+        let answers: Vec<_> = self.members.iter_mut().enumerate().map(begin).collect();
+        for ((at, member), answer) in self.members.iter_mut().enumerate().zip(answers) {
+            for page in answer.unwrap_or_else(|| member.end_start()) {
                 self.wanted[page.page.index()] |= 1 << at;
             }
         }

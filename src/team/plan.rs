@@ -11,7 +11,9 @@ use crate::model::activations::Activations;
 use crate::model::algorithm::Algorithm;
 use crate::model::attributes::Attribute;
 use crate::model::bits::Bits;
-use crate::team::assignment::{DEVICES_MAX, LIST_EDGES_OF_CPUS, PageMap, aligned_parts, equal_parts, parts_of_shards};
+use crate::team::assignment::{
+    DEVICES_MAX, LIST_EDGES_OF_CPUS, LIST_EDGES_OF_GPUS, PageMap, aligned_parts, equal_parts, parts_of_shards,
+};
 use crate::team::crossing::{Crossings, RankSchedule};
 use crate::team::schedule::{Schedule, ScheduleRequest};
 use crate::team::{Assignment, Strategy, TeamReport};
@@ -69,7 +71,7 @@ pub struct TeamRequest<'a> {
     pub speeds: &'a [f64],
     /// Whether all devices are of one kind.
     pub alike: bool,
-    /// Whether all devices are CPUs, whose time for a list is known.
+    /// Whether all devices are CPUs.
     pub cpus: bool,
     /// The strategy; not `auto`.
     pub strategy: Strategy,
@@ -121,7 +123,7 @@ impl TeamPlan {
                 PageMap::sharded(store, &parts, |direction| algorithm.writes(direction))
             }
             false => {
-                let list_edges = if request.cpus { LIST_EDGES_OF_CPUS } else { 0.0 };
+                let list_edges = if request.cpus { LIST_EDGES_OF_CPUS } else { LIST_EDGES_OF_GPUS };
                 PageMap::replicated(store, assignment, speeds, list_edges)?
             }
         };

@@ -45,10 +45,13 @@ pub struct GpuDevice {
     /// Whether the driver sets the initial values with the first superstep, without a message.
     is_initialised: bool,
     messages: Sender<DriverMessage>,
-    /// Pending replies: to a round, to the end of a superstep, and to a part of a joint superstep.
+    /// Pending replies: about resident pages, to a round, to the end of a superstep, and to a part of a joint superstep.
+    starting: Option<Receiver<Vec<PageRef>>>,
     round: Option<Receiver<Result<()>>>,
     ending: Option<Receiver<Ended>>,
     joint: Option<Receiver<JointDone>>,
+    /// Whether all pages of the superstep are in device memory, in a run that is shared with others.
+    has_all: bool,
     /// Completed pages; `None` when the run has failed.
     done: mpsc::UnboundedReceiver<Option<Vec<PageDone>>>,
     /// How long to poll for a reply, and for the reply to a search in device memory, before sleeping.
@@ -84,7 +87,7 @@ impl GpuDevice {
         let (pages_kept, is_initialised) = (driver.pages_kept(), driver.is_initialised());
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
         let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;
-        let (next_pages, round, ending, joint) = (NextPages::new(), None, None, None);
+        let (next_pages, starting, round, ending, joint) = (NextPages::new(), None, None, None, None);
         let driver = Some(driver);
         Ok(Self {
             name,
@@ -99,6 +102,8 @@ impl GpuDevice {
             is_initialised,
             messages,
             round,
+            starting,
+            has_all: false,
             ending,
             joint,
             done,
@@ -278,7 +283,9 @@ impl Device for GpuDevice {
             self.begin_end(step, Gather::default())?;
         }
         let answer = self.ending.take().expect("just begun");
-        let (end, next_pages) = self.wait(&answer)??;
+        // Nothing is read from disk meanwhile.
+        let awake = std::mem::take(&mut self.has_all);
+        let (end, next_pages) = if awake { self.wait_awake(&answer) } else { self.wait(&answer) }??;
         self.next_pages = next_pages;
         Ok(end)
     }
@@ -322,6 +329,17 @@ impl Member for GpuDevice {
     fn begin_end(&mut self, _step: &Step, gather: Gather) -> Result<()> {
         self.ending = Some(self.begin_asking(1, |reply| DriverMessage::End(gather, reply))?);
         Ok(())
+    }
+
+    fn begin_start(&mut self, pages: Vec<PageRef>, policy: Policy) -> Option<Vec<PageRef>> {
+        self.starting = self.begin_asking(1, |reply| DriverMessage::Resident(pages, policy, reply)).ok();
+        None
+    }
+
+    fn end_start(&mut self) -> Vec<PageRef> {
+        let left = self.starting.take().and_then(|answer| self.wait(&answer).ok()).unwrap_or_default();
+        self.has_all = left.is_empty();
+        left
     }
 
     fn end_gather(&mut self) -> Result<()> {

@@ -6,6 +6,7 @@
 //! moves.
 
 use super::batch::Place;
+use super::parts::Parts;
 use super::timing::Timing;
 use crate::device::Workers;
 use crate::device::exchange::{ExchangeMemory, packs};
@@ -82,6 +83,8 @@ pub struct Context {
     pub timing: Timing,
     /// Whether it exchanges values with other devices.
     pub shares: bool,
+    /// The parts of supersteps over all in-lists: one if values are not sent while lists are read.
+    pub parts: Parts,
     /// The pages that the device sees, if it runs supersteps together with other devices.
     pub seen: Option<Arc<SeenPages>>,
     /// The adapter and the buffers that outlive the run, without the arena and the unit rows, which have other owners.
@@ -104,6 +107,10 @@ impl Context {
         let buffers = RunBuffers::new(&home.gpu, &plan, attributes, part, declared.traversal)?;
         let arena = home.arena.as_ref().expect("prepared with the run");
         let (arena_buffers, images) = (arena.buffers().to_vec(), arena.images().cloned());
+        let parts = match store.topology(Direction::In).filter(|_| plan.next_bytes > 0) {
+            Some(in_lists) => Parts::new(in_lists, graph, part.own.clone()),
+            None => Parts::whole(part.own.clone()),
+        };
         let mut timing = Timing::new(&home.gpu);
         if let Some(timeline) = trace {
             timing.calibrate(&home.gpu, timeline)?;
@@ -122,6 +129,7 @@ impl Context {
             step: Step::new(0, Direction::Out, Visit::All),
             timing,
             shares: exchange.is_some(),
+            parts,
             seen: None,
             home,
         })

@@ -39,6 +39,7 @@ mod likely;
 mod message;
 mod notes;
 mod overlap;
+mod parts;
 mod superstep;
 mod supersteps;
 mod tally;
@@ -183,8 +184,9 @@ impl Driver {
     fn work(&mut self, take: &Messages) {
         while !self.stopped {
             // The first supersteps are encoded: poll for the message that starts them. Or other devices end a
-            // superstep.
-            let soon_asked = self.device_loop.has_start() || self.device_loop.is_joint();
+            // superstep, or the engine chooses the next one.
+            let begins = self.device_loop.has_start() || self.overlap.is_under_way();
+            let soon_asked = begins || self.device_loop.is_joint();
             let spin = if soon_asked { SPIN_FIRST } else { SPIN };
             let message = match soon(take, self.context.gpu().poll_time(spin)) {
                 Some(message) => Some(message),

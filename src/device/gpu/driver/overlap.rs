@@ -1,31 +1,33 @@
 //! The driver's part in supersteps over resident lists whose values are exchanged while lists are still read.
 //!
 //! ```text
-//!  lists 0 │ vertex phase 0, pack │ lists 1 │ vertex phase 1, pack │ … │ sums │ next values become current; unpack
-//!                                 └ send, fetch what others have sent ─────────┘
+//!  lists 0 │ vertex phase 0, pack │ lists 1 │ vertex phase 1, pack │ … │ next values become current, unpack
+//!                                 └ send, fetch what others have sent … ┘
 //! ```
 //!
 //! The vertex phase of a part sets *next* values: lists of later parts, and other devices' lists of this superstep, read
-//! the current ones. The engine gets the superstep's sums before the last values have arrived.
+//! the current ones.
 
 use super::context::Context;
 use super::device_loop::DeviceLoop;
 use super::exchange::{EarlyGather, Exchange, PackedMove};
 use super::message::Ended;
-use super::superstep::{self, Ending};
+use super::superstep::{self, Readback, Superstep};
 use super::{Driver, LOOK};
 use crate::device::exchange::Gather;
-use crate::device::gpu::adapter::readback::PATIENCE;
-use crate::device::gpu::compose::layout::{Step as StepLayout, WORKGROUP};
+use crate::device::gpu::adapter::readback::{PATIENCE, uniform};
+use crate::device::gpu::compose::layout::{self, Merge as MergeLayout, Step as StepLayout, WORKGROUP};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::buffers::Span;
 use crate::device::gpu::memory::plan::{TOTAL_BYTES, TOTALS_MAX};
 use crate::error::Result;
+use crate::model::algorithm::Visit;
 use crossbeam_channel::Sender;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use topostream_formats::Direction;
 use wgpu::BufferUsages as Usage;
 
 /// How long to poll before sleeping.
@@ -50,6 +52,11 @@ struct Phase {
 }
 
 impl Overlap {
+    /// Whether the last superstep was made in parts.
+    pub fn is_under_way(&self) -> bool {
+        self.current
+    }
+
     /// Another vertex phase sets the current values.
     pub fn forget_values(&mut self) {
         self.current = false;
@@ -98,8 +105,14 @@ impl Phase {
     }
 }
 
-/// Parts that have been submitted, in order: when their commands complete, their values are sent.
-struct Submitted(Vec<(wgpu::SubmissionIndex, Vec<PackedMove>)>);
+/// Commands of a part that have been submitted: when they complete, these values are sent.
+type SubmittedPart = (wgpu::SubmissionIndex, Vec<PackedMove>);
+
+/// The parts of a superstep, in order, and the readback that the last one ends with.
+struct Submitted {
+    parts: Vec<SubmittedPart>,
+    readback: Readback,
+}
 
 impl Driver {
     /// The gather that ends the superstep, if only the first part of its lists has been submitted, and values can be
@@ -115,61 +128,52 @@ impl Driver {
         self.device_loop.submit_left(&mut self.context, buffers)
     }
 
-    /// Ends a superstep: submits its other parts, exchanges values meanwhile, replies, and exchanges the last ones.
-    pub(super) fn end_overlapped(&mut self, mut early: EarlyGather, reply: &Sender<Ended>) -> Result<()> {
-        let ended = self.sound().and_then(|()| self.run_parts(&mut early));
-        let failed = ended.is_err();
-        self.failed |= failed;
+    /// Ends a superstep: submits its other parts, and exchanges values until all have arrived. Replies while the device
+    /// takes them.
+    pub(super) fn end_overlapped(&mut self, early: EarlyGather, reply: &Sender<Ended>) -> Result<()> {
+        let ended = self.sound().and_then(|()| self.run_parts(early));
+        self.failed |= ended.is_err();
         drop(reply.send(self.explained(ended)));
-        if failed {
-            return Ok(());
-        }
-        let Self { context, exchange: Some(exchange), overlap, .. } = self else { return Ok(()) };
-        let none = Submitted(Vec::new());
-        exchange_while(context, exchange, &mut early, none, |early, exchange| {
-            early.has_arrived() && !exchange.is_sending()
-        })?;
-        exchange.tell_copies(context);
-        let mut encoder = context.encoder();
-        for attribute in early.attributes() {
-            copy_own(context, &mut encoder, attribute, |current, next| (next, current));
-        }
-        overlap.current = true;
-        exchange.unpack_early(context, &mut encoder, &early)?;
-        context.gpu().queue().submit([encoder.finish()]);
         Ok(())
     }
 
-    /// Runs all parts, and returns the results of the superstep.
-    fn run_parts(&mut self, early: &mut EarlyGather) -> Ended {
+    fn run_parts(&mut self, mut early: EarlyGather) -> Ended {
         let parts = self.device_loop.parts_left().unwrap_or_default();
-        let Self { context, device_loop, launches, exchange: Some(exchange), overlap, .. } = self else {
+        let Self { context, device_loop, launches, superstep, exchange: Some(exchange), overlap, .. } = self else {
             let health = self.context.gpu().health();
             return Err(health.fault("exchange", "a superstep in parts, of a single device").into());
         };
         overlap.prepare(context, &parts)?;
-        let buffers = (launches.rows(), launches.hubs());
-        let submitted = submit_parts(context, (device_loop, buffers), (exchange, early), overlap)?;
-        exchange_while(context, exchange, early, submitted, |_, _| true)?;
-        let mut encoder = self.context.encoder();
-        let mut groups = 0;
-        for phase in &self.overlap.phases {
-            let (at, bytes) = (TOTAL_BYTES * u64::from(groups), TOTAL_BYTES * u64::from(phase.groups));
-            encoder.copy_buffer_to_buffer(&phase.totals, 0, &self.context.buffers.totals, at, bytes);
-            groups += phase.groups;
+        let lists = (device_loop, (launches.rows(), launches.hubs()));
+        let submitted = submit_parts(context, lists, (exchange, &mut early), (overlap, superstep))?;
+        let Submitted { parts, readback } = submitted;
+        // Encoded while the device works.
+        let mut encoder = context.encoder();
+        for attribute in early.attributes() {
+            copy_own(context, &mut encoder, attribute, Copied::ToCurrent)?;
         }
-        self.finish(Ending { encoder, groups })
+        exchange.unpack_early(context, &mut encoder, &early)?;
+        let commands = encoder.finish();
+        let last = parts[parts.len() - 1].0.clone();
+        exchange_during(context, exchange, &mut early, parts)?;
+        context.gpu().queue().submit([commands]);
+        overlap.current = true;
+        exchange.tell_copies(context);
+        let tally = self.tally();
+        let found = self.superstep.read(&mut self.context, readback, last, tally)?;
+        Ok(self.ended(found))
     }
 }
 
-/// Submits the lists, the vertex phase and the packing of each part; the lists of the first one have been submitted.
+/// Submits the lists, the vertex phase and the packing of each part, and the readback of the sums after the last one;
+/// the lists of the first one have been submitted.
 fn submit_parts(
     context: &mut Context,
     (device_loop, buffers): (&mut DeviceLoop, (&wgpu::Buffer, &wgpu::Buffer)),
     (exchange, early): (&mut Exchange, &mut EarlyGather),
-    overlap: &mut Overlap,
+    (overlap, superstep): (&mut Overlap, &mut Superstep),
 ) -> Result<Submitted> {
-    let (mut submitted, mut updated) = (Vec::new(), Vec::new());
+    let (mut parts, mut updated, mut readback, mut groups) = (Vec::new(), Vec::new(), None, 0);
     for (part, phase) in overlap.phases.iter().enumerate() {
         let mut encoder = context.encoder();
         if part > 0 {
@@ -177,31 +181,36 @@ fn submit_parts(
         } else if !overlap.current {
             // The vertex phase reads a vertex's current value.
             for attribute in early.attributes() {
-                copy_own(context, &mut encoder, attribute, |current, next| (current, next));
+                copy_own(context, &mut encoder, attribute, Copied::ToNext)?;
             }
         }
         phase.encode(context, &mut encoder);
         updated.push(phase.vertices.clone());
         let packed = exchange.pack_early(context, &mut encoder, early, &updated)?;
-        submitted.push((context.gpu().queue().submit([encoder.finish()]), packed));
+        let (at, bytes) = (TOTAL_BYTES * u64::from(groups), TOTAL_BYTES * u64::from(phase.groups));
+        encoder.copy_buffer_to_buffer(&phase.totals, 0, &context.buffers.totals, at, bytes);
+        groups += phase.groups;
+        if part + 1 == overlap.phases.len() {
+            readback = Some(superstep.encode_results(context, &mut encoder, groups)?);
+        }
+        parts.push((context.gpu().queue().submit([encoder.finish()]), packed));
     }
     // Until the end of this superstep, next values are ahead.
     overlap.current = false;
-    Ok(Submitted(submitted))
+    Ok(Submitted { parts, readback: readback.expect("there are parts") })
 }
 
 /// Sends what parts have packed as soon as they have run, and fetches what others have sent, until all parts have run
-/// and `is_done`.
-fn exchange_while(
+/// and everything has been sent and has arrived.
+fn exchange_during(
     context: &mut Context,
     exchange: &mut Exchange,
     early: &mut EarlyGather,
-    Submitted(parts): Submitted,
-    is_done: impl Fn(&EarlyGather, &Exchange) -> bool,
+    parts: Vec<SubmittedPart>,
 ) -> Result<()> {
     let spin = context.gpu().poll_time(SPIN);
     // What arrives may overwrite what the superstep before has unpacked, once a part of this one has run.
-    let mut fetches = parts.is_empty();
+    let mut fetches = false;
     let mut parts = parts.into_iter().peekable();
     let mut since = Instant::now();
     loop {
@@ -218,7 +227,7 @@ fn exchange_while(
             exchange.go_on_early(context, early)?;
             moved |= early.moved() > before;
         }
-        if parts.peek().is_none() && is_done(early, exchange) {
+        if parts.peek().is_none() && early.has_arrived() && !exchange.is_sending() {
             return Ok(());
         }
         if moved {
@@ -236,19 +245,58 @@ fn exchange_while(
     }
 }
 
-/// Encodes copies between the current and the next values of own vertices; `order`: from and to.
-fn copy_own(
-    context: &Context,
-    encoder: &mut wgpu::CommandEncoder,
-    attribute: usize,
-    order: impl for<'a> Fn(&'a wgpu::Buffer, &'a wgpu::Buffer) -> (&'a wgpu::Buffer, &'a wgpu::Buffer),
-) {
-    let own = &context.part.own;
-    let current: Vec<Span<'_>> = context.spans(attribute, own);
-    let next = context.buffers.next_spans(attribute, own, context.plan.chunk_vertices_log2);
-    for (current, next) in current.iter().zip(&next) {
-        let words = current.words(&context.declared.attributes[attribute]);
-        let (from, to) = order(current.buffer, next.buffer);
-        encoder.copy_buffer_to_buffer(from, 4 * words.start, to, 4 * words.start, 4 * (words.end - words.start));
+/// Which values of a vertex are copied to which.
+#[derive(Clone, Copy, PartialEq)]
+enum Copied {
+    /// Current values become next ones.
+    ToNext,
+    /// Next values become current ones.
+    ToCurrent,
+}
+
+/// Encodes a copy between the current and the next values of own vertices. By a kernel: a copy on the compute queue
+/// moves 100 GB/s. Up to three values before the first own one are copied too; those of other devices' vertices are set
+/// afterwards.
+fn copy_own(context: &mut Context, encoder: &mut wgpu::CommandEncoder, attribute: usize, copied: Copied) -> Result<()> {
+    let own = context.part.own.clone();
+    let declared = context.declared.attributes[attribute];
+    let current: Vec<Span<'_>> = context.spans(attribute, &own);
+    let next = context.buffers.next_spans(attribute, &own, context.plan.chunk_vertices_log2);
+    let copies: Vec<_> = current
+        .iter()
+        .zip(&next)
+        .map(|(current, next)| {
+            let words = current.words(&declared);
+            let begin = (words.start / 4 * 4) as u32;
+            let layout = MergeLayout {
+                operation: layout::MERGE_REPLACE,
+                kind: layout::WORDS_U32,
+                words: words.end as u32 - begin,
+                to: begin,
+                begin,
+                first_mask: u32::MAX,
+                last_mask: u32::MAX,
+                spare: 0,
+            };
+            let (from, to) = if copied == Copied::ToNext { (current, next) } else { (next, current) };
+            (layout, from.buffer.clone(), to.buffer.clone())
+        })
+        .collect();
+    for (layout, from, to) in copies {
+        let told = uniform(context.gpu(), bytemuck::bytes_of(&layout))?;
+        let visit = (Direction::Out, Visit::All);
+        context.pass(
+            encoder,
+            KernelName::Merge,
+            visit,
+            layout::merge_groups(layout.words),
+            |resource| match resource {
+                Resource::Merge => Some(&told),
+                Resource::Merged => Some(&to),
+                Resource::Received => Some(&from),
+                _ => None,
+            },
+        )?;
     }
+    Ok(())
 }

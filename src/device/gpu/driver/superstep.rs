@@ -63,6 +63,14 @@ pub(super) struct Ending {
     pub groups: u32,
 }
 
+/// A readback that has been encoded.
+pub(super) struct Readback {
+    buffer: wgpu::Buffer,
+    bytes: u64,
+    groups: u32,
+    partial: Vec<(Direction, Visit)>,
+}
+
 /// The results of a superstep.
 pub(super) struct Found {
     /// Sums, work and transfers.
@@ -202,6 +210,22 @@ impl Superstep {
     /// Device errors; [`rounds::cut`] if the driver ended loops early.
     pub fn finish(&mut self, context: &mut Context, ending: Ending, tally: Tally) -> Result<Found> {
         let Ending { mut encoder, groups } = ending;
+        let readback = self.encode_results(context, &mut encoder, groups)?;
+        let submission = context.gpu().queue().submit([encoder.finish()]);
+        self.read(context, readback, submission, tally)
+    }
+
+    /// Encodes the search for the next pages and the readback, after kernels of which this many workgroups write
+    /// partial sums.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn encode_results(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        groups: u32,
+    ) -> Result<Readback> {
         let mut plan = ReadbackPlan::default();
         plan.add(&context.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
         plan.add(&context.buffers.counters, 0, COUNTERS_BYTES);
@@ -209,14 +233,28 @@ impl Superstep {
             activated(context, |buffer, words| plan.add(buffer, 4 * words.start, 4 * (words.end - words.start)));
         }
         let partial = partial(context);
-        let readback = self.encode_readback(context, &mut encoder, &mut plan, &partial)?;
+        let buffer = self.encode_readback(context, encoder, &mut plan, &partial)?;
         if context.declared.traversal {
             let old = context.buffers.frontier(context.step.superstep);
             old.iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
         }
-        let submission = context.gpu().queue().submit([encoder.finish()]);
-        let bytes = read_buffer(context.gpu(), &readback, submission, plan.bytes)?;
-        self.readback = Some(readback);
+        Ok(Readback { buffer, bytes: plan.bytes, groups, partial })
+    }
+
+    /// Waits for the submission of what has been [encoded](Self::encode_results), and reads it.
+    ///
+    /// # Errors
+    /// Those of [`finish`](Self::finish).
+    pub fn read(
+        &mut self,
+        context: &mut Context,
+        readback: Readback,
+        submission: wgpu::SubmissionIndex,
+        tally: Tally,
+    ) -> Result<Found> {
+        let Readback { buffer, bytes, groups, partial } = readback;
+        let bytes = read_buffer(context.gpu(), &buffer, submission, bytes)?;
+        self.readback = Some(buffer);
         self.digest(context, &bytes, groups, &partial, tally)
     }
 

@@ -1,12 +1,13 @@
 //! The driver's part in supersteps: initial values, supersteps without the host, and the end of each.
 
 use super::message::{Ended, NextPages};
-use super::superstep::Ending;
+use super::superstep::Found;
+use super::tally::Tally;
 use super::{Driver, DriverMessage, TURN, initial, shared, superstep, values};
 use crate::device::exchange::Move;
 use crate::device::gpu::compose::KernelName;
 use crate::device::joint::{JointEnd, JointPart};
-use crate::device::{Ahead, RunAhead};
+use crate::device::{Ahead, RunAhead, StepEnd};
 use crate::error::Result;
 use crate::model::algorithm::{Scalars, State, Step};
 use std::time::Instant;
@@ -144,18 +145,24 @@ impl Driver {
             shared(&mut self.exchange, &self.context)?.encode(&mut self.context, &mut ending.encoder, told)?;
         }
         self.overlap.forget_values();
-        self.finish(ending)
+        let tally = self.tally();
+        let found = self.superstep.finish(&mut self.context, ending, tally)?;
+        Ok(self.ended(found))
     }
 
-    /// Reads back the results of a superstep whose kernels have been encoded or submitted.
-    pub(super) fn finish(&mut self, ending: Ending) -> Ended {
+    /// Takes the work of the superstep's pages.
+    pub(super) fn tally(&mut self) -> Tally {
         let mut tally = self.intake.take_tally();
         tally.add(self.launches.take_tally());
+        tally
+    }
+
+    /// Takes the results of a superstep.
+    pub(super) fn ended(&mut self, found: Found) -> (StepEnd, NextPages) {
         self.device_loop.pages_unknown = false;
-        let found = self.superstep.finish(&mut self.context, ending, tally)?;
         self.make_room_for_hubs(found.hubs_wanted);
         self.found = found.end.summary;
-        Ok((found.end, found.next_pages))
+        (found.end, found.next_pages)
     }
 
     /// Grows the queue of long lists if a launch had more parts than it holds.

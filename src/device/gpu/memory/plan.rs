@@ -159,6 +159,20 @@ impl Request<'_> {
         self.plain_bytes() + self.frame_bytes - u64::from(page_bytes(self.store))
     }
 
+    /// Refuses tables that the device cannot bind.
+    fn check_tables(&self, caps: &Caps) -> Result<()> {
+        for table in self.tables {
+            let (bytes, most) = (4 * table.contents.words(), caps.binding_bytes_max.min(caps.buffer_bytes_max));
+            if bytes > most {
+                let (device, name) = (self.device, table.name);
+                let message =
+                    format!("{device} binds at most {most} bytes at once, and the table {name} takes {bytes}");
+                return Err(Error::Parameter(message));
+            }
+        }
+        Ok(())
+    }
+
     /// The number of pages that the run may visit.
     fn pages(&self) -> u64 {
         self.directions.iter().map(|&direction| pages(self.store, direction)).sum()
@@ -246,15 +260,7 @@ impl DevicePlan {
             let message = format!("the device binds at most {most} bytes at once, and a page takes {page}");
             return Err(Error::Parameter(message));
         }
-        for table in request.tables {
-            let (bytes, most) = (4 * table.contents.words(), caps.binding_bytes_max.min(caps.buffer_bytes_max));
-            if bytes > most {
-                let (device, name) = (request.device, table.name);
-                let message =
-                    format!("{device} binds at most {most} bytes at once, and the table {name} takes {bytes}");
-                return Err(Error::Parameter(message));
-            }
-        }
+        request.check_tables(caps)?;
         let chunk_vertices_log2 = (caps.binding_bytes_max / 8).ilog2().min(32);
         let auto = settings.distribution == Distribution::Auto && settings.fast_paths.device_loop;
         let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);

@@ -18,9 +18,8 @@ use topostream_formats::Direction;
 
 /// Maximum number of workgroups of `expand`, which process units in a loop: as many as a large GPU runs concurrently.
 const EXPAND_GROUPS: u32 = 2048;
-/// Maximum number of workgroups of `sweep` and `binned`, which process units in a loop: a workgroup for each unit of
-/// lists by length makes PageRank by pull 3% slower (R-MAT 24, H200). In `segments` the loop takes 2 to 8% longer.
-const LOOPING_GROUPS: u32 = 4096;
+/// Maximum number of workgroups of `sweep`, which process units in a loop.
+const SWEEP_GROUPS: u32 = 4096;
 
 /// A dispatch before its kernel is composed.
 pub(super) struct Planned<'a> {
@@ -73,11 +72,11 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
                 }
                 Visit::Without(_) => {
                     add(KernelName::Select, WHEN_EITHER, (listed.unit_count.div_ceil(WORKGROUP), 1), listed);
-                    add(KernelName::Sweep, WHEN_EITHER, (listed.unit_count.min(LOOPING_GROUPS), 1), listed);
+                    add(KernelName::Sweep, WHEN_EITHER, (listed.unit_count.min(SWEEP_GROUPS), 1), listed);
                 }
                 _ => match &place.bins {
                     Some((_, groups)) if direction == Direction::In && !context.declared.traversal => {
-                        add(KernelName::Binned, WHEN_EITHER, looping(*groups), listed);
+                        add(KernelName::Binned, WHEN_EITHER, *groups, listed);
                     }
                     _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked),
                 },
@@ -131,11 +130,6 @@ pub(super) fn kernels(
 /// Workgroups that process all pages of a table in parallel, up to [`TOTALS_MAX`].
 fn groups(table: &Table) -> u32 {
     table.pages.div_ceil(table.pages_a_group).clamp(1, TOTALS_MAX)
-}
-
-/// At most [`LOOPING_GROUPS`] workgroups, instead of one for each unit.
-pub(super) fn looping((x, y): (u32, u32)) -> (u32, u32) {
-    ((u64::from(x) * u64::from(y)).min(LOOPING_GROUPS.into()) as u32, 1)
 }
 
 /// Composes a kernel; returns its bind groups for even and for odd supersteps.

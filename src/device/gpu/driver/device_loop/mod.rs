@@ -28,7 +28,6 @@ mod dispatches;
 mod joint;
 mod pace;
 mod paced;
-mod parts;
 mod resident;
 mod scans;
 

@@ -192,7 +192,7 @@ impl Paced {
                 let table = if segments { &place.walked } else { &place.listed };
                 let groups = match (name, &place.bins) {
                     (KernelName::Hubs, _) => (table.hub_groups, 1),
-                    (KernelName::Binned, Some((_, groups))) => dispatches::looping(*groups),
+                    (KernelName::Binned, Some((_, groups))) => *groups,
                     _ => table.groups,
                 };
                 if groups.0 == 0 {

@@ -2,7 +2,7 @@
 
 use super::super::batch::BatchTable;
 use super::super::context::Context;
-use super::parts::Parts;
+use super::super::parts::Parts;
 use crate::device::gpu::compose::layout::{HubEntry, QUEUES_MAX, WORKGROUP, page_lanes};
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::gpu::memory::plan::QueueRoom;
@@ -127,7 +127,7 @@ impl Shape {
             weights: context.algorithm.needs_weights(),
             row_words: context.plan.row_words,
             seen: context.seen.clone(),
-            parts: Parts::of(context),
+            parts: context.parts.clone(),
         }
     }
 }

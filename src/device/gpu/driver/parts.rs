@@ -1,14 +1,14 @@
 //! Parts of a superstep over all in-lists, of a device that shares the run with others: the values of a part's vertices
 //! are sent while the lists of the next part are read.
 
-use super::super::context::Context;
+use crate::model::algorithm::Graph;
 use crate::pages::fetch::PageRef;
 use std::ops::Range;
-use topostream_formats::Direction;
+use topostream_formats::Topology;
 
 /// The shares of the parts, of all edges. The values of the last part are sent when no lists are left to be read, so it
 /// is small; values of a part should not take longer than the lists of the next one.
-const SHARES: [f64; 4] = [0.4, 0.3, 0.2, 0.1];
+const SHARES: [f64; 4] = [0.55, 0.3, 0.12, 0.03];
 /// Minimum number of pages for several parts: each takes some 50 µs more.
 const PAGES_MIN: usize = 8;
 
@@ -32,23 +32,20 @@ struct OwnPage {
 }
 
 impl Parts {
-    /// The parts of a run's supersteps: one if values are not sent while lists are read.
-    pub fn of(context: &Context) -> Self {
-        let own = context.part.own.clone();
-        if context.plan.next_bytes == 0 {
-            return Self::whole(own);
-        }
-        let entries = context.topology(Direction::In).directory().entries();
-        let pages = (0..).zip(entries).filter_map(|(number, entry)| {
+    /// The parts of supersteps over the in-lists of these vertices: their own pages among those of the topology, and
+    /// how many values are sent.
+    pub fn new(in_lists: &Topology, graph: &Graph, own: Range<u64>) -> Self {
+        let pages = (0..).zip(in_lists.directory().entries()).filter_map(|(number, entry)| {
             let start_vertex = u64::from(entry.start_vertex);
             let meets = start_vertex < own.end && own.start < start_vertex + u64::from(entry.slot_count);
             meets.then_some(OwnPage { number, start_vertex, edges: entry.edge_count.into() })
         });
-        let values = |vertices: Range<u64>| context.graph.outgoing_among(&vertices).len();
-        Self::divided(&pages.collect::<Vec<_>>(), own, values)
+        let values = |vertices: Range<u64>| graph.outgoing_among(&vertices).len();
+        Self::divided(&pages.collect::<Vec<_>>(), own.clone(), values)
     }
 
-    fn whole(own: Range<u64>) -> Self {
+    /// A single part.
+    pub fn whole(own: Range<u64>) -> Self {
         Self(vec![ListPart { pages: 0..u32::MAX, vertices: own }])
     }
 
@@ -63,7 +60,7 @@ impl Parts {
             let mut before = 0;
             let mut pages = pages.windows(2).skip_while(|pair| {
                 before += pair[0].edges;
-                (before as f64) < share * total as f64
+                (before as f64) < (share - 1e-9) * total as f64
             });
             pages.find(|pair| pair[0].start_vertex < pair[1].start_vertex).map(|pair| pair[1])
         };
@@ -119,13 +116,13 @@ mod tests {
 
     #[test]
     fn parts_shrink_and_values_come_first() {
-        let starts: Vec<u64> = (0..10).map(|page| 100 + 10 * page).collect();
-        let even = Parts::divided(&pages(&starts), 103..200, |vertices| (vertices.end - vertices.start) as usize);
+        let starts: Vec<u64> = (0..100).map(|page| 100 + 10 * page).collect();
+        let even = Parts::divided(&pages(&starts), 103..1100, |vertices| (vertices.end - vertices.start) as usize);
         // The first half has fewer own vertices.
-        let backwards = [(9..u32::MAX, 160..200), (6..9, 130..160), (4..6, 110..130), (0..4, 103..110)];
+        let backwards = [(48..u32::MAX, 550..1100), (18..48, 250..550), (6..18, 130..250), (0..6, 103..130)];
         assert_eq!(parts(&even), backwards);
-        let front = Parts::divided(&pages(&starts), 100..200, |vertices| 200 - vertices.start as usize);
-        let forwards = [(0..7, 100..140), (7..10, 140..170), (10..12, 170..190), (12..u32::MAX, 190..200)];
+        let front = Parts::divided(&pages(&starts), 100..1100, |vertices| 1100 - vertices.start as usize);
+        let forwards = [(0..58, 100..650), (58..88, 650..950), (88..100, 950..1070), (100..u32::MAX, 1070..1100)];
         assert_eq!(parts(&front), forwards);
         assert_eq!(front.count(), 4);
     }
