@@ -336,6 +336,12 @@ pub trait Member: Device {
     /// Those of [`begin_round`](Self::begin_round).
     fn begin_end(&mut self, step: &Step, gather: Gather) -> Result<()>;
 
+    /// Whether the device works between [`begin_end`](Self::begin_end) and [`Device::end`], which may then wait for values
+    /// of other devices. Others work in [`Device::end`], which is called for them first.
+    fn ends_by_itself(&self) -> bool {
+        false
+    }
+
     /// Makes sure that the device will receive what the gather sends, before any later request. Called after all
     /// devices have ended the superstep.
     ///

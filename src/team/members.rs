@@ -130,16 +130,31 @@ impl Team {
     /// Calls every device. Returns the first error, with the device's name.
     fn each<T>(&mut self, mut ask: impl FnMut(&mut dyn Member) -> Result<T>) -> Result<Vec<T>> {
         let devices = self.members.len();
-        let answers = self.members.iter_mut().enumerate().map(|(at, member)| {
-            let answer = ask(&mut **member);
-            answer.map_err(|source| {
-                let (number, name) = (at + 1, member.name());
-                Error::Device { number, devices, name, source: Box::new(source) }
-            })
-        });
+        let answers = self.members.iter_mut().enumerate();
+        let answers =
+            answers.map(|(at, member)| ask(&mut **member).map_err(|error| named(&**member, (at, devices), error)));
         // All devices are called even after an error, so that none is left waiting in a joint operation.
         let answers: Vec<Result<T>> = answers.collect();
         answers.into_iter().collect()
+    }
+
+    /// Ends a superstep on every device: first on those that only work when they are asked to, since others may wait for
+    /// their values.
+    fn end_all(&mut self, step: &Step) -> Result<Vec<StepEnd>> {
+        let devices = self.members.len();
+        let mut ends: Vec<Option<Result<StepEnd>>> = self.members.iter().map(|_| None).collect();
+        for by_itself in [false, true] {
+            let members = self.members.iter_mut().zip(&mut ends).enumerate();
+            for (at, (member, end)) in members.filter(|(_, (member, _))| member.ends_by_itself() == by_itself) {
+                let answer = member.end(step).map_err(|error| named(&**member, (at, devices), error));
+                if answer.is_err() {
+                    // Others may be waiting for values of a device that has failed.
+                    self.exchange.abandon();
+                }
+                *end = Some(answer);
+            }
+        }
+        ends.into_iter().map(|end| end.expect("every device has ended")).collect()
     }
 
     /// Returns a zeroed state with the values of all vertices.
@@ -241,6 +256,11 @@ impl Team {
             done.push(PageDone { page, frame, kept, result });
         }
     }
+}
+
+/// An error of a device: its place and the number of devices.
+fn named(member: &dyn Member, (at, devices): (usize, usize), source: Error) -> Error {
+    Error::Device { number: at + 1, devices, name: member.name(), source: Box::new(source) }
 }
 
 impl Device for Team {
@@ -393,10 +413,7 @@ impl Device for Team {
         let announced = self.announced();
         let mut gathers = put.into_iter().zip(take).map(|(put, take)| Gather { put, take });
         self.each(|member| member.begin_end(step, gathers.next().expect("one for each device")))?;
-        let ends = self.each(|member| member.end(step)).inspect_err(|_| {
-            // Others may be waiting for values of a device that has failed.
-            self.exchange.abandon();
-        })?;
+        let ends = self.end_all(step)?;
         self.each(|member| member.end_gather())?;
         let crossing = Instant::now();
         self.cross_gather(Some(&announced))?;

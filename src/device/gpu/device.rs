@@ -331,6 +331,10 @@ impl Member for GpuDevice {
         Ok(())
     }
 
+    fn ends_by_itself(&self) -> bool {
+        true
+    }
+
     fn begin_start(&mut self, pages: Vec<PageRef>, policy: Policy) -> Option<Vec<PageRef>> {
         self.starting = self.begin_asking(1, |reply| DriverMessage::Resident(pages, policy, reply)).ok();
         None
