@@ -400,8 +400,8 @@ impl Driver {
     /// Ends a superstep. The engine goes on while values are still being sent and received.
     fn end_superstep(&mut self, gather: &Gather, reply: &Sender<Ended>, take: &Messages) {
         if let Some(early) = self.early(gather) {
-            let gathered = self.end_overlapped(early, reply);
-            return self.end_gather(gathered);
+            self.end_overlapped(early, reply);
+            return self.end_gather(Ok(()));
         }
         let result = self.launch_all(take).and_then(|()| self.end(Some(KernelName::VertexPhase), &gather.put));
         self.failed |= result.is_err();

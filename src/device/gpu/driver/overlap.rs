@@ -95,11 +95,8 @@ impl Phase {
     }
 
     fn encode(&self, context: &mut Context, encoder: &mut wgpu::CommandEncoder) {
-        context.gpu().queue().write_buffer(
-            &self.step,
-            0,
-            bytemuck::bytes_of(&superstep::step_of_part(context, &self.vertices)),
-        );
+        let step = superstep::step_of_part(context, &self.vertices);
+        context.gpu().queue().write_buffer(&self.step, 0, bytemuck::bytes_of(&step));
         let stamps = context.timing.next(&context.home.gpu, KernelName::VertexPhase.name());
         self.kernel.dispatch(encoder, &self.bound.iter().collect::<Vec<_>>(), (self.groups, 1), stamps);
     }
@@ -130,11 +127,10 @@ impl Driver {
 
     /// Ends a superstep: submits its other parts, and exchanges values until all have arrived. Replies while the device
     /// takes them.
-    pub(super) fn end_overlapped(&mut self, early: EarlyGather, reply: &Sender<Ended>) -> Result<()> {
+    pub(super) fn end_overlapped(&mut self, early: EarlyGather, reply: &Sender<Ended>) {
         let ended = self.sound().and_then(|()| self.run_parts(early));
         self.failed |= ended.is_err();
         drop(reply.send(self.explained(ended)));
-        Ok(())
     }
 
     fn run_parts(&mut self, mut early: EarlyGather) -> Ended {
