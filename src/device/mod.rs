@@ -336,8 +336,8 @@ pub trait Member: Device {
     /// Those of [`begin_round`](Self::begin_round).
     fn begin_end(&mut self, step: &Step, gather: Gather) -> Result<()>;
 
-    /// Whether the device works between [`begin_end`](Self::begin_end) and [`Device::end`], which may then wait for values
-    /// of other devices. Others work in [`Device::end`], which is called for them first.
+    /// Whether the device works between [`begin_end`](Self::begin_end) and [`Device::end`], which may then wait for
+    /// values of other devices. Others work in [`Device::end`], which is called for them first.
     fn ends_by_itself(&self) -> bool {
         false
     }

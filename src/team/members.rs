@@ -138,8 +138,8 @@ impl Team {
         answers.into_iter().collect()
     }
 
-    /// Ends a superstep on every device: first on those that only work when they are asked to, since others may wait for
-    /// their values.
+    /// Ends a superstep on every device: first on those that only work when they are asked to, since others may wait
+    /// for their values.
     fn end_all(&mut self, step: &Step) -> Result<Vec<StepEnd>> {
         let devices = self.members.len();
         let mut ends: Vec<Option<Result<StepEnd>>> = self.members.iter().map(|_| None).collect();

@@ -61,9 +61,9 @@ pub struct Places {
 }
 
 impl MessageLayout {
-    /// Returns the layout of an algorithm's messages. Under Strategy-P they carry all attributes that edges write, except
-    /// bits that follow activations. Under Strategy-S values have one owner, and messages carry only attributes that other
-    /// devices read.
+    /// Returns the layout of an algorithm's messages. Under Strategy-P they carry all attributes that edges write,
+    /// except bits that follow activations. Under Strategy-S values have one owner, and messages carry only attributes
+    /// that other devices read.
     ///
     /// # Panics
     /// If a traversal writes numbers of 64 bits: a change cannot be told from the old value. The engine refuses such

@@ -45,7 +45,8 @@ pub struct GpuDevice {
     /// Whether the driver sets the initial values with the first superstep, without a message.
     is_initialised: bool,
     messages: Sender<DriverMessage>,
-    /// Pending replies: about resident pages, to a round, to the end of a superstep, and to a part of a joint superstep.
+    /// Pending replies: about resident pages, to a round, to the end of a superstep, and to a part of a joint
+    /// superstep.
     starting: Option<Receiver<Vec<PageRef>>>,
     round: Option<Receiver<Result<()>>>,
     ending: Option<Receiver<Ended>>,

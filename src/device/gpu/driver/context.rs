@@ -353,11 +353,21 @@ impl Context {
         find: impl Fn(&Resource) -> Option<&'b wgpu::Buffer>,
     ) -> Result<(Arc<Kernel>, Vec<wgpu::BindGroup>)> {
         let kernel = self.kernel(name, direction, visit, false)?;
+        let bound = self.bound(&kernel, direction, find);
+        Ok((kernel, bound))
+    }
+
+    /// The bind groups of a kernel in the current superstep.
+    pub fn bound<'b>(
+        &self,
+        kernel: &Kernel,
+        direction: Direction,
+        find: impl Fn(&Resource) -> Option<&'b wgpu::Buffer>,
+    ) -> Vec<wgpu::BindGroup> {
         let graph = self.graph_buffers();
         let run = |resource: &Resource| self.buffers.find(graph, self.step.superstep, direction, resource);
         let bind = |group| kernel.bind(self.gpu(), group, |resource| find(resource).unwrap_or_else(|| run(resource)));
-        let bound = (0..kernel.groups()).map(bind).collect();
-        Ok((kernel, bound))
+        (0..kernel.groups()).map(bind).collect()
     }
 }
 

@@ -19,9 +19,9 @@
 //! | `context` | what no superstep changes: adapter, attributes, plan; passed to the other five |
 //!
 //! The first five know the context and the values passed between them ([`batch::Job`], `tally`), but not each other:
-//! only this file, `supersteps` and `overlap`, the driver's part in supersteps, call all of them. `initial` and `values` set and
-//! read attributes, `likely` lists kernels to compile early, `notes` and `timing` belong to `superstep` and `context`,
-//! `message` to the channel.
+//! only this file, `supersteps` and `overlap`, the driver's part in supersteps, call all of them. `initial` and
+//! `values` set and read attributes, `likely` lists kernels to compile early, `notes` and `timing` belong to
+//! `superstep` and `context`, `message` to the channel.
 //!
 //! Created by [`GpuDevice`](super::GpuDevice) and called through messages only. The thread sleeps on one channel; while
 //! launches or copies are in flight it polls the device between messages. It does not know the engine, other devices,
@@ -52,10 +52,8 @@ pub(super) use context::{Planned, plan};
 pub(super) use message::{DriverMessage, Ended, JointDone, Messages, NextPages};
 pub(super) use values::ValueChunk;
 
-use super::compose::KernelName;
 use super::memory::home::Home;
 use crate::device::PageDone;
-use crate::device::exchange::{Gather, Move};
 use crate::device::workers::panic_message;
 use crate::error::{Error, Result};
 use crate::model::activations::Activations;
@@ -395,49 +393,6 @@ impl Driver {
                 Err(_) => continue,
             }
         }
-    }
-
-    /// Ends a superstep. The engine goes on while values are still being sent and received.
-    fn end_superstep(&mut self, gather: &Gather, reply: &Sender<Ended>, take: &Messages) {
-        if let Some(early) = self.early(gather) {
-            self.end_overlapped(early, reply);
-            return self.end_gather(Ok(()));
-        }
-        let result = self.launch_all(take).and_then(|()| self.end(Some(KernelName::VertexPhase), &gather.put));
-        self.failed |= result.is_err();
-        let sends = result.is_ok() && !(gather.put.is_empty() && gather.take.is_empty());
-        let sent = if sends { self.send(&gather.put) } else { Ok(()) };
-        self.collect(take);
-        drop(reply.send(self.explained(result)));
-        let gathered = if sends { sent.and_then(|()| self.receive(&gather.take)) } else { sent };
-        self.end_gather(gathered);
-    }
-
-    /// Handles a failure of a gather, or of the superstep before it.
-    fn end_gather(&mut self, gathered: Result<()>) {
-        if let Err(error) = gathered {
-            self.fail(error);
-        }
-        if self.failed {
-            self.exchange.iter().for_each(Exchange::abandon);
-        }
-    }
-
-    // ---- Moves ------------------------------------------------------------------------------------------------------
-
-    /// Executes the moves of a round in order. When this returns, other devices can read what the moves wrote.
-    fn round(&mut self, moves: &[Move]) -> Result<()> {
-        shared(&mut self.exchange, &self.context)?.round(&mut self.context, moves)
-    }
-
-    /// Sends what the end of the superstep has prepared.
-    fn send(&mut self, moves: &[Move]) -> Result<()> {
-        shared(&mut self.exchange, &self.context)?.send(&mut self.context, moves)
-    }
-
-    /// Executes moves that do not write to the exchange memory, without waiting for them.
-    fn receive(&mut self, moves: &[Move]) -> Result<()> {
-        shared(&mut self.exchange, &self.context)?.receive(&mut self.context, moves)
     }
 
     // ---- Errors and the end -----------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@
 //!                                 └ send, fetch what others have sent … ┘
 //! ```
 //!
-//! The vertex phase of a part sets *next* values: lists of later parts, and other devices' lists of this superstep, read
-//! the current ones.
+//! The vertex phase of a part sets *next* values: lists of later parts, and other devices' lists of this superstep,
+//! read the current ones.
 
 use super::context::Context;
 use super::device_loop::DeviceLoop;
@@ -84,13 +84,11 @@ impl Phase {
         let totals = gpu.buffer("totals of a part", totals, Usage::STORAGE | Usage::COPY_SRC)?;
         let (direction, visit) = superstep::visits(context)[0];
         let kernel = context.kernel(KernelName::VertexPhase, direction, visit, false)?;
-        let (buffers, graph) = (&context.buffers, context.graph_buffers());
-        let find = |resource: &Resource| match resource {
-            Resource::Step => &step,
-            Resource::Totals => &totals,
-            other => buffers.next(other).unwrap_or_else(|| buffers.find(graph, 0, direction, other)),
-        };
-        let bound = (0..kernel.groups()).map(|group| kernel.bind(context.gpu(), group, find)).collect();
+        let bound = context.bound(&kernel, direction, |resource| match resource {
+            Resource::Step => Some(&step),
+            Resource::Totals => Some(&totals),
+            other => context.buffers.next(other),
+        });
         Ok(Self { vertices, step, totals, kernel, bound, groups })
     }
 
@@ -145,7 +143,7 @@ impl Driver {
         let Submitted { parts, readback } = submitted;
         // Encoded while the device works.
         let mut encoder = context.encoder();
-        for attribute in early.attributes() {
+        for attribute in context.buffers.with_next() {
             copy_own(context, &mut encoder, attribute, Copied::ToCurrent)?;
         }
         exchange.unpack_early(context, &mut encoder, &early)?;
@@ -176,7 +174,7 @@ fn submit_parts(
             device_loop.encode_part(context, &mut encoder, buffers, part)?;
         } else if !overlap.current {
             // The vertex phase reads a vertex's current value.
-            for attribute in early.attributes() {
+            for attribute in context.buffers.with_next() {
                 copy_own(context, &mut encoder, attribute, Copied::ToNext)?;
             }
         }
@@ -219,11 +217,11 @@ fn exchange_during(
             (fetches, moved) = (true, true);
         }
         if fetches {
-            let before = early.moved();
+            let before = exchange.left_early(early);
             exchange.go_on_early(context, early)?;
-            moved |= early.moved() > before;
+            moved |= exchange.left_early(early) < before;
         }
-        if parts.peek().is_none() && early.has_arrived() && !exchange.is_sending() {
+        if parts.peek().is_none() && exchange.left_early(early) == 0 {
             return Ok(());
         }
         if moved {
@@ -251,8 +249,8 @@ enum Copied {
 }
 
 /// Encodes a copy between the current and the next values of own vertices. By a kernel: a copy on the compute queue
-/// moves 100 GB/s. Up to three values before the first own one are copied too; those of other devices' vertices are set
-/// afterwards.
+/// moves 100 GB/s. Up to three values before the first own one are copied too; lists read
+/// what other devices' vertices have afterwards.
 fn copy_own(context: &mut Context, encoder: &mut wgpu::CommandEncoder, attribute: usize, copied: Copied) -> Result<()> {
     let own = context.part.own.clone();
     let declared = context.declared.attributes[attribute];

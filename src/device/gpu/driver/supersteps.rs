@@ -1,15 +1,17 @@
 //! The driver's part in supersteps: initial values, supersteps without the host, and the end of each.
 
-use super::message::{Ended, NextPages};
+use super::exchange::Exchange;
+use super::message::{Ended, Messages, NextPages};
 use super::superstep::Found;
 use super::tally::Tally;
 use super::{Driver, DriverMessage, TURN, initial, shared, superstep, values};
-use crate::device::exchange::Move;
+use crate::device::exchange::{Gather, Move};
 use crate::device::gpu::compose::KernelName;
 use crate::device::joint::{JointEnd, JointPart};
 use crate::device::{Ahead, RunAhead, StepEnd};
 use crate::error::Result;
 use crate::model::algorithm::{Scalars, State, Step};
+use crossbeam_channel::Sender;
 use std::time::Instant;
 
 impl Driver {
@@ -170,5 +172,49 @@ impl Driver {
         if self.launches.make_room_for_hubs(self.context.gpu(), wanted) {
             self.device_loop.forget_bound();
         }
+    }
+
+    /// Ends a superstep. Unless values have been exchanged while lists were read, the engine goes on while they are
+    /// being sent and received.
+    pub(super) fn end_superstep(&mut self, gather: &Gather, reply: &Sender<Ended>, take: &Messages) {
+        if let Some(early) = self.early(gather) {
+            self.end_overlapped(early, reply);
+            return self.end_gather(Ok(()));
+        }
+        let result = self.launch_all(take).and_then(|()| self.end(Some(KernelName::VertexPhase), &gather.put));
+        self.failed |= result.is_err();
+        let sends = result.is_ok() && !(gather.put.is_empty() && gather.take.is_empty());
+        let sent = if sends { self.send(&gather.put) } else { Ok(()) };
+        self.collect(take);
+        drop(reply.send(self.explained(result)));
+        let gathered = if sends { sent.and_then(|()| self.receive(&gather.take)) } else { sent };
+        self.end_gather(gathered);
+    }
+
+    /// Handles a failure of a gather, or of the superstep before it.
+    fn end_gather(&mut self, gathered: Result<()>) {
+        if let Err(error) = gathered {
+            self.fail(error);
+        }
+        if self.failed {
+            self.exchange.iter().for_each(Exchange::abandon);
+        }
+    }
+
+    // ---- Moves ------------------------------------------------------------------------------------------------------
+
+    /// Executes the moves of a round in order. When this returns, other devices can read what the moves wrote.
+    pub(super) fn round(&mut self, moves: &[Move]) -> Result<()> {
+        shared(&mut self.exchange, &self.context)?.round(&mut self.context, moves)
+    }
+
+    /// Sends what the end of the superstep has prepared.
+    fn send(&mut self, moves: &[Move]) -> Result<()> {
+        shared(&mut self.exchange, &self.context)?.send(&mut self.context, moves)
+    }
+
+    /// Executes moves that do not write to the exchange memory, without waiting for them.
+    pub(super) fn receive(&mut self, moves: &[Move]) -> Result<()> {
+        shared(&mut self.exchange, &self.context)?.receive(&mut self.context, moves)
     }
 }

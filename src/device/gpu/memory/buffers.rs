@@ -235,6 +235,11 @@ impl RunBuffers {
         spans_of(next, held.start, vertices.clone(), chunk_vertices_log2).collect()
     }
 
+    /// The attributes that have next values, by their places in the declaration.
+    pub fn with_next(&self) -> Vec<usize> {
+        (0..self.attributes.len()).filter(|&place| !self.attributes[place].next.is_empty()).collect()
+    }
+
     /// The buffer of an attribute's next values, if a resource is an attribute that has them.
     pub fn next(&self, resource: &Resource) -> Option<&wgpu::Buffer> {
         match *resource {

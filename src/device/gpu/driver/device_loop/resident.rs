@@ -253,7 +253,8 @@ impl Place {
     }
 }
 
-/// The pages of a topology in the arena, by buffer and part, as batches of `segments` and of `lists`, and the missing ones.
+/// The pages of a topology in the arena, by buffer and part, as batches of `segments` and of `lists`, and the missing
+/// ones.
 struct Described {
     direction: Direction,
     here: Vec<((u32, usize), [BatchTable; 2])>,

@@ -24,36 +24,14 @@ pub(in crate::device::gpu::driver) type PackedMove = (Move, u64);
 
 /// A gather that is under way while lists are read.
 pub(in crate::device::gpu::driver) struct EarlyGather {
-    /// The moves that send, each with the offset of its packed values, and whether they have been packed.
-    put: Vec<(Move, u64, bool)>,
+    /// The moves that send, and have not been packed.
+    put: Vec<PackedMove>,
     /// The moves that receive, each with the offset of its values among those that have arrived.
     take: Vec<(Move, u64)>,
     /// Those of them whose values are not being copied yet, by index.
     waiting: Vec<usize>,
     /// Copies of what others have put.
     fetching: VecDeque<TransferTicket>,
-    /// The number of moves that receive and whose values have arrived, and of those that send and have been sent.
-    moved: usize,
-}
-
-impl EarlyGather {
-    /// Whether the values of all other devices have arrived.
-    pub fn has_arrived(&self) -> bool {
-        self.waiting.is_empty() && self.fetching.is_empty()
-    }
-
-    /// Grows with the values that have been sent, or have arrived.
-    pub fn moved(&self) -> usize {
-        self.moved
-    }
-
-    /// The attributes whose values are sent.
-    pub fn attributes(&self) -> Vec<usize> {
-        let mut attributes: Vec<usize> = self.put.iter().filter_map(|(one, ..)| attribute(one)).collect();
-        attributes.sort_unstable();
-        attributes.dedup();
-        attributes
-    }
 }
 
 impl Exchange {
@@ -61,8 +39,8 @@ impl Exchange {
     pub fn early(&self, context: &Context, gather: &Gather) -> Option<EarlyGather> {
         let arrived = self.arrived.as_ref()?;
         let put = gather.put.iter().zip(self.ways(context, &gather.put)).map(|(one, way)| match way {
-            Way::Packed(at) => Some((one.clone(), at, false)),
-            Way::Kernels if is_empty(context, one) => Some((one.clone(), 0, false)),
+            Way::Packed(at) => Some((one.clone(), at)),
+            Way::Kernels if is_empty(context, one) => Some((one.clone(), 0)),
             Way::Kernels | Way::Copy => None,
         });
         let put = put.collect::<Option<Vec<_>>>()?;
@@ -75,7 +53,7 @@ impl Exchange {
         });
         let take = take.collect::<Option<Vec<_>>>()?;
         let waiting = (0..take.len()).collect();
-        let early = EarlyGather { put, take, waiting, fetching: VecDeque::new(), moved: 0 };
+        let early = EarlyGather { put, take, waiting, fetching: VecDeque::new() };
         (used <= arrived.size()).then_some(early)
     }
 
@@ -91,16 +69,14 @@ impl Exchange {
         early: &mut EarlyGather,
         updated: &[Range<u64>],
     ) -> Result<Vec<PackedMove>> {
-        let mut ready = Vec::new();
-        for (one, at, packed) in early.put.iter_mut().filter(|(.., packed)| !packed) {
-            let Move::Pack { vertices, .. } = &*one else { continue };
+        let is_ready = |(one, _): &PackedMove| {
+            let Move::Pack { vertices, .. } = one else { return false };
             let length =
                 |range: &Range<u64>| range.end.min(vertices.end).saturating_sub(range.start.max(vertices.start));
-            if updated.iter().map(length).sum::<u64>() == vertices.end - vertices.start {
-                *packed = true;
-                ready.push((one.clone(), *at));
-            }
-        }
+            updated.iter().map(length).sum::<u64>() == vertices.end - vertices.start
+        };
+        let (ready, later) = std::mem::take(&mut early.put).into_iter().partition::<Vec<_>, _>(is_ready);
+        early.put = later;
         let Self { packed, packing, .. } = self;
         let moves = ready.iter().filter_map(|(one, at)| match one {
             Move::Pack { attribute, vertices, .. } => {
@@ -123,20 +99,22 @@ impl Exchange {
         }
     }
 
+    /// The number of moves whose values have been packed and not been sent, or have not arrived.
+    pub fn left_early(&self, early: &EarlyGather) -> usize {
+        self.to_send.len() + self.sending.len() + early.waiting.len() + early.fetching.len()
+    }
+
     /// Makes progress without waiting: starts copies of own values and of those that others have announced.
     ///
     /// # Errors
     /// Device errors.
     pub fn go_on_early(&mut self, context: &mut Context, early: &mut EarlyGather) -> Result<()> {
-        let before = self.to_send.len() + self.sending.len();
         self.go_on_sending(context)?;
-        early.moved += before - (self.to_send.len() + self.sending.len());
         let transfer = context.home.transfer.as_mut().expect("it sends beside kernels");
         while let Some(&ticket) = early.fetching.front()
             && transfer.poll(ticket)?
         {
             early.fetching.pop_front();
-            early.moved += 1;
         }
         let mut at = 0;
         while at < early.waiting.len() && early.fetching.len() < COPIES_MAX {
@@ -146,10 +124,7 @@ impl Exchange {
                 continue;
             }
             early.waiting.remove(at);
-            match self.fetch(context, one, *to)? {
-                Some(ticket) => early.fetching.push_back(ticket),
-                None => early.moved += 1,
-            }
+            early.fetching.extend(self.fetch(context, one, *to)?);
         }
         Ok(())
     }
@@ -192,10 +167,6 @@ impl Exchange {
     pub fn is_abandoned(&self) -> bool {
         self.memory.is_abandoned()
     }
-}
-
-fn attribute(one: &Move) -> Option<usize> {
-    if let Move::Pack { attribute, .. } = one { Some(*attribute) } else { None }
 }
 
 fn is_empty(context: &Context, one: &Move) -> bool {
