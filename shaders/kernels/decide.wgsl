@@ -6,8 +6,16 @@
 var<workgroup> edge_counts: array<vec4<u32>, EDGE_COUNTS>;
 // The number of pages with a visited vertex, unless whole pages were read.
 var<workgroup> pages_visited: atomic<u32>;
-// The first thread's decision: done, visit, mode, and the sizes that scaled dispatches use for lists and for a census.
+// The first thread's decision: RUNS, ENDS or WAITS, visit, mode, and the sizes that scaled dispatches use for lists and
+// for a census.
 var<workgroup> decided: array<u32, 5>;
+
+// There is a next superstep.
+const RUNS = 0u;
+// There is none.
+const ENDS = 1u;
+// There is one, and this submission cannot run it: what was decided before stays.
+const WAITS = 2u;
 
 // The largest exponents of the partial sums of the vertex phase.
 var<workgroup> exponents: array<vec4<u32>, WORKGROUP>;
@@ -262,7 +270,7 @@ fn groups_of(dispatch: Dispatch, visit: u32, mode: u32, sizes: vec2<u32>) -> vec
     var wanted = MODE_QUEUED;
     if dispatch.when == WHEN_WALKED {
         wanted = MODE_WALKED;
-    } else if dispatch.when == WHEN_LISTED_SCALED {
+    } else if dispatch.when == WHEN_LISTED_SCALED || dispatch.when == WHEN_LISTED_END {
         wanted = MODE_LISTED;
     } else if dispatch.when == WHEN_EITHER || dispatch.when == WHEN_EITHER_SCALED {
         wanted = mode;
@@ -272,6 +280,9 @@ fn groups_of(dispatch: Dispatch, visit: u32, mode: u32, sizes: vec2<u32>) -> vec
     }
     if dispatch.when == WHEN_QUEUED_SCALED || dispatch.when == WHEN_LISTED_SCALED {
         return vec2<u32>(min(sizes.x, dispatch.x), 1u);
+    }
+    if dispatch.when == WHEN_LISTED_END {
+        return vec2<u32>(min(sizes.y, dispatch.x), 1u);
     }
     if dispatch.when == WHEN_EITHER_SCALED && (mode == MODE_LISTED || sizes.y == 0u) {
         return vec2<u32>(min(sizes.y, dispatch.x), 1u);
@@ -344,12 +355,13 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     workgroupBarrier();
     if lane == 0u {
         var found = Found();
-        if course.done == 0u {
+        let waits = course.only_listed != 0u && course.mode != MODE_LISTED;
+        if course.done == 0u && !waits {
             found = found_now();
             log_step(found);
             begin_next(found);
         }
-        decided[0] = course.done;
+        decided[0] = select(select(RUNS, WAITS, waits), ENDS, course.done != 0u);
         decided[1] = course.visit;
         decided[2] = course.mode;
         if TRAVERSAL {
@@ -361,15 +373,17 @@ fn main(@builtin(local_invocation_index) lane: u32) {
             decided[3] = sizes.x;
             decided[4] = sizes.y;
             if SETS {
-                begin_lists();
+                if !waits {
+                    begin_lists();
+                }
             }
         }
     }
     workgroupBarrier();
     // rounds: dispatches of a superstep / 256: 1.
-    for (var at = lane; at < course.dispatches; at += WORKGROUP) {
+    for (var at = lane; at < course.dispatches && decided[0] != WAITS; at += WORKGROUP) {
         var groups = groups_of(dispatches[at], decided[1], decided[2], vec2<u32>(decided[3], decided[4]));
-        if decided[0] != 0u {
+        if decided[0] == ENDS {
             groups = vec2<u32>(0u);
         }
         arguments[3u * at] = groups.x;

@@ -139,6 +139,39 @@ gpu_test! {
 }
 
 gpu_test! {
+    /// Submissions of listed supersteps stop at a frontier that is too large to be listed, wherever it is in them, and
+    /// others go on from there: paths of several lengths, with many vertices between each and the next.
+    fn submissions_of_listed_supersteps_stop_early() {
+        let (mut edges, mut last) = (Vec::new(), 0);
+        let mut path = |edges: &mut Vec<(u32, u32)>, length: u32| {
+            edges.extend((0..length).map(|step| (last + step, last + step + 1)));
+            last += length;
+            last
+        };
+        let lengths = [10, 13, 30, 47, 64, 65, 2, 1, 80];
+        let ends: Vec<u32> = lengths.iter().map(|&length| path(&mut edges, length)).collect();
+        let n = ends[lengths.len() - 1] + 1;
+        // The end of a path does not lead to the next one directly.
+        edges.retain(|(from, _)| !ends.contains(from));
+        let wide = 17_000;
+        for (&end, number) in ends[..lengths.len() - 1].iter().zip(0..) {
+            let between = n + number * wide..n + (number + 1) * wide;
+            edges.extend(between.flat_map(|vertex| [(end, vertex), (vertex, end + 1)]));
+        }
+        let edges = EdgeList::new(n + (lengths.len() as u32 - 1) * wide, edges);
+        let store = TestStore::new(&edges, &small_pages(ENCODINGS[0]));
+        let setting = Setting::default();
+        check_searches(&store, &edges, 0, &setting);
+        let engine = store.engine(setting.options());
+        let report = [0, 1].map(|_| search(&engine, 0, false, false).unwrap().levels.report)[1].clone();
+        let listed = |step: &&StepReport| step.transfer.listed_steps == 1;
+        // Two supersteps beside each large frontier are not over lists of vertices.
+        let count = report.steps.iter().filter(listed).count();
+        assert!(count >= 250, "{count} of {}", report.steps.len());
+    }
+}
+
+gpu_test! {
     /// Shortest paths and components have the oracle's answers, and run ahead once all pages are in device memory.
     fn relaxations_equal_those_of_the_host() {
         let setting = Setting::default();

@@ -135,6 +135,7 @@ fn numbers(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) ->
         ("WHEN_EITHER", layout::WHEN_EITHER),
         ("WHEN_QUEUED_SCALED", layout::WHEN_QUEUED_SCALED),
         ("WHEN_LISTED_SCALED", layout::WHEN_LISTED_SCALED),
+        ("WHEN_LISTED_END", layout::WHEN_LISTED_END),
         ("WHEN_EITHER_SCALED", layout::WHEN_EITHER_SCALED),
         ("MODE_WALKED", layout::MODE_WALKED),
         ("MODE_QUEUED", layout::MODE_QUEUED),

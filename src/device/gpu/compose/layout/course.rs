@@ -70,8 +70,11 @@ pub struct Course {
     pub set_edges: u32,
     /// The sums of the terms in the marks.
     pub counts: [u32; 3],
+    /// 1 in submissions that run listed supersteps only: they do nothing once the next superstep is not
+    /// [`MODE_LISTED`].
+    pub only_listed: u32,
     /// Zero.
-    pub spare: [u32; 2],
+    pub spare: u32,
     /// The queues.
     pub queues: [Queued; QUEUES_MAX],
 }
@@ -180,6 +183,8 @@ pub const WHEN_LISTED_SCALED: u32 = 4;
 /// A [`Dispatch`] for all supersteps; in [`MODE_LISTED`], with only as many workgroups as the listed vertices need, and
 /// with none if there is nothing to update.
 pub const WHEN_EITHER_SCALED: u32 = 5;
+/// The part of a [`WHEN_EITHER_SCALED`] dispatch that is for [`MODE_LISTED`].
+pub const WHEN_LISTED_END: u32 = 6;
 
 impl Dispatch {
     /// Its workgroups in a superstep with this visit over `vertices` vertices with `edges` edges: the first one of a
@@ -188,7 +193,7 @@ impl Dispatch {
         let fits = match self.when {
             WHEN_WALKED => !queued,
             WHEN_EITHER | WHEN_EITHER_SCALED => true,
-            WHEN_LISTED_SCALED => false,
+            WHEN_LISTED_SCALED | WHEN_LISTED_END => false,
             _ => queued,
         };
         if !fits || (self.visit != visit && self.visit != EVERY_VISIT) {

@@ -5,7 +5,7 @@ use super::super::superstep;
 use super::super::timing::DeviceSpan;
 use super::super::writes::Writes;
 use super::STEPS_MAX;
-use super::dispatches::{Planned, bind, is_listed, plan};
+use super::dispatches::{PartOf, Planned, bind, is_listed, plan};
 use super::resident::Resident;
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK};
@@ -40,6 +40,7 @@ const TIMES_BYTES: u64 = 2 * 8 * STEPS_MAX as u64;
 /// A dispatch that is part of every superstep.
 struct BoundDispatch {
     name: KernelName,
+    part_of: PartOf,
     kernel: Arc<Kernel>,
     /// The visit, by index.
     visit: Option<u32>,
@@ -74,6 +75,8 @@ pub(super) struct Control {
     /// The last part of `course`: a word for each resident page, then marks of vertices. Both are empty unless vertices
     /// are listed.
     stamps: Range<u64>,
+    /// A word that is 1.
+    one: wgpu::Buffer,
     rings: Vec<Ring>,
     next_ring: usize,
     /// Submissions encoded before the run began.
@@ -81,16 +84,27 @@ pub(super) struct Control {
     period_ns: f64,
 }
 
+/// Consecutive supersteps of one submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Steps {
+    /// The number of the first one.
+    pub superstep: u32,
+    /// How many they are.
+    pub count: u32,
+    /// Whether it runs [listed](MODE_LISTED) ones only: it does nothing from the first other one on.
+    pub only_listed: bool,
+}
+
 /// An encoded submission.
 struct Encoded {
-    superstep: u32,
-    steps: u32,
+    steps: Steps,
     ring: usize,
     commands: wgpu::CommandBuffer,
 }
 
 /// A submission in flight.
 pub(super) struct Batch {
+    steps: Steps,
     ring: usize,
     submission: wgpu::SubmissionIndex,
     /// Whether the algorithm was done at its end, and whether a page was missing. Set when the log is read.
@@ -98,6 +112,11 @@ pub(super) struct Batch {
 }
 
 impl Batch {
+    /// Its supersteps; it may run fewer.
+    pub fn steps(&self) -> Steps {
+        self.steps
+    }
+
     /// Whether the algorithm was done at its end.
     pub fn done(&self) -> bool {
         self.outcome.get() == (true, false)
@@ -128,6 +147,8 @@ impl Control {
         // Without lists, one word makes the array that they are in.
         let bytes = (stamps.end + marks).max(COURSE_BYTES + LOG_BYTES + 16);
         let course = gpu.buffer("course", bytes, storage | Usage::COPY_SRC)?;
+        let one = gpu.buffer("one", 4, Usage::COPY_SRC | Usage::COPY_DST)?;
+        gpu.queue().write_buffer(&one, 0, bytemuck::bytes_of(&1u32));
         let rings = (0..BATCHES).map(|_| Ring::new(gpu)).collect::<Result<_>>()?;
         let period_ns = f64::from(gpu.queue().get_timestamp_period());
         let planned = plan(context, resident, visits);
@@ -137,12 +158,13 @@ impl Control {
         let control = [&course, &arguments, &dispatches, rows];
         let mut parts = Vec::new();
         let mut indirect = 0;
-        for Planned { name, visit, dispatch, pages } in planned {
+        for planned in planned {
+            let (part_of, Planned { name, visit, dispatch, pages }) = (planned.part_of(), planned);
             let arguments = dispatch.map(|_| 12 * indirect);
             indirect += u64::from(dispatch.is_some());
             let (kernel, bound) = bind(context, name, visit, pages, control)?;
             let visit = dispatch.map(|dispatch| dispatch.visit);
-            parts.push(BoundDispatch { name, kernel, visit, arguments, bound });
+            parts.push(BoundDispatch { name, part_of, kernel, visit, arguments, bound });
         }
         let totals = superstep::groups(context);
         let mut control = Self {
@@ -157,6 +179,7 @@ impl Control {
             complete: 0,
             listed_visits: 0,
             stamps,
+            one,
             rings,
             next_ring: 0,
             encoded: VecDeque::new(),
@@ -234,52 +257,51 @@ impl Control {
     }
 
     /// Encodes one submission for each element of `steps`, with that many supersteps, from superstep 0 on.
-    pub fn prepare(&mut self, context: &Context, steps: &[u32]) {
+    pub fn prepare(&mut self, context: &Context, counts: &[u32]) {
         let mut superstep = 0;
-        for &steps in steps {
-            let encoded = self.encode(context, superstep, steps);
+        for &count in counts {
+            let encoded = self.encode(context, Steps { superstep, count, only_listed: false });
             self.encoded.push_back(encoded);
-            superstep += steps;
+            superstep += count;
         }
     }
 
-    /// Submits `steps` supersteps, starting with number `superstep`.
-    /// `first` goes before them.
-    pub fn submit(
-        &mut self,
-        context: &Context,
-        first: Option<wgpu::CommandBuffer>,
-        superstep: u32,
-        steps: u32,
-    ) -> Batch {
-        let same = |one: &Encoded| (one.superstep, one.steps) == (superstep, steps);
+    /// Submits supersteps. `first` goes before them.
+    pub fn submit(&mut self, context: &Context, first: Option<wgpu::CommandBuffer>, steps: Steps) -> Batch {
+        let same = |one: &Encoded| one.steps == steps;
         let encoded = match self.encoded.pop_front().filter(same) {
             Some(encoded) => encoded,
             None => {
                 self.encoded.clear();
-                self.encode(context, superstep, steps)
+                self.encode(context, steps)
             }
         };
         let Encoded { ring, commands, .. } = encoded;
         let submission = context.gpu().queue().submit(first.into_iter().chain([commands]));
         self.rings[ring].readback.map_async(wgpu::MapMode::Read, .., |_| {});
-        Batch { ring, submission, outcome: std::cell::Cell::default() }
+        Batch { steps, ring, submission, outcome: std::cell::Cell::default() }
     }
 
-    /// Encodes `steps` supersteps and the readback of their log.
-    fn encode(&mut self, context: &Context, superstep: u32, steps: u32) -> Encoded {
+    /// Encodes supersteps and the readback of their log.
+    fn encode(&mut self, context: &Context, steps: Steps) -> Encoded {
+        let Steps { superstep, count, only_listed } = steps;
         let ring = self.next_ring;
         self.next_ring = (ring + 1) % self.rings.len();
         let Ring { readback, times } = &self.rings[ring];
         let mut encoder = context.encoder();
         encoder.clear_buffer(&self.course, offset_of!(Course, logged) as u64, Some(4));
+        let switch = offset_of!(Course, only_listed) as u64;
+        match only_listed {
+            true => encoder.copy_buffer_to_buffer(&self.one, 0, &self.course, switch, 4),
+            false => encoder.clear_buffer(&self.course, switch, Some(4)),
+        }
         if self.listed_visits != 0 {
             // An earlier run may have counted pages in supersteps with the same numbers.
             let Range { start, end } = self.stamps;
             encoder.clear_buffer(&self.course, start, Some(end - start));
         }
         let inside = context.gpu().caps().pass_timestamps;
-        let passes = if inside { 1 } else { steps };
+        let passes = if inside { 1 } else { count };
         for at in 0..passes {
             let timestamp_writes =
                 times.as_ref().filter(|_| !inside).map(|(set, _)| wgpu::ComputePassTimestampWrites {
@@ -290,22 +312,24 @@ impl Control {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
             let inside = times.as_ref().filter(|_| inside);
             inside.iter().for_each(|(set, _)| pass.write_timestamp(set, 0));
-            for here in 0..steps / passes {
-                self.encode_step(&mut pass, superstep.wrapping_add(at + here));
+            for here in 0..count / passes {
+                self.encode_step(&mut pass, superstep.wrapping_add(at + here), only_listed);
                 inside.iter().for_each(|(set, _)| pass.write_timestamp(set, here + 1));
             }
         }
         encoder.copy_buffer_to_buffer(&self.course, 0, readback, 0, COURSE_BYTES + LOG_BYTES);
         if let Some((set, resolved)) = times {
-            encoder.resolve_query_set(set, 0..2 * steps, resolved, 0);
-            encoder.copy_buffer_to_buffer(resolved, 0, readback, COURSE_BYTES + LOG_BYTES, 16 * u64::from(steps));
+            encoder.resolve_query_set(set, 0..2 * count, resolved, 0);
+            encoder.copy_buffer_to_buffer(resolved, 0, readback, COURSE_BYTES + LOG_BYTES, 16 * u64::from(count));
         }
-        Encoded { superstep, steps, ring, commands: encoder.finish() }
+        Encoded { steps, ring, commands: encoder.finish() }
     }
 
     /// Encodes the dispatches of one superstep.
-    fn encode_step(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32) {
-        self.encode_parts(pass, superstep, &self.parts);
+    fn encode_step(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32, only_listed: bool) {
+        let other = if only_listed { PartOf::Every } else { PartOf::OnlyListed };
+        let parts = self.parts.iter().filter(|part| part.part_of != other);
+        parts.for_each(|part| self.encode_parts(pass, superstep, slice::from_ref(part)));
     }
 
     /// The state of the superstep.

@@ -5,8 +5,8 @@ use super::super::superstep;
 use super::is_alone;
 use super::resident::{Absent, Place, Resident, Table, is_queued};
 use crate::device::gpu::compose::layout::{
-    Dispatch, EVERY_VISIT, LISTED_EDGES_MAX, WHEN_EITHER, WHEN_EITHER_SCALED, WHEN_LISTED_SCALED, WHEN_QUEUED,
-    WHEN_QUEUED_SCALED, WHEN_WALKED, WORKGROUP,
+    Dispatch, EVERY_VISIT, LISTED_EDGES_MAX, WHEN_EITHER, WHEN_EITHER_SCALED, WHEN_LISTED_END, WHEN_LISTED_SCALED,
+    WHEN_QUEUED, WHEN_QUEUED_SCALED, WHEN_WALKED, WORKGROUP,
 };
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::kernels::Kernel;
@@ -28,6 +28,29 @@ pub(super) struct Planned<'a> {
     /// None for a direct dispatch of one workgroup.
     pub(super) dispatch: Option<Dispatch>,
     pub(super) pages: Option<Pages<'a>>,
+}
+
+impl Planned<'_> {
+    /// The submissions that it is part of.
+    pub(super) fn part_of(&self) -> PartOf {
+        match (self.name, self.dispatch) {
+            (KernelName::Decide, _) => PartOf::Both,
+            (_, Some(Dispatch { when: WHEN_LISTED_SCALED, .. })) => PartOf::Both,
+            (_, Some(Dispatch { when: WHEN_LISTED_END, .. })) => PartOf::OnlyListed,
+            _ => PartOf::Every,
+        }
+    }
+}
+
+/// Submissions that a dispatch is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PartOf {
+    /// Those that run any supersteps.
+    Every,
+    /// Those that run listed supersteps only: dispatches that would do nothing take 1 µs each.
+    OnlyListed,
+    /// All submissions.
+    Both,
 }
 
 /// The pages that a kernel processes: their table, and their place if they are in device memory.
@@ -87,6 +110,10 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
     let scaled = context.declared.traversal || context.lists_sets();
     let when = if scaled { WHEN_EITHER_SCALED } else { WHEN_EITHER };
     let dispatch = Dispatch { visit: EVERY_VISIT, when, x: superstep::groups(context), y: 1 };
+    if planned.iter().any(|one| one.name == KernelName::ExpandActive) {
+        let dispatch = Dispatch { when: WHEN_LISTED_END, ..dispatch };
+        planned.push(Planned { dispatch: Some(dispatch), ..once(name) });
+    }
     planned.push(Planned { dispatch: Some(dispatch), ..once(name) });
     planned.push(once(KernelName::Decide));
     planned

@@ -42,7 +42,7 @@ use crate::device::{Ahead, PageWork, RunAhead, StepEnd, Transfer};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Scalars, Step, Summary, Visit};
 use crate::pages::fetch::PageRef;
-use batch::{BATCHES, Batch, Control};
+use batch::{BATCHES, Batch, Control, Steps};
 use joint::Joint;
 use pace::{Pace, STEPS_MAX};
 use paced::Paced;
@@ -195,19 +195,27 @@ impl DeviceLoop {
         }
         context.step = *step;
         let control = self.control.as_mut().expect("prepared");
-        let mut turn = Turn { ahead: Vec::new(), next: Some(*step), misses: false, since: begun, until_ns: None };
+        let mut turn = Turn::new(*step, begun);
         let complete = self.resident.as_ref().is_some_and(|resident| resident.absent.is_empty());
         let (mut pace, mut under_way) = (Pace::new(context, step, complete), VecDeque::new());
         loop {
-            let number = step.superstep.wrapping_add(pace.submitted());
+            let superstep = step.superstep.wrapping_add(pace.submitted());
+            // Listed supersteps only, which may stop early, are followed by others when all of them are read.
+            let only_listed = turn.listed;
+            let follows = only_listed || under_way.iter().all(|batch: &Batch| !batch.steps().only_listed);
             if under_way.len() < BATCHES
-                && let Some(steps) = pace.next(&turn)
+                && follows
+                && let Some(count) = pace.next(&turn)
             {
-                under_way.push_back(control.submit(context, first.take(), number, steps));
+                let steps = Steps { superstep, count, only_listed };
+                under_way.push_back(control.submit(context, first.take(), steps));
                 continue;
             }
             let Some(batch) = under_way.pop_front() else { break };
             turn.digest(context, control, &batch)?;
+            if under_way.is_empty() {
+                pace.go_on_after(&turn);
+            }
         }
         self.pages_unknown |= !turn.ahead.is_empty();
         let last = turn.ahead.last().map_or(before, |ahead| ahead.step);
@@ -378,6 +386,8 @@ struct Turn {
     next: Option<Step>,
     /// Whether `next` needs a page that is not in device memory.
     misses: bool,
+    /// Whether all supersteps of the last submission were [`MODE_LISTED`], so that the next ones probably are.
+    listed: bool,
     /// When the host's part of the next superstep's time began.
     since: Instant,
     /// When the last superstep ended, by the device's clock.
@@ -385,6 +395,10 @@ struct Turn {
 }
 
 impl Turn {
+    fn new(first: Step, since: Instant) -> Self {
+        Self { ahead: Vec::new(), next: Some(first), misses: false, listed: false, since, until_ns: None }
+    }
+
     /// Reads the log of a submission.
     fn digest(&mut self, context: &mut Context, control: &mut Control, batch: &Batch) -> Result<()> {
         let (log, spans) = control.read(context, batch)?;
@@ -421,6 +435,8 @@ impl Turn {
             self.since = Instant::now();
         }
         self.misses |= batch.misses();
+        let whole = log.len() == batch.steps().count as usize;
+        self.listed = whole && log.iter().all(|logged| logged.mode == MODE_LISTED);
         match self.next {
             Some(_) if batch.done() => Err(disagree(context, "ended")),
             _ => Ok(()),

@@ -56,6 +56,11 @@ impl Pace {
         self.submitted
     }
 
+    /// Goes on after the supersteps that have run, which may be fewer than were submitted. No submission is in flight.
+    pub fn go_on_after(&mut self, turn: &Turn) {
+        self.submitted = turn.ahead.len() as u32;
+    }
+
     /// The size of the next submission, if there should be one before the log of the last one has arrived.
     pub fn next(&mut self, turn: &Turn) -> Option<u32> {
         let first: u32 = self.first.iter().sum();
