@@ -1,5 +1,5 @@
-// Merge: merges words of exchange memory into words of an attribute. Exchange memory is read once, four words at a
-// time.
+// Merge: merges words of exchange memory into words of an attribute. Exchange memory is read once, in whole lines:
+// neighbouring threads take neighbouring words.
 
 fn merged_number(old: u32, other: u32) -> u32 {
     switch merge.operation {
@@ -63,26 +63,51 @@ fn merge_wide(at: u32, other: U64) {
     merged[merge.to + at + 1u] = sum.y;
 }
 
+// A word of what was received; the last one in place of those behind it.
+fn received_word(at: u32) -> u32 {
+    let word = merge.begin + min(at, merge.words - 1u);
+    return received[word / 4u][word % 4u];
+}
+
+// Merges four words, a workgroup's threads apart, whose loads overlap.
+fn merge_words(first: u32) {
+    let at = vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u) * WORKGROUP;
+    let four = vec4<u32>(received_word(at.x), received_word(at.y), received_word(at.z), received_word(at.w));
+    if at.x < merge.words {
+        merge_word(at.x, four.x);
+    }
+    if at.y < merge.words {
+        merge_word(at.y, four.y);
+    }
+    if at.z < merge.words {
+        merge_word(at.z, four.z);
+    }
+    if at.w < merge.words {
+        merge_word(at.w, four.w);
+    }
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup_id: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let stride = workgroups.x * workgroups.y * WORKGROUP * 4u;
+    let a_unit = WORKGROUP * 4u;
+    let stride = workgroups.x * workgroups.y * a_unit;
     // rounds: words of a piece of exchange memory / 2^20: 16 at most.
-    for (var at = (unit_number(workgroup_id, workgroups) * WORKGROUP + lane) * 4u; at < merge.words; at += stride) {
-        let four = received[(merge.begin + at) / 4u];
+    for (var begin = unit_number(workgroup_id, workgroups) * a_unit; begin < merge.words; begin += stride) {
         if merge.kind == WORDS_WIDE {
-            merge_wide(at, four.xy);
-            if at + 2u < merge.words {
-                merge_wide(at + 2u, four.zw);
+            let at = begin + lane * 4u;
+            if at < merge.words {
+                let four = received[(merge.begin + at) / 4u];
+                merge_wide(at, four.xy);
+                if at + 2u < merge.words {
+                    merge_wide(at + 2u, four.zw);
+                }
             }
         } else {
-            // rounds: 4.
-            for (var i = 0u; i < 4u && at + i < merge.words; i += 1u) {
-                merge_word(at + i, four[i]);
-            }
+            merge_words(begin + lane);
         }
     }
 }
