@@ -25,6 +25,7 @@ pub mod error;
 pub mod ids;
 pub mod manifest;
 pub mod memory;
+pub mod mirrors;
 pub mod names;
 mod neighbours;
 pub mod open;

@@ -1,4 +1,4 @@
-// Unpack: sets the values of vertices with out-edges to those that another device has packed.
+// Unpack: sets the values of listed vertices to those that another device has packed.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -9,6 +9,6 @@ fn main(
     let stride = workgroups.x * workgroups.y * WORKGROUP;
     // rounds: words of a piece of exchange memory / 2^18: 64 at most.
     for (var at = unit_number(workgroup_id, workgroups) * WORKGROUP + lane; at < packed.count; at += stride) {
-        merged[outgoing[packed.first + at] - packed.base] = received[packed.begin + at];
+        merged[told[packed.first + at] - packed.base] = received[packed.begin + at];
     }
 }

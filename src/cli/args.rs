@@ -6,7 +6,7 @@ pub use crate::algorithms::command::size;
 use crate::device::DeviceChoice;
 use crate::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};
 use crate::pages::fetch::FetcherKind;
-use crate::team::{Assignment, Strategy};
+use crate::team::{Assignment, Exchanged, Strategy};
 use clap::{Args, ValueEnum};
 use etcetera::BaseStrategy as _;
 use std::path::PathBuf;
@@ -78,6 +78,10 @@ pub struct StoreArgs {
     /// With `--shards`: make only this part of the store, from 0, for a machine of a cluster
     #[arg(long, value_name = "P")]
     part: Option<u32>,
+    /// Note for each vertex which of 32 ranges its edges lead to, in 4 bytes: devices and machines that share a run then
+    /// send each other only the values that they read
+    #[arg(long)]
+    mirrors: bool,
     /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all
     /// below it)
     #[arg(long, default_value = "auto", value_parser = ids, value_name = "RULE")]
@@ -209,6 +213,7 @@ impl StoreArgs {
             },
             shard_weights: self.shard_weights.clone(),
             part: self.part,
+            mirrors: self.mirrors,
             ids: self.ids,
             memory_bytes: memory_bytes(self.memory),
             temporary: self.temporary.clone(),
@@ -252,6 +257,10 @@ pub struct ResourceArgs {
     /// Which pages go to which device: modulo, random, contiguous, biased, auto
     #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "Several devices")]
     assignment: Assignment,
+    /// Which values devices send each other in PageRank and its like: all, linked (of vertices with out-edges),
+    /// mirrored (to each device, those that its lists read; needs `topostream mirrors`, otherwise as linked)
+    #[arg(long, default_value = "mirrored", value_name = "VALUES", help_heading = "Several devices")]
+    exchange: Exchanged,
     /// GPU memory of a run, as a hard limit [default: nine tenths of the adapter's memory]
     #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU")]
     device_memory: Option<u64>,
@@ -346,6 +355,7 @@ impl ResourceArgs {
             .with_devices(self.devices.clone())
             .with_strategy(self.strategy)
             .with_assignment(self.assignment)
+            .with_exchanged(self.exchange)
             .with_gpu(self.gpu())
             .with_cancel(cancel.flag())
     }

@@ -20,6 +20,7 @@ mod info;
 mod inputs;
 mod machines;
 mod memory;
+mod mirrors;
 mod opening;
 mod plan;
 mod progress;
@@ -115,6 +116,8 @@ enum Command {
     Reformat(reformat::Reformat),
     /// Split a store in shards into partial stores, one for each machine of a cluster.
     Split(split::Split),
+    /// Note which ranges of a graph read each vertex, so that several devices and machines exchange less.
+    Mirrors(mirrors::MakeMirrors),
     /// Show a store's sizes, degrees and layout.
     Info(info::Info),
     /// Check every page of a store.
@@ -262,6 +265,7 @@ impl Command {
             Self::Extract(command) => command.run(cancel),
             Self::Reformat(command) => command.run(cancel),
             Self::Split(command) => command.run(cancel),
+            Self::Mirrors(command) => command.run(cancel),
             Self::Info(command) => command.run(cancel),
             Self::Verify(command) => command.run(cancel),
             Self::Run(command) => command.run(cancel),

@@ -90,10 +90,11 @@ fn sharing(report: &RunReport) -> String {
     };
     let rows = sharing.devices.iter().enumerate().map(row);
     let assignment = sharing.assignment.map_or(String::new(), |assignment| format!(", {assignment} pages"));
+    let of = sharing.exchanged.map_or(String::new(), |exchanged| format!(" ({exchanged})"));
     let told = bytes(report.total.exchanged_bytes);
     table(&["device", "own vertices", "pages", "edges", "share", "compute s"], rows)
         + &format!(
-            "{}{assignment}: {told} sent and received in {} s\n",
+            "{}{assignment}: {told}{of} sent and received in {} s\n",
             sharing.strategy,
             seconds(report.total.exchange_ns)
         )
@@ -270,8 +271,13 @@ mod tests {
         let device =
             |edges| DeviceReport { device: "cpu".into(), own: (5, 9), pages: 2, edges, compute_ns: 1_500_000_000 };
         let (strategy, assignment) = (Strategy::Replicate, Some(Assignment::Modulo));
-        let sharing =
-            TeamReport { strategy, assignment, exchange_bytes: 4096, devices: vec![device(300), device(100)] };
+        let sharing = TeamReport {
+            strategy,
+            assignment,
+            exchanged: None,
+            exchange_bytes: 4096,
+            devices: vec![device(300), device(100)],
+        };
         let mut report = RunReport { sharing: Some(sharing), ..RunReport::default() };
         report.total.exchanged_bytes = 3 << 20;
         let text = run_report(&report);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use topostream_formats::part::PartPath;
 use topostream_formats::{Direction, Store};
+use topostream_tools::mirrors::make_mirrors;
 use topostream_tools::progress::Cancel;
 use topostream_tools::split::{PartFolders, SplitOptions, split};
 
@@ -30,6 +31,10 @@ pub struct Split {
     /// Make in-lists of an undirected graph, too: pull and bottom-up steps read them
     #[arg(long)]
     in_edges: bool,
+    /// Note for each vertex which of 32 ranges its edges lead to, in 4 bytes: machines then send each other only the
+    /// values that they read
+    #[arg(long)]
+    mirrors: bool,
     /// Main memory, as a hard limit [default: half of the available memory of the machine or container]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
@@ -50,6 +55,9 @@ impl Split {
         let options = SplitOptions { parts, in_edges: self.in_edges, memory_bytes };
         let bars = Bars::default();
         let made = split(&store, &options, &bars, cancel)?;
+        for part in options.parts.iter().filter(|_| self.mirrors) {
+            make_mirrors(&opening::open_any(&part.path, memory_bytes)?, memory_bytes, &bars, cancel)?;
+        }
         drop(bars);
         let paths: Vec<&Path> = options.parts.iter().map(|part| part.path.as_path()).collect();
         say(&tables::split_report(&paths, &made, started.elapsed()))

@@ -10,6 +10,7 @@ use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_formats::part::PartManifest;
 use topostream_tools::format::{FormatReport, Undirected};
 use topostream_tools::info::{ShardSummary, Summary};
+use topostream_tools::mirrors::MirrorsReport;
 use topostream_tools::verify::VerifyReport;
 
 /// A number with thousands separated.
@@ -147,6 +148,21 @@ pub fn verify_report(store: &Path, report: &VerifyReport, took: Duration) -> Str
         bytes(report.bytes),
         took.as_secs_f64(),
         report.bytes as f64 / 1e9 / took.as_secs_f64().max(1e-9),
+    )
+}
+
+/// The summary of a store's mirrors.
+pub fn mirrors_report(store: &Path, report: &MirrorsReport, took: Duration) -> String {
+    let MirrorsReport { vertices, sections, outside, mirrors } = *report;
+    format!(
+        "{}: {} ranges; {} of {} vertices have edges into others ({:.1}%), into {:.1} each; {:.2} s\n",
+        store.display(),
+        sections,
+        count(outside),
+        count(vertices),
+        100.0 * outside as f64 / vertices.max(1) as f64,
+        mirrors as f64 / outside.max(1) as f64,
+        took.as_secs_f64(),
     )
 }
 

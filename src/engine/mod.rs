@@ -21,6 +21,7 @@ mod column;
 mod declared;
 mod explain;
 mod gate;
+mod mirrors;
 #[cfg(feature = "gpu")]
 mod open_gpus;
 mod options;
@@ -43,7 +44,8 @@ use crate::pages::PagePlan;
 pub use crate::pages::fetch::{Faults, FetcherKind};
 pub use crate::predict::Rates;
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
-pub use crate::team::{Assignment, Strategy};
+use crate::team::TeamPlan;
+pub use crate::team::{Assignment, Exchanged, Strategy};
 use buffer::KeptBuffer;
 pub use column::{Column, ColumnValue};
 use explain::explain;
@@ -256,7 +258,11 @@ impl Engine {
         if let Some(degrees) = degrees {
             self.store.keep_out_degrees(degrees?);
         }
-        let graph = Arc::new(self.graph(&*algorithm)?);
+        let graph = self.graph(&*algorithm)?;
+        if let Some(told) = team.as_ref().and_then(TeamPlan::told) {
+            graph.told.set(Arc::clone(told)).ok();
+        }
+        let graph = Arc::new(graph);
         let (mut report, state) = reactor::block_on(async {
             let mut session = Session::new(self, &plan, (Arc::clone(&algorithm), cpu), graph, team)?;
             let report = session.run(observer).await?;

@@ -7,7 +7,7 @@ use crate::device::DeviceChoice;
 use crate::device::settings::GpuSettings;
 use crate::pages::fetch::FetcherKind;
 use crate::predict::{Assumed, Machines, Rates, UserOptions};
-use crate::team::{Assignment, Strategy};
+use crate::team::{Assignment, Exchanged, Strategy};
 use crate::trace::Timeline;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -45,6 +45,8 @@ pub struct EngineOptions {
     #[doc(hidden)]
     pub assignment: Assignment,
     #[doc(hidden)]
+    pub exchanged: Exchanged,
+    #[doc(hidden)]
     pub asynchronous: bool,
     #[doc(hidden)]
     pub partial_reads: bool,
@@ -78,6 +80,7 @@ impl Default for EngineOptions {
             devices: vec![DeviceChoice::Cpu],
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
+            exchanged: Exchanged::Mirrored,
             asynchronous: false,
             partial_reads: true,
             gpu: GpuSettings::default(),
@@ -144,6 +147,12 @@ impl EngineOptions {
     #[must_use]
     pub fn with_assignment(self, assignment: Assignment) -> Self {
         Self { assignment, ..self }
+    }
+
+    /// Which values several devices send each other after a superstep of PageRank and its like.
+    #[must_use]
+    pub fn with_exchanged(self, exchanged: Exchanged) -> Self {
+        Self { exchanged, ..self }
     }
 
     /// Whether pages in the page buffer are reprocessed until they converge before others are read. Only for

@@ -102,6 +102,7 @@ impl Engine {
         let (strategy, speeds) = self.shares(algorithm, &all)?;
         let own = own_vertices(&self.store, &places);
         let strategy = if own.is_some() { Strategy::Shard } else { strategy };
+        let mirrors = self.mirrors(algorithm)?;
         let request = TeamRequest {
             store: &self.store,
             speeds: &speeds,
@@ -111,6 +112,9 @@ impl Engine {
             assignment: options.assignment,
             own: own.as_deref(),
             binding_bytes_max: all.binding_bytes_max,
+            exchanged: options.exchanged,
+            mirrors: mirrors.as_ref(),
+            local: places.local(),
         };
         Ok((Some(TeamPlan::new(algorithm, &request)?.of_rank(&self.store, places)), kinds))
     }
@@ -169,7 +173,7 @@ impl Engine {
             weights,
             has_in_lists,
             out_degrees: store.out_degrees()?,
-            outgoing: OnceLock::new(),
+            told: OnceLock::new(),
         };
         algorithm.check(&graph).map_err(Error::Parameter)?;
         declared::check(algorithm, store)?;

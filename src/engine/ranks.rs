@@ -48,6 +48,7 @@ impl Engine {
             .with("algorithm", name)
             .with("strategy", options.strategy)
             .with("assignment", options.assignment)
+            .with("exchange", options.exchanged)
             .with("asynchronous", options.asynchronous)
             .with("checkpoints", if options.checkpoints.is_some() { "written" } else { "none" });
         agreement.check(cluster)

@@ -6,7 +6,7 @@ use crate::model::activations::Activations;
 use crate::model::algorithm::{Contents, Seed, Seeds, Table};
 use crate::model::attributes::{Attribute, Attributes, Merge, zeroed};
 use crate::model::bits::Bits;
-use rayon::prelude::*;
+use crate::model::told::Told;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
@@ -29,24 +29,15 @@ pub struct Graph {
     /// The lengths of the out-lists.
     #[doc(hidden)]
     pub out_degrees: StoredValues<u32>,
-    /// The vertices with out-edges, computed on first use.
+    /// The vertices whose values devices send each other; by default those with out-edges, listed on first use.
     #[doc(hidden)]
-    pub outgoing: OnceLock<Vec<u32>>,
+    pub told: OnceLock<Arc<Told>>,
 }
 
 impl Graph {
-    /// The vertices with out-edges, ascending.
-    pub(crate) fn outgoing(&self) -> &[u32] {
-        self.outgoing.get_or_init(|| {
-            let degrees = self.out_degrees.values().par_iter().enumerate();
-            degrees.filter(|(_, degree)| **degree > 0).map(|(vertex, _)| vertex as u32).collect()
-        })
-    }
-
-    /// The range of indices of [`outgoing`](Self::outgoing) whose vertices are in this range.
-    pub(crate) fn outgoing_among(&self, vertices: &Range<u64>) -> Range<usize> {
-        let place = |vertex: u64| self.outgoing().partition_point(|&one| u64::from(one) < vertex);
-        place(vertices.start)..place(vertices.end)
+    /// The vertices whose values devices send each other.
+    pub(crate) fn told(&self) -> &Arc<Told> {
+        self.told.get_or_init(|| Arc::new(Told::outgoing(self.out_degrees.values())))
     }
 
     /// The length of a vertex's out-list.

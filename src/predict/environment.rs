@@ -8,7 +8,7 @@ use crate::model::activations::Activations;
 use crate::model::algorithm::Algorithm;
 use crate::pages::fetch::IN_FLIGHT_MAX;
 use crate::pages::memory::{Decoders, FRAMES_MIN, MemoryPlan};
-use crate::team::{Assignment, ExchangeRules, Strategy, TeamPlan, TeamRequest};
+use crate::team::{Assignment, ExchangeRules, Exchanged, Strategy, TeamPlan, TeamRequest};
 use std::path::PathBuf;
 use topostream_formats::{Direction, Store};
 
@@ -285,7 +285,20 @@ fn sharing_bytes(
     let cpu: Vec<bool> = profiles.iter().map(DeviceProfile::is_cpu).collect();
     let cpus = cpu.iter().all(|&cpu| cpu);
     let speeds = &speeds;
-    let request = TeamRequest { store, speeds, alike, cpus, strategy, assignment, own: None, binding_bytes_max };
+    let request = TeamRequest {
+        store,
+        speeds,
+        alike,
+        cpus,
+        strategy,
+        assignment,
+        own: None,
+        binding_bytes_max,
+        // What mirrors save is not known without reading them.
+        exchanged: Exchanged::Linked,
+        mirrors: None,
+        local: 0..speeds.len(),
+    };
     TeamPlan::new(algorithm, &request).map_or(0, |team| team.memory_bytes(&cpu))
 }
 

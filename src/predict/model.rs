@@ -336,6 +336,7 @@ mod tests {
             parts: &parts,
             aligned,
             packed: false,
+            mirrored: None,
             piece_bytes: 1 << 20,
         };
         let schedule = Schedule::new(&request);

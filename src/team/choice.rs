@@ -91,6 +91,49 @@ impl fmt::Display for Assignment {
     }
 }
 
+/// Which values devices send each other after a superstep, of those that are read through in-edges only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Exchanged {
+    /// Those of all vertices, to all devices.
+    All,
+    /// Those of vertices with out-edges, to all devices.
+    Linked,
+    /// To each device, those of vertices with edges into its own: its mirrors (Gluon, Dathathri et al., PLDI 2018).
+    /// Where the store has no mirrors, or a device sees other lists than those of its own vertices, as `Linked`.
+    #[default]
+    Mirrored,
+}
+
+impl Exchanged {
+    /// All of them.
+    #[doc(hidden)]
+    pub const ALL: [Self; 3] = [Self::All, Self::Linked, Self::Mirrored];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Linked => "linked",
+            Self::Mirrored => "mirrored",
+        }
+    }
+}
+
+impl FromStr for Exchanged {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = Self::ALL.map(Self::name).join(", ");
+        Self::ALL.into_iter().find(|one| one.name() == text).ok_or_else(|| format!("{text:?}: expected one of {names}"))
+    }
+}
+
+impl fmt::Display for Exchanged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +147,9 @@ mod tests {
         assert_eq!("scalability".parse(), Ok(Strategy::Shard));
         for assignment in Assignment::ALL {
             assert_eq!(assignment.to_string().parse(), Ok(assignment));
+        }
+        for exchanged in Exchanged::ALL {
+            assert_eq!(exchanged.to_string().parse(), Ok(exchanged));
         }
         assert!("P".parse::<Strategy>().unwrap_err().contains("replicate"));
         assert!("hash".parse::<Assignment>().unwrap_err().contains("modulo"));

@@ -183,10 +183,19 @@ mod tests {
     use super::*;
     use crate::model::Part;
     use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+    use crate::model::told::Told;
     use crate::team::schedule::ScheduleRequest;
     use std::collections::BTreeSet;
 
     fn schedule(devices: u64, traversal: bool) -> Schedule {
+        schedule_of(devices, traversal, None)
+    }
+
+    fn own(device: u64) -> Range<u64> {
+        9000 * device..9000 * (device + 1)
+    }
+
+    fn schedule_of(devices: u64, traversal: bool, mirrored: Option<&Told>) -> Schedule {
         let attribute = |role, merge| {
             let (of, initial) = (AttributeType::U32, Initial::Bits(0));
             Attribute { name: "any", of, role, merge, initial }
@@ -195,22 +204,59 @@ mod tests {
             true => vec![attribute(Role::Writable, Merge::Min)],
             false => vec![attribute(Role::Accumulated, Merge::Add), attribute(Role::Gathered, Merge::Max)],
         };
-        let part =
-            |device: u64| Part { vertices: 9000 * devices, own: 9000 * device..9000 * (device + 1), sharded: false };
+        let part = |device: u64| Part { vertices: 9000 * devices, own: own(device), sharded: false };
         let parts: Vec<Part> = (0..devices).map(part).collect();
-        let (aligned, packed, piece_bytes) = (false, false, if traversal { 1 << 17 } else { 8192 });
-        Schedule::new(&ScheduleRequest { declared: &declared, traversal, parts: &parts, aligned, packed, piece_bytes })
+        let (aligned, packed, piece_bytes) = (false, mirrored.is_some(), if traversal { 1 << 17 } else { 8192 });
+        Schedule::new(&ScheduleRequest {
+            declared: &declared,
+            traversal,
+            parts: &parts,
+            aligned,
+            packed,
+            mirrored,
+            piece_bytes,
+        })
     }
+
+    /// The devices of three ranks.
+    const COUNTS: [usize; 3] = [2, 1, 3];
 
     /// What one rank sends to another is what the other expects from it, in the same order.
     #[test]
     fn both_ends_agree() {
         let all = schedule(6, false);
-        let counts = [2, 1, 3];
-        let ranks: Vec<Crossings> =
-            (0..3).map(|rank| all.of_rank(&Places::new(rank, &counts), 8192).crossings).collect();
+        check_both_ends(|_| schedule(6, false), all.reduce.len() - 1);
+    }
+
+    /// The same where each rank knows only the lists of what its own devices send and receive.
+    #[test]
+    fn both_ends_agree_on_mirrors() {
+        let devices: Vec<Range<u64>> = (0..6).map(own).collect();
+        check_both_ends(
+            |places| {
+                let local = places.local();
+                let list = |receiver: usize| -> Vec<u32> {
+                    let senders = (0..6).filter(|sender| *sender != receiver);
+                    let known = senders.filter(|sender| local.contains(sender) || local.contains(&receiver));
+                    let listed = known.flat_map(|sender| devices[sender].clone());
+                    listed.filter(|vertex| vertex % (receiver as u64 + 2) < 2).map(|vertex| vertex as u32).collect()
+                };
+                let lists: Vec<Vec<u32>> = (0..6).map(list).collect();
+                schedule_of(6, false, Some(&Told::of_lists(&lists, &devices)))
+            },
+            0,
+        );
+    }
+
+    fn check_both_ends(schedule: impl Fn(&Places) -> Schedule, reductions: usize) {
+        let of_rank = |rank| {
+            let places = Places::new(rank, &COUNTS);
+            schedule(&places).of_rank(&places, 8192).crossings
+        };
+        let ranks: Vec<Crossings> = (0..3).map(of_rank).collect();
         let values = |one: &Move| match one {
-            Move::Put { attribute, vertices, .. } => (*attribute, vertices.clone()),
+            Move::Put { attribute, vertices, .. } => (*attribute, None, vertices.clone()),
+            Move::Pack { attribute, list, vertices, .. } => (*attribute, Some(*list), vertices.clone()),
             other => panic!("{other:?}"),
         };
         let mut crossed = 0;
@@ -224,7 +270,7 @@ mod tests {
                 crossed += sent.len();
             }
         };
-        for round in 0..all.reduce.len() - 1 {
+        for round in 0..reductions {
             compare(&|crossings| crossings.reduce[round].clone());
         }
         compare(&|crossings| crossings.gather[0].clone());

@@ -25,7 +25,7 @@ mod rules;
 pub mod schedule;
 mod speed;
 
-pub use choice::{Assignment, Strategy};
+pub use choice::{Assignment, Exchanged, Strategy};
 pub use members::Team;
 pub use plan::{TeamPlan, TeamRequest};
 pub use report::TeamReport;

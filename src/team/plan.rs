@@ -11,14 +11,16 @@ use crate::model::activations::Activations;
 use crate::model::algorithm::Algorithm;
 use crate::model::attributes::Attribute;
 use crate::model::bits::Bits;
+use crate::model::told::Told;
 use crate::team::assignment::{
     DEVICES_MAX, LIST_EDGES_OF_CPUS, LIST_EDGES_OF_GPUS, PageMap, aligned_parts, equal_parts, parts_of_shards,
 };
 use crate::team::crossing::{Crossings, RankSchedule};
 use crate::team::schedule::{Schedule, ScheduleRequest};
-use crate::team::{Assignment, Strategy, TeamReport};
+use crate::team::{Assignment, Exchanged, Strategy, TeamReport};
 use std::ops::Range;
 use std::sync::Arc;
+use topostream_formats::mirrors::Mirrors;
 use topostream_formats::{Direction, Store};
 
 /// How devices share a run. It is made before the devices are set up.
@@ -37,8 +39,10 @@ pub struct TeamPlan {
     pub(super) declared: Vec<Attribute>,
     pub(super) traversal: bool,
     pub(super) activations: bool,
-    /// Whether gathered values are sent for vertices with out-edges only, which needs a list of them.
-    packed: bool,
+    /// Which values devices send each other, if some are read through in-edges only.
+    exchanged: Option<Exchanged>,
+    /// The lists of these values, if each device is sent others.
+    told: Option<Arc<Told>>,
     /// Whether page shares follow measured speeds.
     pub(super) adapts: bool,
     /// Which devices are on which rank.
@@ -63,7 +67,7 @@ pub(super) struct Everywhere {
 pub(super) const STAGING_BYTES: u64 = 8 << 20;
 
 /// The input of a team's plan.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TeamRequest<'a> {
     /// The graph.
     pub store: &'a Store,
@@ -81,6 +85,24 @@ pub struct TeamRequest<'a> {
     pub own: Option<&'a [Range<u64>]>,
     /// The largest buffer that every device can bind, in bytes.
     pub binding_bytes_max: u64,
+    /// Which values devices send each other.
+    pub exchanged: Exchanged,
+    /// The mirrors of the graph, if they are known.
+    pub mirrors: Option<&'a Mirrors>,
+    /// The devices of this rank.
+    pub local: Range<usize>,
+}
+
+impl TeamRequest<'_> {
+    /// The lists of mirrored values, given the own vertices of all devices, if they are wanted, known, and every device
+    /// can bind its own: it sends less than its own values to each other one, and receives less than all.
+    fn mirrored(&self, own: &[Range<u64>]) -> Option<Arc<Told>> {
+        let mirrors = self.mirrors.filter(|_| self.exchanged == Exchanged::Mirrored)?;
+        let longest = own.iter().map(|own| own.end - own.start).max()?;
+        let listed = longest.saturating_mul(own.len() as u64 - 1) + self.store.vertices();
+        let fits = listed.saturating_mul(4) <= self.binding_bytes_max;
+        fits.then(|| Arc::new(Told::mirrored(mirrors, own, &self.local)))
+    }
 }
 
 impl TeamPlan {
@@ -89,6 +111,7 @@ impl TeamPlan {
         TeamReport {
             strategy: self.strategy,
             assignment: (self.strategy == Strategy::Replicate).then_some(self.assignment),
+            exchanged: self.exchanged,
             exchange_bytes: self.exchange_bytes(),
             devices: Vec::new(),
         }
@@ -100,7 +123,7 @@ impl TeamPlan {
     /// [`Error::Parameter`] if there are more than [`DEVICES_MAX`] devices, or if a device's binding limit is too small
     /// for a message; [`Error::Store`] if [`Assignment::Biased`] cannot read a page.
     pub fn new(algorithm: &dyn Algorithm, request: &TeamRequest<'_>) -> Result<Self> {
-        let TeamRequest { store, speeds, strategy, .. } = *request;
+        let &TeamRequest { store, speeds, strategy, .. } = request;
         if speeds.len() > DEVICES_MAX {
             return Err(Error::Parameter(format!("expected at most {DEVICES_MAX} devices, found {}", speeds.len())));
         }
@@ -140,8 +163,19 @@ impl TeamPlan {
         let parts = parts(store, &own, sharded);
         let piece_bytes = piece_bytes(&declared, traversal, &parts, request.binding_bytes_max)?;
         let fits = 4 * store.vertices() <= request.binding_bytes_max;
-        let packed = fits && !traversal && packs(&declared, &algorithm.visits(has_in_lists));
-        let shared = ScheduleRequest { declared: &declared, traversal, parts: &parts, aligned, packed, piece_bytes };
+        let is_gathered = !traversal && packs(&declared, &algorithm.visits(has_in_lists));
+        let packed = fits && is_gathered && request.exchanged != Exchanged::All;
+        // Mirrors are those of a device's own vertices.
+        let told = request.mirrored(&own).filter(|_| packed && (aligned || sharded));
+        let exchanged = match &told {
+            Some(_) => Exchanged::Mirrored,
+            None if packed => Exchanged::Linked,
+            None => Exchanged::All,
+        };
+        let mirrored = told.as_deref();
+        let parts_of = &parts;
+        let shared =
+            ScheduleRequest { declared: &declared, traversal, parts: parts_of, aligned, packed, mirrored, piece_bytes };
         let schedule = Schedule::new(&shared);
         let adapts = !sharded && !request.alike && assignment == Assignment::Modulo;
         let activations = algorithm.keeps_activations();
@@ -155,7 +189,8 @@ impl TeamPlan {
             declared,
             traversal,
             activations,
-            packed,
+            exchanged: is_gathered.then_some(exchanged),
+            told,
             adapts,
             places: Places::alone(speeds.len()),
             crossings: Crossings::default(),
@@ -183,6 +218,11 @@ impl TeamPlan {
             by_rank,
         }));
         Self { schedule, crossings, pages, everywhere, places, adapts: false, ..self }
+    }
+
+    /// The lists of values that devices send each other, if each is sent others.
+    pub fn told(&self) -> Option<&Arc<Told>> {
+        self.told.as_ref()
     }
 
     /// The parts of the devices of this rank.
@@ -216,7 +256,11 @@ impl TeamPlan {
         // Every device, GPUs included, records in main memory when its own vertices were first active.
         let noted = if self.activations { Activations::memory_bytes(self.parts[0].vertices) } else { 0 };
         let cpus = self.local_parts().iter().zip(cpu).filter(|(_, cpu)| **cpu);
-        let listed = if self.packed { 4 * self.parts[0].vertices } else { 0 };
+        let listed = match (&self.told, self.exchanged) {
+            (Some(told), _) => 4 * told.vertices().len() as u64,
+            (None, Some(Exchanged::Linked)) => 4 * self.parts[0].vertices,
+            (None, _) => 0,
+        };
         let staging = if self.places.ranks() > 1 { STAGING_BYTES } else { 0 };
         self.exchange_bytes() + listed + noted + staging + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
     }

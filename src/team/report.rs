@@ -1,6 +1,6 @@
 //! What a run reports about its devices.
 
-use super::{Assignment, Strategy};
+use super::{Assignment, Exchanged, Strategy};
 use crate::device::DeviceReport;
 use serde::Serialize;
 
@@ -11,6 +11,8 @@ pub struct TeamReport {
     pub strategy: Strategy,
     /// The page assignment under `replicate`, never `auto`; `None` under `shard`.
     pub assignment: Option<Assignment>,
+    /// Which values they sent each other, if some are read through in-edges only.
+    pub exchanged: Option<Exchanged>,
     /// The size of the exchange memory, in bytes.
     pub exchange_bytes: u64,
     /// The report of each device.

@@ -23,6 +23,7 @@ use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::{Move, is_packed};
 use crate::model::Part;
 use crate::model::attributes::{Attribute, AttributeType, Merge};
+use crate::model::told::Told;
 use std::ops::Range;
 
 /// The number of groups in which values are reduced.
@@ -78,6 +79,8 @@ pub struct ScheduleRequest<'a> {
     /// Whether values that are read through in-edges only are sent for vertices with out-edges only
     /// ([`packs`](crate::device::exchange::packs)).
     pub packed: bool,
+    /// The lists of these values, if each device is sent others.
+    pub mirrored: Option<&'a Told>,
     /// The size of a piece of exchange memory, in bytes.
     pub piece_bytes: u64,
 }
@@ -184,27 +187,63 @@ impl ScheduleRequest<'_> {
         }
         let mut gather = Gather { put: vec![Vec::new(); devices], take: vec![Vec::new(); devices] };
         for (owner, part) in self.parts.iter().enumerate() {
-            for Span { attribute, vertices } in self.spans(&part.own, |attribute| rules.is_gathered(attribute)) {
+            let is_mirrored = |attribute: &Attribute| self.packed && self.mirrored.is_some() && is_packed(attribute);
+            let wanted = |attribute: &Attribute| rules.is_gathered(attribute) && !is_mirrored(attribute);
+            for Span { attribute, vertices } in self.spans(&part.own, wanted) {
                 let at = next * self.piece_bytes;
                 next += 1;
                 let packed = self.packed && is_packed(&self.declared[attribute]);
                 gather.put[owner].push(match packed {
-                    true => Move::Pack { attribute, vertices: vertices.clone(), at },
+                    true => Move::Pack { attribute, list: 0, vertices: vertices.clone(), at },
                     false => Move::Put { attribute, vertices: vertices.clone(), at },
                 });
                 for (_, moves) in gather.take.iter_mut().enumerate().filter(|(device, _)| *device != owner) {
                     let vertices = vertices.clone();
                     moves.push(match packed {
-                        true => Move::Unpack { attribute, vertices, at },
+                        true => Move::Unpack { attribute, list: 0, vertices, at },
                         false => Move::Take { attribute, vertices, at },
                     });
                 }
             }
         }
-        if gather.put.iter().all(Vec::is_empty) {
+        if let Some(told) = self.mirrored.filter(|_| self.packed) {
+            self.gather_mirrored(told, &mut gather, &mut next);
+        }
+        if gather.put.iter().all(Vec::is_empty) && gather.take.iter().all(Vec::is_empty) {
             gather = Gather::default();
         }
         (gather, next)
+    }
+
+    /// Adds what each device sends to each other one, from piece `next` on. Receivers take turns, each device beginning
+    /// with the one behind it.
+    fn gather_mirrored(&self, told: &Told, gather: &mut Gather, next: &mut u64) {
+        let devices = self.devices();
+        let attributes = self.declared.iter().enumerate().filter(|(_, declared)| is_packed(declared));
+        for (attribute, _) in attributes {
+            for (owner, part) in self.parts.iter().enumerate() {
+                let receivers = (1..devices).map(|behind| (owner + behind) % devices);
+                let pieces: Vec<_> = receivers.map(|to| (to, self.pieces_of(told, to as u32, &part.own))).collect();
+                let most = pieces.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0);
+                for number in 0..most {
+                    for (to, vertices) in pieces.iter().filter_map(|(to, pieces)| Some((*to, pieces.get(number)?))) {
+                        let (at, list, vertices) = (*next * self.piece_bytes, to as u32, vertices.clone());
+                        *next += 1;
+                        gather.put[owner].push(Move::Pack { attribute, list, vertices: vertices.clone(), at });
+                        gather.take[to].push(Move::Unpack { attribute, list, vertices, at });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Divides a device's own vertices so that the values of a list among them fill a piece each.
+    fn pieces_of(&self, told: &Told, list: u32, own: &Range<u64>) -> Vec<Range<u64>> {
+        let listed = &told.vertices()[told.among(list, own)];
+        let values = (self.piece_bytes / 4) as usize;
+        let first = |piece: usize| listed.get(piece * values).map_or(own.end, |&vertex| vertex.into());
+        let begin = |piece: usize| if piece == 0 { own.start } else { first(piece) };
+        (0..listed.len().div_ceil(values)).map(|piece| begin(piece)..first(piece + 1)).collect()
     }
 
     /// Returns the messages of each device, and the number of pieces that they need.

@@ -177,8 +177,15 @@ fn predicted_bytes_are_those_of_the_schedule() {
             let parts: Vec<Part> = (0..devices).map(|of| Part { vertices, own: own(of), sharded }).collect();
             let declared = [attribute(of, role, merge)];
             let (traversal, packed, piece_bytes) = (false, false, 8192);
-            let request =
-                ScheduleRequest { declared: &declared, traversal, parts: &parts, aligned, packed, piece_bytes };
+            let request = ScheduleRequest {
+                declared: &declared,
+                traversal,
+                parts: &parts,
+                aligned,
+                packed,
+                mirrored: None,
+                piece_bytes,
+            };
             let scheduled = crossing(&Schedule::new(&request), &declared[0], local);
             let strategy = if sharded { Strategy::Shard } else { Strategy::Replicate };
             let work = Workload { vertices, attributes: declared.to_vec(), ..pushing(1.0) };

@@ -11,8 +11,9 @@ use topostream::device::DeviceChoice;
 use topostream::device::settings::GpuSettings;
 use topostream::model::algorithm::Algorithm;
 use topostream::predict::{Assumed, DeviceProfile, Machines, UserOptions, choose};
-use topostream::team::{Assignment, Strategy};
+use topostream::team::{Assignment, Exchanged, Strategy};
 use topostream_formats::Encoding;
+use topostream_tools::format::FormatOptions;
 use topostream_tools::generate::Rmat;
 
 /// Several devices, each of them the CPU.
@@ -104,4 +105,47 @@ fn hubs_and_isolated_vertices() {
     edges.extend((0..n).map(|vertex| (vertex, n / 2)));
     edges.extend((0..n - 5).map(|vertex| (n / 2, vertex)));
     check("hubs", &EdgeList::new(n, edges), &[shape(true, false, ENCODINGS[1], 1), shape(true, true, ENCODINGS[0], 3)]);
+}
+
+/// A grid, numbered so that adjacent vertices are near each other.
+fn grid(side: u32) -> EdgeList {
+    let at = |x: u32, y: u32| y * side + x;
+    let right = (0..side).flat_map(|y| (1..side).map(move |x| (at(x - 1, y), at(x, y))));
+    let down = (1..side).flat_map(|y| (0..side).map(move |x| (at(x, y - 1), at(x, y))));
+    EdgeList::new(side * side, right.chain(down).collect())
+}
+
+/// Devices send each other fewer values if they know what the others read, and compute the same ranks, bit for bit.
+#[test]
+fn mirrors_are_all_that_is_sent() {
+    let graphs = [("grid", grid(120)), ("rmat", generated(&mut Rmat::new(14, 8, 3).generate().unwrap()))];
+    for (name, graph) in &graphs {
+        let options = FormatOptions { mirrors: true, in_edges: true, ..small_pages(ENCODINGS[2]) };
+        let store = TestStore::new(graph, &options);
+        let expected = rank_iterations(graph, 0.85, Dangling::Spread, 4);
+        for (devices, strategy) in [(2, Strategy::Replicate), (3, Strategy::Replicate), (3, Strategy::Shard)] {
+            let what = format!("{name}, {devices} devices, {strategy}");
+            let run = |exchanged| {
+                let options = cpus(devices, 1).with_strategy(strategy).with_exchanged(exchanged);
+                ranks(&store.engine(options), pagerank(4, Dangling::Spread, Traffic::Pull)).unwrap()
+            };
+            let [all, linked, mirrored] = Exchanged::ALL.map(run);
+            let error = relative_error(&all.dense(), &expected);
+            assert!(error <= 1e-4, "{what}: off by {error:e}");
+            assert!(all.dense() == linked.dense() && all.dense() == mirrored.dense(), "{what}: other bits");
+            let told = [&all, &linked, &mirrored].map(|run| run.report.total.exchanged_bytes);
+            assert!(told[0] > told[1] && told[1] > told[2], "{what}: {told:?}");
+            // Of a grid, 32 sections of four rows each know a vertex only to the row; in R-MAT, most are read.
+            let share = told[2] as f64 / told[1] as f64;
+            assert_eq!(*name == "grid", share < 0.1, "{what}: {share}");
+            let sharing = mirrored.report.sharing.unwrap();
+            assert_eq!(sharing.exchanged, Some(Exchanged::Mirrored), "{what}");
+        }
+        // Devices that see other lists than those of their own vertices read values without a mirror.
+        let options = cpus(2, 1).with_strategy(Strategy::Replicate).with_assignment(Assignment::Modulo);
+        let run = ranks(&store.engine(options), pagerank(4, Dangling::Spread, Traffic::Pull)).unwrap();
+        assert_eq!(run.report.sharing.as_ref().unwrap().exchanged, Some(Exchanged::Linked));
+        let error = relative_error(&run.dense(), &expected);
+        assert!(error <= 1e-4, "{name}: off by {error:e}");
+    }
 }

@@ -125,7 +125,7 @@ impl<A: Algorithm> Team<A> {
             weights: None,
             has_in_lists,
             out_degrees,
-            outgoing: Default::default(),
+            told: Default::default(),
         });
         let algorithm = Arc::new(algorithm);
         let attributes = algorithm.attributes(has_in_lists);

@@ -51,7 +51,8 @@ impl Shared {
     pub fn new(name: &str, graph: &EdgeList, shape: Shape) -> Self {
         let Shape { directed, float, encoding, shards } = shape;
         let weighted = Weighted::by_chance(graph.clone(), float, 11);
-        let options = FormatOptions { shards, ..small_pages(encoding) };
+        // Half of the stores have mirrors.
+        let options = FormatOptions { shards, mirrors: float, ..small_pages(encoding) };
         let store = TestStore::weighted(&weighted, directed, &options);
         let weighted = if directed { weighted } else { weighted.mirrored() };
         let graph = &weighted.graph;

@@ -18,6 +18,7 @@ use topostream::device::DeviceChoice;
 use topostream::team::Strategy;
 use topostream::{Engine, EngineOptions, Error, Store, VertexId};
 use topostream_formats::{Encoding, OpenOptions};
+use topostream_tools::mirrors::make_mirrors;
 use topostream_tools::progress::{Cancel, Quiet};
 use topostream_tools::split::{PartFolders, SplitOptions, split};
 
@@ -118,6 +119,9 @@ fn parts_of(store: &TestStore, needs: &Needs, folder: &Path) -> Vec<PathBuf> {
     let parts = paths.iter().map(PartFolders::new).collect();
     let options = SplitOptions { parts, in_edges: needs.in_lists, memory_bytes: 256 << 20 };
     split(&store.open(), &options, &Quiet, &Cancel::default()).unwrap();
+    for path in &paths {
+        make_mirrors(&open_part(path), 256 << 20, &Quiet, &Cancel::default()).unwrap();
+    }
     paths
 }
 

@@ -4,6 +4,7 @@ pub mod available;
 pub mod format;
 pub mod generate;
 pub mod info;
+pub mod mirrors;
 pub mod names;
 pub mod progress;
 #[cfg(feature = "report")]

@@ -97,12 +97,12 @@ impl<A: Algorithm> CpuDevice<A> {
             Move::Take { attribute, vertices, at } => {
                 attributes.take(*attribute, vertices, words(*attribute, vertices, *at));
             }
-            Move::Pack { attribute, vertices, at } => {
-                let listed = self.outgoing(vertices);
+            Move::Pack { attribute, list, vertices, at } => {
+                let listed = self.told(*list, vertices);
                 attributes.pack(*attribute, listed, memory.words(*at, listed.len() as u64));
             }
-            Move::Unpack { attribute, vertices, at } => {
-                let listed = self.outgoing(vertices);
+            Move::Unpack { attribute, list, vertices, at } => {
+                let listed = self.told(*list, vertices);
                 attributes.unpack(*attribute, listed, memory.words(*at, listed.len() as u64));
             }
             Move::Clear { attribute, vertices } => attributes.clear(*attribute, vertices),
@@ -112,10 +112,10 @@ impl<A: Algorithm> CpuDevice<A> {
         memory.announce(one);
     }
 
-    /// The vertices of a range that have out-edges.
-    fn outgoing(&self, vertices: &Range<u64>) -> &[u32] {
-        let graph = &self.shared.state.graph;
-        &graph.outgoing()[graph.outgoing_among(vertices)]
+    /// The vertices of a list that are in a range.
+    fn told(&self, list: u32, vertices: &Range<u64>) -> &[u32] {
+        let told = self.shared.state.graph.told();
+        &told.vertices()[told.among(list, vertices)]
     }
 
     fn message<'a>(&'a self, memory: &'a ExchangeMemory, vertices: &Range<u64>, at: u64) -> MessageView<'a> {

@@ -70,11 +70,13 @@ pub enum Move {
         /// The source in the exchange memory.
         at: u64,
     },
-    /// Like [`Put`](Self::Put), but only for the vertices that have out-edges, packed without gaps: no other value is
-    /// ever read through an in-edge. For attributes of one word a vertex.
+    /// Like [`Put`](Self::Put), but only for the vertices of a list, packed without gaps: no other value is ever read
+    /// through an in-edge by those who receive them. For attributes of one word a vertex.
     Pack {
         /// The attribute, by its place in the declaration.
         attribute: usize,
+        /// The list, by its number in [`Told`](crate::model::told::Told).
+        list: u32,
         /// The range of vertices.
         vertices: Range<u64>,
         /// The destination in the exchange memory.
@@ -84,6 +86,8 @@ pub enum Move {
     Unpack {
         /// The attribute, by its place in the declaration.
         attribute: usize,
+        /// The list.
+        list: u32,
         /// The range of vertices.
         vertices: Range<u64>,
         /// The source in the exchange memory.

@@ -58,8 +58,8 @@ impl Team {
             Move::Put { attribute, vertices, .. }
             | Move::Merge { attribute, vertices, .. }
             | Move::Take { attribute, vertices, .. } => 4 * self.plan.declared[*attribute].words(vertices),
-            Move::Pack { vertices, .. } | Move::Unpack { vertices, .. } => {
-                4 * self.graph.outgoing_among(vertices).len() as u64
+            Move::Pack { list, vertices, .. } | Move::Unpack { list, vertices, .. } => {
+                4 * self.graph.told().among(*list, vertices).len() as u64
             }
             Move::Clear { .. } | Move::Collect { .. } | Move::Apply { .. } => 0,
         };

@@ -119,7 +119,7 @@ impl Team {
     /// The number of words that a move writes.
     fn words_of(&self, one: &Move) -> u64 {
         match one {
-            Move::Pack { vertices, .. } => self.graph.outgoing_among(vertices).len() as u64,
+            Move::Pack { list, vertices, .. } => self.graph.told().among(*list, vertices).len() as u64,
             Move::Put { attribute, vertices, .. } => self.plan.declared[*attribute].words(vertices),
             other => unreachable!("{other:?} does not write a known number of words"),
         }

@@ -46,6 +46,7 @@ pub use balance::Balance;
 pub use options::{FormatOptions, FormatReport, IdPolicy, OrderFrom};
 pub use survey::{Seen, Undirected};
 
+use crate::mirrors::make_mirrors;
 use crate::names::Dictionary;
 use crate::progress::{Cancel, Progress};
 use formatter::Formatter;
@@ -57,7 +58,9 @@ use topostream_formats::names::StoredNames;
 use topostream_formats::packed::UNIT;
 use topostream_formats::readers::VertexList;
 use topostream_formats::write::StoreWriter;
-use topostream_formats::{EdgeSource, Encoding, Error, Result, SourceInfo, VertexOrder, WeightType, threads};
+use topostream_formats::{
+    EdgeSource, Encoding, Error, OpenOptions, Result, SourceInfo, Store, VertexOrder, WeightType, threads,
+};
 
 /// A larger budget is treated as unlimited: no machine has that much memory, and address spaces may be smaller.
 const PROBED_BYTES_MAX: u64 = 1 << 40;
@@ -165,7 +168,12 @@ fn format_with(
         Some(_) => Formatter::<Weighted>::run(source, open, (list, names), path, &options, progress, cancel),
         None => Formatter::<Plain>::run(source, open, (list, names), path, &options, progress, cancel),
     };
-    report.map_err(|error| with_reserved(error, reserved_bytes, budget_bytes))
+    let report = report.map_err(|error| with_reserved(error, reserved_bytes, budget_bytes))?;
+    if options.mirrors {
+        let store = Store::open_with(path, &OpenOptions::default().with_parts())?;
+        make_mirrors(&store, budget_bytes, progress, cancel)?;
+    }
+    Ok(report)
 }
 
 /// Opens the file of the order, if there is one.

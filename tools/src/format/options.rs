@@ -61,6 +61,8 @@ pub struct FormatOptions {
     /// Make only this part, from 0, as `split` makes it of the store in shards. In-lists are then those of the part's
     /// vertices, for undirected graphs too.
     pub part: Option<u32>,
+    /// Whether to [make mirrors](crate::mirrors::make_mirrors) of the store, once it is complete.
+    pub mirrors: bool,
     /// Which ids become vertices.
     pub ids: IdPolicy,
     /// The memory budget, in bytes.
@@ -93,6 +95,7 @@ impl FormatOptions {
             balance: Balance::Both,
             shard_weights: Vec::new(),
             part: None,
+            mirrors: false,
             ids: IdPolicy::Auto,
             memory_bytes: 1 << 30,
             temporary: None,

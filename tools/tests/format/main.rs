@@ -9,6 +9,7 @@ mod feed;
 mod forgery;
 mod ids;
 mod inputs;
+mod mirrors;
 mod names;
 mod orders;
 mod parts;

@@ -62,7 +62,7 @@ pub enum Resource {
     /// For `pack` and `unpack`: the parameters, a [`Pack`](super::layout::Pack).
     Pack,
     /// For `pack` and `unpack`: the vertices with out-edges, `u32`.
-    Outgoing,
+    Told,
     /// All lists, sorted by length: [`BinsHeader`](super::layout::BinsHeader) and
     /// [`HubEntry`](super::layout::HubEntry)s.
     Bins,
@@ -159,7 +159,7 @@ impl Buffer {
             "fill" => (Resource::Fill, Access::Uniform, "Fill"),
             "merge" => (Resource::Merge, Access::Uniform, "Merge"),
             "packed" => (Resource::Pack, Access::Uniform, "Pack"),
-            "outgoing" => (Resource::Outgoing, Access::Read, "array<u32>"),
+            "told" => (Resource::Told, Access::Read, "array<u32>"),
             "merged" => (Resource::Merged, Access::ReadWrite, "array<u32>"),
             "message" => (Resource::Message, Access::Uniform, "MessageParams"),
             "collected" => (Resource::Collected, Access::ReadWrite, "Collected"),

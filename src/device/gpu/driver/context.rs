@@ -25,6 +25,7 @@ use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
 use crate::model::attributes::Role;
+use crate::model::told::Told;
 use crate::pages::fetch::{PagePool, PageRef};
 use crate::trace::Timeline;
 use std::ops::Range;
@@ -83,6 +84,8 @@ pub struct Context {
     pub timing: Timing,
     /// Whether it exchanges values with other devices.
     pub shares: bool,
+    /// The vertices whose values it sends and receives.
+    pub told: Arc<Told>,
     /// The parts of supersteps over all in-lists: one if values are not sent while lists are read.
     pub parts: Parts,
     /// The pages that the device sees, if it runs supersteps together with other devices.
@@ -96,9 +99,10 @@ impl Context {
     ///
     /// # Errors
     /// Device errors.
-    pub fn new(mut home: Home, setup: &RunSetup, (declared, plan): Planned) -> Result<Self> {
+    pub fn new(mut home: Home, setup: &RunSetup, planned: Planned) -> Result<Self> {
+        let Planned { declared, plan, told } = planned;
         let RunSetup { algorithm, graph, store, pool, frames, trace, part, exchange, .. } = setup;
-        home.prepare(&plan, store, graph, pool, *frames, part)?;
+        home.prepare(&plan, (store, graph, &told), pool, *frames, part)?;
         // Exchange memory of an earlier run is freed before anything is allocated.
         if exchange.is_none() {
             home.forget_exchange()?;
@@ -108,7 +112,7 @@ impl Context {
         let arena = home.arena.as_ref().expect("prepared with the run");
         let (arena_buffers, images) = (arena.buffers().to_vec(), arena.images().cloned());
         let parts = match store.topology(Direction::In).filter(|_| plan.next_bytes > 0) {
-            Some(in_lists) => Parts::new(in_lists, graph, part.own.clone()),
+            Some(in_lists) => Parts::new(in_lists, &told, part.own.clone()),
             None => Parts::whole(part.own.clone()),
         };
         let mut timing = Timing::new(&home.gpu);
@@ -129,6 +133,7 @@ impl Context {
             step: Step::new(0, Direction::Out, Visit::All),
             timing,
             shares: exchange.is_some(),
+            told,
             parts,
             seen: None,
             home,
@@ -371,8 +376,15 @@ impl Context {
     }
 }
 
-/// An algorithm's declaration, and its share of the device's memory.
-pub type Planned = (Declared, DevicePlan);
+/// What is known of a run before its memory is allocated.
+pub struct Planned {
+    /// The algorithm's declaration.
+    pub declared: Declared,
+    /// Its share of the device's memory.
+    pub plan: DevicePlan,
+    /// The vertices whose values the device sends and receives.
+    pub told: Arc<Told>,
+}
 
 /// Plans the device's memory for a run.
 ///
@@ -394,16 +406,17 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         }
     }
     let caps = home.gpu.caps();
-    let listed = match exchange {
-        Some(_) if packs(&declared.attributes, &visits) => graph.outgoing().len() as u64,
-        _ => 0,
+    let told = match exchange {
+        Some(_) if packs(&declared.attributes, &visits) => Arc::new(graph.told().of_device(&part.own)),
+        _ => Arc::default(),
     };
-    let outgoing_bytes = if 4 * listed <= caps.binding_bytes_max { 4 * listed } else { 0 };
+    let listed = told.vertices().len() as u64;
+    let told_bytes = if 4 * listed <= caps.binding_bytes_max { 4 * listed } else { 0 };
     let beside = home.copies_beside();
-    let packed = if beside { packed_bytes(&declared, part, outgoing_bytes) } else { 0 };
-    let next_bytes = if beside && outgoing_bytes > 0 { next_bytes(&declared, graph, part) } else { 0 };
+    let packed = if beside { packed_bytes(&declared, part, &told) } else { 0 };
+    let next_bytes = if beside && told_bytes > 0 { next_bytes(&declared, &told, part) } else { 0 };
     let request = Request {
-        outgoing_bytes,
+        told_bytes,
         next_bytes,
         device: home.gpu.name(),
         algorithm: name,
@@ -426,5 +439,5 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         host_import: caps.host_import,
     };
     let plan = DevicePlan::new(&request, &home.settings, caps)?;
-    Ok((declared, plan))
+    Ok(Planned { declared, plan, told })
 }

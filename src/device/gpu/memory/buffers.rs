@@ -12,7 +12,9 @@ use crate::error::Result;
 use crate::model::Part;
 use crate::model::algorithm::{Contents, Graph, Table};
 use crate::model::attributes::Attribute;
+use crate::model::told::Told;
 use std::ops::Range;
+use std::sync::Arc;
 use topostream_formats::{Direction, Store};
 use wgpu::BufferUsages as Usage;
 
@@ -36,8 +38,8 @@ struct TopologyBuffers {
 /// The buffers that all runs over a store share.
 pub struct GraphBuffers {
     degrees: Vec<wgpu::Buffer>,
-    /// The vertices with out-edges, if devices exchange only their values.
-    outgoing: Option<wgpu::Buffer>,
+    /// The vertices whose values devices exchange, if not those of all.
+    told: Option<(Arc<Told>, wgpu::Buffer)>,
     topologies: Vec<TopologyBuffers>,
     chunk_vertices_log2: u32,
     /// The vertices whose degrees are held.
@@ -51,15 +53,14 @@ impl GraphBuffers {
     /// If the device is out of memory.
     pub fn new(
         gpu: &Gpu,
-        store: &Store,
-        graph: &Graph,
+        (store, graph): (&Store, &Graph),
         chunk_vertices_log2: u32,
         vertices: Range<u64>,
-        outgoing: bool,
+        told: Option<&Arc<Told>>,
     ) -> Result<Self> {
-        let outgoing = match outgoing {
-            true => Some(uploaded(gpu, "outgoing", bytemuck::cast_slice(graph.outgoing()))?),
-            false => None,
+        let told = match told {
+            Some(told) => Some((Arc::clone(told), uploaded(gpu, "told", bytemuck::cast_slice(told.vertices()))?)),
+            None => None,
         };
         let mut degrees = Vec::new();
         for range in chunks(&vertices, chunk_vertices_log2) {
@@ -79,17 +80,19 @@ impl GraphBuffers {
             })
         });
         let topologies = topologies.collect::<Result<_>>()?;
-        Ok(Self { degrees, outgoing, topologies, chunk_vertices_log2, vertices })
+        Ok(Self { degrees, told, topologies, chunk_vertices_log2, vertices })
     }
 
-    /// The size of chunks, the vertices whose degrees are here, and whether the vertices with out-edges are listed.
-    pub fn shape(&self) -> (u32, Range<u64>, bool) {
-        (self.chunk_vertices_log2, self.vertices.clone(), self.outgoing.is_some())
+    /// Whether they are for chunks of this size, the degrees of these vertices, and these lists.
+    pub fn is_of(&self, chunk_vertices_log2: u32, vertices: &Range<u64>, told: Option<&Arc<Told>>) -> bool {
+        let held = self.told.as_ref().map(|(told, _)| (told.receivers(), told.vertices().len()));
+        (self.chunk_vertices_log2, &self.vertices) == (chunk_vertices_log2, vertices)
+            && held == told.map(|told| (told.receivers(), told.vertices().len()))
     }
 
-    /// The vertices with out-edges, if they are listed.
-    pub fn outgoing(&self) -> Option<&wgpu::Buffer> {
-        self.outgoing.as_ref()
+    /// The vertices whose values devices exchange, if not those of all.
+    pub fn told(&self) -> Option<&wgpu::Buffer> {
+        self.told.as_ref().map(|(_, buffer)| buffer)
     }
 
     fn topology(&self, direction: Direction) -> &TopologyBuffers {

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::Graph;
 use crate::model::attributes::Role;
+use crate::model::told::Told;
 use crate::pages::fetch::PagePool;
 use std::any::Any;
 use std::sync::Arc;
@@ -134,8 +135,7 @@ impl Home {
     pub(in crate::device::gpu) fn prepare(
         &mut self,
         plan: &DevicePlan,
-        store: &Store,
-        graph: &Graph,
+        (store, graph, told): (&Store, &Graph, &Arc<Told>),
         pool: &Arc<PagePool>,
         frames: u32,
         part: &Part,
@@ -156,12 +156,12 @@ impl Home {
             self.arena = Some(Arena::new(&self.gpu, shape)?);
         }
         self.rows = Some(UnitRows::new(self.rows.take(), &self.gpu, plan, frames)?);
-        let (log2, packs) = (plan.chunk_vertices_log2, plan.outgoing_bytes > 0);
+        let (log2, told) = (plan.chunk_vertices_log2, (plan.told_bytes > 0).then_some(told));
         let degrees = if plan.degrees_bytes > 0 { part.held(Role::Own) } else { 0..0 };
-        if self.graph.as_ref().is_none_or(|graph| graph.shape() != (log2, degrees.clone(), packs)) {
+        if self.graph.as_ref().is_none_or(|graph| !graph.is_of(log2, &degrees, told)) {
             self.graph = None;
             self.gpu.poll()?;
-            self.graph = Some(GraphBuffers::new(&self.gpu, store, graph, log2, degrees, packs)?);
+            self.graph = Some(GraphBuffers::new(&self.gpu, (store, graph), log2, degrees, told)?);
         }
         Ok(())
     }

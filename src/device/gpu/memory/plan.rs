@@ -68,7 +68,7 @@ pub struct DevicePlan {
     /// Of them, out-degrees; 0 if no kernel reads them.
     pub degrees_bytes: u64,
     /// Of them, the list of vertices with out-edges, if devices exchange only their values.
-    pub outgoing_bytes: u64,
+    pub told_bytes: u64,
     /// Batches, unit rows, queues, sums.
     pub working_bytes: u64,
     /// Scratch memory of exchange; 0 for a single device.
@@ -126,7 +126,7 @@ pub struct Request<'a> {
     /// Device memory for exchange, in bytes.
     pub exchange_bytes: u64,
     /// The list of vertices with out-edges, if needed, in bytes.
-    pub outgoing_bytes: u64,
+    pub told_bytes: u64,
     /// Values that are set or arrive while lists are read, in bytes; 0 if the device cannot send them meanwhile.
     pub next_bytes: u64,
     /// Whether it reads weights.
@@ -298,9 +298,9 @@ impl DevicePlan {
             bins_bytes: 0,
             next_bytes: 0,
             set_bytes: 0,
-            graph_bytes: degrees_bytes + directories + request.outgoing_bytes,
+            graph_bytes: degrees_bytes + directories + request.told_bytes,
             degrees_bytes,
-            outgoing_bytes: request.outgoing_bytes,
+            told_bytes: request.told_bytes,
             working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
             exchange_bytes: request.exchange_bytes,
             slots: 0,

@@ -6,8 +6,8 @@ use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::Declared;
 use crate::device::gpu::compose::layout::{self, BinsHeader, HUB_EDGES, HubEntry};
 use crate::model::Part;
-use crate::model::algorithm::Graph;
 use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::told::Told;
 use topostream_formats::{Direction, Store};
 
 /// Maximum size of packed values that wait for the copy engine; kernels send the rest.
@@ -61,24 +61,17 @@ pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared,
 }
 
 /// Bytes of packed values that wait for the copy engine, at most 256 MiB; kernels send the rest.
-/// `outgoing`: bytes of the list of vertices with out-edges.
-pub fn packed_bytes(declared: &Declared, part: &Part, outgoing: u64) -> u64 {
+pub fn packed_bytes(declared: &Declared, part: &Part, told: &Told) -> u64 {
     let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute)).count() as u64;
-    let values = 4 * (part.own.end - part.own.start);
-    (attributes * values.min(outgoing)).next_multiple_of(4096).min(PACKED_BYTES_MAX)
+    (attributes * 4 * told.sent(&part.own) as u64).next_multiple_of(4096).min(PACKED_BYTES_MAX)
 }
 
 /// Bytes of the next values of attributes that are sent packed, and of packed values that arrive from other devices,
 /// while lists are still read.
-pub fn next_bytes(declared: &Declared, graph: &Graph, part: &Part) -> u64 {
-    let arriving = arriving(graph, part);
+pub fn next_bytes(declared: &Declared, told: &Told, part: &Part) -> u64 {
+    let arriving = told.received(&part.own) as u64;
     let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute));
     attributes.map(|attribute| device_bytes(attribute, part.vertices) + arrived_bytes(arriving)).sum()
-}
-
-/// The number of other devices' vertices with out-edges.
-pub fn arriving(graph: &Graph, part: &Part) -> u64 {
-    (graph.outgoing().len() - graph.outgoing_among(&part.own).len()) as u64
 }
 
 /// Bytes of packed values of one attribute that arrive, each move's aligned to 16 bytes.

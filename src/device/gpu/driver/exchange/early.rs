@@ -13,7 +13,6 @@ use super::gather::{COPIES_MAX, Way, packed_len};
 use super::pack::Packed;
 use crate::device::exchange::{Gather, Move};
 use crate::device::gpu::adapter::transfer::{Copy, TransferTicket};
-use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::driver::context::Context;
 use crate::error::Result;
 use std::collections::VecDeque;
@@ -46,9 +45,9 @@ impl Exchange {
         let put = put.collect::<Option<Vec<_>>>()?;
         let mut used = 0;
         let take = gather.take.iter().map(|one| {
-            let Move::Unpack { vertices, .. } = one else { return None };
+            let Move::Unpack { list, vertices, .. } = one else { return None };
             let at = used;
-            used += packed_len(context, vertices).next_multiple_of(16);
+            used += packed_len(context, *list, vertices).next_multiple_of(16);
             Some((one.clone(), at))
         });
         let take = take.collect::<Option<Vec<_>>>()?;
@@ -78,13 +77,7 @@ impl Exchange {
         let (ready, later) = std::mem::take(&mut early.put).into_iter().partition::<Vec<_>, _>(is_ready);
         early.put = later;
         let Self { packed, packing, .. } = self;
-        let moves = ready.iter().filter_map(|(one, at)| match one {
-            Move::Pack { attribute, vertices, .. } => {
-                let (name, attribute, vertices, at) = (KernelName::Pack, *attribute, vertices.clone(), *at);
-                Some((Packed { name, attribute, vertices, chunk: None, at, next: true }, packed.as_ref()?))
-            }
-            _ => None,
-        });
+        let moves = ready.iter().filter_map(|(one, at)| Some((Packed::beside(one, *at, true)?, packed.as_ref()?)));
         packing.encode(context, encoder, moves)?;
         Ok(ready)
     }
@@ -131,8 +124,8 @@ impl Exchange {
 
     /// Starts the copy of values that another device has put; none if there are none.
     fn fetch(&self, context: &mut Context, one: &Move, to: u64) -> Result<Option<TransferTicket>> {
-        let (Move::Unpack { vertices, at, .. }, Some(dest)) = (one, &self.arrived) else { return Ok(None) };
-        let bytes = packed_len(context, vertices);
+        let (Move::Unpack { list, vertices, at, .. }, Some(dest)) = (one, &self.arrived) else { return Ok(None) };
+        let bytes = packed_len(context, *list, vertices);
         if bytes == 0 {
             return Ok(None);
         }
@@ -153,13 +146,8 @@ impl Exchange {
         early: &EarlyGather,
     ) -> Result<()> {
         let Self { arrived, packing, .. } = self;
-        let moves = early.take.iter().filter_map(|(one, at)| match one {
-            Move::Unpack { attribute, vertices, .. } => {
-                let (name, attribute, vertices, at) = (KernelName::Unpack, *attribute, vertices.clone(), *at);
-                Some((Packed { name, attribute, vertices, chunk: None, at, next: false }, arrived.as_ref()?))
-            }
-            _ => None,
-        });
+        let arrived = |(one, at): &(Move, u64)| Some((Packed::beside(one, *at, false)?, arrived.as_ref()?));
+        let moves = early.take.iter().filter_map(arrived);
         packing.encode(context, encoder, moves)
     }
 
@@ -170,5 +158,5 @@ impl Exchange {
 }
 
 fn is_empty(context: &Context, one: &Move) -> bool {
-    matches!(one, Move::Pack { vertices, .. } if packed_len(context, vertices) == 0)
+    matches!(one, Move::Pack { list, vertices, .. } if packed_len(context, *list, vertices) == 0)
 }

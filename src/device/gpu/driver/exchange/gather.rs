@@ -13,7 +13,6 @@ use super::pack::Packed;
 use crate::device::exchange::Move;
 use crate::device::gpu::adapter::readback::PATIENCE;
 use crate::device::gpu::adapter::transfer::{Copy, TransferTicket};
-use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::driver::LOOK;
 use crate::device::gpu::driver::context::Context;
 use crate::error::Result;
@@ -41,8 +40,8 @@ impl Exchange {
         let beside = context.home.copies_beside();
         let mut way = |one: &Move| match one {
             Move::Put { .. } if beside => Way::Copy,
-            Move::Pack { vertices, .. } if beside => {
-                let bytes = packed_len(context, vertices);
+            Move::Pack { list, vertices, .. } if beside => {
+                let bytes = packed_len(context, *list, vertices);
                 let at = used;
                 used += bytes.next_multiple_of(16);
                 if bytes > 0 && at + bytes <= room { Way::Packed(at) } else { Way::Kernels }
@@ -63,10 +62,7 @@ impl Exchange {
         by_kernels.map(|(one, _)| one).try_for_each(|one| self.encode_move(context, encoder, one))?;
         let Self { packed, packing, .. } = self;
         let beside = moves.iter().zip(&ways).filter_map(|(one, way)| match (one, way) {
-            (Move::Pack { attribute, vertices, .. }, Way::Packed(at)) => {
-                let (name, attribute, vertices, at) = (KernelName::Pack, *attribute, vertices.clone(), *at);
-                Some((Packed { name, attribute, vertices, chunk: None, at, next: false }, packed.as_ref()?))
-            }
+            (_, Way::Packed(at)) => Some((Packed::beside(one, *at, false)?, packed.as_ref()?)),
             _ => None,
         });
         packing.encode(context, encoder, beside)
@@ -121,8 +117,8 @@ impl Exchange {
 
     /// Starts the copy of packed values.
     fn copy_packed(&self, context: &mut Context, one: &Move, from: u64) -> Result<Option<TransferTicket>> {
-        let Move::Pack { vertices, at, .. } = one else { return Ok(None) };
-        let (source, bytes) = (self.packed.as_ref().expect("it has room"), packed_len(context, vertices));
+        let Move::Pack { list, vertices, at, .. } = one else { return Ok(None) };
+        let (source, bytes) = (self.packed.as_ref().expect("it has room"), packed_len(context, *list, vertices));
         let (dest, dest_offset) = self.locate(*at);
         let copy = Copy { source, source_offset: from, dest, dest_offset, bytes };
         let transfer = context.home.transfer.as_mut().expect("it sends beside kernels");
@@ -180,7 +176,7 @@ impl Exchange {
     }
 }
 
-/// Bytes of the packed values of a range of vertices.
-pub(super) fn packed_len(context: &Context, vertices: &std::ops::Range<u64>) -> u64 {
-    4 * context.graph.outgoing_among(vertices).len() as u64
+/// Bytes of the packed values of a list's vertices in a range.
+pub(super) fn packed_len(context: &Context, list: u32, vertices: &std::ops::Range<u64>) -> u64 {
+    4 * context.told.among(list, vertices).len() as u64
 }

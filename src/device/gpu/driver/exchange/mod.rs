@@ -33,9 +33,8 @@ use crate::device::gpu::adapter::import::{SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK, read_buffer};
 use crate::device::gpu::adapter::transfer::TransferTicket;
-use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout;
-use crate::device::gpu::memory::sizes::{arrived_bytes, arriving, message_layout, packed_bytes, scratch_bytes};
+use crate::device::gpu::memory::sizes::{arrived_bytes, message_layout, packed_bytes, scratch_bytes};
 use crate::error::{Error, Result};
 use crate::model::algorithm::Visit;
 use crate::model::attributes::Merge;
@@ -105,12 +104,12 @@ impl Exchange {
             }
         };
         let scratch = device_buffer(&home.gpu, "exchange scratch", scratch)?;
-        let packed = packed_bytes(&context.declared, &context.part, context.plan.outgoing_bytes);
+        let packed = packed_bytes(&context.declared, &context.part, &context.told);
         let packed = (packed > 0 && home.copies_beside()).then(|| device_buffer(&home.gpu, "packed values", packed));
         let packed = packed.transpose()?;
         let arrived = (context.plan.next_bytes > 0).then(|| {
             let attributes = context.declared.attributes.iter().filter(|attribute| is_packed(attribute)).count() as u64;
-            let bytes = attributes * arrived_bytes(arriving(&context.graph, &context.part));
+            let bytes = attributes * arrived_bytes(context.told.received(&context.part.own) as u64);
             device_buffer(&home.gpu, "arrived values", bytes.next_multiple_of(16))
         });
         let arrived = arrived.transpose()?;
@@ -254,14 +253,9 @@ impl Exchange {
     ) -> Result<()> {
         let (chunks, chunk_bytes) = (&self.chunks, self.chunk_bytes);
         let packed = moves.iter().filter_map(|one| {
-            let (name, attribute, vertices, at) = match one {
-                Move::Pack { attribute, vertices, at } => (KernelName::Pack, *attribute, vertices.clone(), *at),
-                Move::Unpack { attribute, vertices, at } => (KernelName::Unpack, *attribute, vertices.clone(), *at),
-                _ => return None,
-            };
-            let chunk = &chunks[(at / chunk_bytes) as usize];
-            let (at, number) = (at % chunk_bytes, Some(at / chunk_bytes));
-            Some((Packed { name, attribute, vertices, at, chunk: number, next: false }, chunk))
+            let packed = Packed::of(one, None)?;
+            let (number, at) = (packed.at / chunk_bytes, packed.at % chunk_bytes);
+            Some((Packed { at, chunk: Some(number), ..packed }, &chunks[number as usize]))
         });
         self.packing.encode(context, encoder, packed)
     }
@@ -278,8 +272,8 @@ impl Exchange {
                 Move::Apply { vertices, at } => {
                     self.copy_in(context.gpu(), *at, self.message_words(vertices, *at));
                 }
-                Move::Unpack { vertices, at, .. } => {
-                    self.copy_in(context.gpu(), *at, context.graph.outgoing_among(vertices).len() as u64);
+                Move::Unpack { list, vertices, at, .. } => {
+                    self.copy_in(context.gpu(), *at, context.told.among(*list, vertices).len() as u64);
                 }
                 Move::Put { .. } | Move::Pack { .. } | Move::Collect { .. } | Move::Clear { .. } => {}
             }
@@ -295,7 +289,7 @@ impl Exchange {
         self.copy_out(context.gpu(), &moves.iter().filter_map(of_messages).collect::<Vec<_>>())?;
         let written = |one: &Move| match one {
             Move::Put { attribute, vertices, at } => Some((*at, move_words(context, *attribute, vertices))),
-            Move::Pack { vertices, at, .. } => Some((*at, context.graph.outgoing_among(vertices).len() as u64)),
+            Move::Pack { list, vertices, at, .. } => Some((*at, context.told.among(*list, vertices).len() as u64)),
             Move::Collect { vertices, at } => Some((*at, self.message_words(vertices, *at))),
             _ => None,
         };

@@ -1,5 +1,6 @@
 //! Packed moves: transfers of the values of vertices with out-edges between an attribute and the exchange memory.
 
+use crate::device::exchange::Move;
 use crate::device::gpu::adapter::import::SharedBuffer;
 use crate::device::gpu::adapter::readback::uniform;
 use crate::device::gpu::compose::layout::{self, Pack as PackLayout};
@@ -31,6 +32,8 @@ pub(super) struct Packed {
     pub name: KernelName,
     /// The attribute, by its place in the declaration.
     pub attribute: usize,
+    /// The list of vertices.
+    pub list: u32,
     /// The range of vertices.
     pub vertices: Range<u64>,
     /// The chunk of the exchange memory that the values are packed in; none for the buffer of packed values, or of
@@ -40,6 +43,24 @@ pub(super) struct Packed {
     pub at: u64,
     /// Whether the attribute's next values are packed.
     pub next: bool,
+}
+
+impl Packed {
+    /// A move between an attribute, or its next values, and this offset of the buffer of packed values, or of those that
+    /// have arrived. None for other moves.
+    pub fn beside(one: &Move, at: u64, next: bool) -> Option<Self> {
+        Some(Self { at, next, ..Self::of(one, None)? })
+    }
+
+    /// A move between an attribute and this chunk of the exchange memory, at the move's own offset. None for other moves.
+    pub fn of(one: &Move, chunk: Option<u64>) -> Option<Self> {
+        let (name, &attribute, &list, vertices, &at) = match one {
+            Move::Pack { attribute, list, vertices, at } => (KernelName::Pack, attribute, list, vertices, at),
+            Move::Unpack { attribute, list, vertices, at } => (KernelName::Unpack, attribute, list, vertices, at),
+            _ => return None,
+        };
+        Some(Self { name, attribute, list, vertices: vertices.clone(), chunk, at, next: false })
+    }
 }
 
 impl Packing {
@@ -72,10 +93,10 @@ impl Packing {
 
 /// The dispatches of a move: one for each buffer that the vertices lie in.
 fn dispatches(context: &mut Context, one: &Packed, packed: &SharedBuffer) -> Result<Vec<Dispatch>> {
-    let Packed { name, attribute, vertices, at, next, .. } = one;
-    let first = context.graph.outgoing_among(vertices).start;
+    let Packed { name, attribute, list, vertices, at, next, .. } = one;
+    let first = context.told.among(*list, vertices).start;
     // Graphs without edges have no list of such vertices, and nothing to send.
-    let Some(outgoing) = context.graph_buffers().outgoing().cloned() else {
+    let Some(vertices_told) = context.graph_buffers().told().cloned() else {
         return Ok(Vec::new());
     };
     let declared = context.declared.attributes[*attribute];
@@ -91,7 +112,7 @@ fn dispatches(context: &mut Context, one: &Packed, packed: &SharedBuffer) -> Res
     let kernel = context.kernel(*name, super::VISIT.0, super::VISIT.1, false)?;
     let mut dispatches = Vec::new();
     for (buffer, base, vertices) in parts {
-        let listed = context.graph.outgoing_among(&vertices);
+        let listed = context.told.among(*list, &vertices);
         if listed.is_empty() {
             continue;
         }
@@ -105,7 +126,7 @@ fn dispatches(context: &mut Context, one: &Packed, packed: &SharedBuffer) -> Res
         let find = |resource: &Resource| match resource {
             Resource::Pack => &told,
             Resource::Merged => &buffer,
-            Resource::Outgoing => &outgoing,
+            Resource::Told => &vertices_told,
             Resource::Sent | Resource::Received => packed.buffer(),
             other => context.buffers.find(context.graph_buffers(), 0, super::VISIT.0, other),
         };

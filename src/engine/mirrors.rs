@@ -1,0 +1,57 @@
+//! The mirrors of a run that several devices share: those of the store, or of all ranks' parts of a graph together.
+
+use super::Engine;
+use crate::cluster::Cluster;
+use crate::device::exchange::packs;
+use crate::error::Result;
+use crate::model::algorithm::Algorithm;
+use crate::team::Exchanged;
+use topostream_formats::Direction;
+use topostream_formats::mirrors::Mirrors;
+
+/// Vertices whose masks ranks exchange at a time.
+const CHUNK: usize = 1 << 20;
+
+impl Engine {
+    /// Opens the mirrors, if the algorithm's values are sent by them. None if they are not known to all ranks.
+    ///
+    /// # Errors
+    /// Those of [`Mirrors::open`].
+    pub(super) fn mirrors(&self, algorithm: &dyn Algorithm) -> Result<Option<Mirrors>> {
+        let has_in_lists = self.store.topology(Direction::In).is_some();
+        let gathers = packs(&algorithm.attributes(has_in_lists), &algorithm.visits(has_in_lists));
+        if self.options.exchanged != Exchanged::Mirrored || algorithm.is_traversal() || !gathers {
+            return Ok(None);
+        }
+        let own = Mirrors::open(&self.store)?;
+        match self.options.ranks() {
+            Some(cluster) => of_all_ranks(cluster, own),
+            None => Ok(own),
+        }
+    }
+}
+
+/// The mirrors that all ranks know together, given those that this one has. None if a rank has none, if they are of
+/// different sections, or if some are missing.
+fn of_all_ranks(cluster: &Cluster, own: Option<Mirrors>) -> Result<Option<Mirrors>> {
+    let described = own.as_ref().map(|own| (own.known(), own.sections().ends()));
+    let record: Vec<u64> = described.iter().flat_map(|(known, ends)| [&[u64::from(*known)], *ends].concat()).collect();
+    let records = cluster.gather(&record)?;
+    let Some(own) = own else { return Ok(None) };
+    let every = (1u64 << own.sections().ends().len()) - 1;
+    let same = records.iter().all(|other| other.get(1..) == Some(own.sections().ends()));
+    let known = if same { records.iter().fold(0, |all, other| all | other[0]) } else { 0 };
+    if known != every {
+        return Ok(None);
+    }
+    if records.iter().all(|other| other[0] == every) {
+        return Ok(Some(own));
+    }
+    let mut masks = own.masks().to_vec();
+    for chunk in masks.chunks_mut(CHUNK) {
+        for others in cluster.gather(chunk)? {
+            chunk.iter_mut().zip(others).for_each(|(mask, other)| *mask |= other);
+        }
+    }
+    Ok(Some(own.with_masks(&masks)?))
+}

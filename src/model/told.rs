@@ -1,0 +1,161 @@
+//! The vertices whose values devices send each other, where values are read through in-edges only.
+//!
+//! ```text
+//!  outgoing     0 2 3 5 7 8          one list for all receivers: vertices with out-edges
+//!  mirrored     2 3 │ 7              a list for each: vertices of others with edges into its own range
+//! ```
+//!
+//! Both ends of a transfer have the same list, so that values are packed without gaps and without their vertices.
+
+use rayon::prelude::*;
+use std::ops::Range;
+use topostream_formats::mirrors::Mirrors;
+
+/// Lists of vertices, each ascending, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    vertices: Vec<u32>,
+    /// Where each list begins, and where the last one ends.
+    begins: Vec<usize>,
+    /// The own vertices of the receiver of each list; empty if all receivers have the same list.
+    receivers: Vec<Range<u64>>,
+}
+
+impl Default for Told {
+    /// One list, which is empty.
+    fn default() -> Self {
+        Self { vertices: Vec::new(), begins: vec![0, 0], receivers: Vec::new() }
+    }
+}
+
+impl Told {
+    /// One list for all receivers: the vertices with out-edges.
+    pub fn outgoing(out_degrees: &[u32]) -> Self {
+        let degrees = out_degrees.par_iter().enumerate();
+        let vertices: Vec<u32> = degrees.filter(|(_, degree)| **degree > 0).map(|(vertex, _)| vertex as u32).collect();
+        Self { begins: vec![0, vertices.len()], vertices, receivers: Vec::new() }
+    }
+
+    /// A list for each device, given the own vertices of all: those of other devices with a mirror among its own. Of
+    /// these, only what the `local` devices send or receive.
+    pub fn mirrored(mirrors: &Mirrors, devices: &[Range<u64>], local: &Range<usize>) -> Self {
+        let masks = mirrors.masks();
+        let (mut vertices, mut begins) = (Vec::new(), vec![0]);
+        for (receiver, own) in devices.iter().enumerate() {
+            let wanted = mirrors.sections().among(own);
+            let is_local = |device: usize| local.contains(&device);
+            let senders = devices.iter().enumerate().filter(|(device, _)| *device != receiver);
+            for (_, range) in senders.filter(|(device, _)| is_local(receiver) || is_local(*device)) {
+                let masks = masks[range.start as usize..range.end as usize].par_iter().enumerate();
+                let mirrored = masks.filter(|(_, mask)| **mask & wanted != 0);
+                vertices.par_extend(mirrored.map(|(vertex, _)| range.start as u32 + vertex as u32));
+            }
+            begins.push(vertices.len());
+        }
+        Self { vertices, begins, receivers: devices.to_vec() }
+    }
+
+    /// These lists.
+    #[cfg(test)]
+    pub(crate) fn of_lists(lists: &[Vec<u32>], receivers: &[Range<u64>]) -> Self {
+        let ends = lists.iter().scan(0, |end, list| {
+            *end += list.len();
+            Some(*end)
+        });
+        Self {
+            begins: std::iter::once(0).chain(ends).collect(),
+            vertices: lists.concat(),
+            receivers: receivers.to_vec(),
+        }
+    }
+
+    /// The lists of a device with these own vertices: what it sends and what it receives.
+    #[must_use]
+    pub fn of_device(&self, own: &Range<u64>) -> Self {
+        if !self.is_mirrored() {
+            return self.clone();
+        }
+        let (mut vertices, mut begins) = (Vec::new(), vec![0]);
+        for (list, receiver) in (0..).zip(&self.receivers) {
+            let part = if receiver == own { self.whole(list) } else { self.among(list, own) };
+            vertices.extend_from_slice(&self.vertices[part]);
+            begins.push(vertices.len());
+        }
+        Self { vertices, begins, receivers: self.receivers.clone() }
+    }
+
+    /// Whether each receiver has a list of its own.
+    pub fn is_mirrored(&self) -> bool {
+        !self.receivers.is_empty()
+    }
+
+    /// The vertices of all lists.
+    pub fn vertices(&self) -> &[u32] {
+        &self.vertices
+    }
+
+    /// The own vertices of the receivers, if each has a list of its own.
+    pub fn receivers(&self) -> &[Range<u64>] {
+        &self.receivers
+    }
+
+    /// The places of a list's vertices that are in a range.
+    pub fn among(&self, list: u32, vertices: &Range<u64>) -> Range<usize> {
+        let whole = self.whole(list);
+        let of_list = &self.vertices[whole.clone()];
+        let place = |vertex: u64| whole.start + of_list.partition_point(|&one| u64::from(one) < vertex);
+        place(vertices.start)..place(vertices.end)
+    }
+
+    /// The number of values that a device with these own vertices sends.
+    pub fn sent(&self, own: &Range<u64>) -> usize {
+        let lists = 0..self.begins.len() as u32 - 1;
+        lists.map(|list| self.among(list, own).len()).sum()
+    }
+
+    /// The number of values that it receives.
+    pub fn received(&self, own: &Range<u64>) -> usize {
+        match self.receivers.iter().position(|receiver| receiver == own) {
+            Some(list) => self.whole(list as u32).len(),
+            None => self.vertices.len() - self.among(0, own).len(),
+        }
+    }
+
+    fn whole(&self, list: u32) -> Range<usize> {
+        self.begins[list as usize]..self.begins[list as usize + 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_have_the_same_lists() {
+        let devices = [0..10, 10..20, 20..30];
+        let all = Told::of_lists(&[vec![11, 19, 20], vec![0, 29], vec![3, 4, 10]], &devices);
+        for (sender, from) in devices.iter().enumerate() {
+            let sends = all.of_device(from);
+            for (receiver, to) in devices.iter().enumerate().filter(|(receiver, _)| *receiver != sender) {
+                let receives = all.of_device(to);
+                for range in [from.clone(), from.start..from.start + 5, from.start + 1..from.end] {
+                    let list = |told: &Told| told.vertices()[told.among(receiver as u32, &range)].to_vec();
+                    assert_eq!(list(&sends), list(&receives), "{sender} to {receiver}, {range:?}");
+                    assert_eq!(list(&sends), list(&all));
+                }
+            }
+            assert_eq!((sends.sent(from), sends.received(from)), (all.sent(from), all.received(from)));
+        }
+        assert_eq!([0..10, 10..20, 20..30].map(|own| (all.sent(&own), all.received(&own))), [(3, 3), (3, 2), (2, 3)]);
+    }
+
+    #[test]
+    fn vertices_with_out_edges_are_told_to_all() {
+        let told = Told::outgoing(&[2, 0, 1, 0, 7]);
+        assert_eq!(told.vertices(), [0, 2, 4]);
+        assert_eq!((told.sent(&(0..3)), told.received(&(0..3))), (2, 1));
+        assert_eq!(told.of_device(&(0..3)), told);
+        assert_eq!((told.among(0, &(1..5)), told.among(0, &(1..2))), (1..3, 1..1));
+        assert!(!told.is_mirrored() && Told::default().vertices().is_empty());
+    }
+}
