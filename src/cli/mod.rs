@@ -22,6 +22,7 @@ mod machines;
 mod memory;
 mod mirrors;
 mod opening;
+mod partition;
 mod plan;
 mod progress;
 mod rank;
@@ -116,6 +117,8 @@ enum Command {
     Reformat(reformat::Reformat),
     /// Split a store in shards into partial stores, one for each machine of a cluster.
     Split(split::Split),
+    /// Assign vertices to parts, for stores in shards whose devices exchange less.
+    Partition(partition::PartitionCommand),
     /// Note which ranges of a graph read each vertex, so that several devices and machines exchange less.
     Mirrors(mirrors::MakeMirrors),
     /// Show a store's sizes, degrees and layout.
@@ -265,6 +268,7 @@ impl Command {
             Self::Extract(command) => command.run(cancel),
             Self::Reformat(command) => command.run(cancel),
             Self::Split(command) => command.run(cancel),
+            Self::Partition(command) => command.run(cancel),
             Self::Mirrors(command) => command.run(cancel),
             Self::Info(command) => command.run(cancel),
             Self::Verify(command) => command.run(cancel),

@@ -11,6 +11,7 @@ use topostream_formats::part::PartManifest;
 use topostream_tools::format::{FormatReport, Undirected};
 use topostream_tools::info::{ShardSummary, Summary};
 use topostream_tools::mirrors::MirrorsReport;
+use topostream_tools::partition::PartFigures;
 use topostream_tools::verify::VerifyReport;
 
 /// A number with thousands separated.
@@ -148,6 +149,30 @@ pub fn verify_report(store: &Path, report: &VerifyReport, took: Duration) -> Str
         bytes(report.bytes),
         took.as_secs_f64(),
         report.bytes as f64 / 1e9 / took.as_secs_f64().max(1e-9),
+    )
+}
+
+/// The summary of a partition, and how a store of it is made.
+pub fn partition_report(store: &Path, order: &Path, parts: &[PartFigures], took: Duration) -> String {
+    let row = |(number, part): (u64, &PartFigures)| {
+        let cut = format!("{:.1}%", 100.0 * part.cut as f64 / part.edges.max(1) as f64);
+        vec![count(number), count(part.vertices), count(part.edges), cut, count(part.mirrors)]
+    };
+    let rows = (0..).zip(parts).map(row);
+    let table = table(&["part", "vertices", "out-edges", "into other parts", "values that others read"], rows);
+    let sum = |of: fn(&PartFigures) -> u64| parts.iter().map(of).sum::<u64>();
+    let (edges, cut, mirrors) = (sum(|part| part.edges), sum(|part| part.cut), sum(|part| part.mirrors));
+    let weights: Vec<String> = parts.iter().map(|part| part.vertices.max(1).to_string()).collect();
+    format!(
+        "{table}{:.2}% of all edges lead into other parts, which read {} values; {:.2} s\n\
+         topostream reformat {} NEW --order-file {} --shards {} --balance vertices --shard-weights {}\n",
+        100.0 * cut as f64 / edges.max(1) as f64,
+        count(mirrors),
+        took.as_secs_f64(),
+        store.display(),
+        order.display(),
+        parts.len(),
+        weights.join(","),
     )
 }
 

@@ -6,6 +6,7 @@ pub mod generate;
 pub mod info;
 pub mod mirrors;
 pub mod names;
+pub mod partition;
 pub mod progress;
 #[cfg(feature = "report")]
 pub mod report;

@@ -6,6 +6,7 @@
 //!                  ├─▶ scaling      strong and weak, pages in device memory     │
 //!                  ├─▶ shard        plain store ∥ store in shards               ├─▶ devices-NAME-N-SCALE.json
 //!                  ├─▶ refinement   bytes exchanged ∥ bytes of all values       │
+//!  R-MAT and grids ─── mirrors      all values ∥ linked ∥ mirrored              │
 //!  uniform graphs ─┴─▶ capacity     the most vertices under a memory cap        │
 //!  every run above ──▶ model        predicted ∥ measured           (optional)  ─┘
 //! ```
@@ -14,6 +15,7 @@
 
 mod assignments;
 mod capacity;
+mod mirrors;
 mod model;
 mod refinement;
 mod replicate;
@@ -94,6 +96,8 @@ pub enum Experiment {
     Capacity,
     /// Bytes that devices exchange, compared with exchanging everything
     Refinement,
+    /// What devices send each other in PageRank: all values, linked ones, mirrored ones
+    Mirrors,
     /// The cost model's predictions for all runs
     Model,
 }
@@ -109,6 +113,7 @@ impl experiments::Experiment for Experiment {
             Self::Shard => shard::run(bench),
             Self::Capacity => capacity::run(bench),
             Self::Refinement => refinement::run(bench),
+            Self::Mirrors => mirrors::run(bench),
             Self::Model => model::run(bench),
         }
     }
@@ -117,7 +122,9 @@ impl experiments::Experiment for Experiment {
         match self {
             Self::Model if bench.rates.is_none() => Some("no --rates"),
             Self::Capacity if bench.devices.contains(&DeviceChoice::Cpu) => Some("a CPU has no device memory to limit"),
-            Self::Scaling | Self::Assignments | Self::Shard | Self::Refinement if bench.devices.len() < 2 => {
+            Self::Scaling | Self::Assignments | Self::Shard | Self::Refinement | Self::Mirrors
+                if bench.devices.len() < 2 =>
+            {
                 Some("at least two devices are needed")
             }
             _ => None,

@@ -13,7 +13,7 @@ use topostream_formats::{Direction, Store, VertexId};
 
 pub use topostream::device::DeviceChoice;
 pub use topostream::device::settings::{CachePolicy, Distribution, PageTransfer};
-pub use topostream::team::{Assignment, Strategy};
+pub use topostream::team::{Assignment, Exchanged, Strategy};
 
 /// Iterations of every PageRank. The first may fill caches and is not counted.
 pub const ITERATIONS: u32 = 20;
@@ -84,6 +84,8 @@ pub struct Setup {
     pub strategy: Strategy,
     /// The assignment of pages to devices.
     pub assignment: Assignment,
+    /// Which values devices send each other.
+    pub exchanged: Exchanged,
     /// Memory of each device, in bytes; by default nearly all of it.
     pub device_bytes: Option<u64>,
     /// Measured rates of the machine, for predictions.
@@ -105,6 +107,7 @@ impl Setup {
             sums: Sums::Exact,
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
+            exchanged: Exchanged::Mirrored,
             device_bytes: None,
             rates: None,
         }
@@ -136,6 +139,7 @@ impl Setup {
             .with_gpu(self.gpu_settings(page_bytes))
             .with_strategy(self.strategy)
             .with_assignment(self.assignment)
+            .with_exchanged(self.exchanged)
             .with_rates(self.rates.clone())
     }
 

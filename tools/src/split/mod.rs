@@ -10,7 +10,7 @@
 //! byte by byte, what `format` makes of the same edges for a part alone. It takes the memory of some pages, whatever
 //! the size of the graph, and of the degrees if pages are packed.
 
-mod lists;
+pub(crate) mod lists;
 
 use crate::progress::{Cancel, Progress, Unit};
 use lists::{ShardLists, page_bytes};

@@ -12,6 +12,7 @@ mod inputs;
 mod mirrors;
 mod names;
 mod orders;
+mod partitions;
 mod parts;
 mod properties;
 #[path = "../../../tests/sample/mod.rs"]

@@ -1,0 +1,150 @@
+//! Partitions: every vertex in one part, by the rule that was asked for, and figures that are those of the edges.
+
+use super::feed::{Feed, draws, run, small_pages};
+use super::scratch;
+use super::spec_reader::{self, Triple};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use topostream_formats::{Encoding, IdSpace, Store};
+use topostream_tools::format::{FormatOptions, IdPolicy};
+use topostream_tools::partition::{PartFigures, Partition, PartitionOptions, Rule, partition};
+use topostream_tools::progress::{Cancel, Quiet};
+
+fn options(parts: u32, rule: Rule) -> PartitionOptions {
+    PartitionOptions { parts, rule, seed: 3, memory_bytes: 1 << 30 }
+}
+
+fn parted(path: &Path, parts: u32, rule: Rule) -> topostream_formats::Result<Partition> {
+    partition(&Store::open(path).unwrap(), &options(parts, rule), &Quiet, &Cancel::default())
+}
+
+/// Two clusters of vertices, even and odd numbers, with a few edges between them.
+fn clusters(vertices: u64, edges: usize) -> Vec<Triple> {
+    let mut draw = draws(7);
+    let edge = |number: usize| {
+        let (from, to) = (draw(vertices), draw(vertices));
+        (from, if number.is_multiple_of(20) { to } else { to / 2 * 2 + from % 2 }, 1)
+    };
+    (0..edges).map(edge).collect()
+}
+
+fn store(path: &Path, edges: Vec<Triple>, options: &FormatOptions) -> Vec<Triple> {
+    run(&Feed::new(IdSpace::Range { first: 0, count: 4_000 }, None, edges), path, options).unwrap();
+    spec_reader::read(path).unwrap().out
+}
+
+/// Counted from the edges alone.
+fn expected(edges: &[Triple], found: &Partition, parts: usize) -> Vec<PartFigures> {
+    let part = |vertex: u64| found.part(vertex as u32) as usize;
+    let mut figures = vec![PartFigures::default(); parts];
+    (0..4_000).for_each(|vertex| figures[part(vertex)].vertices += 1);
+    let mut mirrors = BTreeSet::new();
+    for &(from, to, _) in edges {
+        figures[part(from)].edges += 1;
+        figures[part(from)].cut += u64::from(part(from) != part(to));
+        if part(from) != part(to) {
+            mirrors.insert((from, part(to)));
+        }
+    }
+    mirrors.iter().for_each(|&(from, _)| figures[part(from)].mirrors += 1);
+    figures
+}
+
+#[test]
+fn rules_are_followed_and_figures_are_those_of_the_edges() {
+    for encoding in [Encoding::VertexId, Encoding::PACKED] {
+        let folder = scratch::in_memory();
+        let path = folder.path().join("graph");
+        let mut options = small_pages();
+        options.layout.encoding = encoding;
+        // One list of several pages.
+        let hub = (0..40_000).map(|number| (17, number % 3_999, 1));
+        let edges = store(&path, clusters(4_000, 30_000).into_iter().chain(hub).collect(), &options);
+        let mut shares = Vec::new();
+        for rule in [Rule::Contiguous, Rule::Random, Rule::Biased(0.5), Rule::Biased(1.0)] {
+            for parts in [1, 2, 5] {
+                let found = parted(&path, parts, rule.clone()).unwrap();
+                assert_eq!(found.figures, expected(&edges, &found, parts as usize), "{rule:?}");
+                let order: Vec<u32> = found.order().collect();
+                let mut sorted = order.clone();
+                sorted.sort_unstable_by_key(|&vertex| (found.part(vertex), vertex));
+                assert!(order == sorted && order.len() == 4_000, "{rule:?}");
+                assert!(parted(&path, parts, rule.clone()).unwrap() == found, "{rule:?}: not the same again");
+                let largest = found.figures.iter().map(|part| part.vertices).max().unwrap();
+                assert!(largest <= 4_000 / u64::from(parts) * 11 / 10, "{rule:?}: {largest}");
+                if parts == 2 {
+                    shares.push(found.figures.iter().map(|part| part.cut).sum::<u64>() as f64 / edges.len() as f64);
+                }
+            }
+        }
+        // Clusters are found by a bias; numbers in order say nothing of them.
+        let [contiguous, random, some, most] = shares[..] else { panic!("{shares:?}") };
+        assert!(contiguous > 0.4 && random > 0.4 && some < 0.47 && most < some, "{shares:?}");
+    }
+}
+
+/// Parts of another partitioner are by original ids, in whatever order the store has its vertices.
+#[test]
+fn files_of_parts_are_by_original_ids() {
+    let folder = scratch::in_memory();
+    let path = folder.path().join("graph");
+    let edges: Vec<Triple> = clusters(4_000, 9_000).iter().map(|(from, to, one)| (3 * from, 3 * to, *one)).collect();
+    let feed = Feed::new(IdSpace::Named, None, edges);
+    let ordered = FormatOptions { ids: IdPolicy::Compact, ..FormatOptions::default() };
+    run(&feed, &path, &ordered).unwrap();
+    let graph = spec_reader::read(&path).unwrap();
+    let mut ids = graph.ids.clone();
+    ids.sort_unstable();
+    let lines: Vec<String> = ids.iter().map(|id| (id / 3 % 4).to_string()).collect();
+    let file = folder.path().join("graph.part.4");
+    let with = |text: &str| {
+        fs::write(&file, text).unwrap();
+        parted(&path, 4, Rule::File(file.clone()))
+    };
+    let found = with(&lines.join("\n")).unwrap();
+    for (vertex, id) in (0..).zip(&graph.ids) {
+        assert_eq!(u64::from(found.part(vertex)), id / 3 % 4);
+    }
+    for (text, said) in [
+        (lines[1..].join("\n"), "a part for each of"),
+        (lines.join("\n") + "\n1\n", "more"),
+        (lines.join("\n").replacen('3', "4", 1), "parts from 0 to 3"),
+        (lines.join("\n").replacen('3', "x", 1), "graph.part.4:"),
+    ] {
+        let error = with(&text).unwrap_err().to_string();
+        assert!(error.contains(said) && error.contains("graph.part.4"), "{error}");
+    }
+}
+
+#[test]
+fn what_cannot_be_partitioned_is_refused() {
+    let folder = scratch::in_memory();
+    let shards = folder.path().join("shards");
+    store(&shards, clusters(4_000, 100), &FormatOptions { shards: 3, ..small_pages() });
+    let records = folder.path().join("records");
+    let mut addresses = small_pages();
+    addresses.layout.encoding = Encoding::RecordId { page_bytes: 2, slot_bytes: 2 };
+    store(&records, clusters(4_000, 100), &addresses);
+    let plain = folder.path().join("plain");
+    store(&plain, clusters(4_000, 100), &small_pages());
+    let mut little = options(2, Rule::Random);
+    little.memory_bytes = 1 << 20;
+    let cases = [
+        (&shards, options(2, Rule::Random), "grouped by shard"),
+        (&records, options(2, Rule::Random), "addresses of records"),
+        (&plain, options(0, Rule::Random), "1 to 256"),
+        (&plain, options(257, Rule::Random), "1 to 256"),
+        (&plain, options(2, Rule::Biased(1.5)), "from 0 to 1"),
+        (&plain, options(2, Rule::Biased(f64::NAN)), "from 0 to 1"),
+        (&plain, little, "memory"),
+    ];
+    for (path, options, said) in cases {
+        let error = partition(&Store::open(path).unwrap(), &options, &Quiet, &Cancel::default()).unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+    }
+    // A graph without vertices has parts without any.
+    let empty = folder.path().join("empty");
+    run(&Feed::new(IdSpace::Range { first: 0, count: 0 }, None, Vec::new()), &empty, &small_pages()).unwrap();
+    assert_eq!(parted(&empty, 3, Rule::Biased(1.0)).unwrap().figures, vec![PartFigures::default(); 3]);
+}
