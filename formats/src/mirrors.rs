@@ -88,7 +88,7 @@ impl Sections {
 
     /// A bit for each section that has some of these vertices.
     pub fn among(&self, vertices: &Range<u64>) -> u32 {
-        self.bits(|section| section.start < vertices.end && vertices.start < section.end)
+        self.bits(|section| section.start.max(vertices.start) < section.end.min(vertices.end))
     }
 
     /// A bit for each section that has none but these vertices.
@@ -195,7 +195,7 @@ impl Mirrors {
         assert_eq!(masks.len(), self.masks().len(), "a mask for each vertex");
         let mut bytes = AlignedBuffer::try_new("the mirrors of all parts", 4 * masks.len() as u64)?;
         bytes.copy_from_slice(bytemuck::cast_slice(masks));
-        let known = self.sections.among(&(0..masks.len() as u64));
+        let known = self.sections.within(&(0..masks.len() as u64));
         Ok(Self { known, masks: StoredValues::from_buffer(bytes), ..self })
     }
 

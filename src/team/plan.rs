@@ -94,6 +94,30 @@ pub struct TeamRequest<'a> {
 }
 
 impl TeamRequest<'_> {
+    /// The page assignment; never `auto`.
+    fn page_assignment(&self) -> Assignment {
+        match self.assignment {
+            Assignment::Auto if self.alike => Assignment::Contiguous,
+            Assignment::Auto => Assignment::Modulo,
+            asked => asked,
+        }
+    }
+
+    /// Which values devices with these own vertices send each other, and the lists of these values if each device is
+    /// sent others. None if the algorithm has no values that are `packed`. Mirrors are those of a device's own vertices:
+    /// they are of no use where devices see other lists than their own.
+    fn told(&self, own: &[Range<u64>], packs: bool, own_lists: bool) -> (Option<Exchanged>, Option<Arc<Told>>) {
+        let fits = 4 * self.store.vertices() <= self.binding_bytes_max;
+        match self.exchanged {
+            _ if !packs => (None, None),
+            exchanged if exchanged == Exchanged::All || !fits => (Some(Exchanged::All), None),
+            _ => match own_lists.then(|| self.mirrored(own)).flatten() {
+                Some(told) => (Some(Exchanged::Mirrored), Some(told)),
+                None => (Some(Exchanged::Linked), None),
+            },
+        }
+    }
+
     /// The lists of mirrored values, given the own vertices of all devices, if they are wanted, known, and every device
     /// can bind its own: it sends less than its own values to each other one, and receives less than all.
     fn mirrored(&self, own: &[Range<u64>]) -> Option<Arc<Told>> {
@@ -130,11 +154,7 @@ impl TeamPlan {
         let has_in_lists = store.topology(Direction::In).is_some();
         let (declared, traversal) = (algorithm.attributes(has_in_lists), algorithm.is_traversal());
         let sharded = strategy == Strategy::Shard;
-        let assignment = match request.assignment {
-            Assignment::Auto if request.alike => Assignment::Contiguous,
-            Assignment::Auto => Assignment::Modulo,
-            asked => asked,
-        };
+        let assignment = request.page_assignment();
         let equal = vec![1.0; speeds.len()];
         let of_shards = || if sharded { parts_of_shards(store, speeds.len()) } else { None };
         let own = request.own.map(<[_]>::to_vec).or_else(of_shards);
@@ -162,21 +182,17 @@ impl TeamPlan {
         }
         let parts = parts(store, &own, sharded);
         let piece_bytes = piece_bytes(&declared, traversal, &parts, request.binding_bytes_max)?;
-        let fits = 4 * store.vertices() <= request.binding_bytes_max;
-        let is_gathered = !traversal && packs(&declared, &algorithm.visits(has_in_lists));
-        let packed = fits && is_gathered && request.exchanged != Exchanged::All;
-        // Mirrors are those of a device's own vertices.
-        let told = request.mirrored(&own).filter(|_| packed && (aligned || sharded));
-        let exchanged = match &told {
-            Some(_) => Exchanged::Mirrored,
-            None if packed => Exchanged::Linked,
-            None => Exchanged::All,
-        };
-        let mirrored = told.as_deref();
-        let parts_of = &parts;
-        let shared =
-            ScheduleRequest { declared: &declared, traversal, parts: parts_of, aligned, packed, mirrored, piece_bytes };
-        let schedule = Schedule::new(&shared);
+        let packs = !traversal && packs(&declared, &algorithm.visits(has_in_lists));
+        let (exchanged, told) = request.told(&own, packs, aligned || sharded);
+        let schedule = Schedule::new(&ScheduleRequest {
+            declared: &declared,
+            traversal,
+            parts: &parts,
+            aligned,
+            packed: exchanged.is_some_and(|exchanged| exchanged != Exchanged::All),
+            mirrored: told.as_deref(),
+            piece_bytes,
+        });
         let adapts = !sharded && !request.alike && assignment == Assignment::Modulo;
         let activations = algorithm.keeps_activations();
         Ok(Self {
@@ -189,7 +205,7 @@ impl TeamPlan {
             declared,
             traversal,
             activations,
-            exchanged: is_gathered.then_some(exchanged),
+            exchanged,
             told,
             adapts,
             places: Places::alone(speeds.len()),

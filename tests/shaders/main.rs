@@ -420,6 +420,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         offset_of!(layout::Course, marks),
         offset_of!(layout::Course, set_edges),
         offset_of!(layout::Course, counts),
+        offset_of!(layout::Course, only_listed),
         offset_of!(layout::Course, spare),
         offset_of!(layout::Course, queues),
     ];

@@ -270,6 +270,7 @@ fn the_example_in_the_specification_is_correct() {
     write_missing();
     let spec = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("SPEC.md")).unwrap();
     let (_, example) = spec.split_once("## 14. An example").unwrap();
+    let (example, _) = example.split_once("## 15.").unwrap();
     let (mut file, mut checked) = (Vec::new(), 0);
     for line in example.lines() {
         if let Some(name) = line.strip_prefix('`').and_then(|rest| rest.split('`').next()) {
