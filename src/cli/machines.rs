@@ -250,9 +250,9 @@ mod tests {
 
     #[test]
     fn limits_of_runs_are_named() {
-        assert_eq!(limits(32, 1 << 32), Vec::<String>::new());
-        let both = limits(64, 1 << 36).join("; ");
-        assert!(both.contains("64 devices in all: a run has at most 32"), "{both}");
+        assert_eq!(limits(64, 1 << 32), Vec::<String>::new());
+        let both = limits(65, 1 << 36).join("; ");
+        assert!(both.contains("65 devices in all: a run has at most 64"), "{both}");
         assert!(both.contains("68,719,476,736 vertices: a store has at most 4,294,967,296"), "{both}");
     }
 }

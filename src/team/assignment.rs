@@ -15,19 +15,22 @@ use topostream_formats::random;
 use topostream_formats::store::{PageReader, read_exact_at};
 use topostream_formats::{Direction, Encoding, Error as StoreError, PageId, Shard, Store, Topology, VertexId};
 
-/// The maximum number of devices in a run. A set of devices is the bits of one word.
-pub const DEVICES_MAX: usize = 32;
+/// The maximum number of devices in a run.
+pub const DEVICES_MAX: usize = DeviceSet::BITS as usize;
+
+/// A set of devices: a bit for each.
+pub type DeviceSet = u64;
 
 /// For each page the set of devices that see it, one bit each: for out-lists and for in-lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageMap {
-    along: Vec<u32>,
-    against: Vec<u32>,
+    along: Vec<DeviceSet>,
+    against: Vec<DeviceSet>,
 }
 
 impl PageMap {
     /// Returns the set of devices of each page, for supersteps in this direction.
-    pub fn of(&self, direction: Direction) -> &[u32] {
+    pub fn of(&self, direction: Direction) -> &[DeviceSet] {
         match direction {
             Direction::Out => &self.along,
             Direction::In => &self.against,
@@ -48,10 +51,10 @@ impl PageMap {
 
     /// Returns the map for some consecutive devices alone, which are numbered from 0.
     pub fn among(&self, devices: &Range<usize>) -> Self {
-        let mask = ((1u64 << devices.len()) - 1) as u32;
-        // A shift by all bits would overflow: a rank without devices sees nothing.
-        let own = |&set: &u32| (u64::from(set) >> devices.start) as u32 & mask;
-        let among = |sets: &[u32]| sets.iter().map(own).collect();
+        // Shifts by all bits would overflow: a rank may have all devices, or none.
+        let mask = ((1u128 << devices.len()) - 1) as DeviceSet;
+        let own = |&set: &DeviceSet| (u128::from(set) >> devices.start) as DeviceSet & mask;
+        let among = |sets: &[DeviceSet]| sets.iter().map(own).collect();
         Self { along: among(&self.along), against: among(&self.against) }
     }
 
@@ -62,7 +65,7 @@ impl PageMap {
     /// # Errors
     /// If [`Assignment::Biased`] cannot read a page.
     pub fn replicated(store: &Store, assignment: Assignment, shares: &[f64], list_edges: f64) -> Result<Self> {
-        let map = |direction| -> Result<Vec<u32>> {
+        let map = |direction| -> Result<Vec<DeviceSet>> {
             let Some(topology) = store.topology(direction) else { return Ok(Vec::new()) };
             let entries = topology.directory().entries();
             let devices = match assignment {
@@ -84,7 +87,7 @@ impl PageMap {
     pub fn sharded(store: &Store, parts: &[Part], writes: impl Fn(Direction) -> Ends) -> Self {
         let owners = |vertices: Range<u64>| {
             let meets = |part: &Part| part.own.start < vertices.end && vertices.start < part.own.end;
-            (0..).zip(parts).filter(|(_, part)| meets(part)).fold(0u32, |set, (device, _)| set | 1 << device)
+            (0..).zip(parts).filter(|(_, part)| meets(part)).fold(0, |set: DeviceSet, (device, _)| set | 1 << device)
         };
         let all_devices = owners(0..store.vertices().max(1));
         let map = |direction| {
@@ -151,7 +154,7 @@ pub fn equal_parts(vertices: u64, shares: &[f64]) -> Vec<Range<u64>> {
 
 /// Returns for each device the range of vertices whose lists it sees, in a topology whose pages are assigned in
 /// consecutive ranges.
-pub fn aligned_parts(topology: &Topology, devices: &[u32], count: usize, vertices: u64) -> Vec<Range<u64>> {
+pub fn aligned_parts(topology: &Topology, devices: &[DeviceSet], count: usize, vertices: u64) -> Vec<Range<u64>> {
     let entries = topology.directory().entries();
     let begins = (0..count).map(|device| {
         // The first vertex of the first page that is not an earlier device's.

@@ -17,7 +17,7 @@ mod exchange;
 mod joint;
 mod ranks;
 
-use super::assignment::PageMap;
+use super::assignment::{DeviceSet, PageMap};
 use super::plan::Everywhere;
 use super::speed::Speeds;
 use super::{Strategy, TeamPlan};
@@ -55,7 +55,7 @@ pub struct Team {
     /// Which of the schedule's two gathers comes next (0 or 1).
     turn: bool,
     /// For each page that this superstep may visit, the set of devices that still need it.
-    wanted: Vec<u32>,
+    wanted: Vec<DeviceSet>,
     /// For each page, the outcome on the devices that work on it.
     pending: Vec<Pending>,
     /// The number of pages that each device is working on.
@@ -77,7 +77,7 @@ struct Pending {
     left: u32,
     kept: bool,
     work: PageWork,
-    failed: u32,
+    failed: DeviceSet,
     error: Option<topostream_formats::Error>,
 }
 

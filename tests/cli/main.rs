@@ -16,6 +16,7 @@ mod hard_names;
 mod interrupt;
 mod leftovers;
 mod limits;
+mod mirrors;
 mod names;
 mod parts;
 mod pipes;

@@ -76,6 +76,15 @@ fn stores_with_shards() {
     check("rmat", &graph, &[shape(true, false, ENCODINGS[2], 7)]);
 }
 
+/// More devices than a word of 32 bits has, and as many as there may be.
+#[test]
+fn many_devices() {
+    let graph = generated(&mut Rmat::new(10, 8, 7).generate().unwrap());
+    for (devices, shards) in [(40, 1), (64, 64)] {
+        Shared::new("many", &graph, shape(true, shards > 1, Encoding::VertexId, shards)).check(&[devices], cpus);
+    }
+}
+
 /// More devices than pages, devices without vertices, an empty graph.
 #[test]
 fn tiny_graphs() {

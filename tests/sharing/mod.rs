@@ -52,7 +52,7 @@ impl Shared {
         let Shape { directed, float, encoding, shards } = shape;
         let weighted = Weighted::by_chance(graph.clone(), float, 11);
         // Half of the stores have mirrors.
-        let options = FormatOptions { shards, mirrors: float, ..small_pages(encoding) };
+        let options = FormatOptions { shards, mirrors: float && shards <= 32, ..small_pages(encoding) };
         let store = TestStore::weighted(&weighted, directed, &options);
         let weighted = if directed { weighted } else { weighted.mirrored() };
         let graph = &weighted.graph;

@@ -1,0 +1,119 @@
+//! `mirrors` and `partition`: what they write and say, and what runs make of it.
+
+use crate::program::Folder;
+
+/// A road network of 20 by 20 crossings, whose ids say nothing of where they are, and its store.
+fn roads() -> Folder {
+    let folder = Folder::new();
+    let id = |x: u32, y: u32| (y * 20 + x) * 149 % 400 + 1000;
+    let streets = (0..20).flat_map(|y| (0..20).map(move |x| (x, y))).flat_map(|(x, y)| {
+        let right = (x < 19).then(|| (id(x, y), id(x + 1, y)));
+        right.into_iter().chain((y < 19).then(|| (id(x, y), id(x, y + 1))))
+    });
+    folder.write("roads.el", streets.map(|(a, b)| format!("{a} {b}\n")).collect::<String>());
+    folder.run("format roads.el roads --symmetrize --page-size 64KiB").succeeds();
+    folder
+}
+
+/// The ranks of a store, by id, and the report.
+fn ranks(folder: &Folder, store: &str, options: &str) -> (String, serde_json::Value) {
+    let line = format!("run pagerank {store} --iterations 5 --traffic pull --memory 256MiB {options}");
+    let report = folder.run(&format!("{line} --output {store}.csv --json")).succeeds().json();
+    let mut rows: Vec<String> = folder.read(&format!("{store}.csv")).lines().skip(1).map(str::to_owned).collect();
+    rows.sort_unstable();
+    (rows.join("\n"), report)
+}
+
+#[test]
+fn a_partition_makes_devices_exchange_less() {
+    let folder = roads();
+    let (expected, _) = ranks(&folder, "roads", "--device cpu");
+    let partition = "partition roads --parts 3 --output order.txt";
+    let said = folder.run(partition).succeeds().prints(&["into other parts", "% of all edges lead into other parts"]);
+    let command = said.stdout.lines().last().unwrap().strip_prefix("topostream ").unwrap().replace("NEW", "parted");
+    let mut order: Vec<u32> = folder.read("order.txt").lines().map(|line| line.parse().unwrap()).collect();
+    order.sort_unstable();
+    assert!(order.into_iter().eq(1000..1400));
+    folder.run(&format!("{command} --page-size 64KiB")).succeeds();
+    let devices = "--device cpu,cpu,cpu --strategy shard";
+    let told = |report: &serde_json::Value| report["total"]["exchanged_bytes"].as_u64().unwrap();
+    let (found, linked) = ranks(&folder, "parted", devices);
+    assert_eq!(found, expected);
+    assert_eq!(linked["sharing"]["exchanged"], "linked");
+    folder.run("mirrors parted").succeeds().prints(&["30 ranges", "of 400 vertices have edges into others"]);
+    let (found, mirrored) = ranks(&folder, "parted", devices);
+    assert_eq!(found, expected);
+    assert_eq!(mirrored["sharing"]["exchanged"], "mirrored");
+    assert!(told(&mirrored) < told(&linked) / 2, "{} of {}", told(&mirrored), told(&linked));
+    let (found, all) = ranks(&folder, "parted", &format!("{devices} --exchange all"));
+    assert_eq!((found, all["sharing"]["exchanged"].as_str()), (expected, Some("all")));
+    let text = "run pagerank parted --iterations 2 --traffic pull --device cpu,cpu,cpu --strategy shard";
+    folder.run(text).succeeds().prints(&["(mirrored) sent and received"]);
+}
+
+/// The rules do what they say: the share of edges between parts is smaller with a bias than without.
+#[test]
+fn rules_and_files() {
+    let folder = roads();
+    let cut = |rule: &str| -> f64 {
+        let said = folder.run(&format!("partition roads --parts 4 --output order.txt {rule}")).succeeds();
+        let line = said.stdout.lines().find(|line| line.contains("% of all edges")).unwrap().to_owned();
+        line.split('%').next().unwrap().parse().unwrap()
+    };
+    let (random, biased) = (cut("--rule random"), cut("--rule biased"));
+    assert!(biased < random / 2.0, "{biased} and {random}");
+    assert!(cut("--rule biased --bias 0") > random * 0.8);
+    let strips: String = (0..400).map(|place| format!("{}\n", place / 100)).collect();
+    folder.write("roads.part.4", &strips);
+    cut("--from roads.part.4");
+    let first: Vec<u32> = folder.read("order.txt").lines().take(100).map(|line| line.parse().unwrap()).collect();
+    assert!(first.iter().all(|id| (1000..1100).contains(id)), "{first:?}");
+    folder.write("short.part", "0\n1\n");
+    let short = "partition roads --parts 4 --output o.txt --from short.part";
+    folder.run(short).fails(1, &["short.part", "a part for each of 400 vertices", "those of 2"]);
+    folder.write("high.part", strips.replace('3', "4"));
+    folder.run(&short.replace("short", "high")).fails(1, &["high.part", "parts from 0 to 3", "part 4"]);
+    assert!(!folder.path("o.txt").exists());
+    let usage = "partition roads --parts 4 --output o.txt";
+    folder.run(&format!("{usage} --bias 2")).fails(2, &["--bias 2", "from 0 to 1"]);
+    folder.run(&format!("{usage} --from short.part --rule random")).fails(2, &["cannot be used with"]);
+    folder.run("partition roads --parts 0 --output o.txt").fails(2, &["1..=256"]);
+    folder.run("partition roads --parts 4 --output missing/o.txt").fails(1, &["missing/o.txt"]);
+}
+
+/// Mirrors of a store that was replaced are an error, and so are damaged ones; runs of one device do not read them.
+#[test]
+fn other_mirrors_are_refused() {
+    let folder = roads();
+    let team = "run pagerank s --iterations 2 --traffic pull --device cpu,cpu";
+    folder.rmat("s", 9, "--page-size 64KiB --in-edges --mirrors");
+    folder.run(team).succeeds().prints(&["(mirrored)"]);
+    let mut bytes = std::fs::read(folder.path("s/mirrors.bin")).unwrap();
+    bytes[400] ^= 1;
+    std::fs::write(folder.path("s/mirrors.bin"), bytes).unwrap();
+    folder.run(team).fails(1, &["s/mirrors.bin", "checksum"]);
+    folder.run(&format!("{team} --exchange linked")).succeeds().prints(&["(linked)"]);
+    folder.run("run pagerank s --iterations 2 --traffic pull --device cpu").succeeds();
+    folder.run("mirrors roads").succeeds();
+    std::fs::copy(folder.path("roads/mirrors.bin"), folder.path("s/mirrors.bin")).unwrap();
+    folder.run(team).fails(1, &["s/mirrors.bin", "mirrors of this store", "topostream mirrors"]);
+    folder.run("mirrors s").succeeds();
+    folder.run(team).succeeds().prints(&["(mirrored)"]);
+    folder.run("mirrors s --memory 1MiB").fails(1, &["making mirrors", "1048576"]);
+    folder.run("mirrors nothing").fails(1, &["nothing"]);
+    folder.run("verify s").succeeds();
+}
+
+/// Parts get mirrors with the split, and each makes its own.
+#[test]
+fn parts_have_mirrors() {
+    let folder = Folder::new();
+    folder.rmat("s", 9, "--page-size 64KiB --in-edges --shards 2");
+    folder.run("split s p{rank} --mirrors").succeeds();
+    folder.run("split s q{rank}").succeeds();
+    for part in 0..2 {
+        folder.run(&format!("mirrors q{part}")).succeeds().prints(&["32 ranges"]);
+        let [split, own] = ["p", "q"].map(|name| std::fs::read(folder.path(&format!("{name}{part}/mirrors.bin"))));
+        assert!(split.unwrap() == own.unwrap());
+    }
+}
