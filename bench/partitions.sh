@@ -58,8 +58,7 @@ for mode in sys.stdin.read().split("\1"):
     reports = [json.loads(text) for text in mode.split("\0") if text.strip()]
     if reports:
         steps = len(reports[0]["steps"])
-        assert reports[0]["sharing"]["exchanged"] == ["linked", "mirrored"][len(modes)], "no mirrors"
-        modes.append((reports[0]["total"]["exchanged_bytes"] / steps, [one["wall_ns"] / steps / 1e6 for one in reports]))
+        modes.append((reports[0]["total"]["merged_bytes"] / steps, [one["wall_ns"] / steps / 1e6 for one in reports]))
 (linked, _), (mirrored, ms) = modes
 print(f"{rule:12} {count:>5} {figures} {linked / 1e3:>12.1f} {mirrored / 1e3:>13.1f} {mirrored / linked:>8.3f}"
       f" {statistics.median(ms):>8.2f} ({min(ms):.2f}-{max(ms):.2f})")

@@ -268,6 +268,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         ),
         ("shards", summary.shards.as_ref().map_or("no".into(), shards)),
         ("in-lists", manifest.in_lists.as_ref().map_or("no".into(), |lists| pages(lists.pages))),
+        ("mirrors", summary.mirrors.map_or("no".into(), |sections| format!("of {sections} ranges"))),
         ("stripes", stripe_folders(&manifest.stripes)),
         ("on disk", bytes(summary.disk_bytes)),
         ("bytes per edge", bytes_per_edge(summary)),

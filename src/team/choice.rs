@@ -100,7 +100,8 @@ pub enum Exchanged {
     /// Those of vertices with out-edges, to all devices.
     Linked,
     /// To each device, those of vertices with edges into its own: its mirrors (Gluon, Dathathri et al., PLDI 2018).
-    /// Where the store has no mirrors, or a device sees other lists than those of its own vertices, as `Linked`.
+    /// Where the store has no mirrors, where a device sees other lists than those of its own vertices, or where devices
+    /// of one process would write and read more, as `Linked`.
     #[default]
     Mirrored,
 }

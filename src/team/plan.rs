@@ -18,6 +18,7 @@ use crate::team::assignment::{
 use crate::team::crossing::{Crossings, RankSchedule};
 use crate::team::schedule::{Schedule, ScheduleRequest};
 use crate::team::{Assignment, Exchanged, Strategy, TeamReport};
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use topostream_formats::mirrors::Mirrors;
@@ -119,13 +120,20 @@ impl TeamRequest<'_> {
     }
 
     /// The lists of mirrored values, given the own vertices of all devices, if they are wanted, known, and every device
-    /// can bind its own: it sends less than its own values to each other one, and receives less than all.
+    /// can bind its own: it sends less than its own values to each other one, and receives less than all. None if they
+    /// are more than the values of all vertices with out-edges.
     fn mirrored(&self, own: &[Range<u64>]) -> Option<Arc<Told>> {
         let mirrors = self.mirrors.filter(|_| self.exchanged == Exchanged::Mirrored)?;
         let longest = own.iter().map(|own| own.end - own.start).max()?;
         let listed = longest.saturating_mul(own.len() as u64 - 1) + self.store.vertices();
-        let fits = listed.saturating_mul(4) <= self.binding_bytes_max;
-        fits.then(|| Arc::new(Told::mirrored(mirrors, own, &self.local)))
+        if listed.saturating_mul(4) > self.binding_bytes_max {
+            return None;
+        }
+        let told = Told::mirrored(mirrors, own, &self.local);
+        // In one process, what all are sent is written once and read by each other device; what one is sent, by one.
+        let linked = mirrors.masks().par_iter().filter(|mask| **mask != 0).count();
+        let is_less = self.local.len() < own.len() || 2 * told.vertices().len() < own.len() * linked;
+        is_less.then(|| Arc::new(told))
     }
 }
 

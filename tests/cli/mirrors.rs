@@ -36,7 +36,7 @@ fn a_partition_makes_devices_exchange_less() {
     assert!(order.into_iter().eq(1000..1400));
     folder.run(&format!("{command} --page-size 64KiB")).succeeds();
     let devices = "--device cpu,cpu,cpu --strategy shard";
-    let told = |report: &serde_json::Value| report["total"]["exchanged_bytes"].as_u64().unwrap();
+    let told = |report: &serde_json::Value| report["total"]["merged_bytes"].as_u64().unwrap();
     let (found, linked) = ranks(&folder, "parted", devices);
     assert_eq!(found, expected);
     assert_eq!(linked["sharing"]["exchanged"], "linked");

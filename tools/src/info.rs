@@ -8,6 +8,7 @@ pub use orders::OrderSizes;
 
 use serde::Serialize;
 use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::mirrors::Mirrors;
 use topostream_formats::packed::{PackedPage, PackedParts};
 use topostream_formats::store::PageReader;
 use topostream_formats::{Direction, Manifest, PageId, Result, Shard, Store, Topology};
@@ -19,6 +20,8 @@ pub struct Summary {
     pub manifest: Manifest,
     /// Bytes of all files.
     pub disk_bytes: u64,
+    /// The sections of its mirrors, if it has any; they are not among these bytes.
+    pub mirrors: Option<usize>,
     /// Bytes of the pages of out-lists, per edge.
     pub bytes_per_edge: f64,
     /// Bits of the weights of out-lists on disk, per edge, if there are weights.
@@ -109,6 +112,7 @@ pub fn summarise(store: &Store) -> Result<Summary> {
     });
     Ok(Summary {
         disk_bytes: store.disk_bytes(),
+        mirrors: Mirrors::open(store)?.map(|mirrors| mirrors.sections().ends().len()),
         bytes_per_edge: ratio(page_bytes, manifest.edges),
         weight_bits_per_edge: manifest.weights.map(|_| ratio(8 * out.weights_file_bytes(), manifest.edges)),
         fill,

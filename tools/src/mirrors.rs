@@ -4,7 +4,7 @@ use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use topostream_formats::buffer::AlignedBuffer;
-use topostream_formats::mirrors::{Mirrors, Sections};
+use topostream_formats::mirrors::{MIRRORS, Mirrors, Sections};
 use topostream_formats::packed::PackedPage;
 use topostream_formats::page::{Neighbours, Page};
 use topostream_formats::part::PARTS_MAX;
@@ -75,6 +75,30 @@ pub fn make_mirrors(
     cancel.check()?;
     Mirrors::write(store, &sections, &masks)?;
     Ok(MirrorsReport::new(&sections, &masks))
+}
+
+/// Checks the mirrors of a store, if it has any, against its out-lists.
+///
+/// # Errors
+/// [`Error::File`] with the first vertex whose mask is wrong; those of [`make_mirrors`].
+pub fn check_mirrors(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel: &Cancel) -> Result<()> {
+    let Some(mirrors) = Mirrors::open(store)? else { return Ok(()) };
+    let topology = store.topology(Direction::Out).expect("every store has out-lists");
+    // Those of the file, and those of the lists.
+    check_memory(store, topology, memory_bytes.saturating_sub(4 * store.vertices()))?;
+    progress.begin("verify mirrors", Some(topology.page_count().into()), Unit::Pages);
+    let expected = masks(store, topology, mirrors.sections(), progress, cancel)?;
+    progress.end();
+    let known = mirrors.known();
+    let wrong = |(expected, found): (&u32, &u32)| expected & known != *found;
+    match expected.iter().zip(mirrors.masks()).position(wrong) {
+        Some(vertex) => {
+            let mask = expected[vertex] & known;
+            let (expected, found) = (format!("mask {mask:08x} of vertex {vertex}"), mirrors.masks()[vertex]);
+            Err(Error::file(store.path().join(MIRRORS), expected, format!("{found:08x}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The mask of each vertex.

@@ -1,5 +1,6 @@
 //! Verification of a store: every byte, and the consistency of its files.
 
+use crate::mirrors::check_mirrors;
 use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -53,7 +54,7 @@ enum Lengths<'a> {
 /// Reads every page of a store and checks: checksums (also those of chunks), ids, slots, neighbours (all of them
 /// decoded, within the range of their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or
 /// the out-lists themselves, in an undirected graph) contain the reversed edges; in a part of a graph, also the hash of
-/// its edges. Opening the store has already checked
+/// its edges; and, if the store has mirrors, that they are those of its out-lists. Opening the store has already checked
 /// the manifest, the directories and the lengths of files.
 ///
 /// # Errors
@@ -89,6 +90,7 @@ pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel:
         _ => true,
     };
     if agree {
+        check_mirrors(store, memory_bytes, progress, cancel)?;
         return Ok(report);
     }
     let expected = if has_both { "in-lists with the edges of the out-lists" } else { "every edge both ways" };

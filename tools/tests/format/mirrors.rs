@@ -1,6 +1,6 @@
 //! Mirrors: those of the edges, section by section, as the file's specification has them; and files that are none.
 
-use super::feed::{Feed, draws, run, small_pages};
+use super::feed::{Feed, draws, open_and_verify, run, small_pages};
 use super::scratch;
 use super::spec_reader::{self, Triple};
 use super::thorough;
@@ -172,6 +172,28 @@ fn damaged_files_are_refused() {
     assert!(Mirrors::open(&store).unwrap().is_none());
     make(&path).unwrap();
     assert!(fs::read(&file).unwrap() == sound);
+}
+
+/// A mask that is not that of the edges, in a file that is sound otherwise, is found by `verify`.
+#[test]
+fn wrong_masks_are_found() {
+    let folder = scratch::in_memory();
+    let path = folder.path().join("graph");
+    let feed = Feed::new(IdSpace::Range { first: 0, count: 500 }, None, any_edges(4, 500, 2_000));
+    run(&feed, &path, &FormatOptions { mirrors: true, ..small_pages() }).unwrap();
+    open_and_verify(&path).unwrap();
+    let (store, found) = (open(&path), read(&path));
+    let mirrors = Mirrors::open(&store).unwrap().unwrap();
+    let without = found.masks.iter().rposition(|mask| *mask & 1 << 9 != 0).unwrap();
+    for (vertex, bit) in [(without, 9), (0, (0..32).find(|bit| found.masks[0] >> bit & 1 == 0).unwrap())] {
+        let mut masks = found.masks.clone();
+        masks[vertex] ^= 1 << bit;
+        Mirrors::write(&store, mirrors.sections(), &masks).unwrap();
+        let error = open_and_verify(&path).unwrap_err().to_string();
+        assert!(error.contains("mirrors.bin") && error.contains(&format!("of vertex {vertex},")), "{error}");
+    }
+    make(&path).unwrap();
+    open_and_verify(&path).unwrap();
 }
 
 /// What cannot be made leaves the older file.
