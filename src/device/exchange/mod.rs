@@ -75,7 +75,7 @@ pub enum Move {
     Pack {
         /// The attribute, by its place in the declaration.
         attribute: usize,
-        /// The list, by its number in [`Told`](crate::model::told::Told).
+        /// The list, by its number.
         list: u32,
         /// The range of vertices.
         vertices: Range<u64>,

@@ -12,6 +12,9 @@
 //!      decide                     logs the superstep and chooses the next one
 //! ```
 //!
+//! Once all supersteps of a submission were over such lists, the next submission has `expand-active`, `census` or
+//! `vertex-phase`, and `decide` only. It does nothing from the first superstep on that is not over lists.
+//!
 //! All kernels but `halt` and `decide` are dispatched indirectly: `decide` sets the number of workgroups of each
 //! dispatch, which is zero if the next superstep does not need it, or if the algorithm is done. The host reads the log
 //! after each submission, and calls [`Algorithm::next`](crate::model::algorithm::Algorithm::next) with the same
