@@ -209,6 +209,11 @@ impl Mirrors {
         self.known
     }
 
+    /// Whether all of them are known.
+    pub fn is_complete(&self) -> bool {
+        u64::from(self.known) == (1 << self.sections.0.len()) - 1
+    }
+
     /// For each vertex, a bit for each known section that one of its out-edges leads to.
     pub fn masks(&self) -> &[u32] {
         self.masks.values()

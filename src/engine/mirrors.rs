@@ -26,7 +26,7 @@ impl Engine {
         let own = Mirrors::open(&self.store)?;
         match self.options.ranks() {
             Some(cluster) => of_all_ranks(cluster, own),
-            None => Ok(own),
+            None => Ok(own.filter(Mirrors::is_complete)),
         }
     }
 }
@@ -38,14 +38,15 @@ fn of_all_ranks(cluster: &Cluster, own: Option<Mirrors>) -> Result<Option<Mirror
     let record: Vec<u64> = described.iter().flat_map(|(known, ends)| [&[u64::from(*known)], *ends].concat()).collect();
     let records = cluster.gather(&record)?;
     let Some(own) = own else { return Ok(None) };
-    let every = (1u64 << own.sections().ends().len()) - 1;
-    let same = records.iter().all(|other| other.get(1..) == Some(own.sections().ends()));
-    let known = if same { records.iter().fold(0, |all, other| all | other[0]) } else { 0 };
-    if known != every {
+    if !records.iter().all(|other| other.get(1..) == Some(own.sections().ends())) {
         return Ok(None);
     }
-    if records.iter().all(|other| other[0] == every) {
-        return Ok(Some(own));
+    let every = (1u64 << own.sections().ends().len()) - 1;
+    let known = records.iter().fold([u64::MAX, 0], |[all, some], other| [all & other[0], some | other[0]]);
+    match known {
+        [all, _] if all == every => return Ok(Some(own)),
+        [_, some] if some != every => return Ok(None),
+        _ => {}
     }
     let mut masks = own.masks().to_vec();
     for chunk in masks.chunks_mut(CHUNK) {
