@@ -49,7 +49,7 @@ pub struct PartitionCommand {
 /// How vertices are assigned.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RuleName {
-    /// To the part that has most of the vertex' neighbours so far, while it has room
+    /// To the part that has most of the vertex' neighbours so far, weighted by the room that it has left
     Biased,
     /// At random
     Random,

@@ -49,8 +49,10 @@ impl Assign for Random {
     }
 }
 
-/// With a given probability the part that has most of the vertex' neighbours, as long as it has room; otherwise any
-/// part: the biased random partitions of multi-GPU Gunrock (Pan et al., IPDPS 2017).
+/// With a given probability the part that has most of the vertex' neighbours, weighted by the room that it has left;
+/// otherwise any part. The probability is that of the biased random partitions of multi-GPU Gunrock (Pan et al., IPDPS
+/// 2017), the weight that of linear deterministic greedy (Stanton and Kliot, KDD 2012): without it, the first part
+/// attracts everything until it is full.
 pub struct Biased {
     /// The probability, from 0 (random) to 1.
     pub factor: f64,
@@ -71,12 +73,12 @@ impl Assign for Biased {
     }
 
     fn part(&mut self, _vertex: u32, so_far: &SoFar<'_>) -> usize {
-        let with_room = |part: &usize| so_far.sizes[*part] < so_far.room;
-        let most = (0..so_far.sizes.len()).filter(with_room).max_by_key(|&part| {
-            // Of several, the smallest part.
-            (so_far.neighbours[part], u64::MAX - so_far.sizes[part])
-        });
-        match most.filter(|&part| so_far.neighbours[part] > 0) {
+        let weight = |&part: &usize| {
+            let left = so_far.room.saturating_sub(so_far.sizes[part]);
+            u128::from(so_far.neighbours[part]) * u128::from(left)
+        };
+        let most = (0..so_far.sizes.len()).max_by_key(weight);
+        match most.filter(|part| weight(part) > 0) {
             Some(part) if self.fraction() < self.factor => part,
             _ => (self.random.draw() % so_far.sizes.len() as u64) as usize,
         }
@@ -114,9 +116,9 @@ mod tests {
     fn a_bias_of_one_follows_neighbours_while_there_is_room() {
         let mut rule = Biased { factor: 1.0, random: SplitMix64(1) };
         for _ in 0..20 {
-            assert_eq!(rule.part(0, &so_far(&[3, 9, 1], &[2, 5, 4])), 1);
-            assert_eq!(rule.part(0, &so_far(&[3, 10, 1], &[2, 5, 4])), 2, "the second part is full");
-            assert_eq!(rule.part(0, &so_far(&[3, 9, 1], &[5, 5, 5])), 2, "the smallest");
+            assert_eq!(rule.part(0, &so_far(&[3, 4, 2], &[2, 5, 3])), 1);
+            assert_eq!(rule.part(0, &so_far(&[3, 9, 1], &[2, 5, 4])), 2, "the second part has little room");
+            assert_eq!(rule.part(0, &so_far(&[3, 10, 1], &[4, 50, 1])), 0, "the second part is full");
         }
     }
 

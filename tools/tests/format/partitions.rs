@@ -60,7 +60,7 @@ fn rules_are_followed_and_figures_are_those_of_the_edges() {
         options.layout.encoding = encoding;
         // One list of several pages.
         let hub = (0..40_000).map(|number| (17, number % 3_999, 1));
-        let edges = store(&path, clusters(4_000, 30_000).into_iter().chain(hub).collect(), &options);
+        let edges = store(&path, clusters(4_000, 120_000).into_iter().chain(hub).collect(), &options);
         let mut shares = Vec::new();
         for rule in [Rule::Contiguous, Rule::Random, Rule::Biased(0.5), Rule::Biased(1.0)] {
             for parts in [1, 2, 5] {
@@ -80,7 +80,7 @@ fn rules_are_followed_and_figures_are_those_of_the_edges() {
         }
         // Clusters are found by a bias; numbers in order say nothing of them.
         let [contiguous, random, some, most] = shares[..] else { panic!("{shares:?}") };
-        assert!(contiguous > 0.4 && random > 0.4 && some < 0.47 && most < some, "{shares:?}");
+        assert!(contiguous > 0.4 && random > 0.4 && some < random - 0.01 && most < some - 0.03, "{shares:?}");
     }
 }
 
