@@ -35,6 +35,9 @@ class SessionOptions(TypedDict, total=False):
         (see ``topostream devices``); may be repeated or separated by commas, and several share the run.
     strategy: how several devices share a run: replicate (performance), shard (scalability), auto.
     assignment: which pages go to which device: modulo, random, contiguous, biased, auto.
+    exchange: which values devices send each other in PageRank and its like: all, linked (of vertices with
+        out-edges), mirrored (to each device, those that its lists read; needs ``topostream mirrors``, otherwise
+        as linked).
     device_memory: GPU memory of a run, as a hard limit [default: nine tenths of the adapter's memory].
     device_cache: page cache, as a part of it; 0 for none [default: memory that the algorithm does not need, at
         most the whole graph].
@@ -61,6 +64,7 @@ class SessionOptions(TypedDict, total=False):
     device: str | int | Sequence[str | int]
     strategy: str
     assignment: str
+    exchange: str
     device_memory: int | str
     device_cache: int | str
     distribution: str
@@ -97,6 +101,8 @@ class StoreOptions(TypedDict, total=False):
         ``"bytes"``: bytes of edges on disk, as estimated.
     shard_weights: with ``shards``: a weight for each, where machines or devices differ, such as 1,1,2 [default:
         equal].
+    mirrors: note for each vertex which of 32 ranges its edges lead to, in 4 bytes: devices and machines that
+        share a run then send each other only the values that they read.
     ids: which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number
         (all below it).
     stripe: another directory to stripe pages over, best on another SSD; one or several.
@@ -116,6 +122,7 @@ class StoreOptions(TypedDict, total=False):
     shards: int
     balance: Literal["both", "edges", "vertices", "bytes"]
     shard_weights: float | Sequence[float]
+    mirrors: bool
     ids: str | int
     stripe: str | PathLike[str] | Sequence[str | PathLike[str]]
     temporary: str | PathLike[str]
