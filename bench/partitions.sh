@@ -70,7 +70,8 @@ for count in ${parts//,/ }; do
         gpmetis "$dir/graph.metis" "$count" >/dev/null
         metis=("--from $dir/graph.metis.part.$count")
     fi
-    for rule in "--rule contiguous" "--rule random" "--rule biased --bias 0.5" "--rule biased --bias 1" "${metis[@]}"; do
+    rules=("--rule contiguous" "--rule random" "--rule biased --bias 0.5" "--rule biased --bias 1" "${metis[@]}")
+    for rule in "${rules[@]}"; do
         # Words of a rule are options.
         # shellcheck disable=SC2086
         "$topostream" partition "$dir/graph" --parts "$count" $rule --output "$dir/order.txt" >"$dir/said"

@@ -204,7 +204,8 @@ impl Mirrors {
         &self.sections
     }
 
-    /// A bit for each section whose mirrors are known: all of them in a whole graph, those of its own vertices in a part.
+    /// A bit for each section whose mirrors are known: all of them in a whole graph, those of its own vertices in a
+    /// part.
     pub fn known(&self) -> u32 {
         self.known
     }

@@ -78,8 +78,8 @@ pub struct StoreArgs {
     /// With `--shards`: make only this part of the store, from 0, for a machine of a cluster
     #[arg(long, value_name = "P")]
     part: Option<u32>,
-    /// Note for each vertex which of 32 ranges its edges lead to, in 4 bytes: devices and machines that share a run then
-    /// send each other only the values that they read
+    /// Note for each vertex which of 32 ranges its edges lead to, in 4 bytes: devices and machines that share a run
+    /// then send each other only the values that they read
     #[arg(long)]
     mirrors: bool,
     /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all

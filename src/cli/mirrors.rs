@@ -10,8 +10,8 @@ use std::time::Instant;
 use topostream_tools::mirrors::make_mirrors;
 use topostream_tools::progress::Cancel;
 
-/// Note for each vertex which of 32 ranges of the graph its edges lead to, so that devices and machines that share a run
-/// send each other only the values that they read.
+/// Note for each vertex which of 32 ranges of the graph its edges lead to, so that devices and machines that share a
+/// run send each other only the values that they read.
 ///
 /// Writes mirrors.bin into the store's directory: 4 bytes a vertex. Shards and parts are made of whole ranges; in a
 /// part, each machine makes the mirrors of its own. `format --mirrors` makes them with the store.

@@ -9,6 +9,7 @@
 
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 use topostream_formats::mirrors::Mirrors;
 
 /// Lists of vertices, each ascending, one after the other.
@@ -71,9 +72,9 @@ impl Told {
 
     /// The lists of a device with these own vertices: what it sends and what it receives.
     #[must_use]
-    pub fn of_device(&self, own: &Range<u64>) -> Self {
+    pub fn of_device(self: &Arc<Self>, own: &Range<u64>) -> Arc<Self> {
         if !self.is_mirrored() {
-            return self.clone();
+            return Arc::clone(self);
         }
         let (mut vertices, mut begins) = (Vec::new(), vec![0]);
         for (list, receiver) in (0..).zip(&self.receivers) {
@@ -81,7 +82,7 @@ impl Told {
             vertices.extend_from_slice(&self.vertices[part]);
             begins.push(vertices.len());
         }
-        Self { vertices, begins, receivers: self.receivers.clone() }
+        Arc::new(Self { vertices, begins, receivers: self.receivers.clone() })
     }
 
     /// Whether each receiver has a list of its own.
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn both_ends_have_the_same_lists() {
         let devices = [0..10, 10..20, 20..30];
-        let all = Told::of_lists(&[vec![11, 19, 20], vec![0, 29], vec![3, 4, 10]], &devices);
+        let all = Arc::new(Told::of_lists(&[vec![11, 19, 20], vec![0, 29], vec![3, 4, 10]], &devices));
         for (sender, from) in devices.iter().enumerate() {
             let sends = all.of_device(from);
             for (receiver, to) in devices.iter().enumerate().filter(|(receiver, _)| *receiver != sender) {
@@ -151,7 +152,7 @@ mod tests {
 
     #[test]
     fn vertices_with_out_edges_are_told_to_all() {
-        let told = Told::outgoing(&[2, 0, 1, 0, 7]);
+        let told = Arc::new(Told::outgoing(&[2, 0, 1, 0, 7]));
         assert_eq!(told.vertices(), [0, 2, 4]);
         assert_eq!((told.sent(&(0..3)), told.received(&(0..3))), (2, 1));
         assert_eq!(told.of_device(&(0..3)), told);

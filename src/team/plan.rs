@@ -105,8 +105,8 @@ impl TeamRequest<'_> {
     }
 
     /// Which values devices with these own vertices send each other, and the lists of these values if each device is
-    /// sent others. None if the algorithm has no values that are `packed`. Mirrors are those of a device's own vertices:
-    /// they are of no use where devices see other lists than their own.
+    /// sent others; none unless the algorithm `packs` some. Mirrors are those of a device's own vertices: they are of no
+    /// use unless devices see their `own_lists` only.
     fn told(&self, own: &[Range<u64>], packs: bool, own_lists: bool) -> (Option<Exchanged>, Option<Arc<Told>>) {
         let fits = 4 * self.store.vertices() <= self.binding_bytes_max;
         match self.exchanged {

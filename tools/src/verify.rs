@@ -54,8 +54,8 @@ enum Lengths<'a> {
 /// Reads every page of a store and checks: checksums (also those of chunks), ids, slots, neighbours (all of them
 /// decoded, within the range of their shard and in ascending order), degrees as in `degrees.bin`, and that in-lists (or
 /// the out-lists themselves, in an undirected graph) contain the reversed edges; in a part of a graph, also the hash of
-/// its edges; and, if the store has mirrors, that they are those of its out-lists. Opening the store has already checked
-/// the manifest, the directories and the lengths of files.
+/// its edges; and, if the store has mirrors, that they are those of its out-lists. Opening the store has already
+/// checked the manifest, the directories and the lengths of files.
 ///
 /// # Errors
 /// The first defect, by file and page; [`Error::Interrupted`].

@@ -16,8 +16,8 @@ use topostream_tools::progress::{Cancel, Quiet};
 
 const EXPECTATION: &str = "of R-MAT, two devices read nearly every vertex of each other that has an out-edge, and more \
     devices fewer: between a half and nine tenths of what is linked. Of a grid in rows, a device reads a row of each \
-    neighbour, and mirrors say so to a section, a 32nd of the graph: less than a tenth. Where memory is shared, sending \
-    is a small part of an iteration, so that times differ by less";
+    neighbour, and mirrors say so to a section, a 32nd of the graph: less than a tenth. Where memory is shared, \
+    sending is a small part of an iteration, so that times differ by less";
 
 /// Measures.
 ///

@@ -84,7 +84,15 @@ proptest! {
         let parts: Vec<Part> =
             cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded: false }).collect();
         let (traversal, packed, piece_bytes) = (false, false, PIECE);
-        let sharing = ScheduleRequest { declared: &declared, traversal, parts: &parts, aligned, packed, mirrored: None, piece_bytes };
+        let sharing = ScheduleRequest {
+            declared: &declared,
+            traversal,
+            parts: &parts,
+            aligned,
+            packed,
+            mirrored: None,
+            piece_bytes,
+        };
         let schedule = Schedule::new(&sharing);
         let value = |device: usize, attribute: usize, vertex: u64| {
             let mixed = seed ^ (device as u64) << 40 ^ (attribute as u64) << 50 ^ vertex;
@@ -145,7 +153,15 @@ proptest! {
         let parts: Vec<Part> = cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded }).collect();
         let piece_bytes = 64 << 10;
         let (traversal, aligned, packed) = (true, false, false);
-        let sharing = ScheduleRequest { declared: &declared, traversal, parts: &parts, aligned, packed, mirrored: None, piece_bytes };
+        let sharing = ScheduleRequest {
+            declared: &declared,
+            traversal,
+            parts: &parts,
+            aligned,
+            packed,
+            mirrored: None,
+            piece_bytes,
+        };
         let Schedule { messages, pieces, .. } = Schedule::new(&sharing);
         let layout = MessageLayout::new(&declared, sharded);
         let mut places: Vec<u64> = messages.iter().flatten().map(|piece| piece.at / piece_bytes).collect();

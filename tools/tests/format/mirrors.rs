@@ -97,7 +97,8 @@ proptest! {
         prop_assert!(mirrors.masks() == expected);
         let middle = count / 2;
         for range in [0..count, 0..middle, middle..count, middle..middle] {
-            let among = found.ranges.iter().zip(0..).filter(|(own, _)| own.start.max(range.start) < own.end.min(range.end));
+            let meets = |own: &Range<u64>| own.start.max(range.start) < own.end.min(range.end);
+            let among = found.ranges.iter().zip(0..).filter(|(own, _)| meets(own));
             prop_assert_eq!(mirrors.sections().among(&range), among.map(|(_, bit)| 1u32 << bit).sum::<u32>());
         }
         let own = |vertex: usize| found.ranges.iter().position(|range| range.contains(&(vertex as u64))).unwrap();

@@ -407,7 +407,7 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
     }
     let caps = home.gpu.caps();
     let told = match exchange {
-        Some(_) if packs(&declared.attributes, &visits) => Arc::new(graph.told().of_device(&part.own)),
+        Some(_) if packs(&declared.attributes, &visits) => graph.told().of_device(&part.own),
         _ => Arc::default(),
     };
     let listed = told.vertices().len() as u64;

@@ -253,7 +253,7 @@ impl Exchange {
     ) -> Result<()> {
         let (chunks, chunk_bytes) = (&self.chunks, self.chunk_bytes);
         let packed = moves.iter().filter_map(|one| {
-            let packed = Packed::of(one, None)?;
+            let packed = Packed::of(one)?;
             let (number, at) = (packed.at / chunk_bytes, packed.at % chunk_bytes);
             Some((Packed { at, chunk: Some(number), ..packed }, &chunks[number as usize]))
         });

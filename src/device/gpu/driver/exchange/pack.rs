@@ -46,20 +46,20 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// A move between an attribute, or its next values, and this offset of the buffer of packed values, or of those that
-    /// have arrived. None for other moves.
+    /// A move between an attribute, or its next values, and this offset of the buffer of packed values, or of those
+    /// that have arrived. None for other moves.
     pub fn beside(one: &Move, at: u64, next: bool) -> Option<Self> {
-        Some(Self { at, next, ..Self::of(one, None)? })
+        Some(Self { at, next, ..Self::of(one)? })
     }
 
-    /// A move between an attribute and this chunk of the exchange memory, at the move's own offset. None for other moves.
-    pub fn of(one: &Move, chunk: Option<u64>) -> Option<Self> {
+    /// A move between an attribute and a buffer, at the move's own offset. None for other moves.
+    pub fn of(one: &Move) -> Option<Self> {
         let (name, &attribute, &list, vertices, &at) = match one {
             Move::Pack { attribute, list, vertices, at } => (KernelName::Pack, attribute, list, vertices, at),
             Move::Unpack { attribute, list, vertices, at } => (KernelName::Unpack, attribute, list, vertices, at),
             _ => return None,
         };
-        Some(Self { name, attribute, list, vertices: vertices.clone(), chunk, at, next: false })
+        Some(Self { name, attribute, list, vertices: vertices.clone(), chunk: None, at, next: false })
     }
 }
 
