@@ -83,17 +83,15 @@ proptest! {
         ];
         let parts: Vec<Part> =
             cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded: false }).collect();
-        let (traversal, packed, piece_bytes) = (false, false, PIECE);
-        let sharing = ScheduleRequest {
+        let schedule = Schedule::new(&ScheduleRequest {
             declared: &declared,
-            traversal,
+            traversal: false,
             parts: &parts,
             aligned,
-            packed,
+            packed: false,
             mirrored: None,
-            piece_bytes,
-        };
-        let schedule = Schedule::new(&sharing);
+            piece_bytes: PIECE,
+        });
         let value = |device: usize, attribute: usize, vertex: u64| {
             let mixed = seed ^ (device as u64) << 40 ^ (attribute as u64) << 50 ^ vertex;
             let mixed = mixed.wrapping_mul(topostream_formats::random::GOLDEN);
@@ -106,11 +104,9 @@ proptest! {
         };
         let mut devices: Vec<Values> = (0..parts.len()).map(fresh).collect();
         let gathers = schedule.gather.iter().flat_map(|gather| [&gather.put, &gather.take]);
-        for round in schedule.reduce.iter().chain(gathers) {
-            for one in round.iter().flatten() {
-                let (Move::Put { at, .. } | Move::Merge { at, .. } | Move::Take { at, .. }) = one else { continue };
-                prop_assert!(at.is_multiple_of(PIECE) && at / PIECE < schedule.pieces);
-            }
+        for one in schedule.reduce.iter().chain(gathers).flatten().flatten() {
+            let (Move::Put { at, .. } | Move::Merge { at, .. } | Move::Take { at, .. }) = one else { continue };
+            prop_assert!(at.is_multiple_of(PIECE) && at / PIECE < schedule.pieces);
         }
         play(&schedule.reduce, &mut devices, &declared);
         for (owner, part) in parts.iter().enumerate() {
