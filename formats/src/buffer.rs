@@ -1,8 +1,9 @@
 //! Page-aligned memory, as O_DIRECT needs it and as GPU drivers can import it.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
-use memmap2::MmapMut;
+use memmap2::{MmapMut, MmapOptions};
+use std::fs::File;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -43,6 +44,27 @@ impl SharedMemory {
         let mut map = memory::map(what, bytes)?;
         #[cfg(target_os = "linux")]
         // A hint: without huge pages everything works, only slower.
+        map.advise(memmap2::Advice::HugePage).ok();
+        let start = map.as_mut_ptr();
+        Ok(Self { map: Some(map), start, bytes: bytes as usize })
+    }
+
+    /// Maps the first `bytes` bytes of a file in memory, which other processes may map too; `what` names them in errors.
+    /// Nobody may shorten the file.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`](crate::Error::Allocation) if the system refuses them, or if the file has no such bytes.
+    pub fn of_file(what: &str, file: &File, bytes: u64) -> Result<Self> {
+        let refused = || Error::Allocation { what: what.into(), bytes };
+        let wanted = usize::try_from(bytes).ok().filter(|&bytes| bytes > 0).ok_or_else(refused)?;
+        if file.metadata().map_or(true, |found| found.len() < bytes) {
+            return Err(refused());
+        }
+        #[allow(unsafe_code)]
+        // SAFETY: the file is long enough. Others may change the contents at any time, to which nothing here gives
+        // access but by address.
+        let mut map = unsafe { MmapOptions::new().len(wanted).map_mut(file) }.map_err(|_| refused())?;
+        #[cfg(target_os = "linux")]
         map.advise(memmap2::Advice::HugePage).ok();
         let start = map.as_mut_ptr();
         Ok(Self { map: Some(map), start, bytes: bytes as usize })
@@ -102,7 +124,8 @@ fn release(map: &MmapMut) {
             let begin = next.fetch_add(RELEASE_PART, Ordering::Relaxed);
             let Some(left) = map.len().checked_sub(begin).filter(|&left| left > 0) else { return };
             #[allow(unsafe_code)]
-            // SAFETY: the memory is being dropped, so nobody reads its contents, which become zeros.
+            // SAFETY: the memory is being dropped, so nobody reads its contents, which become zeros; those of a file
+            // that processes share stay as they are.
             let released = unsafe {
                 map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, begin, left.min(RELEASE_PART))
             };
@@ -201,6 +224,24 @@ mod tests {
     fn no_bytes_need_no_memory() {
         assert!(SharedMemory::new("a test", 0).unwrap().map.is_none());
         assert!(SharedMemory::new("a test", 1).unwrap().map.is_some());
+    }
+
+    #[test]
+    fn two_mappings_of_a_file_are_the_same_memory() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(8192).unwrap();
+        let [one, other] = [0, 1].map(|_| SharedMemory::of_file("a test", &file, 8192).unwrap());
+        assert!(one.len() == 8192 && one.as_mut_ptr() != other.as_mut_ptr());
+        #[allow(unsafe_code)]
+        // SAFETY: the bytes are within the mappings, and no other thread knows them.
+        let found = unsafe {
+            one.as_mut_ptr().add(5000).write_volatile(7);
+            other.as_mut_ptr().add(5000).read_volatile()
+        };
+        assert_eq!(found, 7);
+        let error = SharedMemory::of_file("a test", &file, 8193).unwrap_err();
+        assert!(error.to_string().contains("a test: the system refuses 8193 bytes"), "{error}");
+        assert!(SharedMemory::of_file("a test", &file, 0).is_err());
     }
 
     #[test]

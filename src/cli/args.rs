@@ -162,6 +162,15 @@ pub fn widths(text: &str) -> Result<(u8, u8), String> {
     Encoding::record_id(p, q).map(|_| (p, q)).map_err(|error| error.to_string())
 }
 
+/// Reads a share of work.
+fn share(text: &str) -> Result<f64, String> {
+    let share: f64 = text.trim().parse().map_err(|_| "expected a number, such as 2 or 0.5".to_owned())?;
+    match share.is_finite() && share > 0.0 {
+        true => Ok(share),
+        false => Err("expected a number above 0".into()),
+    }
+}
+
 fn ids(text: &str) -> Result<IdPolicy, String> {
     match text {
         "auto" => Ok(IdPolicy::Auto),
@@ -257,6 +266,10 @@ pub struct ResourceArgs {
     /// Which pages go to which device: modulo, random, contiguous, biased, auto
     #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "Several devices")]
     assignment: Assignment,
+    /// The share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks, for the devices
+    /// of all ranks in order [default: by measured rates, or equal]
+    #[arg(long, value_delimiter = ',', value_parser = share, value_name = "S,S", help_heading = "Several devices")]
+    shares: Vec<f64>,
     /// Which values devices send each other in PageRank and its like: all, linked (of vertices with out-edges),
     /// mirrored (to each device, those that its lists read; needs `topostream mirrors`, otherwise as linked)
     #[arg(long, default_value = "mirrored", value_name = "VALUES", help_heading = "Several devices")]
@@ -355,6 +368,7 @@ impl ResourceArgs {
             .with_devices(self.devices.clone())
             .with_strategy(self.strategy)
             .with_assignment(self.assignment)
+            .with_shares(self.shares.iter().copied())
             .with_exchanged(self.exchange)
             .with_gpu(self.gpu())
             .with_cancel(cancel.flag())

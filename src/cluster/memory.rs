@@ -5,26 +5,42 @@ use super::transport::{Incoming, Outgoing, Transport};
 use crate::error::{Error, Result};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use topostream_formats::buffer::SharedMemory;
 
-/// Creates ranks that exchange through memory: one for each thread that takes part.
+/// Creates ranks that exchange through memory: one for each thread that takes part. They send each other everything, as
+/// if each were on a machine of its own.
 pub fn clusters(ranks: usize) -> Vec<Arc<Cluster>> {
-    let hub = Arc::new(Hub { ranks, state: Mutex::default(), changed: Condvar::new() });
-    let rank = |rank| Arc::new(Cluster::new(Box::new(Memory { rank, hub: Arc::clone(&hub) })));
-    (0..ranks).map(rank).collect()
+    clusters_on(&(0..ranks).collect::<Vec<_>>())
+}
+
+/// The same, with the machine of each rank: ranks with the same number share memory.
+pub fn clusters_on(machines: &[usize]) -> Vec<Arc<Cluster>> {
+    let hub = Arc::new(Hub { machines: machines.to_vec(), state: Mutex::default(), changed: Condvar::new() });
+    let rank = |rank| Arc::new(Cluster::new(Box::new(Memory { rank, hub: Arc::clone(&hub), shares: 0 })));
+    (0..machines.len()).map(rank).collect()
 }
 
 /// What the ranks share.
 struct Hub {
-    ranks: usize,
+    /// The machine of each rank.
+    machines: Vec<usize>,
     state: Mutex<Mail>,
     changed: Condvar,
+}
+
+impl Hub {
+    fn ranks(&self) -> usize {
+        self.machines.len()
+    }
 }
 
 #[derive(Default)]
 struct Mail {
     /// What has been sent and not yet received, by sender and receiver.
     boxes: HashMap<(usize, usize), VecDeque<Message>>,
+    /// Memory that ranks share, by machine and number of the request.
+    shared: HashMap<(usize, u64), Weak<SharedMemory>>,
     /// The first rank that has failed, and why.
     failed: Option<(usize, String)>,
     /// Ranks that have ended.
@@ -40,6 +56,8 @@ enum Message {
 struct Memory {
     rank: usize,
     hub: Arc<Hub>,
+    /// How often memory has been shared.
+    shares: u64,
 }
 
 impl Memory {
@@ -62,7 +80,7 @@ impl Memory {
             let failed = mail.failed.clone().filter(|(rank, _)| *rank != self.rank);
             let ended = mail.gone.contains(&from).then(|| (from, "it has ended".to_owned()));
             if let Some((rank, message)) = failed.or(ended) {
-                return Err(Error::Rank { rank, ranks: self.hub.ranks, message });
+                return Err(Error::Rank { rank, ranks: self.hub.ranks(), message });
             }
             mail = self.hub.changed.wait(mail).unwrap_or_else(PoisonError::into_inner);
         }
@@ -70,7 +88,7 @@ impl Memory {
 
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let rank = self.rank;
-        (0..self.hub.ranks).filter(move |&other| other != rank)
+        (0..self.hub.ranks()).filter(move |&other| other != rank)
     }
 }
 
@@ -80,7 +98,33 @@ impl Transport for Memory {
     }
 
     fn ranks(&self) -> usize {
-        self.hub.ranks
+        self.hub.ranks()
+    }
+
+    fn machines(&self) -> Vec<usize> {
+        self.hub.machines.clone()
+    }
+
+    fn share(&mut self, what: &str, bytes: u64) -> Result<Arc<SharedMemory>> {
+        let place = (self.hub.machines[self.rank], self.shares);
+        self.shares += 1;
+        let known = self.mail().shared.get(&place).and_then(Weak::upgrade);
+        let memory = match known {
+            Some(memory) => memory,
+            None => {
+                let made = Arc::new(SharedMemory::new(what, bytes)?);
+                // Another rank may have been faster.
+                let mut mail = self.mail();
+                let first = mail.shared.get(&place).and_then(Weak::upgrade);
+                first.unwrap_or_else(|| {
+                    mail.shared.insert(place, Arc::downgrade(&made));
+                    made
+                })
+            }
+        };
+        // No rank lets go of it before all have it.
+        self.all_gather(&[])?;
+        Ok(memory)
     }
 
     fn all_gather(&mut self, own: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -92,7 +136,7 @@ impl Transport for Memory {
                 Message::Words(_) => panic!("rank {from} transfers while rank {} gathers", self.rank),
             },
         };
-        (0..self.hub.ranks).map(of).collect()
+        (0..self.hub.ranks()).map(of).collect()
     }
 
     fn transfer(&mut self, outgoing: &[Outgoing<'_>], incoming: &[Incoming<'_>]) -> Result<()> {
@@ -164,6 +208,21 @@ mod tests {
             let all = cluster.gather_bytes(&vec![rank as u8; cluster.rank()]).unwrap();
             assert_eq!(all, [vec![], vec![1], vec![2, 2]]);
         });
+    }
+
+    #[test]
+    fn ranks_of_a_machine_have_the_same_memory() {
+        let found: Vec<[usize; 2]> = std::thread::scope(|scope| {
+            let share = |cluster: Arc<Cluster>| {
+                let shared = [4096, 8192].map(|bytes| cluster.share("a test", bytes).unwrap());
+                cluster.meet().unwrap();
+                shared.map(|memory| memory.as_mut_ptr() as usize)
+            };
+            let threads = clusters_on(&[0, 1, 0]).into_iter().map(|cluster| scope.spawn(move || share(cluster)));
+            threads.collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(found[0], found[2]);
+        assert!(found[0][0] != found[0][1] && found[0][0] != found[1][0], "{found:?}");
     }
 
     #[test]

@@ -28,14 +28,16 @@ use bytemuck::Pod;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use topostream_formats::buffer::SharedMemory;
 use transport::{Incoming, Outgoing, Transport};
 
 /// The ranks of a run, as one of them sees them.
 pub struct Cluster {
     rank: usize,
     ranks: usize,
+    machines: Vec<usize>,
     transport: Mutex<Box<dyn Transport>>,
     /// What this rank wants all to do, a bit each.
     wishes: AtomicU64,
@@ -55,6 +57,8 @@ pub enum Wish {
     Stop = 1,
     /// To write a checkpoint.
     Checkpoint = 2,
+    /// To go back to the engine, after supersteps that devices have run without it.
+    Return = 4,
 }
 
 /// What a rank has sent and received so far.
@@ -94,6 +98,7 @@ impl Cluster {
         Self {
             rank: transport.rank(),
             ranks: transport.ranks(),
+            machines: transport.machines(),
             transport: Mutex::new(transport),
             wishes: AtomicU64::new(0),
             agreed: AtomicU64::new(0),
@@ -112,6 +117,27 @@ impl Cluster {
     /// The number of ranks.
     pub fn ranks(&self) -> usize {
         self.ranks
+    }
+
+    /// The machine of each rank, by rank: those with the same number share memory.
+    pub fn machines(&self) -> &[usize] {
+        &self.machines
+    }
+
+    /// Returns memory that the ranks of this machine share, as many bytes as these ask for; `what` names them in errors.
+    ///
+    /// # Errors
+    /// [`Error::Store`](crate::Error::Store) if the system refuses them, and those of [`gather`](Self::gather).
+    pub fn share(&self, what: &str, bytes: u64) -> Result<Arc<SharedMemory>> {
+        self.transport().share(what, bytes)
+    }
+
+    /// Returns when all ranks have called it.
+    ///
+    /// # Errors
+    /// Those of [`gather`](Self::gather).
+    pub fn meet(&self) -> Result<()> {
+        self.gather_bytes(&[]).map(drop)
     }
 
     /// Whether there are other ranks.
@@ -208,11 +234,13 @@ impl Cluster {
     }
 }
 
-/// How the devices of a run are spread over ranks: each rank has consecutive ones.
+/// How the devices of a run are spread over ranks, and these over machines: each rank has consecutive devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     rank: usize,
     devices: Vec<Range<usize>>,
+    /// The machine of each rank.
+    machines: Vec<usize>,
 }
 
 impl Places {
@@ -221,14 +249,21 @@ impl Places {
         Self::new(0, &[devices])
     }
 
-    /// As many devices on each rank as `counts` says, as `rank` sees them.
+    /// As many devices on each rank as `counts` says, as `rank` sees them; every rank on a machine of its own.
     pub fn new(rank: usize, counts: &[usize]) -> Self {
         let mut next = 0;
         let range = |&count: &usize| {
             next += count;
             next - count..next
         };
-        Self { rank, devices: counts.iter().map(range).collect() }
+        Self { rank, devices: counts.iter().map(range).collect(), machines: (0..counts.len()).collect() }
+    }
+
+    /// The same with the machine of each rank: those with the same number share memory.
+    #[must_use]
+    pub fn on_machines(self, machines: &[usize]) -> Self {
+        assert_eq!(machines.len(), self.devices.len(), "a machine for every rank");
+        Self { machines: machines.to_vec(), ..self }
     }
 
     /// The rank that sees them like this.
@@ -256,9 +291,37 @@ impl Places {
         self.devices.iter().position(|range| range.contains(&device)).expect("every device is on a rank")
     }
 
-    /// Whether a device is on this rank.
-    pub fn is_local(&self, device: usize) -> bool {
-        self.local().contains(&device)
+    /// Whether a rank is on the machine of this one, or is this one.
+    pub fn is_near(&self, rank: usize) -> bool {
+        self.machines[rank] == self.machines[self.rank]
+    }
+
+    /// For each device, whether it is on the machine of this rank.
+    pub fn near(&self) -> Vec<bool> {
+        (0..self.ranks()).flat_map(|rank| self.of(rank).map(move |_| self.is_near(rank))).collect()
+    }
+
+    /// Whether some ranks are on the same machine. All ranks know that.
+    pub fn has_neighbours(&self) -> bool {
+        (1..self.ranks()).any(|rank| self.machines[..rank].contains(&self.machines[rank]))
+    }
+
+    /// Whether there are several machines.
+    pub fn is_spread(&self) -> bool {
+        (0..self.ranks()).any(|rank| !self.is_near(rank))
+    }
+
+    /// The first of some ranks on each machine, but for the machine of `from`: what goes to all of them from there crosses
+    /// once to each machine.
+    pub fn first_elsewhere(&self, from: usize, ranks: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let (mut firsts, mut machines): (Vec<usize>, Vec<usize>) = (Vec::new(), vec![self.machines[from]]);
+        for rank in ranks {
+            if !machines.contains(&self.machines[rank]) {
+                machines.push(self.machines[rank]);
+                firsts.push(rank);
+            }
+        }
+        firsts
     }
 }
 
@@ -271,8 +334,22 @@ mod tests {
         let places = Places::new(1, &[2, 1, 3]);
         assert_eq!((places.ranks(), places.local(), places.of(2)), (3, 2..3, 3..6));
         assert_eq!((0..6).map(|device| places.rank_of(device)).collect::<Vec<_>>(), [0, 0, 1, 2, 2, 2]);
-        assert!(places.is_local(2) && !places.is_local(3));
+        assert_eq!(places.near(), [false, false, true, false, false, false]);
+        assert!(places.is_spread() && !places.has_neighbours());
+        assert_eq!(places.first_elsewhere(1, [0, 1, 2]), [0, 2]);
         assert_eq!(Places::alone(4).local(), 0..4);
+    }
+
+    #[test]
+    fn ranks_are_spread_over_machines() {
+        let places = Places::new(1, &[2, 1, 1, 1]).on_machines(&[0, 3, 0, 3]);
+        assert_eq!(places.near(), [false, false, true, false, true]);
+        assert!(places.is_spread() && places.has_neighbours());
+        assert_eq!(places.first_elsewhere(1, [0, 1, 2, 3]), [0]);
+        assert_eq!(places.first_elsewhere(0, [0, 2, 3]), [3]);
+        assert!(Places::new(2, &[1; 3]).on_machines(&[1, 1, 0]).has_neighbours());
+        let together = Places::new(0, &[1, 1]).on_machines(&[7, 7]);
+        assert!(together.has_neighbours() && !together.is_spread());
     }
 
     #[test]

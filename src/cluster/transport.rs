@@ -1,7 +1,9 @@
 //! What moves bytes between ranks.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use topostream_formats::buffer::SharedMemory;
 
 /// Words for another rank.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +33,21 @@ pub trait Transport: Send {
 
     /// The number of ranks.
     fn ranks(&self) -> usize;
+
+    /// The machine of each rank, by rank: those with the same number can [share memory](Self::share). By default every
+    /// rank is on a machine of its own.
+    fn machines(&self) -> Vec<usize> {
+        (0..self.ranks()).collect()
+    }
+
+    /// Returns so many zeroed bytes of memory that the ranks of this machine share. `what` names them in errors. Ranks of
+    /// other machines may ask for other numbers of bytes.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the system refuses them; [`Error::Rank`](crate::Error::Rank) if another rank has failed.
+    fn share(&mut self, what: &str, bytes: u64) -> Result<Arc<SharedMemory>> {
+        SharedMemory::new(what, bytes).map(Arc::new).map_err(Error::from)
+    }
 
     /// Returns the bytes of all ranks, by rank. For small numbers of bytes, which may differ between ranks.
     ///

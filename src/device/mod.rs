@@ -361,6 +361,11 @@ pub trait Member: Device {
     /// Those of [`begin_round`](Self::begin_round).
     fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()>;
 
+    /// Whether the device can take part in supersteps that the devices of a team run without the engine.
+    fn runs_jointly(&self) -> bool {
+        false
+    }
+
     /// Begins a part of a superstep that the devices of a team run without the engine.
     ///
     /// # Errors

@@ -328,7 +328,7 @@ impl Session<'_> {
             self.between(&next, active, &report)?;
             let now = self.divisible(next);
             declared::check_step(&*self.algorithm, &self.graph, &now)?;
-            let ahead = if self.may_run_ahead() { self.device.run_ahead(&now)? } else { RunAhead::default() };
+            let ahead = if self.runs_ahead { self.run_ahead(&now)? } else { RunAhead::default() };
             if !ahead.supersteps.is_empty() {
                 for superstep in ahead.supersteps {
                     let mut step_report = report_of(&superstep, self.device.lanes());
@@ -341,8 +341,8 @@ impl Session<'_> {
                     self.show(&superstep.step, &report.total);
                     observer(&step_report);
                     report.steps.push(step_report);
-                    // The observer may have cancelled the run.
-                    if self.is_cancelled() {
+                    // The observer may have cancelled the run. Ranks agree on that first.
+                    if self.is_cancelled() && self.options.ranks().is_none() {
                         return Err(Error::Interrupted);
                     }
                 }

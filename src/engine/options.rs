@@ -45,6 +45,8 @@ pub struct EngineOptions {
     #[doc(hidden)]
     pub assignment: Assignment,
     #[doc(hidden)]
+    pub shares: Vec<f64>,
+    #[doc(hidden)]
     pub exchanged: Exchanged,
     #[doc(hidden)]
     pub asynchronous: bool,
@@ -80,6 +82,7 @@ impl Default for EngineOptions {
             devices: vec![DeviceChoice::Cpu],
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
+            shares: Vec::new(),
             exchanged: Exchanged::Mirrored,
             asynchronous: false,
             partial_reads: true,
@@ -147,6 +150,14 @@ impl EngineOptions {
     #[must_use]
     pub fn with_assignment(self, assignment: Assignment) -> Self {
         Self { assignment, ..self }
+    }
+
+    /// The share of the work that each device takes, those of all ranks in order: pages under [`Strategy::Replicate`],
+    /// vertices or shards under [`Strategy::Shard`]. Only their ratios count. By default devices take what measured
+    /// rates say, or equal shares.
+    #[must_use]
+    pub fn with_shares(self, shares: impl IntoIterator<Item = f64>) -> Self {
+        Self { shares: shares.into_iter().collect(), ..self }
     }
 
     /// Which values several devices send each other after a superstep of PageRank and its like.

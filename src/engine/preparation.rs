@@ -7,7 +7,7 @@ use super::{Engine, THREADS_MAX, declared};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Graph};
 use crate::pages::memory::{Decoders, MemoryPlan};
-use crate::predict::{DeviceProfile, SUPERSTEPS_DEFAULT, UserOptions, Workload, choose, shares};
+use crate::predict::{self, DeviceProfile, SUPERSTEPS_DEFAULT, UserOptions, Workload, choose};
 use crate::team::{Strategy, TeamPlan, TeamRequest};
 use std::sync::OnceLock;
 use topostream_formats::values::StoredValues;
@@ -100,12 +100,13 @@ impl Engine {
         }
         declared::check_shared(algorithm, self.store.topology(Direction::In).is_some())?;
         let (strategy, speeds) = self.shares(algorithm, &all)?;
-        let own = own_vertices(&self.store, &places);
+        let own = own_vertices(&self.store, &places, &options.shares);
         let strategy = if own.is_some() { Strategy::Shard } else { strategy };
-        let mirrors = self.mirrors(algorithm)?;
+        let (mirrors, near) = (self.mirrors(algorithm)?, places.near());
         let request = TeamRequest {
             store: &self.store,
             speeds: &speeds,
+            fixed: !options.shares.is_empty(),
             alike: all.alike(),
             cpus: all.cpu.iter().all(|&cpu| cpu),
             strategy,
@@ -114,14 +115,19 @@ impl Engine {
             binding_bytes_max: all.binding_bytes_max,
             exchanged: options.exchanged,
             mirrors: mirrors.as_ref(),
-            local: places.local(),
+            near: &near,
         };
         Ok((Some(TeamPlan::new(algorithm, &request)?.of_rank(&self.store, places)), kinds))
     }
 
-    /// Chooses the strategy and the shares of all devices. Ranks take the choice of the first.
+    /// Chooses the strategy, and the shares of all devices if they are not given. Ranks take the choice of the first.
     fn shares(&self, algorithm: &dyn Algorithm, all: &Kinds) -> Result<(Strategy, Vec<f64>)> {
         let options = &self.options;
+        let (shares, devices) = (options.shares.len(), all.cpu.len());
+        if shares > 0 && shares != devices {
+            return Err(Error::Parameter(format!("expected a share for each of {devices} devices, found {shares}")));
+        }
+        let given = (shares > 0).then(|| options.shares.clone());
         let rates = options.rates.as_deref();
         let own = self.roster.described(algorithm.shader().is_some(), options.threads, &options.gpu);
         // Of other ranks' devices, it is known whether they are CPUs, and assumed that they are like this rank's.
@@ -137,7 +143,7 @@ impl Engine {
         let cost_options = UserOptions { memory_bytes, ..options.cost_options() };
         let strategy = choose(rates, algorithm, &self.store, &cost_options, &profiles);
         let work = Workload::of(algorithm, &self.store, SUPERSTEPS_DEFAULT);
-        let shares = rates.and_then(|rates| shares(rates, &work, &profiles));
+        let shares = given.or_else(|| rates.and_then(|rates| predict::shares(rates, &work, &profiles)));
         agreed_choice(options.ranks(), strategy, shares.unwrap_or_else(|| all.speeds()))
     }
 

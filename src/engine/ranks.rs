@@ -48,6 +48,7 @@ impl Engine {
             .with("algorithm", name)
             .with("strategy", options.strategy)
             .with("assignment", options.assignment)
+            .with("shares", format!("{:?}", options.shares))
             .with("exchange", options.exchanged)
             .with("asynchronous", options.asynchronous)
             .with("checkpoints", if options.checkpoints.is_some() { "written" } else { "none" });
@@ -89,6 +90,7 @@ impl Engine {
         let records: Vec<[u64; 2]> = own.cpu.iter().map(|&cpu| [cpu.into(), own.binding_bytes_max]).collect();
         let all = cluster.gather(&records)?;
         let places = Places::new(cluster.rank(), &all.iter().map(Vec::len).collect::<Vec<_>>());
+        let places = places.on_machines(cluster.machines());
         let devices = || all.iter().flatten();
         let kinds = Kinds {
             cpu: devices().map(|[cpu, _]| *cpu != 0).collect(),
@@ -104,11 +106,12 @@ impl Engine {
     }
 }
 
-/// The vertices of each device, if ranks have parts of a graph: those of its part, in equal shares.
-pub(super) fn own_vertices(store: &Store, places: &Places) -> Option<Vec<Range<u64>>> {
+/// The vertices of each device, if ranks have parts of a graph: those of its part, in equal shares if none are given.
+pub(super) fn own_vertices(store: &Store, places: &Places, given: &[f64]) -> Option<Vec<Range<u64>>> {
     let part = store.part().filter(|_| store.is_partial())?;
     let of_rank = |(rank, own): (usize, Range<u64>)| {
-        let shares = vec![1.0; places.of(rank).len()];
+        let given = given.get(places.of(rank)).map(<[f64]>::to_vec);
+        let shares = given.unwrap_or_else(|| vec![1.0; places.of(rank).len()]);
         let within = equal_parts(own.end - own.start, &shares);
         within.into_iter().map(move |range| own.start + range.start..own.start + range.end).collect::<Vec<_>>()
     };

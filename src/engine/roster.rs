@@ -216,7 +216,7 @@ impl Roster {
             let part = Part::whole(setup.graph.vertices);
             return Ok(devices[0].member(setup, part, None, (&workers, workers.count()))?);
         };
-        let exchange = plan.exchange(kept.take())?;
+        let exchange = plan.exchange(kept.take(), setup.cluster.as_deref())?;
         *kept = Some(Arc::clone(&exchange));
         drop(kept);
         let cpus = devices.iter().filter(|device| matches!(device, OpenDevice::Cpu)).count();

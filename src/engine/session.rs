@@ -6,7 +6,7 @@ use super::roster::{DeviceSetup, MakeCpu};
 use super::stream::PageStream;
 use super::{Engine, EngineOptions, ranks};
 use crate::cluster::Traffic;
-use crate::device::Device;
+use crate::device::{Device, RunAhead};
 use crate::error::Result;
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
 use crate::pages::PagePlan;
@@ -30,6 +30,8 @@ pub(super) struct Session<'a> {
     pub(super) plan: &'a MemoryPlan,
     /// Whether the engine has run before.
     pub(super) is_repeated: bool,
+    /// Whether the device may run several supersteps without the engine: nothing is done between them.
+    pub(super) runs_ahead: bool,
     pub(super) algorithm: Arc<dyn Algorithm>,
     pub(super) graph: Arc<Graph>,
     pub pages: PageStream,
@@ -64,6 +66,7 @@ impl<'a> Session<'a> {
         let parts = (options.partial_reads && !weights && !options.asynchronous && team.is_none())
             .then(|| alternatives::read_cost(store, options))
             .filter(|_| page_parts::are_possible(topology) && plan.place_bytes == u64::from(topology.page_bytes()));
+        let runs_ahead = runs_ahead(engine)?;
         let setup = DeviceSetup {
             parts,
             algorithm: Arc::clone(&algorithm),
@@ -75,7 +78,7 @@ impl<'a> Session<'a> {
             threads: options.threads,
             gpu: options.gpu.clone(),
             trace: options.trace.clone(),
-            runs_ahead: may_run_ahead(options),
+            runs_ahead,
             cluster: options.ranks().cloned(),
         };
         let sharing = team.as_ref().map(TeamPlan::report);
@@ -100,6 +103,7 @@ impl<'a> Session<'a> {
             options,
             plan,
             is_repeated: engine.has_run(),
+            runs_ahead,
             algorithm,
             graph,
             pages,
@@ -176,9 +180,10 @@ impl<'a> Session<'a> {
         self.options.ranks().map_or(Ok(()), |cluster| ranks::complete(report, cluster, &self.traffic))
     }
 
-    /// Whether the device may run several supersteps without the engine: nothing is done between them.
-    pub(super) fn may_run_ahead(&self) -> bool {
-        may_run_ahead(self.options)
+    /// Lets the device run several supersteps without the engine.
+    pub(super) fn run_ahead(&mut self, step: &Step) -> Result<RunAhead> {
+        self.tell_ranks();
+        self.device.run_ahead(step)
     }
 
     /// Whether pages of the next frontier are read while a superstep runs.
@@ -207,7 +212,9 @@ pub(super) fn beside<A: Send, B>(name: &str, first: &(impl Fn() -> A + Sync), se
     })
 }
 
-fn may_run_ahead(options: &EngineOptions) -> bool {
-    let alone = options.ranks().is_none();
-    alone && options.checkpoints.is_none() && !options.asynchronous && options.trace.is_none()
+/// Whether nothing is done between supersteps: of a cluster, on no rank.
+fn runs_ahead(engine: &Engine) -> Result<bool> {
+    let options = &engine.options;
+    let may = options.checkpoints.is_none() && !options.asynchronous && options.trace.is_none();
+    Ok(engine.least_of_ranks(may.into())? != 0)
 }

@@ -38,15 +38,14 @@ impl Told {
     }
 
     /// A list for each device, given the own vertices of all: those of other devices with a mirror among its own. Of
-    /// these, only what the `local` devices send or receive.
-    pub fn mirrored(mirrors: &Mirrors, devices: &[Range<u64>], local: &Range<usize>) -> Self {
+    /// these, only what `near` devices send or receive: those that exchange through the memory of this machine.
+    pub fn mirrored(mirrors: &Mirrors, devices: &[Range<u64>], near: &[bool]) -> Self {
         let masks = mirrors.masks();
         let (mut vertices, mut begins) = (Vec::new(), vec![0]);
         for (receiver, own) in devices.iter().enumerate() {
             let wanted = mirrors.sections().among(own);
-            let is_local = |device: usize| local.contains(&device);
             let senders = devices.iter().enumerate().filter(|(device, _)| *device != receiver);
-            for (_, range) in senders.filter(|(device, _)| is_local(receiver) || is_local(*device)) {
+            for (_, range) in senders.filter(|(device, _)| near[receiver] || near[*device]) {
                 let masks = masks[range.start as usize..range.end as usize].par_iter().enumerate();
                 let mirrored = masks.filter(|(_, mask)| **mask & wanted != 0);
                 vertices.par_extend(mirrored.map(|(vertex, _)| range.start as u32 + vertex as u32));

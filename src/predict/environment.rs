@@ -288,6 +288,7 @@ fn sharing_bytes(
     let request = TeamRequest {
         store,
         speeds,
+        fixed: false,
         alike,
         cpus,
         strategy,
@@ -297,7 +298,7 @@ fn sharing_bytes(
         // What mirrors save is not known without reading them.
         exchanged: Exchanged::Linked,
         mirrors: None,
-        local: 0..speeds.len(),
+        near: &vec![true; speeds.len()],
     };
     TeamPlan::new(algorithm, &request).map_or(0, |team| team.memory_bytes(&cpu))
 }

@@ -114,16 +114,29 @@ fn destinations(topology: &Topology) -> impl Iterator<Item = Range<u64>> {
     topology.shards().iter().flat_map(pages)
 }
 
-/// Returns a range of vertices for each device, made of whole shards in numbers as equal as possible. Returns `None` if
-/// the store has fewer shards than devices, or fewer than two.
-pub fn parts_of_shards(store: &Store, devices: usize) -> Option<Vec<Range<u64>>> {
+/// Returns a range of vertices for each device, made of whole shards in numbers as close to the devices' shares as
+/// possible. Returns `None` if the store has fewer shards than devices, or fewer than two.
+pub fn parts_of_shards(store: &Store, shares: &[f64]) -> Option<Vec<Range<u64>>> {
     let shards = store.topology(Direction::Out)?.shards();
-    if shards.len() < devices.max(2) {
+    if shards.len() < shares.len().max(2) {
         return None;
     }
-    let end = |device: usize| shards[(device + 1) * shards.len() / devices - 1].destinations.end;
-    let begin = |device: usize| if device == 0 { 0 } else { end(device - 1) };
-    Some((0..devices).map(|device| begin(device)..end(device)).collect())
+    let (mut sum, mut begin) = (0.0, 0);
+    let part = |(device, share): (usize, f64)| {
+        sum += share;
+        // Equal shares are to be equal numbers, up to rounding errors.
+        let count = (shards.len() as f64 * sum + 1e-6) as usize;
+        let last = if device + 1 == shares.len() { shards.len() } else { count.min(shards.len()) };
+        let end = last.checked_sub(1).map_or(0, |last| shards[last].destinations.end);
+        std::mem::replace(&mut begin, end)..end
+    };
+    Some(fractions(shares).into_iter().enumerate().map(part).collect())
+}
+
+/// Assigns consecutive pages of a topology, by their work, as [`PageMap::replicated`] does.
+pub fn consecutive(topology: &Topology, shares: &[f64], list_edges: f64) -> Vec<DeviceSet> {
+    let devices = contiguous(topology.directory().entries(), shares, list_edges);
+    devices.into_iter().map(|device| 1 << device).collect()
 }
 
 /// Normalises shares to a sum of 1. Negative, infinite and NaN shares count as 0. If all are 0, every device gets the

@@ -1,14 +1,15 @@
-//! What crosses from rank to rank, derived from a schedule: the pieces that a device of one rank writes and a device of
-//! another rank reads.
+//! What crosses from machine to machine, derived from a schedule: the pieces that a device of one writes and a device of
+//! another reads.
 //!
 //! ```text
-//!   rank 0                          rank 1
+//!   machine 0, rank 0               machine 1, ranks 1 and 2
 //!   Put ─▶ │ piece │ ── crosses ──▶ │ piece │ ─▶ Merge, Take, Apply
 //! ```
 //!
-//! Every rank makes the same schedule for all devices, and keeps the moves of its own. Its exchange memory has a place
-//! for the pieces that its devices write or read, and for no others: a rank numbers them for itself. Between two ranks,
-//! pieces cross in the order of the schedule, so that nothing has to say which piece it is.
+//! Every rank makes the same schedule for all devices, and keeps the moves of its own. The ranks of a machine share an
+//! exchange memory, with a place for the pieces that their devices write or read, and for no others: they number these
+//! alike. A piece crosses once to a machine, to the first of its ranks that reads it. Between two ranks, pieces cross in
+//! the order of the schedule, so that nothing has to say which piece it is.
 
 use super::schedule::{Gather, MessageRegion, Round, Schedule};
 use crate::cluster::Places;
@@ -28,9 +29,9 @@ pub struct Piece {
 /// The pieces that cross after a round, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossing {
-    /// The pieces that other ranks need.
+    /// The pieces that this rank sends to other machines.
     pub send: Vec<Piece>,
-    /// The pieces that this rank needs.
+    /// The pieces that this rank receives for its machine.
     pub receive: Vec<Piece>,
 }
 
@@ -48,7 +49,7 @@ pub struct Crossings {
     pub reduce: Vec<Crossing>,
     /// In each of the two gathers.
     pub gather: [Crossing; 2],
-    /// In each of the two gathers, the moves that receive what has crossed.
+    /// In each of the two gathers, the moves that take what has crossed, to whichever rank of this machine.
     pub take: [Round; 2],
 }
 
@@ -60,15 +61,17 @@ pub struct RankSchedule {
     pub crossings: Crossings,
 }
 
-/// The places of pieces on one rank.
+/// The places of pieces on one machine.
 #[derive(Default)]
 struct Numbers {
     places: HashMap<u64, u64>,
     piece_bytes: u64,
+    /// For each device, whether it is on this machine.
+    near: Vec<bool>,
 }
 
 impl Numbers {
-    /// The place of a piece on this rank.
+    /// The place of a piece on this machine.
     fn place(&mut self, at: u64) -> u64 {
         let next = self.places.len() as u64 * self.piece_bytes;
         *self.places.entry(at).or_insert(next)
@@ -82,10 +85,16 @@ impl Numbers {
         one
     }
 
+    /// The moves of some devices. All devices of the machine get their places, so that its ranks agree on them.
     fn round(&mut self, round: &Round, devices: &Range<usize>) -> Round {
-        // A gather of nothing has no lists of moves.
-        let own = round.get(devices.clone()).unwrap_or_default();
-        own.iter().map(|moves| moves.iter().map(|one| self.local(one)).collect()).collect()
+        let mut of_devices = Vec::new();
+        for (device, moves) in round.iter().enumerate().filter(|(device, _)| self.near[*device]).collect::<Vec<_>>() {
+            let moves = moves.iter().map(|one| self.local(one)).collect();
+            if devices.contains(&device) {
+                of_devices.push(moves);
+            }
+        }
+        of_devices
     }
 }
 
@@ -103,7 +112,7 @@ fn place_of_mut(one: &mut Move) -> Option<&mut u64> {
 }
 
 /// The place that a move writes to in the exchange memory.
-fn written(one: &Move) -> Option<u64> {
+pub(super) fn written(one: &Move) -> Option<u64> {
     match one {
         Move::Put { at, .. } | Move::Pack { at, .. } => Some(*at),
         _ => None,
@@ -111,14 +120,14 @@ fn written(one: &Move) -> Option<u64> {
 }
 
 /// The place that a move reads in the exchange memory.
-fn read(one: &Move) -> Option<u64> {
+pub(super) fn read(one: &Move) -> Option<u64> {
     match one {
         Move::Merge { at, .. } | Move::Take { at, .. } | Move::Unpack { at, .. } => Some(*at),
         _ => None,
     }
 }
 
-/// The pieces that are written in one round, and read in another, on different ranks.
+/// The pieces that are written in one round, and read in another, on different machines.
 fn crossing(numbers: &mut Numbers, places: &Places, writes: &Round, reads: &Round) -> Crossing {
     let mut readers: HashMap<u64, Vec<usize>> = HashMap::new();
     for (device, moves) in reads.iter().enumerate() {
@@ -134,7 +143,8 @@ fn crossing(numbers: &mut Numbers, places: &Places, writes: &Round, reads: &Roun
     for (device, moves) in writes.iter().enumerate() {
         let writer = places.rank_of(device);
         for (one, at) in moves.iter().filter_map(|one| Some((one, written(one)?))) {
-            for &reader in readers.get(&at).into_iter().flatten().filter(|reader| **reader != writer) {
+            let readers = readers.get(&at).into_iter().flatten().copied();
+            for reader in places.first_elsewhere(writer, readers) {
                 if writer == places.rank() {
                     crossing.send.push(Piece { rank: reader, written: numbers.local(one) });
                 } else if reader == places.rank() {
@@ -149,17 +159,19 @@ fn crossing(numbers: &mut Numbers, places: &Places, writes: &Round, reads: &Roun
 impl Schedule {
     /// Returns the schedule as a rank sees it, in pieces of this size.
     pub fn of_rank(&self, places: &Places, piece_bytes: u64) -> RankSchedule {
-        let (own, mut numbers) = (places.local(), Numbers { places: HashMap::new(), piece_bytes });
+        let own = places.local();
+        let mut numbers = Numbers { places: HashMap::new(), piece_bytes, near: places.near() };
         let reduce = self.reduce.iter().map(|round| numbers.round(round, &own)).collect();
         let reduced = self.reduce.windows(2).map(|pair| crossing(&mut numbers, places, &pair[0], &pair[1])).collect();
         let mut crossings = Crossings { reduce: reduced, ..Crossings::default() };
         let mut gather: [Gather; 2] = Default::default();
         for (turn, of_all) in self.gather.iter().enumerate() {
-            crossings.gather[turn] = crossing(&mut numbers, places, &of_all.put, &of_all.take);
-            let (near, far) = near_and_far(of_all, &own);
             let put = numbers.round(&of_all.put, &own);
-            gather[turn] = Gather { put, take: numbers.round(&near, &(0..near.len())) };
-            crossings.take[turn] = numbers.round(&far, &(0..far.len()));
+            let (near, far) = near_and_far(of_all, &numbers.near);
+            gather[turn] = Gather { put, take: numbers.round(&near, &own) };
+            crossings.take[turn] = numbers.round(&far, &own);
+            // What crosses has a place by now: devices of this machine write or read it.
+            crossings.gather[turn] = crossing(&mut numbers, places, &of_all.put, &of_all.take);
         }
         let mut region =
             |region: &MessageRegion| MessageRegion { vertices: region.vertices.clone(), at: numbers.place(region.at) };
@@ -169,13 +181,12 @@ impl Schedule {
     }
 }
 
-/// Divides what a rank's devices take in a gather: what its own devices put, and what others do.
-fn near_and_far(gather: &Gather, own: &Range<usize>) -> (Round, Round) {
-    let puts = gather.put.get(own.clone()).unwrap_or_default();
-    let near: HashSet<u64> = puts.iter().flatten().filter_map(written).collect();
-    let is_near = |one: &Move| read(one).is_some_and(|at| near.contains(&at));
-    let takes = gather.take.get(own.clone()).unwrap_or_default();
-    takes.iter().map(|moves| moves.iter().cloned().partition::<Vec<Move>, _>(is_near)).unzip()
+/// Divides what devices take in a gather: what the devices of this machine put, and what others do.
+fn near_and_far(gather: &Gather, near: &[bool]) -> (Round, Round) {
+    let puts = gather.put.iter().zip(near).filter(|(_, near)| **near);
+    let here: HashSet<u64> = puts.flat_map(|(moves, _)| moves).filter_map(written).collect();
+    let is_here = |one: &Move| read(one).is_some_and(|at| here.contains(&at));
+    gather.take.iter().map(|moves| moves.iter().cloned().partition::<Vec<Move>, _>(is_here)).unzip()
 }
 
 #[cfg(test)]
@@ -290,6 +301,45 @@ mod tests {
         assert_eq!(places.len(), found.gather[0].receive.len());
         let taken: usize = found.take[0].iter().map(Vec::len).sum();
         assert_eq!(taken, found.gather[0].receive.len(), "its only device takes all that has crossed");
+    }
+
+    /// The ranks of a machine agree on places: what one puts, another takes there; and what comes from other machines,
+    /// one of them receives, once.
+    #[test]
+    fn ranks_of_a_machine_agree_on_places() {
+        type Values = (usize, Option<u32>, Range<u64>);
+        let values = |one: &Move| -> (Values, u64) {
+            match one {
+                Move::Put { attribute, vertices, at }
+                | Move::Take { attribute, vertices, at }
+                | Move::Merge { attribute, vertices, at } => ((*attribute, None, vertices.clone()), *at),
+                other => panic!("{other:?}"),
+            }
+        };
+        let machines = [4, 4, 9];
+        let of_rank = |rank| {
+            let places = Places::new(rank, &COUNTS).on_machines(&machines);
+            schedule(6, false).of_rank(&places, 8192)
+        };
+        let ranks: Vec<RankSchedule> = (0..3).map(of_rank).collect();
+        assert_eq!(ranks[0].schedule.pieces, ranks[1].schedule.pieces);
+        for turn in 0..2 {
+            let here = &ranks[..2];
+            let put = here.iter().flat_map(|rank| rank.schedule.gather[turn].put.iter().flatten()).map(values);
+            let put: HashMap<Values, u64> = put.collect();
+            let taken: Vec<_> =
+                here.iter().flat_map(|rank| rank.schedule.gather[turn].take.iter().flatten()).map(values).collect();
+            assert!(taken.len() > 20 && taken.iter().all(|(values, at)| put[values] == *at));
+            let received = here.iter().flat_map(|rank| &rank.crossings.gather[turn].receive);
+            let received: Vec<_> = received.map(|piece| values(&piece.written)).collect();
+            let arrived: HashMap<Values, u64> = received.iter().cloned().collect();
+            assert_eq!(arrived.len(), received.len(), "received once");
+            let far = here.iter().flat_map(|rank| rank.crossings.take[turn].iter().flatten()).map(values);
+            let far: Vec<_> = far.collect();
+            assert!(far.len() == 3 * received.len() && far.iter().all(|(values, at)| arrived[values] == *at));
+            let sent = &ranks[2].crossings.gather[turn].send;
+            assert_eq!(sent.len(), received.len(), "sent to one rank of the machine");
+        }
     }
 
     /// A rank has places for what its devices touch, and no more.

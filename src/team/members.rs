@@ -69,6 +69,8 @@ pub struct Team {
     /// Pages to be deferred after the devices have exchanged their activations.
     deferred: Vec<PageRef>,
     joint: Joint,
+    /// Whether the run has ended well.
+    finished: bool,
 }
 
 /// A page that some devices are working on.
@@ -93,6 +95,7 @@ impl Team {
         cluster: Option<Arc<Cluster>>,
     ) -> Self {
         let sharded = plan.strategy == Strategy::Shard;
+        let joint = Joint::new(exchange.arrivals());
         let layout = plan.traversal.then(|| MessageLayout::new(&plan.declared, sharded));
         let report = |(name, part): (String, &Part)| DeviceReport {
             device: name,
@@ -123,7 +126,8 @@ impl Team {
             speeds: Speeds::new(lanes),
             reports,
             deferred: Vec::new(),
-            joint: Joint::default(),
+            joint,
+            finished: false,
         }
     }
 
@@ -177,9 +181,12 @@ impl Team {
         }
         let edges = std::mem::replace(&mut self.edges, vec![0; ends.len()]);
         let wishes = self.cluster.as_ref().map_or(0, |cluster| cluster.wishes());
-        let ended = ends.into_iter().zip(edges).map(|(end, edges)| Ended::new(&end.summary, edges, wishes)).collect();
+        let of_rank = [wishes, self.joint.missing()];
+        let ended = ends.into_iter().zip(edges);
+        let ended = ended.map(|(end, edges)| Ended::new(&end.summary, edges, of_rank)).collect();
         let of_all = self.ended(ended)?;
         of_all.iter().for_each(|one| one.add_to(&mut all.summary));
+        self.joint.miss(of_all.iter().map(|one| one.missing));
         all.work.edges = self.opened(&of_all.iter().map(|one| one.edges).collect::<Vec<_>>());
         Ok(all)
     }
@@ -258,6 +265,15 @@ impl Team {
     }
 }
 
+/// Devices of other ranks do not wait for those of a rank that ends early.
+impl Drop for Team {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.exchange.abandon();
+        }
+    }
+}
+
 /// An error of a device: its place and the number of devices.
 fn named(member: &dyn Member, (at, devices): (usize, usize), source: Error) -> Error {
     Error::Device { number: at + 1, devices, name: member.name(), source: Box::new(source) }
@@ -273,14 +289,15 @@ impl Device for Team {
     }
 
     fn initialise(&mut self) -> Result<Scalars> {
+        // A device counts announcements from its creation on.
+        self.meet_neighbours()?;
         let sums = self.each(|member| member.initialise())?;
         self.joint.begin(&*self.algorithm, &self.graph);
         let (put, take) = self.gathering();
         if !put.iter().all(Vec::is_empty) {
             self.run_round(&put)?;
-            self.start_round(&take)?;
         }
-        self.cross_gather(None)?;
+        self.cross_first_gather(&take)?;
         let mut totals = Scalars::default();
         let sums = self.of_all_devices(sums)?;
         sums.iter().for_each(|sum| totals.iter_mut().zip(sum).for_each(|(total, term)| *total += term));
@@ -314,8 +331,11 @@ impl Device for Team {
     }
 
     fn run_ahead(&mut self, step: &Step) -> Result<RunAhead> {
-        // Devices wait for each other's messages in the exchange memory: those of other ranks would never arrive there.
-        if self.cluster.is_some() { Ok(RunAhead::default()) } else { self.run_jointly(step) }
+        // Devices wait for each other's messages in the exchange memory: those of other machines would never arrive there.
+        if self.plan.places.is_spread() || !self.all_run_jointly()? {
+            return Ok(RunAhead::default());
+        }
+        self.run_jointly(step)
     }
 
     fn begin(&mut self, step: &Step) -> Result<()> {
@@ -402,6 +422,11 @@ impl Device for Team {
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
+        let announced = self.announced();
+        if !self.plan.traversal {
+            // Waits between devices of several ranks are for their work, not for their pages.
+            self.meet_neighbours()?;
+        }
         let mut exchange = if self.plan.traversal { self.exchange_messages()? } else { self.reduce()? };
         let deferred = std::mem::take(&mut self.deferred);
         if !deferred.is_empty() {
@@ -410,13 +435,12 @@ impl Device for Team {
         let (put, take) = self.gathering();
         exchange.bytes += self.bytes(&put) + self.bytes(&take);
         let take = if take.is_empty() { vec![Vec::new(); self.members.len()] } else { take };
-        let announced = self.announced();
         let mut gathers = put.into_iter().zip(take).map(|(put, take)| Gather { put, take });
         self.each(|member| member.begin_end(step, gathers.next().expect("one for each device")))?;
         let ends = self.end_all(step)?;
         self.each(|member| member.end_gather())?;
         let crossing = Instant::now();
-        self.cross_gather(Some(&announced))?;
+        self.cross_gather(&announced)?;
         let all = self.sum(ends)?;
         if self.cluster.is_some() {
             exchange.ns += crossing.elapsed().as_nanos() as u64;
@@ -436,6 +460,7 @@ impl Device for Team {
     fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State, &Complete<'_>) -> Result<()>) -> Result<()> {
         let state = Arc::new(self.whole(self.plan.traversal));
         load(&state, &|state, loaded| self.share_loaded(state, next, loaded))?;
+        self.meet_neighbours()?;
         self.each(|member| member.go_on_from(next, &state)).map(drop)
     }
 
@@ -443,6 +468,7 @@ impl Device for Team {
         let state = self.whole(false);
         self.each(|member| member.contribute(&state))?;
         self.share_values(&state)?;
+        self.finished = true;
         Ok(state)
     }
 

@@ -1,19 +1,20 @@
 //! The plan of a run on several devices: which attributes each holds, which pages each sees, and which values they
 //! exchange.
 
-use crate::cluster::Places;
+use crate::cluster::{Cluster, Places};
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::packs;
 use crate::device::exchange::{DENSE_BYTES_MAX, DENSE_BYTES_MIN, DENSE_PIECES, ExchangeMemory, PIECE_BYTES_MAX};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::activations::Activations;
-use crate::model::algorithm::Algorithm;
+use crate::model::algorithm::{Algorithm, Ends};
 use crate::model::attributes::Attribute;
 use crate::model::bits::Bits;
 use crate::model::told::Told;
 use crate::team::assignment::{
-    DEVICES_MAX, LIST_EDGES_OF_CPUS, LIST_EDGES_OF_GPUS, PageMap, aligned_parts, equal_parts, parts_of_shards,
+    DEVICES_MAX, LIST_EDGES_OF_CPUS, LIST_EDGES_OF_GPUS, PageMap, aligned_parts, consecutive, equal_parts,
+    parts_of_shards,
 };
 use crate::team::crossing::{Crossings, RankSchedule};
 use crate::team::schedule::{Schedule, ScheduleRequest};
@@ -74,6 +75,8 @@ pub struct TeamRequest<'a> {
     pub store: &'a Store,
     /// The speed of each device, in any unit: only ratios count.
     pub speeds: &'a [f64],
+    /// Whether these are given, and not only known or measured.
+    pub fixed: bool,
     /// Whether all devices are of one kind.
     pub alike: bool,
     /// Whether all devices are CPUs.
@@ -90,8 +93,8 @@ pub struct TeamRequest<'a> {
     pub exchanged: Exchanged,
     /// The mirrors of the graph, if they are known.
     pub mirrors: Option<&'a Mirrors>,
-    /// The devices of this rank.
-    pub local: Range<usize>,
+    /// For each device, whether it exchanges through the memory of this machine.
+    pub near: &'a [bool],
 }
 
 impl TeamRequest<'_> {
@@ -102,6 +105,19 @@ impl TeamRequest<'_> {
             Assignment::Auto => Assignment::Modulo,
             asked => asked,
         }
+    }
+
+    /// The vertices of each device under [`Strategy::Shard`], if an algorithm's edges are those of in-lists, and write to
+    /// the vertex of the list: divided between pages, by edges and lists. Elsewhere a device has work with all edges,
+    /// whichever vertices are its own, and equal ranges take the least memory.
+    fn parts_of_lists(&self, algorithm: &dyn Algorithm, list_edges: f64) -> Option<Vec<Range<u64>>> {
+        let topology = self.store.topology(Direction::In).filter(|topology| topology.shards().len() == 1)?;
+        let pulls = only_direction(algorithm, true) == Some(Direction::In);
+        if !pulls || algorithm.writes(Direction::In) != Ends::List {
+            return None;
+        }
+        let devices = consecutive(topology, self.speeds, list_edges);
+        Some(aligned_parts(topology, &devices, self.speeds.len(), self.store.vertices()))
     }
 
     /// Which values devices with these own vertices send each other, and the lists of these values if each device is
@@ -129,10 +145,10 @@ impl TeamRequest<'_> {
         if listed.saturating_mul(4) > self.binding_bytes_max {
             return None;
         }
-        let told = Told::mirrored(mirrors, own, &self.local);
-        // In one process, what all are sent is written once and read by each other device; what one is sent, by one.
+        let told = Told::mirrored(mirrors, own, self.near);
+        // On one machine, what all are sent is written once and read by each other device; what one is sent, by one.
         let linked = mirrors.masks().par_iter().filter(|mask| **mask != 0).count();
-        let is_less = self.local.len() < own.len() || 2 * told.vertices().len() < own.len() * linked;
+        let is_less = self.near.contains(&false) || 2 * told.vertices().len() < own.len() * linked;
         is_less.then(|| Arc::new(told))
     }
 }
@@ -163,20 +179,19 @@ impl TeamPlan {
         let (declared, traversal) = (algorithm.attributes(has_in_lists), algorithm.is_traversal());
         let sharded = strategy == Strategy::Shard;
         let assignment = request.page_assignment();
-        let equal = vec![1.0; speeds.len()];
-        let of_shards = || if sharded { parts_of_shards(store, speeds.len()) } else { None };
-        let own = request.own.map(<[_]>::to_vec).or_else(of_shards);
-        let mut own = own.unwrap_or_else(|| equal_parts(store.vertices(), &equal));
+        let list_edges = if request.cpus { LIST_EDGES_OF_CPUS } else { LIST_EDGES_OF_GPUS };
+        let shares = if request.fixed { speeds.to_vec() } else { vec![1.0; speeds.len()] };
+        let of_shards = || if sharded { parts_of_shards(store, &shares) } else { None };
+        let of_lists = || if sharded { request.parts_of_lists(algorithm, list_edges) } else { None };
+        let own = request.own.map(<[_]>::to_vec).or_else(of_shards).or_else(of_lists);
+        let mut own = own.unwrap_or_else(|| equal_parts(store.vertices(), &shares));
         let mut aligned = false;
         let pages = match sharded {
             true => {
                 let parts = parts(store, &own, true);
                 PageMap::sharded(store, &parts, |direction| algorithm.writes(direction))
             }
-            false => {
-                let list_edges = if request.cpus { LIST_EDGES_OF_CPUS } else { LIST_EDGES_OF_GPUS };
-                PageMap::replicated(store, assignment, speeds, list_edges)?
-            }
+            false => PageMap::replicated(store, assignment, speeds, list_edges)?,
         };
         if let Some(direction) = only_direction(algorithm, has_in_lists)
             && !sharded
@@ -201,7 +216,7 @@ impl TeamPlan {
             mirrored: told.as_deref(),
             piece_bytes,
         });
-        let adapts = !sharded && !request.alike && assignment == Assignment::Modulo;
+        let adapts = !sharded && !request.alike && !request.fixed && assignment == Assignment::Modulo;
         let activations = algorithm.keeps_activations();
         Ok(Self {
             strategy,
@@ -260,13 +275,19 @@ impl TeamPlan {
         self.parts[devices.start].own.start..self.parts[devices.end - 1].own.end
     }
 
-    /// The size of the exchange memory of this rank, in bytes.
+    /// The size of the exchange memory of this machine, in bytes.
     pub fn exchange_bytes(&self) -> u64 {
         self.schedule.pieces * self.piece_bytes
     }
 
-    /// The main memory that the devices of this rank need beyond what a single device needs, in bytes: the exchange
-    /// memory, and the attributes and frontiers of CPU devices. `cpu` says for each of them whether it is one.
+    /// This rank's share of it.
+    fn exchange_share(&self) -> u64 {
+        let sharers = (0..self.places.ranks()).filter(|&rank| self.places.is_near(rank)).count();
+        self.exchange_bytes().div_ceil(sharers as u64)
+    }
+
+    /// The main memory that the devices of this rank need beyond what a single device needs, in bytes: its share of the
+    /// exchange memory, and the attributes and frontiers of CPU devices. `cpu` says for each of them whether it is one.
     pub fn memory_bytes(&self, cpu: &[bool]) -> u64 {
         let of_part = |part: &Part| -> u64 {
             let attribute = |declared: &Attribute| {
@@ -286,18 +307,33 @@ impl TeamPlan {
             (None, _) => 0,
         };
         let staging = if self.places.ranks() > 1 { STAGING_BYTES } else { 0 };
-        self.exchange_bytes() + listed + noted + staging + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
+        self.exchange_share() + listed + noted + staging + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
     }
 
     /// Allocates the exchange memory, or reuses the one of an earlier run if it has the same shape. Its old contents
-    /// are never read: a move reads only what another move wrote in the round before.
+    /// are never read: a move reads only what another move wrote in the round before. The ranks of a machine share one.
     ///
     /// # Errors
-    /// If the memory cannot be allocated.
-    pub fn exchange(&self, kept: Option<Arc<ExchangeMemory>>) -> Result<Arc<ExchangeMemory>> {
-        match kept.filter(|kept| kept.is_of(self.schedule.pieces, self.piece_bytes) && !kept.is_abandoned()) {
-            Some(kept) => Ok(kept),
-            None => Ok(Arc::new(ExchangeMemory::new(self.schedule.pieces, self.piece_bytes)?)),
+    /// If the memory cannot be allocated; if another rank has failed.
+    pub fn exchange(
+        &self,
+        kept: Option<Arc<ExchangeMemory>>,
+        cluster: Option<&Cluster>,
+    ) -> Result<Arc<ExchangeMemory>> {
+        let (pieces, piece_bytes) = (self.schedule.pieces, self.piece_bytes);
+        let mut kept = kept.filter(|kept| kept.is_of(pieces, piece_bytes) && !kept.is_abandoned());
+        let sharing = cluster.filter(|cluster| cluster.is_shared());
+        if let Some(cluster) = sharing {
+            let all_have = cluster.gather(&[u8::from(kept.is_some())])?.iter().all(|has| *has == [1]);
+            kept = kept.filter(|_| all_have);
+        }
+        match (kept, sharing) {
+            (Some(kept), _) => Ok(kept),
+            (None, None) => Ok(Arc::new(ExchangeMemory::new(pieces, piece_bytes)?)),
+            (None, Some(cluster)) => {
+                let memory = cluster.share(ExchangeMemory::NAME, ExchangeMemory::bytes(pieces, piece_bytes))?;
+                Ok(Arc::new(ExchangeMemory::over(memory, pieces, piece_bytes)))
+            }
         }
     }
 }

@@ -117,6 +117,39 @@ fn hubs_and_isolated_vertices() {
 }
 
 /// A grid, numbered so that adjacent vertices are near each other.
+/// Given shares are those of edges, whatever runs and however it is shared.
+#[test]
+fn work_is_divided_by_given_shares() {
+    let graph = generated(&mut Rmat::new(14, 8, 3).generate().unwrap());
+    let store = TestStore::new(&graph, &FormatOptions { in_edges: true, ..small_pages(ENCODINGS[2]) });
+    let expected = rank_iterations(&graph, 0.85, Dangling::Spread, 2);
+    let mut first = Vec::new();
+    for shares in [vec![], vec![3.0, 1.0], vec![0.1, 0.4, 0.5]] {
+        for (strategy, traffic) in [
+            (Strategy::Replicate, Traffic::Pull),
+            (Strategy::Replicate, Traffic::Push),
+            // Lists that write to their own vertex only: plain stores are divided by edges.
+            (Strategy::Shard, Traffic::Pull),
+        ] {
+            let devices = shares.len().max(2);
+            let options = cpus(devices, 1).with_strategy(strategy).with_shares(shares.iter().copied());
+            let run = ranks(&store.engine(options), pagerank(2, Dangling::Spread, traffic)).unwrap();
+            assert!(relative_error(&run.dense(), &expected) <= 1e-4, "{shares:?}, {strategy}");
+            let devices = run.report.sharing.unwrap().devices;
+            let edges: Vec<f64> = devices.iter().map(|device| device.edges as f64).collect();
+            let share = edges[0] / edges.iter().sum::<f64>();
+            let asked = if shares.is_empty() { 0.5 } else { shares[0] / shares.iter().sum::<f64>() };
+            // In-lists count as edges, too; and pages are not divided.
+            assert!((share - asked).abs() < 0.12, "{shares:?}, {strategy}, {traffic:?}: {share} for {asked}");
+            first.push(share);
+        }
+    }
+    assert!(first.iter().any(|share| *share > 0.65) && first.iter().any(|share| *share < 0.25), "{first:?}");
+    let run = store.engine(cpus(2, 1).with_shares([1.0, 1.0, 1.0])).run(Bfs::from(VertexId(0)));
+    let error = run.map(drop).unwrap_err().to_string();
+    assert!(error.contains("expected a share for each of 2 devices, found 3"), "{error}");
+}
+
 fn grid(side: u32) -> EdgeList {
     let at = |x: u32, y: u32| y * side + x;
     let right = (0..side).flat_map(|y| (1..side).map(move |x| (at(x - 1, y), at(x, y))));

@@ -5,7 +5,7 @@ use crate::adapter;
 use crate::checkpoints::{Bits, Runs, answers, directed, numbers, one_cpu, undirected, whole_numbers};
 use crate::common::{TestStore, scratch, thorough};
 use crate::forged_checkpoints::with_header;
-use crate::ranks::on_ranks;
+use crate::ranks::{on_machines, on_ranks};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -42,7 +42,9 @@ fn open(cluster: &Arc<Cluster>, folder: &Path, every: Every) -> Result<(Arc<Chec
 /// Runs a session on all ranks: the one with number `stopped` is asked to stop after its first superstep.
 fn session(store: &TestStore, way: &Way, folder: &Path, runs: &Runs<'_>, stopped: usize) -> Vec<Result<Bits, Error>> {
     let runs = Shared(runs);
-    on_ranks(way.ranks, |cluster| {
+    // Two ranks on each machine.
+    let machines: Vec<usize> = (0..way.ranks).map(|rank| rank / 2).collect();
+    on_machines(&machines, |cluster| {
         let cancel = Arc::new(AtomicBool::new(false));
         let (checkpoints, _) = open(&cluster, folder, Every::Supersteps(2))?;
         let options = way.options.clone().with_cancel(Arc::clone(&cancel)).with_checkpoints(Some(checkpoints));

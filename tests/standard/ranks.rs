@@ -13,8 +13,9 @@ use std::sync::atomic::Ordering;
 use topostream::algorithms::command::{Entry, Needs, Sample};
 use topostream::algorithms::{Bfs, Components, PageRank, Stop, Traffic};
 use topostream::cluster::Cluster;
-use topostream::cluster::memory::clusters;
+use topostream::cluster::memory::clusters_on;
 use topostream::device::DeviceChoice;
+use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::team::Strategy;
 use topostream::{Engine, EngineOptions, Error, Store, VertexId};
 use topostream_formats::{Encoding, OpenOptions};
@@ -25,11 +26,19 @@ use topostream_tools::split::{PartFolders, SplitOptions, split};
 /// Numbers of devices on each rank.
 const RANKS: [&[usize]; 4] = [&[1], &[1, 1], &[1, 1, 1], &[2, 1]];
 
-/// Runs a function on a thread for each rank.
+/// Machines of as many ranks: each on its own, all on one, and both.
+const MACHINES: [&[usize]; 4] = [&[0, 1, 2], &[0, 0, 0], &[0, 1, 0], &[0, 1, 1]];
+
+/// Runs a function on a thread for each rank, all of them on machines of their own.
 pub fn on_ranks<T: Send>(ranks: usize, work: impl Fn(Arc<Cluster>) -> T + Sync) -> Vec<T> {
+    on_machines(&(0..ranks).collect::<Vec<_>>(), work)
+}
+
+/// The same with the machine of each rank: those with the same number share memory.
+pub fn on_machines<T: Send>(machines: &[usize], work: impl Fn(Arc<Cluster>) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
-        let work = &work;
-        let threads: Vec<_> = clusters(ranks).into_iter().map(|cluster| scope.spawn(move || work(cluster))).collect();
+        let (work, clusters) = (&work, clusters_on(machines));
+        let threads: Vec<_> = clusters.into_iter().map(|cluster| scope.spawn(move || work(cluster))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }
@@ -53,18 +62,19 @@ fn is_exact(entry: &Entry, sample: &Sample) -> bool {
     !sums && !["parents", "single"].iter().any(|word| sample.arguments.contains(word))
 }
 
-/// Runs a sample on ranks with these numbers of devices, and compares all ranks' answers with the oracle and with those
-/// of one process.
+/// Runs a sample on ranks with these numbers of devices, on these machines, and compares all ranks' answers with the
+/// oracle and with those of one process.
 fn check(
     (entry, sample): (&Entry, &Sample),
     (store, graph): &(TestStore, Graph),
     device: &DeviceChoice,
-    devices: &[usize],
+    (devices, machines): (&[usize], &[usize]),
     strategy: Strategy,
 ) {
-    let what = format!("{} {}, {device} {devices:?}, {strategy}", entry.name, sample.arguments);
+    let machines = &machines[..devices.len()];
+    let what = format!("{} {}, {device} {devices:?} on {machines:?}, {strategy}", entry.name, sample.arguments);
     let expected = oracle(entry, sample, graph);
-    let found = on_ranks(devices.len(), |cluster| {
+    let found = on_machines(machines, |cluster| {
         let options = options(device, devices[cluster.rank()], strategy).with_cluster(cluster);
         run_sample(entry, sample, &store.engine(options)).expect("the graph has vertices")
     });
@@ -90,8 +100,9 @@ fn every_sample_agrees_with_its_oracle_on_ranks() {
         let case = cases.entry(sample.needs.name).or_insert_with(|| case(&sample.needs));
         for (turn, devices) in RANKS.iter().enumerate() {
             for (way, strategy) in [Strategy::Replicate, Strategy::Shard].into_iter().enumerate() {
+                let machines = MACHINES[(number / 6 + turn + way) % MACHINES.len()];
                 if thorough() || (turn != 0 && (number + turn + 2 * way) % 6 == 0) {
-                    check((entry, sample), case, &DeviceChoice::Cpu, devices, strategy);
+                    check((entry, sample), case, &DeviceChoice::Cpu, (devices, machines), strategy);
                 }
             }
         }
@@ -108,7 +119,8 @@ fn some_samples_agree_with_their_oracles_on_gpus_of_ranks() {
     for (number, (entry, sample)) in samples().filter(|(entry, _)| some.contains(&entry.name)).enumerate() {
         if thorough() || sample.row.is_some() {
             let strategy = [Strategy::Replicate, Strategy::Shard][number % 2];
-            check((entry, sample), &case(&sample.needs), &adapter::device(), &[1, 1], strategy);
+            let machines = MACHINES[number / 2 % 2];
+            check((entry, sample), &case(&sample.needs), &adapter::device(), (&[1, 1], machines), strategy);
         }
     }
 }
@@ -143,7 +155,7 @@ fn every_sample_agrees_with_its_oracle_on_parts() {
             (store, graph, folder, paths)
         });
         let what = format!("{} {} on parts", entry.name, sample.arguments);
-        let found = on_ranks(3, |cluster| {
+        let found = on_machines(MACHINES[agreed.len() % MACHINES.len()], |cluster| {
             let store = open_part(&paths[cluster.rank()]);
             let devices = 1 + cluster.rank() % 2;
             let options = options(&DeviceChoice::Cpu, devices, Strategy::Auto).with_cluster(cluster);
@@ -200,15 +212,36 @@ fn other_parameters_are_an_error_on_every_rank() {
 #[test]
 fn a_rank_that_fails_is_named_by_the_others() {
     let store = store();
-    let found = on_ranks(3, |cluster| {
-        let memory_bytes = if cluster.rank() == 1 { 1 << 20 } else { 256 << 20 };
-        let options = cpu().with_buffer_bytes(None).with_memory_bytes(memory_bytes).with_cluster(cluster);
-        store.engine(options).run(Components { directed: true }).map(drop)
-    });
-    let errors = errors(found);
-    assert!(errors[1].contains("but the budget is 1048576 bytes"), "{}", errors[1]);
-    for rank in [0, 2] {
-        assert_eq!(errors[rank], format!("rank 1 of 3 has failed: {}", errors[1]));
+    for machines in MACHINES {
+        let found = on_machines(machines, |cluster| {
+            let memory_bytes = if cluster.rank() == 1 { 1 << 20 } else { 256 << 20 };
+            let options = cpu().with_buffer_bytes(None).with_memory_bytes(memory_bytes).with_cluster(cluster);
+            store.engine(options).run(Components { directed: true }).map(drop)
+        });
+        let errors = errors(found);
+        assert!(errors[1].contains("but the budget is 1048576 bytes"), "{}", errors[1]);
+        for rank in [0, 2] {
+            assert_eq!(errors[rank], format!("rank 1 of 3 has failed: {}", errors[1]));
+        }
+    }
+}
+
+/// A rank cannot read its pages: the others end too.
+#[test]
+fn a_rank_that_fails_during_a_run_ends_the_others() {
+    let store = store();
+    let faults = Faults { io_errors: 1000, lasting: true, ..Faults::none(5) };
+    for machines in MACHINES {
+        let found = on_machines(machines, |cluster| {
+            let fetcher = if cluster.rank() == 1 { FetcherKind::Simulated(faults) } else { FetcherKind::Auto };
+            let options = engine_options(Some(18), 1, fetcher).with_cluster(cluster);
+            store.engine(options).run(pagerank(5, Traffic::Pull)).map(drop)
+        });
+        let errors = errors(found);
+        assert!(errors[1].contains("could not be read"), "{}", errors[1]);
+        for rank in [0, 2] {
+            assert_eq!(errors[rank], format!("rank 1 of 3 has failed: {}", errors[1]));
+        }
     }
 }
 
@@ -216,7 +249,7 @@ fn a_rank_that_fails_is_named_by_the_others() {
 #[test]
 fn a_cancelled_rank_stops_all() {
     let store = store();
-    let found = on_ranks(3, |cluster| {
+    let found = on_machines(&[0, 1, 0], |cluster| {
         let (rank, options) = (cluster.rank(), cpu().with_cluster(cluster));
         let (cancel, engine) = (Arc::clone(&options.cancel), store.engine(options));
         let mut supersteps = 0;
@@ -265,8 +298,8 @@ fn the_part_of_another_rank_is_refused() {
 fn bytes_between_ranks_are_bounded() {
     let (store, vertices, ranks) = (store(), 3_000, 3);
     let small = 8 * 256 * ranks;
-    let bytes_of = |work: &(dyn Fn(&Engine) -> Found + Sync), strategy| {
-        let found = on_ranks(ranks as usize, |cluster| {
+    let bytes_of = |machines: &[usize], work: &(dyn Fn(&Engine) -> Found + Sync), strategy| {
+        let found = on_machines(machines, |cluster| {
             work(&store.engine(options(&DeviceChoice::Cpu, 1, strategy).with_cluster(cluster)))
         });
         let report = &found[0].report;
@@ -283,13 +316,20 @@ fn bytes_between_ranks_are_bounded() {
         (Traffic::Push, Strategy::Replicate, 8),
         (Traffic::Push, Strategy::Shard, 4),
     ] {
-        for (bytes, _) in bytes_of(&scan(traffic), strategy) {
+        for (bytes, _) in bytes_of(&[0, 1, 2], &scan(traffic), strategy) {
             let bound = value_bytes * others * vertices;
             assert!(bytes <= bound + small && 10 * bytes > 8 * bound, "{traffic:?}, {strategy}: {bytes} of {bound}");
         }
+        let inside = bytes_of(&[0, 0, 0], &scan(traffic), strategy);
+        assert!(inside.iter().all(|(bytes, _)| *bytes <= 2 * small), "{traffic:?}, {strategy}: {inside:?}");
+    }
+    // To a machine everything goes once, however many ranks are there.
+    for (bytes, _) in bytes_of(&[0, 1, 1], &scan(Traffic::Pull), Strategy::Replicate) {
+        let bound = 4 * vertices;
+        assert!(bytes <= bound + 2 * small && 10 * bytes > 8 * bound, "{bytes} of {bound}");
     }
     let search = |engine: &Engine| run(engine, Bfs::from(VertexId(0))).unwrap();
-    let steps = bytes_of(&search, Strategy::Replicate);
+    let steps = bytes_of(&[0, 1, 2], &search, Strategy::Replicate);
     for pair in steps.windows(2) {
         let (bytes, activated) = (pair[0].0, pair[1].1);
         // Every rank may have activated each of them.

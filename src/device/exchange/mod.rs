@@ -19,9 +19,10 @@ use crate::model::algorithm::Visit;
 use crate::model::attributes::{Attribute, AttributeType, Role};
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use topostream_formats::buffer::SharedMemory;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use topostream_formats::buffer::{ALIGNMENT, SharedMemory};
 use topostream_formats::{Direction, Result};
 
 /// The maximum size of a piece, in bytes.
@@ -126,21 +127,28 @@ pub struct Gather {
     pub take: Vec<Move>,
 }
 
-/// Main memory that all devices of a run read and write.
+/// Main memory that all devices of a run read and write; of a cluster, all devices of a machine, whichever rank they are
+/// of.
+///
+/// ```text
+///  piece 0 │ piece 1 │ … │ arrivals, abandoned │ announcements of piece 0, of piece 1, …
+/// ```
 ///
 /// In a round, devices wait for each other. In a gather they do not: a device [announces](Self::announce) each part as
 /// soon as it has been written, and others [wait](Received) for the parts that they take, so that sending and receiving
-/// overlap.
+/// overlap. The counters for that are in the same memory, behind the pieces.
 #[derive(Debug)]
 pub struct ExchangeMemory {
-    memory: SharedMemory,
+    memory: Arc<SharedMemory>,
+    pieces: u64,
     piece_bytes: u64,
-    /// The number of times that the values at each offset have been announced.
-    announced: Mutex<HashMap<u64, u64>>,
-    /// How often devices have [arrived](Self::arrive).
-    arrivals: AtomicU64,
-    abandoned: AtomicBool,
 }
+
+/// The counters before those of pieces: how often devices have [arrived](ExchangeMemory::arrive), and whether one has
+/// failed.
+const ARRIVALS: u64 = 0;
+const ABANDONED: u64 = 1;
+const COUNTERS: u64 = 2;
 
 /// What a device has received: for each offset in the exchange memory, how many of the announcements.
 #[derive(Debug, Default)]
@@ -149,7 +157,8 @@ pub struct Received(HashMap<u64, u64>);
 impl Received {
     /// Nothing of what will be announced from now on.
     pub fn new(memory: &ExchangeMemory) -> Self {
-        Self(memory.announcements().clone())
+        let places = (0..memory.pieces).map(|piece| piece * memory.piece_bytes);
+        Self(places.map(|at| (at, memory.announced(at))).collect())
     }
 
     /// Whether the values of a move are there: of a take, whether they have been announced once more than this device
@@ -176,52 +185,82 @@ impl ExchangeMemory {
     /// # Errors
     /// [`Error::Allocation`](topostream_formats::Error::Allocation) if the memory cannot be allocated.
     pub fn new(pieces: u64, piece_bytes: u64) -> Result<Self> {
+        let memory = SharedMemory::new(Self::NAME, Self::bytes(pieces, piece_bytes))?;
+        Ok(Self::over(Arc::new(memory), pieces, piece_bytes))
+    }
+
+    /// What errors call it.
+    pub const NAME: &'static str = "the exchange memory";
+
+    /// The number of bytes of so many pieces, and the counters.
+    pub fn bytes(pieces: u64, piece_bytes: u64) -> u64 {
+        let pieces = pieces.max(1);
+        let counters = (COUNTERS.saturating_add(pieces)).saturating_mul(8).checked_next_multiple_of(ALIGNMENT as u64);
+        pieces.saturating_mul(piece_bytes).saturating_add(counters.unwrap_or(u64::MAX))
+    }
+
+    /// Takes zeroed memory that has been allocated for so many pieces; other processes may take it, too.
+    ///
+    /// # Panics
+    /// If it has not as many [bytes](Self::bytes).
+    pub fn over(memory: Arc<SharedMemory>, pieces: u64, piece_bytes: u64) -> Self {
         let sound = piece_bytes.is_power_of_two() && (4096..=PIECE_BYTES_MAX).contains(&piece_bytes);
         assert!(sound, "pieces of {piece_bytes} bytes");
-        let memory = SharedMemory::new("the exchange memory", pieces.max(1).saturating_mul(piece_bytes))?;
-        let (announced, arrivals, abandoned) = (Mutex::default(), AtomicU64::new(0), AtomicBool::new(false));
-        Ok(Self { memory, piece_bytes, announced, arrivals, abandoned })
+        assert_eq!(memory.len() as u64, Self::bytes(pieces, piece_bytes), "bytes of {pieces} pieces");
+        Self { memory, pieces: pieces.max(1), piece_bytes }
     }
 
     /// Returns whether it has `pieces` pieces of `piece_bytes` each.
     pub fn is_of(&self, pieces: u64, piece_bytes: u64) -> bool {
-        (self.memory.len() as u64, self.piece_bytes) == (pieces.max(1) * piece_bytes, piece_bytes)
+        (self.pieces, self.piece_bytes) == (pieces.max(1), piece_bytes)
     }
 
     /// Announces the values that a move has written: others may read them now.
     pub fn announce(&self, one: &Move) {
         if let Move::Put { at, .. } | Move::Pack { at, .. } = one {
-            *self.announcements().entry(*at).or_insert(0) += 1;
+            self.announcements(*at).fetch_add(1, Release);
         }
     }
 
-    /// How often the values at an offset have been announced.
+    /// How often the values at the offset of a piece have been announced.
     pub fn announced(&self, at: u64) -> u64 {
-        self.announcements().get(&at).copied().unwrap_or(0)
+        self.announcements(at).load(Acquire)
     }
 
     /// Says that a device has written its messages of a superstep.
     pub fn arrive(&self) {
-        self.arrivals.fetch_add(1, Ordering::Release);
+        self.counter(ARRIVALS).fetch_add(1, Release);
     }
 
     /// How often devices have arrived: when all have in a superstep, their messages are there.
     pub fn arrivals(&self) -> u64 {
-        self.arrivals.load(Ordering::Acquire)
-    }
-
-    fn announcements(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
-        self.announced.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counter(ARRIVALS).load(Acquire)
     }
 
     /// Tells the other devices that a device has failed: values that they wait for may never be announced.
     pub fn abandon(&self) {
-        self.abandoned.store(true, Ordering::Relaxed);
+        self.counter(ABANDONED).store(1, Relaxed);
     }
 
     /// Whether a device has failed. The memory is of no use then.
     pub fn is_abandoned(&self) -> bool {
-        self.abandoned.load(Ordering::Relaxed)
+        self.counter(ABANDONED).load(Relaxed) != 0
+    }
+
+    fn announcements(&self, at: u64) -> &AtomicU64 {
+        assert!(at.is_multiple_of(self.piece_bytes), "{at} is within a piece of {} bytes", self.piece_bytes);
+        self.counter(COUNTERS + at / self.piece_bytes)
+    }
+
+    fn counter(&self, number: u64) -> &AtomicU64 {
+        assert!(number < COUNTERS + self.pieces, "counter {number} of {} pieces", self.pieces);
+        let start = self.memory.as_mut_ptr().wrapping_add((self.pieces * self.piece_bytes) as usize);
+        #[allow(unsafe_code)]
+        // SAFETY: the counters are behind the pieces, within the memory, aligned, and zeroed at first; they are only
+        // accessed as atomics, by all processes that share them.
+        unsafe {
+            &*start.cast::<AtomicU64>().wrapping_add(number as usize)
+        }
     }
 
     /// The memory by address, for devices that import it. This program accesses it as atomic words only.
@@ -240,7 +279,7 @@ impl ExchangeMemory {
     /// If they are not within the memory.
     pub fn words(&self, at: u64, count: u64) -> &[AtomicU32] {
         let end = count.checked_mul(4).and_then(|bytes| bytes.checked_add(at));
-        let within = end.is_some_and(|end| end <= self.memory.len() as u64);
+        let within = end.is_some_and(|end| end <= self.pieces * self.piece_bytes);
         assert!(at.is_multiple_of(4) && within, "{count} words at {at} of the exchange");
         let start = self.memory.as_mut_ptr().wrapping_add(at as usize).cast::<AtomicU32>();
         #[allow(unsafe_code)]
@@ -266,14 +305,18 @@ pub fn is_packed(attribute: &Attribute) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::Ordering::Relaxed;
 
     #[test]
     fn words_are_where_they_were_put() {
         let memory = ExchangeMemory::new(1, 4096).unwrap();
         memory.words(16, 2)[1].store(7, Relaxed);
         assert_eq!(memory.words(0, 16)[5].load(Relaxed), 7);
-        assert!(memory.is_of(1, 4096) && memory.memory().len() == 4096);
+        assert!(memory.is_of(1, 4096) && memory.memory().len() == 2 * 4096);
+        // The same memory, as another rank of the machine sees it.
+        let other = ExchangeMemory::over(Arc::clone(&memory.memory), 1, 4096);
+        memory.announce(&Move::Put { attribute: 0, vertices: 0..4, at: 0 });
+        memory.arrive();
+        assert_eq!((other.words(20, 1)[0].load(Relaxed), other.announced(0), other.arrivals()), (7, 1, 1));
     }
 
     #[test]

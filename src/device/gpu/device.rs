@@ -336,6 +336,10 @@ impl Member for GpuDevice {
         true
     }
 
+    fn runs_jointly(&self) -> bool {
+        true
+    }
+
     fn begin_start(&mut self, pages: Vec<PageRef>, policy: Policy) -> Option<Vec<PageRef>> {
         self.starting = self.begin_asking(1, |reply| DriverMessage::Resident(pages, policy, reply)).ok();
         None

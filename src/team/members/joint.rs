@@ -1,7 +1,11 @@
 //! Supersteps of a traversal that GPUs run together while all of their pages are in device memory. The team starts a
 //! superstep on all devices, which exchange their messages by themselves, and adds up what they have counted.
+//!
+//! GPUs of several ranks run them, too, if all ranks are on one machine: each rank's team starts those of its own, and
+//! ranks gather what the decisions depend on.
 
 use super::Team;
+use crate::cluster::Wish;
 use crate::device::joint::{JointEnd, JointPart, SeenPages};
 use crate::device::{Ahead, ExchangeWork, RunAhead};
 use crate::error::Result;
@@ -19,6 +23,10 @@ const LEVELS_MAX: u32 = u16::MAX as u32 - 2;
 /// What a team knows about joint supersteps.
 #[derive(Debug, Default)]
 pub(super) struct Joint {
+    /// Whether all devices can run them; none before the first question.
+    possible: Option<bool>,
+    /// How often devices will have arrived in the exchange memory when all supersteps so far have ended.
+    arrivals: u64,
     /// The pages that each device sees; none before the first question.
     seen: Option<Vec<Arc<SeenPages>>>,
     /// Whether all devices have prepared, and nothing has changed since.
@@ -32,6 +40,21 @@ pub(super) struct Joint {
 }
 
 impl Joint {
+    /// Nothing is known. Devices have arrived so often in the exchange memory; in this run, none has.
+    pub fn new(arrivals: u64) -> Self {
+        Self { arrivals, ..Self::default() }
+    }
+
+    /// Visits that need pages that this rank's devices are missing.
+    pub fn missing(&self) -> u64 {
+        self.missing.into()
+    }
+
+    /// Adds visits that need pages that other devices are missing.
+    pub fn miss(&mut self, missing: impl Iterator<Item = u64>) {
+        self.missing = missing.fold(self.missing, |all, missing| all | missing as u32);
+    }
+
     /// Begins a run: the initial frontier is what a superstep before the first one would have found.
     pub fn begin(&mut self, algorithm: &dyn Algorithm, graph: &Graph) {
         if algorithm.is_traversal() {
@@ -50,17 +73,45 @@ impl Joint {
 }
 
 impl Team {
+    /// Whether all devices, of all ranks, can run supersteps together.
+    pub(super) fn all_run_jointly(&mut self) -> Result<bool> {
+        if let Some(possible) = self.joint.possible {
+            return Ok(possible);
+        }
+        let own = self.members.iter().map(|member| u32::from(member.runs_jointly())).collect();
+        let possible = self.of_all_devices(own)?.iter().all(|can| *can != 0);
+        self.joint.possible = Some(possible);
+        Ok(possible)
+    }
+
+    /// Whether the engine is to be asked before the next superstep: ranks stop after the same one.
+    fn returns(&self, begun: Instant) -> bool {
+        match &self.cluster {
+            None => begun.elapsed() >= TURN,
+            Some(cluster) => {
+                let agreed = cluster.is_agreed(Wish::Return) || cluster.is_agreed(Wish::Stop);
+                cluster.fulfil(Wish::Return);
+                agreed
+            }
+        }
+    }
+
     /// Runs supersteps from `step` on, as long as all devices have the pages that they see. None if they do not.
     pub(super) fn run_jointly(&mut self, step: &Step) -> Result<RunAhead> {
         let begun = Instant::now();
         let (mut next, mut supersteps) = (Some(*step), Vec::new());
-        while begun.elapsed() < TURN
-            && let Some(step) = next
+        while let Some(step) = next
             && self.can_run_jointly(&step)?
         {
+            if let Some(cluster) = self.cluster.as_ref().filter(|_| begun.elapsed() >= TURN) {
+                cluster.wish(Wish::Return);
+            }
             let ahead = self.joint_superstep(&step)?;
             next = self.algorithm.next(&self.graph, &step, &ahead.end.summary);
             supersteps.push(ahead);
+            if self.returns(begun) {
+                break;
+            }
         }
         if supersteps.is_empty() {
             // A superstep of the engine begins with a list of pages.
@@ -87,8 +138,10 @@ impl Team {
         let ends = self.jointly(|device| JointPart::Prepare { step: *step, seen: Arc::clone(&seen[device]) });
         self.joint.seen = Some(seen);
         let ends = ends?;
-        self.joint.ready = ends.iter().all(|end| end.ready);
-        self.joint.missing = all_missing(&ends);
+        let found = ends.iter().map(|end| [u32::from(end.ready), end.missing]).collect();
+        let of_all = self.of_all_devices(found)?;
+        self.joint.ready = of_all.iter().all(|[ready, _]| *ready != 0);
+        self.joint.missing = of_all.iter().fold(0, |all, [_, missing]| all | missing);
         Ok(self.joint.ready && self.joint.missing >> self.number_of(step) & 1 == 0)
     }
 
@@ -143,7 +196,8 @@ impl Team {
         let begun = Instant::now();
         self.joint.pages_known = false;
         let (found, messages, received) = (self.joint.found, self.messages(), self.messages_of_others());
-        let arrivals = self.exchange.arrivals() + self.members.len() as u64;
+        self.joint.arrivals += self.plan.parts.len() as u64;
+        let arrivals = self.joint.arrivals;
         let ends = self.jointly(|device| JointPart::Superstep {
             step: *step,
             found,
@@ -156,7 +210,7 @@ impl Team {
             self.exchange.abandon();
         })?;
         let (bytes, _) = self.replies();
-        let missing = all_missing(&ends);
+        self.joint.missing = ends.iter().fold(0, |missing, end| missing | end.missing);
         let ns = ends.iter().map(|end| end.end.exchange.ns).max().unwrap_or(0);
         self.direction = step.direction;
         self.page_edges = (step.visit == Visit::All).then(|| self.edges_of_all(step.direction));
@@ -165,12 +219,7 @@ impl Team {
         let pages = if step.visit == Visit::None { 0 } else { visited.min(all) };
         let mut end = self.sum(ends.into_iter().map(|end| end.end).collect())?;
         end.exchange = ExchangeWork { bytes, ns };
-        (self.joint.found, self.joint.missing) = (end.summary, missing);
+        self.joint.found = end.summary;
         Ok(Ahead { step: *step, end, pages, wall_ns: begun.elapsed().as_nanos() as u64 })
     }
-}
-
-/// Visits that need pages that any device is missing.
-fn all_missing(ends: &[JointEnd]) -> u32 {
-    ends.iter().fold(0, |missing, end| missing | end.missing)
 }

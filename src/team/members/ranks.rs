@@ -1,10 +1,12 @@
-//! What a team does when it spans the ranks of a cluster: values and messages cross between ranks after the members
+//! What a team does when it spans the ranks of a cluster: values and messages cross between machines after the members
 //! have written them, and sums are those of all devices.
 //!
 //! ```text
 //!  members write ─▶ pieces cross ─▶ members read                      (reduction, gather)
 //!  members write ─▶ numbers of vertices, to all ─▶ messages cross ─▶ members read    (traversals)
 //! ```
+//!
+//! Ranks of one machine read what the others have written where it is: they only wait for it.
 
 use super::Team;
 use crate::cluster::Cluster;
@@ -16,9 +18,9 @@ use crate::model::algorithm::{State, Step, Summary};
 use crate::model::bits::bit_words;
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
-use crate::team::crossing::{Crossing, Piece};
+use crate::team::crossing::{Crossing, Piece, read, written};
 use crate::team::plan::STAGING_BYTES;
-use crate::team::schedule::MessageRegion;
+use crate::team::schedule::{MessageRegion, Round};
 use bytemuck::{Pod, Zeroable};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -41,12 +43,15 @@ pub(super) struct Ended {
     pub edges: u64,
     /// What its rank [wants](crate::cluster::Wish).
     wishes: u64,
+    /// After a joint superstep, visits that need pages that its rank's devices are missing.
+    pub missing: u64,
 }
 
 impl Ended {
-    pub fn new(summary: &Summary, edges: u64, wishes: u64) -> Self {
+    /// The sums of a device that has opened lists of so many edges; its rank wants this, and misses these pages.
+    pub fn new(summary: &Summary, edges: u64, [wishes, missing]: [u64; 2]) -> Self {
         let Summary { totals, activated, activated_edges } = *summary;
-        Self { totals, activated, activated_edges, edges, wishes }
+        Self { totals, activated, activated_edges, edges, wishes, missing }
     }
 
     /// Adds the device's sums to those of the devices before it.
@@ -73,32 +78,71 @@ impl Team {
         Ok(all)
     }
 
+    /// Waits for all ranks, if some of them share memory.
+    pub(super) fn meet_neighbours(&self) -> Result<()> {
+        match self.cluster.as_ref().filter(|_| self.plan.places.has_neighbours()) {
+            Some(cluster) => cluster.meet(),
+            None => Ok(()),
+        }
+    }
+
     /// Moves what the members have put in a round of the reduction, and what they will merge in the next.
     pub(super) fn cross_reduction(&self, round: usize) -> Result<()> {
         let Some(cluster) = &self.cluster else { return Ok(()) };
-        self.cross(cluster, &self.plan.crossings.reduce[round])
+        self.cross(cluster, &self.plan.crossings.reduce[round])?;
+        self.meet_neighbours()
     }
 
-    /// How often the pieces that cross in the current gather have been announced.
-    pub(super) fn announced(&self) -> HashMap<u64, u64> {
-        let pieces = &self.plan.crossings.gather[usize::from(self.turn)].send;
-        let places = pieces.iter().filter_map(|piece| place(&piece.written));
-        places.map(|at| (at, self.exchange.announced(at))).collect()
+    /// How often pieces have been announced that the next gather sends to other machines, or takes from them.
+    pub(super) fn announced(&self) -> Announced {
+        // The gather that comes next: `gathering` has not been called yet.
+        let turn = usize::from(!self.turn);
+        let now = |places: &mut dyn Iterator<Item = u64>| places.map(|at| (at, self.exchange.announced(at))).collect();
+        let sent = &self.plan.crossings.gather[turn].send;
+        let taken = self.plan.crossings.take[turn].iter().flatten();
+        Announced {
+            sent: now(&mut sent.iter().filter_map(|piece| written(&piece.written))),
+            taken: now(&mut taken.filter_map(read)),
+        }
     }
 
-    /// Moves what the members put in the current gather, and starts the moves that take what others have put. With
-    /// `before`, what had been announced before the gather, waits until the members have put everything.
-    pub(super) fn cross_gather(&mut self, before: Option<&HashMap<u64, u64>>) -> Result<()> {
-        let Some(cluster) = self.cluster.clone() else { return Ok(()) };
-        let turn = usize::from(self.turn);
-        let crossing = std::mem::take(&mut self.plan.crossings.gather[turn]);
-        let waited = before.map_or(Ok(()), |before| await_announcements(&self.exchange, before));
-        let crossed = waited.and_then(|()| self.cross(&cluster, &crossing));
-        crossing.receive.iter().for_each(|piece| self.exchange.announce(&piece.written));
-        self.plan.crossings.gather[turn] = crossing;
-        crossed?;
-        let take = self.plan.crossings.take[turn].clone();
+    /// Moves what the members have put before the first superstep, and starts the moves that take what others have put:
+    /// those of this machine (`near`), and of others.
+    pub(super) fn cross_first_gather(&mut self, near: &Round) -> Result<()> {
+        if self.cluster.is_some() {
+            self.receive_gather()?;
+            self.meet_neighbours()?;
+        }
+        for take in [near, &self.plan.crossings.take[usize::from(self.turn)].clone()] {
+            if !take.iter().all(Vec::is_empty) {
+                self.start_round(take)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves what the members put in the current gather, when they have put everything, and starts the moves that take
+    /// what other machines have put. `before`: what had been announced before the gather.
+    pub(super) fn cross_gather(&mut self, before: &Announced) -> Result<()> {
+        if self.cluster.is_none() {
+            return Ok(());
+        }
+        await_announcements(&self.exchange, &before.sent)?;
+        self.receive_gather()?;
+        // Other ranks of this machine have received some of it.
+        await_announcements(&self.exchange, &before.taken)?;
+        let take = self.plan.crossings.take[usize::from(self.turn)].clone();
         if take.iter().all(Vec::is_empty) { Ok(()) } else { self.start_round(&take) }
+    }
+
+    /// Sends what other machines need of the current gather, and receives and announces what this rank receives for its
+    /// machine.
+    fn receive_gather(&self) -> Result<()> {
+        let Some(cluster) = &self.cluster else { return Ok(()) };
+        let crossing = &self.plan.crossings.gather[usize::from(self.turn)];
+        self.cross(cluster, crossing)?;
+        crossing.receive.iter().for_each(|piece| self.exchange.announce(&piece.written));
+        Ok(())
     }
 
     fn cross(&self, cluster: &Cluster, crossing: &Crossing) -> Result<()> {
@@ -106,7 +150,7 @@ impl Team {
             return Ok(());
         }
         let words = |piece: &Piece| {
-            let at = place(&piece.written).expect("pieces that cross are written");
+            let at = written(&piece.written).expect("pieces that cross are written");
             self.exchange.words(at, self.words_of(&piece.written))
         };
         let outgoing: Vec<_> =
@@ -126,7 +170,7 @@ impl Team {
     }
 
     /// Moves the messages of a traversal: first the numbers of vertices in them, which have their lengths, then those
-    /// that are not empty.
+    /// that are not empty, once to each other machine.
     pub(super) fn cross_messages(&self) -> Result<()> {
         let Some(cluster) = &self.cluster else { return Ok(()) };
         let places = &self.plan.places;
@@ -138,10 +182,10 @@ impl Team {
             assert_eq!(counts.len(), self.regions(rank).count(), "messages of rank {rank}");
             for (region, found) in self.regions(rank).zip(counts) {
                 let words = || self.exchange.words(region.at, self.message_words(region, found));
+                let receivers = places.first_elsewhere(rank, 0..places.ranks());
                 if rank == places.rank() && found > 0 {
-                    let others = (0..places.ranks()).filter(|&to| to != rank);
-                    outgoing.extend(others.map(|to| Outgoing { to, words: words() }));
-                } else if rank != places.rank() {
+                    outgoing.extend(receivers.into_iter().map(|to| Outgoing { to, words: words() }));
+                } else if receivers.contains(&places.rank()) {
                     count(region).store(found, Relaxed);
                     if found > 0 {
                         incoming.push(Incoming { from: rank, words: words() });
@@ -149,7 +193,9 @@ impl Team {
                 }
             }
         }
-        cluster.transfer(&outgoing, &incoming)
+        cluster.transfer(&outgoing, &incoming)?;
+        // Other ranks of this machine have received messages for all of them.
+        if places.is_spread() { self.meet_neighbours() } else { Ok(()) }
     }
 
     /// The messages of a rank's devices.
@@ -292,19 +338,19 @@ enum Kind {
     Frontier(u32),
 }
 
-/// The place that a move writes to in the exchange memory.
-fn place(one: &Move) -> Option<u64> {
-    match one {
-        Move::Put { at, .. } | Move::Pack { at, .. } => Some(*at),
-        _ => None,
-    }
+/// How often the pieces of a gather had been announced before it, by place.
+pub(super) struct Announced {
+    /// Those that this rank sends to other machines.
+    sent: HashMap<u64, u64>,
+    /// Those that its devices take from other machines.
+    taken: HashMap<u64, u64>,
 }
 
 /// Waits until everything has been announced once more: a GPU puts after its superstep has ended.
 fn await_announcements(exchange: &Arc<ExchangeMemory>, before: &HashMap<u64, u64>) -> Result<()> {
     while before.iter().any(|(&at, &count)| exchange.announced(at) <= count) {
         if exchange.is_abandoned() {
-            return Err(Error::Parameter("a device of this rank has failed".into()));
+            return Err(Error::Parameter("a device of this machine has failed".into()));
         }
         std::thread::sleep(LOOK);
     }

@@ -1,5 +1,6 @@
 //! `topostream-mpi`: topostream's `run` on the ranks of an MPI job.
 
+mod shared;
 mod transport;
 
 use std::sync::Arc;

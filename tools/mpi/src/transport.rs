@@ -5,8 +5,11 @@
 //! intervals: blocking calls of MPI keep a core busy, which worker threads of the same machine need. Libraries move
 //! bytes only while they are called, so that there is no pause as long as messages complete.
 //!
+//! Ranks of one machine find out at the start that they can [share memory](crate::shared), and then exchange through it.
+//!
 //! MPI is fail-stop. An error within it ends the job; a rank that fails by itself calls [`abort`].
 
+use crate::shared::{Address, Offer, SETTING, machines};
 use mpi::environment::Universe;
 use mpi::request::{RequestCollection, multiple_scope};
 use mpi::topology::SimpleCommunicator;
@@ -16,11 +19,14 @@ use mpi::traits::{
 };
 use mpi::{Count, Tag, Threading};
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::thread;
 use std::time::{Duration, Instant};
 use topostream::cluster::transport::{Incoming, Outgoing, Transport};
-use topostream::error::Result;
+use topostream::error::{Error, Result};
+use topostream_formats::Error as StoreError;
+use topostream_formats::buffer::SharedMemory;
 
 /// The tag of values and messages.
 const VALUES: Tag = 1;
@@ -43,6 +49,8 @@ pub struct Mpi {
     world: World,
     rank: usize,
     ranks: usize,
+    /// The machine of each rank.
+    machines: Vec<usize>,
 }
 
 /// The communicator of all ranks.
@@ -112,7 +120,11 @@ pub fn start() -> Result<(Universe, Mpi), String> {
     }
     let world = universe.world();
     let (rank, ranks) = (world.rank() as usize, world.size() as usize);
-    Ok((universe, Mpi { world: World(world), rank, ranks }))
+    let mut mpi = Mpi { world: World(world), rank, ranks, machines: (0..ranks).collect() };
+    if ranks > 1 {
+        mpi.machines = mpi.find_machines();
+    }
+    Ok((universe, mpi))
 }
 
 /// Ends the job: this process, and all other ranks, whatever they do.
@@ -161,18 +173,41 @@ impl Mpi {
         });
         all
     }
-}
 
-impl Transport for Mpi {
-    fn rank(&self) -> usize {
-        self.rank
+    /// Finds out which ranks can share memory.
+    fn find_machines(&self) -> Vec<usize> {
+        let shares = std::env::var_os(SETTING).is_none_or(|set| set != "off");
+        let offer = shares.then(|| Offer::new(1).ok()).flatten();
+        let address = offer.as_ref().and_then(|offer| offer.address().ok());
+        let addresses = self.gather(&address.map_or_else(Vec::new, |address| address.to_bytes()));
+        let can_open = |bytes: &Vec<u8>| Address::of_bytes(bytes).is_some_and(|address| address.open().is_ok());
+        let reached: Vec<u8> = addresses.iter().map(|bytes| u8::from(shares && can_open(bytes))).collect();
+        // Nobody closes what it offers before all have tried.
+        let reaches = self.gather(&reached);
+        machines(&reaches.iter().map(|row| row.iter().map(|reach| *reach != 0).collect()).collect::<Vec<_>>())
     }
 
-    fn ranks(&self) -> usize {
-        self.ranks
+    /// Memory that the ranks of this machine share: the first of them makes it.
+    fn share_on_machine(&self, what: &str, bytes: u64) -> Result<SharedMemory> {
+        let refused = || Error::Store(StoreError::Allocation { what: what.to_owned(), bytes });
+        let machine = self.machines[self.rank];
+        let offer = (machine == self.rank).then(|| Offer::new(bytes));
+        let address = offer.as_ref().and_then(|offer| offer.as_ref().ok()?.address().ok());
+        let addresses = self.gather(&address.map_or_else(Vec::new, |address| address.to_bytes()));
+        let memory = match &offer {
+            Some(offer) => offer.as_ref().map_err(|_| refused()).and_then(|offer| Ok(offer.map(what, bytes)?)),
+            None => {
+                let file = Address::of_bytes(&addresses[machine]).and_then(|address| address.open().ok());
+                file.ok_or_else(refused).and_then(|file| Ok(SharedMemory::of_file(what, &file, bytes)?))
+            }
+        };
+        // Nobody closes what it offers before all have it.
+        self.gather(&[]);
+        memory
     }
 
-    fn all_gather(&mut self, own: &[u8]) -> Result<Vec<Vec<u8>>> {
+    /// Gathers the bytes of all ranks.
+    fn gather(&self, own: &[u8]) -> Vec<Vec<u8>> {
         let mut block = vec![0u8; BLOCK_BYTES];
         block[..LENGTH_BYTES].copy_from_slice(&(own.len() as u64).to_le_bytes());
         let small = own.len().min(BLOCK_BYTES - LENGTH_BYTES);
@@ -187,13 +222,35 @@ impl Transport for Mpi {
             .collect();
         let longest = blocks.iter().map(|(length, _)| *length).max().unwrap_or(0);
         if longest <= BLOCK_BYTES - LENGTH_BYTES {
-            return Ok(blocks.iter().map(|(length, contents)| contents[..*length].to_vec()).collect());
+            return blocks.iter().map(|(length, contents)| contents[..*length].to_vec()).collect();
         }
         let mut padded = own.to_vec();
         padded.resize(longest, 0);
         let all = self.gather_blocks(&padded);
         let contents = all.chunks_exact(longest).zip(&blocks);
-        Ok(contents.map(|(contents, (length, _))| contents[..*length].to_vec()).collect())
+        contents.map(|(contents, (length, _))| contents[..*length].to_vec()).collect()
+    }
+}
+
+impl Transport for Mpi {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn machines(&self) -> Vec<usize> {
+        self.machines.clone()
+    }
+
+    fn share(&mut self, what: &str, bytes: u64) -> Result<Arc<SharedMemory>> {
+        self.share_on_machine(what, bytes).map(Arc::new)
+    }
+
+    fn all_gather(&mut self, own: &[u8]) -> Result<Vec<Vec<u8>>> {
+        Ok(self.gather(own))
     }
 
     fn transfer(&mut self, outgoing: &[Outgoing<'_>], incoming: &[Incoming<'_>]) -> Result<()> {

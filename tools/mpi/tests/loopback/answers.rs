@@ -1,6 +1,6 @@
 //! Answers of several ranks are those of one process.
 
-use crate::job::{run, text, topostream};
+use crate::job::{Ended, run, run_apart, text, topostream};
 use crate::stores;
 use std::ffi::OsStr;
 
@@ -33,11 +33,16 @@ fn results_are_those_of_one_process() {
         topostream(&one.iter().map(OsStr::new).collect::<Vec<_>>());
         let ranks = [2, 4][number % 2];
         let several = arguments(&shared);
-        let ended = run(ranks, &several.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(ended.code, Some(0), "{command:?} on {ranks} ranks: {}", ended.stderr);
-        let [expected, found] = [&alone, &shared].map(|path| std::fs::read_to_string(path).unwrap());
-        assert!(expected == found, "{command:?} on {ranks} ranks: other results");
-        assert_eq!(ended.stdout.matches("network: ").count(), 1, "{}", ended.stdout);
+        let arguments: Vec<&str> = several.iter().map(String::as_str).collect();
+        // Through memory that ranks share, and by messages, as between machines.
+        for (run, how) in [(run as fn(usize, &[&str]) -> Ended, "shared memory"), (run_apart, "messages")] {
+            let ended = run(ranks, &arguments);
+            assert_eq!(ended.code, Some(0), "{command:?} on {ranks} ranks, {how}: {}", ended.stderr);
+            let [expected, found] = [&alone, &shared].map(|path| std::fs::read_to_string(path).unwrap());
+            assert!(expected == found, "{command:?} on {ranks} ranks, {how}: other results");
+            assert_eq!(ended.stdout.matches("network: ").count(), 1, "{}", ended.stdout);
+            std::fs::remove_file(&shared).unwrap();
+        }
     }
 }
 
@@ -99,14 +104,17 @@ fn the_report_has_the_ranks() {
     let store = text(&stores().path("graph"));
     let mut arguments = vec!["run", "pagerank", &store, "--iterations", "3", "--json", "--strategy", "shard"];
     arguments.extend(RESOURCES);
-    let ended = run(3, &arguments);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
-    let ranks = report["ranks"].as_array().unwrap();
-    assert_eq!((ranks.len(), report["sharing"]["devices"].as_array().unwrap().len()), (3, 3));
-    let sum = |field: &str| ranks.iter().map(|rank| rank[field].as_u64().unwrap()).sum::<u64>();
-    assert_eq!(sum("disk_bytes"), report["total"]["disk_bytes"].as_u64().unwrap());
-    assert!(sum("sent_bytes") > 0 && sum("sent_bytes") == sum("received_bytes"), "{ranks:?}");
+    let sent = [run(3, &arguments), run_apart(3, &arguments)].map(|ended| {
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        let ranks = report["ranks"].as_array().unwrap();
+        assert_eq!((ranks.len(), report["sharing"]["devices"].as_array().unwrap().len()), (3, 3));
+        let sum = |field: &str| ranks.iter().map(|rank| rank[field].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(sum("disk_bytes"), report["total"]["disk_bytes"].as_u64().unwrap());
+        assert_eq!(sum("sent_bytes"), sum("received_bytes"), "{ranks:?}");
+        report["total"]["network_bytes"].as_u64().unwrap()
+    });
+    assert!(sent[0] > 0 && 10 * sent[0] < sent[1], "in shared memory, only sums are sent: {sent:?}");
 }
 
 /// Without a launcher it is one rank.

@@ -82,6 +82,11 @@ pub struct Job {
 impl Job {
     /// Starts a job. Each element of `parts` is a number of ranks, and the arguments of their program.
     pub fn start(parts: &[(usize, Vec<String>)]) -> Self {
+        Self::start_by(&[], parts)
+    }
+
+    /// The same with words before the name of the program.
+    pub fn start_by(before: &[&str], parts: &[(usize, Vec<String>)]) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let mut command = Command::new("mpirun");
@@ -102,7 +107,7 @@ impl Job {
             if at > 0 {
                 command.arg(":");
             }
-            command.args(["-n", &ranks.to_string(), TOPOSTREAM_MPI]).args(arguments);
+            command.args(["-n", &ranks.to_string()]).args(before).arg(TOPOSTREAM_MPI).args(arguments);
         }
         let launcher = command.env(MARK, &mark).stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(Stdio::null());
         let launcher = launcher.spawn().expect("mpirun starts");
@@ -216,6 +221,12 @@ impl Random {
 /// Runs a job to its end: the same command on all ranks.
 pub fn run(ranks: usize, arguments: &[&str]) -> Ended {
     Job::start(&[(ranks, words(arguments))]).end_within(LIMIT)
+}
+
+/// The same with ranks that share no memory, as if each were on a machine of its own.
+pub fn run_apart(ranks: usize, arguments: &[&str]) -> Ended {
+    let before = ["env", "TOPOSTREAM_RANKS_SHARE_MEMORY=off"];
+    Job::start_by(&before, &[(ranks, words(arguments))]).end_within(LIMIT)
 }
 
 pub fn words(arguments: &[&str]) -> Vec<String> {
