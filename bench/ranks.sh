@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measures ranks of topostream-mpi on one machine beside one process with as many threads: time, bytes between ranks
-# beside those of the schedule, and what a checkpoint costs.
+# Measures ranks of topostream-mpi on one machine beside one process with as many threads: time, through the memory that
+# they share and by messages as between machines, the bytes of messages beside those of the schedule, and what a
+# checkpoint costs.
 #
 #     bench/ranks.sh                      PageRank on R-MAT 22 in BENCH_DIR, 1, 2, 4 and 8 ranks that share all cores
 #     bench/ranks.sh --scale 16 --ranks 1,2 --runs 1          functional check
@@ -55,16 +56,26 @@ info = json.load(sys.stdin)
 vertices = info["manifest"]["vertices"]
 print(vertices, vertices - info["degrees"][0]["empty"])
 ')
-printf '%-16s %12s %8s %10s %14s %8s %14s %12s\n' strategy ranks threads ms spread ratio 'bytes a step' 'of schedule'
+printf '%-16s %14s %8s %10s %14s %8s %14s %12s\n' strategy ranks threads ms spread ratio 'bytes a step' 'of schedule'
 for strategy in replicate shard; do
     for traffic in pull push; do
         common=(run pagerank "$store" --iterations "$iterations" --traffic "$traffic")
         common+=(--device cpu --strategy "$strategy" --json)
         one=
-        for count in 0 ${ranks//,/ }; do
+        ways=(0)
+        for count in ${ranks//,/ }; do
+            ways+=("$count")
+            [ "$count" = 1 ] || ways+=("$count,messages")
+        done
+        # One process again at the end: machines change.
+        ways+=(0)
+        for way in "${ways[@]}"; do
+            count=${way%,*}
             threads=$((count > 0 ? (cores + count - 1) / count : cores))
             command=("$topostream")
-            [ "$count" = 0 ] || command=("${mpirun[@]}" -n "$count" "$topostream_mpi")
+            shared=$([ "$way" = "$count" ] && echo on || echo off)
+            environment=(env TOPOSTREAM_RANKS_SHARE_MEMORY="$shared")
+            [ "$count" = 0 ] || command=("${mpirun[@]}" -n "$count" "${environment[@]}" "$topostream_mpi")
             for _ in $(seq "$runs"); do
                 "${command[@]}" "${common[@]}" --threads "$threads"
                 printf '\0'
@@ -73,9 +84,9 @@ for strategy in replicate shard; do
             read -r ms spread bytes share < <(python3 -c "$summary" "${of[@]}" <"$dir/ranks.out")
             one=${one:-$ms}
             ratio=$(python3 -c "print(f'{$ms / $one:.2f}')")
-            name=$([ "$count" = 0 ] && echo 'one process' || echo "$count")
+            name=$([ "$count" = 0 ] && echo 'one process' || echo "${way/,/, }")
             row=("$strategy $traffic" "$name" "$threads" "$ms" "$spread" "$ratio" "$bytes" "$share")
-            printf '%-16s %12s %8s %10s %14s %8s %14s %12s\n' "${row[@]}"
+            printf '%-16s %14s %8s %10s %14s %8s %14s %12s\n' "${row[@]}"
         done
     done
 done

@@ -18,6 +18,7 @@ pub(crate) mod asynchronous;
 mod buffer;
 mod checkpointing;
 mod column;
+mod completion;
 mod declared;
 mod explain;
 mod gate;
@@ -384,7 +385,9 @@ impl Session<'_> {
     async fn superstep(&mut self, step: Step, before: Option<&Summary>) -> Result<(Step, StepReport, Summary)> {
         let (started, network) = (Instant::now(), self.network());
         let step = &self.choose(step, before)?;
-        let (PagePlan { pages, policy, parts }, deferred) = self.plan_pages(step)?;
+        let (mut plan, deferred) = self.plan_pages(step)?;
+        self.complete(step, &mut plan);
+        let PagePlan { pages, policy, parts } = plan;
         let report = StepReport {
             superstep: step.superstep,
             direction: (step.visit != Visit::None).then_some(step.direction),
@@ -420,6 +423,7 @@ impl Session<'_> {
         let ending = Ending { wall_ns: report.vertex_ns, vertex_ns, exchange };
         self.rates.learn(&report, (intervals.requested_bytes, intervals.partial_reads));
         report.wall_ns = elapsed_ns(started);
+        self.completion.paced(report.wall_ns);
         // The time before the pages, and what passed between two readings of the clock.
         let host_ns = report.wall_ns.saturating_sub(intervals.sum_ns() + ending.wall_ns);
         report.waits = waits(host_ns, &intervals, &ending, (&report, self.device.lanes()));

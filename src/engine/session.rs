@@ -2,6 +2,7 @@
 
 use super::alternatives::{self, RatesSoFar};
 use super::asynchronous::PageScheduler;
+use super::completion::Completion;
 use super::roster::{DeviceSetup, MakeCpu};
 use super::stream::PageStream;
 use super::{Engine, EngineOptions, ranks};
@@ -43,6 +44,8 @@ pub(super) struct Session<'a> {
     scheduler: Option<PageScheduler>,
     /// The rates of disk and device so far.
     pub(super) rates: RatesSoFar,
+    /// When to bring all pages to the device.
+    pub(super) completion: Completion,
     /// A superstep whose pages are known already.
     pub(super) planned: Option<(Step, PagePlan)>,
     /// What this rank had sent to others before the run.
@@ -97,7 +100,7 @@ impl<'a> Session<'a> {
         let scheduler =
             options.asynchronous.then(|| PageScheduler::new(entries, graph.out_degrees.values(), plan.frames as usize));
         let rates = RatesSoFar::new(store, options, plan.read_bytes, (&device.name(), device.lanes()));
-        let planned = None;
+        let (planned, completion) = (None, Completion::default());
         Ok(Self {
             store,
             options,
@@ -112,6 +115,7 @@ impl<'a> Session<'a> {
             spans,
             scheduler,
             rates,
+            completion,
             planned,
             traffic: options.ranks().map_or_else(Traffic::default, |cluster| cluster.traffic()),
         })

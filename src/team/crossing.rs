@@ -53,6 +53,18 @@ pub struct Crossings {
     pub take: [Round; 2],
 }
 
+impl Crossings {
+    /// The places of the pieces that this rank sends to other machines in a gather.
+    pub fn sent(&self, turn: usize) -> impl Iterator<Item = u64> {
+        self.gather[turn].send.iter().filter_map(|piece| written(&piece.written))
+    }
+
+    /// The places of the pieces that its devices take from other machines.
+    pub fn taken(&self, turn: usize) -> impl Iterator<Item = u64> {
+        self.take[turn].iter().flatten().filter_map(read)
+    }
+}
+
 /// A schedule as one rank sees it.
 pub struct RankSchedule {
     /// The moves of its devices, with the places on this rank. The messages are those of all devices.
@@ -120,7 +132,7 @@ pub(super) fn written(one: &Move) -> Option<u64> {
 }
 
 /// The place that a move reads in the exchange memory.
-pub(super) fn read(one: &Move) -> Option<u64> {
+fn read(one: &Move) -> Option<u64> {
     match one {
         Move::Merge { at, .. } | Move::Take { at, .. } | Move::Unpack { at, .. } => Some(*at),
         _ => None,

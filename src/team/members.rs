@@ -32,7 +32,7 @@ use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
 use crate::pages::fetch::PageRef;
 use joint::Joint;
-use ranks::Ended;
+use ranks::{Ended, Gathers};
 use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -69,6 +69,7 @@ pub struct Team {
     /// Pages to be deferred after the devices have exchanged their activations.
     deferred: Vec<PageRef>,
     joint: Joint,
+    gathers: Gathers,
     /// Whether the run has ended well.
     finished: bool,
 }
@@ -95,7 +96,7 @@ impl Team {
         cluster: Option<Arc<Cluster>>,
     ) -> Self {
         let sharded = plan.strategy == Strategy::Shard;
-        let joint = Joint::new(exchange.arrivals());
+        let (joint, gathers) = (Joint::new(exchange.arrivals()), Gathers::new(&plan.crossings, &exchange));
         let layout = plan.traversal.then(|| MessageLayout::new(&plan.declared, sharded));
         let report = |(name, part): (String, &Part)| DeviceReport {
             device: name,
@@ -127,6 +128,7 @@ impl Team {
             reports,
             deferred: Vec::new(),
             joint,
+            gathers,
             finished: false,
         }
     }
@@ -289,8 +291,7 @@ impl Device for Team {
     }
 
     fn initialise(&mut self) -> Result<Scalars> {
-        // A device counts announcements from its creation on.
-        self.meet_neighbours()?;
+        self.begin_together()?;
         let sums = self.each(|member| member.initialise())?;
         self.joint.begin(&*self.algorithm, &self.graph);
         let (put, take) = self.gathering();
@@ -422,9 +423,7 @@ impl Device for Team {
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
-        let announced = self.announced();
-        if !self.plan.traversal {
-            // Waits between devices of several ranks are for their work, not for their pages.
+        if self.gathers.meets && !self.plan.traversal {
             self.meet_neighbours()?;
         }
         let mut exchange = if self.plan.traversal { self.exchange_messages()? } else { self.reduce()? };
@@ -440,7 +439,7 @@ impl Device for Team {
         let ends = self.end_all(step)?;
         self.each(|member| member.end_gather())?;
         let crossing = Instant::now();
-        self.cross_gather(&announced)?;
+        self.cross_gather()?;
         let all = self.sum(ends)?;
         if self.cluster.is_some() {
             exchange.ns += crossing.elapsed().as_nanos() as u64;
@@ -460,7 +459,7 @@ impl Device for Team {
     fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State, &Complete<'_>) -> Result<()>) -> Result<()> {
         let state = Arc::new(self.whole(self.plan.traversal));
         load(&state, &|state, loaded| self.share_loaded(state, next, loaded))?;
-        self.meet_neighbours()?;
+        self.begin_together()?;
         self.each(|member| member.go_on_from(next, &state)).map(drop)
     }
 

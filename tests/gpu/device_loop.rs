@@ -112,6 +112,27 @@ gpu_test! {
 }
 
 gpu_test! {
+    /// In an engine's first run, too: pages that no superstep has visited yet are read once waiting for them has taken
+    /// as long, and not when each is reached.
+    fn a_first_search_does_not_wait_for_every_page() {
+        let (path, leaves) = (1_500, 200);
+        let along = (0..path - 1).map(|vertex| (vertex, vertex + 1));
+        let aside = (0..path).flat_map(|vertex| (0..leaves).map(move |leaf| (vertex, path + leaf)));
+        let edges = EdgeList::new(path + leaves, along.chain(aside).collect());
+        let store = TestStore::new(&edges, &small_pages(ENCODINGS[0]));
+        let pages = store.open().topology(Direction::Out).unwrap().page_count();
+        assert!(pages > 15, "{pages} pages");
+        for bottom_up in [false, true] {
+            let engine = store.engine(Setting::default().options());
+            let first = search(&engine, 0, false, bottom_up).unwrap();
+            assert!(first.levels.dense() == levels(&edges, 0));
+            let by_host = first.levels.report.steps.iter().filter(|step| !ran_alone(step)).count();
+            assert!((1..=6).contains(&by_host), "{by_host} of {} supersteps, {pages} pages", path);
+        }
+    }
+}
+
+gpu_test! {
     /// Tiny frontiers, whose vertices are listed as they are activated: one list in two large pages, many short ones in
     /// many small pages, adjacent vertices, and a vertex that many lists have.
     fn tiny_frontiers() {

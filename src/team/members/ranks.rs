@@ -18,13 +18,12 @@ use crate::model::algorithm::{State, Step, Summary};
 use crate::model::bits::bit_words;
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
-use crate::team::crossing::{Crossing, Piece, read, written};
+use crate::team::crossing::{Crossing, Crossings, Piece, written};
 use crate::team::plan::STAGING_BYTES;
 use crate::team::schedule::{MessageRegion, Round};
 use bytemuck::{Pod, Zeroable};
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 use topostream_formats::PageId;
@@ -93,22 +92,20 @@ impl Team {
         self.meet_neighbours()
     }
 
-    /// How often pieces have been announced that the next gather sends to other machines, or takes from them.
-    pub(super) fn announced(&self) -> Announced {
-        // The gather that comes next: `gathering` has not been called yet.
-        let turn = usize::from(!self.turn);
-        let now = |places: &mut dyn Iterator<Item = u64>| places.map(|at| (at, self.exchange.announced(at))).collect();
-        let sent = &self.plan.crossings.gather[turn].send;
-        let taken = self.plan.crossings.take[turn].iter().flatten();
-        Announced {
-            sent: now(&mut sent.iter().filter_map(|piece| written(&piece.written))),
-            taken: now(&mut taken.filter_map(read)),
+    /// Begins a run when all ranks have set up their devices: each counts announcements from then on.
+    pub(super) fn begin_together(&mut self) -> Result<()> {
+        self.meet_neighbours()?;
+        if self.cluster.is_some() && self.plan.places.has_neighbours() {
+            let own = self.members.iter().map(|member| u32::from(member.ends_by_itself())).collect();
+            self.gathers.meets = self.of_all_devices(own)?.iter().any(|by_itself| *by_itself != 0);
         }
+        Ok(())
     }
 
     /// Moves what the members have put before the first superstep, and starts the moves that take what others have put:
     /// those of this machine (`near`), and of others.
     pub(super) fn cross_first_gather(&mut self, near: &Round) -> Result<()> {
+        self.gathers.count[usize::from(self.turn)] += 1;
         if self.cluster.is_some() {
             self.receive_gather()?;
             self.meet_neighbours()?;
@@ -122,17 +119,34 @@ impl Team {
     }
 
     /// Moves what the members put in the current gather, when they have put everything, and starts the moves that take
-    /// what other machines have put. `before`: what had been announced before the gather.
-    pub(super) fn cross_gather(&mut self, before: &Announced) -> Result<()> {
+    /// what other machines have put.
+    pub(super) fn cross_gather(&mut self) -> Result<()> {
+        let turn = usize::from(self.turn);
+        self.gathers.count[turn] += 1;
         if self.cluster.is_none() {
             return Ok(());
         }
-        await_announcements(&self.exchange, &before.sent)?;
+        self.await_places(self.plan.crossings.sent(turn))?;
         self.receive_gather()?;
         // Other ranks of this machine have received some of it.
-        await_announcements(&self.exchange, &before.taken)?;
-        let take = self.plan.crossings.take[usize::from(self.turn)].clone();
+        self.await_places(self.plan.crossings.taken(turn))?;
+        let take = self.plan.crossings.take[turn].clone();
         if take.iter().all(Vec::is_empty) { Ok(()) } else { self.start_round(&take) }
+    }
+
+    /// Waits until the pieces at these places have been announced in the current gather: a GPU puts after its superstep
+    /// has ended.
+    fn await_places(&self, places: impl Iterator<Item = u64>) -> Result<()> {
+        let (gathers, turn) = (&self.gathers, usize::from(self.turn));
+        for at in places {
+            while self.exchange.announced(at) < gathers.before[&at] + gathers.count[turn] {
+                if self.exchange.is_abandoned() {
+                    return Err(Error::Parameter("a device of this machine has failed".into()));
+                }
+                std::thread::sleep(LOOK);
+            }
+        }
+        Ok(())
     }
 
     /// Sends what other machines need of the current gather, and receives and announces what this rank receives for its
@@ -338,21 +352,21 @@ enum Kind {
     Frontier(u32),
 }
 
-/// How often the pieces of a gather had been announced before it, by place.
-pub(super) struct Announced {
-    /// Those that this rank sends to other machines.
-    sent: HashMap<u64, u64>,
-    /// Those that its devices take from other machines.
-    taken: HashMap<u64, u64>,
+/// The gathers of a run so far, of which pieces cross between machines.
+#[derive(Debug)]
+pub(super) struct Gathers {
+    /// How often pieces that cross had been announced before the run, by place.
+    before: HashMap<u64, u64>,
+    /// The number of gathers, of each turn.
+    count: [u64; 2],
+    /// Whether ranks meet before they wait for each other's devices, since some wait with patience that has an end.
+    pub meets: bool,
 }
 
-/// Waits until everything has been announced once more: a GPU puts after its superstep has ended.
-fn await_announcements(exchange: &Arc<ExchangeMemory>, before: &HashMap<u64, u64>) -> Result<()> {
-    while before.iter().any(|(&at, &count)| exchange.announced(at) <= count) {
-        if exchange.is_abandoned() {
-            return Err(Error::Parameter("a device of this machine has failed".into()));
-        }
-        std::thread::sleep(LOOK);
+impl Gathers {
+    /// None so far.
+    pub fn new(crossings: &Crossings, exchange: &ExchangeMemory) -> Self {
+        let places = (0..2).flat_map(|turn| crossings.sent(turn).chain(crossings.taken(turn)));
+        Self { before: places.map(|at| (at, exchange.announced(at))).collect(), count: [0; 2], meets: false }
     }
-    Ok(())
 }

@@ -1,0 +1,92 @@
+//! Brings all pages to a device that has room for them, so that it can run supersteps by itself.
+//!
+//! A search visits a page when it first reaches a vertex whose list is there. As long as a superstep may need a page
+//! that is not on the device, the host paces it, and on a grid or a road network there are thousands of supersteps
+//! before the last page has been reached. Whether it will be reached is not known. This is the ski-rental problem: once
+//! supersteps that the host has paced have taken as long as all missing pages will take, these are read with the next
+//! one. That takes at most twice the time of the better way, whichever it is.
+
+use super::session::Session;
+use crate::model::algorithm::{Step, Visit};
+use crate::pages::PagePlan;
+use crate::pages::fetch::PageRef;
+use topostream_formats::PageId;
+
+/// Assumed nanoseconds to bring a byte to a device: a slow bus.
+const BUS_BYTE_NS: f64 = 0.1;
+
+/// What is known about the cost of waiting for pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Completion {
+    /// The time of supersteps that the host has paced, in nanoseconds.
+    spent_ns: f64,
+    /// The time from which on missing pages are looked for.
+    due_ns: f64,
+}
+
+impl Completion {
+    /// The host has paced a superstep.
+    pub fn paced(&mut self, wall_ns: u64) {
+        self.spent_ns += wall_ns as f64;
+    }
+
+    /// Whether it is time to look for missing pages.
+    fn is_due(&self) -> bool {
+        self.spent_ns >= self.due_ns
+    }
+
+    /// Whether missing pages that take so long are to be read now. If not, nobody looks for them before they are.
+    fn reads(&mut self, missing_ns: f64) -> bool {
+        let reads = self.spent_ns >= missing_ns;
+        // If they are read, or if there are none, others may be missing in another direction.
+        self.due_ns = if reads { 2.0 * self.spent_ns } else { missing_ns };
+        reads
+    }
+}
+
+impl Session<'_> {
+    /// Adds the pages of a superstep's direction that are not on the device to those that it visits, if they are due.
+    pub(super) fn complete(&mut self, step: &Step, plan: &mut PagePlan) {
+        let may = self.runs_ahead && !matches!(step.visit, Visit::All | Visit::None) && !plan.pages.is_empty();
+        if !may || !self.completion.is_due() || !self.device_keeps_all() {
+            return;
+        }
+        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        let direction = topology.direction();
+        let all = (0..topology.page_count()).map(|page| PageRef { direction, page: PageId(page) }).collect();
+        let missing = self.device.missing(all);
+        let (reads, bytes) = self.pages.missing_of(missing.iter().copied(), &plan.parts);
+        let on_bus = missing.len() as f64 * f64::from(topology.page_bytes()) * BUS_BYTE_NS;
+        if self.completion.reads(on_bus.max(self.rates.predicted_ns((reads, bytes), 0.0))) && !missing.is_empty() {
+            plan.pages.extend(missing);
+            plan.pages.sort_unstable_by_key(|page| page.page);
+            plan.pages.dedup();
+        }
+    }
+
+    /// Whether the device has room for all pages.
+    fn device_keeps_all(&self) -> bool {
+        let pages = self.store.topologies().map(|topology| u64::from(topology.page_count())).sum::<u64>();
+        self.device.pages_kept() >= pages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_read_once_waiting_has_cost_as_much() {
+        let mut completion = Completion::default();
+        assert!(completion.is_due() && !completion.reads(100.0));
+        completion.paced(60);
+        assert!(!completion.is_due());
+        completion.paced(50);
+        assert!(completion.is_due(), "what is missing may be less by now");
+        assert!(!completion.reads(120.0));
+        completion.paced(20);
+        assert!(completion.is_due() && completion.reads(110.0));
+        completion.paced(100);
+        assert!(!completion.is_due(), "for what is missing in another direction");
+    }
+}
