@@ -10,7 +10,7 @@ use super::session::Session;
 use crate::model::algorithm::{Step, Visit};
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
-use topostream_formats::PageId;
+use topostream_formats::{Direction, PageId};
 
 /// Assumed nanoseconds to bring a byte to a device: a slow bus.
 const BUS_BYTE_NS: f64 = 0.1;
@@ -64,9 +64,11 @@ impl Session<'_> {
         }
     }
 
-    /// Whether the device has room for all pages.
+    /// Whether the device has room for all pages that the algorithm may visit.
     fn device_keeps_all(&self) -> bool {
-        let pages = self.store.topologies().map(|topology| u64::from(topology.page_count())).sum::<u64>();
+        let visits = self.algorithm.visits(self.graph.has_in_lists);
+        let directions: Vec<Direction> = visits.iter().map(|(direction, _)| *direction).collect();
+        let pages = self.store.topologies_of(&directions).map(|topology| u64::from(topology.page_count())).sum::<u64>();
         self.device.pages_kept() >= pages
     }
 }

@@ -140,6 +140,15 @@ impl Store {
         std::iter::once(&self.out).chain(&self.in_lists)
     }
 
+    /// The topologies on disk that have the lists of these directions: a single one for both in an undirected graph.
+    pub fn topologies_of(&self, directions: &[Direction]) -> impl Iterator<Item = &Topology> {
+        let has = |direction: Direction| {
+            directions.iter().any(|of| self.topology(*of).map(Topology::direction) == Some(direction))
+        };
+        let visited: Vec<&Topology> = self.topologies().filter(|topology| has(topology.direction())).collect();
+        visited.into_iter()
+    }
+
     /// The context against which a topology's pages are checked.
     pub fn page_context<'a>(&self, topology: &'a Topology) -> PageContext<'a> {
         topology.page_context()

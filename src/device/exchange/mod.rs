@@ -222,7 +222,7 @@ impl ExchangeMemory {
         }
     }
 
-    /// How often the values at the offset of a piece have been announced.
+    /// How often values have been announced in the piece with this offset: of a gather, a piece has those of one move.
     pub fn announced(&self, at: u64) -> u64 {
         self.announcements(at).load(Acquire)
     }
@@ -248,7 +248,6 @@ impl ExchangeMemory {
     }
 
     fn announcements(&self, at: u64) -> &AtomicU64 {
-        assert!(at.is_multiple_of(self.piece_bytes), "{at} is within a piece of {} bytes", self.piece_bytes);
         self.counter(COUNTERS + at / self.piece_bytes)
     }
 

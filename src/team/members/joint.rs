@@ -152,16 +152,19 @@ impl Team {
         visits.iter().position(same).unwrap_or(visits.len())
     }
 
-    /// The number of pages of the store, if every device keeps those that it sees; otherwise none.
+    /// The number of pages that the algorithm may visit, if every device keeps those that it sees; otherwise none.
     pub(super) fn pages_kept_by_all(&self) -> u64 {
+        let visits = self.algorithm.visits(self.graph.has_in_lists);
+        let directions: Vec<Direction> = visits.iter().map(|(direction, _)| *direction).collect();
+        let visited = || self.store.topologies_of(&directions);
         let seen = |device: usize| {
             let of_topology =
                 |direction| self.plan.pages.of(direction).iter().filter(|at| *at >> device & 1 != 0).count();
-            self.store.topologies().map(|topology| of_topology(topology.direction()) as u64).sum::<u64>()
+            visited().map(|topology| of_topology(topology.direction()) as u64).sum::<u64>()
         };
         let mut members = self.members.iter().enumerate();
         match members.all(|(device, member)| seen(device) <= member.pages_kept()) {
-            true => self.store.topologies().map(|topology| u64::from(topology.page_count())).sum(),
+            true => visited().map(|topology| u64::from(topology.page_count())).sum(),
             false => 0,
         }
     }
