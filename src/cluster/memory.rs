@@ -1,7 +1,7 @@
 //! Ranks as threads of one process, which exchange words through memory: for tests of everything but the network.
 
 use super::Cluster;
-use super::transport::{Incoming, Outgoing, Transport};
+use super::transport::{Failing, Incoming, Outgoing, Transport};
 use crate::error::{Error, Result};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering::Relaxed;
@@ -33,6 +33,10 @@ impl Hub {
     fn ranks(&self) -> usize {
         self.machines.len()
     }
+
+    fn mail(&self) -> MutexGuard<'_, Mail> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[derive(Default)]
@@ -62,7 +66,7 @@ struct Memory {
 
 impl Memory {
     fn mail(&self) -> MutexGuard<'_, Mail> {
-        self.hub.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hub.mail()
     }
 
     fn send(&self, to: usize, message: Message) {
@@ -153,9 +157,12 @@ impl Transport for Memory {
         Ok(())
     }
 
-    fn fail(&mut self, why: &str) {
-        self.mail().failed.get_or_insert((self.rank, why.to_owned()));
-        self.hub.changed.notify_all();
+    fn failing(&self) -> Failing {
+        let (rank, hub) = (self.rank, Arc::clone(&self.hub));
+        Box::new(move |why| {
+            hub.mail().failed.get_or_insert((rank, why.to_owned()));
+            hub.changed.notify_all();
+        })
     }
 }
 

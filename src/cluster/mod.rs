@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use topostream_formats::buffer::SharedMemory;
-use transport::{Incoming, Outgoing, Transport};
+use transport::{Failing, Incoming, Outgoing, Transport};
 
 /// The ranks of a run, as one of them sees them.
 pub struct Cluster {
@@ -39,6 +39,7 @@ pub struct Cluster {
     ranks: usize,
     machines: Vec<usize>,
     transport: Mutex<Box<dyn Transport>>,
+    failing: Failing,
     /// What this rank wants all to do, a bit each.
     wishes: AtomicU64,
     /// What some rank wants, as all ranks know.
@@ -99,6 +100,7 @@ impl Cluster {
             rank: transport.rank(),
             ranks: transport.ranks(),
             machines: transport.machines(),
+            failing: transport.failing(),
             transport: Mutex::new(transport),
             wishes: AtomicU64::new(0),
             agreed: AtomicU64::new(0),
@@ -220,7 +222,7 @@ impl Cluster {
 
     /// Tells the other ranks that this one has failed, so that they do not wait for it.
     pub fn fail(&self, why: &str) {
-        self.transport().fail(why);
+        (self.failing)(why);
     }
 
     /// What has been sent and received so far.

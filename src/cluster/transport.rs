@@ -23,6 +23,9 @@ pub struct Incoming<'a> {
     pub words: &'a [AtomicU32],
 }
 
+/// What tells other ranks that this one has failed, and why.
+pub type Failing = Box<dyn Fn(&str) + Send + Sync>;
+
 /// Moves bytes between ranks. All ranks call the same methods in the same order.
 ///
 /// The methods wait for other ranks. When a rank has failed, those that wait for it return its error, or the process
@@ -62,6 +65,6 @@ pub trait Transport: Send {
     /// [`Error::Rank`](crate::Error::Rank) if another rank has failed.
     fn transfer(&mut self, outgoing: &[Outgoing<'_>], incoming: &[Incoming<'_>]) -> Result<()>;
 
-    /// Tells the other ranks that this one has failed.
-    fn fail(&mut self, why: &str);
+    /// Returns what tells the other ranks that this one has failed, and why: also while another thread transfers.
+    fn failing(&self) -> Failing;
 }

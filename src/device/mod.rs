@@ -234,6 +234,11 @@ pub trait Device: Send {
         0
     }
 
+    /// Whether the device can run supersteps without the engine once it has the pages that they visit.
+    fn runs_alone(&self) -> bool {
+        false
+    }
+
     /// Returns the pages that are not in the device's own memory, in order.
     fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {
         pages

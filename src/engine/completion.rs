@@ -47,7 +47,8 @@ impl Completion {
 impl Session<'_> {
     /// Adds the pages of a superstep's direction that are not on the device to those that it visits, if they are due.
     pub(super) fn complete(&mut self, step: &Step, plan: &mut PagePlan) {
-        let may = self.runs_ahead && !matches!(step.visit, Visit::All | Visit::None) && !plan.pages.is_empty();
+        let some = !matches!(step.visit, Visit::All | Visit::None) && !plan.pages.is_empty();
+        let may = some && self.runs_ahead && self.device.runs_alone();
         if !may || !self.completion.is_due() || !self.device_keeps_all() {
             return;
         }

@@ -14,7 +14,7 @@
 use super::schedule::{Gather, MessageRegion, Round, Schedule};
 use crate::cluster::Places;
 use crate::device::exchange::Move;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// A piece that crosses: the other rank, and the move that writes it, at its place on this rank.
@@ -49,20 +49,6 @@ pub struct Crossings {
     pub reduce: Vec<Crossing>,
     /// In each of the two gathers.
     pub gather: [Crossing; 2],
-    /// In each of the two gathers, the moves that take what has crossed, to whichever rank of this machine.
-    pub take: [Round; 2],
-}
-
-impl Crossings {
-    /// The places of the pieces that this rank sends to other machines in a gather.
-    pub fn sent(&self, turn: usize) -> impl Iterator<Item = u64> {
-        self.gather[turn].send.iter().filter_map(|piece| written(&piece.written))
-    }
-
-    /// The places of the pieces that its devices take from other machines.
-    pub fn taken(&self, turn: usize) -> impl Iterator<Item = u64> {
-        self.take[turn].iter().flatten().filter_map(read)
-    }
 }
 
 /// A schedule as one rank sees it.
@@ -178,10 +164,7 @@ impl Schedule {
         let mut crossings = Crossings { reduce: reduced, ..Crossings::default() };
         let mut gather: [Gather; 2] = Default::default();
         for (turn, of_all) in self.gather.iter().enumerate() {
-            let put = numbers.round(&of_all.put, &own);
-            let (near, far) = near_and_far(of_all, &numbers.near);
-            gather[turn] = Gather { put, take: numbers.round(&near, &own) };
-            crossings.take[turn] = numbers.round(&far, &own);
+            gather[turn] = Gather { put: numbers.round(&of_all.put, &own), take: numbers.round(&of_all.take, &own) };
             // What crosses has a place by now: devices of this machine write or read it.
             crossings.gather[turn] = crossing(&mut numbers, places, &of_all.put, &of_all.take);
         }
@@ -191,14 +174,6 @@ impl Schedule {
         let pieces = numbers.places.len() as u64;
         RankSchedule { schedule: Self { reduce, gather, messages, pieces }, crossings }
     }
-}
-
-/// Divides what devices take in a gather: what the devices of this machine put, and what others do.
-fn near_and_far(gather: &Gather, near: &[bool]) -> (Round, Round) {
-    let puts = gather.put.iter().zip(near).filter(|(_, near)| **near);
-    let here: HashSet<u64> = puts.flat_map(|(moves, _)| moves).filter_map(written).collect();
-    let is_here = |one: &Move| read(one).is_some_and(|at| here.contains(&at));
-    gather.take.iter().map(|moves| moves.iter().cloned().partition::<Vec<Move>, _>(is_here)).unzip()
 }
 
 #[cfg(test)]
@@ -305,14 +280,15 @@ mod tests {
     #[test]
     fn values_cross_once_for_each_rank() {
         let all = schedule(6, false);
-        let found = all.of_rank(&Places::new(1, &[2, 1, 3]), 8192).crossings;
+        let RankSchedule { crossings: found, schedule } = all.of_rank(&Places::new(1, &[2, 1, 3]), 8192);
+        let moves = schedule.gather;
         let puts = all.gather[0].put[2].len();
         assert_eq!(found.gather[0].send.len(), 2 * puts);
         let places: BTreeSet<u64> =
             found.gather[0].receive.iter().filter_map(|piece| written(&piece.written)).collect();
         assert_eq!(places.len(), found.gather[0].receive.len());
-        let taken: usize = found.take[0].iter().map(Vec::len).sum();
-        assert_eq!(taken, found.gather[0].receive.len(), "its only device takes all that has crossed");
+        let taken: BTreeSet<u64> = moves[0].take[0].iter().filter_map(read).collect();
+        assert_eq!(taken, places, "its only device takes all that has crossed");
     }
 
     /// The ranks of a machine agree on places: what one puts, another takes there; and what comes from other machines,
@@ -339,15 +315,13 @@ mod tests {
             let here = &ranks[..2];
             let put = here.iter().flat_map(|rank| rank.schedule.gather[turn].put.iter().flatten()).map(values);
             let put: HashMap<Values, u64> = put.collect();
-            let taken: Vec<_> =
-                here.iter().flat_map(|rank| rank.schedule.gather[turn].take.iter().flatten()).map(values).collect();
-            assert!(taken.len() > 20 && taken.iter().all(|(values, at)| put[values] == *at));
             let received = here.iter().flat_map(|rank| &rank.crossings.gather[turn].receive);
             let received: Vec<_> = received.map(|piece| values(&piece.written)).collect();
             let arrived: HashMap<Values, u64> = received.iter().cloned().collect();
             assert_eq!(arrived.len(), received.len(), "received once");
-            let far = here.iter().flat_map(|rank| rank.crossings.take[turn].iter().flatten()).map(values);
-            let far: Vec<_> = far.collect();
+            let taken = here.iter().flat_map(|rank| rank.schedule.gather[turn].take.iter().flatten()).map(values);
+            let (near, far): (Vec<_>, Vec<_>) = taken.partition(|(values, _)| put.contains_key(values));
+            assert!(near.len() > 20 && near.iter().all(|(values, at)| put[values] == *at));
             assert!(far.len() == 3 * received.len() && far.iter().all(|(values, at)| arrived[values] == *at));
             let sent = &ranks[2].crossings.gather[turn].send;
             assert_eq!(sent.len(), received.len(), "sent to one rank of the machine");
@@ -362,7 +336,7 @@ mod tests {
             let one = all.of_rank(&Places::new(2, &[1; 4]), 8192).schedule;
             assert!(if traversal { one.pieces == all.pieces } else { one.pieces < all.pieces }, "{}", one.pieces);
             let alone = all.of_rank(&Places::alone(4), 8192);
-            assert!(alone.crossings.gather[0].is_empty() && alone.crossings.take[0].iter().all(Vec::is_empty));
+            assert!(alone.crossings.gather[0].is_empty());
         }
     }
 }

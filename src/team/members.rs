@@ -147,6 +147,13 @@ impl Team {
     /// Ends a superstep on every device: first on those that only work when they are asked to, since others may wait
     /// for their values.
     fn end_all(&mut self, step: &Step) -> Result<Vec<StepEnd>> {
+        let ends = self.end_each(step)?;
+        // A device that fails here would leave others waiting, too.
+        self.each(|member| member.end_gather()).inspect_err(|_| self.exchange.abandon())?;
+        Ok(ends)
+    }
+
+    fn end_each(&mut self, step: &Step) -> Result<Vec<StepEnd>> {
         let devices = self.members.len();
         let mut ends: Vec<Option<Result<StepEnd>>> = self.members.iter().map(|_| None).collect();
         for by_itself in [false, true] {
@@ -298,7 +305,10 @@ impl Device for Team {
         if !put.iter().all(Vec::is_empty) {
             self.run_round(&put)?;
         }
-        self.cross_first_gather(&take)?;
+        self.cross_first_gather()?;
+        if !take.iter().all(Vec::is_empty) {
+            self.start_round(&take)?;
+        }
         let mut totals = Scalars::default();
         let sums = self.of_all_devices(sums)?;
         sums.iter().for_each(|sum| totals.iter_mut().zip(sum).for_each(|(total, term)| *total += term));
@@ -329,6 +339,10 @@ impl Device for Team {
 
     fn pages_kept(&self) -> u64 {
         self.pages_kept_by_all()
+    }
+
+    fn runs_alone(&self) -> bool {
+        self.members.iter().all(|member| member.runs_alone())
     }
 
     fn run_ahead(&mut self, step: &Step) -> Result<RunAhead> {
@@ -423,9 +437,7 @@ impl Device for Team {
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
-        if self.gathers.meets && !self.plan.traversal {
-            self.meet_neighbours()?;
-        }
+        self.meet_if_patience_ends()?;
         let mut exchange = if self.plan.traversal { self.exchange_messages()? } else { self.reduce()? };
         let deferred = std::mem::take(&mut self.deferred);
         if !deferred.is_empty() {
@@ -436,13 +448,11 @@ impl Device for Team {
         let take = if take.is_empty() { vec![Vec::new(); self.members.len()] } else { take };
         let mut gathers = put.into_iter().zip(take).map(|(put, take)| Gather { put, take });
         self.each(|member| member.begin_end(step, gathers.next().expect("one for each device")))?;
-        let ends = self.end_all(step)?;
-        self.each(|member| member.end_gather())?;
-        let crossing = Instant::now();
-        self.cross_gather()?;
+        let (ends, crossing_ns) = self.end_while_crossing(step)?;
+        let summing = Instant::now();
         let all = self.sum(ends)?;
         if self.cluster.is_some() {
-            exchange.ns += crossing.elapsed().as_nanos() as u64;
+            exchange.ns += crossing_ns + summing.elapsed().as_nanos() as u64;
         }
         let end = StepEnd { exchange, ..all };
         self.joint.ended(&end.summary);

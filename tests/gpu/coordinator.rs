@@ -361,6 +361,8 @@ impl<A: Algorithm> Team<A> {
         for attribute in self.places(is_told) {
             for (number, part) in self.parts.clone().into_iter().enumerate() {
                 for vertices in self.ranges(attribute, part.own) {
+                    // What a gather puts has a piece of its own.
+                    self.at = self.at.next_multiple_of(self.exchange.piece_bytes());
                     let at = self.room(words(&self.attributes[attribute], &vertices));
                     for other in self.others(number) {
                         take[other].push(Move::Take { attribute, vertices: vertices.clone(), at });

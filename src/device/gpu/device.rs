@@ -42,6 +42,7 @@ pub struct GpuDevice {
     next_pages: NextPages,
     /// Pages that the arena keeps.
     pages_kept: u64,
+    runs_alone: bool,
     /// Whether the driver sets the initial values with the first superstep, without a message.
     is_initialised: bool,
     messages: Sender<DriverMessage>,
@@ -86,6 +87,7 @@ impl GpuDevice {
         };
         let driver = Driver::new(home, setup, planned, activations.clone(), messages.clone(), report)?;
         let (pages_kept, is_initialised) = (driver.pages_kept(), driver.is_initialised());
+        let runs_alone = driver.runs_alone();
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
         let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;
         let (next_pages, starting, round, ending, joint) = (NextPages::new(), None, None, None, None);
@@ -100,6 +102,7 @@ impl GpuDevice {
             part,
             next_pages,
             pages_kept,
+            runs_alone,
             is_initialised,
             messages,
             round,
@@ -248,6 +251,10 @@ impl Device for GpuDevice {
 
     fn pages_kept(&self) -> u64 {
         self.pages_kept
+    }
+
+    fn runs_alone(&self) -> bool {
+        self.runs_alone
     }
 
     fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {

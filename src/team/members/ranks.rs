@@ -6,11 +6,14 @@
 //!  members write ─▶ numbers of vertices, to all ─▶ messages cross ─▶ members read    (traversals)
 //! ```
 //!
-//! Ranks of one machine read what the others have written where it is: they only wait for it.
+//! Ranks of one machine read what the others have written where it is: they only wait for it. What crosses in a gather is
+//! sent by a thread of its own while members still write, and announced as it arrives: members take it like what is
+//! written here.
 
 use super::Team;
 use crate::cluster::Cluster;
 use crate::cluster::transport::{Incoming, Outgoing};
+use crate::device::StepEnd;
 use crate::device::exchange::message::HEADER_WORDS;
 use crate::device::exchange::{ExchangeMemory, Move};
 use crate::error::{Error, Result};
@@ -20,13 +23,16 @@ use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
 use crate::team::crossing::{Crossing, Crossings, Piece, written};
 use crate::team::plan::STAGING_BYTES;
-use crate::team::schedule::{MessageRegion, Round};
+use crate::team::schedule::MessageRegion;
 use bytemuck::{Pod, Zeroable};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::Duration;
-use topostream_formats::PageId;
+use std::thread;
+use std::time::{Duration, Instant};
+use topostream_formats::{Error as StoreError, PageId};
 
 /// How long to sleep before looking again for values that a device still writes.
 const LOOK: Duration = Duration::from_micros(30);
@@ -94,69 +100,62 @@ impl Team {
 
     /// Begins a run when all ranks have set up their devices: each counts announcements from then on.
     pub(super) fn begin_together(&mut self) -> Result<()> {
-        self.meet_neighbours()?;
-        if self.cluster.is_some() && self.plan.places.has_neighbours() {
+        if self.cluster.is_some() {
             let own = self.members.iter().map(|member| u32::from(member.ends_by_itself())).collect();
             self.gathers.meets = self.of_all_devices(own)?.iter().any(|by_itself| *by_itself != 0);
         }
         Ok(())
     }
 
-    /// Moves what the members have put before the first superstep, and starts the moves that take what others have put:
-    /// those of this machine (`near`), and of others.
-    pub(super) fn cross_first_gather(&mut self, near: &Round) -> Result<()> {
-        self.gathers.count[usize::from(self.turn)] += 1;
-        if self.cluster.is_some() {
-            self.receive_gather()?;
-            self.meet_neighbours()?;
+    /// Waits until all ranks come to the end of a superstep, if a device will wait there for others with patience that
+    /// has an end: it is to wait for their work, not for their pages. Ranks that exchange messages have met before.
+    pub(super) fn meet_if_patience_ends(&self) -> Result<()> {
+        match self.cluster.as_ref().filter(|_| self.gathers.meets && !self.plan.traversal) {
+            Some(cluster) => cluster.meet(),
+            None => Ok(()),
         }
-        for take in [near, &self.plan.crossings.take[usize::from(self.turn)].clone()] {
-            if !take.iter().all(Vec::is_empty) {
-                self.start_round(take)?;
-            }
-        }
-        Ok(())
     }
 
-    /// Moves what the members put in the current gather, when they have put everything, and starts the moves that take
-    /// what other machines have put.
-    pub(super) fn cross_gather(&mut self) -> Result<()> {
+    /// Moves what the members have put before the first superstep, between all ranks.
+    pub(super) fn cross_first_gather(&mut self) -> Result<()> {
+        if let Some(crossing) = self.next_crossing() {
+            crossing.run()?;
+        }
+        self.meet_neighbours()
+    }
+
+    /// Ends a superstep on every device, while what crosses in its gather is sent and received. Returns what
+    /// [`end_all`](Self::end_all) does, and the time, in nanoseconds, that this took longer than the devices.
+    pub(super) fn end_while_crossing(&mut self, step: &Step) -> Result<(Vec<StepEnd>, u64)> {
+        let Some(crossing) = self.next_crossing() else { return Ok((self.end_all(step)?, 0)) };
+        let cross = move || crossing.run().inspect_err(|_| crossing.exchange.abandon());
+        let thread = thread::Builder::new().name("crossing".into()).spawn(cross);
+        let what = || "what crosses between ranks".to_owned();
+        let thread = thread.map_err(|source| StoreError::Threads { what: what(), wanted: 1, source })?;
+        // After an error the crossing may wait for ranks that wait for this one: nobody waits for it.
+        let ends = self.end_all(step)?;
+        let ended = Instant::now();
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok((ends, ended.elapsed().as_nanos() as u64))
+    }
+
+    /// What crosses in the current gather, which is counted; none if nothing does.
+    fn next_crossing(&mut self) -> Option<GatherCrossing> {
         let turn = usize::from(self.turn);
         self.gathers.count[turn] += 1;
-        if self.cluster.is_none() {
-            return Ok(());
-        }
-        self.await_places(self.plan.crossings.sent(turn))?;
-        self.receive_gather()?;
-        // Other ranks of this machine have received some of it.
-        self.await_places(self.plan.crossings.taken(turn))?;
-        let take = self.plan.crossings.take[turn].clone();
-        if take.iter().all(Vec::is_empty) { Ok(()) } else { self.start_round(&take) }
-    }
-
-    /// Waits until the pieces at these places have been announced in the current gather: a GPU puts after its superstep
-    /// has ended.
-    fn await_places(&self, places: impl Iterator<Item = u64>) -> Result<()> {
-        let (gathers, turn) = (&self.gathers, usize::from(self.turn));
-        for at in places {
-            while self.exchange.announced(at) < gathers.before[&at] + gathers.count[turn] {
-                if self.exchange.is_abandoned() {
-                    return Err(Error::Parameter("a device of this machine has failed".into()));
-                }
-                std::thread::sleep(LOOK);
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends what other machines need of the current gather, and receives and announces what this rank receives for its
-    /// machine.
-    fn receive_gather(&self) -> Result<()> {
-        let Some(cluster) = &self.cluster else { return Ok(()) };
-        let crossing = &self.plan.crossings.gather[usize::from(self.turn)];
-        self.cross(cluster, crossing)?;
-        crossing.receive.iter().for_each(|piece| self.exchange.announce(&piece.written));
-        Ok(())
+        let crossing = &self.plan.crossings.gather[turn];
+        let cluster = self.cluster.clone().filter(|_| !crossing.is_empty())?;
+        let pieces = |pieces: &[Piece]| -> Vec<CrossingPiece> {
+            let of_piece = |piece: &Piece| {
+                let at = written(&piece.written).expect("pieces that cross are written");
+                let announced = self.gathers.before.get(&at).map_or(0, |before| before + self.gathers.count[turn]);
+                let words = self.words_of(&piece.written);
+                CrossingPiece { rank: piece.rank, written: piece.written.clone(), at, words, announced }
+            };
+            pieces.iter().map(of_piece).collect()
+        };
+        let (send, receive) = (pieces(&crossing.send), pieces(&crossing.receive));
+        Some(GatherCrossing { cluster, exchange: Arc::clone(&self.exchange), send, receive })
     }
 
     fn cross(&self, cluster: &Cluster, crossing: &Crossing) -> Result<()> {
@@ -355,18 +354,85 @@ enum Kind {
 /// The gathers of a run so far, of which pieces cross between machines.
 #[derive(Debug)]
 pub(super) struct Gathers {
-    /// How often pieces that cross had been announced before the run, by place.
+    /// How often pieces that this rank sends had been announced before the run, by place.
     before: HashMap<u64, u64>,
     /// The number of gathers, of each turn.
     count: [u64; 2],
-    /// Whether ranks meet before they wait for each other's devices, since some wait with patience that has an end.
-    pub meets: bool,
+    /// Whether ranks meet before they wait for each other's devices.
+    meets: bool,
 }
 
 impl Gathers {
     /// None so far.
     pub fn new(crossings: &Crossings, exchange: &ExchangeMemory) -> Self {
-        let places = (0..2).flat_map(|turn| crossings.sent(turn).chain(crossings.taken(turn)));
+        let sent = crossings.gather.iter().flat_map(|crossing| &crossing.send);
+        let places = sent.filter_map(|piece| written(&piece.written));
         Self { before: places.map(|at| (at, exchange.announced(at))).collect(), count: [0; 2], meets: false }
     }
+}
+
+/// The pieces that cross in a gather.
+struct GatherCrossing {
+    cluster: Arc<Cluster>,
+    exchange: Arc<ExchangeMemory>,
+    send: Vec<CrossingPiece>,
+    receive: Vec<CrossingPiece>,
+}
+
+/// A piece that crosses in a gather.
+struct CrossingPiece {
+    /// The rank that it goes to, or comes from.
+    rank: usize,
+    /// The move that writes it.
+    written: Move,
+    /// Its place, and its length in words.
+    at: u64,
+    words: u64,
+    /// How often it has been announced when it can be sent.
+    announced: u64,
+}
+
+impl GatherCrossing {
+    /// Sends and receives, piece after piece: the first piece for each rank and of each rank, then the second ones. Each
+    /// is sent when it has been announced, and announced when it has been received.
+    fn run(&self) -> Result<()> {
+        let (send, receive) = (by_number(&self.send), by_number(&self.receive));
+        for number in 0..send.len().max(receive.len()) {
+            let [send, receive] = [&send, &receive].map(|pieces| pieces.get(number).map_or(&[][..], Vec::as_slice));
+            for piece in send {
+                self.await_announcement(piece)?;
+            }
+            let words = |piece: &CrossingPiece| self.exchange.words(piece.at, piece.words);
+            let outgoing: Vec<_> = send.iter().map(|one| Outgoing { to: one.rank, words: words(one) }).collect();
+            let incoming: Vec<_> = receive.iter().map(|one| Incoming { from: one.rank, words: words(one) }).collect();
+            self.cluster.transfer(&outgoing, &incoming)?;
+            receive.iter().for_each(|piece| self.exchange.announce(&piece.written));
+        }
+        Ok(())
+    }
+
+    /// Waits until a piece has been written.
+    fn await_announcement(&self, piece: &CrossingPiece) -> Result<()> {
+        while self.exchange.announced(piece.at) < piece.announced {
+            if self.exchange.is_abandoned() {
+                return Err(Error::Parameter("a device of this machine has failed".into()));
+            }
+            thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+}
+
+/// Groups pieces: the first ones of each rank, the second ones, and so on.
+fn by_number(pieces: &[CrossingPiece]) -> Vec<Vec<&CrossingPiece>> {
+    let (mut numbers, mut groups): (HashMap<usize, usize>, Vec<Vec<_>>) = Default::default();
+    for piece in pieces {
+        let number = numbers.entry(piece.rank).or_default();
+        if groups.len() == *number {
+            groups.push(Vec::new());
+        }
+        groups[*number].push(piece);
+        *number += 1;
+    }
+    groups
 }

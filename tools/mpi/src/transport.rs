@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::thread;
 use std::time::{Duration, Instant};
-use topostream::cluster::transport::{Incoming, Outgoing, Transport};
+use topostream::cluster::transport::{Failing, Incoming, Outgoing, Transport};
 use topostream::error::{Error, Result};
 use topostream_formats::Error as StoreError;
 use topostream_formats::buffer::SharedMemory;
@@ -276,5 +276,7 @@ impl Transport for Mpi {
     }
 
     /// Nothing: the program says why it has failed, and [aborts](abort) the job.
-    fn fail(&mut self, _why: &str) {}
+    fn failing(&self) -> Failing {
+        Box::new(|_| {})
+    }
 }

@@ -163,6 +163,11 @@ impl Driver {
         self.context.plan.slots.saturating_sub(self.context.plan.stream_slots).into()
     }
 
+    /// Whether it can run supersteps without the engine, or together with other devices.
+    pub fn runs_alone(&self) -> bool {
+        self.device_loop.is_asked() && self.context.plan.loop_bytes > 0
+    }
+
     /// Whether the first superstep sets the run's initial values, so that the engine need not request it.
     pub fn is_initialised(&self) -> bool {
         self.device_loop.has_start()

@@ -104,6 +104,11 @@ impl DeviceLoop {
         }
     }
 
+    /// Whether the engine asks for supersteps without it.
+    pub fn is_asked(&self) -> bool {
+        self.asked
+    }
+
     /// Prepares before the run begins, if the arena still has the pages of an earlier run.
     ///
     /// # Errors
