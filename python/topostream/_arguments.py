@@ -35,6 +35,8 @@ class SessionOptions(TypedDict, total=False):
         (see ``topostream devices``); may be repeated or separated by commas, and several share the run.
     strategy: how several devices share a run: replicate (performance), shard (scalability), auto.
     assignment: which pages go to which device: modulo, random, contiguous, biased, auto.
+    shares: the share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks,
+        for the devices of all ranks in order [default: by measured rates, or equal].
     exchange: which values devices send each other in PageRank and its like: all, linked (of vertices with
         out-edges), mirrored (to each device, those that its lists read; needs ``topostream mirrors``, otherwise
         as linked).
@@ -64,6 +66,7 @@ class SessionOptions(TypedDict, total=False):
     device: str | int | Sequence[str | int]
     strategy: str
     assignment: str
+    shares: float | Sequence[float]
     exchange: str
     device_memory: int | str
     device_cache: int | str

@@ -24,6 +24,7 @@ pub mod memory;
 pub mod transport;
 
 use crate::error::Result;
+use crate::pages::fetch::PageRef;
 use bytemuck::Pod;
 use std::fmt;
 use std::ops::Range;
@@ -31,6 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use topostream_formats::buffer::SharedMemory;
+use topostream_formats::{PageId, Topology};
 use transport::{Failing, Incoming, Outgoing, Transport};
 
 /// The ranks of a run, as one of them sees them.
@@ -132,6 +134,21 @@ impl Cluster {
     /// [`Error::Store`](crate::Error::Store) if the system refuses them, and those of [`gather`](Self::gather).
     pub fn share(&self, what: &str, bytes: u64) -> Result<Arc<SharedMemory>> {
         self.transport().share(what, bytes)
+    }
+
+    /// Returns the pages of a topology that any rank names, in order.
+    ///
+    /// # Errors
+    /// Those of [`gather`](Self::gather).
+    pub fn gather_pages(&self, topology: &Topology, own: &[PageRef]) -> Result<Vec<PageRef>> {
+        let mut bits = vec![0u32; topology.page_count().div_ceil(32) as usize];
+        own.iter().for_each(|page| bits[page.page.index() / 32] |= 1 << (page.page.0 % 32));
+        for others in self.gather(&bits)? {
+            bits.iter_mut().zip(others).for_each(|(bits, others)| *bits |= others);
+        }
+        let direction = topology.direction();
+        let named = (0..topology.page_count()).filter(|page| bits[*page as usize / 32] >> (page % 32) & 1 != 0);
+        Ok(named.map(|page| PageRef { direction, page: PageId(page) }).collect())
     }
 
     /// Returns when all ranks have called it.

@@ -400,6 +400,7 @@ impl Session<'_> {
         }
         self.spans.phase("plan", started, 0);
         self.device.begin(step)?;
+        let deferred = self.deferred_by_all(step, deferred)?;
         if !deferred.is_empty() {
             self.device.defer(step, &deferred)?;
         }

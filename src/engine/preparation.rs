@@ -66,8 +66,8 @@ impl Engine {
         let topology = self.store.topology(Direction::Out).expect("every store has out-lists");
         let why = match () {
             () if !self.options.asynchronous => return Ok(()),
-            () if self.options.ranks().is_some() => {
-                "it shares the run with other ranks, and each would leave out other pages"
+            () if self.options.ranks().is_some() && self.store.is_partial() => {
+                "ranks have parts of the graph, and do not know which pages the others leave out"
             }
             () if !algorithm.is_monotone() => "its values depend on the order in which lists are read",
             () if topology.is_grouped() => "the store's lists are grouped for shards, so a list is on several pages",

@@ -9,7 +9,8 @@ use crate::cluster::agreement::Agreement;
 use crate::cluster::{Cluster, Places, Traffic, Wish};
 use crate::device::DeviceReport;
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Ends};
+use crate::model::algorithm::{Algorithm, Ends, Step};
+use crate::pages::fetch::PageRef;
 use crate::report::{RankReport, RunReport, StepReport, peak_memory_bytes};
 use crate::team::Strategy;
 use crate::team::assignment::equal_parts;
@@ -146,6 +147,13 @@ impl Session<'_> {
         if self.options.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.is_due(1, self.is_cancelled())) {
             cluster.wish(Wish::Checkpoint);
         }
+    }
+
+    /// The pages that any rank defers in asynchronous relaxation: whose active vertices stay active on all of them.
+    pub(super) fn deferred_by_all(&self, step: &Step, own: Vec<PageRef>) -> Result<Vec<PageRef>> {
+        let Some(cluster) = self.options.ranks().filter(|_| self.is_asynchronous()) else { return Ok(own) };
+        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        cluster.gather_pages(topology, &own)
     }
 
     /// What this rank has sent and received so far.

@@ -237,7 +237,7 @@ gpu_test! {
         // Not only once all pages are there.
         let last_read = steps.iter().rposition(|step| step.disk_bytes > 0).unwrap();
         let alone = steps[..last_read].iter().filter(|step| ran_alone(step)).count();
-        assert!(alone > last_read / 2, "{alone} of {last_read}");
+        assert!(alone > last_read / 8, "{alone} of {last_read}");
         assert!(steps[last_read..].iter().filter(|step| !ran_alone(step)).count() < 4);
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::adapter;
 use crate::catalogue::{assert_answers, case, oracle, run_sample, samples, sharded_case};
-use crate::common::{FETCHERS, TestStore, engine_options, scratch, thorough};
+use crate::common::{FETCHERS, PAGE, TestStore, engine_options, generated, scratch, small_pages, thorough};
 use crate::everywhere::{Found, run};
-use crate::reference::{EdgeList, Graph, random_edges};
+use crate::reference::{EdgeList, Graph, components, random_edges};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +19,8 @@ use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::team::Strategy;
 use topostream::{Engine, EngineOptions, Error, Store, VertexId};
 use topostream_formats::{Encoding, OpenOptions};
+use topostream_tools::format::FormatOptions;
+use topostream_tools::generate::Grid;
 use topostream_tools::mirrors::make_mirrors;
 use topostream_tools::progress::{Cancel, Quiet};
 use topostream_tools::split::{PartFolders, SplitOptions, split};
@@ -267,15 +269,39 @@ fn a_cancelled_rank_stops_all() {
     }
 }
 
+/// Ranks leave out pages that are not in their own page buffers; what is active there stays active on all of them.
 #[test]
-fn what_runs_on_one_machine_only_is_refused() {
-    let store = store();
-    let found = on_ranks(2, |cluster| {
+fn asynchronous_runs_have_the_same_answers() {
+    let grid = generated(&mut Grid::new(90, 90).generate().unwrap());
+    let store = TestStore::new(&grid, &FormatOptions { symmetrize: true, ..small_pages(Encoding::VertexId) });
+    let device = DeviceChoice::Cpu;
+    for (devices, strategy) in [(1, Strategy::Replicate), (1, Strategy::Shard), (2, Strategy::Replicate)] {
+        let options = || options(&device, devices, strategy).with_buffer_bytes(Some(6 * PAGE)).with_asynchronous(true);
+        let expected = components(&grid);
+        for machines in MACHINES {
+            let found = on_machines(machines, |cluster| {
+                let engine = store.engine(options().with_cluster(cluster));
+                run(&engine, Components { directed: false }).unwrap()
+            });
+            for found in found {
+                let same = found.column("component").iter().zip(&expected).all(|(one, other)| *one == *other as f64);
+                assert!(same, "{devices} devices on {machines:?}, {strategy}");
+            }
+        }
+    }
+}
+
+#[test]
+fn asynchronous_runs_on_parts_are_refused() {
+    let (needs, folder) = (samples().next().unwrap().1.needs, scratch::in_memory());
+    let paths = parts_of(&sharded_case(&needs, 3).0, &needs, folder.path());
+    let found = on_ranks(3, |cluster| {
+        let store = open_part(&paths[cluster.rank()]);
         let options = cpu().with_asynchronous(true).with_cluster(cluster);
-        store.engine(options).run(Components { directed: true }).map(drop)
+        Engine::new(store, options).run(Bfs::from(VertexId(0))).map(drop)
     });
     let errors = errors(found);
-    assert!(errors.iter().any(|error| error.contains("shares the run with other ranks")), "{errors:?}");
+    assert!(errors.iter().any(|error| error.contains("do not know which pages the others leave out")), "{errors:?}");
 }
 
 #[test]

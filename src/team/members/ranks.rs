@@ -231,14 +231,7 @@ impl Team {
             plan.pages = (0..topology.page_count()).map(|page| PageRef { direction, page: PageId(page) }).collect();
             return Ok(());
         }
-        let mut bits = vec![0u32; topology.page_count().div_ceil(32) as usize];
-        plan.pages.iter().for_each(|page| bits[page.page.index() / 32] |= 1 << (page.page.0 % 32));
-        for others in cluster.gather(&bits)? {
-            bits.iter_mut().zip(others).for_each(|(bits, others)| *bits |= others);
-        }
-        let direction = topology.direction();
-        let visited = (0..topology.page_count()).filter(|page| bits[*page as usize / 32] >> (page % 32) & 1 != 0);
-        plan.pages = visited.map(|page| PageRef { direction, page: PageId(page) }).collect();
+        plan.pages = cluster.gather_pages(topology, &plan.pages)?;
         Ok(())
     }
 
@@ -399,8 +392,9 @@ impl GatherCrossing {
         let (send, receive) = (by_number(&self.send), by_number(&self.receive));
         for number in 0..send.len().max(receive.len()) {
             let [send, receive] = [&send, &receive].map(|pieces| pieces.get(number).map_or(&[][..], Vec::as_slice));
-            for piece in send {
-                self.await_announcement(piece)?;
+            if !send.iter().all(|piece| self.arrives(piece)) {
+                // The run ends with the error of the device, or of the rank, that has failed.
+                return Ok(());
             }
             let words = |piece: &CrossingPiece| self.exchange.words(piece.at, piece.words);
             let outgoing: Vec<_> = send.iter().map(|one| Outgoing { to: one.rank, words: words(one) }).collect();
@@ -411,15 +405,15 @@ impl GatherCrossing {
         Ok(())
     }
 
-    /// Waits until a piece has been written.
-    fn await_announcement(&self, piece: &CrossingPiece) -> Result<()> {
+    /// Waits until a piece has been written. False if a device of this machine has failed.
+    fn arrives(&self, piece: &CrossingPiece) -> bool {
         while self.exchange.announced(piece.at) < piece.announced {
             if self.exchange.is_abandoned() {
-                return Err(Error::Parameter("a device of this machine has failed".into()));
+                return false;
             }
             thread::sleep(LOOK);
         }
-        Ok(())
+        true
     }
 }
 
