@@ -36,7 +36,7 @@ impl SharedMemory {
     /// Allocates `bytes` zeroed bytes; `what` names them in errors. Zero bytes need no memory and are never refused.
     ///
     /// # Errors
-    /// [`Error::Allocation`](crate::Error::Allocation) if the system refuses them.
+    /// [`Error::Allocation`] if the system refuses them.
     pub fn new(what: &str, bytes: u64) -> Result<Self> {
         if bytes == 0 {
             return Ok(Self { map: None, start: std::ptr::without_provenance_mut(ALIGNMENT), bytes: 0 });
@@ -53,7 +53,7 @@ impl SharedMemory {
     /// Nobody may shorten the file.
     ///
     /// # Errors
-    /// [`Error::Allocation`](crate::Error::Allocation) if the system refuses them, or if the file has no such bytes.
+    /// [`Error::Allocation`] if the system refuses them, or if the file has no such bytes.
     pub fn of_file(what: &str, file: &File, bytes: u64) -> Result<Self> {
         let refused = || Error::Allocation { what: what.into(), bytes };
         let wanted = usize::try_from(bytes).ok().filter(|&bytes| bytes > 0).ok_or_else(refused)?;
@@ -160,7 +160,7 @@ impl AlignedBuffer {
     /// Allocates `bytes` zeroed bytes; `what` names them in errors.
     ///
     /// # Errors
-    /// [`Error::Allocation`](crate::Error::Allocation) if the system refuses them.
+    /// [`Error::Allocation`] if the system refuses them.
     pub fn try_new(what: &str, bytes: u64) -> Result<Self> {
         SharedMemory::new(what, bytes).map(Self)
     }

@@ -47,7 +47,7 @@ pub trait Transport: Send {
     /// other machines may ask for other numbers of bytes.
     ///
     /// # Errors
-    /// [`Error::Store`] if the system refuses them; [`Error::Rank`](crate::Error::Rank) if another rank has failed.
+    /// [`Error::Store`] if the system refuses them; [`Error::Rank`] if another rank has failed.
     fn share(&mut self, what: &str, bytes: u64) -> Result<Arc<SharedMemory>> {
         SharedMemory::new(what, bytes).map(Arc::new).map_err(Error::from)
     }
@@ -55,14 +55,14 @@ pub trait Transport: Send {
     /// Returns the bytes of all ranks, by rank. For small numbers of bytes, which may differ between ranks.
     ///
     /// # Errors
-    /// [`Error::Rank`](crate::Error::Rank) if another rank has failed.
+    /// [`Error::Rank`] if another rank has failed.
     fn all_gather(&mut self, own: &[u8]) -> Result<Vec<Vec<u8>>>;
 
     /// Sends and receives words. Between two ranks they arrive in the order in which they were sent; the receiver knows
     /// their lengths.
     ///
     /// # Errors
-    /// [`Error::Rank`](crate::Error::Rank) if another rank has failed.
+    /// [`Error::Rank`] if another rank has failed.
     fn transfer(&mut self, outgoing: &[Outgoing<'_>], incoming: &[Incoming<'_>]) -> Result<()>;
 
     /// Returns what tells the other ranks that this one has failed, and why: also while another thread transfers.

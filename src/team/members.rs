@@ -144,15 +144,16 @@ impl Team {
         answers.into_iter().collect()
     }
 
-    /// Ends a superstep on every device: first on those that only work when they are asked to, since others may wait
-    /// for their values.
+    /// Ends a superstep on every device, and makes sure that each will receive what its gather sends.
     fn end_all(&mut self, step: &Step) -> Result<Vec<StepEnd>> {
         let ends = self.end_each(step)?;
-        // A device that fails here would leave others waiting, too.
+        // Others may be waiting for values of a device that has failed.
         self.each(|member| member.end_gather()).inspect_err(|_| self.exchange.abandon())?;
         Ok(ends)
     }
 
+    /// Ends a superstep on every device: first on those that only work when they are asked to, since others may wait
+    /// for their values.
     fn end_each(&mut self, step: &Step) -> Result<Vec<StepEnd>> {
         let devices = self.members.len();
         let mut ends: Vec<Option<Result<StepEnd>>> = self.members.iter().map(|_| None).collect();
