@@ -11,13 +11,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scale=22 ranks=1,2,4,8 runs=5 iterations=20
+scale=22 ranks=1,2,4,8 runs=5 iterations=20 strategies=replicate,shard
 while [ $# -gt 0 ]; do
     case $1 in
         --scale) scale=$2 ;;
         --ranks) ranks=$2 ;;
         --runs) runs=$2 ;;
         --iterations) iterations=$2 ;;
+        --strategies) strategies=$2 ;;
         *) echo "unknown option $1" >&2; exit 2 ;;
     esac
     shift 2
@@ -57,7 +58,7 @@ vertices = info["manifest"]["vertices"]
 print(vertices, vertices - info["degrees"][0]["empty"])
 ')
 printf '%-16s %14s %8s %10s %14s %8s %14s %12s\n' strategy ranks threads ms spread ratio 'bytes a step' 'of schedule'
-for strategy in replicate shard; do
+for strategy in ${strategies//,/ }; do
     for traffic in pull push; do
         common=(run pagerank "$store" --iterations "$iterations" --traffic "$traffic")
         common+=(--device cpu --strategy "$strategy" --json)

@@ -234,11 +234,10 @@ gpu_test! {
         let found = search(&engine, 0, false, false).unwrap();
         assert!(found.levels.dense() == levels(&edges, 0));
         let steps = &found.levels.report.steps;
-        // Not only once all pages are there.
+        // Between two reads, too.
         let last_read = steps.iter().rposition(|step| step.disk_bytes > 0).unwrap();
         let alone = steps[..last_read].iter().filter(|step| ran_alone(step)).count();
         assert!(alone > last_read / 8, "{alone} of {last_read}");
-        assert!(steps[last_read..].iter().filter(|step| !ran_alone(step)).count() < 4);
     }
 }
 
