@@ -59,6 +59,9 @@ pub struct Ranked {
 pub fn main(start: impl FnOnce() -> Result<Ranked, String>) -> ExitCode {
     // Before threads start.
     memory::settle_allocator();
+    // Before the job is joined: a launcher may wait for ever for a process that a signal ends while it joins.
+    let cancel = Cancel::default();
+    listen(&cancel);
     let Ranked { cluster, abort, end: leave } = match start() {
         Ok(ranked) => ranked,
         Err(message) => {
@@ -71,14 +74,14 @@ pub fn main(start: impl FnOnce() -> Result<Ranked, String>) -> ExitCode {
         abort(1)
     }
     abort_on_panic(&cluster, abort);
-    let code = run(&cluster, abort);
+    let code = run(&cluster, &cancel, abort);
     // All ranks have succeeded, or have stopped together.
     leave();
     end::with(code)
 }
 
 /// Runs the command; ends the job if it fails. Returns the exit code of all ranks otherwise.
-fn run(cluster: &Cluster, abort: fn(u8) -> !) -> u8 {
+fn run(cluster: &Cluster, cancel: &Cancel, abort: fn(u8) -> !) -> u8 {
     let cli = match RankCli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -92,13 +95,11 @@ fn run(cluster: &Cluster, abort: fn(u8) -> !) -> u8 {
             return 0;
         }
     };
-    let cancel = Cancel::default();
-    listen(&cancel);
     cli.opening.keep();
     cli.verbosity.keep();
     let RankCommand::Run(command) = cli.command;
     let threads = topostream_formats::threads::start_shared_pool().map_err(Failure::from);
-    let outcome = threads.and_then(|()| command.run(&cancel));
+    let outcome = threads.and_then(|()| command.run(cancel));
     durable::wait_if_abandoned();
     let outcome = match outcome {
         // All ranks know that one wants to stop, or none has begun: a rank that is past its run is on its way here.

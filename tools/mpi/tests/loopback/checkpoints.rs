@@ -67,7 +67,9 @@ fn killed_and_interrupted_jobs_are_resumed() {
         } else {
             std::thread::sleep(Duration::from_millis(random.below(2500)));
         }
-        if let Some((_, process)) = job.ranks().get(random.below(2) as usize) {
+        let asked = random.below(2) as usize;
+        job.wait_until_listening(asked);
+        if let Some((_, process)) = job.ranks().get(asked) {
             signal(*process, "INT");
         }
         let ended = job.end_within(LIMIT);

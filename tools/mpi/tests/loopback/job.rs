@@ -152,6 +152,15 @@ impl Job {
         }
     }
 
+    /// Waits until a rank, if it has not ended, has a handler for SIGINT. One that the signal ends while the process is
+    /// loaded makes Open MPI's launcher wait for ever, now and then.
+    pub fn wait_until_listening(&self, rank: usize) {
+        while self.ranks().iter().any(|&(one, process)| one == rank && !is_listening(process)) {
+            assert!(self.begun.elapsed() < LIMIT, "rank {rank} has no handler for SIGINT");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     /// Sends a signal to the launcher.
     pub fn signal(&self, name: &str) {
         signal(self.launcher.id(), name);
@@ -196,6 +205,14 @@ fn state(rank: usize, process: u32) -> String {
     let stat = read("stat");
     let stat = stat.rsplit(") ").next().unwrap_or_default().chars().next().unwrap_or('?');
     format!("rank {rank}, process {process}: {stat} {}", read("wchan"))
+}
+
+/// Whether a process has a handler for SIGINT, or has ended.
+fn is_listening(process: u32) -> bool {
+    const SIGINT: u64 = 1 << (2 - 1);
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    caught.is_none_or(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & SIGINT != 0)
 }
 
 /// Sends a signal to a process, which may have ended.
