@@ -49,8 +49,8 @@ impl SharedMemory {
         Ok(Self { map: Some(map), start, bytes: bytes as usize })
     }
 
-    /// Maps the first `bytes` bytes of a file in memory, which other processes may map too; `what` names them in errors.
-    /// Nobody may shorten the file.
+    /// Maps the first `bytes` bytes of a file in memory, which other processes may map too; `what` names them in
+    /// errors. Nobody may shorten the file.
     ///
     /// # Errors
     /// [`Error::Allocation`] if the system refuses them, or if the file has no such bytes.

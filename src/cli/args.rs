@@ -266,8 +266,8 @@ pub struct ResourceArgs {
     /// Which pages go to which device: modulo, random, contiguous, biased, auto
     #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "Several devices")]
     assignment: Assignment,
-    /// The share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks, for the devices
-    /// of all ranks in order [default: by measured rates, or equal]
+    /// The share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks, for the
+    /// devices of all ranks in order [default: by measured rates, or equal]
     #[arg(long, value_delimiter = ',', value_parser = share, value_name = "S,S", help_heading = "Several devices")]
     shares: Vec<f64>,
     /// Which values devices send each other in PageRank and its like: all, linked (of vertices with out-edges),

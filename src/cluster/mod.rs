@@ -128,7 +128,8 @@ impl Cluster {
         &self.machines
     }
 
-    /// Returns memory that the ranks of this machine share, as many bytes as these ask for; `what` names them in errors.
+    /// Returns memory that the ranks of this machine share, as many bytes as these ask for; `what` names them in
+    /// errors.
     ///
     /// # Errors
     /// [`Error::Store`](crate::Error::Store) if the system refuses them, and those of [`gather`](Self::gather).
@@ -330,8 +331,8 @@ impl Places {
         (0..self.ranks()).any(|rank| !self.is_near(rank))
     }
 
-    /// The first of some ranks on each machine, but for the machine of `from`: what goes to all of them from there crosses
-    /// once to each machine.
+    /// The first of some ranks on each machine, but for the machine of `from`: what goes to all of them from there
+    /// crosses once to each machine.
     pub fn first_elsewhere(&self, from: usize, ranks: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let (mut firsts, mut machines): (Vec<usize>, Vec<usize>) = (Vec::new(), vec![self.machines[from]]);
         for rank in ranks {

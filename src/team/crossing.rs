@@ -1,5 +1,5 @@
-//! What crosses from machine to machine, derived from a schedule: the pieces that a device of one writes and a device of
-//! another reads.
+//! What crosses from machine to machine, derived from a schedule: the pieces that a device of one writes and a device
+//! of another reads.
 //!
 //! ```text
 //!   machine 0, rank 0               machine 1, ranks 1 and 2
@@ -8,8 +8,8 @@
 //!
 //! Every rank makes the same schedule for all devices, and keeps the moves of its own. The ranks of a machine share an
 //! exchange memory, with a place for the pieces that their devices write or read, and for no others: they number these
-//! alike. A piece crosses once to a machine, to the first of its ranks that reads it. Between two ranks, pieces cross in
-//! the order of the schedule, so that nothing has to say which piece it is.
+//! alike. A piece crosses once to a machine, to the first of its ranks that reads it. Between two ranks, pieces cross
+//! in the order of the schedule, so that nothing has to say which piece it is.
 
 use super::schedule::{Gather, MessageRegion, Round, Schedule};
 use crate::cluster::Places;

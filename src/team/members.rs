@@ -347,7 +347,8 @@ impl Device for Team {
     }
 
     fn run_ahead(&mut self, step: &Step) -> Result<RunAhead> {
-        // Devices wait for each other's messages in the exchange memory: those of other machines would never arrive there.
+        // Devices wait for each other's messages in the exchange memory: those of other machines would never arrive
+        // there.
         if self.plan.places.is_spread() || !self.all_run_jointly()? {
             return Ok(RunAhead::default());
         }

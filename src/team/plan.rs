@@ -107,9 +107,9 @@ impl TeamRequest<'_> {
         }
     }
 
-    /// The vertices of each device under [`Strategy::Shard`], if an algorithm's edges are those of in-lists, and write to
-    /// the vertex of the list: divided between pages, by edges and lists. Elsewhere a device has work with all edges,
-    /// whichever vertices are its own, and equal ranges take the least memory.
+    /// The vertices of each device under [`Strategy::Shard`], if an algorithm's edges are those of in-lists, and write
+    /// to the vertex of the list: divided between pages, by edges and lists. Elsewhere a device has work with all
+    /// edges, whichever vertices are its own, and equal ranges take the least memory.
     fn parts_of_lists(&self, algorithm: &dyn Algorithm, list_edges: f64) -> Option<Vec<Range<u64>>> {
         let topology = self.store.topology(Direction::In).filter(|topology| topology.shards().len() == 1)?;
         let pulls = only_direction(algorithm, true) == Some(Direction::In);
@@ -121,8 +121,8 @@ impl TeamRequest<'_> {
     }
 
     /// Which values devices with these own vertices send each other, and the lists of these values if each device is
-    /// sent others; none unless the algorithm `packs` some. Mirrors are those of a device's own vertices: they are of no
-    /// use unless devices see their `own_lists` only.
+    /// sent others; none unless the algorithm `packs` some. Mirrors are those of a device's own vertices: they are of
+    /// no use unless devices see their `own_lists` only.
     fn told(&self, own: &[Range<u64>], packs: bool, own_lists: bool) -> (Option<Exchanged>, Option<Arc<Told>>) {
         let fits = 4 * self.store.vertices() <= self.binding_bytes_max;
         match self.exchanged {

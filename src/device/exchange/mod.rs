@@ -127,8 +127,8 @@ pub struct Gather {
     pub take: Vec<Move>,
 }
 
-/// Main memory that all devices of a run read and write; of a cluster, all devices of a machine, whichever rank they are
-/// of.
+/// Main memory that all devices of a run read and write; of a cluster, all devices of a machine, whichever rank they
+/// are of.
 ///
 /// ```text
 ///  piece 0 │ piece 1 │ … │ arrivals, abandoned │ announcements of piece 0, of piece 1, …

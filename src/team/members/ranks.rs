@@ -6,8 +6,8 @@
 //!  members write ─▶ numbers of vertices, to all ─▶ messages cross ─▶ members read    (traversals)
 //! ```
 //!
-//! Ranks of one machine read what the others have written where it is: they only wait for it. What crosses in a gather is
-//! sent by a thread of its own while members still write, and announced as it arrives: members take it like what is
+//! Ranks of one machine read what the others have written where it is: they only wait for it. What crosses in a gather
+//! is sent by a thread of its own while members still write, and announced as it arrives: members take it like what is
 //! written here.
 
 use super::Team;
@@ -386,8 +386,8 @@ struct CrossingPiece {
 }
 
 impl GatherCrossing {
-    /// Sends and receives, piece after piece: the first piece for each rank and of each rank, then the second ones. Each
-    /// is sent when it has been announced, and announced when it has been received.
+    /// Sends and receives, piece after piece: the first piece for each rank and of each rank, then the second ones.
+    /// Each is sent when it has been announced, and announced when it has been received.
     fn run(&self) -> Result<()> {
         let (send, receive) = (by_number(&self.send), by_number(&self.receive));
         for number in 0..send.len().max(receive.len()) {

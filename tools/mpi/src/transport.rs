@@ -5,7 +5,8 @@
 //! intervals: blocking calls of MPI keep a core busy, which worker threads of the same machine need. Libraries move
 //! bytes only while they are called, so that there is no pause as long as messages complete.
 //!
-//! Ranks of one machine find out at the start that they can [share memory](crate::shared), and then exchange through it.
+//! Ranks of one machine find out at the start that they can [share memory](crate::shared), and then exchange through
+//! it.
 //!
 //! MPI is fail-stop. An error within it ends the job; a rank that fails by itself calls [`abort`].
 

@@ -95,8 +95,8 @@ impl Partition {
 ///
 /// # Errors
 /// [`Error::Invalid`] for a wrong number of parts, a part of a graph, a store in shards or with record ids, and a file
-/// of parts for vertices that have names; [`Error::File`] for a defect of that file; [`Error::Memory`]; those of reading
-/// pages; [`Error::Interrupted`].
+/// of parts for vertices that have names; [`Error::File`] for a defect of that file; [`Error::Memory`]; those of
+/// reading pages; [`Error::Interrupted`].
 pub fn partition(
     store: &Store,
     options: &PartitionOptions,
