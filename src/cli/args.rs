@@ -325,6 +325,9 @@ enum FastPathName {
     Subgroups,
     /// Supersteps that the GPU runs by itself; instead, the host starts each of them
     DeviceLoop,
+    /// Under `--strategy shard`, values of all vertices that fit in device memory; instead, only those that the GPU's
+    /// edges read, if the store has mirrors
+    WholeCopies,
     /// Compiled kernels in the user's cache folder; instead, every process compiles them
     PipelineCache,
 }
@@ -394,6 +397,7 @@ impl ResourceArgs {
                 wide_integers: allowed(FastPathName::WideIntegers),
                 subgroups: allowed(FastPathName::Subgroups),
                 device_loop: allowed(FastPathName::DeviceLoop),
+                whole_copies: allowed(FastPathName::WholeCopies),
             },
             ..GpuSettings::default()
         }

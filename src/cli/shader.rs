@@ -61,6 +61,9 @@ pub struct PrintShader {
     /// For one of several devices that partition the attributes written by edges
     #[arg(long)]
     sharded: bool,
+    /// With --sharded, for a device that holds no values but of its own vertices and of those with edges to them
+    #[arg(long, requires = "sharded")]
+    bordering: bool,
     /// For devices that add floats atomically
     #[arg(long, help_heading = "Device")]
     float_atomics: bool,
@@ -187,6 +190,7 @@ impl PrintShader {
             vertices: self.vertices,
             sharded: self.sharded,
             held_vertices: self.vertices,
+            bordering: self.bordering,
             float_atomics: self.float_atomics,
             wide_integers: self.wide_integers,
             in_place: self.in_place,

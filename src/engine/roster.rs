@@ -222,7 +222,7 @@ impl Roster {
         let cpus = devices.iter().filter(|device| matches!(device, OpenDevice::Cpu)).count();
         let share = (&workers, (workers.count() / cpus.max(1)).max(1));
         let member = |(device, part): (&OpenDevice, &Part)| {
-            device.member(setup, part.clone(), Some(Arc::clone(&exchange)), share)
+            device.member(setup, part.clone(), Some((Arc::clone(&exchange), plan.reads_border)), share)
         };
         let members = devices.iter().zip(plan.local_parts()).map(member).collect::<Result<Vec<_>>>()?;
         let (store, graph) = (Arc::clone(&setup.store), Arc::clone(&setup.graph));
@@ -268,15 +268,18 @@ impl OpenDevice {
         }
     }
 
-    /// Sets up the device for one run. `lanes` is the share of the worker threads of each CPU device.
+    /// Sets up the device for one run. `exchange`: the memory through which it exchanges values with others, and whether
+    /// it reads [those of its border](TeamPlan::reads_border) only. `lanes` is the share of the worker threads of each
+    /// CPU device.
     fn member(
         &self,
         setup: &DeviceSetup<'_>,
         part: Part,
-        exchange: Option<Arc<ExchangeMemory>>,
+        exchange: Option<(Arc<ExchangeMemory>, bool)>,
         (workers, lanes): (&Arc<Workers>, usize),
     ) -> Result<Box<dyn Member>> {
         let workers = Arc::clone(workers);
+        let (exchange, _reads_border) = exchange.map_or((None, false), |(exchange, border)| (Some(exchange), border));
         let (graph, store, trace) = (Arc::clone(&setup.graph), Arc::clone(&setup.store), setup.trace.clone());
         match self {
             Self::Cpu => {
@@ -292,9 +295,19 @@ impl OpenDevice {
                 };
                 let algorithm = Arc::clone(&setup.algorithm);
                 let (pool, frames) = (Arc::clone(&setup.pool), setup.frames);
-                let runs_ahead = setup.runs_ahead;
-                let run =
-                    gpu::RunSetup { algorithm, graph, store, pool, frames, workers, trace, part, exchange, runs_ahead };
+                let run = gpu::RunSetup {
+                    algorithm,
+                    graph,
+                    store,
+                    pool,
+                    frames,
+                    workers,
+                    trace,
+                    part,
+                    exchange,
+                    reads_border: _reads_border,
+                    runs_ahead: setup.runs_ahead,
+                };
                 Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(keep), run)?))
             }
         }

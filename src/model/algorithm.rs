@@ -210,6 +210,13 @@ pub trait Algorithm: Send + Sync + 'static {
         false
     }
 
+    /// Whether the edge function reads values of the edge's own two vertices only. A device with a shard of the graph
+    /// then needs [`Writable`](super::attributes::Role::Writable) values of its own vertices, and of those with edges
+    /// to them; if its memory is short, it holds no others.
+    fn reads_ends_only(&self) -> bool {
+        false
+    }
+
     /// Checks parameters for this graph, before anything is allocated.
     ///
     /// # Errors

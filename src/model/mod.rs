@@ -6,6 +6,7 @@
 //! | [`attributes`] | the values of each vertex: types, roles, and arrays in main memory |
 //! | [`bits`], [`VertexSet`](vertex_set::VertexSet) | sets of vertices |
 //! | `activations` | the superstep in which each vertex was first active |
+//! | `border` | the vertices of other devices whose values a device reads |
 //! | `part` | the range of vertices that a device holds |
 //! | `numbers` | numbers and functions that Rust and WGSL share |
 //! | `parameters`, `sound` | what a checkpoint records about an algorithm, and checks of what it restores |
@@ -22,6 +23,8 @@ pub mod algorithm;
 mod answer;
 pub mod attributes;
 pub mod bits;
+#[cfg(feature = "gpu")]
+pub(crate) mod border;
 mod huge;
 pub(crate) mod numbers;
 mod parameters;

@@ -3,13 +3,13 @@
 
 use crate::cluster::{Cluster, Places};
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
-use crate::device::exchange::packs;
 use crate::device::exchange::{DENSE_BYTES_MAX, DENSE_BYTES_MIN, DENSE_PIECES, ExchangeMemory, PIECE_BYTES_MAX};
+use crate::device::exchange::{may_border, packs};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::activations::Activations;
 use crate::model::algorithm::{Algorithm, Ends};
-use crate::model::attributes::Attribute;
+use crate::model::attributes::{Attribute, Role};
 use crate::model::bits::Bits;
 use crate::model::told::Told;
 use crate::team::assignment::{
@@ -41,6 +41,8 @@ pub struct TeamPlan {
     pub(super) declared: Vec<Attribute>,
     pub(super) traversal: bool,
     pub(super) activations: bool,
+    /// Whether a device reads values of own vertices, and of those with edges to them, and no others.
+    pub reads_border: bool,
     /// Which values devices send each other, if some are read through in-edges only.
     exchanged: Option<Exchanged>,
     /// The lists of these values, if each device is sent others.
@@ -218,6 +220,7 @@ impl TeamPlan {
         });
         let adapts = !sharded && !request.alike && !request.fixed && assignment == Assignment::Modulo;
         let activations = algorithm.keeps_activations();
+        let reads_border = sharded && reads_border(algorithm, &declared, has_in_lists, exchanged);
         Ok(Self {
             strategy,
             assignment,
@@ -228,6 +231,7 @@ impl TeamPlan {
             declared,
             traversal,
             activations,
+            reads_border,
             exchanged,
             told,
             adapts,
@@ -341,6 +345,26 @@ impl TeamPlan {
 fn parts(store: &Store, own: &[Range<u64>], sharded: bool) -> Vec<Part> {
     let vertices = store.vertices();
     own.iter().map(|own| Part { vertices, own: own.clone(), sharded }).collect()
+}
+
+/// Returns whether a device under [`Strategy::Shard`] reads values of own vertices, and of those with edges to them, and
+/// no others. They must be sent packed, or in messages.
+fn reads_border(
+    algorithm: &dyn Algorithm,
+    declared: &[Attribute],
+    has_in_lists: bool,
+    exchanged: Option<Exchanged>,
+) -> bool {
+    let role = match exchanged {
+        Some(Exchanged::All) => return false,
+        Some(Exchanged::Linked | Exchanged::Mirrored) => Role::Gathered,
+        None if algorithm.is_traversal() && algorithm.reads_ends_only() => Role::Writable,
+        None => return false,
+    };
+    let owner = |direction| if direction == Direction::Out { Ends::Neighbour } else { Ends::List };
+    let visits = algorithm.visits(has_in_lists);
+    visits.iter().all(|&(direction, _)| algorithm.writes(direction) == owner(direction))
+        && declared.iter().filter(|attribute| may_border(attribute)).all(|attribute| attribute.role == role)
 }
 
 /// Returns the direction of all of an algorithm's visits, or `None` if there are two.

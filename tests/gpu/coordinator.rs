@@ -158,6 +158,7 @@ impl<A: Algorithm> Team<A> {
                 trace: None,
                 part,
                 exchange,
+                reads_border: false,
                 runs_ahead: false,
             };
             let keep = Arc::new(Mutex::new(None));

@@ -32,6 +32,7 @@ const TRIED: FastPaths = FastPaths {
     wide_integers: true,
     subgroups: true,
     device_loop: true,
+    whole_copies: true,
 };
 
 gpu_test! {

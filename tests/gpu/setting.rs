@@ -76,6 +76,7 @@ pub const SLOW: FastPaths = FastPaths {
     wide_integers: false,
     subgroups: false,
     device_loop: false,
+    whole_copies: true,
 };
 
 /// The same setting, in which the host runs all supersteps.

@@ -104,6 +104,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         vertices: chunks * 1024 - 7,
         sharded: false,
         held_vertices: chunks * 1024 - 7,
+        bordering: false,
         float_atomics,
         wide_integers,
         in_place: false,
@@ -150,7 +151,9 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
                         let options = options(Encoding::VertexId, visit, chunks, abilities);
                         // A device has one or both of the vertices' two buffers.
                         for held_vertices in [800, 1200].into_iter().filter(|_| chunks == 2) {
-                            add(ModuleOptions { sharded: true, held_vertices, ..options.clone() });
+                            let options = ModuleOptions { sharded: true, held_vertices, ..options.clone() };
+                            add(ModuleOptions { bordering: true, ..options.clone() });
+                            add(options);
                         }
                         if kernel.is_over_pages() {
                             add(ModuleOptions { tabled: true, ..options.clone() });

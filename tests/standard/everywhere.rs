@@ -109,6 +109,7 @@ pub fn all_ways() -> Vec<(String, EngineOptions)> {
         wide_integers: false,
         subgroups: false,
         device_loop: false,
+        whole_copies: true,
     };
     add(adapter::device(), 1, Strategy::Auto, GpuSettings { fast_paths, ..GpuSettings::default() });
     ways

@@ -110,6 +110,10 @@ impl Algorithm for Components {
         true
     }
 
+    fn reads_ends_only(&self) -> bool {
+        true
+    }
+
     fn check(&self, graph: &Graph) -> Result<(), String> {
         if self.directed || !graph.directed {
             return Ok(());

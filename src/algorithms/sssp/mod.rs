@@ -105,6 +105,10 @@ impl Algorithm for Sssp {
         true
     }
 
+    fn reads_ends_only(&self) -> bool {
+        true
+    }
+
     fn needs_weights(&self) -> bool {
         true
     }

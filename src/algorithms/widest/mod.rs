@@ -91,6 +91,10 @@ impl Algorithm for Widest {
         true
     }
 
+    fn reads_ends_only(&self) -> bool {
+        true
+    }
+
     fn needs_weights(&self) -> bool {
         true
     }

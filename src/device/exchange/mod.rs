@@ -301,6 +301,13 @@ pub fn is_packed(attribute: &Attribute) -> bool {
     attribute.role == Role::Gathered && matches!(attribute.of, AttributeType::U32 | AttributeType::F32)
 }
 
+/// Returns whether a device may hold an attribute's values of own and bordering vertices only: those that it reads.
+/// Bits take less memory than the table that finds places.
+pub fn may_border(attribute: &Attribute) -> bool {
+    let is_word = matches!(attribute.of, AttributeType::U32 | AttributeType::F32);
+    is_word && matches!(attribute.role, Role::Gathered | Role::Writable)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

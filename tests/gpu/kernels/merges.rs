@@ -113,6 +113,7 @@ fn merged(
         grouped: false,
         sharded: false,
         held_vertices: VERTICES,
+        bordering: false,
         float_atomics: false,
         wide_integers: false,
         subgroups: false,

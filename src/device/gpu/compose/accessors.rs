@@ -5,12 +5,13 @@
 //! chunks of 2^k vertices. Values are atomic only if several threads may write them concurrently.
 //!
 //! In sharded modules, attributes that edges write are held for own vertices only; values received from owners of other
-//! vertices are in a separate column, `NAME_seen`.
+//! vertices are in a separate column, `NAME_seen`. If modules are bordering, those that edges only read are, too, and
+//! `NAME_seen` has the values of vertices in the border, one after the other.
 
 use super::bindings::{Access, Buffer, Resource};
 use super::bodies::{WIDE_ADD, atomic_body, bit_body, float_bits_body, halves_body, learn_body, plain_body, wide_body};
 use super::{Declared, KernelName, ModuleOptions};
-use crate::model::attributes::{AttributeType, Merge, Role};
+use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
 use std::collections::BTreeSet;
 
 /// The operation of an accessor.
@@ -58,6 +59,8 @@ struct Column {
     writable: bool,
     /// Whether its buffers are for own vertices only.
     held: bool,
+    /// Whether its buffer is for vertices in the border.
+    bordering: bool,
     /// Base-2 logarithm of the number of values in a word.
     log2: u32,
     /// How another device's values are merged.
@@ -91,7 +94,8 @@ impl<'a> Accessors<'a> {
                 resource: |place, chunk| Resource::Attribute { place, chunk },
                 place,
                 writable: kernel.is_over_vertices() || by_edges && is_written || deferred,
-                held: options.sharded && is_written,
+                held: options.sharded && is_written || options.is_bordering(attribute),
+                bordering: false,
                 log2: 0,
                 merge: attribute.merge,
             };
@@ -120,18 +124,21 @@ impl<'a> Accessors<'a> {
             accessors.push(table.name.into(), AttributeType::U32, |place, _| Resource::Table(place), writable);
             accessors.columns.last_mut().expect("just pushed").place = place;
         }
-        let read_at_random = algorithm.attributes.iter().enumerate().filter(|(_, one)| one.role == Role::Writable);
-        for (place, attribute) in read_at_random.filter(|_| options.sharded) {
+        let copied = |one: &Attribute| options.sharded && one.role == Role::Writable || options.is_bordering(one);
+        for (place, attribute) in algorithm.attributes.iter().enumerate().filter(|(_, one)| copied(one)) {
             let resource = |place, chunk| Resource::Seen { place, chunk };
             accessors.push(format!("{}_seen", attribute.name), attribute.of, resource, by_messages);
-            accessors.columns.last_mut().expect("just pushed").place = place;
+            let column = accessors.columns.last_mut().expect("just pushed");
+            (column.place, column.bordering) = (place, options.is_bordering(attribute));
         }
         accessors
     }
 
     /// Appends a column for all vertices.
     fn push(&mut self, name: String, of: AttributeType, resource: fn(usize, u32) -> Resource, writable: bool) {
-        self.columns.push(Column { name, of, resource, place: 0, writable, held: false, log2: 0, merge: Merge::Or });
+        let (held, bordering) = (false, false);
+        let column = Column { name, of, resource, place: 0, writable, held, bordering, log2: 0, merge: Merge::Or };
+        self.columns.push(column);
     }
 
     /// The accessor with a name, if there is one.
@@ -210,6 +217,7 @@ impl<'a> Accessors<'a> {
         match (column.resource)(0, 0) {
             Resource::Table(_) => 1,
             Resource::Levels(_) => self.options.level_chunks(),
+            _ if column.bordering => 1,
             _ if column.held => self.options.held_chunks(),
             _ => self.options.chunks(),
         }
@@ -217,10 +225,14 @@ impl<'a> Accessors<'a> {
 
     /// The first statements of an accessor: in sharded modules, they handle vertices that are not the device's own.
     fn opening(&self, column: usize, operation: Operation) -> String {
-        let Column { name, of, place, held, resource, .. } = &self.columns[column];
+        let Column { name, of, place, held, bordering, resource, .. } = &self.columns[column];
         let is_next = matches!(resource(0, 0), Resource::NextFrontier(_));
         if is_next && operation == Insert && self.options.sharded && self.kernel.is_over_pages() {
             return "if !is_own(vertex) { return false; }\n".into();
+        }
+        if *bordering {
+            let check = if operation.reads() { "" } else { "if !is_in_border(vertex) { return; }\n" };
+            return format!("{check}let place = border_place(vertex);\n");
         }
         if !held {
             return String::new();
@@ -313,7 +325,7 @@ impl<'a> Accessors<'a> {
 
     /// The text of an accessor that lists nothing, with a copy of the body for each chunk.
     fn plain(&self, column: usize, operation: Operation, mode: Mode, function: &str) -> String {
-        let Column { ref name, of, held, log2, merge, .. } = self.columns[column];
+        let Column { ref name, of, held, bordering, log2, merge, .. } = self.columns[column];
         let signature = operation.signature(of);
         let body = self.body(of, operation, mode, merge) + self.closing(column, operation);
         let body = if operation == Insert { body + "return true;" } else { body };
@@ -326,7 +338,11 @@ impl<'a> Accessors<'a> {
         };
         let is_word = matches!(operation, Word | Join | Clear);
         let shift = self.options.attribute_chunk_vertices_log2 - if is_word { 5 } else { log2 };
-        let index = if held { "held" } else { operation.index() };
+        let index = match (held, bordering) {
+            (true, _) => "held",
+            (_, true) => "place",
+            _ => operation.index(),
+        };
         let by_word = if of == AttributeType::Bit && !is_word { " >> 5u" } else { "" };
         let opening: String = self.opening(column, operation).lines().map(|line| format!("    {line}\n")).collect();
         let chunks = self.chunks(&self.columns[column]);

@@ -24,6 +24,9 @@ pub enum Resource {
         /// The chunk.
         chunk: u32,
     },
+    /// For 32 vertices each, a bit for those in the [`Border`](crate::model::border::Border), and the place of the first
+    /// one's values.
+    Border,
     /// The vertices that are active, a bit each: a chunk.
     Frontier(u32),
     /// The vertices that will be active in the next superstep: a chunk.
@@ -143,6 +146,7 @@ impl Buffer {
         let inflated = if kernel == KernelName::Inflate { "array<vec4<u32>>" } else { "array<u32>" };
         let (resource, access, of) = match name {
             "step" => (Resource::Step, Access::Uniform, "Step"),
+            "border" => (Resource::Border, Access::Read, "array<vec2<u32>>"),
             "starts" => (Resource::Starts, Access::Read, "array<u32>"),
             "directory" => (Resource::Directory, Access::Read, "array<DirectoryPage>"),
             "next_pages" => (Resource::NextPages, Access::ReadWrite, "array<atomic<u32>>"),

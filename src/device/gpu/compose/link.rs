@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 22] = [
+const LIBRARY: [(&str, &str); 23] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
     ("shaders/lib/step.wgsl", include_str!("../../../../shaders/lib/step.wgsl")),
@@ -27,6 +27,7 @@ const LIBRARY: [(&str, &str); 22] = [
     ("shaders/lib/count.wgsl", include_str!("../../../../shaders/lib/count.wgsl")),
     ("shaders/lib/sum.wgsl", include_str!("../../../../shaders/lib/sum.wgsl")),
     ("shaders/lib/own.wgsl", include_str!("../../../../shaders/lib/own.wgsl")),
+    ("shaders/lib/border.wgsl", include_str!("../../../../shaders/lib/border.wgsl")),
     ("shaders/lib/listed.wgsl", include_str!("../../../../shaders/lib/listed.wgsl")),
     ("shaders/lib/sets.wgsl", include_str!("../../../../shaders/lib/sets.wgsl")),
     ("shaders/lib/ranks.wgsl", include_str!("../../../../shaders/lib/ranks.wgsl")),

@@ -24,6 +24,7 @@ pub mod units;
 pub use bindings::{Access, Binding, Resource};
 pub use check::{ShaderError, check, check_complete};
 
+use crate::device::exchange::may_border;
 use crate::model::algorithm::{Algorithm, Contents, Shader, Table, Visit};
 use crate::model::attributes::Attribute;
 use std::fmt;
@@ -247,6 +248,9 @@ pub struct ModuleOptions {
     /// Number of vertices for which attributes that edges write, and out-degrees, are held: from the first own one,
     /// rounded down to a multiple of 64, to the last own one; all if not sharded.
     pub held_vertices: u64,
+    /// Whether, if sharded, the device holds values of own and bordering vertices only, of attributes that
+    /// [may](crate::device::exchange::may_border) be.
+    pub bordering: bool,
     /// Whether floats can be added atomically (`SHADER_FLOAT32_ATOMIC`).
     pub float_atomics: bool,
     /// Whether 64-bit integers can be added atomically (`SHADER_INT64` and `SHADER_INT64_ATOMIC_ALL_OPS`).
@@ -283,6 +287,7 @@ impl Default for ModuleOptions {
             vertices: 1 << 20,
             sharded: false,
             held_vertices: 1 << 20,
+            bordering: false,
             float_atomics: false,
             wide_integers: false,
             subgroups: false,
@@ -311,6 +316,11 @@ impl ModuleOptions {
     /// Number of buffers of an attribute that edges write.
     pub fn held_chunks(&self) -> u32 {
         if self.sharded { self.chunks_of(self.held_vertices) } else { self.chunks() }
+    }
+
+    /// Whether values of an attribute are held for own and bordering vertices only.
+    pub(super) fn is_bordering(&self, attribute: &Attribute) -> bool {
+        self.sharded && self.bordering && may_border(attribute)
     }
 
     /// Number of buffers of levels.

@@ -18,18 +18,20 @@ use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_
 use crate::device::gpu::memory::home::Home;
 use crate::device::gpu::memory::plan::{DevicePlan, Request};
 use crate::device::gpu::memory::pool_import::PoolImport;
-use crate::device::gpu::memory::sizes::{exchange_bytes, next_bytes, packed_bytes};
+use crate::device::gpu::memory::sizes::{Holding, exchange_bytes, next_bytes, packed_bytes};
 use crate::device::joint::SeenPages;
 use crate::device::settings::Distribution;
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
 use crate::model::attributes::Role;
+use crate::model::border::Border;
 use crate::model::told::Told;
 use crate::pages::fetch::{PagePool, PageRef};
 use crate::trace::Timeline;
 use std::ops::Range;
 use std::sync::Arc;
+use topostream_formats::mirrors::Mirrors;
 use topostream_formats::{Direction, Store, Topology};
 
 /// The input of a GPU device for a run.
@@ -52,6 +54,8 @@ pub struct RunSetup {
     pub part: Part,
     /// The memory through which it exchanges values with other devices; none for a single device.
     pub exchange: Option<Arc<ExchangeMemory>>,
+    /// Whether it reads values of own vertices, and of those with edges to them, and no others.
+    pub reads_border: bool,
     /// Whether the engine lets the device run supersteps by itself before it plans one.
     pub runs_ahead: bool,
 }
@@ -100,15 +104,16 @@ impl Context {
     /// # Errors
     /// Device errors.
     pub fn new(mut home: Home, setup: &RunSetup, planned: Planned) -> Result<Self> {
-        let Planned { declared, plan, told } = planned;
+        let Planned { declared, plan, told, border } = planned;
         let RunSetup { algorithm, graph, store, pool, frames, trace, part, exchange, .. } = setup;
-        home.prepare(&plan, (store, graph, &told), pool, *frames, part)?;
+        let holding = Holding { part, border: border.as_deref() };
+        home.prepare(&plan, (store, graph, &told), pool, *frames, holding)?;
         // Exchange memory of an earlier run is freed before anything is allocated.
         if exchange.is_none() {
             home.forget_exchange()?;
         }
         let attributes = (&declared.attributes[..], &algorithm.tables()[..]);
-        let buffers = RunBuffers::new(&home.gpu, &plan, attributes, part, declared.traversal)?;
+        let buffers = RunBuffers::new(&home.gpu, &plan, attributes, part, border.as_ref(), declared.traversal)?;
         let arena = home.arena.as_ref().expect("prepared with the run");
         let (arena_buffers, images) = (arena.buffers().to_vec(), arena.images().cloned());
         let parts = match store.topology(Direction::In).filter(|_| plan.next_bytes > 0) {
@@ -298,6 +303,7 @@ impl Context {
             vertices: self.graph.vertices,
             sharded: self.part.sharded,
             held_vertices: held.end - held.start,
+            bordering: self.plan.border_bytes > 0,
             float_atomics: caps.float_atomics,
             wide_integers: caps.wide_atomics,
             in_place: false,
@@ -384,6 +390,8 @@ pub struct Planned {
     pub plan: DevicePlan,
     /// The vertices whose values the device sends and receives.
     pub told: Arc<Told>,
+    /// The vertices of other devices whose values it holds; none if it holds those of all.
+    pub border: Option<Arc<Border>>,
 }
 
 /// Plans the device's memory for a run.
@@ -421,6 +429,7 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         device: home.gpu.name(),
         algorithm: name,
         part,
+        border: None,
         exchange_bytes: exchange.as_ref().map_or(0, |memory| exchange_bytes(caps, memory, &declared, part, packed)),
         attributes: &declared.attributes,
         tables: &algorithm.tables(),
@@ -438,6 +447,18 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         frames: *frames,
         host_import: caps.host_import,
     };
-    let plan = DevicePlan::new(&request, &home.settings, caps)?;
-    Ok(Planned { declared, plan, told })
+    let whole = DevicePlan::new(&request, &home.settings, caps);
+    let fits = whole.as_ref().is_ok_and(|plan| !plan.moves_copies_out());
+    let is_told = told_bytes > 0 || declared.traversal;
+    if !setup.reads_border || !is_told || fits && home.settings.fast_paths.whole_copies {
+        return Ok(Planned { declared, plan: whole?, told, border: None });
+    }
+    let border = Mirrors::open(store)?.and_then(|mirrors| Border::of(&mirrors, &part.own)).map(Arc::new);
+    let bordering = border
+        .as_deref()
+        .map(|border| DevicePlan::new(&Request { border: Some(border), ..request }, &home.settings, caps));
+    match bordering {
+        Some(Ok(plan)) => Ok(Planned { declared, plan, told, border }),
+        _ => Ok(Planned { declared, plan: whole?, told, border: None }),
+    }
 }

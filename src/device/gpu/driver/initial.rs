@@ -84,7 +84,13 @@ fn fill_attribute(context: &mut Context, encoder: &mut wgpu::CommandEncoder, pla
     let Attribute { initial, merge, .. } = context.declared.attributes[place];
     let buffers = context.buffers.attribute(place, context.plan.chunk_vertices_log2);
     let buffers: Vec<_> = buffers.map(|(first, buffer)| (first, buffer.clone())).collect();
-    buffers.iter().try_for_each(|(first, buffer)| fill(context, encoder, buffer, initial, *first))?;
+    let border = context.buffers.border(place).filter(|_| initial == Initial::Vertex);
+    if let Some(border) = border {
+        let (_, copies) = buffers.last().expect("a buffer for the border");
+        context.gpu().queue().write_buffer(copies, 0, bytemuck::cast_slice(border));
+    }
+    let filled = buffers.len() - usize::from(border.is_some());
+    buffers[..filled].iter().try_for_each(|(first, buffer)| fill(context, encoder, buffer, initial, *first))?;
     if initial != Initial::Bits(0) && merge == Merge::Add {
         for others in [0..context.part.own.start, context.part.own.end..context.part.vertices] {
             context.clear_values(encoder, place, &others);

@@ -156,7 +156,13 @@ pub fn restore(context: &Context, next: &Step, state: &State) -> Result<()> {
 fn upload(context: &Context, (place, attribute): (usize, &Attribute), piece: &Span<'_>, state: &State) -> Result<()> {
     let words = piece.words(attribute);
     let values: Vec<AtomicU32> = words.clone().map(|_| AtomicU32::new(0)).collect();
-    state.attributes.put(place, &piece.vertices, &values);
+    match context.buffers.border(place).filter(|_| piece.is_border) {
+        Some(border) => {
+            let places = piece.vertices.start as usize..piece.vertices.end as usize;
+            state.attributes.pack(place, &border[places], &values);
+        }
+        None => state.attributes.put(place, &piece.vertices, &values),
+    }
     let mut values: Vec<u32> = values.into_iter().map(AtomicU32::into_inner).collect();
     if attribute.of == AttributeType::Bit
         && let Some(last) = values.len().checked_sub(1)
@@ -197,10 +203,11 @@ fn write_words(context: &Context, buffer: &wgpu::Buffer, first: u64, words: &[u3
 /// Splits a span into pieces of at most `words` words, at word boundaries.
 fn pieces<'a>(attribute: &Attribute, span: &Span<'a>, words: u64) -> impl Iterator<Item = Span<'a>> + use<'a> {
     let size = attribute.of.vertices_in(words);
-    let Span { buffer, first, vertices: Range { start, end } } = span.clone();
+    let Span { buffer, first, vertices: Range { start, end }, is_border } = span.clone();
     (start / size..end.div_ceil(size)).map(move |number| Span {
         buffer,
         first,
         vertices: start.max(number * size)..end.min((number + 1) * size),
+        is_border,
     })
 }

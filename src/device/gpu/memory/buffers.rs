@@ -1,18 +1,20 @@
 //! Long-lived buffers: those of the graph, which outlive a run, and those of attributes.
 
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX};
-use super::sizes::{bit_bytes, device_bytes};
+use super::sizes::{Holding, bit_bytes, device_bytes};
 use crate::device::exchange::is_packed;
 use crate::device::gpu::adapter::import::{HostImport, SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::PATIENCE;
 use crate::device::gpu::compose::Resource;
 use crate::device::gpu::compose::layout::{Counters, Step as StepLayout};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Contents, Graph, Table};
 use crate::model::attributes::Attribute;
+use crate::model::border::Border;
 use crate::model::told::Told;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use topostream_formats::{Direction, Store};
@@ -35,11 +37,20 @@ struct TopologyBuffers {
     pages: u32,
 }
 
+/// The vertices whose values devices exchange.
+struct ToldBuffer {
+    told: Arc<Told>,
+    /// They, or where their values are in a buffer for the border.
+    buffer: wgpu::Buffer,
+    /// The size of the border, if that is so.
+    border: Option<usize>,
+}
+
 /// The buffers that all runs over a store share.
 pub struct GraphBuffers {
     degrees: Vec<wgpu::Buffer>,
     /// The vertices whose values devices exchange, if not those of all.
-    told: Option<(Arc<Told>, wgpu::Buffer)>,
+    told: Option<ToldBuffer>,
     topologies: Vec<TopologyBuffers>,
     chunk_vertices_log2: u32,
     /// The vertices whose degrees are held.
@@ -57,11 +68,15 @@ impl GraphBuffers {
         chunk_vertices_log2: u32,
         vertices: Range<u64>,
         told: Option<&Arc<Told>>,
+        holding: Holding<'_>,
     ) -> Result<Self> {
-        let told = match told {
-            Some(told) => Some((Arc::clone(told), uploaded(gpu, "told", bytemuck::cast_slice(told.vertices()))?)),
-            None => None,
+        let buffer = |told: &Arc<Told>| {
+            let places = holding.border.map(|border| places(told, holding.part, border));
+            let listed = places.as_deref().unwrap_or(told.vertices());
+            let buffer = uploaded(gpu, "told", bytemuck::cast_slice(listed))?;
+            Ok::<_, Error>(ToldBuffer { told: Arc::clone(told), buffer, border: holding.border_size() })
         };
+        let told = told.map(buffer).transpose()?;
         let mut degrees = Vec::new();
         for range in chunks(&vertices, chunk_vertices_log2) {
             let values = &graph.out_degrees.values()[range.start as usize..range.end as usize];
@@ -84,15 +99,22 @@ impl GraphBuffers {
     }
 
     /// Whether they are for chunks of this size, the degrees of these vertices, and these lists.
-    pub fn is_of(&self, chunk_vertices_log2: u32, vertices: &Range<u64>, told: Option<&Arc<Told>>) -> bool {
-        let held = self.told.as_ref().map(|(told, _)| (told.receivers(), told.vertices().len()));
+    pub fn is_of(
+        &self,
+        chunk_vertices_log2: u32,
+        vertices: &Range<u64>,
+        told: Option<&Arc<Told>>,
+        holding: Holding<'_>,
+    ) -> bool {
+        let described = |told: &Told, border| (told.receivers().to_vec(), told.vertices().len(), border);
+        let held = self.told.as_ref().map(|held| described(&held.told, held.border));
         (self.chunk_vertices_log2, &self.vertices) == (chunk_vertices_log2, vertices)
-            && held == told.map(|told| (told.receivers(), told.vertices().len()))
+            && held == told.map(|told| described(told, holding.border_size()))
     }
 
-    /// The vertices whose values devices exchange, if not those of all.
+    /// The vertices whose values devices exchange, if not those of all; of others' in the border, their places there.
     pub fn told(&self) -> Option<&wgpu::Buffer> {
-        self.told.as_ref().map(|(_, buffer)| buffer)
+        self.told.as_ref().map(|told| &told.buffer)
     }
 
     fn topology(&self, direction: Direction) -> &TopologyBuffers {
@@ -119,8 +141,10 @@ struct Column {
     /// The vertices among these that the device may write.
     own: Range<u64>,
     chunks: Vec<SharedBuffer>,
-    /// Values of other devices' vertices, as their owners last sent them: of all vertices, or empty if unused.
+    /// Values of other devices' vertices, as their owners last sent them: of all vertices, or, if it is `bordering`, of
+    /// those in the border. Empty if unused.
     seen: Vec<SharedBuffer>,
+    bordering: bool,
     /// Values that the vertex phase sets while lists still read those in `chunks`; as many buffers, or none.
     next: Vec<SharedBuffer>,
 }
@@ -134,6 +158,8 @@ pub struct Span<'a> {
     pub first: u64,
     /// The vertices of the part.
     pub vertices: Range<u64>,
+    /// Whether the two are not numbers of vertices, but places in the border.
+    pub is_border: bool,
 }
 
 /// The buffers of one run.
@@ -149,6 +175,8 @@ pub struct RunBuffers {
     frontiers: [Vec<wgpu::Buffer>; 2],
     /// The supersteps in which the device's own vertices were first active, two a word.
     levels: Vec<wgpu::Buffer>,
+    /// The border, and its table, if values of no others are held.
+    border: Option<(Arc<Border>, wgpu::Buffer)>,
 }
 
 /// Bytes of the counters.
@@ -164,23 +192,26 @@ impl RunBuffers {
         plan: &DevicePlan,
         (declared, tables): (&[Attribute], &[Table]),
         part: &Part,
+        border: Option<&Arc<Border>>,
         traversal: bool,
     ) -> Result<Self> {
         let log2 = plan.chunk_vertices_log2;
+        let holding = Holding { part, border: border.map(|border| &**border) };
         let all = 0..part.vertices;
         let column = |(place, attribute): (usize, &Attribute)| {
-            let held = part.held(attribute.role);
+            let (held, bordering) = (holding.held(attribute), holding.is_bordering(attribute));
             let chunks = column_chunks(gpu, attribute, &held, log2, plan.host_attributes[place])?;
-            let seen = match part.has_seen(attribute.role) {
-                true => column_chunks(gpu, attribute, &all, log2, plan.host_seen[place])?,
-                false => Vec::new(),
+            let seen = match holding.copies(attribute) {
+                0 => Vec::new(),
+                copies => column_chunks(gpu, attribute, &(0..copies), log2, plan.host_seen[place])?,
             };
-            let own = if attribute.role.is_written() { part.writable() } else { all.clone() };
+            let is_part = attribute.role.is_written() || bordering;
+            let own = if is_part { part.writable() } else { all.clone() };
             let next = match plan.next_bytes > 0 && is_packed(attribute) {
                 true => column_chunks(gpu, attribute, &held, log2, false)?,
                 false => Vec::new(),
             };
-            Ok(Column { held, own, chunks, seen, next })
+            Ok(Column { held, own, chunks, seen, bordering, next })
         };
         let attributes = declared.iter().enumerate().map(column).collect::<Result<_>>()?;
         let frontier = || -> Result<Vec<wgpu::Buffer>> {
@@ -197,7 +228,12 @@ impl RunBuffers {
                 chunks(&level_vertices(part), log2).map(of_chunk).collect::<Result<_>>()?
             }
         };
+        let border = border.map(|border| {
+            let table = uploaded(gpu, "border", bytemuck::cast_slice(border.table()))?;
+            Ok::<_, Error>((Arc::clone(border), table))
+        });
         Ok(Self {
+            border: border.transpose()?,
             step: gpu.buffer(
                 "step",
                 size_of::<StepLayout>() as u64,
@@ -213,7 +249,7 @@ impl RunBuffers {
     }
 
     /// The buffers of an attribute, by index: first held values, then values received from other devices; each with its
-    /// first vertex.
+    /// first vertex, or the first place in the border.
     pub fn attribute(&self, place: usize, chunk_vertices_log2: u32) -> impl Iterator<Item = (u64, &SharedBuffer)> {
         let Column { held, chunks, seen, .. } = &self.attributes[place];
         let begin = move |first: u64| (0..).map(move |chunk: u64| first + (chunk << chunk_vertices_log2));
@@ -223,9 +259,13 @@ impl RunBuffers {
     /// The values of some vertices as spans, in order. Values of other devices' vertices are the last received ones, if
     /// these are kept.
     pub fn spans(&self, place: usize, vertices: &Range<u64>, chunk_vertices_log2: u32) -> Vec<Span<'_>> {
-        let Column { held, own, chunks, seen, .. } = &self.attributes[place];
+        let Column { held, own, chunks, seen, bordering, .. } = &self.attributes[place];
         let here = vertices.start.clamp(own.start, own.end)..vertices.end.clamp(own.start, own.end);
-        let told = |wanted: Range<u64>| spans_of(seen, 0, wanted, chunk_vertices_log2);
+        let border = self.border.as_ref().filter(|_| *bordering);
+        let told = |wanted: Range<u64>| {
+            let places = border.map_or_else(|| wanted.clone(), |(border, _)| border.among(&wanted));
+            spans_of(seen, 0, places, chunk_vertices_log2).map(|span| Span { is_border: border.is_some(), ..span })
+        };
         let before = told(vertices.start..vertices.end.min(own.start));
         let behind = told(vertices.start.max(own.end)..vertices.end);
         before.chain(spans_of(chunks, held.start, here, chunk_vertices_log2)).chain(behind).collect()
@@ -236,6 +276,12 @@ impl RunBuffers {
     pub fn next_spans(&self, place: usize, vertices: &Range<u64>, chunk_vertices_log2: u32) -> Vec<Span<'_>> {
         let Column { held, next, .. } = &self.attributes[place];
         spans_of(next, held.start, vertices.clone(), chunk_vertices_log2).collect()
+    }
+
+    /// The vertices in the border, if an attribute has values of no others but own ones.
+    pub fn border(&self, place: usize) -> Option<&[u32]> {
+        let (border, _) = self.border.as_ref().filter(|_| self.attributes[place].bordering)?;
+        Some(border.vertices())
     }
 
     /// The attributes that have next values, by their places in the declaration.
@@ -274,6 +320,7 @@ impl RunBuffers {
             Resource::OutDegrees(chunk) => &graph.degrees[chunk as usize],
             Resource::Attribute { place, chunk } => &self.attributes[place].chunks[chunk as usize],
             Resource::Seen { place, chunk } => &self.attributes[place].seen[chunk as usize],
+            Resource::Border => &self.border.as_ref().expect("kernels of runs that hold a border").1,
             Resource::Frontier(chunk) => &self.frontier(superstep)[chunk as usize],
             Resource::NextFrontier(chunk) => &self.frontier(superstep.wrapping_add(1))[chunk as usize],
             Resource::Levels(chunk) => &self.levels[chunk as usize],
@@ -307,8 +354,16 @@ fn spans_of(buffers: &[SharedBuffer], first: u64, wanted: Range<u64>, log2: u32)
     buffers.iter().enumerate().filter_map(move |(number, buffer)| {
         let begin = first + ((number as u64) << log2);
         let vertices = wanted.start.max(begin)..wanted.end.min(begin + (1 << log2));
-        (vertices.start < vertices.end).then_some(Span { buffer, first: begin, vertices })
+        (vertices.start < vertices.end).then_some(Span { buffer, first: begin, vertices, is_border: false })
     })
+}
+
+/// Where the values of told vertices are: in the border, or, of own vertices, their numbers. What is in neither goes to
+/// the place behind the last.
+fn places(told: &Told, part: &Part, border: &Border) -> Vec<u32> {
+    let none = border.vertices().len() as u32;
+    let place = |&vertex: &u32| if part.owns(vertex) { vertex } else { border.place(vertex).unwrap_or(none) };
+    told.vertices().par_iter().map(place).collect()
 }
 
 /// Buffers for an attribute's values of some vertices: in device memory, or in main memory.

@@ -5,6 +5,7 @@ use super::buffers::GraphBuffers;
 use super::plan::DevicePlan;
 use super::pool_import::PoolImport;
 use super::rows::UnitRows;
+use super::sizes::Holding;
 use crate::device::exchange::ExchangeMemory;
 use crate::device::gpu::adapter::adapters::{Adapter, AdapterReport};
 use crate::device::gpu::adapter::awake::Awake;
@@ -14,7 +15,6 @@ use crate::device::gpu::adapter::transfer::TransferQueue;
 use crate::device::gpu::kernels::Kernels;
 use crate::device::settings::GpuSettings;
 use crate::error::{Error, Result};
-use crate::model::Part;
 use crate::model::algorithm::Graph;
 use crate::model::attributes::Role;
 use crate::model::told::Told;
@@ -138,7 +138,7 @@ impl Home {
         (store, graph, told): (&Store, &Graph, &Arc<Told>),
         pool: &Arc<PagePool>,
         frames: u32,
-        part: &Part,
+        holding: Holding<'_>,
     ) -> Result<()> {
         if self.import.as_ref().is_some_and(|import| !import.is_of(pool)) {
             self.import = None;
@@ -157,11 +157,11 @@ impl Home {
         }
         self.rows = Some(UnitRows::new(self.rows.take(), &self.gpu, plan, frames)?);
         let (log2, told) = (plan.chunk_vertices_log2, (plan.told_bytes > 0).then_some(told));
-        let degrees = if plan.degrees_bytes > 0 { part.held(Role::Own) } else { 0..0 };
-        if self.graph.as_ref().is_none_or(|graph| !graph.is_of(log2, &degrees, told)) {
+        let degrees = if plan.degrees_bytes > 0 { holding.part.held(Role::Own) } else { 0..0 };
+        if self.graph.as_ref().is_none_or(|graph| !graph.is_of(log2, &degrees, told, holding)) {
             self.graph = None;
             self.gpu.poll()?;
-            self.graph = Some(GraphBuffers::new(&self.gpu, (store, graph), log2, degrees, told)?);
+            self.graph = Some(GraphBuffers::new(&self.gpu, (store, graph), log2, degrees, told, holding)?);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::batches::first_hubs;
 pub use super::batches::{batch_bytes, hub_bytes};
 use super::images;
-use super::sizes::{bins_bytes, bit_bytes, device_bytes, held_bytes, level_bytes, seen_bytes};
+use super::sizes::{Holding, bins_bytes, bit_bytes, device_bytes, level_bytes};
 use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::layout::{self, HUB_EDGES, HubEntry, MIDDLE_EDGES, edges_per_unit};
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::Table;
 use crate::model::attributes::{Attribute, Role};
+use crate::model::border::Border;
 use serde::Serialize;
 use std::ops::Range;
 use topostream_formats::page::Capacity;
@@ -46,6 +47,8 @@ pub struct DevicePlan {
     pub host_attributes: Vec<bool>,
     /// For each attribute, whether the values of other devices' vertices are in main memory.
     pub host_seen: Vec<bool>,
+    /// The table that finds values of bordering vertices, where those of no others are held; 0 otherwise.
+    pub border_bytes: u64,
     /// Tables of the algorithm.
     pub tables_bytes: u64,
     /// The frontiers of a traversal.
@@ -123,6 +126,8 @@ pub struct Request<'a> {
     pub reads_degrees: bool,
     /// The device's vertices.
     pub part: &'a Part,
+    /// The vertices of others whose values it is to hold; none for all.
+    pub border: Option<&'a Border>,
     /// Device memory for exchange, in bytes.
     pub exchange_bytes: u64,
     /// The list of vertices with out-edges, if needed, in bytes.
@@ -144,6 +149,11 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// The values that the device holds.
+    fn holding(&self) -> Holding<'_> {
+        Holding { part: self.part, border: self.border }
+    }
+
     /// Whether pages are packed.
     pub(super) fn is_packed(&self) -> bool {
         self.store.manifest().encoding.is_packed()
@@ -241,7 +251,7 @@ impl DevicePlan {
         if request.pulls && plan.loop_bytes > 0 && cached >= pages && bins <= spare.min(caps.binding_bytes_max) {
             plan.bins_bytes = bins;
         }
-        if plan.bins_bytes > 0 && request.next_bytes <= spare - plan.bins_bytes {
+        if plan.bins_bytes > 0 && request.border.is_none() && request.next_bytes <= spare - plan.bins_bytes {
             plan.next_bytes = request.next_bytes;
         }
         let (sets, spare) = (set_bytes(request), spare - plan.bins_bytes - plan.next_bytes);
@@ -284,12 +294,13 @@ impl DevicePlan {
         let hub_entries = first_hubs(request.store, caps);
         let hubs = hub_bytes(hub_entries);
         let attributes = request.attributes.iter();
-        let held = request.part.held(Role::Own);
+        let (held, holding) = (request.part.held(Role::Own), request.holding());
         let degrees_bytes = if request.reads_degrees { 4 * (held.end - held.start) } else { 0 };
         Ok(Self {
-            attributes_bytes: attributes.map(|one| held_bytes(one, request.part) + seen_bytes(one, request.part)).sum(),
+            attributes_bytes: attributes.map(|one| holding.held_bytes(one) + holding.copied_bytes(one)).sum(),
             host_attributes: vec![false; request.attributes.len()],
             host_seen: vec![false; request.attributes.len()],
+            border_bytes: request.border.map_or(0, |_| Border::table_bytes(vertices)),
             tables_bytes: request.tables.iter().map(|table| 4 * table.contents.words()).sum(),
             frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
             levels_bytes: if request.keeps_activations { level_bytes(request.part) } else { 0 },
@@ -338,7 +349,7 @@ impl DevicePlan {
         for (out, attribute) in self.host_attributes.iter_mut().zip(request.attributes) {
             if attribute.role == Role::ReadOnly && may_move_out(attribute, request, caps, log2) {
                 *out = true;
-                self.attributes_bytes -= held_bytes(attribute, request.part);
+                self.attributes_bytes -= request.holding().held_bytes(attribute);
             }
         }
     }
@@ -347,7 +358,7 @@ impl DevicePlan {
     fn move_seen_out(&mut self, request: &Request<'_>, caps: &Caps) {
         let log2 = self.chunk_vertices_log2;
         for (out, attribute) in self.host_seen.iter_mut().zip(request.attributes) {
-            let bytes = seen_bytes(attribute, request.part);
+            let bytes = request.holding().copied_bytes(attribute);
             if bytes > 0 && may_move_out(attribute, request, caps, log2) {
                 *out = true;
                 self.attributes_bytes -= bytes;
@@ -357,7 +368,8 @@ impl DevicePlan {
 
     /// Bytes of everything except the arena.
     fn fixed_bytes(&self) -> u64 {
-        let vertices = self.attributes_bytes + self.tables_bytes + self.frontier_bytes + self.levels_bytes;
+        let attributes = self.attributes_bytes + self.border_bytes;
+        let vertices = attributes + self.tables_bytes + self.frontier_bytes + self.levels_bytes;
         let images = u64::from(self.images) * self.image_bytes;
         vertices
             + self.loop_bytes
@@ -368,6 +380,11 @@ impl DevicePlan {
             + self.working_bytes
             + self.exchange_bytes
             + images
+    }
+
+    /// Whether copies of other devices' values are read in main memory, over the bus.
+    pub fn moves_copies_out(&self) -> bool {
+        self.host_seen.contains(&true)
     }
 
     /// Bytes of everything.
@@ -388,7 +405,7 @@ impl DevicePlan {
         let parts = format!(
             "attributes {}, tables {}, frontiers {}, degrees and directories {}, working memory {}{exchange}{image}, \
              at least {least} pages of {}",
-            self.attributes_bytes,
+            self.attributes_bytes + self.border_bytes,
             self.tables_bytes,
             self.frontier_bytes + self.levels_bytes,
             self.graph_bytes,

@@ -1,13 +1,15 @@
 //! Sizes of parts of device memory that depend on a graph and on the declaration of attributes alone.
 
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
-use crate::device::exchange::{ExchangeMemory, is_packed};
+use crate::device::exchange::{ExchangeMemory, is_packed, may_border};
 use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::Declared;
 use crate::device::gpu::compose::layout::{self, BinsHeader, HUB_EDGES, HubEntry};
 use crate::model::Part;
 use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::border::Border;
 use crate::model::told::Told;
+use std::ops::Range;
 use topostream_formats::{Direction, Store};
 
 /// Maximum size of packed values that wait for the copy engine; kernels send the rest.
@@ -37,15 +39,52 @@ pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
     }
 }
 
-/// Device memory of an attribute's values for a part, in bytes.
-pub fn held_bytes(attribute: &Attribute, part: &Part) -> u64 {
-    let held = part.held(attribute.role);
-    device_bytes(attribute, held.end - held.start)
+/// The values that a device holds: those of its part, or of attributes that [may](may_border) be, of own and bordering
+/// vertices only.
+#[derive(Clone, Copy)]
+pub struct Holding<'a> {
+    /// The device's part.
+    pub part: &'a Part,
+    /// The vertices of others whose values it holds; none if it holds those of all.
+    pub border: Option<&'a Border>,
 }
 
-/// Device memory of values of other devices' vertices, in bytes.
-pub fn seen_bytes(attribute: &Attribute, part: &Part) -> u64 {
-    if part.has_seen(attribute.role) { device_bytes(attribute, part.vertices) } else { 0 }
+impl Holding<'_> {
+    /// The number of vertices in the border, if values of no others are held.
+    pub fn border_size(&self) -> Option<usize> {
+        self.border.map(|border| border.vertices().len())
+    }
+
+    /// Whether only bordering vertices' values are held of those of other devices.
+    pub fn is_bordering(&self, attribute: &Attribute) -> bool {
+        self.border.is_some() && may_border(attribute)
+    }
+
+    /// The vertices with values in an attribute's own buffers. Begins at a multiple of 64.
+    pub fn held(&self, attribute: &Attribute) -> Range<u64> {
+        if self.is_bordering(attribute) { self.part.own_words() } else { self.part.held(attribute.role) }
+    }
+
+    /// The number of values in its buffers of copies: what other devices sent.
+    pub fn copies(&self, attribute: &Attribute) -> u64 {
+        match self.border.filter(|_| may_border(attribute)) {
+            // The table has a place behind the last one for what is not in the border.
+            Some(border) => border.vertices().len() as u64 + 1,
+            None if self.part.has_seen(attribute.role) => self.part.vertices,
+            None => 0,
+        }
+    }
+
+    /// Device memory of an attribute's own buffers, in bytes.
+    pub fn held_bytes(&self, attribute: &Attribute) -> u64 {
+        let held = self.held(attribute);
+        device_bytes(attribute, held.end - held.start)
+    }
+
+    /// Device memory of its copies, in bytes.
+    pub fn copied_bytes(&self, attribute: &Attribute) -> u64 {
+        device_bytes(attribute, self.copies(attribute))
+    }
 }
 
 /// The layout of a device's messages, in a traversal.

@@ -34,6 +34,7 @@ pub(super) fn parts<'a>(
 ) -> impl Iterator<Item = (Span<'a>, u64)> + use<'a> {
     let (declared, first) = (context.declared.attributes[attribute], vertices.start);
     context.spans(attribute, vertices).into_iter().map(move |span| {
+        debug_assert!(!span.is_border, "values of a border are packed, or in messages");
         let words = words_before(&declared, first, span.vertices.start);
         (span, at + 4 * words)
     })

@@ -100,9 +100,11 @@ fn dispatches(context: &mut Context, one: &Packed, packed: &SharedBuffer) -> Res
         return Ok(Vec::new());
     };
     let declared = context.declared.attributes[*attribute];
+    // The buffer, the number that is its first word's, and the part of the list whose values are in it.
     let part = |span: Span<'_>| {
         let base = span.vertices.start - span.words(&declared).start;
-        (span.buffer.clone(), base, span.vertices)
+        let listed = context.told.among(*list, if span.is_border { vertices } else { &span.vertices });
+        (span.buffer.clone(), base, listed)
     };
     let spans = match next {
         true => context.buffers.next_spans(*attribute, vertices, context.plan.chunk_vertices_log2),
@@ -111,8 +113,7 @@ fn dispatches(context: &mut Context, one: &Packed, packed: &SharedBuffer) -> Res
     let parts: Vec<_> = spans.into_iter().map(part).collect();
     let kernel = context.kernel(*name, super::VISIT.0, super::VISIT.1, false)?;
     let mut dispatches = Vec::new();
-    for (buffer, base, vertices) in parts {
-        let listed = context.told.among(*list, &vertices);
+    for (buffer, base, listed) in parts {
         if listed.is_empty() {
             continue;
         }
