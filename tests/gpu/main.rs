@@ -20,6 +20,7 @@ mod absent;
 mod adapter;
 mod agreement;
 mod bits;
+mod border;
 mod coordinator;
 mod cover;
 mod device_loop;

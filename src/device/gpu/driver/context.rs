@@ -454,11 +454,18 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         return Ok(Planned { declared, plan: whole?, told, border: None });
     }
     let border = Mirrors::open(store)?.and_then(|mirrors| Border::of(&mirrors, &part.own)).map(Arc::new);
-    let bordering = border
-        .as_deref()
-        .map(|border| DevicePlan::new(&Request { border: Some(border), ..request }, &home.settings, caps));
+    let request = Request { border: border.as_deref(), ..request };
+    let bordering = border.is_some().then(|| DevicePlan::new(&request, &home.settings, caps));
+    let needed = |plan: &Result<DevicePlan>| match plan {
+        Err(Error::DeviceMemory { needed_bytes, .. }) => *needed_bytes,
+        Err(_) => u64::MAX,
+        Ok(_) => 0,
+    };
     match bordering {
-        Some(Ok(plan)) => Ok(Planned { declared, plan, told, border }),
+        // The figure of a refusal is what suffices.
+        Some(plan) if plan.is_ok() || needed(&plan) < needed(&whole) => {
+            Ok(Planned { declared, plan: plan?, told, border })
+        }
         _ => Ok(Planned { declared, plan: whole?, told, border: None }),
     }
 }

@@ -1,0 +1,109 @@
+//! Values of own and bordering vertices only, under Strategy-S: the same answers as with those of all vertices, and
+//! runs on devices that have no room for more.
+
+use crate::adapter;
+use crate::agreement::RANK_ERROR;
+use crate::common::*;
+use crate::gpu_test;
+use crate::graphs;
+use crate::reference::*;
+use crate::setting::*;
+use topostream::algorithms::Traffic;
+use topostream::device::settings::FastPaths;
+use topostream::team::Strategy;
+use topostream::{Engine, EngineOptions, Error};
+use topostream_formats::Encoding;
+use topostream_tools::format::FormatOptions;
+use topostream_tools::mirrors::make_mirrors;
+use topostream_tools::progress::{Cancel, Quiet};
+
+const ITERATIONS: u32 = 5;
+const SIDE: u32 = 300;
+
+/// A square of streets, of which each device's part borders on others in one or two rows.
+fn grid() -> EdgeList {
+    let at = |row: u32, column: u32| row * SIDE + column;
+    let right = (0..SIDE).flat_map(|row| (1..SIDE).map(move |column| (at(row, column - 1), at(row, column))));
+    let down = (1..SIDE).flat_map(|row| (0..SIDE).map(move |column| (at(row - 1, column), at(row, column))));
+    EdgeList::new(SIDE * SIDE, right.chain(down).collect())
+}
+
+fn options(setting: &Setting, devices: usize) -> EngineOptions {
+    setting.options().with_devices(vec![adapter::device(); devices]).with_strategy(Strategy::Shard)
+}
+
+/// Ranks by pull, components and distances, each of two runs.
+fn check(what: &str, weighted: &Weighted, source: u32, engine: &Engine) {
+    let edges = &weighted.graph;
+    let expected = rank_iterations(edges, 0.85, Dangling::Spread, ITERATIONS as usize);
+    for run in 0..2 {
+        let found = ranks(engine, pagerank(ITERATIONS, Dangling::Spread, Traffic::Pull)).unwrap();
+        let error = relative_error(&found.dense(), &expected);
+        assert!(error <= RANK_ERROR, "{what}, run {run}: off by {error:e}");
+        assert!(distances(engine, source.into()).unwrap().dense() == weighted.distances(source), "{what}, run {run}");
+    }
+}
+
+gpu_test! {
+    /// Two and three devices, supersteps of the engine and of the devices, many buffers, no fast path.
+    fn answers_are_those_of_whole_copies() {
+        let all = FastPaths { whole_copies: false, ..FastPaths::default() };
+        let settings = [
+            Setting { fast_paths: all, ..Setting::default() },
+            Setting { fast_paths: FastPaths { device_loop: false, ..all }, cache: Cache::Off, ..Setting::default() },
+            Setting { fast_paths: FastPaths { whole_copies: false, ..SLOW }, encoding: ENCODINGS[1], ..Setting::default() },
+            Setting { fast_paths: all, binding_bytes_max: Some(256 << 10), ..Setting::default() },
+        ];
+        let graphs = [graphs::hubs(), graphs::sparse(), graphs::dense()];
+        for (number, setting) in settings.iter().enumerate() {
+            let graph = &graphs[number % 3];
+            let weighted = Weighted::by_chance(graph.edges.clone(), false, 7);
+            let store_options = FormatOptions { mirrors: true, ..small_pages(setting.encoding) };
+            let store = TestStore::weighted(&weighted, true, &store_options);
+            for devices in [2, 3] {
+                let what = format!("{}, {devices} devices, {setting:?}", graph.name);
+                check(&what, &weighted, graph.source, &store.engine(options(setting, devices)));
+            }
+        }
+    }
+}
+
+gpu_test! {
+    /// Labels, which begin with the number of each vertex.
+    fn components_of_an_undirected_graph() {
+        let setting = Setting { fast_paths: FastPaths { whole_copies: false, ..FastPaths::default() }, ..Setting::default() };
+        let weighted = Weighted::by_chance(grid(), false, 3);
+        let store_options = FormatOptions { mirrors: true, ..small_pages(Encoding::VertexId) };
+        let store = TestStore::weighted(&weighted, false, &store_options);
+        for (devices, setting) in [(2, setting.clone()), (3, by_host(&setting))] {
+            let engine = store.engine(options(&setting, devices));
+            assert!(component_ids(&engine).unwrap().dense().iter().all(|&id| id == 0), "{devices} devices");
+            assert!(component_ids(&engine).unwrap().dense().iter().all(|&id| id == 0), "{devices} devices");
+        }
+    }
+}
+
+gpu_test! {
+    /// What is refused without mirrors runs with them.
+    fn a_border_takes_less_memory() {
+        let weighted = Weighted::by_chance(grid(), false, 5);
+        let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
+        let setting = Setting { fast_paths: FastPaths { host_import: false, ..FastPaths::default() }, ..Setting::default() };
+        let engine = |memory| store.engine(with_memory(options(&setting, 2), memory));
+        let run = |memory| ranks(&engine(memory), pagerank(ITERATIONS, Dangling::Spread, Traffic::Pull));
+        let needed = |error: Error| match error {
+            Error::DeviceMemory { needed_bytes, .. } => needed_bytes,
+            other => panic!("not about device memory: {other}"),
+        };
+        let whole = needed(run(0).map(drop).unwrap_err());
+        make_mirrors(&store.open(), 64 << 20, &Quiet, &Cancel::default()).unwrap();
+        let bordering = needed(run(0).map(drop).unwrap_err());
+        // Half of the gathered values of 4 bytes, less the table's 2 bits.
+        let vertices = u64::from(SIDE * SIDE);
+        assert!(bordering + 3 * vertices / 2 < whole, "{whole} bytes, with a border {bordering}");
+        assert_eq!(needed(run(bordering - 1).map(drop).unwrap_err()), bordering);
+        let found = run(bordering).unwrap();
+        let expected = rank_iterations(&weighted.graph, 0.85, Dangling::Spread, ITERATIONS as usize);
+        assert!(relative_error(&found.dense(), &expected) <= RANK_ERROR);
+    }
+}
