@@ -92,9 +92,14 @@ fn sharing(report: &RunReport) -> String {
     let assignment = sharing.assignment.map_or(String::new(), |assignment| format!(", {assignment} pages"));
     let of = sharing.exchanged.map_or(String::new(), |exchanged| format!(" ({exchanged})"));
     let told = bytes(report.total.exchanged_bytes);
+    let bordering = sharing.devices.iter().map(|device| device.bordering.map_or("all".into(), count));
+    let borders = match sharing.devices.iter().any(|device| device.bordering.is_some()) {
+        true => format!("values held of others' vertices, by device: {}\n", bordering.collect::<Vec<_>>().join(" | ")),
+        false => String::new(),
+    };
     table(&["device", "own vertices", "pages", "edges", "share", "compute s"], rows)
         + &format!(
-            "{}{assignment}: {told}{of} sent and received in {} s\n",
+            "{}{assignment}: {told}{of} sent and received in {} s\n{borders}",
             sharing.strategy,
             seconds(report.total.exchange_ns)
         )
@@ -268,8 +273,14 @@ mod tests {
 
     #[test]
     fn devices_are_shown_where_several_share_a_run() {
-        let device =
-            |edges| DeviceReport { device: "cpu".into(), own: (5, 9), pages: 2, edges, compute_ns: 1_500_000_000 };
+        let device = |edges| DeviceReport {
+            device: "cpu".into(),
+            own: (5, 9),
+            bordering: None,
+            pages: 2,
+            edges,
+            compute_ns: 1_500_000_000,
+        };
         let (strategy, assignment) = (Strategy::Replicate, Some(Assignment::Modulo));
         let sharing = TeamReport {
             strategy,
@@ -284,6 +295,10 @@ mod tests {
         let row = text.lines().find(|line| line.trim_start().starts_with("1 cpu")).unwrap();
         assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["1", "cpu", "4", "2", "300", "75%", "1.500"], "{text}");
         assert!(text.contains("replicate, modulo pages: 3 MiB sent and received in 0.000 s"), "{text}");
+        assert!(!text.contains("values held"), "{text}");
+        report.sharing.as_mut().unwrap().devices[1].bordering = Some(12_345);
+        let text = run_report(&report);
+        assert!(text.contains("\nvalues held of others' vertices, by device: all | 12,345\n"), "{text}");
         assert!(!run_report(&RunReport::default()).contains("own vertices"));
     }
 

@@ -172,6 +172,9 @@ pub struct DeviceReport {
     pub device: String,
     /// Its own vertices: the first, and the one after the last.
     pub own: (u64, u64),
+    /// The number of other devices' vertices with edges to its own, if it holds the values of no others; `None` if it
+    /// holds those of all.
+    pub bordering: Option<u64>,
     /// Pages that it processed, over all supersteps.
     pub pages: u64,
     /// Neighbours in the lists that it opened.
@@ -304,6 +307,11 @@ pub trait Device: Send {
 /// the device's [own](crate::model::Part) vertices; [`Device::pages`] covers all visited vertices that the device knows
 /// (only its own ones for visits by a set).
 pub trait Member: Device {
+    /// The number of other devices' vertices whose values it holds, if these are not all.
+    fn bordering(&self) -> Option<u64> {
+        None
+    }
+
     /// Begins [`Device::start_resident`]. Returns its answer, or nothing if [`end_start`](Self::end_start) has it.
     fn begin_start(&mut self, pages: Vec<PageRef>, policy: Policy) -> Option<Vec<PageRef>> {
         Some(self.start_resident(pages, policy))

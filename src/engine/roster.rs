@@ -268,22 +268,21 @@ impl OpenDevice {
         }
     }
 
-    /// Sets up the device for one run. `exchange`: the memory through which it exchanges values with others, and whether
+    /// Sets up the device for one run. `shared`: the memory through which it exchanges values with others, and whether
     /// it reads [those of its border](TeamPlan::reads_border) only. `lanes` is the share of the worker threads of each
     /// CPU device.
     fn member(
         &self,
         setup: &DeviceSetup<'_>,
         part: Part,
-        exchange: Option<(Arc<ExchangeMemory>, bool)>,
+        shared: Option<(Arc<ExchangeMemory>, bool)>,
         (workers, lanes): (&Arc<Workers>, usize),
     ) -> Result<Box<dyn Member>> {
         let workers = Arc::clone(workers);
-        let (exchange, _reads_border) = exchange.map_or((None, false), |(exchange, border)| (Some(exchange), border));
         let (graph, store, trace) = (Arc::clone(&setup.graph), Arc::clone(&setup.store), setup.trace.clone());
         match self {
             Self::Cpu => {
-                let parts = setup.parts;
+                let (parts, exchange) = (setup.parts, shared.map(|(exchange, _)| exchange));
                 (setup.cpu)(CpuSetup { graph, store, workers, lanes, trace, part, exchange, parts })
             }
             #[cfg(feature = "gpu")]
@@ -294,6 +293,8 @@ impl OpenDevice {
                     None => gpu::Home::open(adapter, &setup.gpu)?,
                 };
                 let algorithm = Arc::clone(&setup.algorithm);
+                let reads_border = shared.as_ref().is_some_and(|&(_, reads_border)| reads_border);
+                let exchange = shared.map(|(exchange, _)| exchange);
                 let (pool, frames) = (Arc::clone(&setup.pool), setup.frames);
                 let run = gpu::RunSetup {
                     algorithm,
@@ -305,7 +306,7 @@ impl OpenDevice {
                     trace,
                     part,
                     exchange,
-                    reads_border: _reads_border,
+                    reads_border,
                     runs_ahead: setup.runs_ahead,
                 };
                 Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(keep), run)?))

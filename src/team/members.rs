@@ -98,14 +98,15 @@ impl Team {
         let sharded = plan.strategy == Strategy::Shard;
         let (joint, gathers) = (Joint::new(exchange.arrivals()), Gathers::new(&plan.crossings, &exchange));
         let layout = plan.traversal.then(|| MessageLayout::new(&plan.declared, sharded));
-        let report = |(name, part): (String, &Part)| DeviceReport {
-            device: name,
+        let report = |(member, part): (&Box<dyn Member>, &Part)| DeviceReport {
+            device: member.name(),
             own: (part.own.start, part.own.end),
+            bordering: member.bordering(),
             pages: 0,
             edges: 0,
             compute_ns: 0,
         };
-        let reports = members.iter().map(|member| member.name()).zip(plan.local_parts()).map(report).collect();
+        let reports = members.iter().zip(plan.local_parts()).map(report).collect();
         let devices = members.len();
         let (busy, lanes) = (vec![0; members.len()], members.iter().map(|member| member.lanes()).collect());
         Self {

@@ -8,8 +8,10 @@ use crate::gpu_test;
 use crate::graphs;
 use crate::reference::*;
 use crate::setting::*;
+use std::collections::HashSet;
 use topostream::algorithms::Traffic;
 use topostream::device::settings::FastPaths;
+use topostream::report::RunReport;
 use topostream::team::Strategy;
 use topostream::{Engine, EngineOptions, Error};
 use topostream_formats::Encoding;
@@ -32,15 +34,32 @@ fn options(setting: &Setting, devices: usize) -> EngineOptions {
     setting.options().with_devices(vec![adapter::device(); devices]).with_strategy(Strategy::Shard)
 }
 
-/// Ranks by pull, components and distances, each of two runs.
+/// Checks that every device has held values of the vertices with edges to its own, and hardly any others.
+fn assert_bordering(what: &str, edges: &EdgeList, undirected: bool, report: &RunReport) {
+    for device in &report.sharing.as_ref().unwrap().devices {
+        let own = device.own.0..device.own.1;
+        let is_own = |vertex: u32| own.contains(&u64::from(vertex));
+        let both = |&(a, b): &(u32, u32)| [(a, b)].into_iter().chain(undirected.then_some((b, a)));
+        let across = edges.edges.iter().flat_map(both).filter(|&(from, to)| !is_own(from) && is_own(to));
+        let bordering = across.map(|(from, _)| from).collect::<HashSet<u32>>().len() as u64;
+        let others = edges.vertices as u64 - (own.end - own.start);
+        let held = device.bordering.unwrap_or_else(|| panic!("{what}: values of all vertices"));
+        assert!((bordering..=others).contains(&held), "{what}: {held} held, {bordering} read, {others} others");
+    }
+}
+
+/// Ranks by pull and distances, each of two runs.
 fn check(what: &str, weighted: &Weighted, source: u32, engine: &Engine) {
     let edges = &weighted.graph;
     let expected = rank_iterations(edges, 0.85, Dangling::Spread, ITERATIONS as usize);
     for run in 0..2 {
         let found = ranks(engine, pagerank(ITERATIONS, Dangling::Spread, Traffic::Pull)).unwrap();
+        assert_bordering(what, edges, false, &found.report);
         let error = relative_error(&found.dense(), &expected);
         assert!(error <= RANK_ERROR, "{what}, run {run}: off by {error:e}");
-        assert!(distances(engine, source.into()).unwrap().dense() == weighted.distances(source), "{what}, run {run}");
+        let found = distances(engine, source.into()).unwrap();
+        assert_bordering(what, edges, false, &found.report);
+        assert!(found.dense() == weighted.distances(source), "{what}, run {run}");
     }
 }
 
@@ -77,8 +96,11 @@ gpu_test! {
         let store = TestStore::weighted(&weighted, false, &store_options);
         for (devices, setting) in [(2, setting.clone()), (3, by_host(&setting))] {
             let engine = store.engine(options(&setting, devices));
-            assert!(component_ids(&engine).unwrap().dense().iter().all(|&id| id == 0), "{devices} devices");
-            assert!(component_ids(&engine).unwrap().dense().iter().all(|&id| id == 0), "{devices} devices");
+            for _ in 0..2 {
+                let found = component_ids(&engine).unwrap();
+                assert_bordering("components", &weighted.graph, true, &found.report);
+                assert!(found.dense().iter().all(|&id| id == 0), "{devices} devices");
+            }
         }
     }
 }
@@ -91,17 +113,29 @@ gpu_test! {
         let setting = Setting { fast_paths: FastPaths { host_import: false, ..FastPaths::default() }, ..Setting::default() };
         let engine = |memory| store.engine(with_memory(options(&setting, 2), memory));
         let run = |memory| ranks(&engine(memory), pagerank(ITERATIONS, Dangling::Spread, Traffic::Pull));
-        let needed = |error: Error| match error {
-            Error::DeviceMemory { needed_bytes, .. } => needed_bytes,
-            other => panic!("not about device memory: {other}"),
+        // What one device needs, then what the other one does.
+        let needed = || {
+            let mut needed = 0;
+            while let Err(error) = run(needed) {
+                match error {
+                    Error::DeviceMemory { needed_bytes, .. } if needed_bytes > needed => needed = needed_bytes,
+                    other => panic!("with {needed} bytes: {other}"),
+                }
+            }
+            needed
         };
-        let whole = needed(run(0).map(drop).unwrap_err());
+        let whole = needed();
+        let held = |memory| {
+            let devices = run(memory).unwrap().report.sharing.unwrap().devices;
+            devices.iter().map(|device| device.bordering.is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(held(whole), [false; 2]);
         make_mirrors(&store.open(), 64 << 20, &Quiet, &Cancel::default()).unwrap();
-        let bordering = needed(run(0).map(drop).unwrap_err());
+        let bordering = needed();
         // Half of the gathered values of 4 bytes, less the table's 2 bits.
         let vertices = u64::from(SIDE * SIDE);
         assert!(bordering + 3 * vertices / 2 < whole, "{whole} bytes, with a border {bordering}");
-        assert_eq!(needed(run(bordering - 1).map(drop).unwrap_err()), bordering);
+        assert_eq!(held(bordering), [true; 2]);
         let found = run(bordering).unwrap();
         let expected = rank_iterations(&weighted.graph, 0.85, Dangling::Spread, ITERATIONS as usize);
         assert!(relative_error(&found.dense(), &expected) <= RANK_ERROR);

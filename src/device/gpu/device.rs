@@ -39,6 +39,7 @@ pub struct GpuDevice {
     activations: Option<Arc<Activations>>,
     traversal: bool,
     part: Part,
+    bordering: Option<u64>,
     next_pages: NextPages,
     /// Pages that the arena keeps.
     pages_kept: u64,
@@ -85,6 +86,7 @@ impl GpuDevice {
                 return Err(error);
             }
         };
+        let bordering = planned.border.as_ref().map(|border| border.vertices().len() as u64);
         let driver = Driver::new(home, setup, planned, activations.clone(), messages.clone(), report)?;
         let (pages_kept, is_initialised) = (driver.pages_kept(), driver.is_initialised());
         let runs_alone = driver.runs_alone();
@@ -100,6 +102,7 @@ impl GpuDevice {
             activations,
             traversal,
             part,
+            bordering,
             next_pages,
             pages_kept,
             runs_alone,
@@ -320,6 +323,10 @@ impl Device for GpuDevice {
 }
 
 impl Member for GpuDevice {
+    fn bordering(&self) -> Option<u64> {
+        self.bordering
+    }
+
     fn begin_round(&mut self, moves: Vec<Move>) -> Result<()> {
         self.round = Some(self.begin_asking(1, |reply| DriverMessage::Round(moves, reply))?);
         Ok(())
