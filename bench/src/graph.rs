@@ -66,6 +66,8 @@ impl Order {
 pub struct Wanted {
     /// Whether to store the in-lists too.
     pub in_edges: bool,
+    /// Whether to note the parts of the graph that each vertex has edges to.
+    pub mirrors: bool,
     /// The page size.
     pub page_bytes: u32,
     /// The encoding of neighbours.
@@ -92,6 +94,7 @@ impl Default for Wanted {
         let Layout { page_bytes, encoding, .. } = Layout::default();
         Self {
             in_edges: true,
+            mirrors: false,
             page_bytes,
             encoding,
             memory_bytes: 2 << 30,
@@ -110,7 +113,7 @@ impl Wanted {
     pub fn options(&self) -> FormatOptions {
         let stripes = std::iter::once(PathBuf::from(".")).chain(self.second_stripe.clone()).collect();
         let layout = Layout { page_bytes: self.page_bytes, encoding: self.encoding, stripes, ..Layout::default() };
-        let Self { in_edges, memory_bytes, shards, undirected: symmetrize, distinct, .. } = *self;
+        let Self { in_edges, mirrors, memory_bytes, shards, undirected: symmetrize, distinct, .. } = *self;
         let keep_weights = self.weights.is_some();
         let (remove_duplicates, remove_self_loops) = (distinct, distinct);
         FormatOptions {
@@ -120,6 +123,7 @@ impl Wanted {
             remove_duplicates,
             remove_self_loops,
             in_edges,
+            mirrors,
             order: self.order.vertices(),
             order_from: self.order.from(),
             shards,
@@ -132,6 +136,7 @@ impl Wanted {
     fn suffix(&self) -> String {
         let encoding: String = self.encoding.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
         let in_edges = if self.in_edges { "-in" } else { "" };
+        let mirrors = if self.mirrors { "-mirrors" } else { "" };
         let stripes = if self.second_stripe.is_some() { "-two-stripes" } else { "" };
         let shards = if self.shards > 1 { format!("-{}-shards", self.shards) } else { String::new() };
         let weights = match self.weights {
@@ -146,7 +151,7 @@ impl Wanted {
             order => format!("-{}", order.name()),
         };
         let graph = format!("{undirected}{distinct}{weights}{order}");
-        format!("{}k-{encoding}{in_edges}{stripes}{shards}{graph}", self.page_bytes >> 10)
+        format!("{}k-{encoding}{in_edges}{mirrors}{stripes}{shards}{graph}", self.page_bytes >> 10)
     }
 
     fn random_weights(&self) -> Option<RandomWeights> {

@@ -98,7 +98,7 @@ impl Team {
         let sharded = plan.strategy == Strategy::Shard;
         let (joint, gathers) = (Joint::new(exchange.arrivals()), Gathers::new(&plan.crossings, &exchange));
         let layout = plan.traversal.then(|| MessageLayout::new(&plan.declared, sharded));
-        let report = |(member, part): (&Box<dyn Member>, &Part)| DeviceReport {
+        let report = |(member, part): (&dyn Member, &Part)| DeviceReport {
             device: member.name(),
             own: (part.own.start, part.own.end),
             bordering: member.bordering(),
@@ -106,7 +106,7 @@ impl Team {
             edges: 0,
             compute_ns: 0,
         };
-        let reports = members.iter().zip(plan.local_parts()).map(report).collect();
+        let reports = members.iter().map(AsRef::as_ref).zip(plan.local_parts()).map(report).collect();
         let devices = members.len();
         let (busy, lanes) = (vec![0; members.len()], members.iter().map(|member| member.lanes()).collect());
         Self {

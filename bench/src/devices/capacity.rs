@@ -127,7 +127,7 @@ impl<'a> Graphs<'a> {
 }
 
 /// The device memory that would be needed, if it is too little.
-fn needed_bytes(error: &Error) -> Option<u64> {
+pub(super) fn needed_bytes(error: &Error) -> Option<u64> {
     match error {
         Error::DeviceMemory { needed_bytes, .. } => Some(*needed_bytes),
         Error::Device { source, .. } => needed_bytes(source),

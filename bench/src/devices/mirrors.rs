@@ -10,9 +10,6 @@ use crate::gpu::case::Case;
 use crate::graph::{Order, Wanted};
 use crate::outcome::{Cell, Outcome, Table};
 use std::rc::Rc;
-use topostream_formats::Store;
-use topostream_tools::mirrors::make_mirrors;
-use topostream_tools::progress::{Cancel, Quiet};
 
 const EXPECTATION: &str = "of R-MAT, two devices read nearly every vertex of each other that has an out-edge, and more \
     devices fewer: between a half and nine tenths of what is linked. Of a grid in rows, a device reads a row of each \
@@ -50,16 +47,12 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
 
 /// R-MAT, and a grid of as many vertices, in stores with mirrors.
 fn cases(bench: &Bench) -> Result<[Rc<Case>; 2]> {
-    let wanted = Wanted { order: Order::Natural, ..bench.wanted() };
+    let wanted = Wanted { mirrors: true, order: Order::Natural, ..bench.wanted() };
     let (folder, scale) = (&bench.options.resources.dir, bench.options.scale);
     let side = 1 << (scale / 2);
-    let case = |store: Store, name: String| {
-        make_mirrors(&store, wanted.memory_bytes, &Quiet, &Cancel::default())?;
-        bench.case(&store, name)
-    };
     Ok([
-        case(wanted.rmat(folder, scale)?, format!("R-MAT {scale}"))?,
-        case(wanted.grid(folder, side)?, format!("grid {side} × {side}"))?,
+        bench.case(&wanted.rmat(folder, scale)?, format!("R-MAT {scale}"))?,
+        bench.case(&wanted.grid(folder, side)?, format!("grid {side} × {side}"))?,
     ])
 }
 

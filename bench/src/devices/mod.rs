@@ -7,6 +7,7 @@
 //!                  ├─▶ shard        plain store ∥ store in shards               ├─▶ devices-NAME-N-SCALE.json
 //!                  ├─▶ refinement   bytes exchanged ∥ bytes of all values       │
 //!  R-MAT and grids ─── mirrors      all values ∥ linked ∥ mirrored              │
+//!  R-MAT and grids ─── memory       values of all vertices ∥ of bordering ones  │
 //!  uniform graphs ─┴─▶ capacity     the most vertices under a memory cap        │
 //!  every run above ──▶ model        predicted ∥ measured           (optional)  ─┘
 //! ```
@@ -15,6 +16,7 @@
 
 mod assignments;
 mod capacity;
+mod memory;
 mod mirrors;
 mod model;
 mod refinement;
@@ -94,6 +96,8 @@ pub enum Experiment {
     Shard,
     /// The largest graph under a cap on device memory
     Capacity,
+    /// Device memory under `shard`: values of all vertices, or of bordering ones
+    Memory,
     /// Bytes that devices exchange, compared with exchanging everything
     Refinement,
     /// What devices send each other in PageRank: all values, linked ones, mirrored ones
@@ -112,6 +116,7 @@ impl experiments::Experiment for Experiment {
             Self::Assignments => assignments::run(bench),
             Self::Shard => shard::run(bench),
             Self::Capacity => capacity::run(bench),
+            Self::Memory => memory::run(bench),
             Self::Refinement => refinement::run(bench),
             Self::Mirrors => mirrors::run(bench),
             Self::Model => model::run(bench),
@@ -121,8 +126,10 @@ impl experiments::Experiment for Experiment {
     fn obstacle(self, bench: &Bench) -> Option<&'static str> {
         match self {
             Self::Model if bench.rates.is_none() => Some("no --rates"),
-            Self::Capacity if bench.devices.contains(&DeviceChoice::Cpu) => Some("a CPU has no device memory to limit"),
-            Self::Scaling | Self::Assignments | Self::Shard | Self::Refinement | Self::Mirrors
+            Self::Capacity | Self::Memory if bench.devices.contains(&DeviceChoice::Cpu) => {
+                Some("a CPU has no device memory to limit")
+            }
+            Self::Scaling | Self::Assignments | Self::Shard | Self::Refinement | Self::Mirrors | Self::Memory
                 if bench.devices.len() < 2 =>
             {
                 Some("at least two devices are needed")

@@ -4,15 +4,15 @@ use crate::Result;
 use crate::measure::{Spread, ratio};
 use std::path::Path;
 use std::sync::Arc;
-use topostream::algorithms::{self, Bfs, Components, DanglingMass, PageRank, Stop, Traffic};
-use topostream::device::settings::{FastPaths, GpuSettings};
+use topostream::algorithms::{self, Bfs, Components, DanglingMass, PageRank, Sssp, Stop, Traffic};
+use topostream::device::settings::GpuSettings;
 use topostream::predict::Rates;
 use topostream::report::{RunReport, StepReport};
 use topostream::{Engine, EngineOptions, Run};
 use topostream_formats::{Direction, Store, VertexId};
 
 pub use topostream::device::DeviceChoice;
-pub use topostream::device::settings::{CachePolicy, Distribution, PageTransfer};
+pub use topostream::device::settings::{CachePolicy, Distribution, FastPaths, PageTransfer};
 pub use topostream::team::{Assignment, Exchanged, Strategy};
 
 /// Iterations of every PageRank. The first may fill caches and is not counted.
@@ -31,6 +31,8 @@ pub enum Work {
     TopDown(VertexId),
     /// A search that uses bottom-up steps if they are cheaper.
     Optimizing(VertexId),
+    /// Shortest paths by weight.
+    Distances(VertexId),
     /// Connected components.
     Components,
 }
@@ -80,6 +82,8 @@ pub struct Setup {
     pub policy: CachePolicy,
     /// How ranks are summed.
     pub sums: Sums,
+    /// Which fast paths to take, unless `sums` rules one out.
+    pub fast_paths: FastPaths,
     /// How several devices share a run.
     pub strategy: Strategy,
     /// The assignment of pages to devices.
@@ -105,6 +109,7 @@ impl Setup {
             transfer: PageTransfer::Auto,
             policy: CachePolicy::default(),
             sums: Sums::Exact,
+            fast_paths: FastPaths::default(),
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
             exchanged: Exchanged::Mirrored,
@@ -157,9 +162,9 @@ impl Setup {
             transfer: self.transfer,
             cache_policy: self.policy,
             fast_paths: FastPaths {
-                wide_integers: self.sums != Sums::ExactInHalves,
-                float_atomics: self.sums != Sums::SingleByExchange,
-                ..FastPaths::default()
+                wide_integers: self.fast_paths.wide_integers && self.sums != Sums::ExactInHalves,
+                float_atomics: self.fast_paths.float_atomics && self.sums != Sums::SingleByExchange,
+                ..self.fast_paths
             },
             ..defaults
         }
@@ -194,6 +199,7 @@ impl Work {
             Self::Pull => "PageRank pull",
             Self::TopDown(_) => "BFS top-down",
             Self::Optimizing(_) => "BFS direction-optimizing",
+            Self::Distances(_) => "shortest paths",
             Self::Components => "components",
         }
     }
@@ -211,7 +217,7 @@ impl Work {
     /// The lists that it reads.
     pub fn directions(self) -> &'static [Direction] {
         match self {
-            Self::Push | Self::TopDown(_) | Self::Components => &[Direction::Out],
+            Self::Push | Self::TopDown(_) | Self::Distances(_) | Self::Components => &[Direction::Out],
             Self::Pull => &[Direction::In],
             Self::Optimizing(_) => &[Direction::Out, Direction::In],
         }
@@ -230,6 +236,8 @@ pub enum Finished {
     Ranks(Run<PageRank>),
     /// A run of a search.
     Levels(Run<Bfs>),
+    /// A run of shortest paths.
+    Distances(Run<Sssp>),
     /// A run of connected components.
     Labels(Run<Components>),
 }
@@ -240,6 +248,7 @@ impl Finished {
         match self {
             Self::Ranks(run) => &run.report,
             Self::Levels(run) => &run.report,
+            Self::Distances(run) => &run.report,
             Self::Labels(run) => &run.report,
         }
     }
@@ -270,6 +279,10 @@ impl Rig {
             Work::Pull => ranks(Traffic::Pull)?,
             Work::TopDown(source) => levels(source, false)?,
             Work::Optimizing(source) => levels(source, true)?,
+            Work::Distances(source) => {
+                let weights = self.engine.store().manifest().weights.ok_or("shortest paths need weights")?;
+                self.engine.run(Sssp { source, weights }).map(Finished::Distances)?
+            }
             Work::Components => {
                 let directed = self.engine.store().manifest().directed;
                 self.engine.run(Components { directed }).map(Finished::Labels)?

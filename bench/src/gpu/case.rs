@@ -7,7 +7,7 @@ use crate::graph;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use topostream::algorithms::{Bfs, Components, PageRank};
+use topostream::algorithms::{Bfs, PageRank};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::report::RunReport;
 use topostream::{Run, VertexId};
@@ -37,7 +37,8 @@ pub struct Case {
     threads: usize,
     ranks: OnceCell<Vec<f32>>,
     levels: OnceCell<HashMap<u32, Vec<u32>>>,
-    labels: OnceCell<Vec<u32>>,
+    labels: OnceCell<(Work, Vec<u32>)>,
+    distances: OnceCell<(Work, Vec<u32>)>,
     reached: RefCell<HashMap<u32, (u64, u64)>>,
     /// Keeps the device busy before measurements.
     waker: OnceCell<Rig>,
@@ -70,6 +71,7 @@ impl Case {
             ranks: OnceCell::new(),
             levels: OnceCell::new(),
             labels: OnceCell::new(),
+            distances: OnceCell::new(),
             reached: RefCell::default(),
             waker: OnceCell::new(),
         })
@@ -113,8 +115,12 @@ impl Case {
                 0.0
             }
             (Finished::Levels(_), _) => unreachable!("levels come of searches"),
+            (Finished::Distances(run), _) => {
+                self.check_integers(&self.distances, run, rig.work, "distance")?;
+                0.0
+            }
             (Finished::Labels(run), _) => {
-                self.check_labels(run)?;
+                self.check_integers(&self.labels, run, rig.work, "component")?;
                 0.0
             }
         };
@@ -183,14 +189,26 @@ impl Case {
         }
     }
 
-    fn check_labels(&self, run: &Run<Components>) -> Result<()> {
-        if self.labels.get().is_none() {
-            let Finished::Labels(expected) = self.cpu(Work::Components)?.run()? else { unreachable!("labels") };
-            self.labels.set(integers(&expected, self.vertices).collect()).expect("it is set once");
+    /// Compares whole numbers with those of the CPU device's first run of the same work.
+    fn check_integers<A: Algorithm>(
+        &self,
+        known: &OnceCell<(Work, Vec<u32>)>,
+        run: &Run<A>,
+        work: Work,
+        what: &str,
+    ) -> Result<()> {
+        if known.get().is_none() {
+            let expected = match self.cpu(work)?.run()? {
+                Finished::Distances(run) => integers(&run, self.vertices).collect(),
+                Finished::Labels(run) => integers(&run, self.vertices).collect(),
+                Finished::Ranks(_) | Finished::Levels(_) => unreachable!("they have other checks"),
+            };
+            known.set((work, expected)).expect("it is set once");
         }
-        let expected = self.labels.get().expect("just computed");
+        let (of, expected) = known.get().expect("just computed");
+        assert_eq!(*of, work, "a case has one such work");
         match integers(run, self.vertices).zip(expected).position(|(found, &expected)| found != expected) {
-            Some(vertex) => Err(format!("wrong answer: the component of vertex {vertex}").into()),
+            Some(vertex) => Err(format!("wrong answer: the {what} of vertex {vertex}").into()),
             None => Ok(()),
         }
     }

@@ -89,7 +89,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
             let target = match work {
                 Work::Push => PUSH_TARGET,
                 Work::Pull => PULL_TARGET,
-                Work::TopDown(_) | Work::Optimizing(_) | Work::Components => SEARCH_TARGET,
+                Work::TopDown(_) | Work::Optimizing(_) | Work::Distances(_) | Work::Components => SEARCH_TARGET,
             };
             outcome.claim(format!("{}, {}: speed of CUDA's", case.name, work.name()), Goal::AtLeast, target, share);
         }
@@ -107,7 +107,7 @@ fn best(figures: &Figures, work: Work) -> Option<&Figure> {
         Work::Pull => &["pagerank_pull"],
         Work::TopDown(_) => &["bfs_top_down"],
         Work::Optimizing(_) => &["bfs_direction_optimizing"],
-        Work::Components => &[],
+        Work::Distances(_) | Work::Components => &[],
     };
     let named = figures.iter().filter(|figure| names.contains(&figure.name.as_str()));
     named.max_by(|a, b| a.speed().total_cmp(&b.speed()))
