@@ -191,9 +191,15 @@ impl Planned<'_> {
         profiles.iter_mut().zip(shares).for_each(|(profile, share)| profile.share = share);
         let chosen = choose(Some(rates), algorithm, engine.store(), &options, &profiles);
         let strategy = strategy.unwrap_or(chosen);
-        let environment = Environment::new(rates, algorithm, engine.store(), &options, profiles, strategy);
-        let Some(prediction) = predict(work, &environment) else { return Err(unknown(rates, &names)) };
-        let fits = prediction.memory.as_ref().is_some_and(Needs::fit);
+        let mut environment = Environment::new(rates, algorithm, engine.store(), &options, profiles, strategy);
+        let Some(mut prediction) = predict(work, &environment) else { return Err(unknown(rates, &names)) };
+        let fit = |prediction: &Prediction| prediction.memory.as_ref().is_some_and(Needs::fit);
+        let mut fits = fit(&prediction);
+        if !fits && self.options.assumed.graph.is_none() {
+            environment = environment.with_borders(algorithm, engine.store(), engine.options().exchanged)?;
+            prediction = predict(work, &environment).unwrap_or(prediction);
+            fits = fit(&prediction);
+        }
         let auto = strategy == chosen && machines.count == self.options.machines.count;
         let limits = machines::limits(environment.devices(), work.vertices);
         let supersteps = Counted::of(algorithm, work);

@@ -190,7 +190,7 @@ impl PrintShader {
             vertices: self.vertices,
             sharded: self.sharded,
             held_vertices: self.vertices,
-            bordering: self.bordering,
+            bordering: self.bordering.then_some(self.vertices),
             float_atomics: self.float_atomics,
             wide_integers: self.wide_integers,
             in_place: self.in_place,

@@ -4,12 +4,15 @@ use super::assumed::Scale;
 use super::rates::cpu_threads;
 use super::{Assumed, Kernel, Machines, Rates, Workload, machines};
 use crate::device::settings::GpuSettings;
+use crate::error::Result;
 use crate::model::activations::Activations;
 use crate::model::algorithm::Algorithm;
+use crate::model::border::Border;
 use crate::pages::fetch::IN_FLIGHT_MAX;
 use crate::pages::memory::{Decoders, FRAMES_MIN, MemoryPlan};
-use crate::team::{Assignment, ExchangeRules, Exchanged, Strategy, TeamPlan, TeamRequest};
+use crate::team::{Assignment, ExchangeRules, Exchanged, Strategy, TeamPlan, TeamRequest, may_read_border};
 use std::path::PathBuf;
+use topostream_formats::mirrors::Mirrors;
 use topostream_formats::{Direction, Store};
 
 /// A device of a run.
@@ -91,6 +94,10 @@ pub struct Environment<'a> {
     pub buffer_bytes: u64,
     /// Whether no page is in memory at the start.
     pub cold: bool,
+    /// For each device of a machine, the number of vertices that border on its own, if GPUs that have no room for the
+    /// values of all vertices run with those of own and bordering ones; `None` if they do not, or it was
+    /// [not asked](Self::with_borders).
+    pub borders: Option<Vec<u64>>,
 }
 
 impl<'a> Environment<'a> {
@@ -122,9 +129,26 @@ impl<'a> Environment<'a> {
             main_fits: true,
             buffer_bytes: 0,
             cold: true,
+            borders: None,
         };
         environment.divide_memory(algorithm, store, options);
         environment
+    }
+
+    /// Adds what bordering vertices there are, if the store has mirrors, and devices would do with values of these.
+    /// Reads the mirrors, and so it is for plans, not for the choice before each run.
+    ///
+    /// # Errors
+    /// If the mirrors cannot be read.
+    pub fn with_borders(mut self, algorithm: &dyn Algorithm, store: &Store, exchanged: Exchanged) -> Result<Self> {
+        if self.is_sharded() && may_read_border(algorithm, store.topology(Direction::In).is_some(), exchanged) {
+            let length = store.vertices().div_ceil(self.devices());
+            let own = |device: u64| device * length..((device + 1) * length).min(store.vertices());
+            let border = |mirrors: &Mirrors, device| Some(Border::of(mirrors, &own(device))?.vertices().len() as u64);
+            let devices = 0..self.profiles.len() as u64;
+            self.borders = Mirrors::open(store)?.and_then(|mirrors| devices.map(|one| border(&mirrors, one)).collect());
+        }
+        Ok(self)
     }
 
     /// Divides the memory budget of a machine into the run's own memory and the page buffer.
@@ -168,7 +192,7 @@ impl<'a> Environment<'a> {
         let own = if self.is_sharded() { work.vertices.div_ceil(devices) } else { work.vertices };
         let noted = if algorithm.keeps_activations() { Activations::memory_bytes(work.vertices) } else { 0 };
         let listed = if work.packed_vertices.is_some() { 4 * work.vertices } else { 0 };
-        let of_cpu = super::memory::device_bytes(work, own, self.is_sharded()) - work.table_bytes;
+        let of_cpu = super::memory::device_bytes(work, own, self.is_sharded(), None) - work.table_bytes;
         machines::exchange_bytes(work, devices, local, self.rules()) + noted + listed + cpus * of_cpu
     }
 

@@ -367,6 +367,14 @@ fn reads_border(
         && declared.iter().filter(|attribute| may_border(attribute)).all(|attribute| attribute.role == role)
 }
 
+/// Returns whether devices under [`Strategy::Shard`] [may](reads_border) hold values of own and bordering vertices only,
+/// where these values are sent as wanted.
+pub fn may_read_border(algorithm: &dyn Algorithm, has_in_lists: bool, exchanged: Exchanged) -> bool {
+    let declared = algorithm.attributes(has_in_lists);
+    let packs = !algorithm.is_traversal() && packs(&declared, &algorithm.visits(has_in_lists));
+    reads_border(algorithm, &declared, has_in_lists, packs.then_some(exchanged))
+}
+
 /// Returns the direction of all of an algorithm's visits, or `None` if there are two.
 fn only_direction(algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Direction> {
     let visits = algorithm.visits(has_in_lists);

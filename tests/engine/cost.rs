@@ -5,13 +5,19 @@ mod mutations;
 #[path = "../../formats/fuzz/fuzz_targets/rates_shared.rs"]
 mod rates_shared;
 
+use crate::common::*;
+use crate::reference::*;
 use proptest::prelude::*;
+use topostream::algorithms::{Sssp, Traffic};
+use topostream::model::algorithm::Algorithm;
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::predict::{
     BusRates, DeviceProfile, DeviceRates, Environment, Hits, Kernel, KernelRates, Machines, Needs, Phase, Prediction,
     RATES_VERSION, Rates, Wall, Workload, predict, shares,
 };
-use topostream::team::Strategy;
+use topostream::team::{Exchanged, Strategy};
+use topostream_formats::{Encoding, VertexId, WeightType};
+use topostream_tools::format::FormatOptions;
 
 pub const GIB: u64 = 1 << 30;
 const SECOND: f64 = 1e9;
@@ -135,6 +141,7 @@ pub fn environment<'a>(rates: &'a Rates, name: &str, devices: usize, strategy: S
         main_fits: true,
         buffer_bytes: GIB,
         cold: false,
+        borders: None,
     }
 }
 
@@ -369,6 +376,52 @@ fn too_little_device_memory_does_not_fit() {
     assert!(Needs::of(&searching(), &two).fit());
     two.main_fits = false;
     assert!(!Needs::of(&searching(), &two).fit());
+}
+
+#[test]
+fn values_of_a_border_fit_where_those_of_all_do_not() {
+    let rates = rates();
+    let work = Workload { attributes: vec![attribute(AttributeType::U32, Role::Writable, Merge::Min)], ..searching() };
+    let mut two = environment(&rates, "gpu", 2, Strategy::Shard);
+    let bytes = |environment: &Environment<'_>| {
+        Needs::of(&work, environment).devices.iter().map(|device| device.bytes).collect::<Vec<_>>()
+    };
+    let whole = bytes(&two)[0];
+    two.borders = Some(vec![1000, 2000]);
+    assert_eq!(bytes(&two), [whole; 2], "there is room for all");
+    two.profiles.iter_mut().for_each(|profile| profile.memory_bytes = Some(whole - 1));
+    // The values of 4 bytes, of all vertices and again of own ones: instead own ones, bordering ones, and 2 bits each.
+    let bordering = |border: u64| whole - 4 * (1 << 24) + 4 * border + (1 << 24) / 4;
+    assert_eq!(bytes(&two), [bordering(1000), bordering(2000)]);
+    assert!(Needs::of(&work, &two).fit());
+    two.borders = None;
+    assert!(!Needs::of(&work, &two).fit());
+}
+
+#[test]
+fn borders_are_those_of_the_mirrors() {
+    let rates = rates();
+    // A street of 128 places, there and back, and one way from its end to its beginning.
+    let street = (1..128).flat_map(|place| [(place - 1, place), (place, place - 1)]);
+    let edges = EdgeList::new(128, street.chain([(127, 0)]).collect());
+    let with = |mirrors| TestStore::new(&edges, &FormatOptions { mirrors, ..small_pages(Encoding::VertexId) });
+    let borders = |store: &TestStore, algorithm: &dyn Algorithm, exchanged, strategy| {
+        let environment = environment(&rates, "gpu", 4, strategy);
+        environment.with_borders(algorithm, &store.open(), exchanged).unwrap().borders
+    };
+    let pull = pagerank(3, Dangling::Spread, Traffic::Pull);
+    let (mirrored, shard) = (Exchanged::Mirrored, Strategy::Shard);
+    // Each device borders on the next vertex of each neighbour; the first one also on the end of the street.
+    assert_eq!(borders(&with(true), &pull, mirrored, shard), Some(vec![2, 2, 2, 1]));
+    assert_eq!(
+        borders(&with(true), &Sssp { source: VertexId(0), weights: WeightType::U32 }, mirrored, shard),
+        Some(vec![2, 2, 2, 1])
+    );
+    assert_eq!(borders(&with(false), &pull, mirrored, shard), None);
+    assert_eq!(borders(&with(true), &pull, Exchanged::All, shard), None);
+    assert_eq!(borders(&with(true), &pull, mirrored, Strategy::Replicate), None);
+    let push = pagerank(3, Dangling::Spread, Traffic::Push);
+    assert_eq!(borders(&with(true), &push, mirrored, shard), None, "its values are not read through in-edges");
 }
 
 // ---- Properties -----------------------------------------------------------------------------------------------------

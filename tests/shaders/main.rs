@@ -104,7 +104,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         vertices: chunks * 1024 - 7,
         sharded: false,
         held_vertices: chunks * 1024 - 7,
-        bordering: false,
+        bordering: None,
         float_atomics,
         wide_integers,
         in_place: false,
@@ -152,7 +152,9 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
                         // A device has one or both of the vertices' two buffers.
                         for held_vertices in [800, 1200].into_iter().filter(|_| chunks == 2) {
                             let options = ModuleOptions { sharded: true, held_vertices, ..options.clone() };
-                            add(ModuleOptions { bordering: true, ..options.clone() });
+                            // The border has one or two, too.
+                            let bordering = Some(2000 - held_vertices);
+                            add(ModuleOptions { bordering, ..options.clone() });
                             add(options);
                         }
                         if kernel.is_over_pages() {

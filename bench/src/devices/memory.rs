@@ -168,6 +168,6 @@ impl Stored {
         let of = |bordering: Option<u64>| bordering.ok_or("a device holds values of all vertices");
         let of = |bordering| of(bordering).map(|bordering| bordering.to_string());
         let counts = devices.iter().map(|device| of(device.bordering)).collect::<std::result::Result<Vec<_>, _>>()?;
-        Ok(counts.join(" | "))
+        Ok(counts.join(", "))
     }
 }

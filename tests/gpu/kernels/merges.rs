@@ -113,7 +113,7 @@ fn merged(
         grouped: false,
         sharded: false,
         held_vertices: VERTICES,
-        bordering: false,
+        bordering: None,
         float_atomics: false,
         wide_integers: false,
         subgroups: false,

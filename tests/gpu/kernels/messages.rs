@@ -89,7 +89,7 @@ impl Case {
             grouped: false,
             sharded: part.sharded,
             held_vertices: part.own_words().end - part.own_words().start,
-            bordering: false,
+            bordering: None,
             float_atomics: gpu.float_atomics,
             wide_integers: false,
             subgroups: gpu.subgroups,

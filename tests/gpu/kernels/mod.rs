@@ -74,7 +74,7 @@ impl<'a> Rig<'a> {
             vertices: VERTICES.into(),
             sharded: false,
             held_vertices: VERTICES.into(),
-            bordering: false,
+            bordering: None,
             float_atomics: gpu.float_atomics && !portable,
             wide_integers: gpu.wide_integers && !portable,
             in_place: portable,

@@ -176,7 +176,7 @@ fn options(gpu: &Gpu, pages: &Pages, direction: Direction, visit: Visit, wide: b
         vertices: pages.degrees.len() as u64,
         sharded: false,
         held_vertices: pages.degrees.len() as u64,
-        bordering: false,
+        bordering: None,
         float_atomics: gpu.float_atomics,
         wide_integers: gpu.wide_integers && wide,
         in_place: false,

@@ -217,7 +217,7 @@ impl<'a> Accessors<'a> {
         match (column.resource)(0, 0) {
             Resource::Table(_) => 1,
             Resource::Levels(_) => self.options.level_chunks(),
-            _ if column.bordering => 1,
+            _ if column.bordering => self.options.border_chunks(),
             _ if column.held => self.options.held_chunks(),
             _ => self.options.chunks(),
         }

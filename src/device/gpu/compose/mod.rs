@@ -248,9 +248,9 @@ pub struct ModuleOptions {
     /// Number of vertices for which attributes that edges write, and out-degrees, are held: from the first own one,
     /// rounded down to a multiple of 64, to the last own one; all if not sharded.
     pub held_vertices: u64,
-    /// Whether, if sharded, the device holds values of own and bordering vertices only, of attributes that
-    /// [may](crate::device::exchange::may_border) be.
-    pub bordering: bool,
+    /// If the device, sharded, holds values of own and bordering vertices only, of attributes that
+    /// [may](crate::device::exchange::may_border) be: the number of values that it holds of bordering ones.
+    pub bordering: Option<u64>,
     /// Whether floats can be added atomically (`SHADER_FLOAT32_ATOMIC`).
     pub float_atomics: bool,
     /// Whether 64-bit integers can be added atomically (`SHADER_INT64` and `SHADER_INT64_ATOMIC_ALL_OPS`).
@@ -287,7 +287,7 @@ impl Default for ModuleOptions {
             vertices: 1 << 20,
             sharded: false,
             held_vertices: 1 << 20,
-            bordering: false,
+            bordering: None,
             float_atomics: false,
             wide_integers: false,
             subgroups: false,
@@ -320,7 +320,12 @@ impl ModuleOptions {
 
     /// Whether values of an attribute are held for own and bordering vertices only.
     pub(super) fn is_bordering(&self, attribute: &Attribute) -> bool {
-        self.sharded && self.bordering && may_border(attribute)
+        self.sharded && self.bordering.is_some() && may_border(attribute)
+    }
+
+    /// Number of buffers of values of bordering vertices.
+    pub fn border_chunks(&self) -> u32 {
+        self.chunks_of(self.bordering.unwrap_or(0))
     }
 
     /// Number of buffers of levels.

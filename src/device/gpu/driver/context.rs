@@ -11,12 +11,12 @@ use super::timing::Timing;
 use crate::device::Workers;
 use crate::device::exchange::{ExchangeMemory, packs};
 use crate::device::gpu::adapter::import::SharedBuffer;
-use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::adapter::open::{Caps, Gpu};
 use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource};
 use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_vertices};
 use crate::device::gpu::memory::home::Home;
-use crate::device::gpu::memory::plan::{DevicePlan, Request};
+use crate::device::gpu::memory::plan::{DevicePlan, Request, chunk_vertices_log2};
 use crate::device::gpu::memory::pool_import::PoolImport;
 use crate::device::gpu::memory::sizes::{Holding, exchange_bytes, next_bytes, packed_bytes};
 use crate::device::joint::SeenPages;
@@ -29,6 +29,7 @@ use crate::model::border::Border;
 use crate::model::told::Told;
 use crate::pages::fetch::{PagePool, PageRef};
 use crate::trace::Timeline;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use topostream_formats::mirrors::Mirrors;
@@ -303,7 +304,7 @@ impl Context {
             vertices: self.graph.vertices,
             sharded: self.part.sharded,
             held_vertices: held.end - held.start,
-            bordering: self.plan.border_bytes > 0,
+            bordering: self.buffers.bordering(),
             float_atomics: caps.float_atomics,
             wide_integers: caps.wide_atomics,
             in_place: false,
@@ -454,6 +455,7 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         return Ok(Planned { declared, plan: whole?, told, border: None });
     }
     let border = Mirrors::open(store)?.and_then(|mirrors| Border::of(&mirrors, &part.own)).map(Arc::new);
+    let border = border.filter(|border| is_bound(border, &told, part, caps));
     let request = Request { border: border.as_deref(), ..request };
     let bordering = border.is_some().then(|| DevicePlan::new(&request, &home.settings, caps));
     let needed = |plan: &Result<DevicePlan>| match plan {
@@ -468,4 +470,12 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         }
         _ => Ok(Planned { declared, plan: whole?, told, border: None }),
     }
+}
+
+/// Whether kernels can bind a border, and find the values of all told vertices: those that are not in the border go to
+/// the place behind its last one, which is in the same buffer if there is only one.
+fn is_bound(border: &Border, told: &Told, part: &Part, caps: &Caps) -> bool {
+    let is_known = |&vertex: &u32| part.owns(vertex) || border.place(vertex).is_some();
+    Border::table_bytes(part.vertices) <= caps.binding_bytes_max
+        && (border.vertices().len() < 1 << chunk_vertices_log2(caps) || told.vertices().par_iter().all(is_known))
 }

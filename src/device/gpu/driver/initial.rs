@@ -85,12 +85,14 @@ fn fill_attribute(context: &mut Context, encoder: &mut wgpu::CommandEncoder, pla
     let buffers = context.buffers.attribute(place, context.plan.chunk_vertices_log2);
     let buffers: Vec<_> = buffers.map(|(first, buffer)| (first, buffer.clone())).collect();
     let border = context.buffers.border(place).filter(|_| initial == Initial::Vertex);
-    if let Some(border) = border {
-        let (_, copies) = buffers.last().expect("a buffer for the border");
-        context.gpu().queue().write_buffer(copies, 0, bytemuck::cast_slice(border));
+    let chunk = 1 << context.plan.chunk_vertices_log2;
+    // The last buffers are those of the border, and of a place behind it.
+    let copies = border.map_or(0, |border| (border.len() + 1).div_ceil(chunk));
+    let (filled, copies) = buffers.split_at(buffers.len() - copies);
+    for ((_, buffer), vertices) in copies.iter().zip(border.unwrap_or_default().chunks(chunk)) {
+        context.gpu().queue().write_buffer(buffer, 0, bytemuck::cast_slice(vertices));
     }
-    let filled = buffers.len() - usize::from(border.is_some());
-    buffers[..filled].iter().try_for_each(|(first, buffer)| fill(context, encoder, buffer, initial, *first))?;
+    filled.iter().try_for_each(|(first, buffer)| fill(context, encoder, buffer, initial, *first))?;
     if initial != Initial::Bits(0) && merge == Merge::Add {
         for others in [0..context.part.own.start, context.part.own.end..context.part.vertices] {
             context.clear_values(encoder, place, &others);

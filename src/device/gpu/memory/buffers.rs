@@ -278,6 +278,12 @@ impl RunBuffers {
         spans_of(next, held.start, vertices.clone(), chunk_vertices_log2).collect()
     }
 
+    /// The number of values of bordering vertices in each attribute that has values of no others but own ones, with one
+    /// for what is not in the border; `None` if there is no such attribute.
+    pub fn bordering(&self) -> Option<u64> {
+        self.border.as_ref().map(|(border, _)| border.vertices().len() as u64 + 1)
+    }
+
     /// The vertices in the border, if an attribute has values of no others but own ones.
     pub fn border(&self, place: usize) -> Option<&[u32]> {
         let (border, _) = self.border.as_ref().filter(|_| self.attributes[place].bordering)?;

@@ -189,6 +189,11 @@ impl Request<'_> {
     }
 }
 
+/// Base-2 logarithm of the number of vertices whose values are in a buffer. Values have at most 8 bytes.
+pub fn chunk_vertices_log2(caps: &Caps) -> u32 {
+    (caps.binding_bytes_max / 8).ilog2().min(32)
+}
+
 impl DevicePlan {
     /// Plans the memory that the settings allow. Packed pages are kept as plain images if those of all pages fit;
     /// otherwise slots hold packed pages, and each launch decodes its own.
@@ -271,7 +276,7 @@ impl DevicePlan {
             return Err(Error::Parameter(message));
         }
         request.check_tables(caps)?;
-        let chunk_vertices_log2 = (caps.binding_bytes_max / 8).ilog2().min(32);
+        let chunk_vertices_log2 = chunk_vertices_log2(caps);
         let auto = settings.distribution == Distribution::Auto && settings.fast_paths.device_loop;
         let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);
         let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();

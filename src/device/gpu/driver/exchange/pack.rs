@@ -103,7 +103,13 @@ fn dispatches(context: &mut Context, one: &Packed, packed: &SharedBuffer) -> Res
     // The buffer, the number that is its first word's, and the part of the list whose values are in it.
     let part = |span: Span<'_>| {
         let base = span.vertices.start - span.words(&declared).start;
-        let listed = context.told.among(*list, if span.is_border { vertices } else { &span.vertices });
+        let bordering = context.buffers.border(*attribute).filter(|_| span.is_border);
+        let vertices = match bordering.map(|border| &border[span.vertices.start as usize..span.vertices.end as usize]) {
+            Some([first, .., last] | [first @ last]) => u64::from(*first)..u64::from(*last) + 1,
+            Some([]) => 0..0,
+            None => span.vertices.clone(),
+        };
+        let listed = context.told.among(*list, &vertices);
         (span.buffer.clone(), base, listed)
     };
     let spans = match next {
