@@ -5,7 +5,7 @@ use crate::adapter;
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
 use crate::gpu_test;
-use crate::graphs;
+use crate::graphs::{self, TestGraph};
 use crate::reference::*;
 use crate::setting::*;
 use std::collections::HashSet;
@@ -28,6 +28,13 @@ fn grid() -> EdgeList {
     let right = (0..SIDE).flat_map(|row| (1..SIDE).map(move |column| (at(row, column - 1), at(row, column))));
     let down = (1..SIDE).flat_map(|row| (0..SIDE).map(move |column| (at(row - 1, column), at(row, column))));
     EdgeList::new(SIDE * SIDE, right.chain(down).collect())
+}
+
+/// Every vertex has an edge to the same one, and another.
+fn funnel() -> TestGraph {
+    let n = 32_000;
+    let edges = (0..n).flat_map(|vertex| [(vertex, 77), (vertex, (7 * vertex + 1) % n)]);
+    TestGraph { name: "funnel", edges: EdgeList::new(n, edges.collect()), source: 9 }
 }
 
 fn options(setting: &Setting, devices: usize) -> EngineOptions {
@@ -71,12 +78,11 @@ gpu_test! {
             Setting { fast_paths: all, ..Setting::default() },
             Setting { fast_paths: FastPaths { device_loop: false, ..all }, cache: Cache::Off, ..Setting::default() },
             Setting { fast_paths: FastPaths { whole_copies: false, ..SLOW }, encoding: ENCODINGS[1], ..Setting::default() },
-            // Buffers of 8,192 values: the border of a device has more.
-            Setting { fast_paths: all, binding_bytes_max: Some(96 << 10), ..Setting::default() },
+            // Buffers of 16,384 values: of three devices, one borders on more of `funnel`.
+            Setting { fast_paths: all, binding_bytes_max: Some(128 << 10), ..Setting::default() },
         ];
-        let graphs = [graphs::hubs(), graphs::sparse(), graphs::dense()];
-        for (number, setting) in settings.iter().enumerate() {
-            let graph = &graphs[number % 3];
+        let graphs = [graphs::hubs(), graphs::sparse(), graphs::dense(), funnel()];
+        for (graph, setting) in graphs.iter().zip(&settings) {
             let weighted = Weighted::by_chance(graph.edges.clone(), false, 7);
             let store_options = FormatOptions { mirrors: true, ..small_pages(setting.encoding) };
             let store = TestStore::weighted(&weighted, true, &store_options);
