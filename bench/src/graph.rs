@@ -196,9 +196,23 @@ impl Wanted {
     /// # Errors
     /// If it can neither be opened nor made.
     pub fn grid(&self, folder: &Path, side: u64) -> Result<Store> {
-        let path = folder.join(format!("grid-{side}-{}", self.suffix()));
+        self.open_or_make_grid(&folder.join(format!("grid-{side}-{}", self.suffix())), side)
+    }
+
+    /// The same, always made again in `path`.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn grid_at(&self, path: &Path, side: u64) -> Result<Store> {
+        if path.exists() {
+            std::fs::remove_dir_all(path)?;
+        }
+        self.open_or_make_grid(path, side)
+    }
+
+    fn open_or_make_grid(&self, path: &Path, side: u64) -> Result<Store> {
         let grid = Grid { weights: self.random_weights(), seed: SEED, ..Grid::new(side, side) };
-        self.open_or_make(&path, &mut || Ok(Box::new(grid.generate()?)))
+        self.open_or_make(path, &mut || Ok(Box::new(grid.generate()?)))
     }
 
     /// A graph from an edge list.

@@ -8,7 +8,7 @@
 //!                  ├─▶ refinement   bytes exchanged ∥ bytes of all values       │
 //!  R-MAT and grids ─── mirrors      all values ∥ linked ∥ mirrored              │
 //!  R-MAT and grids ─── memory       values of all vertices ∥ of bordering ones  │
-//!  uniform graphs ─┴─▶ capacity     the most vertices under a memory cap        │
+//!  uniform, grids ─┴─▶ capacity     the most vertices under a memory cap        │
 //!  every run above ──▶ model        predicted ∥ measured           (optional)  ─┘
 //! ```
 //!
