@@ -50,6 +50,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
             let (vertices, refusal) = graphs.largest()?;
             let name = format!("{}, {}, {count} devices", subject.graph.name(), subject.work.name());
             outcome.notes.push(format!("the least that is refused: {name}, {refusal}"));
+            eprintln!("{name}: {vertices} vertices");
             let ms = graphs.check(vertices)?;
             if count == 1 {
                 one = vertices as f64;
@@ -154,7 +155,7 @@ impl<'a> Graphs<'a> {
     /// Why the devices do not run a graph; `None` if they do.
     fn refusal(&self, vertices: u64) -> Result<Option<Refusal>> {
         self.make(vertices)?;
-        let Err(error) = self.setup.rig(&self.path, self.subject.work)?.run() else { return Ok(None) };
+        let Err(error) = self.setup.rig(&self.path, self.subject.work)?.start() else { return Ok(None) };
         let message = error.to_string();
         match error.downcast_ref().and_then(needed_bytes) {
             Some(needed_bytes) => Ok(Some(Refusal { needed_bytes, message })),

@@ -4,11 +4,12 @@ use crate::Result;
 use crate::measure::{Spread, ratio};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use topostream::algorithms::{self, Bfs, Components, DanglingMass, PageRank, Sssp, Stop, Traffic};
 use topostream::device::settings::GpuSettings;
 use topostream::predict::Rates;
 use topostream::report::{RunReport, StepReport};
-use topostream::{Engine, EngineOptions, Run};
+use topostream::{Engine, EngineOptions, Error, Run};
 use topostream_formats::{Direction, Store, VertexId};
 
 pub use topostream::device::DeviceChoice;
@@ -124,8 +125,9 @@ impl Setup {
     /// If the store does not open.
     pub fn rig(&self, path: &Path, work: Work) -> Result<Rig> {
         let store = Store::open(path)?;
-        let options = self.options(&store, work.page_bytes(&store));
-        Ok(Rig { engine: Engine::new(store, options), work, sums: self.sums })
+        let cancel = Arc::new(AtomicBool::new(false));
+        let options = self.options(&store, work.page_bytes(&store)).with_cancel(Arc::clone(&cancel));
+        Ok(Rig { engine: Engine::new(store, options), cancel, work, sums: self.sums })
     }
 
     /// The engine's options for work that reads this many bytes of pages.
@@ -257,6 +259,8 @@ impl Finished {
 /// An engine and its work.
 pub struct Rig {
     engine: Engine,
+    /// Stops a run.
+    cancel: Arc<AtomicBool>,
     /// The work.
     pub work: Work,
     /// How ranks are summed.
@@ -269,23 +273,38 @@ impl Rig {
     /// # Errors
     /// Errors of the engine.
     pub fn run(&self) -> Result<Finished> {
-        let ranks = |traffic| self.engine.run(self.pagerank(traffic)).map(Finished::Ranks);
-        let levels = |source, bottom_up| {
-            let search = Bfs { bottom_up, ..Bfs::from(source) };
-            self.engine.run(search).map(Finished::Levels)
-        };
+        self.run_observed(&mut |_| ())
+    }
+
+    /// Runs the work until a superstep has ended: whether it can be run is known then.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub fn start(&self) -> Result<()> {
+        let ran = self.run_observed(&mut |_| self.cancel.store(true, Ordering::Relaxed));
+        self.cancel.store(false, Ordering::Relaxed);
+        match ran {
+            Err(error) if matches!(error.downcast_ref(), Some(Error::Interrupted)) => Ok(()),
+            ran => ran.map(drop),
+        }
+    }
+
+    fn run_observed(&self, observer: &mut dyn FnMut(&StepReport)) -> Result<Finished> {
         Ok(match self.work {
-            Work::Push => ranks(Traffic::Push)?,
-            Work::Pull => ranks(Traffic::Pull)?,
-            Work::TopDown(source) => levels(source, false)?,
-            Work::Optimizing(source) => levels(source, true)?,
+            Work::Push => Finished::Ranks(self.engine.run_observed(self.pagerank(Traffic::Push), observer)?),
+            Work::Pull => Finished::Ranks(self.engine.run_observed(self.pagerank(Traffic::Pull), observer)?),
+            Work::TopDown(source) | Work::Optimizing(source) => {
+                let bottom_up = matches!(self.work, Work::Optimizing(_));
+                let search = Bfs { bottom_up, ..Bfs::from(source) };
+                Finished::Levels(self.engine.run_observed(search, observer)?)
+            }
             Work::Distances(source) => {
                 let weights = self.engine.store().manifest().weights.ok_or("shortest paths need weights")?;
-                self.engine.run(Sssp { source, weights }).map(Finished::Distances)?
+                Finished::Distances(self.engine.run_observed(Sssp { source, weights }, observer)?)
             }
             Work::Components => {
                 let directed = self.engine.store().manifest().directed;
-                self.engine.run(Components { directed }).map(Finished::Labels)?
+                Finished::Labels(self.engine.run_observed(Components { directed }, observer)?)
             }
         })
     }
