@@ -16,6 +16,7 @@ Without = Literal[
     "wide-integers",
     "subgroups",
     "device-loop",
+    "whole-copies",
     "pipeline-cache",
 ]
 
@@ -54,8 +55,10 @@ class SessionOptions(TypedDict, total=False):
         instead, copies use the queue of the kernels; ``"float-atomics"``: native atomic addition of floats;
         instead, a compare-exchange loop; ``"wide-integers"``: 64-bit integers; instead, two words with a carry;
         ``"subgroups"``: sums over subgroups; instead, over workgroup memory; ``"device-loop"``: supersteps that
-        the GPU runs by itself; instead, the host starts each of them; ``"pipeline-cache"``: compiled kernels in
-        the user's cache folder; instead, every process compiles them.
+        the GPU runs by itself; instead, the host starts each of them; ``"whole-copies"``: under
+        ``strategy="shard"``, values of all vertices that fit in device memory; instead, only those that the
+        GPU's edges read, if the store has mirrors; ``"pipeline-cache"``: compiled kernels in the user's cache
+        folder; instead, every process compiles them.
     """
 
     memory: int | str
