@@ -24,8 +24,7 @@ pub enum Resource {
         /// The chunk.
         chunk: u32,
     },
-    /// For 32 vertices each, a bit for those in the [`Border`](crate::model::border::Border), and the place of the first
-    /// one's values.
+    /// For 32 vertices each, a bit for those in the device's border, and the place of the first one's values.
     Border,
     /// The vertices that are active, a bit each: a chunk.
     Frontier(u32),
