@@ -406,14 +406,7 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
     let missing = || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
     let declared = Declared::of(&**algorithm, graph.has_in_lists).ok_or_else(missing)?;
     let visits = algorithm.visits(graph.has_in_lists);
-    let mut directions = Vec::new();
-    for &(direction, _) in &visits {
-        // Undirected graphs have one topology for both directions.
-        let own = store.topology(direction).expect("algorithms visit topologies that exist").direction();
-        if !directions.contains(&own) {
-            directions.push(own);
-        }
-    }
+    let directions = directions(store, &visits);
     let caps = home.gpu.caps();
     let told = match exchange {
         Some(_) if packs(&declared.attributes, &visits) => graph.told().of_device(&part.own),
@@ -470,6 +463,18 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         }
         _ => Ok(Planned { declared, plan: whole?, told, border: None }),
     }
+}
+
+/// The directions of the topologies that are visited. Undirected graphs have one for both.
+fn directions(store: &Store, visits: &[(Direction, Visit)]) -> Vec<Direction> {
+    let topology = |direction| store.topology(direction).expect("algorithms visit topologies that exist").direction();
+    let mut directions = Vec::new();
+    for visited in visits.iter().map(|&(direction, _)| topology(direction)) {
+        if !directions.contains(&visited) {
+            directions.push(visited);
+        }
+    }
+    directions
 }
 
 /// Whether kernels can bind a border, and find the values of all told vertices: those that are not in the border go to
