@@ -2,10 +2,10 @@
 
 use super::Engine;
 use crate::cluster::Cluster;
-use crate::device::exchange::packs;
+use crate::device::exchange::packed_role;
 use crate::error::Result;
 use crate::model::algorithm::Algorithm;
-use crate::team::Exchanged;
+use crate::team::{Exchanged, Strategy};
 use topostream_formats::Direction;
 use topostream_formats::mirrors::Mirrors;
 
@@ -13,14 +13,15 @@ use topostream_formats::mirrors::Mirrors;
 const CHUNK: usize = 1 << 20;
 
 impl Engine {
-    /// Opens the mirrors, if the algorithm's values are sent by them. None if they are not known to all ranks.
+    /// Opens the mirrors, if the algorithm's values may be sent by them. None if they are not known to all ranks.
     ///
     /// # Errors
     /// Those of [`Mirrors::open`].
-    pub(super) fn mirrors(&self, algorithm: &dyn Algorithm) -> Result<Option<Mirrors>> {
+    pub(super) fn mirrors(&self, algorithm: &dyn Algorithm, strategy: Strategy) -> Result<Option<Mirrors>> {
         let has_in_lists = self.store.topology(Direction::In).is_some();
-        let gathers = packs(&algorithm.attributes(has_in_lists), &algorithm.visits(has_in_lists));
-        if self.options.exchanged != Exchanged::Mirrored || algorithm.is_traversal() || !gathers {
+        let (declared, visits) = (algorithm.attributes(has_in_lists), algorithm.visits(has_in_lists));
+        let packed = packed_role(&declared, &visits, strategy == Strategy::Shard);
+        if self.options.exchanged != Exchanged::Mirrored || algorithm.is_traversal() || packed.is_none() {
             return Ok(None);
         }
         let own = Mirrors::open(&self.store)?;

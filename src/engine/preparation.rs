@@ -102,7 +102,7 @@ impl Engine {
         let (strategy, speeds) = self.shares(algorithm, &all)?;
         let own = own_vertices(&self.store, &places, &options.shares);
         let strategy = if own.is_some() { Strategy::Shard } else { strategy };
-        let (mirrors, near) = (self.mirrors(algorithm)?, places.near());
+        let (mirrors, near) = (self.mirrors(algorithm, strategy)?, places.near());
         let request = TeamRequest {
             store: &self.store,
             speeds: &speeds,
@@ -113,6 +113,7 @@ impl Engine {
             assignment: options.assignment,
             own: own.as_deref(),
             binding_bytes_max: all.binding_bytes_max,
+            device_bytes: all.device_bytes,
             exchanged: options.exchanged,
             mirrors: mirrors.as_ref(),
             near: &near,

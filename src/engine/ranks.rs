@@ -88,14 +88,16 @@ impl Engine {
         let Some(cluster) = self.options.ranks() else {
             return Ok(Devices { kinds: own.clone(), places: Places::alone(own.cpu.len()) });
         };
-        let records: Vec<[u64; 2]> = own.cpu.iter().map(|&cpu| [cpu.into(), own.binding_bytes_max]).collect();
+        let record = |&cpu: &bool| [cpu.into(), own.binding_bytes_max, own.device_bytes];
+        let records: Vec<[u64; 3]> = own.cpu.iter().map(record).collect();
         let all = cluster.gather(&records)?;
         let places = Places::new(cluster.rank(), &all.iter().map(Vec::len).collect::<Vec<_>>());
         let places = places.on_machines(cluster.machines());
         let devices = || all.iter().flatten();
         let kinds = Kinds {
-            cpu: devices().map(|[cpu, _]| *cpu != 0).collect(),
-            binding_bytes_max: devices().map(|[_, bytes]| *bytes).min().unwrap_or(u64::MAX),
+            cpu: devices().map(|[cpu, ..]| *cpu != 0).collect(),
+            binding_bytes_max: devices().map(|[_, bytes, _]| *bytes).min().unwrap_or(u64::MAX),
+            device_bytes: devices().map(|[.., bytes]| *bytes).min().unwrap_or(u64::MAX),
         };
         Ok(Devices { kinds, places })
     }

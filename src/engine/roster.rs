@@ -9,6 +9,7 @@ use crate::device::{CpuSetup, Device, DeviceChoice, Member, Workers};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph};
+use crate::model::attributes::Role;
 use crate::pages::fetch::PagePool;
 use crate::pages::parts::ReadCost;
 use crate::predict;
@@ -48,7 +49,19 @@ enum OpenDevice {
         home: Arc<Mutex<Option<gpu::Home>>>,
         adapter: Box<gpu::Adapter>,
         binding_bytes_max: u64,
+        device_bytes: u64,
     },
+}
+
+/// How a device of several shares a run, as the plan says.
+#[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "some are for GPUs only"))]
+struct Sharing {
+    /// The memory through which it exchanges values with others.
+    memory: Arc<ExchangeMemory>,
+    /// [`TeamPlan::reads_border`].
+    reads_border: bool,
+    /// [`TeamPlan::packed`].
+    packed: Option<Role>,
 }
 
 /// Creates a CPU device for an algorithm whose type only this function knows.
@@ -90,6 +103,8 @@ pub struct Kinds {
     pub cpu: Vec<bool>,
     /// The largest buffer that every device can bind, in bytes.
     pub binding_bytes_max: u64,
+    /// The memory that every GPU has for a run, in bytes.
+    pub device_bytes: u64,
 }
 
 impl Kinds {
@@ -133,6 +148,7 @@ impl Roster {
         Ok(Kinds {
             cpu,
             binding_bytes_max: devices.iter().map(OpenDevice::binding_bytes_max).min().unwrap_or(u64::MAX),
+            device_bytes: devices.iter().map(OpenDevice::device_bytes).min().unwrap_or(u64::MAX),
         })
     }
 
@@ -185,9 +201,10 @@ impl Roster {
             let Some(adapter) = adapter else { return Ok(OpenDevice::Cpu) };
             let kept = self.open_gpus.as_ref().and_then(|open| open.take(&adapter.report, settings));
             let home = kept.map_or_else(|| gpu::Home::open(&adapter, settings), Ok)?;
-            let binding_bytes_max = home.gpu().caps().binding_bytes_max;
+            let caps = home.gpu().caps();
+            let (binding_bytes_max, device_bytes) = (caps.binding_bytes_max, gpu::plan::budget_bytes(settings, caps));
             let home = Arc::new(Mutex::new(Some(home)));
-            Ok(OpenDevice::Gpu { home, adapter: Box::new(adapter), binding_bytes_max })
+            Ok(OpenDevice::Gpu { home, adapter: Box::new(adapter), binding_bytes_max, device_bytes })
         };
         gpu::adapters::choose_all(&choices)?.into_iter().map(open).collect()
     }
@@ -222,7 +239,9 @@ impl Roster {
         let cpus = devices.iter().filter(|device| matches!(device, OpenDevice::Cpu)).count();
         let share = (&workers, (workers.count() / cpus.max(1)).max(1));
         let member = |(device, part): (&OpenDevice, &Part)| {
-            device.member(setup, part.clone(), Some((Arc::clone(&exchange), plan.reads_border)), share)
+            let memory = Arc::clone(&exchange);
+            let sharing = Sharing { memory, reads_border: plan.reads_border, packed: plan.packed };
+            device.member(setup, part.clone(), Some(sharing), share)
         };
         let members = devices.iter().zip(plan.local_parts()).map(member).collect::<Result<Vec<_>>>()?;
         let (store, graph) = (Arc::clone(&setup.store), Arc::clone(&setup.graph));
@@ -268,21 +287,28 @@ impl OpenDevice {
         }
     }
 
-    /// Sets up the device for one run. `shared`: the memory through which it exchanges values with others, and whether
-    /// it reads [those of its border](TeamPlan::reads_border) only. `lanes` is the share of the worker threads of each
-    /// CPU device.
+    fn device_bytes(&self) -> u64 {
+        match self {
+            Self::Cpu => u64::MAX,
+            #[cfg(feature = "gpu")]
+            Self::Gpu { device_bytes, .. } => *device_bytes,
+        }
+    }
+
+    /// Sets up the device for one run. `sharing`: how it exchanges values with others, if there are any. `lanes` is the
+    /// share of the worker threads of each CPU device.
     fn member(
         &self,
         setup: &DeviceSetup<'_>,
         part: Part,
-        shared: Option<(Arc<ExchangeMemory>, bool)>,
+        sharing: Option<Sharing>,
         (workers, lanes): (&Arc<Workers>, usize),
     ) -> Result<Box<dyn Member>> {
         let workers = Arc::clone(workers);
         let (graph, store, trace) = (Arc::clone(&setup.graph), Arc::clone(&setup.store), setup.trace.clone());
         match self {
             Self::Cpu => {
-                let (parts, exchange) = (setup.parts, shared.map(|(exchange, _)| exchange));
+                let (parts, exchange) = (setup.parts, sharing.map(|sharing| sharing.memory));
                 (setup.cpu)(CpuSetup { graph, store, workers, lanes, trace, part, exchange, parts })
             }
             #[cfg(feature = "gpu")]
@@ -293,8 +319,9 @@ impl OpenDevice {
                     None => gpu::Home::open(adapter, &setup.gpu)?,
                 };
                 let algorithm = Arc::clone(&setup.algorithm);
-                let reads_border = shared.as_ref().is_some_and(|&(_, reads_border)| reads_border);
-                let exchange = shared.map(|(exchange, _)| exchange);
+                let reads_border = sharing.as_ref().is_some_and(|sharing| sharing.reads_border);
+                let packed = sharing.as_ref().and_then(|sharing| sharing.packed);
+                let exchange = sharing.map(|sharing| sharing.memory);
                 let (pool, frames) = (Arc::clone(&setup.pool), setup.frames);
                 let run = gpu::RunSetup {
                     algorithm,
@@ -307,6 +334,7 @@ impl OpenDevice {
                     part,
                     exchange,
                     reads_border,
+                    packed,
                     runs_ahead: setup.runs_ahead,
                 };
                 Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(keep), run)?))

@@ -7,6 +7,7 @@ use crate::device::settings::GpuSettings;
 use crate::error::Result;
 use crate::model::activations::Activations;
 use crate::model::algorithm::Algorithm;
+use crate::model::attributes::Role;
 use crate::model::border::Border;
 use crate::pages::fetch::IN_FLIGHT_MAX;
 use crate::pages::memory::{Decoders, FRAMES_MIN, MemoryPlan};
@@ -191,9 +192,15 @@ impl<'a> Environment<'a> {
         let cpus = self.profiles.iter().filter(|profile| profile.is_cpu()).count() as u64;
         let own = if self.is_sharded() { work.vertices.div_ceil(devices) } else { work.vertices };
         let noted = if algorithm.keeps_activations() { Activations::memory_bytes(work.vertices) } else { 0 };
-        let listed = if work.packed_vertices.is_some() { 4 * work.vertices } else { 0 };
+        let listed = if self.packed(work).is_some() { 4 * work.vertices } else { 0 };
         let of_cpu = super::memory::device_bytes(work, own, self.is_sharded(), None) - work.table_bytes;
         machines::exchange_bytes(work, devices, local, self.rules()) + noted + listed + cpus * of_cpu
+    }
+
+    /// Returns the role of the attributes that are sent packed.
+    pub fn packed(&self, work: &Workload) -> Option<Role> {
+        let crosses = self.machines.count > 1 || !self.profiles.iter().all(DeviceProfile::is_cpu);
+        work.packed[usize::from(self.is_sharded())].filter(|role| *role == Role::Gathered || crosses)
     }
 
     /// Returns the number of devices of all machines.
@@ -319,6 +326,7 @@ fn sharing_bytes(
         assignment,
         own: None,
         binding_bytes_max,
+        device_bytes: u64::MAX,
         // What mirrors save is not known without reading them.
         exchanged: Exchanged::Linked,
         mirrors: None,

@@ -136,12 +136,9 @@ fn value_bytes(attribute: &Attribute, vertices: f64) -> f64 {
 /// Bytes of an attribute's values of all vertices, as they are gathered.
 fn gathered(work: &Workload, environment: &Environment<'_>) -> impl Fn(&Attribute) -> f64 {
     let binds = 4 * work.vertices <= BINDING_BYTES_MAX || environment.profiles.iter().all(|of| of.is_cpu());
-    let packed_vertices = work.packed_vertices.filter(|_| binds);
-    let vertices = work.vertices as f64;
-    move |attribute| {
-        let packed = packed_vertices.filter(|_| is_packed(attribute));
-        value_bytes(attribute, packed.unwrap_or(vertices))
-    }
+    let packed = environment.packed(work).filter(|_| binds);
+    let (all, some) = (work.vertices as f64, work.packed_vertices);
+    move |attribute| value_bytes(attribute, if is_packed(attribute, packed) { some } else { all })
 }
 
 /// Bytes of all vertices' values of the attributes that are reduced.

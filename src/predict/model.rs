@@ -335,7 +335,7 @@ mod tests {
             traversal: false,
             parts: &parts,
             aligned,
-            packed: false,
+            packed: None,
             mirrored: None,
             piece_bytes: 1 << 20,
         };

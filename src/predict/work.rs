@@ -1,9 +1,9 @@
 //! The work of a run, as far as the declaration and the store determine it: pages, edges and activated vertices.
 
 use super::rates::Kernel;
-use crate::device::exchange::packs;
-use crate::model::algorithm::{Algorithm, Supersteps, Visit};
-use crate::model::attributes::Attribute;
+use crate::device::exchange::packed_role;
+use crate::model::algorithm::{Algorithm, Ends, Supersteps, Visit};
+use crate::model::attributes::{Attribute, Role};
 use topostream_formats::{Direction, Store, Topology};
 
 /// The number of supersteps that `auto` assumes if an algorithm's number is unknown.
@@ -16,9 +16,11 @@ pub struct Workload {
     pub vertices: u64,
     /// Edges of the graph.
     pub edges: u64,
-    /// Vertices whose gathered values are sent, where those without out-edges are left out: at most, as far as the
-    /// directory of pages tells. `None` if all are sent.
-    pub packed_vertices: Option<f64>,
+    /// Vertices whose values are sent where they are sent packed: at most, as far as the directory of pages tells.
+    pub packed_vertices: f64,
+    /// The role of the attributes that may be sent packed, by devices that hold what edges write for all vertices, and
+    /// by those that hold it for their own.
+    pub packed: [Option<Role>; 2],
     /// The algorithm's attributes.
     pub attributes: Vec<Attribute>,
     /// Bytes of its tables, which every device holds.
@@ -143,11 +145,17 @@ impl Workload {
         let visited = algorithm.visits(has_in_lists);
         let pages = visited.iter().map(|(direction, _)| pages(store, *direction)).fold(0.0, f64::max);
         let attributes = algorithm.attributes(has_in_lists);
-        let packed = !algorithm.is_traversal() && packs(&attributes, &visited);
+        let packed = |sharded| {
+            packed_role(&attributes, &visited, sharded).filter(|role| {
+                let owned = *role == Role::Gathered || algorithm.writes(Direction::Out) == Ends::Neighbour;
+                owned && !algorithm.is_traversal()
+            })
+        };
         Self {
             vertices: store.vertices(),
             edges: store.edges(),
-            packed_vertices: packed.then(|| with_out_edges_max(out, store.vertices()) as f64),
+            packed: [false, true].map(packed),
+            packed_vertices: with_out_edges_max(out, store.vertices()) as f64,
             attributes,
             table_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
             traversal: algorithm.is_traversal(),

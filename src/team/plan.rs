@@ -3,8 +3,8 @@
 
 use crate::cluster::{Cluster, Places};
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
-use crate::device::exchange::{DENSE_BYTES_MAX, DENSE_BYTES_MIN, DENSE_PIECES, ExchangeMemory, PIECE_BYTES_MAX};
-use crate::device::exchange::{may_border, packs};
+use crate::device::exchange::{DENSE_BYTES_MAX, DENSE_BYTES_MIN, DENSE_PIECES, ExchangeMemory};
+use crate::device::exchange::{PIECE_BYTES_MAX, PIECE_BYTES_MIN, PIECES_OF_MEMORY, may_border, packed_role};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::activations::Activations;
@@ -43,6 +43,8 @@ pub struct TeamPlan {
     pub(super) activations: bool,
     /// Whether a device reads values of own vertices, and of those with edges to them, and no others.
     pub reads_border: bool,
+    /// The role of the attributes that are sent packed.
+    pub packed: Option<Role>,
     /// Which values devices send each other, if some are read through in-edges only.
     exchanged: Option<Exchanged>,
     /// The lists of these values, if each device is sent others.
@@ -67,6 +69,9 @@ pub(super) struct Everywhere {
     pub by_rank: bool,
 }
 
+/// Values that are read with out-lists are sent packed if the list of vertices takes at most this part of any GPU's
+/// memory.
+const LISTED_OF_MEMORY: u64 = 8;
 /// Main memory for values that cross between ranks at the end of a run, in bytes.
 pub(super) const STAGING_BYTES: u64 = 8 << 20;
 
@@ -91,6 +96,8 @@ pub struct TeamRequest<'a> {
     pub own: Option<&'a [Range<u64>]>,
     /// The largest buffer that every device can bind, in bytes.
     pub binding_bytes_max: u64,
+    /// The memory that every GPU has for a run, in bytes.
+    pub device_bytes: u64,
     /// Which values devices send each other.
     pub exchanged: Exchanged,
     /// The mirrors of the graph, if they are known.
@@ -122,13 +129,26 @@ impl TeamRequest<'_> {
         Some(aligned_parts(topology, &devices, self.speeds.len(), self.store.vertices()))
     }
 
+    /// The role of the attributes of an algorithm that are sent packed if they are not all sent. Values that are read
+    /// with out-lists take no memory but the list of vertices with out-edges: they are packed where that is little, and
+    /// where bytes cost more than time to pack them, which they do not between CPUs of one machine.
+    fn packed_role(&self, algorithm: &dyn Algorithm, declared: &[Attribute], has_in_lists: bool) -> Option<Role> {
+        let visits = algorithm.visits(has_in_lists);
+        let role = packed_role(declared, &visits, self.strategy == Strategy::Shard)?;
+        let is_worth = !self.cpus || self.near.contains(&false);
+        let is_little = 4 * self.store.vertices() <= self.device_bytes / LISTED_OF_MEMORY;
+        let pays =
+            role == Role::Gathered || is_worth && is_little && algorithm.writes(Direction::Out) == Ends::Neighbour;
+        (!algorithm.is_traversal() && pays).then_some(role)
+    }
+
     /// Which values devices with these own vertices send each other, and the lists of these values if each device is
-    /// sent others; none unless the algorithm `packs` some. Mirrors are those of a device's own vertices: they are of
-    /// no use unless devices see their `own_lists` only.
-    fn told(&self, own: &[Range<u64>], packs: bool, own_lists: bool) -> (Option<Exchanged>, Option<Arc<Told>>) {
+    /// sent others; none unless values of a `role` are sent packed. Mirrors are those of a device's own vertices: they
+    /// are of no use unless devices see their `own_lists` only.
+    fn told(&self, own: &[Range<u64>], role: Option<Role>, own_lists: bool) -> (Option<Exchanged>, Option<Arc<Told>>) {
         let fits = 4 * self.store.vertices() <= self.binding_bytes_max;
         match self.exchanged {
-            _ if !packs => (None, None),
+            _ if role.is_none() => (None, None),
             exchanged if exchanged == Exchanged::All || !fits => (Some(Exchanged::All), None),
             _ => match own_lists.then(|| self.mirrored(own)).flatten() {
                 Some(told) => (Some(Exchanged::Mirrored), Some(told)),
@@ -152,6 +172,31 @@ impl TeamRequest<'_> {
         let linked = mirrors.masks().par_iter().filter(|mask| **mask != 0).count();
         let is_less = self.near.contains(&false) || 2 * told.vertices().len() < own.len() * linked;
         is_less.then(|| Arc::new(told))
+    }
+
+    /// Chooses the size of a piece, in bytes: at most what every device can bind, at most what one exchange needs, at
+    /// most a small part of any device's memory, and at least a message about one block.
+    fn piece_bytes(&self, declared: &[Attribute], traversal: bool, parts: &[Part]) -> Result<u64> {
+        let by_memory = (self.device_bytes / PIECES_OF_MEMORY).max(PIECE_BYTES_MIN);
+        let bindable = 1 << self.binding_bytes_max.max(4096).ilog2();
+        let most = PIECE_BYTES_MAX.min(bindable).min(1 << by_memory.ilog2());
+        let longest = |of: fn(&Part) -> u64| parts.iter().map(of).max().unwrap_or(0);
+        if !traversal {
+            let bytes = 8 * longest(|part| part.own.end - part.own.start);
+            let piece = (bytes / DENSE_PIECES).max(DENSE_BYTES_MIN.min(bytes)).next_power_of_two();
+            return Ok(piece.clamp(4096, most.min(DENSE_BYTES_MAX)));
+        }
+        let layout = MessageLayout::new(declared, parts.iter().any(|part| part.sharded));
+        let least = (4 * layout.words_max(&(0..BLOCK_VERTICES))).next_power_of_two().max(4096);
+        if least > bindable {
+            let message = format!(
+                "a device can bind buffers of {} bytes; this algorithm needs {least} for its messages",
+                self.binding_bytes_max
+            );
+            return Err(Error::Parameter(message));
+        }
+        let vertices = longest(|part| part.writable().end - part.writable().start) + BLOCK_VERTICES;
+        Ok((4 * layout.words_max(&(0..vertices))).next_power_of_two().clamp(least, most.max(least)))
     }
 }
 
@@ -206,21 +251,22 @@ impl TeamPlan {
             aligned = true;
         }
         let parts = parts(store, &own, sharded);
-        let piece_bytes = piece_bytes(&declared, traversal, &parts, request.binding_bytes_max)?;
-        let packs = !traversal && packs(&declared, &algorithm.visits(has_in_lists));
-        let (exchanged, told) = request.told(&own, packs, aligned || sharded);
+        let piece_bytes = request.piece_bytes(&declared, traversal, &parts)?;
+        let packed = request.packed_role(algorithm, &declared, has_in_lists);
+        let (exchanged, told) = request.told(&own, packed, aligned || sharded);
+        let packed = packed.filter(|_| exchanged != Some(Exchanged::All));
         let schedule = Schedule::new(&ScheduleRequest {
             declared: &declared,
             traversal,
             parts: &parts,
             aligned,
-            packed: exchanged.is_some_and(|exchanged| exchanged != Exchanged::All),
+            packed,
             mirrored: told.as_deref(),
             piece_bytes,
         });
         let adapts = !sharded && !request.alike && !request.fixed && assignment == Assignment::Modulo;
         let activations = algorithm.keeps_activations();
-        let reads_border = sharded && reads_border(algorithm, &declared, has_in_lists, exchanged);
+        let reads_border = sharded && reads_border(algorithm, &declared, has_in_lists, packed);
         Ok(Self {
             strategy,
             assignment,
@@ -232,6 +278,7 @@ impl TeamPlan {
             traversal,
             activations,
             reads_border,
+            packed,
             exchanged,
             told,
             adapts,
@@ -349,17 +396,12 @@ fn parts(store: &Store, own: &[Range<u64>], sharded: bool) -> Vec<Part> {
 
 /// Returns whether a device under [`Strategy::Shard`] reads values of own vertices, and of those with edges to them, and
 /// no others. They must be sent packed, or in messages.
-fn reads_border(
-    algorithm: &dyn Algorithm,
-    declared: &[Attribute],
-    has_in_lists: bool,
-    exchanged: Option<Exchanged>,
-) -> bool {
-    let role = match exchanged {
-        Some(Exchanged::All) => return false,
-        Some(Exchanged::Linked | Exchanged::Mirrored) => Role::Gathered,
+fn reads_border(algorithm: &dyn Algorithm, declared: &[Attribute], has_in_lists: bool, packed: Option<Role>) -> bool {
+    let role = match packed {
+        Some(Role::Gathered) => Role::Gathered,
         None if algorithm.is_traversal() && algorithm.reads_ends_only() => Role::Writable,
-        None => return false,
+        // Values that are read with out-lists are held for all vertices.
+        _ => return false,
     };
     let owner = |direction| if direction == Direction::Out { Ends::Neighbour } else { Ends::List };
     let visits = algorithm.visits(has_in_lists);
@@ -371,8 +413,9 @@ fn reads_border(
 /// where these values are sent as wanted.
 pub fn may_read_border(algorithm: &dyn Algorithm, has_in_lists: bool, exchanged: Exchanged) -> bool {
     let declared = algorithm.attributes(has_in_lists);
-    let packs = !algorithm.is_traversal() && packs(&declared, &algorithm.visits(has_in_lists));
-    reads_border(algorithm, &declared, has_in_lists, packs.then_some(exchanged))
+    let packed = packed_role(&declared, &algorithm.visits(has_in_lists), true);
+    let packed = packed.filter(|_| !algorithm.is_traversal() && exchanged != Exchanged::All);
+    reads_border(algorithm, &declared, has_in_lists, packed)
 }
 
 /// Returns the direction of all of an algorithm's visits, or `None` if there are two.
@@ -380,26 +423,4 @@ fn only_direction(algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Direc
     let visits = algorithm.visits(has_in_lists);
     let (first, _) = *visits.first()?;
     visits.iter().all(|&(direction, _)| direction == first).then_some(first)
-}
-
-/// Chooses the size of a piece, in bytes: at most what every device can bind, at most what one exchange needs, and at
-/// least a message about one block.
-fn piece_bytes(declared: &[Attribute], traversal: bool, parts: &[Part], binding_bytes_max: u64) -> Result<u64> {
-    let most = PIECE_BYTES_MAX.min(1 << binding_bytes_max.max(4096).ilog2());
-    let longest = |of: fn(&Part) -> u64| parts.iter().map(of).max().unwrap_or(0);
-    if !traversal {
-        let bytes = 8 * longest(|part| part.own.end - part.own.start);
-        let piece = (bytes / DENSE_PIECES).max(DENSE_BYTES_MIN.min(bytes)).next_power_of_two();
-        return Ok(piece.clamp(4096, most.min(DENSE_BYTES_MAX)));
-    }
-    let layout = MessageLayout::new(declared, parts.iter().any(|part| part.sharded));
-    let least = (4 * layout.words_max(&(0..BLOCK_VERTICES))).next_power_of_two().max(4096);
-    if least > most {
-        let message = format!(
-            "a device can bind buffers of {binding_bytes_max} bytes; this algorithm needs {least} for its messages"
-        );
-        return Err(Error::Parameter(message));
-    }
-    let vertices = longest(|part| part.writable().end - part.writable().start) + BLOCK_VERTICES;
-    Ok((4 * layout.words_max(&(0..vertices))).next_power_of_two().clamp(least, most))
 }

@@ -22,7 +22,7 @@ use super::rules::ExchangeRules;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::{Move, is_packed};
 use crate::model::Part;
-use crate::model::attributes::{Attribute, AttributeType, Merge};
+use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
 use crate::model::told::Told;
 use std::ops::Range;
 
@@ -76,9 +76,9 @@ pub struct ScheduleRequest<'a> {
     /// Whether the lists that a device sees are those of its own vertices. Values that edges read or write at the
     /// list's own vertex then need no exchange.
     pub aligned: bool,
-    /// Whether values that are read through in-edges only are sent for vertices with out-edges only
-    /// ([`packs`](crate::device::exchange::packs)).
-    pub packed: bool,
+    /// The role of the attributes that are sent packed, for vertices with out-edges only
+    /// ([`packed_role`](crate::device::exchange::packed_role)).
+    pub packed: Option<Role>,
     /// The lists of these values, if each device is sent others.
     pub mirrored: Option<&'a Told>,
     /// The size of a piece of exchange memory, in bytes.
@@ -187,12 +187,12 @@ impl ScheduleRequest<'_> {
         }
         let mut gather = Gather { put: vec![Vec::new(); devices], take: vec![Vec::new(); devices] };
         for (owner, part) in self.parts.iter().enumerate() {
-            let is_mirrored = |attribute: &Attribute| self.packed && self.mirrored.is_some() && is_packed(attribute);
+            let is_mirrored = |attribute: &Attribute| self.mirrored.is_some() && is_packed(attribute, self.packed);
             let wanted = |attribute: &Attribute| rules.is_gathered(attribute) && !is_mirrored(attribute);
             for Span { attribute, vertices } in self.spans(&part.own, wanted) {
                 let at = next * self.piece_bytes;
                 next += 1;
-                let packed = self.packed && is_packed(&self.declared[attribute]);
+                let packed = is_packed(&self.declared[attribute], self.packed);
                 gather.put[owner].push(match packed {
                     true => Move::Pack { attribute, list: 0, vertices: vertices.clone(), at },
                     false => Move::Put { attribute, vertices: vertices.clone(), at },
@@ -206,7 +206,7 @@ impl ScheduleRequest<'_> {
                 }
             }
         }
-        if let Some(told) = self.mirrored.filter(|_| self.packed) {
+        if let Some(told) = self.mirrored {
             self.gather_mirrored(told, &mut gather, &mut next);
         }
         if gather.put.iter().all(Vec::is_empty) && gather.take.iter().all(Vec::is_empty) {
@@ -219,7 +219,7 @@ impl ScheduleRequest<'_> {
     /// with the one behind it.
     fn gather_mirrored(&self, told: &Told, gather: &mut Gather, next: &mut u64) {
         let devices = self.devices();
-        let attributes = self.declared.iter().enumerate().filter(|(_, declared)| is_packed(declared));
+        let attributes = self.declared.iter().enumerate().filter(|(_, declared)| is_packed(declared, self.packed));
         for (attribute, _) in attributes {
             for (owner, part) in self.parts.iter().enumerate() {
                 let receivers = (1..devices).map(|behind| (owner + behind) % devices);

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use topostream::algorithms::Traffic;
 use topostream::device::settings::FastPaths;
 use topostream::report::RunReport;
-use topostream::team::Strategy;
+use topostream::team::{Exchanged, Strategy};
 use topostream::{Engine, EngineOptions, Error};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
@@ -146,5 +146,51 @@ gpu_test! {
         let found = run(bordering).unwrap();
         let expected = rank_iterations(&weighted.graph, 0.85, Dangling::Spread, ITERATIONS as usize);
         assert!(relative_error(&found.dense(), &expected) <= RANK_ERROR);
+    }
+}
+
+gpu_test! {
+    /// By push, shares go to the devices that read them with lists of theirs; the ranks are the same, bit for bit.
+    fn shares_are_sent_where_lists_are_read() {
+        let rmat = generated(&mut Rmat::new(13, 8, 3).generate().unwrap());
+        for (name, graph, shards) in [("grid", grid(), 1), ("grid", grid(), 3), ("rmat", rmat, 3)] {
+            let setting = Setting { encoding: ENCODINGS[2], ..Setting::default() };
+            let store_options = FormatOptions { mirrors: true, shards, ..small_pages(setting.encoding) };
+            let store = TestStore::new(&graph, &store_options);
+            let run = |exchanged| {
+                let options = options(&setting, 3).with_exchanged(exchanged);
+                ranks(&store.engine(options), pagerank(ITERATIONS, Dangling::Spread, Traffic::Push)).unwrap()
+            };
+            let [all, linked, mirrored] = Exchanged::ALL.map(run);
+            let what = format!("{name}, {shards} shards");
+            let error = relative_error(&all.dense(), &rank_iterations(&graph, 0.85, Dangling::Spread, ITERATIONS as usize));
+            assert!(error <= RANK_ERROR, "{what}: off by {error:e}");
+            assert!(all.dense() == linked.dense() && all.dense() == mirrored.dense(), "{what}: other bits");
+            let told = [&all, &linked, &mirrored].map(|run| run.report.total.exchanged_bytes);
+            assert!(told[0] > told[1] && told[1] > told[2], "{what}: {told:?}");
+            assert_eq!(mirrored.report.sharing.unwrap().exchanged, Some(Exchanged::Mirrored), "{what}");
+        }
+    }
+}
+
+gpu_test! {
+    /// Devices with little memory keep most of it for values: messages are cut into smaller pieces.
+    fn pieces_are_a_small_part_of_memory() {
+        let n = 1 << 19;
+        let path = EdgeList::new(n, (0..n - 1).step_by(64).map(|vertex| (vertex, vertex + 1)).collect());
+        let weighted = Weighted::by_chance(path, false, 5);
+        let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
+        for setting in [Setting::default(), by_host(&Setting::default())] {
+            let run = |memory: Option<u64>| {
+                let options = options(&setting, 2);
+                let options = memory.map_or(options.clone(), |memory| with_memory(options, memory));
+                let found = distances(&store.engine(options), 64).unwrap();
+                assert!(found.dense() == weighted.distances(64));
+                found.report.sharing.unwrap().exchange_bytes
+            };
+            let (ample, short) = (run(None), run(Some(8 << 20)));
+            // Messages of 1.1 MB: a piece of 2 MiB for each device, or three of 512 KiB.
+            assert_eq!((ample, short), (4 << 20, 3 << 20), "{setting:?}");
+        }
     }
 }

@@ -63,7 +63,16 @@ pub fn everything() -> Declared {
         attribute("wide", U64, Role::Writable),
     ];
     let shader = Shader::new("everything.wgsl", EVERYTHING);
-    Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new(), deferred: None, set: None }
+    Declared {
+        name: "everything",
+        shader,
+        attributes,
+        traversal: true,
+        tables: Vec::new(),
+        packed: None,
+        deferred: None,
+        set: None,
+    }
 }
 
 /// A traversal with every kind of attribute that messages can carry.
@@ -94,5 +103,14 @@ pub fn messaging() -> Declared {
         attribute("heat", F32, Role::Writable, Merge::Min),
     ];
     let shader = Shader::new("messaging.wgsl", MESSAGING);
-    Declared { name: "messaging", shader, attributes, traversal: true, tables: Vec::new(), deferred: None, set: None }
+    Declared {
+        name: "messaging",
+        shader,
+        attributes,
+        traversal: true,
+        tables: Vec::new(),
+        packed: None,
+        deferred: None,
+        set: None,
+    }
 }

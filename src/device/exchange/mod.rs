@@ -27,6 +27,11 @@ use topostream_formats::{Direction, Result};
 
 /// The maximum size of a piece, in bytes.
 pub const PIECE_BYTES_MAX: u64 = 64 << 20;
+/// A piece takes at most this part of a GPU's memory, where it has room for one of the messages that it sends or
+/// receives: what is left is for values and pages.
+pub const PIECES_OF_MEMORY: u64 = 16;
+/// Messages are not divided further below this size to save memory.
+pub const PIECE_BYTES_MIN: u64 = 512 << 10;
 /// The maximum size of a piece of consecutive values, in bytes: small compared with the memory of any device, large
 /// enough to keep a bus busy.
 pub const DENSE_BYTES_MAX: u64 = 8 << 20;
@@ -290,15 +295,22 @@ impl ExchangeMemory {
     }
 }
 
-/// Returns whether an algorithm has values that are read through in-edges only. These are values of vertices with
-/// out-edges.
-pub fn packs(declared: &[Attribute], visits: &[(Direction, Visit)]) -> bool {
-    declared.iter().any(is_packed) && visits.iter().all(|&(direction, _)| direction == Direction::In)
+/// Returns the role of the attributes of an algorithm with vertex phases whose values other devices read only where a
+/// vertex has out-edges to their own vertices: through in-edges, or, if devices hold what edges write for their own
+/// vertices only (`sharded`), with an out-list. These values can be sent packed, for some vertices only.
+pub fn packed_role(declared: &[Attribute], visits: &[(Direction, Visit)], sharded: bool) -> Option<Role> {
+    let all = |wanted| visits.iter().all(|&(direction, _)| direction == wanted);
+    let role = match () {
+        () if all(Direction::In) => Role::Gathered,
+        () if all(Direction::Out) && sharded => Role::ReadOnly,
+        () => return None,
+    };
+    declared.iter().any(|attribute| is_packed(attribute, Some(role))).then_some(role)
 }
 
-/// Returns whether an attribute is sent for vertices with out-edges only, in an algorithm that [`packs`].
-pub fn is_packed(attribute: &Attribute) -> bool {
-    attribute.role == Role::Gathered && matches!(attribute.of, AttributeType::U32 | AttributeType::F32)
+/// Returns whether an attribute is sent packed, if those of `role` are.
+pub fn is_packed(attribute: &Attribute, role: Option<Role>) -> bool {
+    role == Some(attribute.role) && matches!(attribute.of, AttributeType::U32 | AttributeType::F32)
 }
 
 /// Returns whether a device may hold an attribute's values of own and bordering vertices only: those that it reads.

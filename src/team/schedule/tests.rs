@@ -88,7 +88,7 @@ proptest! {
             traversal: false,
             parts: &parts,
             aligned,
-            packed: false,
+            packed: None,
             mirrored: None,
             piece_bytes: PIECE,
         });
@@ -188,7 +188,7 @@ fn aligned_pull_exchanges_gathered_values_only() {
         traversal: false,
         parts: &parts,
         aligned: true,
-        packed: false,
+        packed: None,
         mirrored: None,
         piece_bytes: PIECE,
     };

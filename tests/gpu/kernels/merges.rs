@@ -132,6 +132,7 @@ fn merged(
         attributes: Vec::new(),
         traversal: false,
         tables: Vec::new(),
+        packed: None,
         deferred: None,
         set: None,
     };

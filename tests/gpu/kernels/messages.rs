@@ -107,6 +107,7 @@ impl Case {
             attributes,
             traversal: true,
             tables: Vec::new(),
+            packed: None,
             deferred: None,
             set: None,
         };

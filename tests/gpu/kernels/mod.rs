@@ -241,7 +241,16 @@ fn tally() -> Declared {
         attribute("done", AttributeType::Bit),
     ];
     let shader = Shader::new("tally.wgsl", TALLY);
-    Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new(), deferred: None, set: None }
+    Declared {
+        name: "tally",
+        shader,
+        attributes,
+        traversal: true,
+        tables: Vec::new(),
+        packed: None,
+        deferred: None,
+        set: None,
+    }
 }
 
 /// A random set with one of `every` vertices.

@@ -87,7 +87,16 @@ fn teller() -> Declared {
         attribute("count", U32, Role::Writable),
     ];
     let shader = Shader::new("teller.wgsl", TELLER);
-    Declared { name: "teller", shader, attributes, traversal: true, tables: Vec::new(), deferred: None, set: None }
+    Declared {
+        name: "teller",
+        shader,
+        attributes,
+        traversal: true,
+        tables: Vec::new(),
+        packed: None,
+        deferred: None,
+        set: None,
+    }
 }
 
 /// A superstep of the teller on a device that holds a part.

@@ -26,7 +26,7 @@ pub use check::{ShaderError, check, check_complete};
 
 use crate::device::exchange::may_border;
 use crate::model::algorithm::{Algorithm, Contents, Shader, Table, Visit};
-use crate::model::attributes::Attribute;
+use crate::model::attributes::{Attribute, Role};
 use std::fmt;
 use std::str::FromStr;
 use topostream_formats::{Direction, Encoding};
@@ -377,6 +377,8 @@ pub struct Declared {
     pub traversal: bool,
     /// Its tables.
     pub tables: Vec<DeclaredTable>,
+    /// The role of the attributes that are sent packed.
+    pub packed: Option<Role>,
     /// The bit attribute of deferred vertices, by index.
     pub deferred: Option<usize>,
     /// The bit attribute of the set whose lists supersteps visit, by index, if the device may list its vertices: the
@@ -401,7 +403,8 @@ impl Declared {
         let (attributes, tables) = (algorithm.attributes(has_in_lists), algorithm.tables());
         let tables = tables.into_iter().map(table).collect();
         let deferred = algorithm.deferred();
-        let declared = Self { name: algorithm.name(), shader, attributes, traversal, tables, deferred, set: None };
+        let (name, packed) = (algorithm.name(), None);
+        let declared = Self { name, shader, attributes, traversal, tables, packed, deferred, set: None };
         let set = declared.set_of(&algorithm.visits(has_in_lists));
         Some(Self { set, ..declared })
     }

@@ -9,7 +9,7 @@ use super::batch::Place;
 use super::parts::Parts;
 use super::timing::Timing;
 use crate::device::Workers;
-use crate::device::exchange::{ExchangeMemory, packs};
+use crate::device::exchange::ExchangeMemory;
 use crate::device::gpu::adapter::import::SharedBuffer;
 use crate::device::gpu::adapter::open::{Caps, Gpu};
 use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource};
@@ -57,6 +57,8 @@ pub struct RunSetup {
     pub exchange: Option<Arc<ExchangeMemory>>,
     /// Whether it reads values of own vertices, and of those with edges to them, and no others.
     pub reads_border: bool,
+    /// The role of the attributes that are sent packed.
+    pub packed: Option<Role>,
     /// Whether the engine lets the device run supersteps by itself before it plans one.
     pub runs_ahead: bool,
 }
@@ -405,11 +407,12 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
     let name = algorithm.name();
     let missing = || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
     let declared = Declared::of(&**algorithm, graph.has_in_lists).ok_or_else(missing)?;
+    let declared = Declared { packed: setup.packed, ..declared };
     let visits = algorithm.visits(graph.has_in_lists);
     let directions = directions(store, &visits);
     let caps = home.gpu.caps();
     let told = match exchange {
-        Some(_) if packs(&declared.attributes, &visits) => graph.told().of_device(&part.own),
+        Some(_) if setup.packed.is_some() => graph.told().of_device(&part.own),
         _ => Arc::default(),
     };
     let listed = told.vertices().len() as u64;

@@ -11,7 +11,7 @@ use crate::device::gpu::compose::layout::{Counters, Step as StepLayout};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Contents, Graph, Table};
-use crate::model::attributes::Attribute;
+use crate::model::attributes::{Attribute, Role};
 use crate::model::border::Border;
 use crate::model::told::Told;
 use rayon::prelude::*;
@@ -207,7 +207,8 @@ impl RunBuffers {
             };
             let is_part = attribute.role.is_written() || bordering;
             let own = if is_part { part.writable() } else { all.clone() };
-            let next = match plan.next_bytes > 0 && is_packed(attribute) {
+            // Only pull has next values, which are gathered.
+            let next = match plan.next_bytes > 0 && is_packed(attribute, Some(Role::Gathered)) {
                 true => column_chunks(gpu, attribute, &held, log2, false)?,
                 false => Vec::new(),
             };

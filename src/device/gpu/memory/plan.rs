@@ -222,8 +222,7 @@ impl DevicePlan {
     /// Plans with plain pages in slots, or with packed ones.
     fn with(request: &Request<'_>, settings: &GpuSettings, caps: &Caps, packed: bool) -> Result<Self> {
         let mut plan = Self::fixed(request, settings, caps, packed)?;
-        let known = caps.memory_bytes.map_or(MEMORY_UNKNOWN, |bytes| (bytes as f64 * MEMORY_SHARE) as u64);
-        let budget = settings.memory_bytes.unwrap_or(known);
+        let budget = budget_bytes(settings, caps);
         let least = if plan.in_place { 0 } else { SLOTS_MIN };
         let mut needed = plan.fixed_bytes() + least * plan.per_slot();
         for move_out in [Self::leave_to_host, Self::move_attributes_out, Self::move_seen_out] {
@@ -420,6 +419,12 @@ impl DevicePlan {
         let parts = format!("{}: {parts}", request.device);
         Error::DeviceMemory { what: request.algorithm.to_owned(), needed_bytes, budget_bytes, parts }
     }
+}
+
+/// The device memory that a run may use, in bytes.
+pub fn budget_bytes(settings: &GpuSettings, caps: &Caps) -> u64 {
+    let known = caps.memory_bytes.map_or(MEMORY_UNKNOWN, |bytes| (bytes as f64 * MEMORY_SHARE) as u64);
+    settings.memory_bytes.unwrap_or(known)
 }
 
 /// The capacity of the queues of supersteps that the device runs without the host. For larger frontiers, reading whole

@@ -101,7 +101,8 @@ pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared,
 
 /// Bytes of packed values that wait for the copy engine, at most 256 MiB; kernels send the rest.
 pub fn packed_bytes(declared: &Declared, part: &Part, told: &Told) -> u64 {
-    let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute)).count() as u64;
+    let attributes =
+        declared.attributes.iter().filter(|attribute| is_packed(attribute, declared.packed)).count() as u64;
     (attributes * 4 * told.sent(&part.own) as u64).next_multiple_of(4096).min(PACKED_BYTES_MAX)
 }
 
@@ -109,7 +110,7 @@ pub fn packed_bytes(declared: &Declared, part: &Part, told: &Told) -> u64 {
 /// while lists are still read.
 pub fn next_bytes(declared: &Declared, told: &Told, part: &Part) -> u64 {
     let arriving = told.received(&part.own) as u64;
-    let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute));
+    let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute, declared.packed));
     attributes.map(|attribute| device_bytes(attribute, part.vertices) + arrived_bytes(arriving)).sum()
 }
 

@@ -37,7 +37,7 @@ use crate::device::gpu::compose::layout;
 use crate::device::gpu::memory::sizes::{arrived_bytes, message_layout, packed_bytes, scratch_bytes};
 use crate::error::{Error, Result};
 use crate::model::algorithm::Visit;
-use crate::model::attributes::Merge;
+use crate::model::attributes::{Attribute, Merge};
 use dense::{is_bits, move_words};
 pub(super) use early::{EarlyGather, PackedMove};
 use gather::Way;
@@ -108,7 +108,8 @@ impl Exchange {
         let packed = (packed > 0 && home.copies_beside()).then(|| device_buffer(&home.gpu, "packed values", packed));
         let packed = packed.transpose()?;
         let arrived = (context.plan.next_bytes > 0).then(|| {
-            let attributes = context.declared.attributes.iter().filter(|attribute| is_packed(attribute)).count() as u64;
+            let is_packed = |attribute: &&Attribute| is_packed(attribute, context.declared.packed);
+            let attributes = context.declared.attributes.iter().filter(is_packed).count() as u64;
             let bytes = attributes * arrived_bytes(context.told.received(&context.part.own) as u64);
             device_buffer(&home.gpu, "arrived values", bytes.next_multiple_of(16))
         });
