@@ -204,7 +204,8 @@ mod tests {
         };
         let part = |device: u64| Part { vertices: 9000 * devices, own: own(device), sharded: false };
         let parts: Vec<Part> = (0..devices).map(part).collect();
-        let (aligned, packed, piece_bytes) = (false, mirrored.is_some(), if traversal { 1 << 17 } else { 8192 });
+        let (aligned, packed) = (false, mirrored.map(|_| Role::Gathered));
+        let piece_bytes = if traversal { 1 << 17 } else { 8192 };
         Schedule::new(&ScheduleRequest {
             declared: &declared,
             traversal,

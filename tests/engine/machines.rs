@@ -23,13 +23,14 @@ fn machines(rates: &Rates, count: u32, devices: usize, strategy: Strategy) -> En
 }
 
 /// PageRank over in-lists, whose values of so many vertices are sent.
-fn pulling(packed_vertices: Option<f64>) -> Workload {
+fn pulling(sent: Option<f64>) -> Workload {
+    let (packed, packed_vertices) = ([sent.map(|_| Role::Gathered); 2], sent.unwrap_or(VERTICES));
     let attributes = vec![
         attribute(AttributeType::F32, Role::Gathered, Merge::Max),
         attribute(AttributeType::Fixed63, Role::Own, Merge::Add),
     ];
     let phase = Phase { kernel: Kernel::Pull, ..pushing(1.0).phases[0].clone() };
-    Workload { attributes, packed_vertices, phases: vec![phase], ..pushing(1.0) }
+    Workload { attributes, packed, packed_vertices, phases: vec![phase], ..pushing(1.0) }
 }
 
 /// The bytes that a machine sends, and the time of the network in nanoseconds.
@@ -59,6 +60,10 @@ fn bytes_and_latencies_are_those_computed_by_hand() {
     let shard = machines(&rates, 4, 1, Strategy::Shard);
     check(&pushing(1.0), &shard, 3.0 * 0.25 * 4.0 * VERTICES, gather + exchange);
     check(&pushing(1.0), &machines(&rates, 4, 2, Strategy::Shard), 0.75 * 4.0 * VERTICES, gather + exchange);
+    // Under `shard` only those of vertices with out-edges, if they are known.
+    let packed = Workload { packed: [None, Some(Role::ReadOnly)], packed_vertices: 1e6, ..pushing(1.0) };
+    check(&packed, &shard, 3.0 * 0.25 * 4.0 * 1e6, gather + exchange);
+    check(&packed, &four, 0.75 * 8.0 * VERTICES, gather + 4.0 * exchange);
     // Pull sends ranks only; those of vertices with out-edges, if they are known.
     check(&pulling(None), &four, 0.75 * 4.0 * VERTICES, gather + exchange);
     check(&pulling(Some(1e6)), &four, 0.75 * 4.0 * 1e6, gather + exchange);
@@ -176,7 +181,7 @@ fn predicted_bytes_are_those_of_the_schedule() {
             let own = |device| device * vertices / devices..(device + 1) * vertices / devices;
             let parts: Vec<Part> = (0..devices).map(|of| Part { vertices, own: own(of), sharded }).collect();
             let declared = [attribute(of, role, merge)];
-            let (traversal, packed, piece_bytes) = (false, false, 8192);
+            let (traversal, packed, piece_bytes) = (false, None, 8192);
             let request = ScheduleRequest {
                 declared: &declared,
                 traversal,

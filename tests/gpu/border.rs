@@ -16,6 +16,7 @@ use topostream::team::{Exchanged, Strategy};
 use topostream::{Engine, EngineOptions, Error};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
+use topostream_tools::generate::Rmat;
 use topostream_tools::mirrors::make_mirrors;
 use topostream_tools::progress::{Cancel, Quiet};
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use topostream::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
-use topostream::device::exchange::{ExchangeMemory, Gather, Move};
+use topostream::device::exchange::{ExchangeMemory, Gather, Move, packed_role};
 use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
 use topostream::device::settings::GpuSettings;
 use topostream::device::{CpuDevice, CpuSetup, Member, PageTask, Workers};
@@ -128,7 +128,7 @@ impl<A: Algorithm> Team<A> {
             told: Default::default(),
         });
         let algorithm = Arc::new(algorithm);
-        let attributes = algorithm.attributes(has_in_lists);
+        let (attributes, visits) = (algorithm.attributes(has_in_lists), algorithm.visits(has_in_lists));
         let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes)?);
         let (pool, frames) = load(&store);
         let mut kept = Vec::new();
@@ -159,6 +159,7 @@ impl<A: Algorithm> Team<A> {
                 part,
                 exchange,
                 reads_border: false,
+                packed: packed_role(&attributes, &visits, false),
                 runs_ahead: false,
             };
             let keep = Arc::new(Mutex::new(None));

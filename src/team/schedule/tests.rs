@@ -148,7 +148,7 @@ proptest! {
         let declared = [attribute(AttributeType::U32, Role::Writable, Merge::Min)];
         let parts: Vec<Part> = cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded }).collect();
         let piece_bytes = 64 << 10;
-        let (traversal, aligned, packed) = (true, false, false);
+        let (traversal, aligned, packed) = (true, false, None);
         let sharing = ScheduleRequest {
             declared: &declared,
             traversal,
