@@ -1,4 +1,4 @@
-//! The vertices whose values devices send each other, where values are read through in-edges only.
+//! The vertices whose values devices send each other, where not all are read.
 //!
 //! ```text
 //!  outgoing     0 2 3 5 7 8          one list for all receivers: vertices with out-edges

@@ -45,7 +45,7 @@ pub struct TeamPlan {
     pub reads_border: bool,
     /// The role of the attributes that are sent packed.
     pub packed: Option<Role>,
-    /// Which values devices send each other, if some are read through in-edges only.
+    /// Which values devices send each other, if some can be sent packed.
     exchanged: Option<Exchanged>,
     /// The lists of these values, if each device is sent others.
     told: Option<Arc<Told>>,
