@@ -19,9 +19,8 @@ impl Engine {
     /// Those of [`Mirrors::open`].
     pub(super) fn mirrors(&self, algorithm: &dyn Algorithm, strategy: Strategy) -> Result<Option<Mirrors>> {
         let has_in_lists = self.store.topology(Direction::In).is_some();
-        let (declared, visits) = (algorithm.attributes(has_in_lists), algorithm.visits(has_in_lists));
-        let packed = packed_role(&declared, &visits, strategy == Strategy::Shard);
-        if self.options.exchanged != Exchanged::Mirrored || algorithm.is_traversal() || packed.is_none() {
+        let packed = packed_role(algorithm, has_in_lists, strategy == Strategy::Shard);
+        if self.options.exchanged != Exchanged::Mirrored || packed.is_none() {
             return Ok(None);
         }
         let own = Mirrors::open(&self.store)?;

@@ -2,7 +2,7 @@
 
 use super::rates::Kernel;
 use crate::device::exchange::packed_role;
-use crate::model::algorithm::{Algorithm, Ends, Supersteps, Visit};
+use crate::model::algorithm::{Algorithm, Supersteps, Visit};
 use crate::model::attributes::{Attribute, Role};
 use topostream_formats::{Direction, Store, Topology};
 
@@ -17,6 +17,7 @@ pub struct Workload {
     /// Edges of the graph.
     pub edges: u64,
     /// Vertices whose values are sent where they are sent packed: at most, as far as the directory of pages tells.
+    /// 0 if no values may be.
     pub packed_vertices: f64,
     /// The role of the attributes that may be sent packed, by devices that hold what edges write for all vertices, and
     /// by those that hold it for their own.
@@ -145,17 +146,13 @@ impl Workload {
         let visited = algorithm.visits(has_in_lists);
         let pages = visited.iter().map(|(direction, _)| pages(store, *direction)).fold(0.0, f64::max);
         let attributes = algorithm.attributes(has_in_lists);
-        let packed = |sharded| {
-            packed_role(&attributes, &visited, sharded).filter(|role| {
-                let owned = *role == Role::Gathered || algorithm.writes(Direction::Out) == Ends::Neighbour;
-                owned && !algorithm.is_traversal()
-            })
-        };
+        let packed = [false, true].map(|sharded| packed_role(algorithm, has_in_lists, sharded));
+        let listed = packed.iter().any(Option::is_some);
         Self {
             vertices: store.vertices(),
             edges: store.edges(),
-            packed: [false, true].map(packed),
-            packed_vertices: with_out_edges_max(out, store.vertices()) as f64,
+            packed,
+            packed_vertices: if listed { with_out_edges_max(out, store.vertices()) as f64 } else { 0.0 },
             attributes,
             table_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
             traversal: algorithm.is_traversal(),

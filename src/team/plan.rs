@@ -132,14 +132,11 @@ impl TeamRequest<'_> {
     /// The role of the attributes of an algorithm that are sent packed if they are not all sent. Values that are read
     /// with out-lists take no memory but the list of vertices with out-edges: they are packed where that is little, and
     /// where bytes cost more than time to pack them, which they do not between CPUs of one machine.
-    fn packed_role(&self, algorithm: &dyn Algorithm, declared: &[Attribute], has_in_lists: bool) -> Option<Role> {
-        let visits = algorithm.visits(has_in_lists);
-        let role = packed_role(declared, &visits, self.strategy == Strategy::Shard)?;
+    fn packed_role(&self, algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Role> {
+        let role = packed_role(algorithm, has_in_lists, self.strategy == Strategy::Shard)?;
         let is_worth = !self.cpus || self.near.contains(&false);
         let is_little = 4 * self.store.vertices() <= self.device_bytes / LISTED_OF_MEMORY;
-        let pays =
-            role == Role::Gathered || is_worth && is_little && algorithm.writes(Direction::Out) == Ends::Neighbour;
-        (!algorithm.is_traversal() && pays).then_some(role)
+        (role == Role::Gathered || is_worth && is_little).then_some(role)
     }
 
     /// Which values devices with these own vertices send each other, and the lists of these values if each device is
@@ -252,7 +249,7 @@ impl TeamPlan {
         }
         let parts = parts(store, &own, sharded);
         let piece_bytes = request.piece_bytes(&declared, traversal, &parts)?;
-        let packed = request.packed_role(algorithm, &declared, has_in_lists);
+        let packed = request.packed_role(algorithm, has_in_lists);
         let (exchanged, told) = request.told(&own, packed, aligned || sharded);
         let packed = packed.filter(|_| exchanged != Some(Exchanged::All));
         let schedule = Schedule::new(&ScheduleRequest {
@@ -413,8 +410,7 @@ fn reads_border(algorithm: &dyn Algorithm, declared: &[Attribute], has_in_lists:
 /// where these values are sent as wanted.
 pub fn may_read_border(algorithm: &dyn Algorithm, has_in_lists: bool, exchanged: Exchanged) -> bool {
     let declared = algorithm.attributes(has_in_lists);
-    let packed = packed_role(&declared, &algorithm.visits(has_in_lists), true);
-    let packed = packed.filter(|_| !algorithm.is_traversal() && exchanged != Exchanged::All);
+    let packed = packed_role(algorithm, has_in_lists, true).filter(|_| exchanged != Exchanged::All);
     reads_border(algorithm, &declared, has_in_lists, packed)
 }
 

@@ -128,7 +128,7 @@ impl<A: Algorithm> Team<A> {
             told: Default::default(),
         });
         let algorithm = Arc::new(algorithm);
-        let (attributes, visits) = (algorithm.attributes(has_in_lists), algorithm.visits(has_in_lists));
+        let attributes = algorithm.attributes(has_in_lists);
         let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes)?);
         let (pool, frames) = load(&store);
         let mut kept = Vec::new();
@@ -159,7 +159,7 @@ impl<A: Algorithm> Team<A> {
                 part,
                 exchange,
                 reads_border: false,
-                packed: packed_role(&attributes, &visits, false),
+                packed: packed_role(algorithm, graph.has_in_lists, false),
                 runs_ahead: false,
             };
             let keep = Arc::new(Mutex::new(None));

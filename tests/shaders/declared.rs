@@ -63,16 +63,7 @@ pub fn everything() -> Declared {
         attribute("wide", U64, Role::Writable),
     ];
     let shader = Shader::new("everything.wgsl", EVERYTHING);
-    Declared {
-        name: "everything",
-        shader,
-        attributes,
-        traversal: true,
-        tables: Vec::new(),
-        packed: None,
-        deferred: None,
-        set: None,
-    }
+    Declared::new("everything", shader, attributes, true)
 }
 
 /// A traversal with every kind of attribute that messages can carry.
@@ -103,14 +94,5 @@ pub fn messaging() -> Declared {
         attribute("heat", F32, Role::Writable, Merge::Min),
     ];
     let shader = Shader::new("messaging.wgsl", MESSAGING);
-    Declared {
-        name: "messaging",
-        shader,
-        attributes,
-        traversal: true,
-        tables: Vec::new(),
-        packed: None,
-        deferred: None,
-        set: None,
-    }
+    Declared::new("messaging", shader, attributes, true)
 }

@@ -15,7 +15,7 @@
 
 pub mod message;
 
-use crate::model::algorithm::Visit;
+use crate::model::algorithm::{Algorithm, Ends};
 use crate::model::attributes::{Attribute, AttributeType, Role};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -298,13 +298,18 @@ impl ExchangeMemory {
 /// Returns the role of the attributes of an algorithm with vertex phases whose values other devices read only where a
 /// vertex has out-edges to their own vertices: through in-edges, or, if devices hold what edges write for their own
 /// vertices only (`sharded`), with an out-list. These values can be sent packed, for some vertices only.
-pub fn packed_role(declared: &[Attribute], visits: &[(Direction, Visit)], sharded: bool) -> Option<Role> {
+pub fn packed_role(algorithm: &dyn Algorithm, has_in_lists: bool, sharded: bool) -> Option<Role> {
+    if algorithm.is_traversal() {
+        return None;
+    }
+    let visits = algorithm.visits(has_in_lists);
     let all = |wanted| visits.iter().all(|&(direction, _)| direction == wanted);
     let role = match () {
         () if all(Direction::In) => Role::Gathered,
-        () if all(Direction::Out) && sharded => Role::ReadOnly,
+        () if all(Direction::Out) && sharded && algorithm.writes(Direction::Out) == Ends::Neighbour => Role::ReadOnly,
         () => return None,
     };
+    let declared = algorithm.attributes(has_in_lists);
     declared.iter().any(|attribute| is_packed(attribute, Some(role))).then_some(role)
 }
 

@@ -91,16 +91,7 @@ fn double_precision_has_the_bits_of_the_processor() {
     };
     let attributes = NAMES.map(attribute).to_vec();
     let shader = Shader::new("pairs.wgsl", PAIRS);
-    let declared = Declared {
-        name: "pairs",
-        shader,
-        attributes,
-        traversal: false,
-        tables: Vec::new(),
-        packed: None,
-        deferred: None,
-        set: None,
-    };
+    let declared = Declared::new("pairs", shader, attributes, false);
     let vertices = pairs.len() as u64;
     let options = ModuleOptions { vertices, held_vertices: vertices, ..ModuleOptions::default() };
     let last = vertices as u32 - 1;

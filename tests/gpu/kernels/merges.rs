@@ -126,16 +126,7 @@ fn merged(
         tabled: false,
     };
     let shader = Shader::new("none.wgsl", "");
-    let declared = Declared {
-        name: "none",
-        shader,
-        attributes: Vec::new(),
-        traversal: false,
-        tables: Vec::new(),
-        packed: None,
-        deferred: None,
-        set: None,
-    };
+    let declared = Declared::new("none", shader, Vec::new(), false);
     let mut received = vec![0x5555_5555; BEGIN as usize];
     received.extend(other);
     received.resize(received.len().next_multiple_of(4) + 4, 0x5555_5555);

@@ -101,16 +101,7 @@ impl Case {
             lists: false,
             tabled: false,
         };
-        let declared = Declared {
-            name: "messaging",
-            shader,
-            attributes,
-            traversal: true,
-            tables: Vec::new(),
-            packed: None,
-            deferred: None,
-            set: None,
-        };
+        let declared = Declared::new("messaging", shader, attributes, true);
         Self { declared, options, part, about, next: vec![0; words], columns }
     }
 

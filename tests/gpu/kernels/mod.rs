@@ -241,16 +241,7 @@ fn tally() -> Declared {
         attribute("done", AttributeType::Bit),
     ];
     let shader = Shader::new("tally.wgsl", TALLY);
-    Declared {
-        name: "tally",
-        shader,
-        attributes,
-        traversal: true,
-        tables: Vec::new(),
-        packed: None,
-        deferred: None,
-        set: None,
-    }
+    Declared::new("tally", shader, attributes, true)
 }
 
 /// A random set with one of `every` vertices.

@@ -87,16 +87,7 @@ fn teller() -> Declared {
         attribute("count", U32, Role::Writable),
     ];
     let shader = Shader::new("teller.wgsl", TELLER);
-    Declared {
-        name: "teller",
-        shader,
-        attributes,
-        traversal: true,
-        tables: Vec::new(),
-        packed: None,
-        deferred: None,
-        set: None,
-    }
+    Declared::new("teller", shader, attributes, true)
 }
 
 /// A superstep of the teller on a device that holds a part.

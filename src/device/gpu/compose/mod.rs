@@ -396,17 +396,19 @@ pub struct DeclaredTable {
 }
 
 impl Declared {
+    /// The declaration of an algorithm without tables, whose lists are all visited and whose values are all sent.
+    pub fn new(name: &'static str, shader: Shader, attributes: Vec<Attribute>, traversal: bool) -> Self {
+        Self { name, shader, attributes, traversal, tables: Vec::new(), packed: None, deferred: None, set: None }
+    }
+
     /// The declaration of an algorithm for a store with or without in-lists; none without a shader.
     pub fn of(algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Self> {
-        let (shader, traversal) = (algorithm.shader()?, algorithm.is_traversal());
+        let attributes = algorithm.attributes(has_in_lists);
+        let declared = Self::new(algorithm.name(), algorithm.shader()?, attributes, algorithm.is_traversal());
         let table = |table: Table| DeclaredTable { name: table.name, own: matches!(table.contents, Contents::Own(_)) };
-        let (attributes, tables) = (algorithm.attributes(has_in_lists), algorithm.tables());
-        let tables = tables.into_iter().map(table).collect();
-        let deferred = algorithm.deferred();
-        let (name, packed) = (algorithm.name(), None);
-        let declared = Self { name, shader, attributes, traversal, tables, packed, deferred, set: None };
-        let set = declared.set_of(&algorithm.visits(has_in_lists));
-        Some(Self { set, ..declared })
+        let tables = algorithm.tables().into_iter().map(table).collect();
+        let (deferred, set) = (algorithm.deferred(), declared.set_of(&algorithm.visits(has_in_lists)));
+        Some(Self { tables, deferred, set, ..declared })
     }
 
     /// The only set that supersteps visit, if the shader says what vertex phases update.
