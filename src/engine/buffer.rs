@@ -29,6 +29,11 @@ impl KeptBuffer {
         self.lock().as_ref().map_or(0, |kept| u64::from(kept.frames) * kept.frame_bytes)
     }
 
+    /// The number of pages in the buffer that is kept.
+    pub fn pages(&self) -> usize {
+        self.lock().as_ref().map_or(0, |kept| kept.cache.pages())
+    }
+
     /// Frees the buffer.
     pub fn free(&self) {
         *self.lock() = None;

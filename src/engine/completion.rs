@@ -66,7 +66,7 @@ impl Session<'_> {
     }
 
     /// Whether the device has room for all pages that the algorithm may visit.
-    fn device_keeps_all(&self) -> bool {
+    pub(super) fn device_keeps_all(&self) -> bool {
         let visits = self.algorithm.visits(self.graph.has_in_lists);
         let directions: Vec<Direction> = visits.iter().map(|(direction, _)| *direction).collect();
         let pages = self.store.topologies_of(&directions).map(|topology| u64::from(topology.page_count())).sum::<u64>();

@@ -300,6 +300,12 @@ impl Engine {
         self.buffer.free();
     }
 
+    /// The number of pages that the last run has left in the page buffer, for the next one.
+    #[doc(hidden)]
+    pub fn buffered_pages(&self) -> usize {
+        self.buffer.pages()
+    }
+
     /// Checks the algorithm's parameters against the graph, as [`run`](Self::run) does before it starts.
     ///
     /// # Errors

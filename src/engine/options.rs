@@ -53,6 +53,8 @@ pub struct EngineOptions {
     #[doc(hidden)]
     pub partial_reads: bool,
     #[doc(hidden)]
+    pub single_run: bool,
+    #[doc(hidden)]
     pub gpu: GpuSettings,
     #[cfg(feature = "gpu")]
     #[doc(hidden)]
@@ -86,6 +88,7 @@ impl Default for EngineOptions {
             exchanged: Exchanged::Mirrored,
             asynchronous: false,
             partial_reads: true,
+            single_run: false,
             gpu: GpuSettings::default(),
             #[cfg(feature = "gpu")]
             open_gpus: None,
@@ -224,6 +227,13 @@ impl EngineOptions {
     #[must_use]
     pub fn with_rates(self, rates: impl Into<Option<Arc<Rates>>>) -> Self {
         Self { rates: rates.into(), ..self }
+    }
+
+    /// Whether the engine is made for a single run: pages that a device keeps in its own memory are then not kept in main
+    /// memory too, for other runs that would have to replace them there.
+    #[must_use]
+    pub fn with_single_run(self, single_run: bool) -> Self {
+        Self { single_run, ..self }
     }
 
     /// Where runs note how far they have come, for other threads.

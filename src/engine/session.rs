@@ -101,7 +101,7 @@ impl<'a> Session<'a> {
             options.asynchronous.then(|| PageScheduler::new(entries, graph.out_degrees.values(), plan.frames as usize));
         let rates = RatesSoFar::new(store, options, plan.read_bytes, (&device.name(), device.lanes()));
         let (planned, completion) = (None, Completion::default());
-        Ok(Self {
+        let mut session = Self {
             store,
             options,
             plan,
@@ -118,7 +118,11 @@ impl<'a> Session<'a> {
             completion,
             planned,
             traffic: options.ranks().map_or_else(Traffic::default, |cluster| cluster.traffic()),
-        })
+        };
+        if options.single_run && !options.asynchronous && session.device_keeps_all() {
+            session.pages.leave_kept();
+        }
+        Ok(session)
     }
 
     /// In asynchronous relaxation, replaces a visit of all lists by one of the lists of a set, if the algorithm

@@ -36,6 +36,8 @@ pub(super) struct PageStream {
     stripes: usize,
     in_flight_max: usize,
     stripe_in_flight_max: usize,
+    /// Whether frames of pages that the device keeps are used for others at once, in traversals too.
+    leaves_kept: bool,
     /// For each page that has failed: the number of tries since it last succeeded.
     tries: HashMap<PageRef, u32>,
     retries: u64,
@@ -101,12 +103,19 @@ impl PageStream {
             stripes: plan.stripes as usize,
             in_flight_max: plan.in_flight_max(),
             stripe_in_flight_max: plan.stripe_in_flight_max(),
+            leaves_kept: false,
             tries: HashMap::new(),
             retries: 0,
             meters: StripeMeters::new(store),
             progress,
             tick: tokio::time::interval(CANCEL_TICK),
         }
+    }
+
+    /// Leaves pages to the device that it keeps: it has room for all, and no other run follows. Few frames are used then,
+    /// again and again, so that most of a large page buffer is never touched.
+    pub fn leave_kept(&mut self) {
+        self.leaves_kept = true;
     }
 
     /// Returns the fetcher.
@@ -410,9 +419,10 @@ impl<'a> Visit<'a> {
                 self.stream.tries.remove(&page);
                 // In scans, a page that the device keeps need not be in the page buffer too. In traversals, the device
                 // keeps the pages that were used last, and pages that it evicts are read faster from here than from
-                // disk.
+                // disk; it may also have room for all of them.
+                let gone = kept && (self.policy == Policy::Scan || self.stream.leaves_kept);
                 match frame.held() {
-                    Parts::Whole if kept && self.policy == Policy::Scan => self.stream.cache.release(frame),
+                    Parts::Whole if gone => self.stream.cache.release(frame),
                     Parts::Whole => self.stream.cache.put_back(page, frame, self.policy),
                     Parts::NONE => self.stream.cache.release(frame),
                     Parts::Chunks(_) => self.stream.cache.put_back_part(page, frame),

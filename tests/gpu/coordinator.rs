@@ -129,6 +129,7 @@ impl<A: Algorithm> Team<A> {
         });
         let algorithm = Arc::new(algorithm);
         let attributes = algorithm.attributes(has_in_lists);
+        let packed = packed_role(&*algorithm, has_in_lists, false);
         let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes)?);
         let (pool, frames) = load(&store);
         let mut kept = Vec::new();
@@ -159,7 +160,7 @@ impl<A: Algorithm> Team<A> {
                 part,
                 exchange,
                 reads_border: false,
-                packed: packed_role(algorithm, graph.has_in_lists, false),
+                packed,
                 runs_ahead: false,
             };
             let keep = Arc::new(Mutex::new(None));

@@ -32,6 +32,22 @@ fn check_step(step: &StepReport, setting: &Setting) {
 }
 
 gpu_test! {
+    /// A search by an engine for one run leaves its pages to a device that has room for all, and only there.
+    fn pages_on_the_device_are_not_buffered_for_a_single_run() {
+        let graph = graphs::hubs();
+        let store = TestStore::new(&graph.edges, &small_pages(Encoding::VertexId));
+        let room = Setting { transfer: PageTransfer::Copy, ..Setting::default() };
+        let no_room = Setting { cache: Cache::Off, ..room.clone() };
+        for (setting, single, buffered) in [(&room, false, true), (&room, true, false), (&no_room, true, true)] {
+            let engine = store.engine(by_host(setting).options().with_single_run(single));
+            let report = search(&engine, graph.source.into(), false, false).unwrap().levels.report;
+            assert!(report.total.disk_bytes > 0);
+            assert_eq!(engine.buffered_pages() > 0, buffered, "{setting:?}, single run: {single}");
+        }
+    }
+}
+
+gpu_test! {
     fn transfer_figures_add_up_and_edges_are_those_of_the_cpu() {
         let graph = graphs::hubs();
         let store = TestStore::new(&graph.edges, &small_pages(Encoding::VertexId));

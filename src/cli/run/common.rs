@@ -117,7 +117,7 @@ impl Common {
         let timeline = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let rates = calibration::for_run(self.calibration.as_deref())?;
         let options = self.options(timeline, cancel).with_rates(rates.clone()).with_checkpoints(checkpoints.clone());
-        let options = options.with_progress(progress).with_cluster(ranks::shared());
+        let options = options.with_progress(progress).with_cluster(ranks::shared()).with_single_run(true);
         let engine = Engine::new(store, options);
         let run = runs.run(&engine, &mut |_| {}).inspect_err(|error| {
             if matches!(error, Error::Interrupted) {

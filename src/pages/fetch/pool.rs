@@ -8,8 +8,8 @@
 //! since a read faults in what they have not reached.
 
 use crate::pages::parts::Parts;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
 use topostream_formats::buffer::{ALIGNMENT, SharedMemory};
 use topostream_formats::{Result, threads};
 
@@ -76,22 +76,16 @@ impl PagePool {
         self.frame_bytes
     }
 
-    /// Starts half of the shared threads on faulting in all of the memory, in address order. Returns at once.
-    pub fn fault_in_all(self: &Arc<Self>) {
-        if threads::start_shared_pool().is_err() {
-            return;
-        }
-        for _ in 0..rayon::current_num_threads().div_ceil(2) {
-            let pool = Arc::downgrade(self);
-            rayon::spawn(move || while fault_in_piece(&pool) {});
-        }
-    }
-
     /// Starts the shared threads on faulting in memory beyond a frame that comes into use: as much as is in use, within
     /// limits. Frames come into use in address order, so that most of an oversized pool stays untouched.
     pub fn fault_in_beyond(self: &Arc<Self>, frame: u32) {
         let used = (frame as usize + 1) * self.frame_bytes;
-        let wanted = (used + used.clamp(PIECE_BYTES, AHEAD_BYTES)).min(self.memory.len());
+        self.fault_in_until(used + used.clamp(PIECE_BYTES, AHEAD_BYTES));
+    }
+
+    /// Starts the shared threads on faulting in the memory up to `end`, in bytes, in address order. Returns at once.
+    pub fn fault_in_until(self: &Arc<Self>, end: usize) {
+        let wanted = end.min(self.memory.len());
         while self.faulted_in.load(Ordering::Relaxed) < wanted && threads::start_shared_pool().is_ok() {
             let Some(piece) = self.next_piece() else { return };
             let pool = Arc::downgrade(self);
@@ -106,12 +100,6 @@ impl PagePool {
         let start = self.faulted_in.fetch_add(PIECE_BYTES, Ordering::Relaxed);
         (start < self.memory.len()).then(|| start..self.memory.len().min(start + PIECE_BYTES))
     }
-}
-
-/// Faults in the next part of a pool. Returns whether to go on: the pool still exists, parts are left, and the system
-/// supports it.
-fn fault_in_piece(pool: &Weak<PagePool>) -> bool {
-    pool.upgrade().is_some_and(|pool| pool.next_piece().is_some_and(|piece| pool.memory.fault_in(piece)))
 }
 
 impl Frame {
@@ -213,7 +201,7 @@ mod tests {
         }
     }
 
-    /// The threads stop at the end of the pool, or when it is freed, and change no contents.
+    /// It stops at the end of the pool, or when it is freed, and changes no contents.
     #[test]
     fn pools_are_faulted_in_once() {
         let mut frames = PagePool::frames(40, 1 << 20, 0).unwrap();
@@ -221,15 +209,11 @@ mod tests {
         let pool = Arc::clone(frames[0].pool());
         pool.fault_in_beyond(0);
         assert_eq!(pool.faulted_in.load(Ordering::Relaxed), 2 * PIECE_BYTES, "as much as is used, in whole pieces");
-        pool.fault_in_all();
+        pool.fault_in_until(usize::MAX);
         pool.fault_in_beyond(39);
-        while pool.faulted_in.load(Ordering::Relaxed) < pool.memory.len() {
-            std::thread::yield_now();
-        }
+        assert!(pool.faulted_in.load(Ordering::Relaxed) >= pool.memory.len());
         assert!(frames.iter().all(|frame| frame.page()[7] == frame.index() as u8 && frame.page()[8] == 0));
-        let weak = Arc::downgrade(&pool);
         drop((frames, pool));
-        while fault_in_piece(&weak) {}
     }
 
     /// The total size exceeds the address space, and would be small modulo 2^64.

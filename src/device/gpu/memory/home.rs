@@ -144,9 +144,9 @@ impl Home {
             self.import = None;
             self.gpu.poll()?;
         }
-        // The pool is imported last, see `import_pool`, and faulted in meanwhile.
+        // The pool is imported last, see `import_pool`, and what comes first is faulted in meanwhile.
         if self.import.is_none() && self.gpu.caps().host_import {
-            pool.fault_in_all();
+            PoolImport::fault_in_first(&self.gpu, pool);
         }
         let shape = Shape::of(plan);
         if self.arena.as_ref().is_none_or(|arena| arena.shape() != shape) {
@@ -167,7 +167,7 @@ impl Home {
     }
 
     /// Starts importing the pool, unless that is done. Called once everything is allocated: the driver does one of
-    /// these at a time, and takes 80 ms for an import of 1 GiB.
+    /// these at a time, and takes 10 ms for an import of 128 MiB.
     pub(in crate::device::gpu) fn import_pool(&mut self, pool: &Arc<PagePool>) -> Result<()> {
         if self.import.is_none() && self.gpu.caps().host_import {
             self.import = Some(PoolImport::begin(&self.gpu, pool)?);
