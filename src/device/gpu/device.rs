@@ -176,9 +176,13 @@ impl GpuDevice {
         state: &State,
     ) -> Result<()> {
         let pieces = self.begin_asking(PIECES_AHEAD, how)?;
-        while let Some(piece) = self.wait(&pieces)?? {
-            state.attributes.take(piece.attribute, &piece.vertices, piece.words());
-        }
+        // As in `values::levels`, on several threads.
+        rayon::in_place_scope(|scope| -> Result<()> {
+            while let Some(piece) = self.wait(&pieces)?? {
+                scope.spawn(move |_| state.attributes.take(piece.attribute, &piece.vertices, piece.words()));
+            }
+            Ok(())
+        })?;
         if let (Some(noted), Some(all)) = (self.activations.as_deref(), state.activations())
             && !std::ptr::eq(noted, all)
         {

@@ -15,8 +15,10 @@ use std::sync::atomic::AtomicU32;
 
 /// Words of one download.
 const DOWNLOAD_WORDS: u64 = 1 << 20;
-/// Buffers of downloads. While one is read, the device fills the next.
-const DOWNLOADS: u32 = 3;
+/// Buffers of downloads. While several are read, on as many threads, the device fills others.
+const DOWNLOADS: u32 = 8;
+/// Downloads that the device works on at the same time.
+const UNDER_WAY: usize = 2;
 /// Words of one upload.
 const UPLOAD_WORDS: u64 = 1 << 20;
 
@@ -69,8 +71,7 @@ fn download<'a, T>(
     let mut under_way = VecDeque::new();
     let mut ranges = ranges.fuse();
     loop {
-        // One buffer is left for what has been taken and is still read.
-        while under_way.len() + 1 < DOWNLOADS as usize
+        while under_way.len() < UNDER_WAY
             && let Some((from, Range { start, end }, of)) = ranges.next()
         {
             let buffer = staging.buffer(gpu)?;
