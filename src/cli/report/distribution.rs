@@ -6,50 +6,53 @@ use rayon::prelude::*;
 use std::ops::Range;
 use topostream_tools::report::{Distribution, Extent};
 
+/// Takes values in slices.
+type Take<'t, V> = &'t mut dyn FnMut(&[V]);
+
 /// The distribution of a column; `None` if its values are vertices.
 pub fn of_answer(answer: &Answer<'_>, vertices: u64) -> Option<Distribution> {
     let names = (answer.name, "vertices");
     match &answer.values {
-        AnswerValues::F64(of) => Some(distribution(vertices, names, false, each(of, Some))),
-        AnswerValues::Integer(of) => Some(distribution(vertices, names, true, each(of, |of| of.map(|of| of as f64)))),
+        AnswerValues::F64(of) => Some(distribution(vertices, names, false, slices(of), |&of| Some(of))),
+        AnswerValues::Integer(of) => Some(distribution(vertices, names, true, slices(of), |of| of.map(|of| of as f64))),
         AnswerValues::Vertex(_) => None,
     }
 }
 
 /// The distribution of the sizes of groups; 0 is the size of none.
 pub fn of_sizes(sizes: &[u32], groups: &str) -> Distribution {
-    let each = |part: Range<u64>, take: &mut dyn FnMut(Option<f64>)| {
-        let sizes = &sizes[part.start as usize..part.end as usize];
-        sizes.iter().filter(|size| **size > 0).for_each(|&size| take(Some(size.into())));
-    };
-    distribution(sizes.len() as u64, ("size", groups), true, each)
+    let slices = |part: Range<u64>, take: Take<'_, u32>| take(&sizes[part.start as usize..part.end as usize]);
+    let size = |&size: &u32| (size > 0).then_some(size.into());
+    Distribution { none: 0, ..distribution(sizes.len() as u64, ("size", groups), true, slices, size) }
 }
 
-/// Passes the values of some vertices.
-fn each<'a, V: Copy + Default>(
-    of: &'a Values<'a, V>,
-    value: impl Fn(V) -> Option<f64> + Sync + 'a,
-) -> impl Fn(Range<u64>, &mut dyn FnMut(Option<f64>)) + Sync + 'a {
-    move |part, take| of.for_each_slice(part, |_, values| values.iter().for_each(|&of| take(value(of))))
+/// Passes the values of some vertices in slices.
+fn slices<'a, V: Clone + Default>(of: &'a Values<'a, V>) -> impl Fn(Range<u64>, Take<'_, V>) + Sync + 'a {
+    |part, take| of.for_each_slice(part, |_, values| take(values))
 }
 
 /// Two passes over all values: their extent, then counts.
-fn distribution(
+fn distribution<V>(
     count: u64,
     names: (&str, &str),
     integers: bool,
-    each: impl Fn(Range<u64>, &mut dyn FnMut(Option<f64>)) + Sync,
+    slices: impl Fn(Range<u64>, Take<'_, V>) + Sync,
+    number: impl Fn(&V) -> Option<f64> + Sync,
 ) -> Distribution {
     let extent = parts(count).map(|part| {
         let mut extent = Extent::default();
-        each(part, &mut |value| extent.add(value));
+        slices(part, &mut |values| {
+            let mut here = Extent::default();
+            values.iter().for_each(|value| here.add(number(value)));
+            extent = extent.with(here);
+        });
         extent
     });
     let extent = extent.reduce(Extent::default, Extent::with);
     let ranges = extent.ranges(integers);
     let counts = parts(count).map(|part| {
         let mut counts = ranges.counts();
-        each(part, &mut |value| ranges.count(value, &mut counts));
+        slices(part, &mut |values| values.iter().for_each(|value| ranges.count(number(value), &mut counts)));
         counts
     });
     let sum = |mut sums: Vec<u64>, counts: Vec<u64>| {

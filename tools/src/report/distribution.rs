@@ -74,6 +74,7 @@ impl Default for Extent {
 
 impl Extent {
     /// Adds a value; `None` and values that are not finite count as none.
+    #[inline]
     pub fn add(&mut self, value: Option<f64>) {
         let Some(value) = value.filter(|value| value.is_finite()) else {
             self.none += 1;
@@ -170,6 +171,7 @@ impl Ranges {
     }
 
     /// Counts a value; values outside of the extent, and zeros among growing ranges, are not counted.
+    #[inline]
     pub fn count(&self, value: Option<f64>, counts: &mut [u64]) {
         let Some(value) = value.filter(|value| value.is_finite()) else { return };
         let place = match self.kind {
