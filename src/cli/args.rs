@@ -398,7 +398,6 @@ impl ResourceArgs {
                 subgroups: allowed(FastPathName::Subgroups),
                 device_loop: allowed(FastPathName::DeviceLoop),
                 whole_copies: allowed(FastPathName::WholeCopies),
-                host_values: true,
             },
             ..GpuSettings::default()
         }

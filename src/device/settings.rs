@@ -76,9 +76,6 @@ pub struct FastPaths {
     /// With a shard of the graph, values of all vertices if they fit in device memory; otherwise of own vertices, and of
     /// those with edges to them.
     pub whole_copies: bool,
-    /// Values that kernels read with their page, or of other devices' vertices, in main memory if device memory is
-    /// short; otherwise the run is refused.
-    pub host_values: bool,
 }
 
 impl Default for FastPaths {
@@ -91,7 +88,6 @@ impl Default for FastPaths {
             subgroups: true,
             device_loop: true,
             whole_copies: true,
-            host_values: true,
         }
     }
 }

@@ -33,7 +33,6 @@ const TRIED: FastPaths = FastPaths {
     subgroups: true,
     device_loop: true,
     whole_copies: true,
-    host_values: true,
 };
 
 gpu_test! {

@@ -77,7 +77,6 @@ pub const SLOW: FastPaths = FastPaths {
     subgroups: false,
     device_loop: false,
     whole_copies: true,
-    host_values: true,
 };
 
 /// The same setting, in which the host runs all supersteps.

@@ -110,7 +110,6 @@ pub fn all_ways() -> Vec<(String, EngineOptions)> {
         subgroups: false,
         device_loop: false,
         whole_copies: true,
-        host_values: true,
     };
     add(adapter::device(), 1, Strategy::Auto, GpuSettings { fast_paths, ..GpuSettings::default() });
     ways

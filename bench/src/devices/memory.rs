@@ -40,7 +40,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     for subject in subjects(bench)? {
         for count in bench.counts().into_iter().filter(|&count| count > 1) {
             let Subject { graph, work, bordering, .. } = &subject;
-            let kept = FastPaths { host_values: false, ..FastPaths::default() };
+            let kept = FastPaths { host_import: false, ..FastPaths::default() };
             let (all_bytes, bytes) = (subject.whole.least(bench, count, kept)?, bordering.least(bench, count, kept)?);
             let begin = || vec![Cell::from(graph.as_str()), work.name().into(), count.to_string().into()];
             let share = ratio(bytes as f64, all_bytes as f64);

@@ -225,9 +225,7 @@ impl DevicePlan {
         let budget = budget_bytes(settings, caps);
         let least = if plan.in_place { 0 } else { SLOTS_MIN };
         let mut needed = plan.fixed_bytes() + least * plan.per_slot();
-        let moves_out = [Self::leave_to_host, Self::move_attributes_out, Self::move_seen_out];
-        let allowed = if settings.fast_paths.host_values { moves_out.len() } else { 1 };
-        for move_out in &moves_out[..allowed] {
+        for move_out in [Self::leave_to_host, Self::move_attributes_out, Self::move_seen_out] {
             if needed > budget {
                 move_out(&mut plan, request, caps);
                 needed = plan.fixed_bytes() + least * plan.per_slot();
