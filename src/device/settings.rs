@@ -4,6 +4,7 @@ use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// Options of GPUs for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,10 @@ pub struct GpuSettings {
     /// Whether copies for the transfer queue use the kernels' queue, for tests on devices without a transfer queue.
     #[doc(hidden)]
     pub copies_on_compute_queue: bool,
+    /// How long the device runs supersteps by itself before the engine checks for cancellation. Tests that need many
+    /// supersteps in a row set more.
+    #[doc(hidden)]
+    pub turn: Duration,
 }
 
 impl Default for GpuSettings {
@@ -50,6 +55,7 @@ impl Default for GpuSettings {
             fast_paths: FastPaths::default(),
             binding_bytes_max: None,
             copies_on_compute_queue: false,
+            turn: Duration::from_millis(50),
         }
     }
 }

@@ -66,6 +66,7 @@ fn setting(row: &[usize]) -> Setting {
         threads: 1 + row[6] % 3,
         binding_bytes_max: None,
         copy_queue: row[10] == 1,
+        turn: Setting::default().turn,
     }
 }
 

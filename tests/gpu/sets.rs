@@ -7,6 +7,7 @@ use crate::graphs;
 use crate::reference::*;
 use crate::setting::*;
 use std::collections::HashSet;
+use std::time::Duration;
 use topostream::algorithms::{KCore, Scc};
 use topostream::device::settings::FastPaths;
 use topostream::report::{RunReport, StepReport};
@@ -18,8 +19,13 @@ fn listed(report: &RunReport) -> u64 {
     report.total.transfer.listed_steps
 }
 
-/// Checks that most supersteps were over listed vertices. Each turn of the device begins with one that is not, and
-/// turns end by the clock.
+/// The device runs supersteps until the algorithm is done. Each turn begins with one that is not over listed vertices,
+/// and would end by the clock.
+fn unhurried() -> Setting {
+    Setting { turn: Duration::from_secs(600), ..Setting::default() }
+}
+
+/// Checks that most supersteps were over listed vertices.
 fn check_listed(report: &RunReport, what: &str) {
     let (listed, steps) = (listed(report), report.steps.len() as u64);
     assert!(2 * listed > steps, "{what}: {listed} of {steps}");
@@ -117,10 +123,11 @@ gpu_test! {
     /// Hundreds of supersteps over a few vertices each: more than one submission, and more than one turn.
     fn grids_and_paths_are_peeled_by_lists() {
         let side = 48;
-        let report = check_cores(&grid(side), Way::Undirected, &Setting::default());
+        let report = check_cores(&grid(side), Way::Undirected, &unhurried());
         // Corners first, then diagonals.
         assert!(report.steps.len() as u32 >= side, "{:?}", report.steps);
         check_listed(&report, "grid");
+        check_cores(&grid(side), Way::Undirected, &Setting { turn: Duration::from_millis(1), ..Setting::default() });
         // A pendant path of each of several lengths, on a clique whose core number is much higher.
         let mut edges: Vec<_> = (0..40).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
         let mut next = 40;
@@ -131,7 +138,7 @@ gpu_test! {
         }
         let edges = EdgeList::new(next, edges);
         for way in [Way::Undirected, Way::InLists] {
-            let report = check_cores(&edges, way, &Setting::default());
+            let report = check_cores(&edges, way, &unhurried());
             assert!(report.steps.len() > 200, "{way:?}: {:?}", report.steps);
             check_listed(&report, "paths");
         }
@@ -149,9 +156,9 @@ gpu_test! {
         let ways = [Way::Undirected, Way::InLists, Way::OutLists];
         for (place, way) in ways.into_iter().enumerate() {
             let fast_paths = FastPaths { device_loop: true, ..SLOW };
-            let slow = Setting { encoding: ENCODINGS[1], fast_paths, ..Setting::default() };
-            let several = Setting { binding_bytes_max: Some(512 << 10), ..Setting::default() };
-            for setting in [Setting::default(), slow, several].iter().skip(place).take(if thorough() { 3 } else { 1 }) {
+            let slow = Setting { encoding: ENCODINGS[1], fast_paths, ..unhurried() };
+            let several = Setting { binding_bytes_max: Some(512 << 10), ..unhurried() };
+            for setting in [unhurried(), slow, several].iter().skip(place).take(if thorough() { 3 } else { 1 }) {
                 let report = check_cores(&skewed, way, setting);
                 match way {
                     // Supersteps visit all lists.
@@ -170,7 +177,7 @@ gpu_test! {
         let n = 1 << 13;
         edges.extend((0..150).map(|vertex| (n + vertex, n + (vertex + 1) % 150)));
         edges.extend([(5, n), (n + 70, n + 150), (n + 150, n + 151), (n + 151, n + 150)]);
-        let report = check_components(&EdgeList::new(n + 152, edges), &Setting::default());
+        let report = check_components(&EdgeList::new(n + 152, edges), &unhurried());
         assert!(report.steps.len() > 200, "{:?}", report.steps);
         check_listed(&report, "components");
     }
@@ -193,13 +200,9 @@ gpu_test! {
                 let against = step.direction == Some(Direction::In) && step.transfer.listed_steps == 1;
                 against && step.edges >= u64::from(leaves)
             };
-            // A turn that ends just before it, on a busy machine, is tried again.
-            let next = (0..8).find_map(|_| {
-                let report = check_components(&edges, &Setting::default());
-                let place = report.steps.iter().position(exceeds)?;
-                Some(report.steps[place + 1].edges)
-            });
-            let next = next.unwrap_or_else(|| panic!("{leaves} leaves: not by lists"));
+            let report = check_components(&edges, &unhurried());
+            let place = report.steps.iter().position(exceeds);
+            let next = report.steps[place.unwrap_or_else(|| panic!("{leaves} leaves: not by lists")) + 1].edges;
             // Each leaf is in the next set, except for the root of the component, and has one in-neighbour.
             assert!(next + 1 >= u64::from(leaves), "{leaves} leaves: {next} edges");
         }
@@ -213,11 +216,11 @@ gpu_test! {
         let mut edges: Vec<(u32, u32)> = (0..n).flat_map(|vertex| [(vertex, vertex); 8]).collect();
         edges.extend((0..n).step_by(300).map(|vertex| (vertex, (vertex + 300) % n)));
         let edges = EdgeList::new(n, edges);
-        let report = check_components(&edges, &Setting::default());
+        let report = check_components(&edges, &unhurried());
         check_listed(&report, "a cycle");
         let graph = graphs::hubs();
-        check_components(&graph.edges, &Setting::default());
-        check_cores(&graph.edges, Way::InLists, &Setting::default());
+        check_components(&graph.edges, &unhurried());
+        check_cores(&graph.edges, Way::InLists, &unhurried());
     }
 }
 

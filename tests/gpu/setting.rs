@@ -2,6 +2,7 @@
 
 use crate::adapter;
 use crate::common::*;
+use std::time::Duration;
 use topostream::algorithms::Traffic;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{CachePolicy, Distribution, FastPaths, GpuSettings, PageTransfer};
@@ -40,6 +41,8 @@ pub struct Setting {
     pub binding_bytes_max: Option<u64>,
     /// Whether copies have their own queue, simulated on the kernels' queue if the device has no other.
     pub copy_queue: bool,
+    /// How long the device runs supersteps by itself.
+    pub turn: Duration,
 }
 
 /// The encodings of [`ENCODINGS`], and packed pages whose images are larger than the pages.
@@ -64,6 +67,7 @@ impl Default for Setting {
             threads: 2,
             binding_bytes_max: None,
             copy_queue: false,
+            turn: GpuSettings::default().turn,
         }
     }
 }
@@ -138,6 +142,7 @@ impl Setting {
             cache_policy: self.cache_policy,
             fast_paths: self.fast_paths,
             binding_bytes_max: self.binding_bytes_max,
+            turn: self.turn,
             copies_on_compute_queue: self.copy_queue && !adapter::has("transfer queue"),
         }
     }

@@ -80,8 +80,6 @@ const SPIN: Duration = Duration::from_micros(60);
 const SPIN_FIRST: Duration = Duration::from_millis(2);
 /// How long the driver sleeps between polls of the device while launches or copies are in flight.
 const LOOK: Duration = Duration::from_micros(30);
-/// How long the device runs supersteps before it replies, so that the engine can check for cancellation.
-const TURN: Duration = Duration::from_millis(50);
 /// How long the end of a run waits for the device to become idle.
 const SETTLE: Duration = Duration::from_secs(20);
 

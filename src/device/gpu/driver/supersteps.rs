@@ -4,7 +4,7 @@ use super::exchange::Exchange;
 use super::message::{Ended, Messages, NextPages};
 use super::superstep::Found;
 use super::tally::Tally;
-use super::{Driver, DriverMessage, TURN, initial, shared, superstep, values};
+use super::{Driver, DriverMessage, initial, shared, superstep, values};
 use crate::device::exchange::{Gather, Move};
 use crate::device::gpu::compose::KernelName;
 use crate::device::joint::{JointEnd, JointPart};
@@ -106,8 +106,9 @@ impl Driver {
 
     /// Runs supersteps over pages in device memory, where the host chooses each from the results of the one before.
     pub(super) fn paced(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
-        let (begun, mut next, mut next_pages, mut supersteps) = (Instant::now(), Some(*step), None, Vec::new());
-        while let Some(step) = next.filter(|_| begun.elapsed() < TURN) {
+        let (begun, turn) = (Instant::now(), self.context.home.settings.turn);
+        let (mut next, mut next_pages, mut supersteps) = (Some(*step), None, Vec::new());
+        while let Some(step) = next.filter(|_| begun.elapsed() < turn) {
             let since = Instant::now();
             let buffers = (self.intake.arena(), self.launches.rows(), self.launches.hubs());
             let Some(pages) = self.device_loop.submit(&mut self.context, buffers, &step)? else { break };

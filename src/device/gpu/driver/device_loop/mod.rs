@@ -36,7 +36,7 @@ mod scans;
 
 use super::context::Context;
 use super::writes::Writes;
-use super::{TURN, initial, superstep};
+use super::{initial, superstep};
 use crate::device::gpu::adapter::rounds;
 use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout::{Logged, MODE_LISTED, MODE_WALKED};
@@ -173,8 +173,8 @@ impl DeviceLoop {
         self.resident.map(|resident| Box::new(resident) as Box<dyn Any + Send>)
     }
 
-    /// Runs supersteps from `step` on, for [`TURN`] or until the algorithm is done. `found` has the results of the
-    /// superstep before. Returns no supersteps if the device cannot run this one.
+    /// Runs supersteps from `step` on, for a [turn](crate::device::settings::GpuSettings::turn) or until the algorithm is
+    /// done. `found` has the results of the superstep before. Returns no supersteps if the device cannot run this one.
     ///
     /// # Errors
     /// Device errors; [`rounds::cut`] if the driver ended loops early.

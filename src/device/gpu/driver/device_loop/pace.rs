@@ -1,8 +1,8 @@
 //! How many supersteps the device runs in each submission.
 
-use super::{Context, TURN, Turn};
+use super::{Context, Turn};
 use crate::model::algorithm::{Step, Supersteps, Visit};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Supersteps of the first two submissions: the device runs the first while the host encodes the second. Later
 /// submissions have 4, 8, 16, … supersteps.
@@ -37,6 +37,8 @@ pub(super) struct Pace {
     /// Maximum number of supersteps until the algorithm is done.
     left: u32,
     begun: Instant,
+    /// How long submissions go on.
+    turn: Duration,
 }
 
 impl Pace {
@@ -48,7 +50,8 @@ impl Pace {
         };
         let most = if complete { STEPS_MAX } else { STEPS_MAX_MISSING };
         let (first, scans) = (first_steps(context), scans(context));
-        Self { first, scans, most, submissions: 0, submitted: 0, left, begun: Instant::now() }
+        let turn = context.home.settings.turn;
+        Self { first, scans, most, submissions: 0, submitted: 0, left, begun: Instant::now(), turn }
     }
 
     /// Supersteps submitted so far.
@@ -67,7 +70,7 @@ impl Pace {
         let early = self.submitted < first;
         // Most searches end within the first two submissions: later ones wait for their logs.
         let read = self.scans || turn.ahead.len() as u32 >= first;
-        if turn.next.is_none() || turn.misses || !early && (!read || self.begun.elapsed() >= TURN) {
+        if turn.next.is_none() || turn.misses || !early && (!read || self.begun.elapsed() >= self.turn) {
             return None;
         }
         let size = self.first.get(self.submissions as usize).copied();
@@ -75,7 +78,7 @@ impl Pace {
         if self.scans {
             // A submission ends within a turn, so that a run can be cancelled and no driver gives up.
             let ns = turn.ahead.last().map_or(0, |last| last.end.work.compute_ns).max(1);
-            size = size.min((TURN.as_nanos() as u64 / ns).clamp(1, STEPS_MAX.into()) as u32);
+            size = size.min((self.turn.as_nanos() as u64 / ns).clamp(1, STEPS_MAX.into()) as u32);
             let left = self.left.saturating_sub(self.submitted);
             // If there are more supersteps than was said, they come one by one.
             if left == 0 && turn.ahead.len() < self.submitted as usize {
