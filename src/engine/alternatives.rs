@@ -118,7 +118,8 @@ impl Session<'_> {
     /// Returns the superstep to run next: `step`, or one of its alternatives. `before` is the summary of the previous
     /// superstep, if it ran in this session.
     pub(super) fn choose(&mut self, step: Step, before: Option<&Summary>) -> Result<Step> {
-        let Some(before) = before.filter(|_| !self.is_asynchronous()) else { return Ok(step) };
+        let asked = self.options.alternatives && !self.is_asynchronous();
+        let Some(before) = before.filter(|_| asked) else { return Ok(step) };
         let alternatives = self.algorithm.alternatives(&self.graph, &step, before);
         if alternatives.len() < 2 {
             return Ok(step);

@@ -55,6 +55,8 @@ pub struct EngineOptions {
     #[doc(hidden)]
     pub single_run: bool,
     #[doc(hidden)]
+    pub alternatives: bool,
+    #[doc(hidden)]
     pub gpu: GpuSettings,
     #[cfg(feature = "gpu")]
     #[doc(hidden)]
@@ -89,6 +91,7 @@ impl Default for EngineOptions {
             asynchronous: false,
             partial_reads: true,
             single_run: false,
+            alternatives: true,
             gpu: GpuSettings::default(),
             #[cfg(feature = "gpu")]
             open_gpus: None,
@@ -181,6 +184,14 @@ impl EngineOptions {
     #[must_use]
     pub fn with_partial_reads(self, partial_reads: bool) -> Self {
         Self { partial_reads, ..self }
+    }
+
+    /// Whether a superstep may be replaced by an [alternative](crate::model::algorithm::Algorithm::alternatives) that
+    /// takes less time; otherwise algorithms choose by themselves. For comparisons.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_alternatives(self, alternatives: bool) -> Self {
+        Self { alternatives, ..self }
     }
 
     /// Memory and paths of each GPU.

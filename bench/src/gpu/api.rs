@@ -91,6 +91,8 @@ pub struct Setup {
     pub assignment: Assignment,
     /// Which values devices send each other.
     pub exchanged: Exchanged,
+    /// Whether the engine chooses among equivalent supersteps by predicted time.
+    pub alternatives: bool,
     /// Memory of each device, in bytes; by default nearly all of it.
     pub device_bytes: Option<u64>,
     /// Measured rates of the machine, for predictions.
@@ -114,6 +116,7 @@ impl Setup {
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
             exchanged: Exchanged::Mirrored,
+            alternatives: true,
             device_bytes: None,
             rates: None,
         }
@@ -147,6 +150,7 @@ impl Setup {
             .with_strategy(self.strategy)
             .with_assignment(self.assignment)
             .with_exchanged(self.exchanged)
+            .with_alternatives(self.alternatives)
             .with_rates(self.rates.clone())
     }
 

@@ -4,6 +4,7 @@
 //!  stores (R-MAT) ─┬─▶ vram     everything in device memory             ─┐
 //!                  ├─▶ bus      everything in main memory    ∥ bus rate  │
 //!                  ├─▶ ssd      nothing kept                 ∥ raw reads ├─▶ an Outcome each ─▶ gpu-NAME.json
+//!                  ├─▶ directions   searches from disk   ∥ the better    │
 //!                  ├─▶ cache    0 to 100% in device memory               │
 //!                  ├─▶ work     distributions × densities                │
 //!                  ├─▶ batch    pages of a launch                        │
@@ -17,6 +18,7 @@ mod bus;
 mod cache;
 pub(crate) mod case;
 mod cuda;
+mod directions;
 mod small;
 mod ssd;
 mod sums;
@@ -81,6 +83,8 @@ pub enum Experiment {
     Small,
     /// From the SSD, with small buffers
     Ssd,
+    /// Directions of searches from disk, by time, by edges, and top-down
+    Directions,
     /// 0 to 100% of the pages in device memory
     Cache,
     /// Distributions of work, at several densities
@@ -106,6 +110,7 @@ impl experiments::Experiment for Experiment {
             Self::Bus => bus::run(bench),
             Self::Small => small::run(bench),
             Self::Ssd => ssd::run(bench),
+            Self::Directions => directions::run(bench),
             Self::Cache => cache::run(bench),
             Self::Work => work::run(bench),
             Self::Batch => batch::run(bench),

@@ -227,9 +227,16 @@ fn gpu() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("## All claims") && text.contains("| R-MAT 10, 1:16 | PageRank push |"), "{text}");
-    for (name, rows) in
-        [("vram", 12), ("bus", 12), ("ssd", 8), ("cache", 52), ("work", 16), ("batch", 18), ("sums", 16)]
-    {
+    for (name, rows) in [
+        ("vram", 12),
+        ("bus", 12),
+        ("ssd", 8),
+        ("directions", 20),
+        ("cache", 52),
+        ("work", 16),
+        ("batch", 18),
+        ("sums", 16),
+    ] {
         let file = folder.path().join(format!("gpu-{name}.json"));
         let value: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), rows, "{name}");

@@ -1,0 +1,127 @@
+//! The direction of searches from disk: chosen by predicted time, by edges alone, and always top-down.
+
+use super::api::{DeviceChoice, Measured, Setup, Share, Work};
+use super::{Bench, Case};
+use crate::Result;
+use crate::measure::{Spread, ratio};
+use crate::outcome::{Goal, Outcome, Table};
+use topostream::VertexId;
+
+const EXPECTATION: &str = "a search takes at most 1.05 times as long as the better of two others, by edges alone and \
+    top-down. Cold: if nothing is in memory, one kind of lists is read, half of what a search by edges reads. In \
+    memory: edges alone count. With memory for an eighth of the pages: reads count in every run. An engine's second \
+    run with room for all lists reads what the first one avoided, for later runs: it has no goal";
+const TARGET: f64 = 1.05;
+/// The share of the pages that fit in memory, where not all of them do.
+const PART: f64 = 1.0 / 8.0;
+
+/// How a search chooses its direction.
+#[derive(Clone, Copy)]
+enum Choice {
+    Time,
+    Edges,
+    TopDown,
+}
+
+impl Choice {
+    /// In the order of the table's columns.
+    const ALL: [Self; 3] = [Self::Time, Self::Edges, Self::TopDown];
+}
+
+/// A run of an engine: how often it has run before.
+#[derive(Clone, Copy, PartialEq)]
+enum Nth {
+    First,
+    Second,
+    /// Everything that it reads is in memory.
+    InMemory,
+}
+
+impl Nth {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::First => "first, cold",
+            Self::Second => "second",
+            Self::InMemory => "in memory",
+        }
+    }
+}
+
+/// One run of each choice.
+type Round = [Measured; 3];
+
+/// Measures.
+///
+/// # Errors
+/// Any failure, including a wrong answer.
+pub fn run(bench: &Bench) -> Result<Outcome> {
+    let mut outcome = bench.outcome("gpu-directions", EXPECTATION);
+    let columns = [
+        "graph",
+        "pages in memory",
+        "source",
+        "run",
+        "by time ms",
+        "by edges ms",
+        "top-down ms",
+        "by time of the better",
+        "by time MB read",
+        "by edges MB read",
+        "top-down MB read",
+    ];
+    let mut table = Table::new("Directions of searches", &columns);
+    for case in bench.graphs()? {
+        for (memory, share) in [("all", Share::All), ("an eighth", Share::Part(PART))] {
+            for (name, source) in [("hub", case.hub), ("random", case.sources[0])] {
+                let setup = Setup { buffer: share, cache: share, ..bench.setup() };
+                let rounds: Vec<_> = (0..bench.fewer_runs())
+                    .map(|round| measure(&case, &setup, source, round as usize))
+                    .collect::<Result<_>>()?;
+                for at in 0..rounds[0].len() {
+                    let (nth, _) = rounds[0][at];
+                    let of_run: Vec<Round> = rounds.iter().map(|round| round[at].1).collect();
+                    let of_better =
+                        Spread::over(&of_run, |[time, edges, top_down]| ratio(time.ns, edges.ns.min(top_down.ns)));
+                    let mut cells = vec![case.name.as_str().into(), memory.into(), name.into(), nth.name().into()];
+                    cells.extend((0..3).map(|way| Spread::over(&of_run, |round| round[way].ns / 1e6).into()));
+                    cells.push(of_better.into());
+                    cells.extend((0..3).map(|way| Spread::over(&of_run, |round| round[way].disk_bytes / 1e6).into()));
+                    table.row(cells);
+                    if share != Share::All || nth != Nth::Second {
+                        let what = format!("{}, {memory} of the pages, {name}, {}", case.name, nth.name());
+                        outcome.claim(format!("{what}: time of the better"), Goal::AtMost, TARGET, of_better);
+                    }
+                }
+            }
+        }
+    }
+    outcome.tables.push(table);
+    Ok(outcome)
+}
+
+/// The runs of a new engine of each choice, one engine after another.
+fn measure(case: &Case, setup: &Setup, source: VertexId, round: usize) -> Result<Vec<(Nth, Round)>> {
+    let fits = setup.buffer == Share::All;
+    let runs = if fits { vec![Nth::First, Nth::Second, Nth::InMemory] } else { vec![Nth::First, Nth::Second] };
+    let mut measured: Vec<_> = runs.into_iter().map(|nth| (nth, Round::default())).collect();
+    for place in 0..Choice::ALL.len() {
+        // Which goes first changes from round to round.
+        let way = (place + round) % Choice::ALL.len();
+        let choice = Choice::ALL[way];
+        let setup = Setup { alternatives: matches!(choice, Choice::Time), ..setup.clone() };
+        // All have the same memory, of a part of both kinds of lists.
+        let mut rig = setup.rig(&case.path, Work::Optimizing(source))?;
+        if let Choice::TopDown = choice {
+            rig = rig.with(Work::TopDown(source));
+        }
+        for (nth, round) in &mut measured {
+            let on_gpu = setup.devices.iter().all(|device| *device != DeviceChoice::Cpu);
+            round[way] = match nth {
+                Nth::First | Nth::Second => case.run(&rig)?,
+                Nth::InMemory if on_gpu => case.run_awake(&setup, &rig)?,
+                Nth::InMemory => case.run(&rig)?,
+            };
+        }
+    }
+    Ok(measured)
+}
