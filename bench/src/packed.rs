@@ -80,7 +80,7 @@ impl Place {
         let setup = Setup::new(options.device.clone(), options.common.threads());
         let part = Share::Part(KEPT * ratio(plain_bytes as f64, bytes as f64));
         match self {
-            Self::Ssd => Setup { buffer: part, cache: Share::Nothing, ..setup },
+            Self::Ssd => Setup { buffer: part, cache: Share::Nothing, alternatives: true, ..setup },
             Self::MainMemory => Setup { buffer: Share::All, cache: Share::Nothing, ..setup },
             Self::DeviceMemory => setup,
             // As many bytes as all packed pages have: too few for their images.

@@ -189,6 +189,8 @@ pub fn engine(path: &Path, buffer_bytes: Option<u64>, threads: usize) -> Result<
         .with_memory_bytes(1 << 50)
         .with_buffer_bytes(buffer_bytes)
         .with_threads(threads)
+        // With all pages in memory, the first run reads what later runs find there.
+        .with_alternatives(buffer_bytes.is_some())
         .with_fetcher(FetcherKind::Auto);
     Ok(Engine::new(Store::open(path)?, options))
 }

@@ -1,6 +1,10 @@
 //! The end of the process.
 
+use super::ranks;
+use crate::engine::Engine;
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
+use topostream_formats::threads;
 
 /// Returns the exit code of a program that is done. If drivers of GPUs are loaded, the process ends here: their exit
 /// handlers only take down what the system frees anyway, which took some 30 to 50 ms with NVIDIA's driver 580.
@@ -13,6 +17,21 @@ pub fn with(code: u8) -> ExitCode {
         at_once(code.into());
     }
     ExitCode::from(code)
+}
+
+/// Leaves an engine to the end of the process. GPUs are closed meanwhile, on another thread: that takes some 50 ms with
+/// NVIDIA's driver 580, and need not be done when the process ends.
+pub fn leave(engine: Engine) {
+    let engine = ManuallyDrop::new(engine);
+    #[cfg(feature = "gpu")]
+    let closes = crate::device::gpu::adapters::has_loaded_drivers();
+    #[cfg(not(feature = "gpu"))]
+    let closes = false;
+    // Ranks would have to close what they share together.
+    if closes && ranks::shared().is_none() {
+        // Without the thread, the end of the process closes what is open.
+        threads::start("close devices", 1, move || drop(ManuallyDrop::into_inner(engine))).ok();
+    }
 }
 
 /// Ends the process without running exit handlers: a GPU's driver would take down, in its handlers, what threads of

@@ -5,10 +5,16 @@
 //!                edges  ÷  edge rate )
 //! ```
 //!
+//! If not all lists fit in memory, a superstep that reads lists of another direction than the one before also takes the
+//! time to read again what it displaces from the page buffer: the search will come back to it.
+//!
 //! Rates are measured in the run. Until supersteps with enough work have run, they are those of `calibrate`, or
 //! defaults. The engine chooses once for all devices. The algorithm's own choice runs if it needs no reads: its rule,
-//! which counts edges, is then the better one. From an engine's second run on, it also runs if all lists fit in memory,
-//! since the pages that one run reads are still there in the next.
+//! which counts edges, is then the better one.
+//!
+//! If all lists fit in memory, what a superstep reads is still there in the engine's later runs, whose number is not
+//! known: another ski-rental problem, as in `completion.rs`. The algorithm's own choice runs, and its pages are read,
+//! once that would have saved the supersteps before as much time as it takes.
 
 use super::session::Session;
 use super::{EngineOptions, declared};
@@ -20,6 +26,7 @@ use crate::pages::fetch::PageRef;
 use crate::pages::parts::ReadCost;
 use crate::predict::{Kernel, disks};
 use crate::report::StepReport;
+use std::sync::Mutex;
 use topostream_formats::{Direction, Store};
 
 /// Assumed bytes per second of a disk that has not been measured.
@@ -92,11 +99,16 @@ impl RatesSoFar {
         }
     }
 
+    /// Returns the predicted time of a superstep with so many edges that reads nothing, in nanoseconds.
+    fn edges_ns(&self, edges: f64) -> f64 {
+        edges * self.edges_ns / self.edges
+    }
+
     /// Returns the predicted time of a superstep with so many reads and bytes of them, and so many edges, in
     /// nanoseconds.
     pub fn predicted_ns(&self, (reads, bytes): (u64, u64), edges: f64) -> f64 {
         let disk_ns = self.read_cost().ns(reads, bytes);
-        disk_ns.max(edges * self.edges_ns / self.edges)
+        disk_ns.max(self.edges_ns(edges))
     }
 }
 
@@ -114,34 +126,54 @@ fn fastest(predicted_ns: &[f64]) -> usize {
     best.filter(|&best| predicted_ns[best] < MARGIN * predicted_ns[0]).unwrap_or(0)
 }
 
+/// What supersteps of an engine have lost by reading nothing, in nanoseconds.
+#[derive(Debug, Default)]
+pub(super) struct Lost(Mutex<f64>);
+
+impl Lost {
+    /// Adds a loss. Returns whether all of them together are as much as reading takes: they are forgotten then.
+    fn exceeds(&self, lost_ns: f64, read_ns: f64) -> bool {
+        let mut lost = self.0.lock().expect("nothing panics while it is held");
+        *lost += lost_ns.max(0.0);
+        let exceeds = *lost >= read_ns;
+        if exceeds {
+            *lost = 0.0;
+        }
+        exceeds
+    }
+}
+
 impl Session<'_> {
-    /// Returns the superstep to run next: `step`, or one of its alternatives. `before` is the summary of the previous
-    /// superstep, if it ran in this session.
-    pub(super) fn choose(&mut self, step: Step, before: Option<&Summary>) -> Result<Step> {
+    /// Returns the superstep to run next: `step`, or one of its alternatives. `before` is the summary and the direction
+    /// of the previous superstep, if it ran in this session.
+    pub(super) fn choose(&mut self, step: Step, before: Option<(&Summary, Option<Direction>)>) -> Result<Step> {
         let asked = self.options.alternatives && !self.is_asynchronous();
-        let Some(before) = before.filter(|_| asked) else { return Ok(step) };
+        let Some((before, last)) = before.filter(|_| asked) else { return Ok(step) };
         let alternatives = self.algorithm.alternatives(&self.graph, &step, before);
         if alternatives.len() < 2 {
             return Ok(step);
         }
         if let Some(cluster) = self.options.ranks().cloned() {
-            return self.choose_together(&cluster, &alternatives);
+            return self.choose_together(&cluster, &alternatives, last);
         }
-        if self.is_repeated && self.keeps_all(&alternatives) {
-            return Ok(step);
-        }
-        let (mut plans, mut predicted_ns) = (Vec::new(), Vec::new());
-        for Alternative { step, edges } in &alternatives {
-            declared::check_step(&*self.algorithm, &self.graph, step)?;
-            let plan = self.device.pages(step)?;
-            let reads = self.reads(&plan);
-            predicted_ns.push(self.rates.predicted_ns(reads, *edges));
+        let fits = self.keeps_all(&alternatives);
+        let (mut plans, mut predicted_ns, mut read_ns) = (Vec::new(), Vec::new(), Vec::new());
+        for alternative in &alternatives {
+            let (plan, reads) = self.plan_of(alternative)?;
+            predicted_ns.push(self.predicted_ns(alternative, reads, last.filter(|_| !fits)));
+            read_ns.push(self.rates.predicted_ns(reads, 0.0));
             plans.push(plan);
             if reads.0 == 0 && plans.len() == 1 {
                 break;
             }
         }
-        let chosen = fastest(&predicted_ns);
+        let mut chosen = fastest(&predicted_ns);
+        if chosen > 0 && fits {
+            let lost_ns = self.rates.edges_ns(alternatives[chosen].edges - alternatives[0].edges);
+            if self.lost.exceeds(lost_ns, read_ns[0]) {
+                chosen = 0;
+            }
+        }
         let step = alternatives[chosen].step;
         self.planned = Some((step, plans.swap_remove(chosen)));
         Ok(step)
@@ -149,15 +181,20 @@ impl Session<'_> {
 
     /// Makes the same choice on all ranks: by the time of the slowest one. All of them make all plans, which they have
     /// to do together.
-    fn choose_together(&mut self, cluster: &Cluster, alternatives: &[Alternative]) -> Result<Step> {
+    fn choose_together(
+        &mut self,
+        cluster: &Cluster,
+        alternatives: &[Alternative],
+        last: Option<Direction>,
+    ) -> Result<Step> {
+        let last = last.filter(|_| !self.keeps_all(alternatives));
         let (mut plans, mut told) = (Vec::new(), Vec::new());
-        for Alternative { step, edges } in alternatives {
-            declared::check_step(&*self.algorithm, &self.graph, step)?;
-            let plan = self.device.pages(step)?;
-            let reads = self.reads(&plan);
+        for alternative in alternatives {
+            let (plan, reads) = self.plan_of(alternative)?;
             told.push(reads.0 as f64);
             // Each rank has its part of the edges.
-            told.push(self.rates.predicted_ns(reads, *edges / cluster.ranks() as f64));
+            let part = Alternative { edges: alternative.edges / cluster.ranks() as f64, ..*alternative };
+            told.push(self.predicted_ns(&part, reads, last));
             plans.push(plan);
         }
         let all = cluster.gather(&told)?;
@@ -168,6 +205,23 @@ impl Session<'_> {
         let step = alternatives[chosen].step;
         self.planned = Some((step, plans.swap_remove(chosen)));
         Ok(step)
+    }
+
+    /// Returns the pages of an alternative, and the number of reads that it would take with their bytes.
+    fn plan_of(&mut self, alternative: &Alternative) -> Result<(PagePlan, (u64, u64))> {
+        declared::check_step(&*self.algorithm, &self.graph, &alternative.step)?;
+        let plan = self.device.pages(&alternative.step)?;
+        let reads = self.reads(&plan);
+        Ok((plan, reads))
+    }
+
+    /// Returns the predicted time of an alternative with these reads, in nanoseconds. `last` is the direction of the
+    /// superstep before, if not all lists fit in memory.
+    fn predicted_ns(&self, alternative: &Alternative, reads: (u64, u64), last: Option<Direction>) -> f64 {
+        let (count, bytes) = reads;
+        let turns = last.is_some_and(|last| last != alternative.step.direction);
+        let displaced = if turns { bytes.min(self.rates.page_bytes as u64 * u64::from(self.plan.frames)) } else { 0 };
+        self.rates.predicted_ns((count, bytes + displaced), alternative.edges)
     }
 
     /// Returns whether all pages of all alternatives fit in the page buffer, or in the device's own memory.
@@ -189,5 +243,18 @@ impl Session<'_> {
         let missing: Vec<_> = plan.pages.iter().copied().filter(missing).collect();
         let missing = if missing.is_empty() { missing } else { self.device.missing(missing) };
         self.pages.missing_of(missing.into_iter(), &plan.parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_add_up_to_a_read() {
+        let lost = Lost::default();
+        assert!(!lost.exceeds(40.0, 100.0) && !lost.exceeds(-90.0, 100.0) && !lost.exceeds(50.0, 100.0));
+        assert!(lost.exceeds(10.0, 100.0), "a gain is no loss");
+        assert!(!lost.exceeds(99.0, 100.0), "what has been read is not counted again");
     }
 }

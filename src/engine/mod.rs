@@ -58,9 +58,9 @@ pub use progress::{Moment, Progress};
 use roster::{Kinds, MakeCpu, Roster};
 use session::Session;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use topostream_formats::Store;
+use topostream_formats::{Direction, Store};
 use waits::{Ending, waits, waits_ahead};
 
 /// The number of times that a page is read before the run ends with an error.
@@ -76,8 +76,8 @@ pub struct Engine {
     buffer: KeptBuffer,
     roster: Roster,
     gate: Gate,
-    /// Whether a run has begun.
-    has_run: AtomicBool,
+    /// What supersteps have lost by reading nothing.
+    lost: alternatives::Lost,
     /// Bytes of the budget that are not for runs.
     reserved_bytes: AtomicU64,
 }
@@ -138,7 +138,7 @@ impl Engine {
             roster: Roster::new(&options),
             options,
             gate: Gate::default(),
-            has_run: AtomicBool::new(false),
+            lost: alternatives::Lost::default(),
             reserved_bytes: AtomicU64::new(0),
         }
     }
@@ -147,11 +147,6 @@ impl Engine {
     #[doc(hidden)]
     pub fn options(&self) -> &EngineOptions {
         &self.options
-    }
-
-    /// Records that a run begins. Returns whether another one had begun before.
-    fn has_run(&self) -> bool {
-        self.has_run.swap(true, Ordering::Relaxed)
     }
 
     /// Returns the largest buffer that every device can bind, in bytes; of a cluster, those of all ranks.
@@ -356,7 +351,9 @@ impl Session<'_> {
                 step = ahead.next;
                 continue;
             }
-            let (now, mut step_report, summary) = self.superstep(now, before.as_ref()).await?;
+            let last = report.steps.last().and_then(|step| step.direction);
+            let before_it = before.as_ref().map(|summary| (summary, last));
+            let (now, mut step_report, summary) = self.superstep(now, before_it).await?;
             if let Some(checkpoints) = &self.options.checkpoints {
                 checkpoints.superstep_done();
             }
@@ -386,9 +383,13 @@ impl Session<'_> {
     }
 
     /// Runs `step`, or the superstep that is chosen in its place, which is returned: plans its pages, passes them to
-    /// the device, and ends with the vertex phase or the next frontier. `before` is the summary of the previous
-    /// superstep, if it ran in this session.
-    async fn superstep(&mut self, step: Step, before: Option<&Summary>) -> Result<(Step, StepReport, Summary)> {
+    /// the device, and ends with the vertex phase or the next frontier. `before` is the summary and the direction of the
+    /// previous superstep, if it ran in this session.
+    async fn superstep(
+        &mut self,
+        step: Step,
+        before: Option<(&Summary, Option<Direction>)>,
+    ) -> Result<(Step, StepReport, Summary)> {
         let (started, network) = (Instant::now(), self.network());
         let step = &self.choose(step, before)?;
         let (mut plan, deferred) = self.plan_pages(step)?;

@@ -1,6 +1,6 @@
 //! A run in progress: its device, its pages and its report.
 
-use super::alternatives::{self, RatesSoFar};
+use super::alternatives::{self, Lost, RatesSoFar};
 use super::asynchronous::PageScheduler;
 use super::completion::Completion;
 use super::roster::{DeviceSetup, MakeCpu};
@@ -29,8 +29,8 @@ pub(super) struct Session<'a> {
     pub(super) store: &'a Store,
     pub(super) options: &'a EngineOptions,
     pub(super) plan: &'a MemoryPlan,
-    /// Whether the engine has run before.
-    pub(super) is_repeated: bool,
+    /// What the engine's supersteps have lost by reading nothing.
+    pub(super) lost: &'a Lost,
     /// Whether the device may run several supersteps without the engine: nothing is done between them.
     pub(super) runs_ahead: bool,
     pub(super) algorithm: Arc<dyn Algorithm>,
@@ -105,7 +105,7 @@ impl<'a> Session<'a> {
             store,
             options,
             plan,
-            is_repeated: engine.has_run(),
+            lost: &engine.lost,
             runs_ahead,
             algorithm,
             graph,

@@ -17,10 +17,14 @@ use topostream_formats::Encoding;
 const TOP_DOWN: (Direction, Visit) = (Direction::Out, Visit::Frontier);
 const BOTTOM_UP: (Direction, Visit) = (Direction::In, Visit::Without(0));
 
-/// Hops from vertex 0. Returns `asked` supersteps, and claims that they have far more edges than the alternatives.
+/// Hops from vertex 0. Returns `asked` supersteps, and claims that they and the alternatives have so many edges.
 struct Hops {
     asked: (Direction, Visit),
+    edges: [f64; 2],
 }
+
+/// Far more edges than the alternatives.
+const SLOW: [f64; 2] = [1e30, 0.0];
 
 struct Hop<'a> {
     visited: &'a Bits,
@@ -84,8 +88,9 @@ impl Algorithm for Hops {
 
     fn alternatives(&self, _graph: &Graph, step: &Step, _summary: &Summary) -> Vec<Alternative> {
         let (direction, visit) = other(self.asked);
-        let cheap = Alternative { step: Step { direction, visit, ..*step }, edges: 0.0 };
-        vec![Alternative { step: *step, edges: 1e30 }, cheap]
+        let [own, others] = self.edges;
+        let other = Alternative { step: Step { direction, visit, ..*step }, edges: others };
+        vec![Alternative { step: *step, edges: own }, other]
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
@@ -108,12 +113,12 @@ fn the_faster_superstep_runs_if_pages_have_to_be_read() {
             // With few frames every superstep reads pages; with many none does after both directions were read.
             for (buffer, in_memory) in [(Some(13), false), (None, true)] {
                 let engine = store.engine(engine_options(buffer, 2, fetcher));
-                engine.run(Hops { asked: other(asked) }).unwrap();
-                engine.run(Hops { asked }).unwrap();
+                engine.run(Hops { asked: other(asked), edges: SLOW }).unwrap();
+                engine.run(Hops { asked, edges: SLOW }).unwrap();
                 for direction in [Direction::Out, Direction::In] {
                     ranks(&engine, scan(direction)).unwrap();
                 }
-                let run = engine.run(Hops { asked }).unwrap();
+                let run = engine.run(Hops { asked, edges: SLOW }).unwrap();
                 let what = format!("{asked:?}, {fetcher:?}, {buffer:?}");
                 let found: Vec<_> = column(&engine, &run, "level", integer).unwrap();
                 assert!(found.iter().map(|(_, level)| *level).eq(expected.iter().copied()), "{what}");
@@ -128,6 +133,43 @@ fn the_faster_superstep_runs_if_pages_have_to_be_read() {
             }
         }
     }
+}
+
+/// With room for all lists, those that searches avoid are read once that would have paid, and never again.
+#[test]
+fn lists_that_stay_are_read_once_they_would_have_paid() {
+    let graph = EdgeList::new(200_000, random_edges(0..200_000, 500_000, 71));
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    let engine = store.engine(engine_options(None, 2, FetcherKind::Auto));
+    ranks(&engine, scan(Direction::Out)).unwrap();
+    // A top-down superstep takes some 10 microseconds longer, and reading all in-lists more than a millisecond.
+    let run = || engine.run(Hops { asked: BOTTOM_UP, edges: [0.0, 1e3] }).unwrap().report;
+    let reports: Vec<_> = (0..200).map(|_| run()).collect();
+    let reads: Vec<_> = reports.iter().map(|report| report.total.disk_bytes > 0).collect();
+    assert!(!reads[0] && !reads[1], "read at once");
+    assert!(reads.iter().any(|&read| read), "never read");
+    let pages = store.open().topology(Direction::In).unwrap().page_count();
+    let bytes: u64 = reports.iter().map(|report| report.total.disk_bytes).sum();
+    assert!(bytes <= u64::from(pages) * PAGE, "read more than once");
+    let last = &reports.last().unwrap().steps;
+    assert!(last.len() > 5, "{last:?}");
+    assert!(last[1..].iter().all(|step| step.direction == Some(Direction::In)), "{last:?}");
+}
+
+/// Without room for all lists, a search does not change its direction for fewer bytes than it would displace.
+#[test]
+fn a_change_of_direction_pays_for_what_it_displaces() {
+    // Vertex 0 reaches all of the first part, whose out-lists have a few pages more than the second part's in-lists.
+    let (first, second) = (0..80_000, 80_000..200_000);
+    let mut edges: Vec<_> = (1..80_000).map(|to| (0, to)).collect();
+    edges.extend(random_edges(first.clone(), 130_000, 71));
+    let to = |from: u32| second.start + from.wrapping_mul(2_654_435_761) % (second.end - second.start);
+    edges.extend(random_edges(first, 350_000, 72).into_iter().map(|(from, other)| (from, to(other))));
+    let store = TestStore::new(&EdgeList::new(200_000, edges), &small_pages(Encoding::VertexId));
+    let engine = store.engine(engine_options(Some(13), 2, FetcherKind::Auto));
+    let report = engine.run(Hops { asked: BOTTOM_UP, edges: [0.0; 2] }).unwrap().report;
+    let directions: Vec<_> = report.steps.iter().map(|step| (step.direction, step.pages)).collect();
+    assert_eq!(directions[1].0, Some(Direction::Out), "{directions:?}");
 }
 
 /// A pass over all lists of a direction.

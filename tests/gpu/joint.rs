@@ -29,6 +29,8 @@ fn ran_jointly(step: &StepReport) -> bool {
 
 fn options(setting: &Setting, devices: usize, (strategy, assignment): (Strategy, Assignment)) -> EngineOptions {
     let options = setting.options().with_devices(vec![adapter::device(); devices]);
+    // Searches choose their directions by edges alone: the first one reads the lists of both.
+    let options = options.with_alternatives(false);
     options.with_strategy(strategy).with_assignment(assignment)
 }
 

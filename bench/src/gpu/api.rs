@@ -91,7 +91,8 @@ pub struct Setup {
     pub assignment: Assignment,
     /// Which values devices send each other.
     pub exchanged: Exchanged,
-    /// Whether the engine chooses among equivalent supersteps by predicted time.
+    /// Whether the engine chooses among equivalent supersteps by predicted time, as it does by default. Otherwise
+    /// searches choose by edges alone, and their first run reads what later runs find in memory.
     pub alternatives: bool,
     /// Memory of each device, in bytes; by default nearly all of it.
     pub device_bytes: Option<u64>,
@@ -116,7 +117,7 @@ impl Setup {
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
             exchanged: Exchanged::Mirrored,
-            alternatives: true,
+            alternatives: false,
             device_bytes: None,
             rates: None,
         }

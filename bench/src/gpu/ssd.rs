@@ -72,7 +72,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
 /// Runs, each with raw reads of one of its topologies just before.
 fn rounds(bench: &Bench, case: &Case, store: &Store, work: Work, shape: raw::Shape) -> Result<Vec<(Measured, f64)>> {
     let kept = Share::Part(KEPT);
-    let rig = Setup { buffer: kept, cache: kept, ..bench.setup() }.rig(&case.path, work)?;
+    let rig = Setup { buffer: kept, cache: kept, alternatives: true, ..bench.setup() }.rig(&case.path, work)?;
     let files = page_files(store, work.directions()[0]);
     case.run(&rig)?;
     let round = |_| -> Result<(Measured, f64)> {

@@ -11,7 +11,7 @@ use crate::cli::ranking::largest;
 use crate::cli::report::{self, Asked};
 use crate::cli::results::{OutputFile, ResultFile, ResultFormat, STDOUT};
 use crate::cli::run_report::run_report;
-use crate::cli::{Failure, Outcome, calibration, opening, print, progress, ranks, tables, verbosity};
+use crate::cli::{Failure, Outcome, calibration, end, opening, print, progress, ranks, tables, verbosity};
 use crate::engine::{Engine, EngineOptions};
 use crate::error::Error;
 use crate::model::algorithm::Answer;
@@ -128,8 +128,8 @@ impl Common {
             return checkpoints::clear(checkpoints.as_deref());
         }
         // The page buffer is freed before all ids are loaded, or vertices are counted by group: together they could
-        // exceed the budget. Several threads free it faster than the end of the process. Otherwise closing the devices,
-        // one of which may hold it, is left to that.
+        // exceed the budget. Several threads free it faster than the end of the process. Otherwise the devices, one of
+        // which may hold it, are closed meanwhile, which takes some 50 ms for a GPU.
         engine.free_page_buffer();
         let loads_ids = match engine.store().manifest().ids {
             Ids::Range { .. } => false,
@@ -139,7 +139,7 @@ impl Common {
         if loads_ids || page.is_some() || matches!(shown, Shown::Groups(_)) {
             drop(engine);
         } else {
-            std::mem::forget(engine);
+            end::leave(engine);
         }
         let store = opening::open_again(&self.store, self.resources.memory_bytes())?;
         spinner.finish_and_clear();

@@ -3,11 +3,12 @@
 use super::open::Gpu;
 use crate::error::Result;
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use std::cell::Cell;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
+use topostream_formats::threads;
 
 /// Maximum wait for a readback, far above the duration of any kernel.
 pub const PATIENCE: Duration = Duration::from_secs(600);
@@ -65,33 +66,66 @@ fn mapped(
 /// others.
 pub struct Staging {
     bytes: u64,
-    spare: Receiver<wgpu::Buffer>,
-    back: Sender<wgpu::Buffer>,
+    /// None: a buffer that was to be created ahead could not be.
+    spare: Receiver<Option<wgpu::Buffer>>,
+    back: Sender<Option<wgpu::Buffer>>,
     /// The number of buffers that may still be created.
-    more: Cell<u32>,
+    more: Arc<AtomicU32>,
+    /// Creates buffers ahead.
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Staging {
     /// Up to `count` buffers of `bytes`, a multiple of 8. They are created when they are needed.
     pub fn new(count: u32, bytes: u64) -> Self {
         let (back, spare) = unbounded();
-        Self { bytes, spare, back, more: Cell::new(count) }
+        Self { bytes, spare, back, more: Arc::new(AtomicU32::new(count)), thread: None }
+    }
+
+    /// Starts to create up to `count` of the buffers on another thread, if that has not been done: NVIDIA's driver takes
+    /// 2 to 3 ms for each of 4 MiB.
+    pub fn create_ahead(&mut self, gpu: &Arc<Gpu>, count: u32) {
+        if self.thread.is_some() || count == 0 {
+            return;
+        }
+        let (gpu, back, more, bytes) = (Arc::clone(gpu), self.back.clone(), Arc::clone(&self.more), self.bytes);
+        let create = move || {
+            for _ in 0..count {
+                if !claim(&more) {
+                    return;
+                }
+                let Ok(buffer) = gpu.buffer("staging", bytes, READBACK) else {
+                    // Who waits for it creates one, and hears the error.
+                    more.fetch_add(1, Ordering::Relaxed);
+                    back.send(None).ok();
+                    return;
+                };
+                back.send(Some(buffer)).ok();
+            }
+        };
+        // Without a thread, they are created when they are needed.
+        self.thread = threads::start("gpu staging", 1, create).ok();
     }
 
     /// A buffer that nobody reads; waits until there is one.
     ///
     /// # Errors
     /// If the device is out of memory.
-    pub fn buffer(&self, gpu: &Gpu) -> Result<wgpu::Buffer> {
-        if let Ok(buffer) = self.spare.try_recv() {
-            return Ok(buffer);
-        }
-        match self.more.get().checked_sub(1) {
-            Some(more) => {
-                self.more.set(more);
-                gpu.buffer("staging", self.bytes, READBACK)
+    pub fn buffer(&self, gpu: &Gpu) -> Result<Lent> {
+        let lent = |buffer| Lent { buffer: Some(buffer), back: self.back.clone() };
+        loop {
+            if let Ok(Some(buffer)) = self.spare.try_recv() {
+                return Ok(lent(buffer));
             }
-            None => Ok(self.spare.recv().expect("this end keeps the channel open")),
+            if claim(&self.more) {
+                let created = gpu.buffer("staging", self.bytes, READBACK);
+                return created.map(lent).inspect_err(|_| {
+                    self.more.fetch_add(1, Ordering::Relaxed);
+                });
+            }
+            if let Some(buffer) = self.spare.recv().expect("this end keeps the channel open") {
+                return Ok(lent(buffer));
+            }
         }
     }
 
@@ -99,24 +133,59 @@ impl Staging {
     ///
     /// # Errors
     /// Those of [`read_buffer`].
-    pub fn map(
-        &self,
-        gpu: &Gpu,
-        buffer: wgpu::Buffer,
-        submission: wgpu::SubmissionIndex,
-        bytes: u64,
-    ) -> Result<Mapped> {
-        let view = mapped(gpu, &buffer, submission, bytes, false)?;
-        Ok(Mapped { view: Some(view), buffer, bytes: bytes as usize, back: self.back.clone() })
+    pub fn map(&self, gpu: &Gpu, mut lent: Lent, submission: wgpu::SubmissionIndex, bytes: u64) -> Result<Mapped> {
+        match mapped(gpu, &lent, submission, bytes, false) {
+            Ok(view) => Ok(Mapped { view: Some(view), lent, bytes: bytes as usize }),
+            Err(error) => {
+                // It may be mapped later: another one takes its place.
+                lent.buffer = None;
+                self.more.fetch_add(1, Ordering::Relaxed);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        self.more.store(0, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Takes one of what is left.
+fn claim(left: &AtomicU32) -> bool {
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+}
+
+/// A buffer for the device to fill; it is used again once this is dropped.
+pub struct Lent {
+    buffer: Option<wgpu::Buffer>,
+    back: Sender<Option<wgpu::Buffer>>,
+}
+
+impl Deref for Lent {
+    type Target = wgpu::Buffer;
+
+    fn deref(&self) -> &wgpu::Buffer {
+        self.buffer.as_ref().expect("lent until it is dropped")
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if self.buffer.is_some() {
+            // Nobody may want it any more.
+            self.back.send(self.buffer.take()).ok();
+        }
     }
 }
 
 /// Bytes of the device in main memory; the buffer is used again once they are dropped.
 pub struct Mapped {
     view: Option<wgpu::BufferView>,
-    buffer: wgpu::Buffer,
+    lent: Lent,
     bytes: usize,
-    back: Sender<wgpu::Buffer>,
 }
 
 impl Deref for Mapped {
@@ -130,8 +199,6 @@ impl Deref for Mapped {
 impl Drop for Mapped {
     fn drop(&mut self) {
         self.view = None;
-        self.buffer.unmap();
-        // Nobody may want it any more.
-        self.back.send(self.buffer.clone()).ok();
+        self.lent.unmap();
     }
 }

@@ -2,8 +2,9 @@
 //! restoring between supersteps.
 
 use super::context::Context;
-use crate::device::gpu::adapter::readback::{Mapped, READBACK, Staging, read_buffer};
+use crate::device::gpu::adapter::readback::{Mapped, READBACK, read_buffer};
 use crate::device::gpu::memory::buffers::{Span, chunks};
+use crate::device::gpu::memory::home::DOWNLOAD_BYTES;
 use crate::error::Result;
 use crate::model::activations::Activations;
 use crate::model::algorithm::{State, Step};
@@ -14,9 +15,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 /// Words of one download.
-const DOWNLOAD_WORDS: u64 = 1 << 20;
-/// Buffers of downloads. While several are read, on as many threads, the device fills others.
-const DOWNLOADS: u32 = 8;
+const DOWNLOAD_WORDS: u64 = DOWNLOAD_BYTES / 4;
 /// Downloads that the device works on at the same time.
 const UNDER_WAY: usize = 2;
 /// Words of one upload.
@@ -43,20 +42,44 @@ impl ValueChunk {
 /// # Errors
 /// Device errors.
 pub fn send(context: &Context, places: Option<&[usize]>, reply: &Sender<Result<Option<ValueChunk>>>) -> Result<()> {
-    let wanted = |place: &usize| places.is_none_or(|places| places.contains(place));
+    download(context, ranges_of_values(context, places), |(attribute, vertices), words| {
+        reply.send(Ok(Some(ValueChunk { attribute, vertices, words }))).is_ok()
+    })
+}
+
+/// The number of downloads that bring the results of a run to main memory.
+pub fn downloads(context: &Context) -> u64 {
+    (ranges_of_values(context, context.algorithm.answered()).count() + ranges_of_levels(context).count()) as u64
+}
+
+/// The bytes of all of the device's own vertices' values, with their attribute and vertices.
+fn ranges_of_values<'a>(
+    context: &'a Context,
+    places: Option<&'a [usize]>,
+) -> impl Iterator<Item = (&'a wgpu::Buffer, Range<u64>, (usize, Range<u64>))> {
+    let wanted = move |place: &usize| places.is_none_or(|places| places.contains(place));
     let attributes = &context.declared.attributes;
     let spans = (0..attributes.len())
         .filter(wanted)
         .flat_map(|place| context.spans(place, &context.part.own).into_iter().map(move |span| (place, span)));
-    let downloads = spans.flat_map(|(place, span)| {
+    spans.flat_map(|(place, span)| {
         let attribute = &attributes[place];
         pieces(attribute, &span, DOWNLOAD_WORDS).map(move |piece| {
             let words = piece.words(attribute);
             (piece.buffer.buffer(), 4 * words.start..4 * words.end, (place, piece.vertices))
         })
-    });
-    download(context, downloads, |(attribute, vertices), words| {
-        reply.send(Ok(Some(ValueChunk { attribute, vertices, words }))).is_ok()
+    })
+}
+
+/// The bytes of the device's record of when its vertices were first active, if it keeps one, with their vertices.
+fn ranges_of_levels(context: &Context) -> impl Iterator<Item = (&wgpu::Buffer, Range<u64>, Range<u64>)> {
+    let log2 = context.plan.chunk_vertices_log2;
+    context.buffers.levels(&context.part, log2).flat_map(|(buffer, vertices)| {
+        vertices.clone().step_by(2 * DOWNLOAD_WORDS as usize).map(move |first| {
+            let end = vertices.end.min(first + 2 * DOWNLOAD_WORDS);
+            let begin = 2 * (first - vertices.start);
+            (buffer, begin..begin + (2 * (end - first)).next_multiple_of(4), first..end)
+        })
     })
 }
 
@@ -67,7 +90,7 @@ fn download<'a, T>(
     ranges: impl Iterator<Item = (&'a wgpu::Buffer, Range<u64>, T)>,
     mut take: impl FnMut(T, Mapped) -> bool,
 ) -> Result<()> {
-    let (gpu, staging) = (context.gpu(), Staging::new(DOWNLOADS, 4 * DOWNLOAD_WORDS));
+    let (gpu, staging) = (context.gpu(), &context.home.staging);
     let mut under_way = VecDeque::new();
     let mut ranges = ranges.fuse();
     loop {
@@ -115,15 +138,7 @@ pub fn frontier(context: &Context, superstep: u32) -> Result<Vec<u32>> {
 /// # Errors
 /// Device errors.
 pub fn levels(context: &Context, noted: &Activations) -> Result<()> {
-    let log2 = context.plan.chunk_vertices_log2;
-    let ranges = context.buffers.levels(&context.part, log2).flat_map(|(buffer, vertices)| {
-        vertices.clone().step_by(2 * DOWNLOAD_WORDS as usize).map(move |first| {
-            let end = vertices.end.min(first + 2 * DOWNLOAD_WORDS);
-            let begin = 2 * (first - vertices.start);
-            (buffer, begin..begin + (2 * (end - first)).next_multiple_of(4), first..end)
-        })
-    });
-    download(context, ranges, |vertices, bytes| {
+    download(context, ranges_of_levels(context), |vertices, bytes| {
         let supersteps: &[u16] = bytemuck::cast_slice(&bytes);
         noted.merge(vertices.start, &supersteps[..(vertices.end - vertices.start) as usize]);
         true

@@ -11,6 +11,7 @@ use crate::device::gpu::adapter::adapters::{Adapter, AdapterReport};
 use crate::device::gpu::adapter::awake::Awake;
 use crate::device::gpu::adapter::import::HostImport;
 use crate::device::gpu::adapter::open::{Gpu, GpuOptions};
+use crate::device::gpu::adapter::readback::Staging;
 use crate::device::gpu::adapter::transfer::TransferQueue;
 use crate::device::gpu::kernels::Kernels;
 use crate::device::settings::GpuSettings;
@@ -22,6 +23,11 @@ use crate::pages::fetch::PagePool;
 use std::any::Any;
 use std::sync::Arc;
 use topostream_formats::Store;
+
+/// Bytes of one download.
+pub const DOWNLOAD_BYTES: u64 = 4 << 20;
+/// Buffers of downloads. While several are read, on as many threads, the device fills others.
+const DOWNLOADS: u32 = 8;
 
 /// An open adapter and its buffers that outlive a run.
 pub struct Home {
@@ -35,6 +41,8 @@ pub struct Home {
     pub(in crate::device::gpu) left: Option<Box<dyn Any + Send>>,
     /// The import of exchange memory, if devices share runs.
     exchange: Option<(Arc<ExchangeMemory>, HostImport)>,
+    /// Buffers in main memory through which values are read.
+    pub(in crate::device::gpu) staging: Staging,
     pub(in crate::device::gpu) graph: Option<GraphBuffers>,
     pub(in crate::device::gpu) kernels: Kernels,
     pub(in crate::device::gpu) settings: GpuSettings,
@@ -70,6 +78,7 @@ impl Home {
             rows: None,
             left: None,
             exchange: None,
+            staging: Staging::new(DOWNLOADS, DOWNLOAD_BYTES),
             graph: None,
             kernels: Kernels::default(),
             settings: settings.clone(),
@@ -94,6 +103,7 @@ impl Home {
     pub(crate) fn emptied(mut self) -> Option<Self> {
         (self.awake, self.import, self.arena, self.rows, self.left) = (None, None, None, None, None);
         (self.exchange, self.graph) = (None, None);
+        self.staging = Staging::new(DOWNLOADS, DOWNLOAD_BYTES);
         self.gpu.poll().ok()?;
         Some(self)
     }
@@ -173,6 +183,11 @@ impl Home {
             self.import = Some(PoolImport::begin(&self.gpu, pool)?);
         }
         Ok(())
+    }
+
+    /// Starts to create the buffers for so many downloads, while nothing else needs the driver.
+    pub(in crate::device::gpu) fn stage_ahead(&mut self, downloads: u64) {
+        self.staging.create_ahead(&self.gpu, downloads.min(DOWNLOADS.into()) as u32);
     }
 
     /// Whether copies between device memory and imported main memory overlap kernels.
