@@ -95,12 +95,9 @@ gpu_test! {
         let graph = EdgeList::new(9000, random_edges(0..9000, 200_000, 6));
         let store = TestStore::new(&graph, &small_pages(ENCODINGS[1]));
         let setting = by_host(&Setting { encoding: ENCODINGS[1], ..Setting::default() });
-        let of = |options| {
-            let engine = store.engine(options);
-            // With all pages in memory, directions do not depend on the duration of reads.
-            for traffic in [Traffic::Push, Traffic::Pull] {
-                ranks(&engine, pagerank(1, Dangling::Lost, traffic)).unwrap();
-            }
+        let of = |options: EngineOptions| {
+            // By edges alone, directions do not depend on the duration of reads.
+            let engine = store.engine(options.with_alternatives(false));
             search(&engine, 0, false, true).unwrap().levels.report
         };
         let (on_gpu, on_cpu) = (of(setting.options()), of(on_cpu(setting.options())));

@@ -107,6 +107,11 @@ impl Staging {
         self.thread = threads::start("gpu staging", 1, create).ok();
     }
 
+    /// The bytes of a buffer.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// A buffer that nobody reads; waits until there is one.
     ///
     /// # Errors

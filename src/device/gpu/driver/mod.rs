@@ -134,9 +134,9 @@ impl Driver {
         let mut device_loop = DeviceLoop::new(&mut context, runs_ahead);
         device_loop.make_ready(&mut context, (&arena, launches.rows()))?;
         device_loop.compile_ahead(&mut context);
-        let downloads = values::downloads(&context);
+        let (downloads, largest_bytes) = values::downloads(&context);
         context.home.import_pool(&pool)?;
-        context.home.stage_ahead(downloads);
+        context.home.stage_ahead(downloads, largest_bytes);
         let intake = Intake::new(arena, workers, messages);
         let (failed, stopped, failure) = (false, false, None);
         // The commands that set initial values are submitted with the first supersteps.

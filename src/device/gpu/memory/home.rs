@@ -24,8 +24,10 @@ use std::any::Any;
 use std::sync::Arc;
 use topostream_formats::Store;
 
-/// Bytes of one download.
+/// The most bytes of one download.
 pub const DOWNLOAD_BYTES: u64 = 4 << 20;
+/// The bytes of a buffer for downloads are a multiple of this.
+const DOWNLOAD_UNIT: u64 = 4 << 10;
 /// Buffers of downloads. While several are read, on as many threads, the device fills others.
 const DOWNLOADS: u32 = 8;
 
@@ -78,7 +80,7 @@ impl Home {
             rows: None,
             left: None,
             exchange: None,
-            staging: Staging::new(DOWNLOADS, DOWNLOAD_BYTES),
+            staging: no_staging(),
             graph: None,
             kernels: Kernels::default(),
             settings: settings.clone(),
@@ -103,7 +105,7 @@ impl Home {
     pub(crate) fn emptied(mut self) -> Option<Self> {
         (self.awake, self.import, self.arena, self.rows, self.left) = (None, None, None, None, None);
         (self.exchange, self.graph) = (None, None);
-        self.staging = Staging::new(DOWNLOADS, DOWNLOAD_BYTES);
+        self.staging = no_staging();
         self.gpu.poll().ok()?;
         Some(self)
     }
@@ -185,8 +187,13 @@ impl Home {
         Ok(())
     }
 
-    /// Starts to create the buffers for so many downloads, while nothing else needs the driver.
-    pub(in crate::device::gpu) fn stage_ahead(&mut self, downloads: u64) {
+    /// Starts to create the buffers for so many downloads, while nothing else needs the driver. No download of the run has
+    /// more than `largest_bytes`.
+    pub(in crate::device::gpu) fn stage_ahead(&mut self, downloads: u64, largest_bytes: u64) {
+        let bytes = largest_bytes.next_multiple_of(DOWNLOAD_UNIT);
+        if self.staging.bytes() < bytes {
+            self.staging = Staging::new(DOWNLOADS, bytes);
+        }
         self.staging.create_ahead(&self.gpu, downloads.min(DOWNLOADS.into()) as u32);
     }
 
@@ -220,6 +227,11 @@ impl Home {
         }
         Ok(())
     }
+}
+
+/// No buffers for downloads, before the first run.
+fn no_staging() -> Staging {
+    Staging::new(0, 0)
 }
 
 /// A thread that keeps a card awake until there is work for it.
