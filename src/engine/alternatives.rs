@@ -14,7 +14,8 @@
 //!
 //! If all lists fit in memory, what a superstep reads is still there in the engine's later runs, whose number is not
 //! known: another ski-rental problem, as in `completion.rs`. The algorithm's own choice runs, and its pages are read,
-//! once that would have saved the supersteps before as much time as it takes.
+//! once that would have saved the supersteps before as much time as it takes. What a superstep has lost is its measured
+//! time without that of its reads, less the predicted time of the algorithm's choice.
 
 use super::session::Session;
 use super::{EngineOptions, declared};
@@ -126,15 +127,19 @@ fn fastest(predicted_ns: &[f64]) -> usize {
     best.filter(|&best| predicted_ns[best] < MARGIN * predicted_ns[0]).unwrap_or(0)
 }
 
-/// What supersteps of an engine have lost by reading nothing, in nanoseconds.
+/// What supersteps of an engine have lost in the place of the algorithm's choice, in nanoseconds.
 #[derive(Debug, Default)]
 pub(super) struct Lost(Mutex<f64>);
 
 impl Lost {
-    /// Adds a loss. Returns whether all of them together are as much as reading takes: they are forgotten then.
-    fn exceeds(&self, lost_ns: f64, read_ns: f64) -> bool {
+    /// Adds a loss; a gain is none.
+    fn add(&self, lost_ns: f64) {
+        *self.0.lock().expect("nothing panics while it is held") += lost_ns.max(0.0);
+    }
+
+    /// Whether all losses together are as much as reading takes: they are forgotten then.
+    fn exceeds(&self, read_ns: f64) -> bool {
         let mut lost = self.0.lock().expect("nothing panics while it is held");
-        *lost += lost_ns.max(0.0);
         let exceeds = *lost >= read_ns;
         if exceeds {
             *lost = 0.0;
@@ -169,9 +174,10 @@ impl Session<'_> {
         }
         let mut chosen = fastest(&predicted_ns);
         if chosen > 0 && fits {
-            let lost_ns = self.rates.edges_ns(alternatives[chosen].edges - alternatives[0].edges);
-            if self.lost.exceeds(lost_ns, read_ns[0]) {
+            if self.lost.exceeds(read_ns[0]) {
                 chosen = 0;
+            } else {
+                self.avoided_ns = Some(self.rates.edges_ns(alternatives[0].edges));
             }
         }
         let step = alternatives[chosen].step;
@@ -205,6 +211,14 @@ impl Session<'_> {
         let step = alternatives[chosen].step;
         self.planned = Some((step, plans.swap_remove(chosen)));
         Ok(step)
+    }
+
+    /// Notes what a superstep has lost, if it ran in the place of another one.
+    pub(super) fn note_loss(&mut self, report: &StepReport) {
+        let Some(avoided_ns) = self.avoided_ns.take() else { return };
+        let lanes = u64::from(self.device.lanes().max(1));
+        let took_ns = if report.disk_bytes == 0 { report.wall_ns } else { report.compute_ns / lanes };
+        self.lost.add(took_ns as f64 - avoided_ns);
     }
 
     /// Returns the pages of an alternative, and the number of reads that it would take with their bytes.
@@ -253,8 +267,11 @@ mod tests {
     #[test]
     fn losses_add_up_to_a_read() {
         let lost = Lost::default();
-        assert!(!lost.exceeds(40.0, 100.0) && !lost.exceeds(-90.0, 100.0) && !lost.exceeds(50.0, 100.0));
-        assert!(lost.exceeds(10.0, 100.0), "a gain is no loss");
-        assert!(!lost.exceeds(99.0, 100.0), "what has been read is not counted again");
+        [50.0, -90.0, 40.0].into_iter().for_each(|ns| lost.add(ns));
+        assert!(!lost.exceeds(100.0));
+        lost.add(10.0);
+        assert!(lost.exceeds(100.0), "a gain is no loss");
+        lost.add(99.0);
+        assert!(!lost.exceeds(100.0), "what has been read is not counted again");
     }
 }

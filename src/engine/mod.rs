@@ -76,7 +76,7 @@ pub struct Engine {
     buffer: KeptBuffer,
     roster: Roster,
     gate: Gate,
-    /// What supersteps have lost by reading nothing.
+    /// What supersteps have lost in the place of others.
     lost: alternatives::Lost,
     /// Bytes of the budget that are not for runs.
     reserved_bytes: AtomicU64,
@@ -432,6 +432,7 @@ impl Session<'_> {
         self.rates.learn(&report, (intervals.requested_bytes, intervals.partial_reads));
         report.wall_ns = elapsed_ns(started);
         self.completion.paced(report.wall_ns);
+        self.note_loss(&report);
         // The time before the pages, and what passed between two readings of the clock.
         let host_ns = report.wall_ns.saturating_sub(intervals.sum_ns() + ending.wall_ns);
         report.waits = waits(host_ns, &intervals, &ending, (&report, self.device.lanes()));

@@ -29,7 +29,7 @@ pub(super) struct Session<'a> {
     pub(super) store: &'a Store,
     pub(super) options: &'a EngineOptions,
     pub(super) plan: &'a MemoryPlan,
-    /// What the engine's supersteps have lost by reading nothing.
+    /// What the engine's supersteps have lost in the place of others.
     pub(super) lost: &'a Lost,
     /// Whether the device may run several supersteps without the engine: nothing is done between them.
     pub(super) runs_ahead: bool,
@@ -48,6 +48,8 @@ pub(super) struct Session<'a> {
     pub(super) completion: Completion,
     /// A superstep whose pages are known already.
     pub(super) planned: Option<(Step, PagePlan)>,
+    /// The predicted time of the superstep in whose place another one runs, in nanoseconds.
+    pub(super) avoided_ns: Option<f64>,
     /// What this rank had sent to others before the run.
     traffic: Traffic,
 }
@@ -117,6 +119,7 @@ impl<'a> Session<'a> {
             rates,
             completion,
             planned,
+            avoided_ns: None,
             traffic: options.ranks().map_or_else(Traffic::default, |cluster| cluster.traffic()),
         };
         if options.single_run && !options.asynchronous && session.device_keeps_all() {
