@@ -57,6 +57,8 @@ pub(super) struct RatesSoFar {
     edges: f64,
     edges_ns: f64,
     lanes: f64,
+    /// The predicted time of the superstep in whose place another one runs, in nanoseconds.
+    avoided_ns: Option<f64>,
 }
 
 impl RatesSoFar {
@@ -78,6 +80,7 @@ impl RatesSoFar {
             edges: edges / 1e9 * ASSUMED_NS,
             edges_ns: ASSUMED_NS,
             lanes: f64::from(lanes.max(1)),
+            avoided_ns: None,
         }
     }
 
@@ -177,7 +180,7 @@ impl Session<'_> {
             if self.lost.exceeds(read_ns[0]) {
                 chosen = 0;
             } else {
-                self.avoided_ns = Some(self.rates.edges_ns(alternatives[0].edges));
+                self.rates.avoided_ns = Some(self.rates.edges_ns(alternatives[0].edges));
             }
         }
         let step = alternatives[chosen].step;
@@ -215,10 +218,10 @@ impl Session<'_> {
 
     /// Notes what a superstep has lost, if it ran in the place of another one.
     pub(super) fn note_loss(&mut self, report: &StepReport) {
-        let Some(avoided_ns) = self.avoided_ns.take() else { return };
-        let lanes = u64::from(self.device.lanes().max(1));
-        let took_ns = if report.disk_bytes == 0 { report.wall_ns } else { report.compute_ns / lanes };
-        self.lost.add(took_ns as f64 - avoided_ns);
+        let Some(avoided_ns) = self.rates.avoided_ns.take() else { return };
+        let computed_ns = report.compute_ns as f64 / self.rates.lanes;
+        let took_ns = if report.disk_bytes == 0 { report.wall_ns as f64 } else { computed_ns };
+        self.lost.add(took_ns - avoided_ns);
     }
 
     /// Returns the pages of an alternative, and the number of reads that it would take with their bytes.

@@ -48,8 +48,6 @@ pub(super) struct Session<'a> {
     pub(super) completion: Completion,
     /// A superstep whose pages are known already.
     pub(super) planned: Option<(Step, PagePlan)>,
-    /// The predicted time of the superstep in whose place another one runs, in nanoseconds.
-    pub(super) avoided_ns: Option<f64>,
     /// What this rank had sent to others before the run.
     traffic: Traffic,
 }
@@ -119,7 +117,6 @@ impl<'a> Session<'a> {
             rates,
             completion,
             planned,
-            avoided_ns: None,
             traffic: options.ranks().map_or_else(Traffic::default, |cluster| cluster.traffic()),
         };
         if options.single_run && !options.asynchronous && session.device_keeps_all() {
