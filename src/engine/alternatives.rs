@@ -57,8 +57,6 @@ pub(super) struct RatesSoFar {
     edges: f64,
     edges_ns: f64,
     lanes: f64,
-    /// The predicted time of the superstep in whose place another one runs, in nanoseconds.
-    avoided_ns: Option<f64>,
 }
 
 impl RatesSoFar {
@@ -80,7 +78,6 @@ impl RatesSoFar {
             edges: edges / 1e9 * ASSUMED_NS,
             edges_ns: ASSUMED_NS,
             lanes: f64::from(lanes.max(1)),
-            avoided_ns: None,
         }
     }
 
@@ -151,18 +148,33 @@ impl Lost {
     }
 }
 
+/// The superstep that runs next.
+pub(super) struct Choice {
+    pub step: Step,
+    /// The predicted time of the superstep in whose place it runs, in nanoseconds, if that would have read lists that
+    /// stay in memory.
+    avoided_ns: Option<f64>,
+}
+
+impl Choice {
+    /// The algorithm's own choice, or that of all ranks.
+    fn of(step: Step) -> Self {
+        Self { step, avoided_ns: None }
+    }
+}
+
 impl Session<'_> {
     /// Returns the superstep to run next: `step`, or one of its alternatives. `before` is the summary and the direction
     /// of the previous superstep, if it ran in this session.
-    pub(super) fn choose(&mut self, step: Step, before: Option<(&Summary, Option<Direction>)>) -> Result<Step> {
+    pub(super) fn choose(&mut self, step: Step, before: Option<(&Summary, Option<Direction>)>) -> Result<Choice> {
         let asked = self.options.alternatives && !self.is_asynchronous();
-        let Some((before, last)) = before.filter(|_| asked) else { return Ok(step) };
+        let Some((before, last)) = before.filter(|_| asked) else { return Ok(Choice::of(step)) };
         let alternatives = self.algorithm.alternatives(&self.graph, &step, before);
         if alternatives.len() < 2 {
-            return Ok(step);
+            return Ok(Choice::of(step));
         }
         if let Some(cluster) = self.options.ranks().cloned() {
-            return self.choose_together(&cluster, &alternatives, last);
+            return Ok(Choice::of(self.choose_together(&cluster, &alternatives, last)?));
         }
         let fits = self.keeps_all(&alternatives);
         let (mut plans, mut predicted_ns, mut read_ns) = (Vec::new(), Vec::new(), Vec::new());
@@ -176,16 +188,13 @@ impl Session<'_> {
             }
         }
         let mut chosen = fastest(&predicted_ns);
-        if chosen > 0 && fits {
-            if self.lost.exceeds(read_ns[0]) {
-                chosen = 0;
-            } else {
-                self.rates.avoided_ns = Some(self.rates.edges_ns(alternatives[0].edges));
-            }
+        if chosen > 0 && fits && self.lost.exceeds(read_ns[0]) {
+            chosen = 0;
         }
         let step = alternatives[chosen].step;
         self.planned = Some((step, plans.swap_remove(chosen)));
-        Ok(step)
+        let avoided_ns = (chosen > 0 && fits).then(|| self.rates.edges_ns(alternatives[0].edges));
+        Ok(Choice { step, avoided_ns })
     }
 
     /// Makes the same choice on all ranks: by the time of the slowest one. All of them make all plans, which they have
@@ -217,8 +226,8 @@ impl Session<'_> {
     }
 
     /// Notes what a superstep has lost, if it ran in the place of another one.
-    pub(super) fn note_loss(&mut self, report: &StepReport) {
-        let Some(avoided_ns) = self.rates.avoided_ns.take() else { return };
+    pub(super) fn note_loss(&self, choice: &Choice, report: &StepReport) {
+        let Some(avoided_ns) = choice.avoided_ns else { return };
         let computed_ns = report.compute_ns as f64 / self.rates.lanes;
         let took_ns = if report.disk_bytes == 0 { report.wall_ns as f64 } else { computed_ns };
         self.lost.add(took_ns - avoided_ns);

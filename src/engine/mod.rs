@@ -391,7 +391,8 @@ impl Session<'_> {
         before: Option<(&Summary, Option<Direction>)>,
     ) -> Result<(Step, StepReport, Summary)> {
         let (started, network) = (Instant::now(), self.network());
-        let step = &self.choose(step, before)?;
+        let choice = self.choose(step, before)?;
+        let step = &choice.step;
         let (mut plan, deferred) = self.plan_pages(step)?;
         self.complete(step, &mut plan);
         let PagePlan { pages, policy, parts } = plan;
@@ -432,7 +433,7 @@ impl Session<'_> {
         self.rates.learn(&report, (intervals.requested_bytes, intervals.partial_reads));
         report.wall_ns = elapsed_ns(started);
         self.completion.paced(report.wall_ns);
-        self.note_loss(&report);
+        self.note_loss(&choice, &report);
         // The time before the pages, and what passed between two readings of the clock.
         let host_ns = report.wall_ns.saturating_sub(intervals.sum_ns() + ending.wall_ns);
         report.waits = waits(host_ns, &intervals, &ending, (&report, self.device.lanes()));

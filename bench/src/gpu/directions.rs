@@ -53,6 +53,8 @@ impl Nth {
 
 /// One run of each choice.
 type Round = [Measured; 3];
+/// The runs of an engine of each choice.
+type Runs = Vec<(Nth, Round)>;
 
 /// Measures.
 ///
@@ -76,27 +78,9 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut table = Table::new("Directions of searches", &columns);
     for case in bench.graphs()? {
         for (memory, share) in [("all", Share::All), ("an eighth", Share::Part(PART))] {
-            for (name, source) in [("hub", case.hub), ("random", case.sources[0])] {
-                let setup = Setup { buffer: share, cache: share, ..bench.setup() };
-                let by_edges = directions(setup.rig(&case.path, Work::Optimizing(source))?.run()?.report());
-                let rounds: Vec<_> = (0..bench.fewer_runs())
-                    .map(|round| measure(&case, &setup, (source, &by_edges), round as usize))
-                    .collect::<Result<_>>()?;
-                for at in 0..rounds[0].len() {
-                    let (nth, _) = rounds[0][at];
-                    let of_run: Vec<Round> = rounds.iter().map(|round| round[at].1).collect();
-                    let of_better =
-                        Spread::over(&of_run, |[time, edges, top_down]| ratio(time.ns, edges.ns.min(top_down.ns)));
-                    let mut cells = vec![case.name.as_str().into(), memory.into(), name.into(), nth.name().into()];
-                    cells.extend((0..3).map(|way| Spread::over(&of_run, |round| round[way].ns / 1e6).into()));
-                    cells.push(of_better.into());
-                    cells.extend((0..3).map(|way| Spread::over(&of_run, |round| round[way].disk_bytes / 1e6).into()));
-                    table.row(cells);
-                    if share != Share::All || nth != Nth::Second {
-                        let what = format!("{}, {memory} of the pages, {name}, {}", case.name, nth.name());
-                        outcome.claim(format!("{what}: time of the better"), Goal::AtMost, TARGET, of_better);
-                    }
-                }
+            for (source, of) in [("hub", case.hub), ("random", case.sources[0])] {
+                let search = Search { case: &case, memory, share, source, of };
+                search.record(bench, &mut table, &mut outcome)?;
             }
         }
     }
@@ -104,55 +88,90 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     Ok(outcome)
 }
 
+/// A search with memory for a share of the pages.
+struct Search<'a> {
+    case: &'a Case,
+    memory: &'static str,
+    share: Share,
+    /// The name of the source, and its vertex.
+    source: &'static str,
+    of: VertexId,
+}
+
+impl Search<'_> {
+    fn record(&self, bench: &Bench, table: &mut Table, outcome: &mut Outcome) -> Result<()> {
+        let Self { case, memory, share, source, of } = *self;
+        let setup = Setup { buffer: share, cache: share, ..bench.setup() };
+        let by_edges = directions(setup.rig(&case.path, Work::Optimizing(of))?.run()?.report());
+        let mut rounds = Vec::new();
+        for round in 0..bench.fewer_runs() {
+            let (runs, read) = self.measure(&setup, &by_edges, round as usize)?;
+            rounds.push(runs);
+            let what = format!("{}, {source}: all lists were in memory from run", case.name);
+            outcome.notes.extend(read.map(|run| format!("{what} {run} on")));
+        }
+        for at in 0..rounds[0].len() {
+            let (nth, _) = rounds[0][at];
+            let of_run: Vec<Round> = rounds.iter().map(|round| round[at].1).collect();
+            let of_better = Spread::over(&of_run, |[time, edges, top_down]| ratio(time.ns, edges.ns.min(top_down.ns)));
+            let mut cells = vec![case.name.as_str().into(), memory.into(), source.into(), nth.name().into()];
+            cells.extend((0..3).map(|way| Spread::over(&of_run, |round| round[way].ns / 1e6).into()));
+            cells.push(of_better.into());
+            cells.extend((0..3).map(|way| Spread::over(&of_run, |round| round[way].disk_bytes / 1e6).into()));
+            table.row(cells);
+            if share != Share::All || nth != Nth::Second {
+                let what = format!("{}, {memory} of the pages, {source}, {}", case.name, nth.name());
+                outcome.claim(format!("{what}: time of the better"), Goal::AtMost, TARGET, of_better);
+            }
+        }
+        Ok(())
+    }
+
+    /// The runs of a new engine of each choice, one engine after another; and from which run on the engine that chooses
+    /// by time had all lists in memory.
+    fn measure(&self, setup: &Setup, by_edges: &[Option<Direction>], round: usize) -> Result<(Runs, Option<u32>)> {
+        let Self { case, of, .. } = *self;
+        let on_gpu = setup.devices.iter().all(|device| *device != DeviceChoice::Cpu);
+        let fits = setup.buffer == Share::All;
+        let runs = if fits { vec![Nth::First, Nth::Second, Nth::InMemory] } else { vec![Nth::First, Nth::Second] };
+        let mut measured: Runs = runs.into_iter().map(|nth| (nth, Round::default())).collect();
+        let mut read = None;
+        for place in 0..Choice::ALL.len() {
+            // Which goes first changes from round to round.
+            let way = (place + round) % Choice::ALL.len();
+            let choice = Choice::ALL[way];
+            let setup = Setup { alternatives: matches!(choice, Choice::Time), ..setup.clone() };
+            // All have the same memory, of a part of both kinds of lists.
+            let mut rig = setup.rig(&case.path, Work::Optimizing(of))?;
+            if let Choice::TopDown = choice {
+                rig = rig.with(Work::TopDown(of));
+            }
+            for (nth, round) in &mut measured {
+                if let (Nth::InMemory, Choice::Time) = (*nth, choice) {
+                    read = Some(read_all(&rig, by_edges)?);
+                }
+                let awake = *nth == Nth::InMemory && on_gpu;
+                round[way] = if awake { case.run_awake(&setup, &rig)? } else { case.run(&rig)? };
+            }
+        }
+        Ok((measured, read))
+    }
+}
+
 /// The directions of a run's supersteps.
 fn directions(report: &RunReport) -> Vec<Option<Direction>> {
     report.steps.iter().map(|step| step.direction).collect()
 }
 
-/// Runs a search until its directions are those of a search by edges: it has read the lists that it avoided.
-fn read_all(rig: &Rig, by_edges: &[Option<Direction>]) -> Result<()> {
+/// Runs a search until its directions are those of a search by edges: it has read the lists that it avoided. Returns the
+/// number of the run.
+fn read_all(rig: &Rig, by_edges: &[Option<Direction>]) -> Result<u32> {
     for run in 3..RUNS_MAX {
-        let report = rig.run()?.report().clone();
-        if report.total.disk_bytes == 0 && directions(&report) == by_edges {
-            eprintln!("all lists are in memory from run {run} on");
-            return Ok(());
+        let finished = rig.run()?;
+        let report = finished.report();
+        if report.total.disk_bytes == 0 && directions(report) == by_edges {
+            return Ok(run);
         }
     }
     Err(format!("some lists were not read in {RUNS_MAX} runs").into())
-}
-
-/// The runs of a new engine of each choice, one engine after another.
-fn measure(
-    case: &Case,
-    setup: &Setup,
-    (source, by_edges): (VertexId, &[Option<Direction>]),
-    round: usize,
-) -> Result<Vec<(Nth, Round)>> {
-    let fits = setup.buffer == Share::All;
-    let runs = if fits { vec![Nth::First, Nth::Second, Nth::InMemory] } else { vec![Nth::First, Nth::Second] };
-    let mut measured: Vec<_> = runs.into_iter().map(|nth| (nth, Round::default())).collect();
-    for place in 0..Choice::ALL.len() {
-        // Which goes first changes from round to round.
-        let way = (place + round) % Choice::ALL.len();
-        let choice = Choice::ALL[way];
-        let setup = Setup { alternatives: matches!(choice, Choice::Time), ..setup.clone() };
-        // All have the same memory, of a part of both kinds of lists.
-        let mut rig = setup.rig(&case.path, Work::Optimizing(source))?;
-        if let Choice::TopDown = choice {
-            rig = rig.with(Work::TopDown(source));
-        }
-        for (nth, round) in &mut measured {
-            let on_gpu = setup.devices.iter().all(|device| *device != DeviceChoice::Cpu);
-            round[way] = match nth {
-                Nth::First | Nth::Second => case.run(&rig)?,
-                Nth::InMemory => {
-                    if let Choice::Time = choice {
-                        read_all(&rig, by_edges)?;
-                    }
-                    if on_gpu { case.run_awake(&setup, &rig)? } else { case.run(&rig)? }
-                }
-            };
-        }
-    }
-    Ok(measured)
 }
