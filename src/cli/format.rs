@@ -124,7 +124,10 @@ impl Format {
         StoreWriter::check(&self.store, &options.layout)?;
         let (reading, table) = (self.reading(options), self.input.table());
         let (first, taken) = match open_inputs(files, &reading, &table)? {
-            Opened::Numbers(source, taken) => (self.with_vertices(source, &reading, &table)?, line(&taken)),
+            Opened::Numbers(source, taken) => {
+                let of_vertices = self.line_of_vertices(&reading, &table, false)?;
+                (self.with_vertices(source, &reading, &table)?, line(&taken) + &of_vertices)
+            }
             Opened::Names(first) => return self.format_names(*first, files, (&reading, &table), options, cancel),
         };
         let mut first = Some(first);
@@ -150,7 +153,7 @@ impl Format {
     ) -> Outcome {
         let temporary = options.temporary.as_ref().unwrap_or(&self.store);
         let temporary = temporary.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
-        let taken = line(first.taken());
+        let taken = line(first.taken()) + &self.line_of_vertices(reading, table, true)?;
         drop(first);
         let open = || match open_inputs(files, reading, table)? {
             Opened::Names(table) => Ok(*table),
@@ -191,7 +194,15 @@ impl Format {
         Ok(Box::new(WithVertices::new(source, vertices)))
     }
 
-    /// Opens the table of vertices: its first column has the ids.
+    /// What is taken of the table of vertices, for the summary.
+    fn line_of_vertices(&self, reading: &Options, table: &TableOptions, names: bool) -> Result<String, Error> {
+        // A pipe is read once, later.
+        let Some(path) = self.input.vertices.as_ref().filter(|path| path.is_file()) else { return Ok(String::new()) };
+        let vertices = self.open_vertices(path, reading, table, names)?;
+        Ok(format!("\nread vertices as {}: {}", vertices.taken().kind, vertices.taken().text))
+    }
+
+    /// Opens the table of vertices: one of its columns has the ids.
     fn open_vertices(&self, path: &Path, reading: &Options, table: &TableOptions, names: bool) -> Result<Table, Error> {
         let reading = Options { kind: None, weights: WeightsOption::Ignore, ..reading.clone() };
         let table = TableOptions { names: table.names || names, ..table.clone() };

@@ -3,7 +3,9 @@
 use super::Failure;
 use clap::Args;
 use std::path::PathBuf;
-use topostream_formats::readers::{ColumnChoice, Kind, Options, TableOptions, WeightsOption, input_files};
+use topostream_formats::readers::{
+    ColumnChoice, CommentsOption, Kind, Options, QuotesOption, Separator, TableOptions, WeightsOption, input_files,
+};
 
 /// The input of `topostream format`.
 #[derive(Args, Clone, Debug)]
@@ -15,21 +17,30 @@ pub struct InputArgs {
     /// The type of the weights: auto (as in the input), u32, f32, or ignore
     #[arg(long, default_value = "auto", value_name = "TYPE")]
     pub weight_type: WeightsOption,
-    /// The column of sources [default: source, src, from or u; otherwise the first]
+    /// The column of sources [default: by the names of the columns, such as source, from_id or person1; of two columns
+    /// the first]
     #[arg(long, value_name = "COLUMN")]
     source: Option<String>,
-    /// The column of destinations [default: target, dst, dest, destination, to or v; otherwise the second]
+    /// The column of destinations [default: by the names of the columns, such as target, to_id or person2; of two
+    /// columns the second]
     #[arg(long, value_name = "COLUMN")]
     dest: Option<String>,
-    /// The column of weights [default: weight or w; without a header the third of three]
+    /// The column of weights, or the attribute in braces [default: weight or w; without a header the third of three]
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
     /// Source, destination and weight by their numbers from 1, such as 2,5 or 2,5,7
     #[arg(long, value_name = "N,N[,N]", value_parser = columns, conflicts_with_all = ["source", "dest", "weight"])]
     columns: Option<(usize, usize, Option<usize>)>,
-    /// The separator of columns: a character, tab or space [default: recognised]
-    #[arg(long, value_name = "CHARACTER", value_parser = separator)]
-    separator: Option<u8>,
+    /// The separator of columns: one or more characters, tab or space [default: recognised]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    separator: Option<Separator>,
+    /// Whether double quotes enclose cells: double (line breaks within are allowed), or none (quotes are characters)
+    /// [default: recognised]
+    #[arg(long, default_value = "auto", hide_default_value = true, value_name = "QUOTES")]
+    quotes: QuotesOption,
+    /// The character that begins comments, or none [default: # and %, unless such lines look like rows]
+    #[arg(long, default_value = "auto", hide_default_value = true, value_name = "CHARACTER")]
+    comment: CommentsOption,
     /// The first row is the names of the columns [default: recognised]
     #[arg(long, conflicts_with = "no_header")]
     header: bool,
@@ -58,16 +69,6 @@ fn columns(text: &str) -> Result<(usize, usize, Option<usize>), String> {
     }
 }
 
-fn separator(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        b"space" => Ok(b' '),
-        [b'"' | b'\n' | b'\r'] => Err("a quote or the end of a line separates no columns".into()),
-        &[byte] => Ok(byte),
-        _ => Err("expected one character, tab or space".into()),
-    }
-}
-
 impl InputArgs {
     /// The files that the arguments name, `-` among them.
     pub fn files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
@@ -91,9 +92,11 @@ impl InputArgs {
     pub fn table(&self) -> TableOptions {
         let Self { source, dest, weight, columns, .. } = self.clone();
         TableOptions {
-            columns: ColumnChoice { source, dest, weight, numbers: columns },
+            columns: ColumnChoice { source, dest, weight, numbers: columns, ..ColumnChoice::default() },
             header: (self.header || self.no_header).then_some(self.header),
-            separator: self.separator,
+            separator: self.separator.clone(),
+            quotes: self.quotes,
+            comments: self.comment,
             names: self.names,
             bipartite: self.bipartite,
         }

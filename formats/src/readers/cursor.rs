@@ -56,6 +56,13 @@ impl<'a> Cursor<'a> {
         (self.separator() || self.is_end()).then_some(value)
     }
 
+    /// The next column as a vertex id: an integer without leading zeros.
+    #[inline(always)]
+    pub(super) fn id(&mut self) -> Option<u64> {
+        let is_padded = matches!(self.rest, [b'0', b'0'..=b'9', ..]);
+        self.number().filter(|_| !is_padded)
+    }
+
     /// The next column.
     #[inline(always)]
     pub(super) fn word(&mut self) -> Option<&'a [u8]> {

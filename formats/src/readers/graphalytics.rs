@@ -75,10 +75,10 @@ fn columns(properties: &Properties, options: &Options) -> Result<Columns> {
         return Err(Error::file(&properties.path, "an edge property for the weights", found));
     }
     Ok(match options.weights.resolve(properties.weight) {
-        None if properties.edge_properties > 0 => Columns { count: None, weight: None, passed: 0, braced: false },
+        None if properties.edge_properties > 0 => Columns { count: None, weight: None, passed: 0 },
         weight => {
             let count = Some(2 + properties.edge_properties);
-            Columns { count, weight, passed: properties.place, braced: false }
+            Columns { count, weight, passed: properties.place }
         }
     })
 }

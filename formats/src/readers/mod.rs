@@ -49,8 +49,8 @@ pub use name_lines::NameLines;
 pub use options::{Options, WeightsOption};
 pub use recognise::recognise;
 pub use table::{
-    ColumnChoice, IdType, Ids, NameList, Numbers, Opened, RowBatch, Table, TableOptions, Taken, WithVertices,
-    input_files, open_inputs,
+    ColumnChoice, CommentsOption, IdType, Ids, NameList, Numbers, Opened, QuotesOption, RowBatch, Separator, Table,
+    TableOptions, Taken, WithVertices, input_files, open_inputs,
 };
 #[cfg(feature = "parquet")]
 pub use table::{MemoryTable, Spool};

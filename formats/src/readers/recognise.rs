@@ -8,7 +8,7 @@ use super::file::InputFile;
 use super::graphalytics_files::is_prefix;
 use super::input::Input;
 use super::packing::strip;
-use super::table::looks_like;
+use super::table::{Sample, is_plain_list, looks_like};
 use crate::error::{Error, Result};
 
 /// The number of bytes examined.
@@ -62,9 +62,12 @@ fn by_content(file: &InputFile, named: Option<Kind>) -> Result<Kind> {
     let kind = announced(head).or(named.filter(|kind| !matches!(kind, Kind::Text | Kind::Csv)));
     // Two lines of words in a file of an unknown name are not a graph yet.
     let rows_min = if named.is_some() || file.is_standard_input() { 1 } else { 3 };
-    let is_table = || looks_like(head, read < HEAD_BYTES, rows_min);
-    let kind = kind.or_else(|| numbers(head)).or_else(|| is_table().then_some(Kind::Csv));
-    kind.or(named).ok_or_else(|| unknown(file.path(), head))
+    let sample = Sample::new(head, read < HEAD_BYTES);
+    let is_table = || looks_like(&sample, rows_min);
+    let kind = kind.or_else(|| is_plain_list(&sample).then_some(Kind::Text));
+    // A table that could be taken in several ways is refused by its own reader.
+    let kind = kind.or_else(|| (is_table() || named.is_some()).then_some(Kind::Csv));
+    kind.ok_or_else(|| unknown(file.path(), head))
 }
 
 /// The kind with a recognisable header line or magic number.
@@ -89,13 +92,6 @@ fn announced(head: &[u8]) -> Option<Kind> {
         (b"a", source) if source.iter().all(u8::is_ascii_digit) => Some(Kind::Dimacs),
         _ => None,
     }
-}
-
-/// Text, if the first line that is not a comment begins with two ids, and has no more than a weight after them.
-fn numbers(head: &[u8]) -> Option<Kind> {
-    let mut lines = head.split(|&byte| byte == b'\n').map(Cursor::new);
-    let mut first = lines.find(|line| !matches!(line.first(), None | Some(b'#' | b'%')))?;
-    first.number().and(first.number()).map(|_| Kind::Text)
 }
 
 /// The error for an unrecognised file.

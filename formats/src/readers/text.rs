@@ -1,17 +1,18 @@
 //! Plain edge lists: `source dest [weight]` a line.
 //!
 //! Columns are separated by blanks, tabs or a comma; lines that begin with `#` or `%` are comments, as in SNAP's files.
-//! All lines have as many columns as the first, or attributes in braces as the third (NetworkX's `write_edgelist`), of
-//! which `weight` is read. A third column is the weight; in SNAP's temporal graphs it is the time
-//! stamp ([`WeightsOption::Ignore`] drops it). The graph is directed, and its vertices are the endpoints of edges.
+//! A word that begins with `#` begins a comment too. All lines have as many columns as the first. A third column is the
+//! weight; in SNAP's temporal graphs it is the time stamp ([`WeightsOption::Ignore`] drops it). Ids have no leading
+//! zeros: with them they are names, and the file a table. The graph is directed, and its vertices are the endpoints of
+//! edges.
 //!
 //! GAP's `.el` and `.wel` have the same format, but their vertices are all ids from 0 to the largest.
 
 use super::blocks::Blocks;
-use super::cursor::{Cursor, Expected, ID, weight};
+use super::cursor::{Cursor, Expected, ID, is_blank, weight};
 use super::file::InputFile;
 use super::lines::{LineFormat, LineSource};
-use super::table::braced_weight;
+use super::table::{TWO_OR_THREE, has_leading_zero};
 use super::{Options, WeightsOption, file_info};
 use crate::edge::{Edge, EdgeSource, IdSpace, WeightType};
 use crate::error::{Error, Result};
@@ -33,14 +34,12 @@ pub(super) struct Columns {
     pub(super) weight: Option<WeightType>,
     /// The number of skipped columns before the weight.
     pub(super) passed: usize,
-    /// Whether the weight is among attributes in braces, as NetworkX writes them.
-    pub(super) braced: bool,
 }
 
 impl Columns {
     /// Determines the columns from the first lines, without consuming them.
     pub(super) fn look_ahead(blocks: &mut Blocks, weights: WeightsOption, ids: IdSpace) -> Result<Self> {
-        let any = Self { count: None, weight: weights.resolve(None), passed: 0, braced: false };
+        let any = Self { count: None, weight: weights.resolve(None), passed: 0 };
         if !blocks.advance_while(is_comment)? {
             return match ids {
                 IdSpace::Named => Err(Error::file(blocks.input().path(), "an edge list", "no edge")),
@@ -48,17 +47,10 @@ impl Columns {
             };
         }
         let line = blocks.line()?.unwrap_or_default();
-        let mut cursor = Cursor::new(line);
-        if cursor.number().is_none() {
+        if Cursor::new(line).number().is_none() {
             return Err(blocks.error_here(ID));
         }
-        cursor.number();
-        if let Some(b'{') = cursor.first() {
-            let has_weight = braced_weight(cursor.rest()).is_some();
-            let stated = has_weight.then(|| braced_weight_type(blocks.ahead()));
-            return Ok(Self { weight: weights.resolve(stated), braced: true, ..any });
-        }
-        match (Cursor::new(line).count(), weights) {
+        match (count(line), weights) {
             (0 | 1, _) => Err(blocks.error_here("2 or 3 columns: source dest [weight]")),
             (_, WeightsOption::Ignore) => Ok(any),
             (2, WeightsOption::U32 | WeightsOption::F32) => {
@@ -67,21 +59,21 @@ impl Columns {
             (2, WeightsOption::Auto) => Ok(Self { count: Some(2), weight: None, ..any }),
             (3, WeightsOption::Auto) => Ok(Self { count: Some(3), weight: Some(weight_type(blocks.ahead())), ..any }),
             (3, _) => Ok(Self { count: Some(3), ..any }),
-            _ => Err(blocks.error_here(
-                "2 or 3 columns: source dest [weight] (--columns 1,2,4 says which to read; --weight-type ignore reads \
-                 the first two and no more)",
-            )),
+            _ => Err(blocks.error_here(TWO_OR_THREE)),
         }
     }
 
     /// The expectation that a malformed line violates.
     #[cold]
     fn fault(&self, line: &[u8]) -> Expected {
-        let count = Cursor::new(line).count();
+        let count = count(line);
+        let mut cursor = Cursor::new(line);
+        let has_zeros = [(); 2].iter().any(|()| cursor.word().is_some_and(has_leading_zero));
         match self.count {
             Some(2) if count != 2 => "2 columns: source dest, as in the lines before".into(),
             Some(3) if count != 3 => "3 columns: source dest weight, as in the lines before".into(),
             Some(columns) if count != columns => format!("{columns} columns: source dest and properties").into(),
+            _ if has_zeros => "ids without leading zeros (--names takes ids as names, as they are written)".into(),
             None if count < 2 => "2 columns at least: source dest".into(),
             _ => format!("{ID}; --names reads ids as names").into(),
         }
@@ -95,41 +87,49 @@ impl LineFormat for Columns {
         if matches!(cursor.first(), None | Some(b'#' | b'%')) {
             return Ok(());
         }
-        let (Some(source), Some(dest)) = (cursor.number(), cursor.number()) else {
+        let (Some(source), Some(dest)) = (cursor.id(), cursor.id()) else {
             return Err(self.fault(line));
         };
         let mut edge = Edge { source, dest, weight: 0 };
         let mut parsed = 2;
-        if self.braced {
-            let weight = self.weight.map_or(Ok(0), |of| weight(braced_weight(cursor.rest()).unwrap_or_default(), of));
-            edges.push(Edge { weight: weight?, ..edge });
-            return Ok(());
-        }
         if let Some(weight_type) = self.weight {
             for _ in 0..self.passed {
                 cursor.word();
             }
             let word = cursor.word().ok_or_else(|| self.fault(line))?;
-            edge.weight = weight(word, weight_type)?;
+            edge.weight = weight(word, weight_type).map_err(not_a_weight)?;
             parsed = 3 + self.passed;
         }
         match self.count {
-            Some(count) if parsed + cursor.count() != count => return Err(self.fault(line)),
+            Some(columns) if !cursor.is_end() || parsed != columns => match parsed + count(cursor.rest()) == columns {
+                true => edges.push(edge),
+                false => return Err(self.fault(line)),
+            },
             _ => edges.push(edge),
         }
         Ok(())
     }
 }
 
+/// The number of columns before a comment.
+fn count(line: &[u8]) -> usize {
+    let mut begins = memchr::memchr_iter(b'#', line);
+    let comment = begins.find(|&at| at == 0 || is_blank(line[at - 1]));
+    Cursor::new(&line[..comment.unwrap_or(line.len())]).count()
+}
+
+#[cold]
+fn not_a_weight(expected: Expected) -> Expected {
+    format!(
+        "{expected} in the third column, which has the weights (--weight-type ignore reads the first two columns and no \
+         more; --columns 1,3 or 1,2,4 chooses others)"
+    )
+    .into()
+}
+
 /// Whether a line is blank or a comment.
 pub(super) fn is_comment(line: &[u8]) -> bool {
     matches!(Cursor::new(line).first(), None | Some(b'#' | b'%'))
-}
-
-/// The narrowest type for the weights in the braces of `lines`.
-fn braced_weight_type(lines: &[u8]) -> WeightType {
-    let mut weights = lines.split(|&byte| byte == b'\n').filter_map(braced_weight);
-    if weights.all(|weight| weight.iter().all(u8::is_ascii_digit)) { WeightType::U32 } else { WeightType::F32 }
 }
 
 /// The narrowest type for the weights in `lines`; malformed lines are ignored here.

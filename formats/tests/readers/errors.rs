@@ -27,7 +27,7 @@ fn text() {
         ("a.txt", "0 1\n1\n", &["a.txt:2: ", "2 columns: source dest"]),
         ("a.txt", "0 1\n1 2 3\n", &["a.txt:2: ", "2 columns", "\"1 2 3\""]),
         ("a.txt", "0 1 5\n\n1 2\n", &["a.txt:3: ", "3 columns: source dest weight"]),
-        ("a.txt", "7\n", &["a.txt:1: ", "2 or 3 columns"]),
+        ("a.txt", "7\n", &["a.txt:1: ", "at least 2 columns"]),
         ("a.txt", "1 2 3 4\n", &["a.txt:1: ", "--weight-type ignore"]),
         ("a.txt", "1,,2\n", &["a.txt:1: ", "a cell is empty"]),
     ]);

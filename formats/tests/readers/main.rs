@@ -3,6 +3,7 @@
 //! The canonical graph has 6 vertices. Out-degree 0: vertices 3 and 5; isolated: 5; self-loop: 4; cycle: 0 → 2 → 0.
 
 mod data_sets;
+mod dialects;
 mod errors;
 mod hostile;
 mod kinds;

@@ -241,9 +241,9 @@ fn malformed_rows_have_their_line() {
     fails("src,dst\n1,2\n1\n", &["t.csv:3", "2 columns, as in the first row"]);
     fails("src,dst\na,b\n,c\n", &["t.csv:3", "a cell is empty"]);
     fails("src,dst,weight\na,b,1\nc,d,x\n", &["t.csv:3", "a weight that is a finite number"]);
-    fails("# nothing\n", &["rows with a source and a dest", "none"]);
+    fails("# nothing\n", &["an edge list", "no rows"]);
     let endless = format!("src,dst\na,\"{}", "b\n".repeat(20 << 20));
-    fails(&endless, &["t.csv:2", "is a quote not closed?"]);
+    fails(&endless, &["t.csv:2", "closing quote", "--quotes none"]);
 }
 
 #[test]

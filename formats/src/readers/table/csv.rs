@@ -1,54 +1,104 @@
-//! Rows of CSV files, by the `csv` crate.
+//! Rows of delimited text: CSV, TSV and their like.
 //!
-//! Cells may be quoted; blanks around them do not belong to them. Comments (`#`, `%`) may stand before the first row.
-//! Where blanks separate columns, several count as one.
+//! ```text
+//!  Input ─▶ buffer ─▶ row by row, split by the form that the sample showed ─▶ batches
+//! ```
 
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::path::Path;
 
 use super::super::cursor::{Expected, ID, integer, weight};
 use super::super::file::InputFile;
 use super::super::input::{Input, Unpack};
 use super::TableOptions;
 use super::columns::Columns;
-use super::dialect::{Dialect, has_rows};
-use super::names::IdType;
-use super::rows::{Ids, RowBatch, Rows, Start, braced_weight};
+use super::dialect::{Comments, Dialect, Sample};
+use super::form::{Form, Malformed};
+use super::header::is_number;
+use super::names::{IdType, NameList};
+use super::rows::{Ids, RowBatch, Rows, Start, braced_keys, braced_weight};
 use super::source::{Plan, TableHead};
 use crate::edge::WeightType;
 use crate::error::{Error, Result};
 use crate::readers::WeightsOption;
 
-/// Bytes at the beginning of a file that decide what it is like.
+/// Bytes at the beginning of a file that decide how it is written.
 const HEAD_BYTES: usize = 64 << 10;
-/// The same where the first rows are longer: what can be seen of a pipe without consuming it.
+/// The maximum, where the first rows are longer: what can be seen of a pipe without consuming it.
 const HEAD_BYTES_MAX: usize = 4 << 20;
 const BUFFER_BYTES: usize = 256 << 10;
-/// The most rows and bytes of a batch.
+/// The maximum rows and bytes of a batch.
 const BATCH_ROWS: usize = 1 << 16;
 const BATCH_BYTES: usize = 4 << 20;
-/// The longest row: a quote that is never closed must not take the whole file.
-const ROW_BYTES_MAX: u64 = 16 << 20;
+/// The maximum length of a row.
+const ROW_BYTES_MAX: usize = 16 << 20;
 
-/// How the rows of a file are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form {
-    separator: u8,
-    has_header: bool,
-    /// The number of cells of a row; at least as many before braces.
+/// How the rows of a file are read.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    form: Form,
+    comments: Comments,
     width: usize,
-    /// Whether attributes in braces follow the two ids, as NetworkX writes them.
-    braced: bool,
+    /// Bytes and lines before the first row.
+    begin: (usize, u64),
+    /// The weight in the attributes in braces that follow the two ids, as NetworkX writes them.
+    key: Option<String>,
+    is_braced: bool,
+    /// Messages name the column of weights.
+    weight_name: String,
 }
 
 /// Examines the beginning of a file: its columns, and the types of ids and weights.
 pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOption) -> Result<TableHead> {
     let path = file.path();
+    let (text, is_whole) = beginning(file)?;
+    let dialect = Dialect::of(&Sample::new(&text, is_whole), options).map_err(|refusal| refusal.error(path))?;
+    let rows = &dialect.rows;
+    let has_braces = |row: &NameList| row.len() == 3 && row.get(2).starts_with(b"{");
+    let is_braced = dialect.width == 3 && !rows.is_empty() && rows.iter().all(has_braces);
+    let width = if is_braced { 2 } else { dialect.width };
+    let mut names = dialect.header.clone().unwrap_or_default();
+    names.resize(width, String::new());
+    let mut choice = options.columns.clone();
+    let key = if is_braced { key_of(path, rows, &mut choice.weight, weights)? } else { None };
+    let only_ids = weights == WeightsOption::Ignore || is_braced;
+    let mut columns = match dialect.header {
+        Some(_) => Columns::choose(path, &names, &choice)?,
+        None => Columns::choose_unnamed(path, width, &choice, only_ids)?,
+    };
+    if weights == WeightsOption::Ignore {
+        columns.weight = None;
+    }
+    let mut notes = dialect.notes.clone();
+    let id_type = id_type(path, rows, columns, options.names || options.bipartite, &mut notes)?;
+    let stated = match (&key, columns.weight) {
+        (Some(key), _) => stated_weight(rows.iter().filter_map(|row| braced_weight(row.get(2), key))),
+        (None, Some(place)) => {
+            check_weights(path, &names[place], place, rows, &dialect)?;
+            stated_weight(rows.iter().filter(|row| place < row.len()).map(|row| row.get(place)))
+                .or(Some(WeightType::U32))
+        }
+        (None, None) => None,
+    };
+    let weight = weights.resolve(stated);
+    if weight.is_some() && columns.weight.is_none() && key.is_none() {
+        return Err(Error::file(path, "a column of weights, since a type of weights was asked for", "none"));
+    }
+    let header = if dialect.header.is_some() { "with a header" } else { "without a header" };
+    let mut form = format!("separated by {}, {header}", dialect.form.separator);
+    if !notes.is_empty() {
+        form += &format!(" ({})", notes.join("; "));
+    }
+    let weight_name = columns.weight.map_or_else(String::new, |place| column_name(&names, place));
+    let Dialect { form: of, comments, begin, .. } = dialect;
+    let layout = Layout { form: of, comments, width, begin, key, is_braced, weight_name };
+    Ok(TableHead { columns, id_type, weight, notes: form, layout: Some(layout), names })
+}
+
+/// The beginning of a file: a header and a row at least, and whether it is all.
+fn beginning(file: &InputFile) -> Result<(Vec<u8>, bool)> {
     let mut input = Input::peek(file)?;
     let (mut head, mut wanted) = (Vec::new(), HEAD_BYTES);
-    let is_whole = loop {
+    loop {
         let begin = head.len();
         head.resize(wanted, 0);
         let (read, failure) = input.fill(&mut head[begin..]);
@@ -57,157 +107,248 @@ pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOpt
             return Err(failure);
         }
         let is_whole = head.len() < wanted;
-        if is_whole || wanted >= HEAD_BYTES_MAX || has_rows(&head) {
-            break is_whole;
+        if is_whole || wanted >= HEAD_BYTES_MAX || Sample::new(&head, false).has_rows() {
+            return Ok((head, is_whole));
         }
         wanted *= 4;
-    };
-    let dialect = Dialect::of(&head, is_whole, options.separator, options.header);
-    let Some(first) = dialect.rows.first() else {
-        return Err(Error::file(path, "rows with a source and a dest", "none"));
-    };
-    let braced = dialect.separator == b' ' && first.get(2).is_some_and(|cell| cell.starts_with(b"{"));
-    let width = if braced { 2 } else { first.len() };
-    let name = |place: usize| match dialect.has_header {
-        true => String::from_utf8_lossy(&first[place]).into_owned(),
-        false => String::new(),
-    };
-    let names: Vec<String> = (0..width).map(name).collect();
-    let mut columns = Columns::choose(path, &names, &options.columns, dialect.has_header)?;
-    // Without names, a third column is the weight, as in plain lists.
-    if !dialect.has_header && options.columns.numbers.is_none() && width == 3 {
-        columns.weight = (0..3).find(|place| ![columns.source, columns.dest].contains(place));
     }
+}
+
+fn column_name(names: &[String], place: usize) -> String {
+    match names.get(place).filter(|name| !name.is_empty()) {
+        Some(name) => format!("column `{name}`"),
+        None => format!("column {}", place + 1),
+    }
+}
+
+/// The attribute in braces that is the weight: the one asked for, otherwise `weight` if it is there.
+fn key_of(
+    path: &Path,
+    rows: &[NameList],
+    asked: &mut Option<String>,
+    weights: WeightsOption,
+) -> Result<Option<String>> {
     if weights == WeightsOption::Ignore {
-        columns.weight = None;
+        return Ok(None);
     }
-    let rows = &dialect.rows[usize::from(dialect.has_header)..];
-    let is_integer = |place: usize| {
-        rows.iter().filter_map(|row| row.get(place)).all(|cell| cell.is_empty() || integer(cell).is_some())
+    let key = asked.take().unwrap_or_else(|| "weight".into());
+    if rows.iter().any(|row| braced_weight(row.get(2), &key).is_some()) {
+        return Ok(Some(key));
+    }
+    let mut keys: Vec<String> = rows.iter().flat_map(|row| braced_keys(row.get(2))).collect();
+    keys.sort();
+    keys.dedup();
+    if keys.is_empty() {
+        return Ok(None);
+    }
+    let expected = format!("an attribute {key:?} for weights (--weight NAME; --weight-type ignore reads no weights)");
+    Err(Error::file(path, expected, format!("the attributes {}", keys.join(", "))))
+}
+
+/// The type of the ids in the sample.
+fn id_type(
+    path: &Path,
+    rows: &[NameList],
+    columns: Columns,
+    are_names: bool,
+    notes: &mut Vec<String>,
+) -> Result<IdType> {
+    let ends = [columns.source, columns.dest];
+    let cells = || rows.iter().flat_map(|row| ends.into_iter().filter(|&end| end < row.len()).map(|end| row.get(end)));
+    let ids = || cells().filter(|cell| !cell.is_empty());
+    if ids().next().is_none() {
+        return Ok(IdType::String);
+    }
+    if ids().all(|cell| integer(cell).is_some()) {
+        let has_zeros = ids().any(has_leading_zero);
+        if has_zeros {
+            notes.push("ids with leading zeros are names".into());
+        }
+        return Ok(if has_zeros { IdType::String } else { IdType::Integer });
+    }
+    let is_decimal = |cell: &[u8]| integer(cell).is_none() && !cell.starts_with(b"-") && is_number(cell);
+    if let Some(decimal) = ids().find(|cell| is_decimal(cell)).filter(|_| !are_names && ids().all(is_number)) {
+        let expected = "ids that are integers or names (write 1 for 1.0; --names takes ids as they are written; \
+                        --source, --dest and --columns choose other columns)";
+        let found = format!("decimal numbers such as {}", String::from_utf8_lossy(decimal));
+        return Err(Error::file(path, expected, found));
+    }
+    Ok(IdType::String)
+}
+
+/// Whether an integer is written with leading zeros: it is a name then, since another one may have fewer.
+pub(in super::super) fn has_leading_zero(cell: &[u8]) -> bool {
+    matches!(cell, [b'0', b'0'..=b'9', ..])
+}
+
+/// Refuses a column of weights that has no numbers.
+fn check_weights(path: &Path, name: &str, place: usize, rows: &[NameList], dialect: &Dialect) -> Result<()> {
+    let first = rows.first().filter(|row| place < row.len()).map(|row| row.get(place));
+    let Some(cell) = first.filter(|cell| !is_number(cell) && !cell.is_empty()) else { return Ok(()) };
+    let column = column_name(&[vec![String::new(); place], vec![name.to_owned()]].concat(), place);
+    let expected = match dialect.header {
+        Some(_) => format!("numbers in the {column} of weights (--weight NAME chooses another; --weight-type ignore)"),
+        None => format!(
+            "numbers in {column}, which has the weights (--columns 1,{} if it has the dests; --weight-type ignore if it \
+             is not to be read)",
+            place + 1
+        ),
     };
-    let is_integer = is_integer(columns.source) && is_integer(columns.dest) && !rows.is_empty();
-    let weight = weights.resolve(stated_weight(rows, columns.weight, braced && weights != WeightsOption::Ignore));
-    if weight.is_some() && columns.weight.is_none() && !braced {
-        return Err(Error::file(path, "a column of weights, since a type of weights was asked for", "none"));
-    }
-    let header = if dialect.has_header { "with a header" } else { "without a header" };
-    Ok(TableHead {
-        columns,
-        id_type: if is_integer { IdType::Integer } else { IdType::String },
-        weight,
-        notes: format!("separated by {}, {header}", dialect.separator_name()),
-        form: Some(Form { separator: dialect.separator, has_header: dialect.has_header, width, braced }),
-        names,
-    })
+    Err(Error::file(path, expected, format!("{:?}", String::from_utf8_lossy(cell))))
 }
 
-/// The narrowest type for the weights in some rows; none if there are no weights.
-fn stated_weight(rows: &[Vec<Vec<u8>>], column: Option<usize>, braced: bool) -> Option<WeightType> {
-    let mut found = None;
-    for row in rows {
-        let attributes = if braced { row.get(2..).unwrap_or_default().concat() } else { Vec::new() };
-        let cell = match column {
-            Some(place) => row.get(place).map(Vec::as_slice),
-            None => braced_weight(&attributes),
-        };
-        let Some(cell) = cell else { continue };
-        let is_integer = integer(cell).is_some_and(|value| u32::try_from(value).is_ok());
-        found = if is_integer { found.or(Some(WeightType::U32)) } else { Some(WeightType::F32) };
-    }
-    found.or(column.map(|_| WeightType::U32))
+/// The narrowest type for some weights; none without weights.
+fn stated_weight<'a>(mut weights: impl Iterator<Item = &'a [u8]>) -> Option<WeightType> {
+    let of = |cell: &[u8]| match integer(cell).is_some_and(|value| u32::try_from(value).is_ok()) {
+        true => WeightType::U32,
+        false => WeightType::F32,
+    };
+    let first = of(weights.next()?);
+    Some(if weights.any(|cell| of(cell) == WeightType::F32) { WeightType::F32 } else { first })
 }
 
-/// A file's bytes for the parser; ends with an error if a row is too long.
-struct Text {
+/// The text of a file, row by row.
+struct Lines {
     input: Input,
-    /// The number of bytes passed since a row began; reset by the reader.
-    since_row: Arc<AtomicU64>,
-    consumed: Arc<AtomicU64>,
+    buffer: Vec<u8>,
+    at: usize,
+    end: usize,
+    is_ended: bool,
     failure: Option<Error>,
+    /// The line at `at`, from 0.
+    line: u64,
 }
 
-/// The error of a row that does not end.
-const ENDLESS: &str = "a row without an end";
+impl Lines {
+    fn open(input: Input, (bytes, lines): (usize, u64)) -> Result<Self> {
+        let buffer = vec![0; BUFFER_BYTES];
+        let mut text = Self { input, buffer, at: 0, end: 0, is_ended: false, failure: None, line: lines };
+        let mut left = bytes;
+        while left > 0 && text.more()? {
+            let skipped = left.min(text.end);
+            (text.at, left) = (skipped, left - skipped);
+        }
+        Ok(text)
+    }
 
-impl Read for Text {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    /// Reads more after what is left; false at the end of the file, or if the row at `at` is too long.
+    fn more(&mut self) -> Result<bool> {
         if let Some(failure) = self.failure.take() {
-            return Err(io::Error::other(failure));
+            return Err(failure);
         }
-        if self.since_row.fetch_add(buffer.len() as u64, Relaxed) > ROW_BYTES_MAX {
-            return Err(io::Error::other(ENDLESS));
+        if self.is_ended || self.end - self.at > ROW_BYTES_MAX {
+            return Ok(false);
         }
-        let (read, failure) = self.input.fill(buffer);
-        self.consumed.store(self.input.consumed_bytes(), Relaxed);
-        match failure {
-            Some(failure) if read == 0 => Err(io::Error::other(failure)),
-            later => {
-                self.failure = later;
-                Ok(read)
+        self.buffer.copy_within(self.at..self.end, 0);
+        (self.at, self.end) = (0, self.end - self.at);
+        if self.end * 2 > self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        let (read, failure) = self.input.fill(&mut self.buffer[self.end..]);
+        self.end += read;
+        self.is_ended = self.end < self.buffer.len() && failure.is_none();
+        self.failure = failure;
+        Ok(read > 0 || self.failure.is_some())
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.buffer[self.at..self.end]
+    }
+
+    /// Moves past a part of the rest.
+    fn advance(&mut self, length: usize) {
+        self.line += memchr::memchr_iter(b'\n', &self.rest()[..length]).count() as u64;
+        self.at += length;
+    }
+
+    /// The next line, with its end, without moving past it; `None` at the end of the file.
+    fn line(&mut self) -> Result<Option<&[u8]>> {
+        loop {
+            if let Some(length) = memchr::memchr(b'\n', self.rest()) {
+                return Ok(Some(&self.buffer[self.at..self.at + length + 1]));
+            }
+            if !self.more()? {
+                if self.end - self.at > ROW_BYTES_MAX {
+                    let expected = format!("a line of at most {ROW_BYTES_MAX} bytes");
+                    return Err(self.error(expected, self.rest()));
+                }
+                return Ok(Some(self.rest()).filter(|rest| !rest.is_empty()));
             }
         }
+    }
+
+    /// An error in the row at `at`.
+    fn error(&self, expected: impl Into<Expected>, found: &[u8]) -> Error {
+        let line = &found[..memchr::memchr(b'\n', found).unwrap_or(found.len())];
+        Error::line(self.input.path(), self.line + 1, expected.into(), line)
     }
 }
 
 /// The rows of one file.
 pub(super) struct CsvRows {
-    path: PathBuf,
-    reader: csv::Reader<BufReader<Text>>,
-    record: csv::ByteRecord,
-    form: Form,
+    lines: Lines,
+    cells: NameList,
+    layout: Layout,
     plan: Plan,
-    since_row: Arc<AtomicU64>,
-    consumed: Arc<AtomicU64>,
-    /// Lines before the first row.
-    skipped: u64,
-    memory_bytes: u64,
     rows: u64,
 }
 
 impl CsvRows {
-    pub(super) fn open(file: &InputFile, form: Form, plan: Plan, memory_bytes: u64) -> Result<Self> {
+    pub(super) fn open(file: &InputFile, layout: Layout, plan: Plan, memory_bytes: u64) -> Result<Self> {
         let input = Input::open(file, memory_bytes, Unpack::ByContent)?;
-        let memory_bytes = input.memory_bytes() + 2 * BUFFER_BYTES as u64 + 4 * BATCH_BYTES as u64;
-        let (since_row, consumed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-        let text = Text { input, since_row: Arc::clone(&since_row), consumed: Arc::clone(&consumed), failure: None };
-        let mut text = BufReader::with_capacity(BUFFER_BYTES, text);
-        let skipped = skip_comments(&mut text).map_err(|error| of_io(file, error))?;
-        let reader = csv::ReaderBuilder::new()
-            .delimiter(form.separator)
-            .has_headers(form.has_header)
-            .flexible(true)
-            .trim(csv::Trim::All)
-            .buffer_capacity(BUFFER_BYTES)
-            .from_reader(text);
-        let (path, record) = (file.path().to_owned(), csv::ByteRecord::new());
-        Ok(Self { path, reader, record, form, plan, since_row, consumed, skipped, memory_bytes, rows: 0 })
+        let lines = Lines::open(input, layout.begin)?;
+        Ok(Self { lines, cells: NameList::default(), layout, plan, rows: 0 })
     }
 
-    /// Appends the row that was read last.
-    fn push(&self, batch: &mut RowBatch) -> Result<(), Expected> {
-        let Form { separator, width, braced, .. } = self.form;
-        let columns = self.plan.columns;
-        let (source, dest, of_weight) = if separator == b' ' {
-            // Blanks at both ends, and between columns, are no cells.
-            let mut cells = [&b""[..]; 3];
-            let wanted = [Some(columns.source), Some(columns.dest), columns.weight];
-            let mut found = 0;
-            for cell in self.record.iter().filter(|cell| !cell.is_empty()) {
-                for (cell_of, _) in cells.iter_mut().zip(wanted).filter(|(_, place)| *place == Some(found)) {
-                    *cell_of = cell;
-                }
-                found += 1;
+    /// Moves to the next row and splits it; returns its length, or `None` at the end of the file.
+    fn next_row(&mut self) -> Result<Option<usize>> {
+        let Self { lines, cells, layout, .. } = self;
+        loop {
+            let Some(line) = lines.line()? else { return Ok(None) };
+            let length = line.len();
+            if line.trim_ascii().is_empty() {
+                lines.advance(length);
+                continue;
             }
-            self.check_width(found, width, braced)?;
-            (cells[0], cells[1], cells[2])
-        } else {
-            self.check_width(self.record.len(), width, false)?;
-            let cell = |place: usize| self.record.get(place).unwrap_or_default();
-            (cell(columns.source), cell(columns.dest), columns.weight.map_or(&b""[..], cell))
-        };
+            if layout.comments.begin(line) {
+                let is_alike = !layout.comments.is_sure
+                    && layout.form.split(line, cells).is_ok()
+                    && is_row(cells, layout.width, layout.is_braced);
+                if is_alike {
+                    return Err(lines.error(
+                        "a comment or a row: the line begins with a mark of comments and has as many columns as the \
+                         rows (--comment '#' skips such lines, --comment none takes them as rows)",
+                        lines.rest(),
+                    ));
+                }
+                lines.advance(length);
+                continue;
+            }
+            match layout.form.split(lines.rest(), cells) {
+                Ok(length) => return Ok(Some(length)),
+                // The row may go on in what has not been read yet.
+                Err(Malformed::Unclosed) if layout.form.has_line_breaks() && lines.more()? => {}
+                Err(Malformed::Unclosed) if layout.form.has_line_breaks() => {
+                    let expected = "a closing quote before the end of the file, in at most 16 MiB (is a quote not \
+                                    closed? --quotes none takes quotes as characters)";
+                    return Err(lines.error(expected, lines.rest()));
+                }
+                Err(fault) => return Err(lines.error(fault.expected(), lines.rest())),
+            }
+        }
+    }
+
+    /// Appends the row that was split last.
+    fn push(&self, batch: &mut RowBatch) -> Result<(), Expected> {
+        let Layout { width, is_braced, key, .. } = &self.layout;
+        let (columns, cells) = (self.plan.columns, &self.cells);
+        if !is_row(cells, *width, *is_braced) {
+            return Err(format!("{width} columns, as in the first row ({} here)", cells.len()).into());
+        }
+        let (source, dest) = (cells.get(columns.source), cells.get(columns.dest));
         match &mut batch.ids {
             Ids::Integers(pairs) => {
-                let id = |cell| integer(cell).ok_or_else(|| self.no_integer(cell));
+                let id = |cell| integer(cell).filter(|_| !has_leading_zero(cell)).ok_or_else(|| no_integer(cell));
                 pairs.push([id(source)?, id(dest)?]);
             }
             Ids::Names(names) => {
@@ -223,72 +364,37 @@ impl CsvRows {
             }
         }
         if let Some(of) = self.plan.weight {
-            let attributes = if braced { self.record.iter().skip(2).collect::<Vec<_>>().concat() } else { Vec::new() };
-            let cell = if braced { braced_weight(&attributes).unwrap_or_default() } else { of_weight };
-            batch.weights.push(weight(cell, of)?);
+            let cell = match (key, columns.weight) {
+                (Some(key), _) => braced_weight(cells.get(2), key).unwrap_or_default(),
+                (None, place) => place.map_or(&b""[..], |place| cells.get(place)),
+            };
+            let name = &self.layout.weight_name;
+            let explained = |expected: Expected| match name.is_empty() {
+                true => expected,
+                false => format!("{expected} in {name} (--weight-type ignore reads no weights)").into(),
+            };
+            batch.weights.push(weight(cell, of).map_err(explained)?);
         }
         Ok(())
     }
-
-    fn check_width(&self, found: usize, width: usize, braced: bool) -> Result<(), Expected> {
-        if found == width || braced && found >= width {
-            return Ok(());
-        }
-        Err(format!("{width} columns, as in the first row ({found} here)").into())
-    }
-
-    #[cold]
-    fn no_integer(&self, cell: &[u8]) -> Expected {
-        if cell.is_empty() {
-            "an id; a cell is empty".into()
-        } else {
-            format!("{ID}, as in the rows before; --names takes ids as names").into()
-        }
-    }
-
-    fn failed(&self, error: csv::Error) -> Error {
-        // Where the row begins: the reader is at its end.
-        let begin = self.record.position().unwrap_or(self.reader.position());
-        let line = begin.line() + self.skipped;
-        match error.into_kind() {
-            csv::ErrorKind::Io(error) if error.get_ref().is_some_and(|inner| inner.to_string() == ENDLESS) => {
-                let expected = format!("a row of at most {ROW_BYTES_MAX} bytes (is a quote not closed?)");
-                Error::line(&self.path, line, expected, b"a longer one")
-            }
-            csv::ErrorKind::Io(error) => match error.downcast::<Error>() {
-                Ok(error) => error,
-                Err(error) => Error::io(&self.path, "read")(error),
-            },
-            other => Error::line(&self.path, line, "a row of a CSV file", format!("{other:?}").as_bytes()),
-        }
-    }
 }
 
-/// The reader's error behind one of the parser.
-fn of_io(file: &InputFile, error: io::Error) -> Error {
-    error.downcast::<Error>().unwrap_or_else(|error| Error::io(file.path(), "read")(error))
+/// Whether cells are as many as those of a row: an empty one may follow, and attributes in braces.
+fn is_row(cells: &NameList, width: usize, is_braced: bool) -> bool {
+    let last = || cells.get(cells.len() - 1);
+    cells.len() == width || cells.len() == width + 1 && (last().is_empty() || is_braced && last().starts_with(b"{"))
 }
 
-/// Skips a byte order mark, and the comments and empty lines at the beginning; returns their number.
-fn skip_comments(text: &mut impl BufRead) -> io::Result<u64> {
-    if text.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
-        text.consume(3);
-    }
-    let mut lines = 0;
-    while let Some(b'#' | b'%' | b'\n' | b'\r') = text.fill_buf()?.first() {
-        // Not into memory: a comment may be of any length.
-        loop {
-            let buffer = text.fill_buf()?;
-            let end = memchr::memchr(b'\n', buffer);
-            let (length, is_end) = (end.map_or(buffer.len(), |end| end + 1), end.is_some() || buffer.is_empty());
-            text.consume(length);
-            if is_end {
-                break;
-            }
+#[cold]
+fn no_integer(cell: &[u8]) -> Expected {
+    match cell {
+        [] => "an id; a cell is empty".into(),
+        _ if integer(cell).is_some() => {
+            "an id without leading zeros, as in the rows before (--names takes ids as names, as they are written)"
+                .into()
         }
-        lines += 1;
+        _ => format!("{ID}, as in the rows before; --names takes ids as names").into(),
     }
-    Ok(lines)
 }
 
 impl Rows for CsvRows {
@@ -298,22 +404,10 @@ impl Rows for CsvRows {
         batches.clear();
         let mut bytes = 0;
         while batch.ids.rows() < BATCH_ROWS && bytes < BATCH_BYTES {
-            self.since_row.store(0, Relaxed);
-            let mut record = std::mem::take(&mut self.record);
-            let read = self.reader.read_byte_record(&mut record);
-            self.record = record;
-            if !read.map_err(|error| self.failed(error))? {
-                break;
-            }
-            if self.form.separator == b' ' && self.record.iter().all(<[u8]>::is_empty) {
-                continue;
-            }
-            bytes += self.record.as_slice().len();
-            if let Err(expected) = self.push(&mut batch) {
-                let line = self.record.position().map_or(0, csv::Position::line) + self.skipped;
-                let cells: Vec<&[u8]> = self.record.iter().collect();
-                return Err(Error::line(&self.path, line, expected, &cells.join(&self.form.separator)));
-            }
+            let Some(length) = self.next_row()? else { break };
+            bytes += length;
+            self.push(&mut batch).map_err(|expected| self.lines.error(expected, self.lines.rest()))?;
+            self.lines.advance(length);
         }
         self.rows += batch.ids.rows() as u64;
         if batch.ids.rows() > 0 {
@@ -323,10 +417,10 @@ impl Rows for CsvRows {
     }
 
     fn consumed_bytes(&self) -> u64 {
-        self.consumed.load(Relaxed)
+        self.lines.input.consumed_bytes()
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.memory_bytes
+        self.lines.input.memory_bytes() + 2 * BUFFER_BYTES as u64 + 4 * BATCH_BYTES as u64
     }
 }

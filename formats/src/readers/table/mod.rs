@@ -15,10 +15,13 @@ mod columns;
 mod csv;
 mod dialect;
 mod files;
+mod form;
+mod header;
 mod names;
 mod numbers;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod roles;
 mod rows;
 #[cfg(feature = "parquet")]
 mod schema;
@@ -30,6 +33,7 @@ mod spool;
 pub use arrow::MemoryTable;
 pub use columns::ColumnChoice;
 pub use files::input_files;
+pub use form::{CommentsOption, QuotesOption, Separator};
 pub use names::{IdType, NameList};
 pub use numbers::{Numbers, WithVertices};
 pub use rows::{Ids, RowBatch};
@@ -37,8 +41,9 @@ pub use source::{Table, Taken};
 #[cfg(feature = "parquet")]
 pub use spool::Spool;
 
-pub(super) use dialect::looks_like;
-pub(super) use rows::braced_weight;
+pub(super) use columns::TWO_OR_THREE;
+pub(super) use csv::has_leading_zero;
+pub(super) use dialect::{Sample, is_plain_list, looks_like};
 
 use super::{InputFile, Kind, Options};
 use crate::edge::EdgeSource;
@@ -51,8 +56,12 @@ pub struct TableOptions {
     pub columns: ColumnChoice,
     /// Whether the first row of a CSV file has the names of its columns; `None` recognises it.
     pub header: Option<bool>,
-    /// The byte between the columns of a CSV file; `None` recognises it.
-    pub separator: Option<u8>,
+    /// What is between the columns of a CSV file; `None` recognises it.
+    pub separator: Option<Separator>,
+    /// Whether quotes enclose cells of a CSV file.
+    pub quotes: QuotesOption,
+    /// Which lines of a CSV file are comments.
+    pub comments: CommentsOption,
     /// Whether ids are names, even if all are integers.
     pub names: bool,
     /// Whether the ids of the two columns are apart: each gets the name of its column before it.

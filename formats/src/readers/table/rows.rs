@@ -57,12 +57,25 @@ pub(super) trait Rows: Send {
     fn memory_bytes(&self) -> u64;
 }
 
-/// The weight in attributes as NetworkX writes them: `{'weight': 2.5, …}`.
-pub(in super::super) fn braced_weight(attributes: &[u8]) -> Option<&[u8]> {
-    let at = memchr::memmem::find(attributes, b"'weight':")? + b"'weight':".len();
-    let rest = attributes[at..].trim_ascii_start();
+/// The value of an attribute as NetworkX writes them: `{'weight': 2.5, …}`.
+pub(super) fn braced_weight<'a>(attributes: &'a [u8], key: &str) -> Option<&'a [u8]> {
+    let rest = memchr::memmem::find_iter(attributes, key).find_map(|at| {
+        let quote = *attributes[..at].last().filter(|&&quote| matches!(quote, b'\'' | b'"'))?;
+        attributes[at + key.len()..].strip_prefix(&[quote, b':'])
+    });
+    let rest = rest?.trim_ascii_start();
     let length = rest.iter().position(|byte| matches!(byte, b',' | b'}' | b' ')).unwrap_or(rest.len());
     Some(&rest[..length])
+}
+
+/// The names of the attributes.
+pub(super) fn braced_keys(attributes: &[u8]) -> impl Iterator<Item = String> {
+    let parts = attributes.split(|byte| matches!(byte, b',' | b'{'));
+    parts.filter_map(|part| {
+        let key = part.trim_ascii_start().strip_prefix(b"'")?;
+        let end = memchr::memmem::find(key, b"':")?;
+        Some(String::from_utf8_lossy(&key[..end]).into_owned())
+    })
 }
 
 #[cfg(test)]
@@ -70,9 +83,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_in_braces() {
-        assert_eq!(braced_weight(b"{}"), None);
-        assert_eq!(braced_weight(b"{'weight': 2.5}"), Some(&b"2.5"[..]));
-        assert_eq!(braced_weight(b"{'x': 1, 'weight':7, 'y': 2}"), Some(&b"7"[..]));
+    fn attributes_in_braces() {
+        assert_eq!(braced_weight(b"{}", "weight"), None);
+        assert_eq!(braced_weight(b"{'weight': 2.5}", "weight"), Some(&b"2.5"[..]));
+        assert_eq!(braced_weight(b"{'x': 1, 'weight':7, 'y': 2}", "weight"), Some(&b"7"[..]));
+        assert_eq!(braced_weight(b"{'x': 1, 'distance': 2.5}", "distance"), Some(&b"2.5"[..]));
+        assert!(braced_keys(b"{'x': 1, 'y z': 'a, b'}").eq(["x", "y z"].map(str::to_owned)));
     }
 }

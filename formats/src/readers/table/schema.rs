@@ -20,7 +20,7 @@ pub(super) fn head(
 ) -> Result<TableHead> {
     let path = file.path();
     let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let mut columns = choose(path, schema, &names, options)?;
+    let mut columns = Columns::choose(path, &names, &options.columns)?;
     let of = |column: usize| {
         let field = schema.field(column);
         id_type(field, is_uuid(column)).ok_or_else(|| {
@@ -56,15 +56,7 @@ pub(super) fn head(
     if weight.is_some() && stated.is_none() {
         return Err(Error::file(path, "a column of weights, since a type of weights was asked for", "none"));
     }
-    Ok(TableHead { names, columns, id_type, weight, notes: String::new(), form: None })
-}
-
-/// The columns by names and options; without any, the first two that can be ids.
-fn choose(path: &Path, schema: &Schema, names: &[String], options: &TableOptions) -> Result<Columns> {
-    Columns::choose(path, names, &options.columns, true).or_else(|error| match schema.fields().len() {
-        1 if options.columns.numbers == Some((1, 1, None)) => Ok(Columns { source: 0, dest: 0, weight: None }),
-        _ => Err(error),
-    })
+    Ok(TableHead { names, columns, id_type, weight, notes: String::new(), layout: None })
 }
 
 /// The error of a value that is no id or weight.

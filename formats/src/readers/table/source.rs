@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::columns::{ColumnChoice, Columns, listed};
-use super::csv::{self, CsvRows, Form};
+use super::csv::{self, CsvRows, Layout};
 use super::names::IdType;
 use super::rows::{RowBatch, Rows};
 use super::{InputFile, Kind, Options, TableOptions};
@@ -20,7 +20,7 @@ pub(super) struct TableHead {
     /// The form of the file, for people.
     pub notes: String,
     /// How a CSV file is written.
-    pub form: Option<Form>,
+    pub layout: Option<Layout>,
 }
 
 /// What is read of a file's rows.
@@ -137,7 +137,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Opens a table of vertices: the ids in its first column are its sources, and its dests.
+    /// Opens a table of vertices: the ids in one of its columns are its sources, and its dests.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -149,8 +149,7 @@ impl Table {
             Ok(kind) => return Err(Error::file(file.path(), "a table of vertices", format!("the kind {kind}"))),
             Err(error) => return Err(error),
         };
-        let columns = ColumnChoice { numbers: Some((1, 1, None)), ..ColumnChoice::default() };
-        let table = TableOptions { columns, bipartite: false, ..table.clone() };
+        let table = TableOptions { columns: ColumnChoice::of_vertices(), bipartite: false, ..table.clone() };
         Self::open(std::slice::from_ref(file), kind, options, &table)
     }
 
@@ -164,8 +163,8 @@ impl Table {
             weight: self.info.weights,
             prefixes: self.prefixes.clone(),
         };
-        Ok(match head.form {
-            Some(form) => Box::new(CsvRows::open(file, form, plan, self.memory_bytes)?),
+        Ok(match head.layout.clone() {
+            Some(layout) => Box::new(CsvRows::open(file, layout, plan, self.memory_bytes)?),
             #[cfg(feature = "parquet")]
             None if self.kind == Kind::Parquet => {
                 Box::new(super::parquet::ParquetRows::open(file, plan, self.memory_bytes)?)
@@ -261,8 +260,12 @@ fn taken(
         name => format!("`{name}`"),
     };
     let Columns { source, dest, weight } = head.columns;
-    let mut text = format!("source {}, dest {}", column(source), column(dest));
+    let mut text = match source == dest {
+        true => format!("ids in {}", column(source)),
+        false => format!("source {}, dest {}", column(source), column(dest)),
+    };
     match (weight, weights) {
+        _ if source == dest => Ok(()),
         (Some(place), Some(of)) => write!(text, ", weight {} ({})", column(place), format!("{of:?}").to_lowercase()),
         (None, Some(_)) => write!(text, ", weights in braces"),
         _ => write!(text, ", no weights"),
