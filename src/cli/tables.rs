@@ -109,11 +109,15 @@ fn what_was_taken(report: &FormatReport, taken: &str) -> String {
     let (loops, repeated) = (count(seen.self_loops), count(*repeated));
     writeln!(text, "{directed}, {weights}; {}; {loops} self-loops, {repeated} repeated edges", original_ids(manifest))
         .ok();
+    if seen.both_ways > 0 {
+        let both = count(seen.both_ways);
+        writeln!(text, "{both} edges are in the list in both directions already: no reverses are added to them").ok();
+    }
     if manifest.directed {
         match seen.undirected {
             Some(Undirected::BothWays) => {
                 text += "hint: every sampled edge has its reverse, as in an undirected graph; --symmetrize \
-                         --remove-duplicates makes it one\n"
+                         makes it one\n"
             }
             Some(Undirected::OneWay) => {
                 text += "hint: no two edges lead in opposite directions, and ids only ascend or only descend along \

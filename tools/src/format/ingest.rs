@@ -8,6 +8,7 @@
 //! ```
 
 use super::id_map::{IdCollector, IdMap};
+use super::intake::Intake;
 use super::memory::BASE_BYTES;
 use super::naming::Naming;
 use super::record::{Record, sortable};
@@ -62,12 +63,15 @@ pub fn ingest<R: Record>(
     let space = id_space(&info, options);
     let mut ingest = Ingest {
         space,
-        mirror: info.mirror || options.symmetrize,
         keep_loops: !options.remove_self_loops,
         weights: info.weights.filter(|_| options.keep_weights),
         // An input that is declared undirected and is not mirrored must list each edge at both ends.
         balance: (!info.directed && !info.mirror && !options.symmetrize).then(Balance::default),
-        sorter,
+        // Edges that a seed generates are mirrored one by one, wherever they are generated.
+        intake: match options.symmetrize && source.parts().is_none() {
+            true => Intake::union(sorter),
+            false => Intake::plain(sorter, info.mirror || options.symmetrize),
+        },
         collector: IdCollector::new(sort_share(options)),
         survey: Survey::default(),
         largest: None,
@@ -178,11 +182,10 @@ fn check_proportion(input: &Input, space: IdSpace, vertices: u64, edges: u64) ->
 
 struct Ingest<'a, R> {
     space: IdSpace,
-    mirror: bool,
     keep_loops: bool,
     weights: Option<WeightType>,
     balance: Option<Balance>,
-    sorter: Sorter<R>,
+    intake: Intake<R>,
     collector: IdCollector,
     survey: Survey,
     largest: Option<u64>,
@@ -275,11 +278,7 @@ impl<R: Record> Ingest<'_, R> {
             self.self_loops_removed += 1;
             return Ok(());
         }
-        self.sorter.push(R::new(source, dest, weight))?;
-        if self.mirror && source != dest {
-            self.sorter.push(R::new(dest, source, weight))?;
-        }
-        Ok(())
+        self.intake.push(source, dest, weight)
     }
 
     /// The 32 bits by which an id is sorted.
@@ -315,7 +314,7 @@ impl<R: Record> Ingest<'_, R> {
         })?;
         extra.iter().for_each(|&id| collector.insert(id));
         self.map = Some(collector.finish()?);
-        self.sorter.clear();
+        self.intake.clear();
         (self.input_edges, self.self_loops_removed) = (0, 0);
         self.survey = Survey::default();
         self.balance = self.balance.as_ref().map(|_| Balance::default());
@@ -327,7 +326,7 @@ impl<R: Record> Ingest<'_, R> {
     fn spool_wide_ids(&mut self, source: &mut dyn EdgeSource) -> Result<()> {
         // The edge with the wide id has been counted, but not processed.
         self.input_edges -= 1;
-        let mut spool = Spool::new(self.sorter.folder(), source.place())?;
+        let mut spool = Spool::new(self.intake.sorter().folder(), source.place())?;
         let (rest, from) = (std::mem::take(&mut self.chunk), self.at);
         let collector = &mut self.collector;
         let mut keep = |edge: &Edge| {
@@ -360,24 +359,18 @@ impl<R: Record> Ingest<'_, R> {
     fn take_spooled(&mut self, spool: Spool) -> Result<()> {
         let memory_bytes = self.collector.memory_bytes();
         let map = std::mem::replace(&mut self.collector, IdCollector::new(memory_bytes)).finish()?;
-        let before = self.sorter.renewed();
-        let before = std::mem::replace(&mut self.sorter, before).finish()?;
-        // The sorter's edges are already mirrored and without loops.
-        let mut numbered = Spool::new(self.sorter.folder(), spool.input().to_owned())?;
-        before.for_each_unordered(|records| {
-            records.iter().try_for_each(|record| {
-                let (source, dest, weight) = record.parts();
-                numbered.push(&Edge { source: map.vertex(source.into()), dest: map.vertex(dest.into()), weight })
-            })
+        // The edges so far are already without loops, if those are dropped.
+        let mut numbered = Spool::new(self.intake.sorter().folder(), spool.input().to_owned())?;
+        self.intake.drain(|source, dest, weight| {
+            numbered.push(&Edge { source: map.vertex(source.into()), dest: map.vertex(dest.into()), weight })
         })?;
-        drop(before);
         self.balance = self.balance.as_ref().map(|_| Balance::default());
         numbered.for_each(|edge| {
             let (source, dest) = (edge.source as u32, edge.dest as u32);
             if let Some(balance) = &mut self.balance {
                 balance.add(source, dest, edge.weight);
             }
-            self.sorter.push(R::new(source, dest, edge.weight))
+            self.intake.push(source, dest, edge.weight)
         })?;
         self.map = Some(map);
         let cancel = self.cancel;
@@ -402,12 +395,12 @@ impl<R: Record> Ingest<'_, R> {
         if self.space != IdSpace::Named && !insisted {
             check_proportion(input, self.space, naming.vertices(), self.input_edges)?;
         }
-        let edges = self.sorter.finish()?;
+        let (edges, both_ways) = self.intake.finish()?;
         if self.balance.is_some_and(|balance| !balance.is_even()) {
             return Err(reverses::error(&edges, &naming, self.weights, &input.place, open, self.cancel));
         }
         let (input_edges, self_loops_removed) = (self.input_edges, self.self_loops_removed);
-        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen: self.survey.seen() })
+        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen: Seen { both_ways, ..self.survey.seen() } })
     }
 }
 

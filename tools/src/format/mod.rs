@@ -20,6 +20,7 @@ mod distribute;
 mod formatter;
 mod id_map;
 mod ingest;
+mod intake;
 mod listed;
 mod memory;
 mod naming;

@@ -40,7 +40,8 @@ pub struct FormatOptions {
     pub layout: Layout,
     /// Whether to keep the source's weights.
     pub keep_weights: bool,
-    /// Whether to add the reverse of every edge: the graph becomes undirected.
+    /// Whether to add the reverse of every edge that is not in the list itself: the graph becomes undirected. Edges that
+    /// a seed generates have their reverses added in any case.
     pub symmetrize: bool,
     /// Whether to keep only one of several edges with the same ends: the one with the smallest weight.
     pub remove_duplicates: bool,

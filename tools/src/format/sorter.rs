@@ -56,6 +56,16 @@ impl<R: Record> Sorter<R> {
         Self { sorts: false, ..self }
     }
 
+    /// Sorts the records, too.
+    pub fn sorted(self) -> Self {
+        Self { sorts: true, ..self }
+    }
+
+    /// Takes at most one part in so many of its memory.
+    pub fn with_share(self, parts: usize) -> Self {
+        Self { records_max: (self.records_max / parts).max(RECORDS_MIN), ..self }
+    }
+
     /// The folder of its runs.
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -20,6 +20,8 @@ pub struct Seen {
     pub undirected: Option<Undirected>,
     /// Whether no vertex has both an edge that leaves it and one that enters it: two kinds of vertices.
     pub bipartite: bool,
+    /// Edges whose reverse was in a list that was symmetrized: they are kept as often as in one direction.
+    pub both_ways: u64,
 }
 
 /// Why a graph looks undirected.
@@ -114,7 +116,7 @@ impl Survey {
             () => None,
         };
         let bipartite = vertices.len() >= MEMBERS_MIN && vertices.values().all(|&flags| flags != 3);
-        Seen { self_loops: self.self_loops, undirected, bipartite }
+        Seen { self_loops: self.self_loops, undirected, bipartite, both_ways: 0 }
     }
 }
 

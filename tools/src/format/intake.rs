@@ -1,0 +1,266 @@
+//! Where edges go as they are read: as they are, or in both directions.
+//!
+//! ```text
+//!  directed      u → v ─▶ sorter
+//!  mirrored      u → v ─▶ sorter: u → v, v → u           the input has each edge once, by its kind
+//!  symmetrized   u → v ─┬─ u ≤ v ─▶ ascending  (u, v) ─┬─▶ union ─▶ sorter: u → v, v → u
+//!                       └─ u > v ─▶ descending (v, u) ─┘
+//! ```
+//!
+//! A list that is to be symmetrized may have both directions of some edges already. Each edge is then kept as often as
+//! it is there in one direction: the union of two multisets has the larger of both counts. Edges with other weights are
+//! other edges.
+
+use super::record::Record;
+use super::sorter::{Collected, Sorter};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use topostream_formats::Result;
+
+/// Blocks of records between the thread that reads a collection and the one that takes them.
+const BLOCKS_AHEAD: usize = 2;
+
+/// The edges of an input, on their way into a sorted collection.
+pub enum Intake<R> {
+    /// Every edge, and its reverse if `mirror`.
+    Plain { sorter: Sorter<R>, mirror: bool },
+    /// The union of the edges and their reverses.
+    Union {
+        /// Edges from the smaller to the larger vertex, and self-loops.
+        ascending: Sorter<R>,
+        /// The reverses of the others.
+        descending: Sorter<R>,
+        /// Takes the union.
+        both: Sorter<R>,
+    },
+}
+
+impl<R: Record> Intake<R> {
+    /// Edges as they are, with their reverses if `mirror`.
+    pub fn plain(sorter: Sorter<R>, mirror: bool) -> Self {
+        Self::Plain { sorter, mirror }
+    }
+
+    /// The union of edges and their reverses, in the memory of `sorter`.
+    pub fn union(sorter: Sorter<R>) -> Self {
+        let part = || sorter.renewed().sorted().with_share(4);
+        Self::Union { ascending: part(), descending: part(), both: sorter.renewed().with_share(2) }
+    }
+
+    /// The sorter of the result.
+    pub fn sorter(&self) -> &Sorter<R> {
+        match self {
+            Self::Plain { sorter, .. } | Self::Union { both: sorter, .. } => sorter,
+        }
+    }
+
+    /// Adds an edge of the input.
+    ///
+    /// # Errors
+    /// Those of [`Sorter::push`].
+    #[inline]
+    pub fn push(&mut self, source: u32, dest: u32, weight: u32) -> Result<()> {
+        match self {
+            Self::Plain { sorter, mirror } => {
+                sorter.push(R::new(source, dest, weight))?;
+                if *mirror && source != dest { sorter.push(R::new(dest, source, weight)) } else { Ok(()) }
+            }
+            Self::Union { ascending, .. } if source <= dest => ascending.push(R::new(source, dest, weight)),
+            Self::Union { descending, .. } => descending.push(R::new(dest, source, weight)),
+        }
+    }
+
+    /// Discards all edges.
+    pub fn clear(&mut self) {
+        match self {
+            Self::Plain { sorter, .. } => sorter.clear(),
+            Self::Union { ascending, descending, .. } => {
+                ascending.clear();
+                descending.clear();
+            }
+        }
+    }
+
+    /// Takes the edges of the input so far, in any order, each once: reverses that were added are left out.
+    ///
+    /// # Errors
+    /// Those of the sorters and of `take`.
+    pub fn drain(&mut self, mut take: impl FnMut(u32, u32, u32) -> Result<()>) -> Result<()> {
+        let each = |sorter: &mut Sorter<R>, take: &mut dyn FnMut(u32, u32, u32) -> Result<()>| {
+            let renewed = sorter.renewed();
+            std::mem::replace(sorter, renewed).finish()?.for_each_unordered(|records| {
+                records.iter().try_for_each(|record| {
+                    let (source, dest, weight) = record.parts();
+                    take(source, dest, weight)
+                })
+            })
+        };
+        match self {
+            Self::Plain { sorter, mirror: false } => each(sorter, &mut take),
+            // Of an edge and its reverse one is taken: as many lead up as down.
+            Self::Plain { sorter, mirror: true } => each(sorter, &mut |source, dest, weight| match source <= dest {
+                true => take(source, dest, weight),
+                false => Ok(()),
+            }),
+            Self::Union { ascending, descending, .. } => {
+                each(ascending, &mut take)?;
+                each(descending, &mut |source, dest, weight| take(dest, source, weight))
+            }
+        }
+    }
+
+    /// The collected edges, and the number of edges whose reverse was in the input too.
+    ///
+    /// # Errors
+    /// Those of the sorters.
+    pub fn finish(self) -> Result<(Collected<R>, u64)> {
+        match self {
+            Self::Plain { sorter, .. } => Ok((sorter.finish()?, 0)),
+            Self::Union { ascending, descending, mut both } => {
+                let (ascending, descending) = (ascending.finish()?, descending.finish()?);
+                let met = union(&ascending, &descending, |record| {
+                    let (source, dest, weight) = record.parts();
+                    both.push(record)?;
+                    if source == dest { Ok(()) } else { both.push(R::new(dest, source, weight)) }
+                })?;
+                drop((ascending, descending));
+                Ok((both.finish()?, met))
+            }
+        }
+    }
+}
+
+/// Passes the union of two sorted collections in order: each record as often as in the collection that has it more
+/// often. Returns the number of records that met an equal one.
+fn union<R: Record>(one: &Collected<R>, other: &Collected<R>, mut take: impl FnMut(R) -> Result<()>) -> Result<u64> {
+    let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
+    thread::scope(|scope| {
+        let reader = scope.spawn(move || send(other, &sender));
+        let (mut others, mut met) = (Blocks { receiver, block: Vec::new(), at: 0 }, 0);
+        let merged = one.for_each(|records| {
+            for &record in records {
+                while let Some(before) = others.peek().filter(|&before| before < record) {
+                    others.at += 1;
+                    take(before)?;
+                }
+                if others.peek() == Some(record) {
+                    others.at += 1;
+                    met += 1;
+                }
+                take(record)?;
+            }
+            Ok(())
+        });
+        let merged = merged.and_then(|()| {
+            while let Some(record) = others.peek() {
+                others.at += 1;
+                take(record)?;
+            }
+            Ok(met)
+        });
+        // A reader that still sends stops, as nobody receives.
+        drop(others);
+        let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        merged.and_then(|met| read.map(|()| met))
+    })
+}
+
+/// Sends the blocks of a collection until they end or the receiver is gone.
+fn send<R: Record>(collected: &Collected<R>, sender: &SyncSender<Vec<R>>) -> Result<()> {
+    let mut is_wanted = true;
+    collected.for_each(|records| {
+        is_wanted = is_wanted && sender.send(records.to_vec()).is_ok();
+        Ok(())
+    })
+}
+
+/// The records that a thread sends.
+struct Blocks<R> {
+    receiver: Receiver<Vec<R>>,
+    block: Vec<R>,
+    at: usize,
+}
+
+impl<R: Record> Blocks<R> {
+    /// The next record; `None` at the end.
+    fn peek(&mut self) -> Option<R> {
+        while self.at == self.block.len() {
+            (self.block, self.at) = (self.receiver.recv().ok()?, 0);
+        }
+        Some(self.block[self.at])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Weighted;
+    use super::*;
+    use crate::progress::Cancel;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn collect(mut intake: Intake<Weighted>, edges: &[(u32, u32, u32)]) -> (Vec<(u32, u32, u32)>, u64) {
+        edges.iter().for_each(|&(source, dest, weight)| intake.push(source, dest, weight).unwrap());
+        let (collected, met) = intake.finish().unwrap();
+        let mut all = Vec::new();
+        let take = |records: &[Weighted]| {
+            all.extend(records.iter().map(|record| record.parts()));
+            Ok(())
+        };
+        collected.for_each(take).unwrap();
+        (all, met)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Compared with counts in a table.
+        #[test]
+        fn edges_are_there_as_often_as_in_one_direction(
+            edges in prop::collection::vec((0u32..6, 0u32..6, 0u32..2), 0..60),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let sorter = || Sorter::<Weighted>::new(folder.path(), 0, Cancel::default());
+            let mut counts = BTreeMap::new();
+            edges.iter().for_each(|&edge| *counts.entry(edge).or_insert(0usize) += 1);
+            let count = |edge: (u32, u32, u32)| counts.get(&edge).copied().unwrap_or(0);
+            let (mut expected, mut both) = (Vec::new(), 0);
+            for (source, dest, weight) in (0..6).flat_map(|s| (0..6).flat_map(move |d| [(s, d, 0), (s, d, 1)])) {
+                let (there, back) = (count((source, dest, weight)), count((dest, source, weight)));
+                expected.extend(vec![(source, dest, weight); there.max(back)]);
+                both += if source < dest { there.min(back) as u64 } else { 0 };
+            }
+            prop_assert_eq!(collect(Intake::union(sorter()), &edges), (expected, both));
+
+            let mut again = Vec::new();
+            for mut intake in [Intake::union(sorter()), Intake::plain(sorter(), true), Intake::plain(sorter(), false)] {
+                edges.iter().for_each(|&(source, dest, weight)| intake.push(source, dest, weight).unwrap());
+                again.clear();
+                intake.drain(|source, dest, weight| {
+                    again.push((source.min(dest), source.max(dest), weight));
+                    Ok(())
+                }).unwrap();
+                again.sort_unstable();
+                let mut expected: Vec<_> = edges.iter().map(|&(s, d, w)| (s.min(d), s.max(d), w)).collect();
+                expected.sort_unstable();
+                prop_assert_eq!(&again, &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_ends_the_union() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorters = [(); 2].map(|()| Sorter::<Weighted>::new(folder.path(), 0, Cancel::default()));
+        for number in 0..300_000 {
+            sorters.iter_mut().for_each(|sorter| sorter.push(Weighted::new(number, 0, 0)).unwrap());
+        }
+        let [one, other] = sorters.map(|sorter| sorter.finish().unwrap());
+        let mut taken = 0;
+        let error = union(&one, &other, |_| {
+            taken += 1;
+            if taken == 1000 { Err(topostream_formats::Error::Interrupted) } else { Ok(()) }
+        });
+        assert!(error.is_err() && taken == 1000);
+    }
+}
