@@ -195,7 +195,7 @@ impl StoreBuilder {
             Input::File { path: file, kind, weights } => {
                 options.symmetrize |= undirected;
                 let memory_bytes = options.memory_bytes / READING_SHARE;
-                let reading = ReaderOptions { kind, weights, memory_bytes };
+                let reading = ReaderOptions { kind, weights, memory_bytes, ..ReaderOptions::default() };
                 let temporary = options.temporary.as_deref().unwrap_or(path);
                 let file = InputFile::new(&file).with_cancel(cancel.flag()).with_temporary(temporary);
                 format(&mut || readers::open_file(&file, &reading), path, &options, &Quiet, &cancel)?;

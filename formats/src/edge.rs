@@ -108,6 +108,11 @@ pub trait EdgeSource: Send {
         None
     }
 
+    /// The number of edges that the input states without being relied on: files are shortened by hand, and comments stay.
+    fn claimed_edges(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether the input is a pipe, so that it cannot be opened again.
     fn is_read_once(&self) -> bool {
         false

@@ -151,6 +151,8 @@ class FormatOptions(StoreOptions, total=False):
         order. Edges may then join only these.
     bipartite: keep the ids of the two columns apart: each gets the name of its column before it, as in
         ``user:7``.
+    directed: read the edges as they are listed, each in its direction, even if the input says that the graph is
+        undirected.
     """
 
     kind: str
@@ -165,6 +167,7 @@ class FormatOptions(StoreOptions, total=False):
     names: bool
     vertices: str | PathLike[str]
     bipartite: bool
+    directed: bool
 
 
 class RmatOptions(StoreOptions, total=False):

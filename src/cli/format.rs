@@ -51,9 +51,11 @@ Kinds of input:
   csv            rows of columns, with or without a header; quotes, any separator, ids may be names
   parquet        Apache Parquet; ids of integers, strings, UUIDs or binary
   arrow          Apache Arrow IPC files and streams, Feather
+  graphml        .graphml; ids may be names
   matrix-market  .mtx, coordinate, general or symmetric
-  dimacs         .gr of the shortest-path challenge
+  dimacs         .gr of the shortest-path challenge, .col and .clq of colouring, flow problems, PACE
   metis          .graph
+  pajek          .net
   adjacency      Ligra's AdjacencyGraph and WeightedAdjacencyGraph
   gap-text       .el and .wel of the GAP Benchmark Suite
   gap-binary     .sg and .wsg of the GAP Benchmark Suite
@@ -61,9 +63,12 @@ Kinds of input:
   raw-u32        pairs of little-endian 32-bit ids
   raw-u64        pairs of little-endian 64-bit ids
 
-A pipe is read once. Input that must be read twice (the kinds adjacency, gap-binary, parquet and arrow, ids of
-more than 32 bits, names) is copied to a temporary file. An undirected metis or gap-binary graph must list every
-edge at both ends; in graphalytics, every edge must join vertices of the .v file.
+A zip archive, or a tar archive with or without compression, is read if it has one edge list. What headers say
+(KONECT, SNAP, a first row of sizes) is obeyed and said; --directed reads edges as they are listed.
+
+A pipe is read once. Input that must be read twice (the kinds adjacency, gap-binary, pajek, graphml, parquet and
+arrow, archives, ids of more than 32 bits, names) is copied to a temporary file. An undirected metis or gap-binary
+graph must list every edge at both ends; in graphalytics, every edge must join vertices of the .v file.
 
 Examples:
   topostream format follows.parquet follows --source from_user --dest to_user
@@ -124,10 +129,7 @@ impl Format {
         StoreWriter::check(&self.store, &options.layout)?;
         let (reading, table) = (self.reading(options), self.input.table());
         let (first, taken) = match open_inputs(files, &reading, &table)? {
-            Opened::Numbers(source, taken) => {
-                let of_vertices = self.line_of_vertices(&reading, &table, false)?;
-                (self.with_vertices(source, &reading, &table)?, line(&taken) + &of_vertices)
-            }
+            Opened::Numbers(source, taken) => (self.with_vertices(source, &reading, &table)?, taken),
             Opened::Names(first) => return self.format_names(*first, files, (&reading, &table), options, cancel),
         };
         let mut first = Some(first);
@@ -139,7 +141,8 @@ impl Format {
             },
         };
         let make = |bars: &Bars| format(&mut open, &self.store, options, bars, cancel);
-        report(make, &self.store, Some(&taken))
+        let of_vertices = self.line_of_vertices(&reading, &table, false)?;
+        report(make, &self.store, Some((&taken, &of_vertices)))
     }
 
     /// Numbers the names of the input, then makes the store of the numbers.
@@ -153,7 +156,8 @@ impl Format {
     ) -> Outcome {
         let temporary = options.temporary.as_ref().unwrap_or(&self.store);
         let temporary = temporary.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
-        let taken = line(first.taken()) + &self.line_of_vertices(reading, table, true)?;
+        let taken = first.taken().clone();
+        let of_vertices = self.line_of_vertices(reading, table, true)?;
         drop(first);
         let open = || match open_inputs(files, reading, table)? {
             Opened::Names(table) => Ok(*table),
@@ -179,7 +183,7 @@ impl Format {
             };
             format_names(&mut again, &names, &self.store, options, bars, cancel)
         };
-        report(make, &self.store, Some(&taken))
+        report(make, &self.store, Some((&taken, &of_vertices)))
     }
 
     /// Adds the table of vertices, if there is one, to edges with integers for ids.
@@ -213,7 +217,9 @@ impl Format {
     /// small budget.
     fn reading(&self, options: &FormatOptions) -> Options {
         let memory_bytes = options.memory_bytes.saturating_sub(rest_bytes(options)) / READING_SHARE;
-        self.input.reading(memory_bytes)
+        let reading = self.input.reading(memory_bytes);
+        // The reverse of every listed edge is added, whatever the header says.
+        Options { directed: reading.directed || options.symmetrize, ..reading }
     }
 
     /// The error with a sufficient budget. A larger budget gives reading more, and decompression may use some of that,
@@ -289,15 +295,26 @@ pub fn format_with_report(
     report(|bars| format(open, store, options, bars, cancel), store, None)
 }
 
-/// Makes a store, with progress bars, and prints a summary, with what was taken of the input.
+/// A remark if the input states another number of edges than it has.
+fn remark(taken: &Taken, edges: u64) -> String {
+    match taken.claimed.filter(|&claimed| claimed != edges) {
+        Some(claimed) => {
+            format!("\nhint: the header says {claimed} edges, and {edges} were read: is the file complete?")
+        }
+        None => String::new(),
+    }
+}
+
+/// Makes a store, with progress bars, and prints a summary, with what was taken of the input and of its vertices.
 pub fn report(
     make: impl FnOnce(&Bars) -> Result<FormatReport, Error>,
     store: &Path,
-    taken: Option<&str>,
+    taken: Option<(&Taken, &str)>,
 ) -> Result<(), Failure> {
     let started = Instant::now();
     let bars = Bars::default();
     let report = make(&bars)?;
     drop(bars);
-    say(&tables::format_report(store, &report, taken, started.elapsed()))
+    let taken = taken.map(|(taken, of_vertices)| line(taken) + of_vertices + &remark(taken, report.manifest.input_edges));
+    say(&tables::format_report(store, &report, taken.as_deref(), started.elapsed()))
 }

@@ -57,6 +57,9 @@ pub struct InputArgs {
     /// Keep the ids of the two columns apart: each gets the name of its column before it, as in `user:7`
     #[arg(long)]
     bipartite: bool,
+    /// Read the edges as they are listed, each in its direction, even if the input says that the graph is undirected
+    #[arg(long, conflicts_with = "symmetrize")]
+    directed: bool,
 }
 
 fn columns(text: &str) -> Result<(usize, usize, Option<usize>), String> {
@@ -85,7 +88,7 @@ impl InputArgs {
     /// Options of the readers.
     pub fn reading(&self, memory_bytes: u64) -> Options {
         // A column of weights that is asked for is read whatever its name.
-        Options { kind: self.kind, weights: self.weight_type, memory_bytes }
+        Options { kind: self.kind, weights: self.weight_type, memory_bytes, directed: self.directed }
     }
 
     /// Options of tables.

@@ -179,7 +179,8 @@ impl Validate {
         let weighted = folder.is_none() || names.iter().any(|name| name.needs_weights());
         let weights = if weighted { WeightsOption::Auto } else { WeightsOption::Ignore };
         let memory_bytes = self.resources.options(cancel).memory_bytes;
-        let reading = Options { kind: Some(Kind::Graphalytics), weights, memory_bytes: memory_bytes / 8 };
+        let kind = Some(Kind::Graphalytics);
+        let reading = Options { kind, weights, memory_bytes: memory_bytes / 8, ..Options::default() };
         // Of equally frequent labels, communities take the smallest: that of the smallest id in natural order only.
         let options = FormatOptions { in_edges: true, memory_bytes, order_from: None, ..FormatOptions::default() };
         let file = InputFile::new(data.path()).with_cancel(cancel.flag());

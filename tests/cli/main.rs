@@ -14,6 +14,7 @@ mod gpu;
 mod graph;
 mod hard_names;
 mod interrupt;
+mod kinds;
 mod leftovers;
 mod limits;
 mod mirrors;

@@ -8,7 +8,7 @@ use topostream_tools::progress::{Cancel, Quiet};
 use topostream_tools::verify::verify;
 
 /// The kinds by the first byte; new ones come last, so that the corpus keeps its meaning.
-pub const KINDS: [Kind; 13] = [
+pub const KINDS: [Kind; 15] = [
     Kind::Text,
     Kind::MatrixMarket,
     Kind::Dimacs,
@@ -22,6 +22,8 @@ pub const KINDS: [Kind; 13] = [
     Kind::Csv,
     Kind::Parquet,
     Kind::Arrow,
+    Kind::Pajek,
+    Kind::GraphMl,
 ];
 
 /// An input of any kind behind three bytes: the kind, and how it is formatted. Whether it becomes a store; what does is
@@ -32,7 +34,8 @@ pub fn formatted(data: &[u8]) -> bool {
     let (path, store) = (folder.path().join("input"), folder.path().join("store"));
     fs::write(&path, data).expect("a temporary file is written");
     let weights = WeightsOption::ALL[usize::from(more >> 6)];
-    let reading = Options { kind: KINDS.get(usize::from(kind)).copied(), weights, memory_bytes: 1 << 20 };
+    let kind = KINDS.get(usize::from(kind)).copied();
+    let reading = Options { kind, weights, memory_bytes: 1 << 20, ..Options::default() };
     let file = InputFile::new(&path);
     let mut open = || readers::open_file(&file, &reading);
     match format(&mut open, &store, &options(flags, more), &Quiet, &Cancel::default()) {

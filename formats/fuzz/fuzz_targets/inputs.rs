@@ -17,7 +17,7 @@ const EDGES_MAX: u64 = 1 << 20;
 /// How a reader is called, from the first byte.
 fn options(kind: Option<Kind>, byte: u8) -> Options {
     let weights = WeightsOption::ALL[usize::from(byte & 3)];
-    Options { kind, weights, memory_bytes: if byte & 4 == 0 { 0 } else { 8 << 20 } }
+    Options { kind, weights, memory_bytes: if byte & 4 == 0 { 0 } else { 8 << 20 }, ..Options::default() }
 }
 
 /// A file of a kind, or of what it is recognised as. Whether it is one.

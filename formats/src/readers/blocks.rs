@@ -16,6 +16,8 @@ use crate::error::{Error, Result};
 const BLOCK_BYTES_MIN: usize = 64 << 10;
 /// The largest block; larger ones are not faster.
 const BLOCK_BYTES_MAX: usize = 8 << 20;
+/// Bytes of the lines that are examined before they are read.
+const SAMPLE_BYTES_MAX: usize = 1 << 20;
 /// The largest piece of a block for one thread. A line has at least four bytes, so a piece has at most as many edges as
 /// a chunk.
 const PIECE_BYTES_MAX: usize = 4 * crate::edge::CHUNK_EDGES;
@@ -99,7 +101,15 @@ impl Block {
 impl Blocks {
     /// Opens `file` and reads its first block; a UTF-8 byte order mark is skipped.
     pub(super) fn open(file: &InputFile, memory_bytes: u64) -> Result<Self> {
-        let input = Input::open(file, memory_bytes, Unpack::ByContent)?;
+        Self::over(Input::open(file, memory_bytes, Unpack::ByContent)?, memory_bytes)
+    }
+
+    /// The beginning of `file`, which may be a pipe and is not consumed.
+    pub(super) fn peek(file: &InputFile) -> Result<Self> {
+        Self::over(Input::peek(file)?, 0)
+    }
+
+    fn over(input: Input, memory_bytes: u64) -> Result<Self> {
         let bytes = usize::try_from(memory_bytes / (HELD_PER_BLOCK_BYTE * 3 / 2)).unwrap_or(usize::MAX);
         let bytes = bytes.clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
         let (current, next) = (Block::new(bytes), Block::new(bytes));
@@ -163,6 +173,20 @@ impl Blocks {
             Some(begin) => memchr::memrchr(b'\n', begin).map_or(lines, |newline| &lines[..newline]),
             None => lines,
         }
+    }
+
+    /// The next lines, about 1 MiB of them, without moving past them.
+    pub(super) fn sample(&self) -> &[u8] {
+        let lines = self.current.lines();
+        match lines.get(..SAMPLE_BYTES_MAX) {
+            Some(begin) => memchr::memrchr(b'\n', begin).map_or(lines, |newline| &lines[..=newline]),
+            None => lines,
+        }
+    }
+
+    /// Whether [`Self::sample`] has all lines that are left.
+    pub(super) fn is_sample_all(&self) -> bool {
+        self.sample().len() == self.current.lines().len() && matches!(self.current.then, Then::End)
     }
 
     /// Passes the lines of a block to `work` while the next block is read; `None` at the end of the file. The caller

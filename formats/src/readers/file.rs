@@ -13,9 +13,10 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
+use super::archive::Member;
 use super::pipe::{self, Pipe};
 #[cfg(feature = "parquet")]
 use super::table::MemoryTable;
@@ -46,6 +47,10 @@ struct Shared {
     unnamed: Option<Arc<File>>,
     /// Other files of the same graph.
     beside: Mutex<Vec<InputFile>>,
+    /// The place in an archive, in place of a whole file, and the names of other members that may be edge lists.
+    member: Option<(Member, Vec<String>)>,
+    /// The edge list in this file, if it is an archive.
+    resolved: OnceLock<Option<InputFile>>,
 }
 
 #[derive(Debug)]
@@ -99,7 +104,52 @@ impl InputFile {
             #[cfg(feature = "parquet")]
             unnamed: None,
             beside,
+            member: None,
+            resolved: OnceLock::new(),
         }))
+    }
+
+    /// A member of this archive, which is not a pipe.
+    pub(super) fn with_member(&self, name: &str, member: Member, others: Vec<String>) -> Self {
+        let path = self.path().join(name);
+        let mut file = Self::closed(path, false, self.0.temporary.clone(), Arc::clone(&self.0.cancel));
+        let shared = Arc::get_mut(&mut file.0).expect("it has just been made");
+        shared.member = Some((member, others));
+        if let State::Seekable(seekable) = &*self.state() {
+            shared.state = Mutex::new(State::Seekable(seekable.clone()));
+        }
+        file
+    }
+
+    /// The edge list that `find` finds in this file, once; otherwise the file itself.
+    pub(super) fn resolved(&self, find: impl FnOnce() -> Result<Option<Self>>) -> Result<Self> {
+        if self.0.resolved.get().is_none() {
+            self.0.resolved.set(find()?).ok();
+        }
+        Ok(self.0.resolved.get().cloned().flatten().unwrap_or_else(|| self.clone()))
+    }
+
+    /// The place in an archive, for a member.
+    pub(super) fn member(&self) -> Option<&Member> {
+        self.0.member.as_ref().map(|(member, _)| member)
+    }
+
+    /// Whether this is a member of an archive.
+    pub(super) fn is_member(&self) -> bool {
+        self.0.member.is_some()
+    }
+
+    /// For a member, what was chosen of the archive.
+    pub(super) fn member_note(&self) -> Option<String> {
+        let (_, others) = self.0.member.as_ref()?;
+        let name = self.path().file_name().unwrap_or_default().to_string_lossy();
+        let others = if others.is_empty() { String::new() } else { format!(", not {}", others.join(", ")) };
+        Some(format!("`{name}` of the archive{others}"))
+    }
+
+    /// Whether this is a table in memory.
+    pub(super) fn is_table(&self) -> bool {
+        self.table_bytes().is_some()
     }
 
     /// A table in memory, which is read as an Arrow file would be; `name` stands for it in messages.
@@ -148,6 +198,9 @@ impl InputFile {
 
     /// The same file, not opened yet, with another folder for temporary files and another flag.
     fn again(&self, temporary: PathBuf, cancel: Arc<AtomicBool>) -> Self {
+        if self.is_member() {
+            return self.clone();
+        }
         let again = Self::closed(self.0.path.clone(), self.0.is_standard_input, temporary, cancel);
         #[cfg(feature = "parquet")]
         let again = again.with_table(self.0.table.clone()).with_unnamed(self.0.unnamed.clone());
@@ -231,6 +284,9 @@ impl InputFile {
 
     /// Reads at an offset; returns 0 beyond the end. For files that are not pipes.
     pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if self.is_member() {
+            return Err(io::Error::other("a member of an archive is not read at an offset: unpack it"));
+        }
         let seekable = match &*self.opened().map_err(io::Error::other)? {
             State::Seekable(seekable) => seekable.clone(),
             _ => return Err(io::Error::other("a pipe is not read at an offset")),

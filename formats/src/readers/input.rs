@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::archive::Member;
 use super::file::{InputFile, SeekableStream, Stream as FileStream};
 use super::packing::{HEAD_BYTES, Packing};
 use crate::error::{Error, Result};
@@ -35,6 +36,23 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
+/// Counts a whole file as read at the end of a member.
+struct Ended<R> {
+    inner: R,
+    bytes: Arc<AtomicU64>,
+    file_bytes: Option<u64>,
+}
+
+impl<R: Read> Read for Ended<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        if let (0, false, Some(bytes)) = (read, buffer.is_empty(), self.file_bytes) {
+            self.bytes.store(bytes, Relaxed);
+        }
+        Ok(read)
+    }
+}
+
 enum Stream {
     /// A plain, seekable file.
     File(Counted<SeekableStream>),
@@ -55,6 +73,9 @@ pub(super) struct Input {
 impl Input {
     /// A stream of `file` from its beginning; a decompressor may use a bounded part of `memory_bytes`.
     pub(super) fn open(file: &InputFile, memory_bytes: u64, unpack: Unpack) -> Result<Self> {
+        if let Some(member) = file.member() {
+            return Self::of_member(file, member, memory_bytes, unpack);
+        }
         let packing = Self::packing(file, memory_bytes, unpack)?;
         let file_bytes = file.bytes()?;
         let stream = file.stream()?;
@@ -63,23 +84,79 @@ impl Input {
 
     /// A stream of the beginning of `file` that does not consume a pipe.
     pub(super) fn peek(file: &InputFile) -> Result<Self> {
+        if let Some(member) = file.member() {
+            return Self::of_member(file, member, 0, Unpack::ByContent);
+        }
         let packing = Self::packing(file, 0, Unpack::ByContent)?;
         Self::unpacking(file, FileStream::Pipe(Box::new(file.peek())), packing, None, 0)
     }
 
     /// The compression of `file`.
-    fn packing(file: &InputFile, memory_bytes: u64, unpack: Unpack) -> Result<Option<Packing>> {
+    pub(super) fn packing(file: &InputFile, memory_bytes: u64, unpack: Unpack) -> Result<Option<Packing>> {
         let path = file.path();
         // Opens the file: its error is clearer than that of a read.
         file.is_pipe()?;
         let mut head = Vec::new();
         let read = file.peek().take(HEAD_BYTES).read_to_end(&mut head);
         read.map_err(|error| if file.is_cancelled() { Error::Interrupted } else { Error::io(path, "read")(error) })?;
-        let packing = Packing::of(&head).filter(|packing| {
-            unpack == Unpack::ByContent || path.extension().is_some_and(|name| name == packing.extension())
-        });
+        let packing = Self::of_head(&head, path, unpack);
         packing.map_or(Ok(()), |packing| packing.check(path, memory_bytes))?;
         Ok(packing)
+    }
+
+    /// A stream of a member of an archive.
+    fn of_member(file: &InputFile, member: &Member, memory_bytes: u64, unpack: Unpack) -> Result<Self> {
+        let failed = |error| Error::io(file.path(), "unpack")(error);
+        let file_bytes = file.bytes()?;
+        let consumed_bytes = Arc::new(AtomicU64::new(0));
+        let FileStream::Seekable(mut inner) = file.stream()? else {
+            return Err(failed(io::Error::other("a pipe")));
+        };
+        let bytes = Arc::clone(&consumed_bytes);
+        let archive: Box<dyn Read + Send> = match member.packing {
+            None => {
+                inner.skip(member.start);
+                bytes.fetch_add(member.start, Relaxed);
+                Box::new(Counted { inner, bytes })
+            }
+            Some(packing) => {
+                packing.check(file.path(), memory_bytes)?;
+                let mut stream = packing.decoder(Counted { inner, bytes }, memory_bytes).map_err(failed)?;
+                io::copy(&mut (&mut stream).take(member.start), &mut io::sink()).map_err(failed)?;
+                stream
+            }
+        };
+        let mut stream = member.contents(archive);
+        let mut head = Vec::new();
+        (&mut stream).take(HEAD_BYTES).read_to_end(&mut head).map_err(failed)?;
+        let packing = Self::of_head(&head, file.path(), unpack);
+        packing.map_or(Ok(()), |packing| packing.check(file.path(), memory_bytes))?;
+        let whole = io::Cursor::new(head).chain(stream);
+        let stream = match packing {
+            Some(packing) => packing.decoder(whole, memory_bytes).map_err(failed)?,
+            None => Box::new(whole),
+        };
+        let packings = [member.packing, packing].into_iter().flatten();
+        Ok(Self {
+            file: file.clone(),
+            stream: Stream::Sequential(Box::new(Ended {
+                inner: stream,
+                bytes: Arc::clone(&consumed_bytes),
+                file_bytes,
+            })),
+            consumed_bytes,
+            file_bytes,
+            memory_bytes: packings.map(|packing| packing.memory_bytes(memory_bytes)).sum::<u64>()
+                + Member::MEMORY_BYTES,
+            action: "unpack",
+        })
+    }
+
+    /// The compression of a file that begins with `head`.
+    fn of_head(head: &[u8], path: &Path, unpack: Unpack) -> Option<Packing> {
+        Packing::of(head).filter(|packing| {
+            unpack == Unpack::ByContent || path.extension().is_some_and(|name| name == packing.extension())
+        })
     }
 
     fn unpacking(

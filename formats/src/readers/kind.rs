@@ -16,12 +16,16 @@ pub enum Kind {
     Parquet,
     /// Apache Arrow's IPC files and streams, also called Feather.
     Arrow,
+    /// GraphML (`.graphml`); ids may be names.
+    GraphMl,
     /// NIST Matrix Market, coordinate format (`.mtx`).
     MatrixMarket,
-    /// The 9th DIMACS Challenge's shortest-path graphs (`.gr`).
+    /// The DIMACS Challenges' shortest-path (`.gr`), colouring (`.col`, `.clq`) and flow graphs.
     Dimacs,
     /// METIS and Chaco adjacency lists (`.graph`), undirected.
     Metis,
+    /// Pajek's networks (`.net`).
+    Pajek,
     /// Ligra's and PBBS's `AdjacencyGraph` and `WeightedAdjacencyGraph`.
     Adjacency,
     /// The GAP Benchmark Suite's text edge lists (`.el`, `.wel`).
@@ -38,14 +42,16 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order in which help texts list them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Text,
         Self::Csv,
         Self::Parquet,
         Self::Arrow,
+        Self::GraphMl,
         Self::MatrixMarket,
         Self::Dimacs,
         Self::Metis,
+        Self::Pajek,
         Self::Adjacency,
         Self::GapText,
         Self::GapBinary,
@@ -61,9 +67,11 @@ impl Kind {
             Self::Csv => "csv",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
+            Self::GraphMl => "graphml",
             Self::MatrixMarket => "matrix-market",
             Self::Dimacs => "dimacs",
             Self::Metis => "metis",
+            Self::Pajek => "pajek",
             Self::Adjacency => "adjacency",
             Self::GapText => "gap-text",
             Self::GapBinary => "gap-binary",
@@ -82,11 +90,13 @@ impl Kind {
             Self::Csv => "rows of columns, with or without a header, quotes and names (.csv, .tsv); any separator",
             Self::Parquet => "Apache Parquet (.parquet), ids of integers, strings, UUIDs or binary",
             Self::Arrow => "Apache Arrow IPC and Feather (.arrow, .feather, .ipc)",
+            Self::GraphMl => "GraphML (.graphml), directed or undirected; ids of integers or names",
             Self::MatrixMarket => {
                 "Matrix Market coordinate matrices (.mtx): pattern, integer or real; general or symmetric"
             }
-            Self::Dimacs => "DIMACS shortest-path graphs (.gr): a SOURCE DEST WEIGHT",
+            Self::Dimacs => "DIMACS graphs (.gr, .col, .clq): p sp, p edge, p col, p max, p asn and PACE's p tw",
             Self::Metis => "METIS adjacency lists (.graph), undirected, with or without edge weights",
+            Self::Pajek => "Pajek networks (.net): arcs, edges or both, with or without weights; ids are 1 to n",
             Self::Adjacency => "Ligra and PBBS AdjacencyGraph and WeightedAdjacencyGraph (.adj)",
             Self::GapText => "GAP edge lists (.el, .wel): ids from 0 to the largest named",
             Self::GapBinary => "GAP serialized graphs (.sg, .wsg)",
@@ -103,9 +113,11 @@ impl Kind {
             Self::Csv => &["csv", "tsv"],
             Self::Parquet => &["parquet", "pq", "parq"],
             Self::Arrow => &["arrow", "feather", "ipc", "arrows"],
+            Self::GraphMl => &["graphml"],
             Self::MatrixMarket => &["mtx"],
-            Self::Dimacs => &["gr"],
+            Self::Dimacs => &["gr", "col", "clq"],
             Self::Metis => &["graph", "metis"],
+            Self::Pajek => &["net"],
             Self::Adjacency => &["adj"],
             Self::GapText => &["el", "wel"],
             Self::GapBinary => &["sg", "wsg"],
@@ -115,9 +127,9 @@ impl Kind {
         }
     }
 
-    /// Whether it has columns to choose from, and ids that may be names.
+    /// Whether it has rows whose ids may be names.
     pub const fn is_table(self) -> bool {
-        matches!(self, Self::Csv | Self::Parquet | Self::Arrow)
+        matches!(self, Self::Csv | Self::Parquet | Self::Arrow | Self::GraphMl)
     }
 
     /// The kind with an extension, if any.

@@ -19,6 +19,11 @@ pub(super) trait LineFormat: Send + Sync {
     fn note(&self) -> Option<String> {
         None
     }
+
+    /// [`EdgeSource::claimed_edges`].
+    fn claimed(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// An edge source over the lines of a file.
@@ -157,6 +162,10 @@ impl<F: LineFormat> EdgeSource for LineSource<F> {
 
     fn note(&self) -> Option<String> {
         self.format.note()
+    }
+
+    fn claimed_edges(&self) -> Option<u64> {
+        self.format.claimed()
     }
 
     fn is_read_once(&self) -> bool {

@@ -3,23 +3,28 @@
 //! ```text
 //!  file ── unpack ─┬─ blocks of lines, parsed in parallel ─┬─ text, GAP text, Graphalytics ─┐
 //!                  │                                       └─ Matrix Market, DIMACS ────────┤
-//!                  ├─ rows of tables ───────────────────────── CSV, Parquet, Arrow ────────────┤ (ids may be names)
-//!                  ├─ words, one by one ───────────────────── METIS, adjacency graphs ──────┼─▶ EdgeSource
+//!                  ├─ rows of tables ───────────────────────── CSV, Parquet, Arrow, GraphML ────┤ (ids may be names)
+//!                  ├─ words or lines, one by one ──────────── METIS, Pajek, adjacency graphs ┼─▶ EdgeSource
 //!                  └─ records of fixed size ───────────────── GAP binary, raw pairs ────────┘
 //! ```
 //!
-//! gzip, Zstandard, bzip2 and xz are recognised by content and decompressed. Memory is bounded for every input:
+//! gzip, Zstandard, bzip2 and xz are recognised by content and decompressed, and so are zip and tar archives with one
+//! edge list. Memory is bounded for every input:
 //! [`Options::memory_bytes`]. Errors name the file and, in text, the line.
 
 mod adjacency;
+mod archive;
 mod blocks;
 mod cursor;
 mod dimacs;
+mod directed;
 mod file;
+mod foreign;
 mod gap_binary;
 mod graphalytics;
 mod graphalytics_data;
 mod graphalytics_files;
+mod headers;
 mod input;
 mod kind;
 mod lines;
@@ -28,6 +33,7 @@ mod metis;
 mod name_lines;
 mod options;
 mod packing;
+mod pajek;
 mod pipe;
 mod raw;
 mod recognise;
@@ -74,19 +80,29 @@ pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Box<dyn EdgeSou
 /// # Errors
 /// Those of [`open`]; if a pipe that was not copied is opened a second time.
 pub fn open_file(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSource>> {
-    let kind = options.kind.map_or_else(|| recognise::of_file(file), Ok)?;
+    let file = &archive::resolve(file)?;
+    let kind = match options.kind {
+        Some(kind) => recognise::check_named(file, kind).map(|()| kind)?,
+        None => recognise::of_file(file)?,
+    };
+    let source = open_kind(file, kind, options)?;
+    Ok(if options.directed { Box::new(directed::Directed::new(source)) } else { source })
+}
+
+fn open_kind(file: &InputFile, kind: Kind, options: &Options) -> Result<Box<dyn EdgeSource>> {
     match kind {
         Kind::Text => text::open(file, options, IdSpace::Named),
         Kind::GapText => text::open(file, options, IdSpace::UpToLargest),
         Kind::MatrixMarket => matrix_market::open(file, options),
         Kind::Dimacs => dimacs::open(file, options),
         Kind::Metis => metis::open(file, options),
+        Kind::Pajek => pajek::open(file, options),
         Kind::Adjacency => adjacency::open(file, options),
         Kind::GapBinary => gap_binary::open(file, options),
         Kind::Graphalytics => graphalytics::open(file, options),
         Kind::RawU32 => raw::open(file, options, 4),
         Kind::RawU64 => raw::open(file, options, 8),
-        Kind::Csv | Kind::Parquet | Kind::Arrow => {
+        Kind::Csv | Kind::Parquet | Kind::Arrow | Kind::GraphMl => {
             match open_inputs(std::slice::from_ref(file), options, &TableOptions::default())? {
                 Opened::Numbers(source, _) => Ok(source),
                 Opened::Names(table) => {

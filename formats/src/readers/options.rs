@@ -17,11 +17,14 @@ pub struct Options {
     /// Main memory for buffers, in bytes. Readers need at least 1 MiB, plus the decompressor's memory: the file's
     /// window for Zstandard (8 MiB up to level 19, 128 MiB at level 22), 80 MiB for xz.
     pub memory_bytes: u64,
+    /// Whether the edges are those that the file lists, each in its direction, even if its header says that the graph
+    /// is undirected: the formatter may add their reverses.
+    pub directed: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { kind: None, weights: WeightsOption::Auto, memory_bytes: 256 << 20 }
+        Self { kind: None, weights: WeightsOption::Auto, memory_bytes: 256 << 20, directed: false }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Several files of one kind, read one after another.
 
 use super::{InputFile, Kind, Options};
-use crate::edge::{Edge, EdgeSource, SourceInfo, WeightType};
+use crate::edge::{Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
 use crate::error::{Error, Result};
 
 /// The edges of several files.
@@ -12,6 +12,7 @@ struct Several {
     next: usize,
     done_bytes: u64,
     info: SourceInfo,
+    note: Option<String>,
 }
 
 /// Opens several files as one list. Only kinds whose files have nothing but edges can be joined.
@@ -24,8 +25,16 @@ pub(super) fn open(files: &[InputFile], kind: Kind, options: &Options) -> Result
     }
     // All weights must be of one type: the widest of what the files begin with.
     let (mut weights, mut options) = (Vec::new(), options.clone());
+    let mut header = None;
     for file in files {
-        weights.push(super::open_file(file, &options)?.info().weights);
+        let source = super::open_file(file, &options)?;
+        weights.push(source.info().weights);
+        let stated = (source.info().ids, source.info().directed, source.info().mirror, source.note());
+        if header.get_or_insert_with(|| stated.clone()) != &stated || matches!(stated.0, IdSpace::Range { .. }) {
+            let is = |note: Option<String>| note.filter(|note| !note.is_empty()).unwrap_or("no header".into());
+            let expected = format!("files of one list without headers, or with the same as in {path}");
+            return Err(Error::file(file.path(), expected, is(stated.3)));
+        }
     }
     if let Some(place) = weights.iter().position(|of| of.is_some() != weights[0].is_some()) {
         let is = |of: Option<WeightType>| if of.is_some() { "weights" } else { "no weights" };
@@ -40,7 +49,8 @@ pub(super) fn open(files: &[InputFile], kind: Kind, options: &Options) -> Result
     info.bytes = files.iter().map(InputFile::bytes).sum::<Result<Option<u64>>>()?;
     info.edges = None;
     info.name = format!("{} and {} more", info.name, files.len() - 1);
-    Ok(Box::new(Several { files: files.to_vec(), options, current, next: 1, done_bytes: 0, info }))
+    let note = current.note();
+    Ok(Box::new(Several { files: files.to_vec(), options, current, next: 1, done_bytes: 0, info, note }))
 }
 
 impl EdgeSource for Several {
@@ -66,6 +76,10 @@ impl EdgeSource for Several {
 
     fn place_of(&self, index: usize, edge: &Edge) -> String {
         self.current.place_of(index, edge)
+    }
+
+    fn note(&self) -> Option<String> {
+        self.note.clone()
     }
 
     fn is_read_once(&self) -> bool {

@@ -11,7 +11,8 @@
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected, ID, is_blank, weight};
 use super::file::InputFile;
-use super::lines::{LineFormat, LineSource};
+use super::headers::{Headed, Header, id_space};
+use super::lines::{LineFormat, LineSource, Promise};
 use super::table::{TWO_OR_THREE, has_leading_zero};
 use super::{Options, WeightsOption, file_info};
 use crate::edge::{Edge, EdgeSource, IdSpace, WeightType};
@@ -20,9 +21,20 @@ use crate::error::{Error, Result};
 /// Opens a plain edge list with ids in `ids`.
 pub(super) fn open(file: &InputFile, options: &Options, ids: IdSpace) -> Result<Box<dyn EdgeSource>> {
     let mut blocks = Blocks::open(file, options.memory_bytes)?;
-    let columns = Columns::look_ahead(&mut blocks, options.weights, ids)?;
-    let info = file_info(blocks.input(), ids, columns.weight);
-    Ok(Box::new(LineSource::new(info, blocks, columns, None)))
+    let header = Header::read(file, &mut blocks, options)?;
+    let ids = id_space(&header, ids);
+    let columns = match header.columns(&mut blocks, options)? {
+        Some(columns) => columns,
+        None => Columns::look_ahead(&mut blocks, options.weights, ids)?,
+    };
+    let mut info = file_info(blocks.input(), ids, columns.weight);
+    if header.is_empty() {
+        return Ok(Box::new(LineSource::new(info, blocks, columns, None)));
+    }
+    header.apply(&mut info);
+    let says = "as the first row says (--no-header reads that row as an edge)";
+    let promise = header.sizes().map(|sizes| Promise { edges: sizes.edges, says });
+    Ok(Box::new(LineSource::new(info, blocks, Headed { columns, header }, promise)))
 }
 
 /// The columns of an edge list.
@@ -133,7 +145,7 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
 }
 
 /// The narrowest type for the weights in `lines`; malformed lines are ignored here.
-fn weight_type(lines: &[u8]) -> WeightType {
+pub(super) fn weight_type(lines: &[u8]) -> WeightType {
     let integers = lines.split(|&byte| byte == b'\n').filter(|line| !is_comment(line)).all(|line| {
         let mut cursor = Cursor::new(line);
         cursor.word();

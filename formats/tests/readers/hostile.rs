@@ -12,7 +12,8 @@ fn read_as_everything(bytes: &[u8]) -> usize {
     let mut accepted = 0;
     for kind in [None].into_iter().chain(Kind::ALL.map(Some)) {
         for weights in WeightsOption::ALL {
-            accepted += usize::from(read(&sample.path, &Options { kind, weights, memory_bytes: 0 }).is_ok());
+            let options = Options { kind, weights, memory_bytes: 0, ..Options::default() };
+            accepted += usize::from(read(&sample.path, &options).is_ok());
         }
     }
     accepted + usize::from(Sample::new("a.properties", bytes).and("a.v", "1\n").and("a.e", "1 1 0.5\n").read().is_ok())

@@ -2,15 +2,20 @@
 //!
 //! The canonical graph has 6 vertices. Out-degree 0: vertices 3 and 5; isolated: 5; self-loop: 4; cycle: 0 → 2 → 0.
 
+mod archives;
 mod data_sets;
 mod dialects;
 mod errors;
+mod graphml;
+mod headers;
 mod hostile;
 mod kinds;
 mod order;
 mod packed;
+mod pajek_and_dimacs;
 mod pipes;
 mod real;
+mod refused;
 mod round_trip;
 #[cfg(feature = "parquet")]
 mod tables;

@@ -61,7 +61,9 @@ pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOpt
     let mut choice = options.columns.clone();
     let key = if is_braced { key_of(path, rows, &mut choice.weight, weights)? } else { None };
     let only_ids = weights == WeightsOption::Ignore || is_braced;
-    let mut columns = match dialect.header {
+    // A first row of numbers has the sizes of the graph.
+    let are_names = |names: &&Vec<String>| names.iter().any(|name| !name.is_empty() && integer(name.as_bytes()).is_none());
+    let mut columns = match dialect.header.as_ref().filter(are_names) {
         Some(_) => Columns::choose(path, &names, &choice)?,
         None => Columns::choose_unnamed(path, width, &choice, only_ids)?,
     };

@@ -16,6 +16,7 @@ mod csv;
 mod dialect;
 mod files;
 mod form;
+mod graphml;
 mod header;
 mod names;
 mod numbers;
@@ -45,7 +46,9 @@ pub(super) use columns::TWO_OR_THREE;
 pub(super) use csv::has_leading_zero;
 pub(super) use dialect::{Sample, is_plain_list, looks_like};
 
-use super::{InputFile, Kind, Options};
+use super::archive::resolve;
+use super::headers::Header;
+use super::{InputFile, Kind, Options, recognise};
 use crate::edge::EdgeSource;
 use crate::error::{Error, Result};
 
@@ -88,15 +91,30 @@ pub enum Opened {
 /// # Errors
 /// If the kind is not recognised, a header is invalid, columns are missing, or the files do not fit together.
 pub fn open_inputs(files: &[InputFile], options: &Options, table: &TableOptions) -> Result<Opened> {
+    let files = &files.iter().map(resolve).collect::<Result<Vec<_>>>()?[..];
     let first = files.first().ok_or_else(|| Error::Invalid("no input files".into()))?;
     let kind = match options.kind {
-        Some(kind) => kind,
-        None => super::recognise::of_file(first)?,
+        Some(kind) => files.iter().try_for_each(|file| recognise::check_named(file, kind)).map(|()| kind)?,
+        None if table.columns != ColumnChoice::default() || table.names => recognise::with_columns(first)?,
+        None => recognise::of_file(first)?,
+    };
+    let header = match kind {
+        Kind::Text if !table.is_table() => Header::of_comments(first)?,
+        Kind::Text | Kind::Csv => Header::of_table(first, options)?,
+        _ => Header::default(),
     };
     // Plain lists are read faster than tables, but have no columns to choose from.
-    let kind = if kind == Kind::Text && table.is_table() { Kind::Csv } else { kind };
+    let is_table = table.is_table() || header.is_bipartite();
+    let kind = if kind == Kind::Text && is_table { Kind::Csv } else { kind };
     if kind.is_table() {
-        let table = Table::open(files, kind, options, table)?;
+        let bipartite = table.bipartite || header.is_bipartite();
+        let first_row = if header.has_sizes() { Some(true) } else { None };
+        let table = TableOptions { bipartite, header: table.header.or(first_row), ..table.clone() };
+        let mut table = Table::open(files, kind, options, &table)?;
+        table.follow(&header, first.member_note());
+        if kind == Kind::GraphMl {
+            table.direct(graphml::is_undirected(first)?, options.directed);
+        }
         return Ok(match table.id_type() {
             IdType::Integer => {
                 let taken = table.taken().clone();
@@ -117,6 +135,9 @@ pub fn open_inputs(files: &[InputFile], options: &Options, table: &TableOptions)
         [file] => super::open_file(file, &options)?,
         _ => super::several::open(files, kind, &options)?,
     };
-    let taken = Taken { kind, files: files.len(), text: source.note().unwrap_or_default() };
+    let claimed = source.claimed_edges();
+    let notes = [first.member_note(), source.note()].into_iter().flatten();
+    let text = notes.filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; ");
+    let taken = Taken { kind, files: files.len(), text, claimed };
     Ok(Opened::Numbers(source, taken))
 }

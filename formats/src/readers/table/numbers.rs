@@ -125,6 +125,10 @@ impl EdgeSource for WithVertices {
         self.edges.note()
     }
 
+    fn claimed_edges(&self) -> Option<u64> {
+        self.edges.claimed_edges()
+    }
+
     fn is_read_once(&self) -> bool {
         self.edges.is_read_once()
     }

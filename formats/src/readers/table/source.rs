@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
+use super::super::archive::resolve;
+use super::super::headers::Header;
 use super::columns::{ColumnChoice, Columns, listed};
 use super::csv::{self, CsvRows, Layout};
+use super::graphml::{self, GraphMlRows};
 use super::names::IdType;
 use super::rows::{RowBatch, Rows};
 use super::{InputFile, Kind, Options, TableOptions};
@@ -42,6 +45,8 @@ pub struct Taken {
     pub files: usize,
     /// Their form, the columns read and those not read, and the type of ids.
     pub text: String,
+    /// The number of edges that a comment states, if it does.
+    pub claimed: Option<u64>,
 }
 
 /// A table whose rows are edges.
@@ -73,8 +78,12 @@ impl Table {
             #[cfg(feature = "parquet")]
             Kind::Arrow => super::arrow::head(file, table, options.weights),
             Kind::Csv => csv::head(file, table, options.weights),
+            Kind::GraphMl => graphml::head(file, table, options.weights),
             _ => Err(Error::Invalid(format!("{}: {kind} is no kind of table", file.path().display()))),
         };
+        if kind == Kind::GraphMl && files.len() > 1 {
+            return Err(Error::file(files[1].path(), "one file of GraphML", "another one"));
+        }
         let heads = files.iter().map(head).collect::<Result<Vec<_>>>()?;
         let first = &heads[0];
         let mut id_type = first.id_type;
@@ -142,9 +151,10 @@ impl Table {
     /// # Errors
     /// As [`Self::open`].
     pub fn open_vertices(file: &InputFile, options: &Options, table: &TableOptions) -> Result<Self> {
+        let file = &resolve(file)?;
         let kind = options.kind.map_or_else(|| super::super::recognise::of_file(file), Ok);
         let kind = match kind {
-            Ok(kind) if kind.is_table() => kind,
+            Ok(kind) if kind.is_table() && kind != Kind::GraphMl => kind,
             Ok(Kind::Text) | Err(Error::File { .. }) => Kind::Csv,
             Ok(kind) => return Err(Error::file(file.path(), "a table of vertices", format!("the kind {kind}"))),
             Err(error) => return Err(error),
@@ -165,6 +175,10 @@ impl Table {
         };
         Ok(match head.layout.clone() {
             Some(layout) => Box::new(CsvRows::open(file, layout, plan, self.memory_bytes)?),
+            None if self.kind == Kind::GraphMl => {
+                let weight = head.names.get(2).cloned();
+                Box::new(GraphMlRows::open(file, weight, plan, self.memory_bytes)?)
+            }
             #[cfg(feature = "parquet")]
             None if self.kind == Kind::Parquet => {
                 Box::new(super::parquet::ParquetRows::open(file, plan, self.memory_bytes)?)
@@ -194,6 +208,31 @@ impl Table {
                 self.current = Some(self.open_next()?);
             }
         }
+    }
+
+    /// Takes the direction that a header states.
+    pub(super) fn follow(&mut self, header: &Header, note: Option<String>) {
+        let ids = self.info.ids;
+        header.apply(&mut self.info);
+        (self.info.ids, self.info.edges) = (ids, None);
+        let header_text = Some(header.text().to_owned()).filter(|_| !header.is_empty());
+        for text in [header_text, note].into_iter().flatten() {
+            self.taken.text = format!("{text}; {}", self.taken.text);
+        }
+        self.taken.claimed = header.claimed();
+    }
+
+    /// Takes the direction of a graph whose edges are each listed once.
+    pub(super) fn direct(&mut self, is_undirected: bool, as_listed: bool) {
+        let text = match is_undirected {
+            true if as_listed => "undirected, and its edges are read as they are listed (--directed, --symmetrize)",
+            true => "undirected, each edge listed once (--directed reads the edges as they are)",
+            false => "directed",
+        };
+        if is_undirected && !as_listed {
+            (self.info.directed, self.info.mirror) = (false, true);
+        }
+        self.taken.text = format!("{text}; {}", self.taken.text);
     }
 
     /// What is known about the graph.
@@ -285,5 +324,5 @@ fn taken(
         write!(text, ", apart: `{}…` and `{}…`", text_of(source), text_of(dest)).ok();
     }
     let notes = if head.notes.is_empty() { String::new() } else { format!("{}; ", head.notes) };
-    Taken { kind, files, text: notes + &text }
+    Taken { kind, files, text: notes + &text, claimed: None }
 }
