@@ -217,7 +217,7 @@ impl Header {
         if weight.is_some() && count < 3 {
             return Err(blocks.error_here("3 columns: source dest weight, since a type of weights was asked for"));
         }
-        Ok(Some(Columns { count: Some(count), weight, passed: 0, braced: false }))
+        Ok(Some(Columns { count: Some(count), weight, passed: 0 }))
     }
 }
 

@@ -56,14 +56,15 @@ pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOpt
     let has_braces = |row: &NameList| row.len() == 3 && row.get(2).starts_with(b"{");
     let is_braced = dialect.width == 3 && !rows.is_empty() && rows.iter().all(has_braces);
     let width = if is_braced { 2 } else { dialect.width };
-    let mut names = dialect.header.clone().unwrap_or_default();
+    // A first row of numbers has the sizes of the graph, not names.
+    let is_name = |name: &String| !name.is_empty() && integer(name.as_bytes()).is_none();
+    let header = dialect.header.clone().filter(|names| names.iter().any(is_name));
+    let mut names = header.clone().unwrap_or_default();
     names.resize(width, String::new());
     let mut choice = options.columns.clone();
     let key = if is_braced { key_of(path, rows, &mut choice.weight, weights)? } else { None };
     let only_ids = weights == WeightsOption::Ignore || is_braced;
-    // A first row of numbers has the sizes of the graph.
-    let are_names = |names: &&Vec<String>| names.iter().any(|name| !name.is_empty() && integer(name.as_bytes()).is_none());
-    let mut columns = match dialect.header.as_ref().filter(are_names) {
+    let mut columns = match header {
         Some(_) => Columns::choose(path, &names, &choice)?,
         None => Columns::choose_unnamed(path, width, &choice, only_ids)?,
     };

@@ -315,14 +315,11 @@ impl Dialect {
             self.comments.marks.clear();
         }
         let mut suspects: Vec<usize> = (0..before.len()).filter(|&line| like_rows[line]).collect();
-        // The names of columns may stand in the last comment.
+        // The names of columns may stand in the last comment, if they tell the ends of edges.
         if let Some((&last, rest)) = before.split_last().filter(|_| self.header.is_none() && options.header.is_none()) {
             self.form.split(last.trim_ascii_start().get(1..).unwrap_or_default(), &mut cells).ok();
             let names = texts(&cells);
-            if names.len() == self.width
-                && header::of(&names, &self.rows) == Header::Names
-                && !last.trim_ascii().is_empty()
-            {
+            if names.len() == self.width && !roles::pairs(&names).is_empty() {
                 suspects.retain(|&line| line != rest.len());
                 self.notes.push(format!("names of columns in the comment in line {}", before.len()));
                 self.header = Some(names);

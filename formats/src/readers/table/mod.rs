@@ -95,7 +95,7 @@ pub fn open_inputs(files: &[InputFile], options: &Options, table: &TableOptions)
     let first = files.first().ok_or_else(|| Error::Invalid("no input files".into()))?;
     let kind = match options.kind {
         Some(kind) => files.iter().try_for_each(|file| recognise::check_named(file, kind)).map(|()| kind)?,
-        None if table.columns != ColumnChoice::default() || table.names => recognise::with_columns(first)?,
+        None if table.is_table() => recognise::with_columns(first)?,
         None => recognise::of_file(first)?,
     };
     let header = match kind {
