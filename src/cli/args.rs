@@ -9,6 +9,7 @@ use crate::pages::fetch::FetcherKind;
 use crate::team::{Assignment, Exchanged, Strategy};
 use clap::{Args, ValueEnum};
 use etcetera::BaseStrategy as _;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use topostream_formats::encoding::PLAIN_PAGES;
 use topostream_formats::page::{PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
@@ -16,6 +17,38 @@ use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::{Balance, FormatOptions, IdPolicy, OrderFrom};
+
+/// The options whose value is an original id, which may begin with `-`.
+const ID_OPTIONS: [&str; 3] = ["--source", "--ego", "--input"];
+/// The options of one letter that the same commands have.
+const SHORT_OPTIONS: [&str; 4] = ["-h", "-o", "-q", "-v"];
+
+/// Joins options with ids that begin with `-`, which clap would take for options: `--source -41292` becomes
+/// `--source=-41292`. A word with two dashes, or an option of one letter, stays an option: as an id it has to be joined
+/// already.
+pub fn with_ids_joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let (mut joined, mut words) = (Vec::new(), words.into_iter().peekable());
+    while let Some(mut word) = words.next() {
+        let is_last = word == "--";
+        let takes_id = ID_OPTIONS.iter().any(|option| word == *option);
+        if let Some(id) = words.next_if(|next| takes_id && is_id(next)) {
+            word.push("=");
+            word.push(id);
+        }
+        joined.push(word);
+        if is_last {
+            joined.extend(words.by_ref());
+        }
+    }
+    joined
+}
+
+/// Whether a word begins with `-` and is no option.
+fn is_id(word: &OsString) -> bool {
+    let bytes = word.as_encoded_bytes();
+    let dashes = bytes.iter().take_while(|&&byte| byte == b'-').count();
+    dashes == 1 && bytes.len() > 1 && !SHORT_OPTIONS.iter().any(|option| word == *option)
+}
 
 /// Reads the size of a page.
 pub fn page_size(text: &str) -> Result<u32, String> {
@@ -412,5 +445,50 @@ fn pipelines() -> Option<PathBuf> {
     match std::env::var_os(PIPELINES) {
         Some(folder) => (!folder.is_empty()).then(|| folder.into()),
         None => Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("topostream").join("pipelines")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(line: &str) -> String {
+        let words = with_ids_joined(line.split(' ').map(OsString::from));
+        words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn only_ids_are_joined() {
+        assert_eq!(joined("run bfs s --source -5 -o x"), "run bfs s --source=-5 -o x");
+        assert_eq!(joined("--source -a=-1 --source -b"), "--source=-a=-1 --source=-b");
+        for line in ["--source -o x", "--source --top", "--source -", "--source", "--iterations -5", "-- --source -5"] {
+            assert_eq!(joined(line), line);
+        }
+    }
+
+    /// The options of all commands whose value is an id.
+    #[test]
+    fn the_options_with_ids_are_known() {
+        let mut commands = vec![crate::cli::command()];
+        let mut found = 0;
+        while let Some(command) = commands.pop() {
+            let names = |arg: &clap::Arg| -> Vec<String> {
+                arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect()
+            };
+            let takes_id = |arg: &&clap::Arg| {
+                names(arg).iter().any(|name| name == "ID" || name.starts_with("ID=") || name.starts_with("ID["))
+            };
+            for arg in command.get_arguments().filter(takes_id) {
+                let option = format!("--{}", arg.get_long().unwrap());
+                assert!(ID_OPTIONS.contains(&&*option), "{} {option}", command.get_name());
+                for arg in command.get_arguments() {
+                    let short = arg.get_short().map(|short| format!("-{short}"));
+                    assert!(short.is_none_or(|short| SHORT_OPTIONS.contains(&&*short)), "{}", command.get_name());
+                }
+                found += 1;
+            }
+            commands.extend(command.get_subcommands().cloned());
+        }
+        assert!(found > 10, "{found} options");
     }
 }

@@ -1,5 +1,6 @@
 //! Commands inside another program: what they print is returned to it, and it hears of their progress.
 
+use super::args::with_ids_joined;
 use super::format::Format;
 use super::{Cli, Failure, Outcome};
 use arrow_array::RecordBatch;
@@ -33,7 +34,7 @@ thread_local! {
 /// Those of the command; [`Failure::Usage`] with clap's text for words that are not a command.
 pub fn call(words: Vec<String>, cancel: &Cancel, hears: Hears) -> Result<String, Failure> {
     let words = std::iter::once("topostream".into()).chain(words).map(OsString::from);
-    let cli = Cli::try_parse_from(words).map_err(|error| Failure::Usage(usage_text(&error)))?;
+    let cli = Cli::try_parse_from(with_ids_joined(words)).map_err(|error| Failure::Usage(usage_text(&error)))?;
     hosted(hears, || cli.command.run(cancel))
 }
 

@@ -240,7 +240,7 @@ fn quieten_guarded_panics() {
 pub fn main() -> ExitCode {
     #[cfg(feature = "gpu")]
     quieten_guarded_panics();
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(args::with_ids_joined(std::env::args_os()));
     memory::settle_allocator();
     let cancel = Cancel::default();
     listen(&cancel);

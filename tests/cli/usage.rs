@@ -27,7 +27,10 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
         ("generate rmat --scale 33 --store s", &["33", "0..=32"]),
         ("generate rmat --scale 8 --store s --random-weights u32", &["u32:1:255"]),
         ("run bfs s", &["--source <ID>"]),
-        ("run bfs s --source -3", &["-3"]),
+        ("run bfs s --source --parents", &["a value is required", "--source <ID>"]),
+        ("run bfs s --source -o levels.csv", &["a value is required", "--source <ID>"]),
+        ("run bfs s --source", &["a value is required", "--source <ID>"]),
+        ("extract s --ego --hops 2 near", &["a value is required", "--ego <ID>"]),
         ("run bfs s --source 1 --threads 0", &["1..=1024"]),
         ("run bfs s --source 1 --fetcher fast", &["auto", "uring", "threads"]),
         ("run pagerank s --iterations 3 --tolerance 0.1", &["cannot be used with"]),
@@ -167,4 +170,41 @@ fn shaders_are_printed() {
     let all = folder.run("shader components lists").succeeds().stdout;
     assert!(all.contains("fn label_load") && !all.contains("is_active"), "{all}");
     folder.run("shader bfs vertex-phase").fails(1, &["src/algorithms/bfs/bfs.wgsl:1:", "vertex_update"]);
+}
+
+/// Names and numbers that begin with `-` are ids, not options.
+#[test]
+fn ids_may_begin_with_a_dash() {
+    let folder = Folder::new();
+    folder.write("e.csv", "from,to\n-41292,-x\n-x,-o\n-o,--top\n--top,b\n");
+    folder.run("format e.csv s --in-edges").succeeds();
+    let levels = |source: &str| {
+        folder.run(&format!("run bfs s {source} --device cpu --output levels.csv")).succeeds();
+        let text = folder.read("levels.csv");
+        ["-41292", "-x", "-o", "--top", "b"].map(|name| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(',')).unwrap();
+            line.parse::<i64>().unwrap()
+        })
+    };
+    assert_eq!(levels("--source -41292"), [0, 1, 2, 3, 4]);
+    assert_eq!(levels("--source -x"), [-1, 0, 1, 2, 3]);
+    // What could be an option is joined to the option that it belongs to.
+    assert_eq!(levels("--source=-o"), [-1, -1, 0, 1, 2]);
+    assert_eq!(levels("--source=--top"), [-1, -1, -1, 0, 1]);
+    for run in [
+        "heat s --source -41292=2 --iterations 2",
+        "heat s --source -x --source -41292=-2 --iterations 2",
+        "circuit s --source -41292=-1 --iterations 2",
+        "neural-network s --input -41292=0.5 --iterations 2",
+        "rwr s --source -x --iterations 2",
+        "betweenness s --source -x",
+        "neighbourhood s --source -x --source -41292 --hops 1",
+        "adsorption s --source -x --iterations 2",
+    ] {
+        folder.run(&format!("run {run} --device cpu")).succeeds();
+    }
+    folder.run("extract s near --ego -x --hops 1").succeeds();
+    folder.run("run bfs near --source -x --device cpu").succeeds().prints(&["reached 2 of 2"]);
+    folder.run("run bfs s --source -7").fails(1, &["--source -7", "no vertex with that id"]);
+    folder.run("plan bfs s --source -x --calibration none.json").fails(1, &["none.json"]);
 }
