@@ -8,6 +8,7 @@
 //! ```
 
 mod check;
+mod order;
 mod read;
 mod write;
 

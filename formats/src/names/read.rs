@@ -99,6 +99,23 @@ impl StoredNames {
         Ok(take(&block.bytes[start..end]))
     }
 
+    /// The number of names.
+    pub(super) fn count(&self) -> u64 {
+        self.vertices
+    }
+
+    /// The number of blocks of 64 names.
+    pub(super) fn blocks(&self) -> u64 {
+        self.vertices.div_ceil(BLOCK_NAMES)
+    }
+
+    /// Passes the names of a block, in the order of their vertices. The block is not kept.
+    pub(super) fn each_of_block(&self, number: u64, mut take: impl FnMut(usize, &[u8])) -> Result<()> {
+        let Block { bytes, places } = self.read_block(number)?;
+        places.iter().enumerate().for_each(|(place, &(start, end))| take(place, &bytes[start..end]));
+        Ok(())
+    }
+
     /// The name of a vertex as text.
     ///
     /// # Errors

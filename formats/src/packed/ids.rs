@@ -219,6 +219,39 @@ pub fn decode(from: impl Read, ids: &mut [u64]) -> Result<(), PageDefect> {
     if listed < ids.len() { fill_rest(ids, listed, first) } else { Ok(()) }
 }
 
+/// Passes all ids of a file's bytes in order, some at a time, until `take` returns false: a bit of memory for each of
+/// the `all` vertices. Safe for any bytes.
+///
+/// # Errors
+/// Those of [`decode`].
+pub fn each(from: impl Read, all: u64, mut take: impl FnMut(&[u64]) -> bool) -> Result<(), PageDefect> {
+    let mut blocks = Blocks::open(from, all)?;
+    let (listed, first) = (blocks.listed, blocks.first);
+    let mut taken = Taken::new(first, if listed < all { all } else { 0 });
+    while blocks.left > 0 {
+        let ids = blocks.read()?;
+        if taken.count > 0 {
+            ids.iter().try_for_each(|&id| taken.add(id))?;
+        }
+        if !take(ids) {
+            return Ok(());
+        }
+    }
+    blocks.end()?;
+    let mut left = taken.left().ids().take((all - listed) as usize);
+    let mut ids = Vec::with_capacity(EACH);
+    loop {
+        ids.clear();
+        ids.extend(left.by_ref().take(EACH));
+        if ids.is_empty() || !take(&ids) {
+            return Ok(());
+        }
+    }
+}
+
+/// Ids that are passed at a time, of those that are not listed.
+const EACH: usize = 1 << 12;
+
 /// The listed ids of a file, in blocks.
 struct Blocks<R> {
     from: R,
@@ -317,7 +350,7 @@ struct Left<'a> {
     passed: u64,
 }
 
-impl Left<'_> {
+impl<'a> Left<'a> {
     /// The id with this rank; ranks must not descend from call to call.
     fn at(&mut self, rank: u64) -> Option<u64> {
         loop {
@@ -332,17 +365,17 @@ impl Left<'_> {
         }
     }
 
-    /// Writes the ids in order until the slice is full, or there are none.
-    fn read(&self, into: &mut [u64]) {
-        let mut into = into.iter_mut();
-        for (word, bits) in (0u64..).zip(&self.of.bits) {
+    /// The ids in order.
+    fn ids(&self) -> impl Iterator<Item = u64> + use<'a> {
+        let Taken { first, bits, .. } = self.of;
+        (0u64..).zip(bits).flat_map(move |(word, bits)| {
             let mut left = !bits;
-            while left != 0 {
-                let Some(id) = into.next() else { return };
-                *id = self.of.first + 64 * word + u64::from(left.trailing_zeros());
+            std::iter::from_fn(move || {
+                let place = (left != 0).then(|| u64::from(left.trailing_zeros()))?;
                 left &= left - 1;
-            }
-        }
+                Some(first + 64 * word + place)
+            })
+        })
     }
 }
 
@@ -350,7 +383,7 @@ impl Left<'_> {
 fn fill_rest(ids: &mut [u64], listed: usize, first: u64) -> Result<(), PageDefect> {
     let mut taken = Taken::new(first, ids.len() as u64);
     ids[..listed].iter().try_for_each(|&id| taken.add(id))?;
-    taken.left().read(&mut ids[listed..]);
+    ids[listed..].iter_mut().zip(taken.left().ids()).for_each(|(into, id)| *into = id);
     Ok(())
 }
 
@@ -384,8 +417,16 @@ mod tests {
     }
 
     fn decoded(words: &[u32], count: usize) -> Result<Vec<u64>, PageDefect> {
-        let mut ids = vec![0; count];
-        decode(bytemuck::cast_slice::<u32, u8>(words), &mut ids).map(|()| ids)
+        let (mut ids, mut passed) = (vec![0; count], Vec::new());
+        let bytes = bytemuck::cast_slice::<u32, u8>(words);
+        let each = each(bytes, count as u64, |some| {
+            passed.extend_from_slice(some);
+            true
+        });
+        let all = decode(bytes, &mut ids).map(|()| ids);
+        assert_eq!(each.is_ok(), all.is_ok());
+        assert!(all.as_ref().map_or(true, |all| *all == passed));
+        all
     }
 
     /// Groups of the numbers from `first` on, ascending in each.

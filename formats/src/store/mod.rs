@@ -190,6 +190,25 @@ impl Store {
         Ok(OriginalIds { vertices, first, file, ascending: self.manifest.ids.is_ascending(), names })
     }
 
+    /// Passes all original ids as numbers, in the order of the vertices, some at a time, until `take` returns false.
+    /// Names are passed as the numbers of their vertices. Takes a bit of memory for each vertex.
+    ///
+    /// # Errors
+    /// Those of [`ids`](Self::ids).
+    pub fn each_id(&self, mut take: impl FnMut(&[u64]) -> bool) -> Result<()> {
+        let (vertices, path) = (self.manifest.vertices, self.path.join("ids.bin"));
+        match self.manifest.ids {
+            Ids::Range { first } => original_ids::each_of_range(first..first + vertices, take),
+            Ids::Names { .. } => original_ids::each_of_range(0..vertices, take),
+            Ids::File { crc, .. } => return original_ids::each_of_file(&path, vertices, crc, take),
+            Ids::Packed { crc, bytes, .. } => {
+                let pass = |file| packed::ids::each(file, vertices, &mut take);
+                return original_ids::in_packed(&path, (bytes, crc), pass);
+            }
+        }
+        Ok(())
+    }
+
     /// The original ids of some vertices, which must exist, in the same order. Takes less memory and time than reading
     /// all [`ids`](Self::ids) where these are packed.
     ///

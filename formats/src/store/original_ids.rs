@@ -11,6 +11,7 @@ use crate::page::PageDefect;
 use crate::values::StoredValues;
 use std::fs::File;
 use std::io::BufReader;
+use std::ops::Range;
 use std::path::Path;
 
 /// The mapping between vertices and the ids of the input.
@@ -116,6 +117,44 @@ pub(super) fn open_packed(path: &Path, bytes: u64, crc: u32) -> Result<File> {
         return Err(Error::file(path, format!("checksum {crc:08x}"), format!("{:08x}", checksum.value())));
     }
     Ok(file)
+}
+
+/// Ids that are passed at a time.
+const EACH: usize = 1 << 13;
+
+/// Passes the numbers of a range, some at a time.
+pub(super) fn each_of_range(range: Range<u64>, mut take: impl FnMut(&[u64]) -> bool) {
+    let (mut ids, mut range) = (Vec::with_capacity(EACH), range);
+    loop {
+        ids.clear();
+        ids.extend(range.by_ref().take(EACH));
+        if ids.is_empty() || !take(&ids) {
+            return;
+        }
+    }
+}
+
+/// Passes the ids of a file, some at a time, and checks its size and checksum.
+pub(super) fn each_of_file(path: &Path, vertices: u64, crc: u32, mut take: impl FnMut(&[u64]) -> bool) -> Result<()> {
+    let file = File::open(path).map_err(Error::io(path, "open"))?;
+    let found = file.metadata().map_err(Error::io(path, "stat"))?.len();
+    if vertices.checked_mul(8) != Some(found) {
+        return Err(Error::file(path, format!("{vertices} entries of 8 bytes"), format!("{found} bytes")));
+    }
+    let (mut checksum, mut ids) = (Crc32c::default(), vec![0u64; EACH.min(vertices as usize)]);
+    for first in (0..vertices).step_by(EACH) {
+        let ids = &mut ids[..(vertices - first).min(EACH as u64) as usize];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(ids);
+        read_exact_at(&file, bytes, 8 * first).map_err(Error::io(path, "read"))?;
+        checksum.update(bytes);
+        if !take(ids) {
+            return Ok(());
+        }
+    }
+    match checksum.value() {
+        value if value == crc => Ok(()),
+        value => Err(Error::file(path, format!("checksum {crc:08x}"), format!("{value:08x}"))),
+    }
 }
 
 /// Looks ids up in a file of packed ids, with few of them in memory, after a check of the whole file.
