@@ -45,6 +45,9 @@ pub struct RunReport {
     pub traversed_edges: Option<u64>,
     /// The sum of all supersteps.
     pub total: StepReport,
+    /// Whether the values came within the tolerance: `false` if the limit of iterations ended the run before. `None`
+    /// for algorithms without a tolerance, and if a number of iterations was requested.
+    pub converged: Option<bool>,
     /// The bottleneck of the run.
     pub bound: Bound,
     /// How several devices shared the run; `None` for a single device.
@@ -80,6 +83,21 @@ impl RunReport {
             steps: Vec::new(),
             ..*self
         }
+    }
+
+    /// Returns a sentence about a run that the limit of iterations ended before its values had converged: how much the last
+    /// iteration changed. `None` for other runs.
+    pub fn unconverged(&self) -> Option<String> {
+        let Iteration { iterations, residual, tolerance } = self.total.iteration?;
+        let tolerance = tolerance.filter(|_| self.converged == Some(false))?;
+        let last = if iterations == 1 { "its only iteration".into() } else { format!("the last of {iterations}") };
+        let change = if tolerance > 0.0 {
+            // Some algorithms have it in single precision.
+            format!("values by {residual:.2e}, more than the tolerance of {:e}", tolerance as f32)
+        } else {
+            format!("the values of {:.2}% of all vertices", 100.0 * residual)
+        };
+        Some(format!("{} has not converged: {last} changed {change}", self.algorithm))
     }
 
     /// Combines this report with that of a following run.

@@ -235,7 +235,7 @@ pub fn write(
 
 /// Writes a number in a form that Java parses.
 fn write_number(out: &mut impl Write, value: f64) -> io::Result<()> {
-    if value.is_infinite() { out.write_all(b"Infinity") } else { write!(out, "{value:.15e}") }
+    if value.is_infinite() { out.write_all(b"Infinity") } else { write!(out, "{value:e}") }
 }
 
 /// The vertices by ascending original id.
@@ -351,7 +351,7 @@ mod tests {
             write_number(&mut out, value).unwrap();
             String::from_utf8(out).unwrap()
         };
-        assert_eq!((text(f64::INFINITY), text(0.25)), ("Infinity".into(), "2.500000000000000e-1".into()));
+        assert_eq!((text(f64::INFINITY), text(0.25)), ("Infinity".into(), "2.5e-1".into()));
         assert_eq!(text(1.0 / 3.0).parse::<f64>().unwrap(), 1.0 / 3.0);
     }
 }

@@ -1,42 +1,130 @@
 //! The vertices with the largest values of a column.
 
+use super::Failure;
 use super::vertices::parts;
 use crate::algorithms::command::Figure;
 use crate::model::algorithm::{Answer, AnswerValues};
+use crate::store::{Store, VertexId};
 use rayon::prelude::*;
 use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 /// A vertex and its value.
 pub type Ranked = (u32, Figure);
 
-/// Returns the `count` vertices with the largest values, the largest first, equal ones by vertex; vertices without a
-/// value are left out, such as those that were not reached. Takes 32 bytes of memory for each of them. `None` if the
-/// values are vertices, which have no order.
-pub fn largest(answer: &Answer<'_>, count: usize, vertices: u64) -> Option<Vec<Ranked>> {
-    let count = count.min(vertices as usize);
+/// Returns the `count` vertices with the largest values, the largest first, equal ones by original id; vertices without
+/// a value are left out, such as those that were not reached. Takes 32 bytes of memory for each of them, and its id.
+/// `None` if the values are vertices, which have no order.
+///
+/// # Errors
+/// Those of reading ids.
+pub fn largest(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Option<Vec<Ranked>>, Failure> {
     match &answer.values {
         AnswerValues::F64(of) => {
-            // In this order, larger integers are of larger numbers.
-            let key = |value: f64| (value.to_bits() ^ (((value.to_bits() as i64 >> 63) as u64) >> 1)) as i64;
-            let found = best(vertices, count, |part, best| {
+            let show = |part, best: &mut Best<i64>| {
                 of.for_each_slice(part, |first, values| {
-                    (first..).zip(values).for_each(|(vertex, value)| {
-                        best.see(value.is_finite().then(|| key(*value)), vertex);
-                    });
+                    (first..).zip(values).for_each(|(vertex, value)| best.see(key(*value), vertex));
                 });
-            });
-            Some(found.into_iter().map(|vertex| (vertex, Figure::F64(of.get(vertex)))).collect())
+            };
+            let found = best_by_id(count, show, |vertex| key(of.get(vertex)), store)?;
+            Ok(Some(found.into_iter().map(|vertex| (vertex, Figure::of(answer, of.get(vertex)))).collect()))
         }
         AnswerValues::Integer(of) => {
-            let found = best(vertices, count, |part, best| {
+            let show = |part, best: &mut Best<u64>| {
                 of.for_each_slice(part, |first, values| {
                     (first..).zip(values).for_each(|(vertex, value)| best.see(*value, vertex));
                 });
-            });
-            Some(found.into_iter().map(|vertex| (vertex, Figure::Integer(of.get(vertex).unwrap_or(0)))).collect())
+            };
+            let found = best_by_id(count, show, |vertex| of.get(vertex), store)?;
+            Ok(Some(found.into_iter().map(|vertex| (vertex, Figure::Integer(of.get(vertex).unwrap_or(0)))).collect()))
         }
-        AnswerValues::Vertex(_) => None,
+        AnswerValues::Vertex(_) => Ok(None),
+    }
+}
+
+/// An integer of a finite number: larger ones are of larger numbers.
+fn key(value: f64) -> Option<i64> {
+    value.is_finite().then(|| (value.to_bits() ^ (((value.to_bits() as i64 >> 63) as u64) >> 1)) as i64)
+}
+
+/// Returns the vertices with the largest values, the largest first, equal ones by original id. `show` shows the values
+/// of some vertices, in order; `value` is that of one.
+///
+/// # Errors
+/// Those of reading ids.
+pub fn best_by_id<K: Ord + Copy + Send>(
+    count: usize,
+    show: impl Fn(Range<u64>, &mut Best<K>) + Sync,
+    value: impl Fn(u32) -> Option<K> + Sync,
+    store: &Store,
+) -> Result<Vec<u32>, Failure> {
+    let vertices = store.vertices();
+    let count = count.min(vertices as usize);
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    // Of one more it is seen whether others have the last value, too.
+    let mut found = best(vertices, count + 1, show);
+    let ids = &store.manifest().ids;
+    let is_tied = found.len() > count && value(found[count]) == value(found[count - 1]);
+    found.truncate(count);
+    if ids.is_ascending() && !ids.is_names() {
+        return Ok(found);
+    }
+    if is_tied {
+        let last = value(found[count - 1]);
+        found.retain(|&vertex| value(vertex) != last);
+        found.extend(smallest_ids(count - found.len(), |vertex| value(vertex) == last, store)?);
+    }
+    let named: Vec<VertexId> = found.iter().copied().map(VertexId).collect();
+    let mut found: Vec<_> = found.into_iter().zip(store.ids_of(&named)?).collect();
+    found.sort_by(|(one, id), (other, other_id)| value(*other).cmp(&value(*one)).then_with(|| id.cmp(other_id)));
+    Ok(found.into_iter().map(|(vertex, _)| vertex).collect())
+}
+
+/// Of the vertices that `is_one` lets through, those with the smallest original ids.
+fn smallest_ids(count: usize, is_one: impl Fn(u32) -> bool, store: &Store) -> Result<Vec<u32>, Failure> {
+    let all = (0..store.vertices()).map(|vertex| vertex as u32);
+    if store.manifest().ids.is_names() {
+        let (ids, mut smallest) = (store.ids()?, Smallest::new(count));
+        for vertex in all.filter(|&vertex| is_one(vertex)) {
+            smallest.see(ids.id(VertexId(vertex))?, vertex);
+        }
+        return Ok(smallest.vertices());
+    }
+    let (mut smallest, mut all) = (Smallest::new(count), all);
+    store.each_id(|ids| {
+        let some = ids.iter().zip(&mut all).filter(|&(_, vertex)| is_one(vertex));
+        some.for_each(|(&id, vertex)| smallest.see(id, vertex));
+        true
+    })?;
+    Ok(smallest.vertices())
+}
+
+/// The smallest ids so far.
+struct Smallest<I> {
+    count: usize,
+    found: BinaryHeap<(I, u32)>,
+}
+
+impl<I: Ord> Smallest<I> {
+    fn new(count: usize) -> Self {
+        Self { count, found: BinaryHeap::new() }
+    }
+
+    fn see(&mut self, id: I, vertex: u32) {
+        let is_smaller = self.found.peek().is_none_or(|(largest, _)| id < *largest);
+        if self.found.len() < self.count || is_smaller {
+            self.found.push((id, vertex));
+        }
+        if self.found.len() > self.count {
+            self.found.pop();
+        }
+    }
+
+    fn vertices(self) -> Vec<u32> {
+        self.found.into_iter().map(|(_, vertex)| vertex).collect()
     }
 }
 
@@ -45,11 +133,7 @@ const SHARED_MAX: usize = 4096;
 
 /// Returns the vertices with the largest values, the largest first, equal ones by number. `show` shows the values of
 /// some vertices, in order.
-pub fn best<K: Ord + Copy + Send>(
-    vertices: u64,
-    count: usize,
-    show: impl Fn(Range<u64>, &mut Best<K>) + Sync,
-) -> Vec<u32> {
+fn best<K: Ord + Copy + Send>(vertices: u64, count: usize, show: impl Fn(Range<u64>, &mut Best<K>) + Sync) -> Vec<u32> {
     let within = |part: Range<u64>| {
         let mut best = Best::new(count);
         show(part, &mut best);
@@ -135,8 +219,9 @@ mod tests {
     #[test]
     fn numbers_are_ordered_by_value_and_infinite_ones_left_out() {
         let values = [0.5, f64::INFINITY, -1.0, 2.0, -0.25, f64::NAN, 0.0];
-        let answer = Answer::f64("number", |vertex| values[vertex as usize]);
-        let found: Vec<u32> = largest(&answer, 9, 7).unwrap().into_iter().map(|(vertex, _)| vertex).collect();
+        let found = best(7, 9, |part, best| {
+            part.for_each(|vertex| best.see(key(values[vertex as usize]), vertex as u32));
+        });
         assert_eq!(found, [3, 0, 6, 4, 2]);
     }
 }

@@ -194,6 +194,8 @@ const CHUNK: u64 = 1 << 12;
 /// The values of a column for some rows.
 enum Cells {
     F64(Vec<f64>),
+    /// Numbers of single precision.
+    F32(Vec<f64>),
     Integer(Vec<Option<u64>>),
     Vertex(Vec<Option<VertexId>>),
 }
@@ -209,6 +211,7 @@ struct Row<'a> {
 impl Cells {
     fn of(answer: &Answer<'_>, rows: Rows<'_>) -> Self {
         match &answer.values {
+            AnswerValues::F64(of) if answer.is_single => Self::F32(rows.values(of)),
             AnswerValues::F64(of) => Self::F64(rows.values(of)),
             AnswerValues::Integer(of) => Self::Integer(rows.values(of)),
             AnswerValues::Vertex(of) => Self::Vertex(rows.values(of)),
@@ -225,10 +228,12 @@ impl Row<'_> {
         }
     }
 
-    /// Appends the value of a column; -1 where there is none.
+    /// Appends the value of a column; -1 where there is none. Numbers have the fewest digits that are read as the same
+    /// number of their precision.
     fn write_value(&self, column: &Cells, text: &mut String) -> io::Result<()> {
         let written = match column {
-            Cells::F64(values) => write!(text, "{:.9e}", values[self.place]),
+            Cells::F64(values) => write!(text, "{:?}", values[self.place]),
+            Cells::F32(values) => write!(text, "{:?}", values[self.place] as f32),
             Cells::Integer(values) => match values[self.place] {
                 Some(value) => write!(text, "{value}"),
                 None => text.write_str("-1"),
@@ -286,14 +291,8 @@ fn write_csv(out: &mut impl Write, of: &Columns<'_>) -> io::Result<()> {
     csv.flush()
 }
 
-/// The maximum number of columns of a .npy file beside the vertex.
-const COLUMNS_MAX: usize = 2;
-
 /// A record: a vertex and its values, each as the eight bytes that its column has.
-struct Record {
-    cells: [u64; 1 + COLUMNS_MAX],
-    columns: usize,
-}
+struct Record(Vec<u64>);
 
 /// Writes records.
 struct RecordWriter;
@@ -310,7 +309,7 @@ impl TypeWrite for RecordWriter {
     type Value = Record;
 
     fn write_one<W: Write>(&self, mut writer: W, row: &Record) -> io::Result<()> {
-        row.cells[..=row.columns].iter().try_for_each(|cell| writer.write_all(&cell.to_le_bytes()))
+        row.0.iter().try_for_each(|cell| writer.write_all(&cell.to_le_bytes()))
     }
 }
 
@@ -328,20 +327,21 @@ fn row_type(answers: &[Answer<'_>]) -> DType {
 }
 
 fn write_npy(out: &mut impl Write, of: &Columns<'_>) -> io::Result<()> {
-    assert!(of.answers.len() <= COLUMNS_MAX, "more columns than any algorithm has");
     let options = npyz::WriteOptions::new().dtype(row_type(of.answers)).shape(&[of.rows()]);
     let mut writer = options.writer(out).begin_nd()?;
+    let mut record = Record(Vec::new());
     each_row(of, |row| {
         if row.ids.names().is_some() {
             return Err(io::Error::other("names do not fit in a .npy file"));
         }
-        let mut record = Record { cells: [row.ids.original(row.vertex), 0, 0], columns: row.columns.len() };
-        for (cell, column) in record.cells[1..].iter_mut().zip(row.columns) {
-            *cell = match column {
-                Cells::F64(values) => values[row.place].to_bits(),
+        record.0.clear();
+        record.0.push(row.ids.original(row.vertex));
+        for column in row.columns {
+            record.0.push(match column {
+                Cells::F64(values) | Cells::F32(values) => values[row.place].to_bits(),
                 Cells::Integer(values) => signed(values[row.place])? as u64,
                 Cells::Vertex(values) => signed(values[row.place].map(|vertex| row.ids.original(vertex)))? as u64,
-            };
+            });
         }
         writer.push(&record)
     })?;

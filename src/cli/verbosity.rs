@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// The options of all commands about what they say.
 #[derive(Args, Clone, Copy, Default)]
 pub struct VerbosityArgs {
-    /// Print nothing but results and errors: no reports, no progress
+    /// Print nothing but results, warnings about them and errors: no reports, no progress
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Output")]
     quiet: bool,
     /// Print more: every superstep of a run

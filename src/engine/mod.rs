@@ -41,6 +41,7 @@ pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTran
 use crate::device::{Ahead, CpuDevice, Member, RunAhead, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary, Visit};
+use crate::model::groups;
 use crate::pages::PagePlan;
 pub use crate::pages::fetch::{Faults, FetcherKind};
 pub use crate::predict::Rates;
@@ -58,7 +59,7 @@ pub use progress::{Moment, Progress};
 use roster::{Kinds, MakeCpu, Roster};
 use session::Session;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use topostream_formats::{Direction, Store};
 use waits::{Ending, waits, waits_ahead};
@@ -268,6 +269,7 @@ impl Engine {
             Ok::<_, Error>((report, device.finish()?))
         })?;
         algorithm.verdict(&state).or_else(|refusal| Err(self.refused(algorithm.name(), &refusal)?))?;
+        self.name_groups(&*algorithm, &state)?;
         // The time of a resumed run is only that of its last session: no rate can be computed.
         let resumed = report.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.resumed.is_some());
         report.traversed_edges = algorithm.traversed_edges(&state).filter(|_| !resumed);
@@ -308,6 +310,14 @@ impl Engine {
     #[doc(hidden)]
     pub fn check(&self, algorithm: &dyn Algorithm) -> Result<()> {
         self.graph(algorithm).map(drop)
+    }
+
+    /// Names the groups that an algorithm has found, if it finds any, by original ids. Ranks do not stop here: each
+    /// would by itself.
+    fn name_groups(&self, algorithm: &dyn Algorithm, state: &State) -> Result<()> {
+        let never = AtomicBool::new(false);
+        let cancel = if self.options.ranks().is_some() { &never } else { &*self.options.cancel };
+        algorithm.groups().map_or(Ok(()), |groups| groups::name(&groups, state, &self.store, cancel))
     }
 
     /// Returns the error for an algorithm that has no answer.

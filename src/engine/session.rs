@@ -178,6 +178,7 @@ impl<'a> Session<'a> {
     /// If another rank has failed.
     pub(super) fn end_report(&mut self, report: &mut RunReport) -> Result<()> {
         report.bound = report.total.bound();
+        report.converged = report.total.iteration.and_then(|iteration| iteration.converged());
         let unvisited_bytes = self.pages.unvisited_bytes();
         report.total.disk_bytes += unvisited_bytes;
         report.total.wanted_bytes += unvisited_bytes;

@@ -73,6 +73,17 @@ pub enum Supersteps {
     Unknown,
 }
 
+/// Groups of vertices whose labels an algorithm finds.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups {
+    /// The index in the declaration of the attribute of type `u32` with the label of each vertex.
+    pub label: usize,
+    /// The vertex that a label stands for: a vertex of the group.
+    pub vertex_of: fn(u32) -> u32,
+    /// Whether that is the vertex of the group with the smallest number in the store.
+    pub is_smallest: bool,
+}
+
 /// The ends of an edge that an edge function writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
@@ -349,6 +360,12 @@ pub trait Algorithm: Send + Sync + 'static {
     /// by the bytes to read and the expected edges. Otherwise, and if this is empty, it runs `step`.
     fn alternatives(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Vec<Alternative> {
         Vec::new()
+    }
+
+    /// The groups that its labels stand for. At the end of the run the engine replaces each label by a vertex: that of
+    /// the group with the smallest original id, so that the answer does not depend on the store's order.
+    fn groups(&self) -> Option<Groups> {
+        None
     }
 
     /// Checks the results at the end of the run: the algorithm may have met edges that it cannot handle.

@@ -26,6 +26,8 @@ pub struct Answer<'a> {
     pub name: &'static str,
     /// The values.
     pub values: AnswerValues<'a>,
+    /// Whether numbers are of single precision: files of text then have the digits that an `f32` needs.
+    pub is_single: bool,
 }
 
 /// The values of a column, by type.
@@ -41,17 +43,24 @@ pub enum AnswerValues<'a> {
 impl<'a> Answer<'a> {
     /// Creates a column of numbers.
     pub fn f64(name: &'static str, value: impl Fn(u32) -> f64 + Sync + 'a) -> Self {
-        Self { name, values: AnswerValues::F64(Values::new(value)) }
+        Self { name, values: AnswerValues::F64(Values::new(value)), is_single: false }
+    }
+
+    /// Creates a column of numbers of single precision, which are read as `f64`.
+    pub fn f32(name: &'static str, value: impl Fn(u32) -> f32 + Sync + 'a) -> Self {
+        let values = AnswerValues::F64(Values::new(move |vertex| f64::from(value(vertex))));
+        Self { name, values, is_single: true }
     }
 
     /// Creates a column of integers, which may be missing for some vertices.
     pub fn integer(name: &'static str, value: impl Fn(u32) -> Option<u64> + Sync + 'a) -> Self {
-        Self { name, values: AnswerValues::Integer(Values::new(value)) }
+        Self { name, values: AnswerValues::Integer(Values::new(value)), is_single: false }
     }
 
     /// Creates a column of vertices, which may be missing for some vertices.
     pub fn vertex(name: &'static str, value: impl Fn(u32) -> Option<u32> + Sync + 'a) -> Self {
-        Self { name, values: AnswerValues::Vertex(Values::new(move |vertex| value(vertex).map(VertexId))) }
+        let values = AnswerValues::Vertex(Values::new(move |vertex| value(vertex).map(VertexId)));
+        Self { name, values, is_single: false }
     }
 }
 

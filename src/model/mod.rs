@@ -7,6 +7,7 @@
 //! | [`bits`], [`VertexSet`](vertex_set::VertexSet) | sets of vertices |
 //! | `activations` | the superstep in which each vertex was first active |
 //! | `border` | the vertices of other devices whose values a device reads |
+//! | `groups` | names of groups of vertices, whatever the order of the store |
 //! | `part` | the range of vertices that a device holds |
 //! | `numbers` | numbers and functions that Rust and WGSL share |
 //! | `parameters`, `sound` | what a checkpoint records about an algorithm, and checks of what it restores |
@@ -25,6 +26,7 @@ pub mod attributes;
 pub mod bits;
 #[cfg(feature = "gpu")]
 pub(crate) mod border;
+pub(crate) mod groups;
 mod huge;
 pub(crate) mod numbers;
 mod parameters;

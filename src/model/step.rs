@@ -87,14 +87,14 @@ pub struct Iteration {
     pub iterations: u32,
     /// How much the last one changed, in the unit of the algorithm's tolerance.
     pub residual: f64,
-    /// The run ends once the residual is below this, or 0; `None` if a number of iterations was asked for.
+    /// The run ends once the residual is within this; `None` if a number of iterations was asked for.
     pub tolerance: Option<f64>,
 }
 
 impl Iteration {
     /// Whether the residual is within the tolerance.
     pub fn converged(&self) -> Option<bool> {
-        self.tolerance.map(|tolerance| self.residual < tolerance || self.residual == 0.0)
+        self.tolerance.map(|tolerance| self.residual <= tolerance)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::model::activations::Activations;
 use crate::model::algorithm::Algorithm;
 use crate::model::bits::Bits;
+use crate::model::groups;
 use serde::Serialize;
 use topostream_formats::chunks::ChunkTable;
 use topostream_formats::weights::WeightPlaces;
@@ -26,7 +27,7 @@ pub struct MemoryPlan {
     pub degrees_bytes: u64,
     /// The page directories and the tables derived from them.
     pub directory_bytes: u64,
-    /// Code, stacks, channels, and the algorithm's own data.
+    /// Code, stacks, channels, the algorithm's own data, and naming groups at the end.
     pub program_bytes: u64,
     /// What several devices need in main memory: the exchange memory, and the attributes of CPU devices.
     pub sharing_bytes: u64,
@@ -88,7 +89,7 @@ impl MemoryPlan {
             frontier_bytes: if traversal { 2 * Bits::memory_bytes(vertices) } else { 0 },
             degrees_bytes: 4 * vertices,
             directory_bytes: directory_bytes(store),
-            program_bytes: PROGRAM_BYTES + algorithm.held_bytes(),
+            program_bytes: PROGRAM_BYTES + algorithm.held_bytes() + groups::memory_bytes(algorithm, store),
             sharing_bytes,
             decoding_bytes: decoders.threads as u64 * out.image_bytes(),
             frames: 0,

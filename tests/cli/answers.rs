@@ -1,15 +1,19 @@
 //! What a run says of its answer: the summary, in text and JSON; the largest values; how much is said.
 
+use crate::columnar::parquet;
 use crate::graph::{Graph, columns};
 use crate::program::Folder;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use topostream::algorithms::CATALOGUE;
 
 const SCALE: u32 = 9;
 
 /// The part of `--json` about the answer.
 fn answer(folder: &Folder, run: &str) -> Value {
-    folder.run(&format!("run {run} --json")).succeeds().json()["answer"].take()
+    let done = folder.run(&format!("run {run} --json"));
+    assert_eq!(done.code, Some(0), "{run}: {}", done.stderr);
+    done.json()["answer"].take()
 }
 
 #[test]
@@ -34,7 +38,8 @@ fn json_has_the_answers_of_iterations() {
     let stopped = answer(&folder, "pagerank s --max-iterations 3");
     assert_eq!(stopped["convergence"]["converged"], json!(false));
     assert_eq!(stopped["convergence"]["iterations"], json!(3));
-    folder.run("run pagerank s --max-iterations 3").succeeds().prints(&["not converged after 3 iterations"]);
+    let done = folder.run("run pagerank s --max-iterations 3").prints(&["not converged after 3 iterations"]);
+    assert!(done.code == Some(0) && done.stderr.starts_with("warning: pagerank has not converged"), "{}", done.stderr);
     let counted = answer(&folder, "pagerank s --iterations 4");
     assert_eq!(
         (&counted["convergence"]["converged"], &counted["convergence"]["iterations"]),
@@ -206,5 +211,73 @@ fn names_in_reports_are_those_of_commands() {
         ("bc s --source max-degree --double", "betweenness"),
     ] {
         assert_eq!(folder.run(&format!("run {run} --json")).succeeds().json()["algorithm"], json!(name), "{run}");
+    }
+}
+
+/// Every algorithm with a tolerance, stopped before it is reached, says so everywhere; others say nothing.
+#[test]
+fn runs_that_have_not_converged_say_so_everywhere() {
+    let folder = Folder::new();
+    // A long path, along which values take long.
+    let path: String = (0..600).map(|at| format!("{at} {}\n", at + 1)).collect();
+    folder.write("path.txt", path);
+    folder.run("format path.txt s --symmetrize").succeeds();
+    let mut with_tolerance = Vec::new();
+    for entry in CATALOGUE {
+        let command = entry.arguments.augment(clap::Command::new("arguments"));
+        let has = |name: &str| command.get_arguments().any(|arg| arg.get_long() == Some(name));
+        if has("tolerance") && has("max-iterations") {
+            with_tolerance.push(entry.name);
+        }
+    }
+    let expected = [
+        "pagerank",
+        "personalized-pagerank",
+        "heat",
+        "circuit",
+        "adsorption",
+        "neural-network",
+        "hits",
+        "eigenvector",
+        "katz",
+    ];
+    assert_eq!(with_tolerance, expected);
+    for name in with_tolerance {
+        let arguments = match name {
+            "heat" | "circuit" => "--source 0=5 --source 600=1",
+            "personalized-pagerank" | "adsorption" => "--source 0",
+            "neural-network" => "--input 0=1",
+            _ => "",
+        };
+        let run = format!("run {name} s {arguments} --device cpu");
+        let json = |options: &str| {
+            let done = folder.run(&format!("{run} {options} --json"));
+            assert_eq!(done.code, Some(0), "{run}: {}", done.stderr);
+            let json = done.json();
+            assert_eq!(json["converged"], json["answer"]["convergence"]["converged"], "{run} {options}");
+            (json["converged"].clone(), done.stderr)
+        };
+        let (converged, said) = json("--max-iterations 2");
+        assert_eq!(converged, json!(false), "{run}");
+        for word in [name, "has not converged: the last of 2 changed", "--max-iterations", "--tolerance"] {
+            assert!(said.contains(word), "{run}: {said}");
+        }
+        assert_eq!(json("--iterations 2"), (Value::Null, String::new()), "{run}");
+        let files = "--output v.parquet --report v.html";
+        let done = folder.run(&format!("{run} --max-iterations 2 --quiet {files}"));
+        assert!(done.stdout.is_empty() && done.stderr.contains("not converged"), "{run}: {}", done.stderr);
+        assert!(folder.read("v.html").contains("not converged after 2 iterations"), "{run}");
+        assert_eq!(parquet(&folder, "v.parquet").1["topostream.converged"], "false");
+        let done = folder.run(&format!("{run} --max-iterations 2")).prints(&["not converged after 2 iterations"]);
+        assert!(done.stderr.starts_with("warning: "), "{run}: {}", done.stderr);
+    }
+    // As far as it takes; a search has no tolerance.
+    let enough = folder.run("run pagerank s --json --output v.parquet --device cpu").succeeds().json();
+    assert_eq!(enough["converged"], json!(true));
+    assert_eq!(parquet(&folder, "v.parquet").1["topostream.converged"], "true");
+    for run in ["bfs s --source 0", "communities s --max-iterations 1"] {
+        let report = folder.run(&format!("run {run} --json --output v.parquet --device cpu")).succeeds().json();
+        assert!(report.get("converged").is_some_and(Value::is_null), "{run}");
+        assert!(!parquet(&folder, "v.parquet").1.contains_key("topostream.converged"), "{run}");
     }
 }

@@ -9,6 +9,7 @@ mod damage;
 mod devices;
 mod export;
 mod extract;
+mod formats;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod graph;
@@ -19,6 +20,7 @@ mod leftovers;
 mod limits;
 mod mirrors;
 mod names;
+mod orders;
 mod parts;
 mod pipes;
 mod plan;

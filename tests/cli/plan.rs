@@ -203,7 +203,10 @@ fn plans_and_runs_agree_for_every_algorithm() {
     assert_eq!(folder.names("."), before, "a plan writes nothing");
 
     for (line, plan) in &plans {
-        let run = folder.run(&format!("run {line} {devices}")).succeeds().json();
+        // A run of few iterations may warn of values that have not converged.
+        let done = folder.run(&format!("run {line} {devices}"));
+        assert_eq!(done.code, Some(0), "{line}: {}", done.stderr);
+        let run = done.json();
         let (planned, taken) = (memory(plan, 0), number(&run, "/planned_bytes"));
         // The size of a table over a part of the graph, or over both directions, is only known when it is built.
         match line.contains("clustering") && (line.contains("--table") || line.contains("both")) {

@@ -344,7 +344,11 @@ impl Algorithm for Averaging {
     fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
         let iterations = step.superstep;
         let residual = summary.totals[CHANGE] / (self.largest() * graph.vertices as f64).max(f64::MIN_POSITIVE);
-        (iterations > 0).then(|| Iteration { iterations, residual, tolerance: self.stop.tolerance() })
+        let tolerance = self.stop.tolerance();
+        // As `next` decides, whatever the division rounds to.
+        let ended = summary.totals[CHANGE] <= self.limits(graph).0;
+        let residual = tolerance.filter(|_| ended).map_or(residual, |tolerance| residual.min(tolerance));
+        (iterations > 0).then_some(Iteration { iterations, residual, tolerance })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
@@ -354,6 +358,6 @@ impl Algorithm for Averaging {
             Model::Circuit { .. } => "voltage",
             Model::Adsorption { .. } => "mass",
         };
-        vec![Answer::f64(name, |vertex| value.get(vertex).into())]
+        vec![Answer::f32(name, |vertex| value.get(vertex))]
     }
 }

@@ -477,6 +477,6 @@ impl<N: Number> Algorithm for Betweenness<N> {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let (between, scale) = (N::column(&state.attributes, BETWEEN), self.scale(&state.graph));
-        vec![Answer::f64("betweenness", move |vertex| scale * between.get(vertex).into())]
+        vec![N::answer("betweenness", move |vertex| scale * between.get(vertex).into())]
     }
 }

@@ -1,5 +1,6 @@
 //! The numbers that betweenness counts paths in: single precision, or double precision on the CPU only.
 
+use crate::model::algorithm::Answer;
 use crate::model::attributes::{AttributeType, Attributes, F32Column, F64Column};
 use std::ops::{Add, AddAssign, Div, Mul};
 
@@ -29,6 +30,9 @@ pub trait Number:
     const ON_GPUS: bool;
     /// The binary logarithm of the largest number of paths. Its inverse is a normal number, and so are shares of it.
     const PATHS_MAX_LOG2: u32;
+
+    /// Creates a column of the answer from numbers of this precision.
+    fn answer<'a>(name: &'static str, value: impl Fn(u32) -> f64 + Sync + 'a) -> Answer<'a>;
 
     /// Whether a number of paths, which is not negative, is above the largest one: infinity and NaN are, too.
     fn is_too_many(self) -> bool;
@@ -62,6 +66,10 @@ impl Number for f32 {
         self.to_bits() > PATHS_MAX
     }
 
+    fn answer<'a>(name: &'static str, value: impl Fn(u32) -> f64 + Sync + 'a) -> Answer<'a> {
+        Answer::f32(name, move |vertex| value(vertex) as f32)
+    }
+
     fn column(attributes: &Attributes, place: usize) -> &F32Column {
         attributes.f32(place)
     }
@@ -79,6 +87,10 @@ impl Number for f64 {
     fn is_too_many(self) -> bool {
         // As for `f32`: the exponent's bias, and the bits below the exponent.
         self.to_bits() > ((1023 + Self::PATHS_MAX_LOG2) as u64) << 52
+    }
+
+    fn answer<'a>(name: &'static str, value: impl Fn(u32) -> f64 + Sync + 'a) -> Answer<'a> {
+        Answer::f64(name, value)
     }
 
     fn column(attributes: &Attributes, place: usize) -> &F64Column {

@@ -186,6 +186,15 @@ pub enum Figure {
     Integer(u64),
     /// A rank, a distance, a share.
     F64(f64),
+    /// The same in single precision.
+    F32(f32),
+}
+
+impl Figure {
+    /// A number of a column.
+    pub fn of(answer: &Answer<'_>, value: f64) -> Self {
+        if answer.is_single { Self::F32(value as f32) } else { Self::F64(value) }
+    }
 }
 
 /// Writes a file from a finished run.

@@ -14,7 +14,7 @@ const PART: usize = 1 << 16;
 pub enum Source {
     /// The vertex with this original id, a number or a name.
     Original(String),
-    /// The vertex with the most out-edges; the first of several.
+    /// The vertex with the most out-edges; of several, the one with the smallest id.
     MaxDegree,
 }
 
@@ -76,15 +76,48 @@ fn vertices_of(option: &str, named: &[&Source], store: &Store) -> Result<Vec<Ver
     named.iter().map(vertex).collect()
 }
 
-/// The first vertex with the largest out-degree.
+/// The vertex with the largest out-degree; of several, the one with the smallest id, whatever the order of the store.
 fn max_degree(option: &str, store: &Store) -> Result<VertexId> {
     threads::start_shared_pool()?;
     let degrees = store.out_degrees()?;
-    let largest = first_largest(degrees.values());
+    let none = || Error::Parameter(format!("{option} max-degree: the graph has no vertices"));
+    let first = first_largest(degrees.values()).ok_or_else(none)?;
+    let largest = degrees.values()[first];
+    let others = || (first + 1..degrees.values().len()).filter(|&vertex| degrees.values()[vertex] == largest);
+    let found = if others().next().is_some() { smallest_id(store, first, others)? } else { first };
     // The run reads them next.
     store.keep_out_degrees(degrees);
-    let none = || Error::Parameter(format!("{option} max-degree: the graph has no vertices"));
-    largest.map(|vertex| VertexId(vertex as u32)).ok_or_else(none)
+    Ok(VertexId(found as u32))
+}
+
+/// Of several vertices, given in ascending order, the one with the smallest id: number, or name by its bytes.
+fn smallest_id<I: Iterator<Item = usize>>(store: &Store, first: usize, others: impl Fn() -> I) -> Result<usize> {
+    let mut found = first;
+    if store.manifest().ids.is_names() {
+        let ids = store.ids()?;
+        let name = |vertex: usize| ids.names().map(|names| names.with_name(VertexId(vertex as u32), <[u8]>::to_vec));
+        let mut smallest = name(first).transpose()?;
+        for other in others() {
+            let name = name(other).transpose()?;
+            if name < smallest {
+                (found, smallest) = (other, name);
+            }
+        }
+    } else if !store.manifest().ids.is_ascending() {
+        let (mut passed, mut smallest) = (0, u64::MAX);
+        let mut wanted = std::iter::once(first).chain(others()).peekable();
+        store.each_id(|ids| {
+            while let Some(vertex) = wanted.next_if(|&vertex| vertex < passed + ids.len()) {
+                let id = ids[vertex - passed];
+                if id < smallest {
+                    (found, smallest) = (vertex, id);
+                }
+            }
+            passed += ids.len();
+            wanted.peek().is_some()
+        })?;
+    }
+    Ok(found)
 }
 
 /// The first vertex with the largest degree; `None` without vertices.

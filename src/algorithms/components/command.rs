@@ -15,8 +15,8 @@ pub const COMPONENTS: Entry = Entry {
     name: "components",
     aliases: &["cc", "wcc"],
     about: "Connected components, ignoring edge directions",
-    details: "A component is named by one of its vertices: the one with the smallest id, or, in a store that was \
-              made with --order, the first in that order.",
+    details: "A component is named after the vertex with its smallest id: the smallest number, or the first name, \
+              compared byte by byte.",
     source: "least labels along edges",
     lists: "out",
     bytes_per_vertex: "label 4; frontiers 1/4",

@@ -1,6 +1,6 @@
-//! Connected components: `component[v]` is the smallest vertex that `v` is connected to, ignoring the direction of
-//! edges (*weakly* connected components, if the graph is directed). Smallest by the store's internal numbers: in
-//! natural order that is the smallest original id of the component, in another order one of its ids.
+//! Connected components: `component[v]` is the vertex with the smallest original id that `v` is connected to, ignoring
+//! the direction of edges (*weakly* connected components, if the graph is directed). During the run it is the one with
+//! the smallest number in the store.
 //!
 //! Every vertex starts with its own number as its label. Labels propagate along edges, and the smaller one wins. If
 //! each edge is stored in the lists of both ends, the first superstep reads all lists, and the following ones read
@@ -15,7 +15,7 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -158,6 +158,10 @@ impl Algorithm for Components {
     fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         let superstep = step.superstep + 1;
         (summary.activated > 0).then(|| Step { superstep, visit: self.visit(superstep), ..*step })
+    }
+
+    fn groups(&self) -> Option<Groups> {
+        Some(Groups { label: LABEL, vertex_of: |label| label, is_smallest: true })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -137,6 +137,6 @@ impl Algorithm for Eigenvector {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let centrality = state.attributes.f32(CENTRALITY);
-        vec![Answer::f64("centrality", |vertex| centrality.get(vertex).into())]
+        vec![Answer::f32("centrality", |vertex| centrality.get(vertex))]
     }
 }

@@ -203,9 +203,6 @@ impl Algorithm for Hits {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let [hub, authority] = [SCALED_HUB, AUTHORITY].map(|place| state.attributes.f32(place));
-        vec![
-            Answer::f64("hub", |vertex| hub.get(vertex).into()),
-            Answer::f64("authority", |vertex| authority.get(vertex).into()),
-        ]
+        vec![Answer::f32("hub", |vertex| hub.get(vertex)), Answer::f32("authority", |vertex| authority.get(vertex))]
     }
 }

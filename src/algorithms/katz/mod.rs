@@ -163,6 +163,6 @@ impl Algorithm for Katz {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let value = state.attributes.f32(VALUE);
-        vec![Answer::f64("centrality", |vertex| value.get(vertex).into())]
+        vec![Answer::f32("centrality", |vertex| value.get(vertex))]
     }
 }

@@ -18,9 +18,9 @@ pub const COMMUNITIES: Entry = Entry {
     name: "communities",
     aliases: &["cdlp", "label-propagation"],
     about: "Communities by label propagation, by LDBC Graphalytics' deterministic rule",
-    details: "Every vertex takes the most frequent label among its neighbours, the smallest of several; a label is the \
-              id of a vertex. Small means a small id in a store that was formatted with `--order natural`, as LDBC \
-              Graphalytics has it; otherwise, first in the store's order.",
+    details: "Every vertex takes the most frequent label among its neighbours, the smallest of several, as LDBC \
+              Graphalytics has it, whatever the order of the store. A label is the id of a vertex: the smallest is \
+              the smallest number, or the first name, compared byte by byte.",
     source: "Raghavan, Albert and Kumara, 2007; LDBC Graphalytics (CDLP)",
     lists: "out",
     bytes_per_vertex: "label 4 (8 in several ranges), table 4, and 8 a neighbour of the range",

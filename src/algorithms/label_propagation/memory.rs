@@ -1,10 +1,11 @@
 //! Main memory for a run, and how much of it the table of counts takes.
 
-use super::LabelPropagation;
 use super::tally::NEIGHBOURS_MAX;
+use super::{LabelPropagation, Ranks};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pages::adjacency::in_degrees_bytes;
+use topostream_formats::names::StoredNames;
 use topostream_formats::{Direction, Store};
 
 /// The size of the table of counts in bytes, unless another is requested.
@@ -21,12 +22,14 @@ impl Memory {
     pub(super) fn of(engine: &Engine) -> Result<Self> {
         let store = engine.store();
         let (directed, vertices) = (store.manifest().directed, store.vertices());
-        let ranks_bytes = if store.manifest().ids.is_ascending() { 0 } else { 8 * vertices };
+        let ranks_bytes = if Ranks::are_needed(store) { 8 * vertices } else { 0 };
+        let names = store.manifest().ids.is_names();
+        let ranking_bytes = if names { StoredNames::ascending_bytes(vertices) + 4 * vertices } else { 0 };
         let own_bytes = 4 * (vertices + 1) + ranks_bytes + BOUNDS_BYTES;
         let needed_bytes = |ranges| -> Result<u64> {
             let run_bytes = engine.needed_bytes(&LabelPropagation::without_table(directed, ranges))? + own_bytes;
-            // Lists are counted before the table is allocated.
-            Ok(run_bytes.max(in_degrees_bytes(store) + own_bytes))
+            // Names are ranked, and lists counted, before the table is allocated.
+            Ok(run_bytes.max(in_degrees_bytes(store) + own_bytes).max(ranking_bytes))
         };
         Ok(Self { needed_bytes: [needed_bytes(1)?, needed_bytes(2)?] })
     }

@@ -1,9 +1,10 @@
 //! Community detection by label propagation, with LDBC Graphalytics' deterministic rule (section 2.3.5; after Raghavan,
-//! Albert and Kumara, Phys. Rev. E 76, 2007). Every vertex starts with its own id as its label. In each iteration all
-//! vertices simultaneously take the label that most of their neighbours had in the previous iteration, the smallest of
-//! them in case of a tie. In a directed graph a neighbour counts once for an edge along and once for one against it;
-//! repeated edges and loops count each time. A vertex without neighbours keeps its label. The run ends after a number
-//! of iterations, or earlier if one changes nothing.
+//! Albert and Kumara, Phys. Rev. E 76, 2007). Every vertex starts with its own id as its label: a number, or the place
+//! of its name in the order of the names' bytes. In each iteration all vertices simultaneously take the label that most
+//! of their neighbours had in the previous iteration, the smallest of them in case of a tie. In a directed graph a
+//! neighbour counts once for an edge along and once for one against it; repeated edges and loops count each time. A
+//! vertex without neighbours keeps its label. The run ends after a number of iterations, or earlier if one changes
+//! nothing.
 //!
 //! Labels are gathered and counted in a [table](crate::model::algorithm::Contents::Own) that each device has for
 //! itself: every vertex has room there for one label, with its count, for each of its neighbours, and finds a label's
@@ -33,6 +34,7 @@ use crate::model::algorithm::{
     Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::groups::inverted;
 use crate::model::{Parameters, sound};
 use crate::pages::adjacency::{degree, in_degrees, ranges};
 use kernel::{Counts, LabelPropagationKernel, NEW, SPREAD};
@@ -41,6 +43,7 @@ use rayon::prelude::*;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use topostream_formats::{Direction, Store, VertexId};
 
 /// Community detection by label propagation.
@@ -57,7 +60,7 @@ pub struct LabelPropagation {
     alone: bool,
     /// Whether labels that are [`NEW`] are marked.
     marked: bool,
-    /// Vertices by ascending original id, and their ranks; `None` if their numbers are in that order.
+    /// Vertices by ascending original id, number or name, and their ranks; `None` if their numbers are in that order.
     ranks: Option<Ranks>,
 }
 
@@ -100,6 +103,7 @@ impl LabelPropagation {
         let directed = store.manifest().directed;
         let memory = Memory::of(engine)?;
         memory.check_counting(engine)?;
+        let ranks = Ranks::of(store, cancel)?;
         let in_degrees = if directed { in_degrees(store, cancel)? } else { Vec::new() };
         let out_degrees = store.out_degrees()?;
         let alone_max = if engine.is_cpu_only()? { counted_alone_max(store)? } else { 0 };
@@ -139,7 +143,7 @@ impl LabelPropagation {
         let (starts, bounds) = (Arc::new(starts), Arc::new(bounds.collect()));
         let marked = alone_max > 0 && vertices <= NEW as usize;
         let alone = alone_max > 0;
-        Ok(Self { iterations, directed, starts, bounds, places, alone, marked, ranks: Ranks::of(store)? })
+        Ok(Self { iterations, directed, starts, bounds, places, alone, marked, ranks })
     }
 
     /// Without a graph, for this number of ranges: enough to compose its shader.
@@ -213,17 +217,27 @@ fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
 }
 
 impl Ranks {
-    /// Returns `None` if vertices are in the order of their ids.
-    fn of(store: &Store) -> Result<Option<Self>> {
-        if store.manifest().ids.is_ascending() {
+    /// Whether vertices are ranked by their ids. They are not if they are in the order of their ids.
+    fn are_needed(store: &Store) -> bool {
+        let ids = &store.manifest().ids;
+        ids.is_names() || !ids.is_ascending()
+    }
+
+    fn of(store: &Store, cancel: &AtomicBool) -> Result<Option<Self>> {
+        if !Self::are_needed(store) {
             return Ok(None);
         }
         let ids = store.ids()?;
-        let mut vertices: Vec<u32> = (0..store.vertices()).map(|vertex| vertex as u32).collect();
-        vertices.sort_unstable_by_key(|&vertex| ids.original(VertexId(vertex)));
-        let mut rank_of = vec![0; vertices.len()];
-        vertices.iter().zip(0..).for_each(|(&vertex, rank)| rank_of[vertex as usize] = rank);
-        Ok(Some(Self { vertices, rank_of: Arc::new(rank_of) }))
+        let vertices = match ids.names() {
+            Some(names) => names.ascending(cancel)?,
+            None => {
+                let mut vertices: Vec<u32> = (0..store.vertices()).map(|vertex| vertex as u32).collect();
+                vertices.par_sort_unstable_by_key(|&vertex| ids.original(VertexId(vertex)));
+                vertices
+            }
+        };
+        let rank_of = Arc::new(inverted(&vertices));
+        Ok(Some(Self { vertices, rank_of }))
     }
 }
 
@@ -280,6 +294,8 @@ impl Algorithm for LabelPropagation {
 
     fn parameters(&self) -> Option<Parameters> {
         let parameters = Parameters::none().with("iterations", self.iterations).with("directed", self.directed);
+        // Of stores with names, labels were the numbers of vertices once.
+        let parameters = parameters.with("ranked", self.ranks.is_some());
         Some(parameters.with_numbers("ranges", &self.bounds))
     }
 
@@ -392,7 +408,9 @@ impl Algorithm for LabelPropagation {
         // The vertices whose label changed.
         let residual = summary.totals[0] / graph.vertices.max(1) as f64;
         let iterations = (step.superstep + 1) / self.ranges();
-        (step.integers[1] > 0).then_some(Iteration { iterations, residual, tolerance: Some(0.0) })
+        // The answer is defined by the number of iterations: if labels still change, that is no defect of it.
+        let tolerance = (residual == 0.0).then_some(0.0);
+        (step.integers[1] > 0).then_some(Iteration { iterations, residual, tolerance })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

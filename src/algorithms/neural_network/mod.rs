@@ -220,6 +220,6 @@ impl Algorithm for NeuralNetwork {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let value = state.attributes.f32(VALUE);
-        vec![Answer::f64("value", |vertex| value.get(vertex).into())]
+        vec![Answer::f32("value", |vertex| value.get(vertex))]
     }
 }

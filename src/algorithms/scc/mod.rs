@@ -1,5 +1,5 @@
-//! Strongly connected components: `component[v]` is a vertex that reaches `v` and that `v` reaches along edges, the
-//! same one for all such vertices. A vertex on no cycle is a component of its own.
+//! Strongly connected components: `component[v]` is the vertex with the smallest original id of those that reach `v`
+//! and that `v` reaches along edges. A vertex on no cycle is a component of its own.
 //!
 //! By colours (Orzan, "On distributed verification and verified distribution", 2004; as in the Multistep method of
 //! Slota, Rajamanickam and Madduri, IPDPS 2014). Every vertex has a colour of its own; larger colours propagate along
@@ -10,8 +10,8 @@
 //!
 //! Colours are a pseudorandom permutation of the vertices' numbers (the finalizer of MurmurHash3). With the numbers
 //! themselves, a chain of components in descending order would take a round for each of them; with the permutation the
-//! number of rounds grows with the logarithm of its length. A component is named after the vertex whose colour is the
-//! largest: any of its vertices.
+//! number of rounds grows with the logarithm of its length. The label of a component is its largest colour; at the end
+//! of the run it is replaced by the vertex with the smallest id.
 //!
 //! Supersteps visit the vertices whose colour has changed, or that have just been confirmed. The number of supersteps
 //! in a round is the length of the paths that colours take, in both directions, plus two that read nothing. It needs
@@ -24,7 +24,7 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -264,8 +264,12 @@ impl Algorithm for Scc {
         Some(mode.step(step.superstep + 1))
     }
 
+    fn groups(&self) -> Option<Groups> {
+        Some(Groups { label: LABEL, vertex_of: unmixed, is_smallest: false })
+    }
+
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let label = state.attributes.u32(LABEL);
-        vec![Answer::vertex("component", move |vertex| Some(unmixed(label.get(vertex))))]
+        vec![Answer::vertex("component", move |vertex| Some(label.get(vertex)))]
     }
 }

@@ -135,7 +135,7 @@ impl Algorithm for Widest {
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let width = state.attributes.u32(VALUE);
         if self.is_float() {
-            vec![Answer::f64("width", move |vertex| f32::from_bits(width.get(vertex)).into())]
+            vec![Answer::f32("width", move |vertex| f32::from_bits(width.get(vertex)))]
         } else {
             vec![Answer::integer("width", move |vertex| Some(width.get(vertex).into()))]
         }

@@ -218,6 +218,7 @@ impl Common {
         mut said: String,
         (page, asked, cancel): (Option<OutputFile>, &Asked<'_>, &Cancel),
     ) -> Outcome {
+        warn_of_values(run.report());
         if !self.json && page.is_none() && verbosity::is_quiet() {
             return Ok(());
         }
@@ -269,6 +270,14 @@ fn warn_of_hours(runs: &dyn Runnable, store: &Store, shorter: Option<&str>) {
     }
 }
 
+/// Says on stderr, also with `--quiet`, that values have not converged.
+fn warn_of_values(report: &RunReport) {
+    if let Some(sentence) = report.unconverged() {
+        let remedy = "a higher --max-iterations lets it go on, a larger --tolerance accepts this";
+        writeln!(std::io::stderr(), "warning: {sentence}; {remedy}").ok();
+    }
+}
+
 /// What `--json` prints: the fields of the report, and a summary of the answer.
 #[derive(Serialize)]
 struct WholeReport<'a> {
@@ -294,7 +303,7 @@ pub fn report_json(run: &RunReport, origin: &Origin, answer: &AnswerSummary) -> 
 
 /// The vertices with the largest values.
 fn ranked(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Vec<u32>, Failure> {
-    let ranked = largest(answer, count, store.vertices()).ok_or_else(|| {
+    let ranked = largest(answer, count, store)?.ok_or_else(|| {
         Failure::Other(format!("--order-by-value: the values of {} are vertices, which have no order", answer.name))
     })?;
     Ok(ranked.into_iter().map(|(vertex, _)| vertex).collect())
@@ -314,7 +323,8 @@ fn metadata(report: &RunReport, store: &Store) -> Vec<(String, String)> {
         ("store", format!("{:08x}", store.manifest().tag)),
         ("version", env!("CARGO_PKG_VERSION").into()),
     ];
-    pairs.into_iter().map(|(name, value)| (format!("topostream.{name}"), value)).collect()
+    let converged = report.converged.map(|converged| ("converged", converged.to_string()));
+    pairs.into_iter().chain(converged).map(|(name, value)| (format!("topostream.{name}"), value)).collect()
 }
 
 /// Where the timeline of a run will go.

@@ -1,7 +1,7 @@
 //! The summary of an answer: data, which `--json` prints as it is and the terminal as text.
 
 use crate::algorithms::command::{Figure, Finished, Shown, SummaryItem};
-use crate::cli::ranking::{best, largest};
+use crate::cli::ranking::{Best, best_by_id, largest};
 use crate::cli::report::{of_answer, of_sizes};
 use crate::cli::vertices::{group_sizes, parts};
 use crate::cli::{Failure, tables};
@@ -220,6 +220,7 @@ impl AnswerSummary {
             let figures = self.figures.iter().map(|(name, value)| match value {
                 Figure::Integer(count) => format!("{name}: {}", tables::count(*count)),
                 Figure::F64(number) => format!("{name}: {number:.6}"),
+                Figure::F32(number) => format!("{name}: {number:.6}"),
             });
             text += &(figures.collect::<Vec<_>>().join("; ") + "\n");
         }
@@ -238,6 +239,7 @@ impl Convergence {
         match (converged, tolerance) {
             (Some(true), _) => format!("converged after {iterations}; the last one changed {residual:.2e}\n"),
             (Some(false), Some(tolerance)) => {
+                let tolerance = *tolerance as f32;
                 format!(
                     "not converged after {iterations}: the last one changed {residual:.2e}, more than {tolerance:e}\n"
                 )
@@ -258,12 +260,11 @@ impl Groups {
         let vertices = store.vertices();
         let sizes = group_sizes(vertices, groups);
         let count = sizes.par_iter().filter(|&&size| size > 0).count() as u64;
-        let largest = best(vertices, top.clamp(1, sizes.len().max(1)), |part, best| {
-            part.for_each(|group| {
-                let size = sizes[group as usize];
-                best.see((size > 0).then_some(size), group as u32);
-            });
-        });
+        let some = |group: u32| Some(sizes[group as usize]).filter(|&size| size > 0);
+        let show = |part: Range<u64>, best: &mut Best<u32>| {
+            part.for_each(|group| best.see(some(group as u32), group as u32));
+        };
+        let largest = best_by_id(top.clamp(1, sizes.len().max(1)), show, some, store)?;
         let named_after: Vec<VertexId> = largest.iter().copied().map(VertexId).collect();
         let size = |place: u32| if count == 1 { vertices } else { sizes[place as usize].into() };
         let groups = largest.iter().zip(store.ids_of(&named_after)?);
@@ -283,8 +284,11 @@ impl Groups {
 impl Top {
     /// Of each column whose values have an order. All ids are looked up together: that reads them once.
     fn of_each(answers: &[Answer<'_>], count: usize, store: &Store) -> Result<Vec<Self>, Failure> {
-        let ranked = |answer: &Answer<'_>| Some((answer.name, largest(answer, count, store.vertices())?));
-        let columns: Vec<_> = answers.iter().filter_map(ranked).collect();
+        let ranked = |answer: &Answer<'_>| {
+            let found = largest(answer, count, store).transpose()?;
+            Some(found.map(|found| (answer.name, found)))
+        };
+        let columns = answers.iter().filter_map(ranked).collect::<Result<Vec<_>, _>>()?;
         let vertices: Vec<_> = columns.iter().flat_map(|(_, ranked)| ranked).map(|&(one, _)| VertexId(one)).collect();
         let mut ids = store.ids_of(&vertices)?.into_iter();
         let top = |(column, ranked): (&'static str, Vec<(u32, Figure)>)| {
@@ -300,6 +304,7 @@ fn figure(value: Figure) -> String {
     match value {
         Figure::Integer(count) => tables::count(count),
         Figure::F64(number) => format!("{number:.6e}"),
+        Figure::F32(number) => format!("{number:.6e}"),
     }
 }
 
@@ -313,7 +318,7 @@ fn extent(answer: &Answer<'_>, vertices: u64) -> (u64, Option<Figure>) {
         AnswerValues::F64(of) => {
             let (count, largest) =
                 extent_of(of, vertices, |value| Some(value).filter(|value| value.is_finite()), f64::max);
-            (count, Some(Figure::F64(largest.unwrap_or(0.0))))
+            (count, Some(Figure::of(answer, largest.unwrap_or(0.0))))
         }
         AnswerValues::Vertex(of) => {
             let count = |part| of.iter_range(part).flatten().count() as u64;

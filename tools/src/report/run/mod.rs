@@ -42,7 +42,9 @@ fn subtitle(record: &RunRecord) -> String {
         let kind = if store.directed { "directed" } else { "undirected" };
         format!("{}, {}, {kind}; ", of(store.vertices, "vertex", "vertices"), of(store.edges, "edge", "edges"))
     });
-    format!("{}on {}", graph.unwrap_or_default(), record.device)
+    let unconverged = record.answer.convergence.as_ref().is_some_and(|of| of.converged == Some(false));
+    let ended = if unconverged { "; not converged" } else { "" };
+    format!("{}on {}{ended}", graph.unwrap_or_default(), record.device)
 }
 
 fn tiles(record: &RunRecord) -> Vec<Tile> {

@@ -45,7 +45,9 @@ fn answer(answer: &Answer) -> Vec<Table> {
         {
             let iterations = self::of(of.iterations.into(), "iteration", "iterations");
             let change = of.residual.map_or(String::new(), |residual| format!("; the last one changed {residual:.2e}"));
-            format!("{ended}{iterations}{change}")
+            let missed = of.tolerance.filter(|_| of.converged == Some(false));
+            let missed = missed.map_or(String::new(), |tolerance| format!(", more than {:e}", tolerance as f32));
+            format!("{ended}{iterations}{change}{missed}")
         }
     });
     let pairs = [

@@ -1,0 +1,251 @@
+//! Names groups of vertices after the one with the smallest original id, at the end of a run.
+//!
+//! ```text
+//!  vertex   0  1  2  3  4  5
+//!  label    2  2  2  5  4  5     a vertex of the group, the head: 2, 4 and 5
+//!  id      40 31 35  8  2  9     read twice, for as many groups as fit in memory: the smallest id, then whose it is
+//!  label    1  1  1  3  4  3
+//! ```
+//!
+//! Groups of one vertex are named already. Labels are changed in place: while the ids are read, those of heads stay.
+
+use crate::error::{Error, Result};
+use crate::model::algorithm::{Algorithm, Groups, State};
+use crate::model::attributes::U32Column;
+use crate::model::bits::Bits;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use topostream_formats::Store;
+use topostream_formats::names::StoredNames;
+
+/// Ids that are read at a time.
+const READ_IDS: usize = 1 << 16;
+/// Memory for smallest ids that is used in any case, in bytes; more for large graphs, so that there are few passes.
+const SMALLEST_BYTES: u64 = 16 << 20;
+/// Bytes of a group: its smallest id, and the vertex that has it.
+const GROUP_BYTES: u64 = 12;
+
+/// The number of groups whose smallest ids are kept at a time. Each has two vertices at least.
+fn groups_at_once(vertices: u64) -> u64 {
+    (vertices / 2).min(SMALLEST_BYTES.max(vertices / 2) / GROUP_BYTES)
+}
+
+/// Whether labels are what they have to be at the end.
+fn are_named(groups: &Groups, store: &Store) -> bool {
+    let ids = &store.manifest().ids;
+    groups.is_smallest && ids.is_ascending() && !ids.is_names()
+}
+
+/// Main memory for naming an algorithm's groups, in bytes.
+pub(crate) fn memory_bytes(algorithm: &dyn Algorithm, store: &Store) -> u64 {
+    let vertices = store.vertices();
+    match algorithm.groups() {
+        Some(groups) if !are_named(&groups, store) => {
+            let sets = 4 * Bits::memory_bytes(vertices) + 8 * READ_IDS as u64;
+            let ranks = if store.manifest().ids.is_names() { StoredNames::ascending_bytes(vertices) } else { 0 };
+            sets + ranks + GROUP_BYTES * groups_at_once(vertices)
+        }
+        _ => 0,
+    }
+}
+
+/// Replaces the labels of a finished run by vertices.
+///
+/// # Errors
+/// Those of reading ids; [`Error::Interrupted`] once `cancel` is set.
+pub(crate) fn name(groups: &Groups, state: &State, store: &Store, cancel: &AtomicBool) -> Result<()> {
+    if are_named(groups, store) {
+        return Ok(());
+    }
+    let vertices = store.vertices();
+    let label = state.attributes.u32(groups.label);
+    each_vertex(vertices, |vertex| label.set(vertex, (groups.vertex_of)(label.get(vertex))));
+    let ids = Ids::of(store, cancel)?;
+    let read = |take: &dyn Fn(u64, &[u64])| ids.each(cancel, take);
+    Named::of(label, vertices).name(groups_at_once(vertices) as usize, &read)
+}
+
+fn each_vertex(vertices: u64, take: impl Fn(u32) + Sync) {
+    (0..vertices).into_par_iter().for_each(|vertex| take(vertex as u32));
+}
+
+/// What is compared: original ids as numbers, or the places of names in their order.
+enum Ids<'a> {
+    Numbers(&'a Store),
+    /// By vertex.
+    Places(Vec<u32>),
+}
+
+impl<'a> Ids<'a> {
+    fn of(store: &'a Store, cancel: &AtomicBool) -> Result<Self> {
+        if !store.manifest().ids.is_names() {
+            return Ok(Self::Numbers(store));
+        }
+        let ids = store.ids()?;
+        let order = ids.names().map(|names| names.ascending(cancel)).transpose()?;
+        Ok(Self::Places(inverted(&order.unwrap_or_default())))
+    }
+
+    /// Passes all ids in the order of the vertices, some at a time, with the first vertex.
+    fn each(&self, cancel: &AtomicBool, take: &dyn Fn(u64, &[u64])) -> Result<()> {
+        let (mut first, mut ids) = (0, Vec::with_capacity(READ_IDS));
+        let mut add = |some: &mut dyn Iterator<Item = u64>| {
+            loop {
+                let room = READ_IDS - ids.len();
+                ids.extend((&mut *some).take(room));
+                if ids.len() < READ_IDS {
+                    break true;
+                }
+                take(first, &ids);
+                first += ids.len() as u64;
+                ids.clear();
+                if cancel.load(Relaxed) {
+                    break false;
+                }
+            }
+        };
+        match self {
+            Self::Numbers(store) => store.each_id(|some| add(&mut some.iter().copied()))?,
+            Self::Places(places) => _ = add(&mut places.iter().map(|&place| u64::from(place))),
+        }
+        take(first, &ids);
+        if cancel.load(Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// The place of each vertex in an order.
+pub(crate) fn inverted(order: &[u32]) -> Vec<u32> {
+    let mut places = vec![0; order.len()];
+    order.iter().zip(0..).for_each(|(&vertex, place)| places[vertex as usize] = place);
+    places
+}
+
+/// Passes all ids to a function.
+type Read<'a> = dyn Fn(&dyn Fn(u64, &[u64])) -> Result<()> + 'a;
+
+/// The heads of groups: the vertices that are their own labels.
+struct Named<'a> {
+    label: &'a U32Column,
+    vertices: u64,
+    heads: Bits,
+    /// The heads of groups of several vertices.
+    shared: Bits,
+    /// How many of these there are before each word of 32 vertices.
+    before: Vec<u32>,
+    count: usize,
+}
+
+impl<'a> Named<'a> {
+    fn of(label: &'a U32Column, vertices: u64) -> Self {
+        let (heads, shared) = (Bits::new(vertices), Bits::new(vertices));
+        each_vertex(vertices, |vertex| {
+            let head = label.get(vertex);
+            if head == vertex {
+                heads.insert(vertex)
+            } else {
+                shared.insert(head)
+            };
+        });
+        let mut count = 0;
+        let before = (0..vertices.div_ceil(32)).map(|word| {
+            let before = count as u32;
+            count += shared.half_word(word as u32).count_ones() as usize;
+            before
+        });
+        let before = before.collect();
+        Self { label, vertices, heads, shared, before, count }
+    }
+
+    /// The place of a head of several vertices among all of them.
+    fn place(&self, head: u32) -> usize {
+        let word = self.shared.half_word(head / 32) & !(u32::MAX << (head % 32));
+        self.before[head as usize / 32] as usize + word.count_ones() as usize
+    }
+
+    /// Names all groups, some at a time.
+    fn name(&self, at_once: usize, read: &Read<'_>) -> Result<()> {
+        let at_once = at_once.min(self.count).max(1);
+        let smallest: Vec<AtomicU64> = (0..at_once).map(|_| AtomicU64::new(0)).collect();
+        let found: Vec<AtomicU32> = (0..at_once).map(|_| AtomicU32::new(0)).collect();
+        for first in (0..self.count).step_by(at_once) {
+            let place = |head: u32| self.place(head).checked_sub(first).filter(|&place| place < at_once);
+            let of =
+                |vertex: u32| Some(self.label.get(vertex)).filter(|&head| self.shared.contains(head)).and_then(place);
+            smallest.par_iter().for_each(|smallest| smallest.store(u64::MAX, Relaxed));
+            read(&|vertex, ids| {
+                each_id(vertex, ids, |vertex, id| {
+                    if let Some(smallest) = of(vertex).map(|place| &smallest[place])
+                        && id < smallest.load(Relaxed)
+                    {
+                        smallest.fetch_min(id, Relaxed);
+                    }
+                });
+            })?;
+            read(&|vertex, ids| {
+                each_id(vertex, ids, |vertex, id| {
+                    if let Some(place) = of(vertex).filter(|&place| smallest[place].load(Relaxed) == id) {
+                        found[place].store(vertex, Relaxed);
+                    }
+                });
+            })?;
+            each_vertex(self.vertices, |head| {
+                if let Some(place) = Some(head).filter(|&head| self.shared.contains(head)).and_then(place) {
+                    self.label.set(head, found[place].load(Relaxed));
+                }
+            });
+        }
+        each_vertex(self.vertices, |vertex| {
+            if !self.heads.contains(vertex) {
+                self.label.set(vertex, self.label.get(self.label.get(vertex)));
+            }
+        });
+        Ok(())
+    }
+}
+
+/// Passes vertices and their ids, on all threads.
+fn each_id(first: u64, ids: &[u64], take: impl Fn(u32, u64) + Sync) {
+    ids.par_iter().enumerate().with_min_len(1 << 10).for_each(|(at, &id)| take((first + at as u64) as u32, id));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Part;
+    use crate::model::attributes::{Attribute, AttributeType, Attributes, Initial, Merge, Role};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn groups_are_named_after_their_smallest_ids(
+            (heads, ids) in (1usize..300).prop_flat_map(|vertices| {
+                let ids = prop::collection::hash_set(
+                    prop_oneof![any::<u64>(), 0u64..1000, u64::MAX - 500..=u64::MAX],
+                    vertices,
+                );
+                (prop::collection::vec(0..vertices as u32, vertices), ids.prop_map(Vec::from_iter).prop_shuffle())
+            }),
+            at_once in 1usize..40,
+        ) {
+            let vertices = ids.len();
+            // Every vertex has the label of a vertex that is its own.
+            let is_head = |vertex: u32| vertex == 0 || heads[vertex as usize] % 3 == 0;
+            let head = |vertex: u32| (0..=vertex).rev().map(|at| heads[at as usize].min(at)).find(|&at| is_head(at));
+            let head = |vertex: u32| if is_head(vertex) { vertex } else { head(vertex).unwrap_or(0) };
+            let (of, role, merge) = (AttributeType::U32, Role::Writable, Merge::Min);
+            let declared = [Attribute { name: "label", of, role, merge, initial: Initial::Vertex }];
+            let attributes = Attributes::new(&declared, &Part::whole(vertices as u64));
+            let label = attributes.u32(0);
+            (0..vertices as u32).for_each(|vertex| label.set(vertex, head(vertex)));
+            let read = |take: &dyn Fn(u64, &[u64])| {
+                ids.chunks(7).enumerate().for_each(|(at, ids)| take(7 * at as u64, ids));
+                Ok(())
+            };
+            Named::of(label, vertices as u64).name(at_once, &read).unwrap();
+            for vertex in 0..vertices as u32 {
+                let members = (0..vertices as u32).filter(|&other| head(other) == head(vertex));
+                prop_assert_eq!(Some(label.get(vertex)), members.min_by_key(|&other| ids[other as usize]));
+            }
+        }
+    }
+}
