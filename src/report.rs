@@ -85,8 +85,8 @@ impl RunReport {
         }
     }
 
-    /// Returns a sentence about a run that the limit of iterations ended before its values had converged: how much the last
-    /// iteration changed. `None` for other runs.
+    /// Returns a sentence about a run that the limit of iterations ended before its values had converged: how much the
+    /// last iteration changed. `None` for other runs.
     pub fn unconverged(&self) -> Option<String> {
         let Iteration { iterations, residual, tolerance } = self.total.iteration?;
         let tolerance = tolerance.filter(|_| self.converged == Some(false))?;
