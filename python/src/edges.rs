@@ -1,9 +1,10 @@
 //! Stores of edges in memory: arrays of NumPy, and tables that offer the Arrow PyCapsule interface, read where they
-//! are; streams whose producer makes batches as they are asked for.
+//! are; lists of strings; streams whose producer makes batches as they are asked for.
 
 use crate::commands::{Stage, StageWatch};
 use crate::errors::{exception, of_input};
 use crate::work::{interruptible, interruptible_or};
+use arrow_array::builder::LargeStringBuilder;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -13,8 +14,9 @@ use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch, RecordBatchReader};
 use arrow_buffer::Buffer;
 use arrow_schema::{ArrowError, Field, Schema};
 use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyList};
+use pyo3::types::{PyCapsule, PyList, PyString};
 use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -25,8 +27,8 @@ use topostream_tools::progress::Cancel;
 
 /// Makes a store of a table in memory with these options of `topostream format`, and returns what it prints.
 ///
-/// The table is a list of pairs, a column's name and a buffer of numbers, or an object with `__arrow_c_stream__`;
-/// `held` says that this has all of its batches in memory.
+/// The table is a list of pairs, a column's name and a buffer of numbers or a list of strings, or an object with
+/// `__arrow_c_stream__`; `held` says that this has all of its batches in memory.
 #[pyfunction]
 #[pyo3(signature = (table, held, store, words, progress=None))]
 pub fn from_edges(
@@ -79,6 +81,9 @@ fn of_buffers(columns: &Bound<'_, PyList>) -> PyResult<MemoryTable> {
 }
 
 fn of_buffer(name: &str, column: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    if let Ok(texts) = column.cast::<PyList>() {
+        return of_strings(name, texts);
+    }
     macro_rules! of {
         ($($of:ty),*) => {
             $(if let Ok(buffer) = PyBuffer::<<$of as ArrowPrimitiveType>::Native>::get(column) {
@@ -93,14 +98,29 @@ fn of_buffer(name: &str, column: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     Err(exception(column.py(), "InputError", &message))
 }
 
+/// An array of strings, which are copied.
+fn of_strings(name: &str, texts: &Bound<'_, PyList>) -> PyResult<ArrayRef> {
+    let mut array = LargeStringBuilder::with_capacity(texts.len(), 0);
+    for (row, text) in texts.iter().enumerate() {
+        let Some(text) = text.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) else {
+            let message = format!("column {name}: expected a string of valid Unicode in row {}", row + 1);
+            return Err(exception(texts.py(), "InputError", &message));
+        };
+        array.append_value(text);
+    }
+    Ok(Arc::new(array.finish()))
+}
+
 /// An array over memory that a Python object owns and does not free before the array.
 fn array<T: ArrowPrimitiveType>(name: &str, buffer: PyBuffer<T::Native>, py: Python<'_>) -> PyResult<ArrayRef>
 where
     T::Native: Element,
     PyBuffer<T::Native>: Send + Sync,
 {
-    if buffer.dimensions() != 1 || !buffer.is_c_contiguous() {
-        let message = format!("column {name}: expected a contiguous array of one dimension");
+    let is_native = !matches!(buffer.format().to_bytes().first(), Some(b'>' | b'!'));
+    let is_aligned = buffer.buf_ptr().cast::<T::Native>().is_aligned();
+    if buffer.dimensions() != 1 || !buffer.is_c_contiguous() || !is_native || !is_aligned {
+        let message = format!("column {name}: expected an array of one dimension, contiguous, aligned, little-endian");
         return Err(exception(py, "InputError", &message));
     }
     let (items, bytes) = (buffer.item_count(), buffer.len_bytes());
@@ -119,9 +139,19 @@ where
 /// The Arrow stream of a table. No batch is asked for yet.
 fn of_stream(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let py = table.py();
-    let capsule = table.call_method0("__arrow_c_stream__")?;
-    let capsule = capsule.cast::<PyCapsule>()?;
-    let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
+    // What a library raises about its table is about the input.
+    let refused = |error: PyErr| match error.is_instance_of::<PyException>(py) {
+        true => {
+            let class = error.get_type(py).name().map_or_else(|_| String::new(), |name| format!(" ({name})"));
+            let of_input = exception(py, "InputError", &format!("edges in memory: {}{class}", error.value(py)));
+            of_input.set_cause(py, Some(error));
+            of_input
+        }
+        false => error,
+    };
+    let capsule = table.call_method0("__arrow_c_stream__").map_err(refused)?;
+    let capsule = capsule.cast::<PyCapsule>().map_err(|error| refused(error.into()))?;
+    let stream = capsule.pointer_checked(Some(c"arrow_array_stream")).map_err(refused)?;
     let wrong = |error: ArrowError| exception(py, "InputError", &format!("edges in memory: {error}"));
     #[allow(unsafe_code)]
     // SAFETY: a capsule of this name holds such a stream, which is moved out of it: the capsule's destructor finds it

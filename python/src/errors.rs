@@ -1,4 +1,5 @@
-//! Errors as exceptions of `topostream.errors`, with the same texts as the program's.
+//! Errors as exceptions of `topostream.errors`, with the program's texts, in which options of the command line are
+//! keyword arguments.
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -9,8 +10,8 @@ use topostream_formats::Error as StoreError;
 /// An exception of `topostream.errors`, by its name.
 pub fn exception(py: Python<'_>, name: &str, message: &str) -> PyErr {
     let of_class = || -> PyResult<PyErr> {
-        let class = py.import("topostream.errors")?.getattr(name)?;
-        Ok(PyErr::from_value(class.call1((message,))?))
+        let made = py.import("topostream.errors")?.getattr("of_program")?;
+        Ok(PyErr::from_value(made.call1((name, message))?))
     };
     of_class().unwrap_or_else(|error| error)
 }

@@ -1,7 +1,6 @@
 //! Work without the interpreter: on a thread of its own, until it is done or the user presses Ctrl-C.
 
-use crate::errors::of_failure;
-use pyo3::exceptions::PyRuntimeError;
+use crate::errors::{exception, of_failure};
 use pyo3::prelude::*;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -46,7 +45,7 @@ impl Stop for Cancel {
 /// raised once the work has ended: it has then left nothing unfinished.
 ///
 /// # Errors
-/// The failure of the work as an exception; `KeyboardInterrupt`; `RuntimeError` in a forked process.
+/// The failure of the work as an exception; `KeyboardInterrupt`; `ForkError` in a forked process.
 pub fn interruptible<T: Send>(
     py: Python<'_>,
     stop: &(impl Stop + Sync),
@@ -67,7 +66,7 @@ pub fn interruptible_or<T: Send>(
     work: impl FnOnce() -> Result<T, Failure> + Send,
     raise: impl FnOnce(Python<'_>, &Failure) -> PyErr,
 ) -> PyResult<T> {
-    check_not_forked()?;
+    check_not_forked(py)?;
     let outcome = py.detach(|| {
         thread::scope(|scope| {
             let (ended, end) = channel::<()>();
@@ -94,13 +93,16 @@ pub fn interruptible_or<T: Send>(
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Threads and devices do not survive a fork: without this, the first parallel work of the child would wait forever.
-fn check_not_forked() -> PyResult<()> {
+fn check_not_forked(py: Python<'_>) -> PyResult<()> {
     let here = std::process::id();
     match PROCESS.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed) {
-        Err(first) if first != here => Err(PyRuntimeError::new_err(format!(
-            "topostream was used in process {first} before process {here} was forked from it, and its threads do not \
-             survive that: start processes with multiprocessing's \"spawn\" or \"forkserver\" method"
-        ))),
+        Err(first) if first != here => {
+            let message = format!(
+                "topostream was used in process {first} before process {here} was forked from it, and its threads do \
+                 not survive that: start processes with multiprocessing's \"spawn\" or \"forkserver\" method"
+            );
+            Err(exception(py, "ForkError", &message))
+        }
         _ => Ok(()),
     }
 }

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from .errors import DependencyError
+
 Watcher = Callable[..., Any]
 """A function that is called some times a second while something is computed."""
 
@@ -14,7 +16,7 @@ class _Bar:
         try:
             from tqdm.auto import tqdm
         except ImportError as error:
-            raise ImportError("progress=True needs tqdm: pip install topostream[progress]") from error
+            raise DependencyError("progress=True needs tqdm: pip install topostream[progress]") from error
         self._new = tqdm
         self._bar: Any = None
         self._key: object = None

@@ -1,5 +1,9 @@
-"""Exceptions. Their texts are those of the program: they name the file, the line or the page, what was expected and
-what was found."""
+"""Exceptions and warnings. Their texts are those of the program, with its options as keyword arguments: they name the
+file, the line or the page, what was expected and what was found."""
+
+from __future__ import annotations
+
+from ._texts import in_python
 
 
 class TopostreamError(Exception):
@@ -22,9 +26,51 @@ class ParameterError(TopostreamError, ValueError):
     """An option is not valid, or an algorithm cannot run on this graph."""
 
 
+class ColumnError(ParameterError, KeyError):
+    """A result has no column of this name, or its values have no order."""
+
+    def __str__(self) -> str:
+        # KeyError would quote the text.
+        return Exception.__str__(self)
+
+
+class SessionError(TopostreamError, ValueError):
+    """The session is closed."""
+
+
 class BudgetError(TopostreamError, MemoryError):
     """The memory that was granted does not suffice. The text says how much is needed, and for what."""
 
 
 class DeviceError(TopostreamError, RuntimeError):
     """A device does not exist, has failed, or has too little memory."""
+
+
+class ForkError(TopostreamError, RuntimeError):
+    """The process was forked from one that had used topostream."""
+
+
+class DependencyError(TopostreamError, ImportError):
+    """A package that an argument needs is not installed."""
+
+
+class TopostreamWarning(UserWarning):
+    """The base of all warnings of this package."""
+
+
+class HintWarning(TopostreamWarning):
+    """The input may be meant otherwise: it looks undirected, or bipartite. The text names the argument."""
+
+
+class ConvergenceWarning(TopostreamWarning):
+    """A run has stopped at its limit of iterations, before its values changed by less than the tolerance."""
+
+
+class FallbackWarning(TopostreamWarning):
+    """NetworkX answers a call itself, after an error of this backend."""
+
+
+def of_program(name: str, text: str) -> Exception:
+    """The exception of this name with a text of the program."""
+    made: Exception = globals()[name](in_python(text))
+    return made

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import html
-import importlib.util
 import json
 import logging
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -26,9 +26,12 @@ from ._arguments import (
     StoreOptions,
     UniformOptions,
 )
+from ._edges import taken, write_vertices
 from ._options import Vertex, takes, word, words
 from ._progress import StageProgress, Watcher, closed, watcher
-from .errors import InputError
+from ._texts import in_python
+from ._warnings import warn
+from .errors import FileError, HintWarning, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -51,7 +54,7 @@ class Graph:
 
     def __init__(self, path: str | os.PathLike[str], *, _folder: Any = None) -> None:
         # The current folder may change.
-        self._path = Path(path).absolute()
+        self._path = Path(word(path)).absolute()
         # A temporary store is deleted with the graph.
         self._folder = _folder
         self._manifest: dict[str, Any] = json.loads(_native.manifest(str(self._path)))
@@ -143,7 +146,8 @@ class Graph:
             ParameterError: an option is not valid, or the graph lacks what the algorithm needs.
             TopostreamError: this machine is not calibrated: see :func:`calibrate`.
         """
-        found = _native.call(["plan", algorithm.replace("_", "-"), "--json", *words(options), "--", str(self._path)])
+        name = algorithm.replace("_", "-")
+        found = _native.call(["plan", name, "--json", *words(options, name), "--", str(self._path)])
         plan: list[dict[str, Any]] = json.loads(found)
         return plan
 
@@ -179,8 +183,9 @@ class Graph:
         Raises:
             InputError: the graph lacks one of the vertices.
         """
-        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-            file.writelines(f"{vertex}\n" for vertex in vertices)
+        lines = [_line(vertex) for vertex in vertices]
+        with tempfile.NamedTemporaryFile("wb", suffix=".txt") as file:
+            file.writelines(lines)
             file.flush()
             return self._extract({"vertices": file.name, **options}, store)
 
@@ -265,6 +270,14 @@ class Graph:
         return table_html(("graph", ""), rows)
 
 
+def _line(vertex: Vertex) -> bytes:
+    """A vertex as a line of a file."""
+    text = word(vertex)
+    if "\n" in text or "\r" in text:
+        raise ParameterError(f"the vertex {text!r} has a line break, which files of vertices cannot have")
+    return text.encode() + b"\n"
+
+
 def table_html(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     """A plain table for notebooks."""
     head = "".join(f"<th>{html.escape(text)}</th>" for text in header)
@@ -282,17 +295,35 @@ def _target(store: str | os.PathLike[str] | None) -> tuple[Any, str]:
     """A store's folder, and the temporary folder that it is in, if it is not given."""
     if store is not None:
         return None, word(store)
-    folder = tempfile.TemporaryDirectory(prefix="topostream-")
+    folder = temporary_folder()
     return folder, str(Path(folder.name) / "store")
 
 
+def temporary_folder(parent: str | None = None) -> tempfile.TemporaryDirectory[str]:
+    """A temporary folder in another, or in the system's.
+
+    Raises:
+        FileError: the system refuses it.
+    """
+    try:
+        return tempfile.TemporaryDirectory(prefix="topostream-", dir=parent)
+    except OSError as error:
+        raise FileError(f"{parent or tempfile.gettempdir()}: make a temporary folder: {error.strerror}") from error
+
+
 LOG = logging.getLogger("topostream")
-"""What commands print, such as the hints of ``format``, at the level INFO."""
+"""What commands print, at the level INFO, but hints, which are warnings."""
+_HINT = re.compile(r"(?:hint|note|warning): ")
 
 
 def _said(text: str) -> None:
-    if text:
-        LOG.info("%s", text.rstrip("\n"))
+    lines = text.splitlines()
+    printed = "\n".join(line for line in lines if not _HINT.match(line))
+    if printed:
+        LOG.info("%s", in_python(printed))
+    for line in lines:
+        if _HINT.match(line):
+            warn(in_python(_HINT.sub("", line, count=1)), HintWarning)
 
 
 @contextlib.contextmanager
@@ -341,6 +372,8 @@ def format(  # noqa: A001 - the name of the command
     """
     several = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     names = [word(one) for one in several]
+    if not names:
+        raise ParameterError("inputs: expected a file, a folder or a pattern, found none")
     return _made(["format", *words(options), "--", *names, word(store)], store, progress)
 
 
@@ -355,58 +388,38 @@ def from_edges(
     """Makes a store of edges in memory.
 
     Args:
-        edges: a pair of integer arrays, sources and destinations, or three arrays with weights; a sparse matrix of
-            SciPy, whose rows are sources; or a table: pandas, Polars, PyArrow, DuckDB, anything with
-            ``__arrow_c_stream__``. Ids that are numbers are read where they are. What makes batches as they are asked
-            for, such as DuckDB, is read once, within ``memory`` and a temporary file.
+        edges: a tuple of arrays or lists: sources, destinations, perhaps weights; a list of tuples, an edge each; an
+            array of two or three columns, or rows; a sparse matrix of SciPy, whose rows are sources; a graph of
+            NetworkX or igraph; or a table: pandas, Polars, PyArrow, DuckDB, anything with ``__arrow_c_stream__``. Ids
+            are integers or strings; arrays of numbers are read where they are. What can be read both as edges and as
+            columns, such as two lists of two numbers, is refused. What makes batches as they are asked for, such as
+            DuckDB, is read once, within ``memory`` and a temporary file.
         store: the folder to make. Without it the store is temporary, and deleted with the graph.
         progress: as for :func:`format`.
 
     Raises:
-        InputError: an array or a column is of another type, or an id is negative or null.
+        InputError: an array or a column is of another type, or an id is negative, masked or null.
     """
-    table = _table(edges, options)
+    graph, said = _from_edges(edges, store, progress, dict(options))
+    _said(said)
+    return graph
+
+
+def _from_edges(
+    edges: Any, store: str | os.PathLike[str] | None, progress: bool | Watcher, options: dict[str, Any]
+) -> tuple[Graph, str]:
+    """The store of edges in memory, and what the command prints."""
+    found = taken(edges, options)
     folder, path = _target(store)
-    with _watched(progress) as watch:
-        _said(_native.from_edges(table, _holds_all(table), path, words(options), watch))
-    return Graph(path, _folder=folder)
-
-
-def _holds_all(table: Any) -> bool:
-    """Whether an object with an Arrow stream has all of it in memory: others make batches as they are asked for."""
-    kind = type(table)
-    name = (kind.__module__.split(".")[0], kind.__name__)
-    return name[0] in ("pandas", "polars", "pyarrow") and name[1] in ("DataFrame", "Table", "RecordBatch")
-
-
-def _table(edges: Any, options: FormatOptions) -> Any:
-    """What the native module takes: an object with an Arrow stream, or named columns."""
-    if type(edges).__module__.split(".")[0] == "pandas" and not importlib.util.find_spec("pyarrow"):
-        # Without PyArrow, pandas has no Arrow stream, and columns of numbers only.
-        return [(str(name), np.ascontiguousarray(edges[name])) for name in edges.columns]
-    if hasattr(edges, "__arrow_c_stream__"):
-        return edges
-    if hasattr(edges, "tocoo"):
-        matrix = edges.tocoo()
-        if matrix.shape[0] != matrix.shape[1]:
-            raise InputError(f"expected a square matrix, found {matrix.shape[0]} rows and {matrix.shape[1]} columns")
-        # Rows without entries are vertices too.
-        options.setdefault("ids", matrix.shape[0])
-        rows, columns = matrix.coords if hasattr(matrix, "coords") else (matrix.row, matrix.col)
-        weights = matrix.data if matrix.data.dtype != bool else None
-        edges = (rows, columns) if weights is None else (rows, columns, weights)
-    if isinstance(edges, tuple | list) and len(edges) in (2, 3):
-        arrays = [np.ascontiguousarray(column) for column in edges]
-        if len({len(column) for column in arrays}) > 1:
-            lengths = ", ".join(str(len(column)) for column in arrays)
-            raise InputError(f"expected arrays of one length, found {lengths}")
-        return list(zip(("source", "dest", "weight"), arrays, strict=False))
-    if hasattr(edges, "arrow"):
-        return edges.arrow()
-    raise InputError(
-        "expected two or three arrays, a sparse matrix, or a table with __arrow_c_stream__, found "
-        f"{type(edges).__name__}"
-    )
+    with _watched(progress) as watch, contextlib.ExitStack() as files:
+        if found.vertices:
+            suffix = ".arrow" if isinstance(found.vertices[0], str) else ".txt"
+            options["vertices"] = f"{files.enter_context(temporary_folder())}/vertices{suffix}"
+            write_vertices(found.vertices, options["vertices"])
+        said = _native.from_edges(found.table, found.is_held, path, words(options), watch)
+    if found.has_direction:
+        said = "\n".join(line for line in said.splitlines() if not _HINT.match(line))
+    return Graph(path, _folder=folder), said
 
 
 def _generate(
