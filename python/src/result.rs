@@ -4,9 +4,11 @@ use crate::arrays::{self, ColumnData};
 use crate::errors::of_failure;
 use crate::report::Report;
 use crate::work::interruptible;
+use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -200,21 +202,42 @@ impl RunResult {
     }
 }
 
-/// Batches of columns for Arrow, made when they are asked for.
+/// Batches of columns for Arrow, made when they are asked for. Integers are signed, so that differences of them are.
 struct Batches {
     vectors: Arc<Vectors>,
     ids: OriginalIds,
+    /// As the program writes it, with integers of its own type.
+    written: SchemaRef,
     schema: SchemaRef,
     next: u64,
 }
 
 impl Batches {
     fn new(vectors: Arc<Vectors>, ids: OriginalIds) -> Self {
-        let schema = {
+        let written = {
             let answers = vectors.answers();
             Columns { answers: &answers, ids: &ids, vertices: vectors.vertices, chosen: None, metadata: &[] }.schema()
         };
-        Self { vectors, ids, schema, next: 0 }
+        let mut fields: Vec<Field> = written.fields().iter().map(|field| field.as_ref().clone()).collect();
+        for (field, (_, values)) in fields[1..].iter_mut().zip(&vectors.columns) {
+            if matches!(values, Values::Integer(_)) {
+                field.set_data_type(DataType::Int64);
+            }
+        }
+        Self { vectors, ids, written, schema: Arc::new(Schema::new(fields)), next: 0 }
+    }
+
+    /// A batch of the program's with this schema. Values come from signed integers, so that all of them fit.
+    fn signed(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let column = |(field, array): (&Arc<Field>, &ArrayRef)| match array.as_primitive_opt::<UInt64Type>() {
+            Some(array) if field.data_type() == &DataType::Int64 => {
+                let values = array.values().inner().clone();
+                Arc::new(PrimitiveArray::<Int64Type>::new(values.into(), array.nulls().cloned())) as ArrayRef
+            }
+            _ => Arc::clone(array),
+        };
+        let columns = self.schema.fields().iter().zip(batch.columns()).map(column).collect();
+        RecordBatch::try_new(Arc::clone(&self.schema), columns)
     }
 }
 
@@ -229,7 +252,8 @@ impl Iterator for Batches {
         let columns =
             Columns { answers: &answers, ids: &self.ids, vertices: self.vectors.vertices, chosen: None, metadata: &[] };
         let rows = topostream::cli::Rows::Range(first as u32, count as usize);
-        Some(columns.batch(&self.schema, rows).map_err(ArrowError::from))
+        let batch = columns.batch(&self.written, rows).map_err(ArrowError::from);
+        Some(batch.and_then(|batch| self.signed(&batch)))
     }
 }
 

@@ -80,6 +80,7 @@ def of_every_kind(edges: tuple[np.ndarray, np.ndarray]) -> dict[str, ts.Graph]:
     }
 
 
+@pytest.mark.filterwarnings("ignore::topostream.ConvergenceWarning")
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_every_algorithm_is_a_method_that_runs(of_every_kind: dict[str, ts.Graph], name: str, tmp_path: Path) -> None:
     graph = of_every_kind["undirected" if name in ("clustering", "communities") else "directed"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -136,7 +136,7 @@ class Algorithms:
 
     def heat(
         self,
-        source: str | Sequence[str],
+        source: Mapping[Vertex, float] | str | Sequence[str],
         *,
         alpha: float = 0.5,
         iterations: int | None = None,
@@ -153,7 +153,8 @@ class Algorithms:
         Source: Khorasani et al., HPDC 2014. Exactness: sums of ``f32``.
 
         Args:
-            source: a vertex that is held at a temperature (1 if none is given), by its original id; one or several.
+            source: a vertex that is held at a temperature (1 if none is given), by its original id; one or several; or
+                a dictionary of vertices and values.
             alpha: the step of an iteration, above 0 and up to 1.
             iterations: run exactly this many iterations.
             tolerance: stop when the mean change of a vertex in an iteration is at most this share of the largest value;
@@ -173,7 +174,7 @@ class Algorithms:
 
     def circuit(
         self,
-        source: str | Sequence[str],
+        source: Mapping[Vertex, float] | str | Sequence[str],
         *,
         iterations: int | None = None,
         tolerance: float = 1e-05,
@@ -190,7 +191,8 @@ class Algorithms:
         Source: Jacobi's method. Exactness: sums of ``f32``.
 
         Args:
-            source: a vertex that is held at a voltage, by its original id; one or several.
+            source: a vertex that is held at a voltage, by its original id; one or several; or a dictionary of vertices
+                and values.
             iterations: run exactly this many iterations.
             tolerance: stop when the mean change of a vertex in an iteration is at most this share of the largest value;
                 at least 1e-6.
@@ -618,7 +620,7 @@ class Algorithms:
         *,
         activation: Literal["tanh", "sigmoid", "relu"] = "tanh",
         initial: float = 1.0,
-        input: str | Sequence[str] | None = None,
+        input: Mapping[Vertex, float] | str | Sequence[str] | None = None,
         iterations: int | None = None,
         tolerance: float = 1e-05,
         max_iterations: int = 100,
@@ -636,7 +638,8 @@ class Algorithms:
             activation: activation function: ``"tanh"``: the hyperbolic tangent: from -1 to 1; ``"sigmoid"``: 1 / (1 +
                 exp(-x)): from 0 to 1; ``"relu"``: max(x, 0).
             initial: initial value of every vertex.
-            input: a vertex that is held at a value, by its original id; one or several.
+            input: a vertex that is held at a value, by its original id; one or several; or a dictionary of vertices and
+                values.
             iterations: run exactly this many iterations.
             tolerance: stop when an iteration changes every vertex by less than this.
             max_iterations: maximum number of iterations.

@@ -20,7 +20,7 @@ HEADER = '''"""The algorithms of the catalogue as methods. Written by ``python -
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -76,6 +76,11 @@ def default_of(option: dict[str, Any]) -> Any:
     return convert(default)
 
 
+def has_values(option: dict[str, Any]) -> bool:
+    """Whether the option gives vertices a value each."""
+    return "=" in str(option["value_name"])
+
+
 def type_of(option: dict[str, Any]) -> str:
     if option["type"] == "flag":
         return "bool"
@@ -84,6 +89,8 @@ def type_of(option: dict[str, Any]) -> str:
         one = "Literal[" + ", ".join(json.dumps(choice["name"]) for choice in option["choices"]) + "]"
     if option["several"]:
         one = f"{one} | Sequence[{one}]"
+    if has_values(option):
+        one = f"Mapping[Vertex, float] | {one}"
     return one if option["required"] or default_of(option) is not None else f"{one} | None"
 
 
@@ -127,6 +134,8 @@ def described(option: dict[str, Any]) -> str:
     if option["choices"]:
         named = [choice_of(choice) for choice in option["choices"]]
         help_text += ": " + "; ".join(named)
+    if has_values(option):
+        help_text += "; or a dictionary of vertices and values"
     text = f"{name_of(option)}: {begun(help_text)}."
     return filled(text, " " * 12, " " * 16)
 
@@ -162,7 +171,8 @@ class Samples:
         for session in self._sessions:
             for flag in ("", *(flag for flag in flags if flag not in LEFT_OUT)):
                 try:
-                    native = session.run(entry["name"], **required, **({flag: True} if flag else {}))
+                    given = {**required, **({flag: True} if flag else {})}
+                    native = session._run_quietly(entry["name"], False, given)
                 except ParameterError:
                     # For other graphs: undirected ones, or directed ones.
                     continue
@@ -176,7 +186,7 @@ class Samples:
     def _value(self, option: dict[str, Any]) -> Any:
         if option["type"] == "path":
             return self._file
-        return "0=1" if "=" in str(option["value_name"]) else 1 if option["type"] == "integer" else 0
+        return "0=1" if has_values(option) else 1 if option["type"] == "integer" else 0
 
 
 def method(entry: dict[str, Any], returned: str) -> str:

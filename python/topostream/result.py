@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from . import _native
+from .errors import ColumnError, InputError, ParameterError
 from .graph import Graph, Ids, table_html
 from .report import Report
 
@@ -18,25 +19,18 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-class _Stream:
-    """A result as nothing but a stream of Arrow batches: Polars takes a mapping for columns of Python objects."""
-
-    def __init__(self, result: Result) -> None:
-        self._result = result
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._result.__arrow_c_stream__(requested_schema)
-
-
-class Result(Mapping[str, Any]):
+class Result:
     """The result of a run: columns with a value for each vertex, in the order of :attr:`ids`.
 
     ``result["rank"]`` is an array of NumPy over the engine's own memory, read-only:
 
     - numbers are ``float64``; a distance to a vertex that cannot be reached is ``inf``,
     - counts and levels are ``int64``, -1 where there is none,
-    - vertices, such as parents and the names of components, are original ids as in :attr:`ids`; where there is none,
-      -1, or ``None`` among strings.
+    - vertices, such as parents and the names of components, are original ids, ``int64``, -1 where there is none; of
+      strings, and of a store with ids from 2^63 on, ``object``, with ``None``.
+
+    It has the methods of a mapping. Tables have the ids too, and say what is missing: :meth:`to_pandas`,
+    :meth:`to_polars` or ``polars.DataFrame(result)``, :meth:`to_arrow`.
     """
 
     def __init__(self, graph: Graph, native: _native.RunResult) -> None:
@@ -69,6 +63,15 @@ class Result(Mapping[str, Any]):
         found: dict[str, Any] = self.report["answer"]
         return found
 
+    @property
+    def converged(self) -> bool | None:
+        """Whether the run has ended because its values changed by less than its tolerance.
+
+        ``None`` if it has none: a number of iterations was asked for, or the algorithm ends by itself.
+        """
+        found: bool | None = self.summary.get("convergence", {}).get("converged")
+        return found
+
     def __getitem__(self, name: str) -> Any:
         if name not in self._columns:
             values = self.numbers(name)
@@ -78,13 +81,19 @@ class Result(Mapping[str, Any]):
         return self._columns[name]
 
     def numbers(self, name: str) -> Any:
-        """A column as it is in memory: vertices are indices of :attr:`ids`."""
+        """A column as it is in memory: vertices are indices of :attr:`ids`.
+
+        Raises:
+            ColumnError: there is no such column.
+        """
+        if name not in self._kinds:
+            raise ColumnError(f"expected one of the columns {', '.join(self)}, found {name!r}")
         return np.asarray(self._native.column(name))
 
     def _of_vertices(self, vertices: Any) -> Any:
         ids = self.ids
-        if ids.dtype == object:
-            found = ids[vertices]
+        if ids.dtype == object or ids.size and ids.max() >= 2**63:
+            found = ids.astype(object)[vertices]
             found[vertices < 0] = None
             return found
         found = ids[vertices].astype(np.int64)
@@ -97,21 +106,43 @@ class Result(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._kinds)
 
-    def __hash__(self) -> int:
-        return id(self)
+    def __contains__(self, name: object) -> bool:
+        return name in self._kinds
 
-    def __eq__(self, other: object) -> bool:
-        # Not column by column, as mappings are compared.
-        return self is other
+    def keys(self) -> KeysView[str]:
+        """The names of the columns."""
+        return self._kinds.keys()
+
+    def values(self) -> ValuesView[Any]:
+        """The columns."""
+        return {name: self[name] for name in self}.values()
+
+    def items(self) -> ItemsView[str, Any]:
+        """The columns with their names."""
+        return {name: self[name] for name in self}.items()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """A column, or something else if there is no such column."""
+        return self[name] if name in self._kinds else default
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        # `numpy.asarray` and `pandas.DataFrame` would take the names of columns for rows.
+        raise InputError(
+            f"a result has ids and columns: result[{next(iter(self))!r}] is an array, result.to_pandas() a frame of "
+            "pandas, polars.DataFrame(result) one of Polars"
+        )
 
     def top(self, count: int = 10, column: str | None = None) -> list[tuple[Any, Any]]:
         """The vertices with the largest values of a column (the first, by default), largest first, as ``(id, value)``.
 
         Vertices without a value are left out. Of equal values, the vertex that comes first in :attr:`ids` is first.
         """
-        values = self[column or next(iter(self))]
-        if values.dtype == object:
-            raise TypeError("values are vertices, which have no order")
+        if count < 0:
+            raise ParameterError(f"count {count}: expected a number of vertices, from 0 on")
+        name = column or next(iter(self))
+        values = self[name]
+        if self._kinds[name] == "vertex":
+            raise ColumnError(f"{name}: values are vertices, which have no order")
         known = np.flatnonzero(np.isfinite(values) if values.dtype.kind == "f" else values >= 0)
         count = min(count, len(known))
         if count == 0:
@@ -137,16 +168,38 @@ class Result(Mapping[str, Any]):
         return pyarrow.table(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All columns, with the ids as index."""
+        """All columns, with the ids as index.
+
+        Numbers are ``float64``, ``NaN`` where there is none; counts, levels and ids are nullable integers, ``Int64``
+        and ``UInt64``; ids that are strings are ``None`` where there is none.
+        """
         import pandas
 
-        return pandas.DataFrame({name: self[name] for name in self}, index=pandas.Index(self.ids, name="vertex"))
+        return pandas.DataFrame(
+            {name: self._series(name) for name in self}, index=pandas.Index(self.ids, name="vertex")
+        )
+
+    def _series(self, name: str) -> Any:
+        """A column for pandas, with its own values for what is missing."""
+        import pandas
+
+        kind = self._kinds[name]
+        values = self.numbers(name)
+        if kind == "number":
+            return np.where(np.isfinite(values), values, np.nan)
+        missing = values < 0
+        if kind == "integer":
+            return pandas.arrays.IntegerArray(np.where(missing, np.int64(0), values), missing)
+        ids = self.ids
+        if ids.dtype == object:
+            return self[name]
+        return pandas.arrays.IntegerArray(np.where(missing, np.uint64(0), ids[values]), missing)
 
     def to_polars(self) -> polars.DataFrame:
         """The ids and all columns; null where there is no value."""
         import polars
 
-        return polars.DataFrame(_Stream(self))
+        return polars.DataFrame(self)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> str:  # noqa: A002
         """Writes the ids and all columns to a file, which appears when it is complete.

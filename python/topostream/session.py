@@ -12,6 +12,8 @@ from ._algorithms import Algorithms
 from ._arguments import SessionOptions
 from ._options import call, takes, words
 from ._progress import RunProgress, Watcher, closed, watcher
+from ._warnings import warn
+from .errors import ConvergenceWarning, SessionError
 from .graph import Graph
 from .result import Result
 
@@ -67,14 +69,26 @@ class Session(Algorithms):
             BudgetError: the run does not fit in the session's memory.
             DeviceError: there is no such device, or it has failed.
             StoreError: a page is damaged.
-            ValueError: the session is closed.
+            SessionError: the session is closed.
+
+        Warns:
+            ConvergenceWarning: it has stopped before its values converged: see :attr:`Result.converged`.
         """
+        result = self._run_quietly(algorithm, progress, options)
+        if result.converged is False:
+            warn(_not_converged(algorithm, result.summary["convergence"]), ConvergenceWarning)
+        return result
+
+    def _run_quietly(self, algorithm: str, progress: bool | Watcher, options: Mapping[str, Any]) -> Result:
+        """A run without a warning."""
         if self._native is None:
-            raise ValueError("the session is closed")
+            raise SessionError("the session is closed")
+        name = algorithm.replace("_", "-")
+        given = words(options, name)
         watch = watcher(progress, RunProgress)
         try:
             called = f"session({call(self._options)}).{algorithm.replace('-', '_')}({call(options)})"
-            native = self._native.run(algorithm.replace("_", "-"), words(options), called, watch)
+            native = self._native.run(name, given, called, watch)
         finally:
             closed(watch)
         return Result(self._graph, native)
@@ -88,3 +102,14 @@ class Session(Algorithms):
 
     def __repr__(self) -> str:
         return f"<topostream.Session over {self._graph!r}{', closed' if self._native is None else ''}>"
+
+
+def _not_converged(algorithm: str, found: Mapping[str, Any]) -> str:
+    iterations, residual, tolerance = found["iterations"], found["residual"], found["tolerance"]
+    taken = inspect.signature(getattr(Algorithms, algorithm.replace("-", "_"))).parameters
+    ways = [f"max_iterations={10 * iterations} allows more"] if "max_iterations" in taken else []
+    ways += ["a larger tolerance needs fewer"] if "tolerance" in taken else []
+    return (
+        f"{algorithm} has not converged after {iterations:,} iterations: the last one changed {residual:.2e}, more "
+        f"than {tolerance:g}" + (f"; {', '.join(ways)}" if ways else "")
+    )
