@@ -1,7 +1,9 @@
 """The backend of NetworkX: its functions beside NetworkX's own, what it refuses, and what it converts."""
 
 import concurrent.futures
+import contextlib
 import gc
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import topostream as ts
@@ -124,6 +127,17 @@ def test_walks_restart_at_the_nodes_asked_for() -> None:
         given: dict[str, Any] = {"personalization": starts}
         found = nx.pagerank(DIRECTED, **given, backend="topostream")
         assert close(found, nx.pagerank(DIRECTED, **given, backend="networkx"), 1e-5)
+
+
+def test_ranks_far_from_the_seeds_are_not_zero() -> None:
+    """`tol` is multiplied by the number of nodes, so that of a large graph it says little."""
+    path = nx.path_graph(40, create_using=nx.DiGraph)
+    exact = nx.pagerank(path, personalization={0: 1}, tol=1e-14, max_iter=1000, backend="networkx")
+    for graph in (path, ts.from_edges(path, in_edges=True)):
+        for tol in (1e-6, 0.1):
+            found = nx.pagerank(graph, personalization={0: 1}, tol=tol, backend="topostream")
+            assert min(found.values()) > 0
+            assert found == pytest.approx(exact, rel=1e-3)
 
 
 @pytest.mark.parametrize("graph", [PLAIN, DIRECTED])
@@ -316,6 +330,11 @@ def test_what_is_not_there_is_an_error_of_networkx() -> None:
         (DIRECTED, "pagerank", {"dangling": {0: 1}}, "`dangling` is not supported"),
         (DIRECTED, "pagerank", {"personalization": {0: 1, 1: 2}}, "different values"),
         (DIRECTED, "pagerank", {"tol": 1e-12}, "`tol` is below 1e-9"),
+        (DIRECTED, "pagerank", {"alpha": 1.0}, "`alpha`"),
+        (DIRECTED, "pagerank", {"alpha": None}, "TypeError"),
+        (DIRECTED, "pagerank", {"personalization": [0]}, "AttributeError"),
+        (DIRECTED, "katz_centrality", {"tol": 1e-8}, "`tol`"),
+        (DIRECTED, "eigenvector_centrality", {"tol": 1e-8}, "`tol`"),
         (WEIGHTED, "pagerank", {"personalization": {0: 1}}, "with weights"),
         (WEIGHTED, "hits", {}, "ignores weights"),
         (WEIGHTED, "eigenvector_centrality", {"weight": "weight"}, "ignores weights"),
@@ -370,6 +389,89 @@ def test_large_graphs_are_converted_without_naming_the_backend() -> None:
     with nx.config(backend_priority=["topostream"]):
         nx.pagerank(small)
     assert not small.__networkx_cache__
+
+
+@contextlib.contextmanager
+def chosen() -> Iterator[None]:
+    """As by `NETWORKX_BACKEND_PRIORITY`. NetworkX 3.4 does not restore its configuration by itself."""
+    priority = nx.config.backend_priority
+    before = list(priority.algos)
+    priority.algos = ["topostream"]
+    try:
+        with nx.config.backends.topostream(min_edges=10):
+            yield
+    finally:
+        priority.algos = before
+
+
+def test_what_ends_in_an_error_is_answered_by_networkx(recwarn: pytest.WarningsRecorder) -> None:
+    """Where the backend is chosen by the configuration. Power iteration takes long on a path; NetworkX's `hits` asks
+    SciPy for singular vectors."""
+    path = nx.power(nx.path_graph(80), 2)
+    with chosen():
+        assert close(nx.pagerank(DIRECTED, alpha=1.0), nx.pagerank(DIRECTED, alpha=1.0, backend="networkx"), 1e-5)
+        found = nx.katz_centrality(DIRECTED, 0.02, tol=1e-8)
+        assert close(found, nx.katz_centrality(DIRECTED, 0.02, tol=1e-8, backend="networkx"), 1e-7)
+        assert not any(issubclass(one.category, ts.TopostreamWarning) for one in recwarn), "these are not tried"
+        with pytest.warns(ts.FallbackWarning, match="hits by topostream: .*converge.*; NetworkX answers it") as caught:
+            found = nx.hits(path)
+        assert caught[0].filename == __file__
+    assert close(found, nx.hits(path, backend="networkx"), 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"), [({"memory": "1MiB"}, ts.BudgetError), ({"folder": "/no/such/folder"}, ts.FileError)]
+)
+def test_a_machine_without_room_leaves_calls_to_networkx(settings: dict[str, str], error: type[Exception]) -> None:
+    names = ("pagerank", "core_number", "connected_components", "strongly_connected_components")
+    with nx.config.backends.topostream(**settings):
+        for name in names:
+            graph = nx.Graph(PLAIN) if name in ("core_number", "connected_components") else nx.DiGraph(DIRECTED)
+            _mapped._passes.discard(name)
+            function, expected = getattr(nx, name), getattr(nx, name)(graph, backend="networkx")
+            with chosen(), pytest.warns(ts.FallbackWarning, match=error.__name__):
+                assert close(function(graph), expected, 1e-5)
+            with pytest.raises(error):
+                function(graph.copy(), backend="topostream")
+
+
+def _ranked_in_a_fork(queue: Any) -> None:
+    with chosen(), pytest.warns(ts.FallbackWarning):
+        queue.put(sum(nx.pagerank(nx.DiGraph(DIRECTED)).values()))
+
+
+def test_a_forked_process_is_answered_by_networkx() -> None:
+    nx.pagerank(nx.DiGraph(DIRECTED), backend="topostream")
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=_ranked_in_a_fork, args=(queue,))
+    process.start()
+    assert queue.get(timeout=60) == pytest.approx(1)
+    process.join()
+
+
+def test_some_nodes_of_a_store_with_names() -> None:
+    store = ts.from_edges(PLAIN)
+    nodes = [*list(PLAIN)[:50], "none", 7]
+    for name in ("triangles", "clustering"):
+        function = getattr(nx, name)
+        some = [node for node in nodes if node in PLAIN]
+        assert close(function(store, nodes), function(PLAIN, some, backend="networkx"), 1e-12)
+        assert function(store, ONE) == pytest.approx(function(PLAIN, ONE, backend="networkx"))
+        assert close(function(store, iter(some)), function(PLAIN, some, backend="networkx"), 1e-12)
+    for node in ("none", 7, ("n1", "n2"), 3.5, tuple(PLAIN)):
+        with pytest.raises(nx.NodeNotFound):
+            nx.single_source_shortest_path_length(store, node)
+
+
+def test_nodes_of_a_store_compare_as_in_a_dictionary(graph: ts.Graph, reference: nx.DiGraph) -> None:
+    node = next(iter(reference))
+    expected = nx.descendants(reference, node)
+    for same in (float(node), np.int64(node), np.float64(node)):
+        assert nx.descendants(graph, same) == expected
+    for other in (node + 0.5, str(node), -1, 2**64, float("nan"), (node,), tuple(reference)):
+        with pytest.raises(nx.NetworkXError):
+            nx.descendants(graph, other)
 
 
 def test_conversions_are_kept_and_deleted(tmp_path: Any) -> None:

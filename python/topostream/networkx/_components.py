@@ -13,18 +13,18 @@ from ._mapped import mapped
 
 def _components(G: Any, algorithm: str) -> list[set[Node]]:
     view = open_view(G)
-    return view.parts(view.session.run(algorithm))
+    return view.parts(view.run(algorithm))
 
 
 def _count(G: Any, algorithm: str) -> int:
     """The number of components, of which no set is made."""
-    return int(open_view(G).session.run(algorithm).summary["groups"]["count"])
+    return int(open_view(G).run(algorithm).summary["groups"]["count"])
 
 
 @mapped(is_one_pass=True)
 def connected_components(G: Any) -> Iterator[set[Node]]:
     """The connected components of an undirected graph, as sets of nodes."""
-    yield from _components(G, "components")
+    return iter(_components(G, "components"))
 
 
 @mapped(is_one_pass=True)
@@ -45,14 +45,14 @@ def node_connected_component(G: Any, n: Node) -> set[Node]:
     view = open_view(G)
     if not view.has(n):
         raise KeyError(n)
-    levels = view.session.run("bfs", source=view.id(n))["level"]
+    levels = view.run("bfs", source=view.id(n))["level"]
     return set(view.where(levels >= 0))
 
 
 @mapped(is_one_pass=True)
 def weakly_connected_components(G: Any) -> Iterator[set[Node]]:
     """The weakly connected components of a directed graph, as sets of nodes."""
-    yield from _components(G, "components")
+    return iter(_components(G, "components"))
 
 
 @mapped(is_one_pass=True)
@@ -70,7 +70,7 @@ def is_weakly_connected(G: Any) -> bool:
 @mapped(is_one_pass=True)
 def strongly_connected_components(G: Any) -> Iterator[set[Node]]:
     """The strongly connected components of a directed graph, as sets of nodes, in no particular order."""
-    yield from _components(G, "scc")
+    return iter(_components(G, "scc"))
 
 
 @mapped(is_one_pass=True)
@@ -83,17 +83,18 @@ def number_strongly_connected_components(G: Any) -> int:
 def attracting_components(G: Any) -> Iterator[set[Node]]:
     """The strongly connected components of a directed graph that no edge leaves, as sets of nodes."""
     view = open_view(G)
-    result = view.session.run("scc")
+    result = view.run("scc")
     left = view.left(result)
     groups = result.numbers("component")
-    yield from (part for part, group in zip(view.parts(result), np.unique(groups), strict=True) if not left[group])
+    parts = zip(view.parts(result), np.unique(groups), strict=True)
+    return iter([part for part, group in parts if not left[group]])
 
 
 @mapped(is_one_pass=True)
 def number_attracting_components(G: Any) -> int:
     """The number of strongly connected components that no edge leaves."""
     view = open_view(G)
-    result = view.session.run("scc")
+    result = view.run("scc")
     groups = np.unique(result.numbers("component"))
     return int((view.left(result)[groups] == 0).sum())
 

@@ -14,14 +14,14 @@ from ._mapped import each, mapped, no_loops, none, not_multigraph, simple
 def core_number(G: Any) -> dict[Node, int]:
     """The largest k such that a node is in the k-core."""
     view = open_view(G)
-    return view.by_node(view.session.run("kcore")["core"])
+    return view.by_node(view.run("kcore")["core"])
 
 
 @mapped(each(none("core_number"), no_loops, not_multigraph))
 def k_core(G: Any, k: int | None = None, core_number: Any = None) -> Any:
     """The k-core, by default that of the largest k, as a graph of NetworkX."""
     view = open_view(G)
-    cores = view.session.run("kcore")["core"]
+    cores = view.run("kcore")["core"]
     return view.part(view.where(cores >= (cores.max() if k is None else k)))
 
 
@@ -39,14 +39,14 @@ def _of(view: View, values: Any, nodes: Any) -> Any:
 def triangles(G: Any, nodes: Any = None) -> Any:
     """The number of triangles of each node."""
     view = open_view(G)
-    return _of(view, view.session.run("clustering")["triangles"], nodes)
+    return _of(view, view.run("clustering")["triangles"], nodes)
 
 
 @mapped(each(simple, none("weight")))
 def clustering(G: Any, nodes: Any = None, weight: str | None = None) -> Any:
     """The share of the pairs of a node's neighbours that have an edge between them."""
     view = open_view(G)
-    return _of(view, view.session.run("clustering")["coefficient"], nodes)
+    return _of(view, view.run("clustering")["coefficient"], nodes)
 
 
 @mapped(each(simple, none("weight", "nodes")))
@@ -58,7 +58,7 @@ def average_clustering(
 ) -> float:
     """The mean of the clustering coefficients."""
     view = open_view(G)
-    values = view.session.run("clustering")["coefficient"]
+    values = view.run("clustering")["coefficient"]
     chosen = values if count_zeros else values[values > 0]
     return float(np.mean(chosen)) if len(chosen) else float(sum(chosen) / len(chosen.tolist()))
 
@@ -67,8 +67,8 @@ def average_clustering(
 def transitivity(G: Any) -> float:
     """The share of paths of two edges whose ends have an edge between them."""
     view = open_view(G)
-    triangles = view.session.run("clustering")["triangles"]
-    degrees = view.session.run("degrees")["degree"]
+    triangles = view.run("clustering")["triangles"]
+    degrees = view.run("degrees")["degree"]
     paths = int((degrees * (degrees - 1)).sum())
     return 2 * int(triangles.sum()) / paths if paths and triangles.any() else 0
 
@@ -78,7 +78,7 @@ def _degrees(G: Any, *names: str) -> dict[Node, float]:
     vertices = view.vertices
     if vertices <= 1:
         return dict.fromkeys(view.order, 1)
-    found = view.session.run("degrees")
+    found = view.run("degrees")
     return view.by_node(sum(found[name] for name in names) * (1.0 / (vertices - 1.0)))
 
 

@@ -28,7 +28,7 @@ def single_source_shortest_path_length(
 ) -> dict[Node, int]:
     """Hops from a node, nearest first."""
     view = open_view(G)
-    levels = view.session.run("bfs", source=_source(view, source))["level"]
+    levels = view.run("bfs", source=_source(view, source))["level"]
     reached = (levels >= 0) & (levels <= _hops(view, cutoff))
     return _nearest_first(view, levels, reached)
 
@@ -98,7 +98,7 @@ def _hops(view: View, cutoff: float | None) -> int:
 def _levels(view: View, node: Node, hops: int, direction: str) -> Any:
     """Hops from a node, or to it; -1 of nodes that are further away."""
     options: dict[str, Any] = {"source": view.id(node), "hops": hops, "direction": direction}
-    return view.session.run("neighbourhood", **options)["level"]
+    return view.run("neighbourhood", **options)["level"]
 
 
 @mapped(is_one_pass=True)
@@ -120,7 +120,7 @@ def descendants_at_distance(G: Any, source: Node, distance: int) -> set[Node]:
     view = open_view(G)
     if not view.has(source):
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    levels = view.session.run("bfs", source=view.id(source))["level"]
+    levels = view.run("bfs", source=view.id(source))["level"]
     return set(view.where(levels == distance))
 
 
@@ -135,8 +135,8 @@ def _target(view: View, source: Node, target: Node, values: Any) -> int:
 def _distances(view: View, source: Node, weight: str | None) -> Any:
     start = _source(view, source)
     if weight is None or view.store.weights is None:
-        return view.session.run("bfs", source=start)["level"]
-    return view.session.run("sssp", source=start)["distance"]
+        return view.run("bfs", source=start)["level"]
+    return view.run("sssp", source=start)["distance"]
 
 
 @mapped(_lengths_fit, factor=3)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
+import numbers
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from .. import _native
 from .._options import words
-from ..graph import Graph, from_edges
+from ..graph import Graph, _from_edges, temporary_folder
 from ..result import Result
 from ..session import Session
+from ._fallback import NAME, falling_back
 
-NAME: Final = "topostream"
 Node = Any
 """A node: any hashable object; of a store, an original id."""
 
@@ -135,10 +135,11 @@ def _weights(weights: list[Any]) -> Any:
 
 
 def _store(graph: Converted, source: Any, dest: Any, weights: Any) -> Graph:
-    folder = tempfile.TemporaryDirectory(prefix="topostream-", dir=config()["folder"])
+    folder = temporary_folder(config()["folder"])
     arrays = (source, dest) if weights is None else (source, dest, weights)
     kind: dict[str, Any] = {"in_edges": True} if graph.directed else {"symmetrize": True}
-    made = from_edges(arrays, f"{folder.name}/store", ids=len(graph.nodes), order="natural", **kind)
+    options = {"ids": len(graph.nodes), "order": "natural", **kind}
+    made, _ = _from_edges(arrays, f"{folder.name}/store", False, options)
     weakref.finalize(graph, folder.cleanup)
     return made
 
@@ -156,6 +157,10 @@ class View:
         self.vertices = store.vertices
         self.session = _sessions.open(store, options)
 
+    def run(self, algorithm: str, **options: Any) -> Result:
+        """A run without the package's own warnings: functions say by NetworkX's exceptions what did not converge."""
+        return self.session._run_quietly(algorithm, False, options)
+
     @property
     def order(self) -> list[Node]:
         """The nodes in the order of results, as Python objects: for results that have them."""
@@ -167,22 +172,34 @@ class View:
         return self.graph.nodes if isinstance(self.graph, Converted) else self.order
 
     def id(self, node: Node) -> Any:
-        """The store's id of a node."""
+        """The store's id of a node that the graph has."""
         if self.index is not None:
             return self.index[node]
-        return node
+        return node if isinstance(node, str) else int(node)
 
     def place(self, node: Node) -> int:
         """The place of a node that the graph has, in columns of results."""
-        return int(np.flatnonzero(self.store.ids == self.id(node))[0])
+        return int(np.flatnonzero(self._is(self.id(node)))[0])
 
     def has(self, node: Node) -> bool:
+        """Whether the graph has a node. What cannot be hashed, such as a list of nodes, is none."""
         try:
-            if self.index is not None:
-                return node in self.index
-            return bool(np.any(self.store.ids == node))
+            hash(node)
         except TypeError:
             return False
+        if self.index is not None:
+            return node in self.index
+        return bool(np.any(self._is(node)))
+
+    def _is(self, node: Node) -> Any:
+        """Where the store's ids equal a node that can be hashed."""
+        ids = self.store.ids
+        if ids.dtype == object:
+            return ids == node if isinstance(node, str) else np.zeros(len(ids), bool)
+        # As dictionaries compare numbers: 3.0 is 3.
+        number: Any = node if isinstance(node, numbers.Real) else -1
+        is_id = 0 <= number < 2**64 and number == int(number)
+        return ids == np.uint64(int(number)) if is_id else np.zeros(len(ids), bool)
 
     def by_node(self, values: Any) -> dict[Node, Any]:
         return dict(zip(self.order, values.tolist(), strict=True))
@@ -281,7 +298,8 @@ def convert_from_nx(
     if edge_attrs is not None and len(edge_attrs) > 1:
         raise NotImplementedError("stores have no attributes but one weight of each edge")
     attribute, default = next(iter(edge_attrs.items())) if edge_attrs else (None, None)
-    return Converted(graph, attribute, default, has_all=preserve_edge_attrs)
+    with falling_back(name, "the conversion"):
+        return Converted(graph, attribute, default, has_all=preserve_edge_attrs)
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:

@@ -21,8 +21,8 @@ def _pagerank_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
             return "`personalization` has different values: walks restart at any of the nodes alike"
         if given["weight"] is not None and unweighted(graph, given) is not True:
             return "`personalization` of a graph with weights"
-    if not 0 <= given["alpha"] <= 1:
-        return "`alpha` is not between 0 and 1"
+    if not 0 <= given["alpha"] < 1:
+        return "`alpha` is not at least 0 and below 1"
     if given["tol"] < 1e-9:
         return "`tol` is below 1e-9: sums have 63 bits, and base ranks are in single precision"
     return attribute(given)
@@ -41,24 +41,27 @@ def pagerank(
 ) -> dict[Node, float]:
     """PageRank; ``tol`` is at least 1e-7 over all nodes."""
     view = open_view(G, weight=weight)
-    tolerance = max(view.vertices * tol, 1e-7)
-    options: dict[str, Any] = {"damping": alpha, "tolerance": min(tolerance, 1.0), "max_iterations": max_iter}
+    asked = view.vertices * tol
+    options: dict[str, Any] = {"damping": alpha, "tolerance": min(max(asked, 1e-7), 1.0), "max_iterations": max_iter}
     if personalization is not None:
         seeds = [node for node, value in personalization.items() if value and view.has(node)]
         if not seeds:
             raise ZeroDivisionError
-        result = view.session.run("personalized-pagerank", source=[view.id(node) for node in seeds], **options)
+        # Walks begin at the seeds, and reach the ends of a large graph long after the ranks there count for `tol`.
+        options["tolerance"] = 1e-7
+        result = view.run("personalized-pagerank", source=[view.id(node) for node in seeds], **options)
     elif weight is not None and view.store.weights is not None:
-        result = view.session.run("pagerank", weights=True, **options)
+        result = view.run("pagerank", weights=True, **options)
     else:
-        result = view.session.run("pagerank", **options)
-    _converged(result, max_iter)
+        result = view.run("pagerank", **options)
+    _converged(result, max_iter, asked)
     ranks = result["rank"]
     return view.by_node(ranks / ranks.sum())
 
 
-def _converged(result: Result, limit: int) -> None:
-    if not result.summary["convergence"]["converged"]:
+def _converged(result: Result, limit: int, asked: float = 0.0) -> None:
+    """Raises NetworkX's exception if neither our tolerance nor the one that was asked for is met."""
+    if result.converged is False and result.summary["convergence"]["residual"] >= asked:
         raise nx.PowerIterationFailedConvergence(limit)
 
 
@@ -81,12 +84,16 @@ def hits(
 ) -> tuple[dict[Node, float], dict[Node, float]]:
     """Hubs and authorities; ``tol`` is at least 1e-7: sums are in single precision."""
     view = open_view(G)
-    result = view.session.run("hits", tolerance=max(tol, 1e-7), max_iterations=max_iter)
+    result = view.run("hits", tolerance=max(tol, 1e-7), max_iterations=max_iter)
     _converged(result, max_iter)
     return view.by_node(result["hub"]), view.by_node(result["authority"])
 
 
-@mapped(each(none("nstart"), unweighted, not_multigraph))
+def _tolerance_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
+    return True if given["tol"] >= 1e-7 else "`tol` is below 1e-7: sums are in single precision"
+
+
+@mapped(each(none("nstart"), _tolerance_fits, unweighted, not_multigraph))
 def eigenvector_centrality(
     G: Any,
     max_iter: int = 100,
@@ -96,7 +103,7 @@ def eigenvector_centrality(
 ) -> dict[Node, float]:
     """Eigenvector centrality."""
     view = open_view(G)
-    result = view.session.run("eigenvector", tolerance=tol, max_iterations=max_iter)
+    result = view.run("eigenvector", tolerance=tol, max_iterations=max_iter)
     _converged(result, max_iter)
     return view.by_node(result["centrality"])
 
@@ -104,10 +111,12 @@ def eigenvector_centrality(
 def _katz_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
     if not isinstance(given["beta"], int | float):
         return "`beta` differs between nodes"
+    if given["alpha"] <= 0 or given["beta"] <= 0:
+        return "`alpha` or `beta` is not above 0"
     return True if given["normalized"] else "`normalized` is false: values are scaled to a norm of 1"
 
 
-@mapped(each(none("nstart"), _katz_fits, unweighted, not_multigraph))
+@mapped(each(none("nstart"), _katz_fits, _tolerance_fits, unweighted, not_multigraph))
 def katz_centrality(
     G: Any,
     alpha: float = 0.1,
@@ -120,7 +129,7 @@ def katz_centrality(
 ) -> dict[Node, float]:
     """Katz centrality."""
     view = open_view(G)
-    result = view.session.run("katz", alpha=alpha, beta=beta, tolerance=tol, max_iterations=max_iter)
+    result = view.run("katz", alpha=alpha, beta=beta, tolerance=tol, max_iterations=max_iter)
     _converged(result, max_iter)
     return view.by_node(result["centrality"])
 
@@ -152,10 +161,10 @@ def betweenness_centrality(
     nodes = view.vertices
     if k is None or k == nodes:
         sampled = None
-        values = view.session.run("betweenness", double=True)["betweenness"] * (1.0 if view.directed else 2.0)
+        values = view.run("betweenness", double=True)["betweenness"] * (1.0 if view.directed else 2.0)
     else:
         sampled = nx.utils.create_py_random_state(seed).sample(view.nodes, k)
-        values = view.session.run("betweenness", double=True, source=[view.id(node) for node in sampled])["betweenness"]
+        values = view.run("betweenness", double=True, source=[view.id(node) for node in sampled])["betweenness"]
     scaled = values * _scales(view, nodes, sampled, normalized)
     return view.by_node(scaled)
 

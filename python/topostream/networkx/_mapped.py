@@ -8,8 +8,10 @@ from typing import Any
 
 import networkx as nx
 
+from ..errors import TopostreamError
 from ..graph import Graph
-from ._graph import NAME, Converted, config
+from ._fallback import NAME, falling_back
+from ._graph import Converted, config
 
 VERSION = tuple(int(part) for part in nx.__version__.split(".")[:2])
 """NetworkX's, major and minor."""
@@ -51,7 +53,10 @@ def mapped(check: Check = always, *, is_one_pass: bool = False, factor: int = 1)
             if len(G) == 0:
                 null = nx.DiGraph() if G.is_directed() else nx.Graph()
                 return getattr(nx, name).orig_func(null, *args, **kwargs)
-            return function(G, *args, **kwargs)
+            if isinstance(G, Graph):
+                return function(G, *args, **kwargs)
+            with falling_back(name, name):
+                return function(G, *args, **kwargs)
 
         call.__name__, call.__doc__ = name, function.__doc__
         FUNCTIONS[name] = call
@@ -70,7 +75,13 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reas
     except TypeError as error:
         return str(error)
     given.apply_defaults()
-    return check(given.arguments["G"], given.arguments)
+    try:
+        return check(given.arguments["G"], given.arguments)
+    except TopostreamError:
+        # Of a store that is damaged.
+        raise
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reason:
