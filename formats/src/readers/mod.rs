@@ -3,14 +3,13 @@
 //! ```text
 //!  file ── unpack ─┬─ blocks of lines, parsed in parallel ─┬─ text, GAP text, Graphalytics ─┐
 //!                  │                                       └─ Matrix Market, DIMACS ────────┤
-//!                  ├─ rows of tables ───────────────────────── CSV, Parquet, Arrow, GraphML ────┤ (ids may be names)
-//!                  ├─ words or lines, one by one ──────────── METIS, Pajek, adjacency graphs ┼─▶ EdgeSource
-//!                  └─ records of fixed size ───────────────── GAP binary, raw pairs ────────┘
+//!                  ├─ rows of tables ───────────────────────── CSV, Parquet, Arrow, GraphML ┤ (ids may be names)
+//!                  ├─ words or lines, one by one ───────────── METIS, Pajek, adjacency ─────┼─▶ EdgeSource
+//!                  └─ records of fixed size ────────────────── GAP binary, raw pairs ───────┘
 //! ```
 //!
 //! gzip, Zstandard, bzip2 and xz are recognised by content and decompressed, and so are zip and tar archives with one
-//! edge list. Memory is bounded for every input:
-//! [`Options::memory_bytes`]. Errors name the file and, in text, the line.
+//! edge list. Memory is bounded for every input: [`Options::memory_bytes`]. Errors name the file and, in text, the line.
 
 mod adjacency;
 mod archive;

@@ -46,9 +46,11 @@ pub(super) fn check_named(file: &InputFile, kind: Kind) -> Result<()> {
     let head = head_of(file)?;
     let head = without_mark(&head);
     let is_binary = matches!(kind, Kind::GapBinary | Kind::RawU32 | Kind::RawU64);
-    let other =
-        announced(head).filter(|other| *other != kind && !matches!(other, Kind::Parquet | Kind::Arrow | Kind::Text));
-    if let Some(other) = other {
+    let other = announced(head);
+    if other == Some(kind) {
+        return Ok(());
+    }
+    if let Some(other) = other.filter(|other| !matches!(other, Kind::Parquet | Kind::Arrow | Kind::Text)) {
         let begin: String = String::from_utf8_lossy(head.trim_ascii_start())
             .lines()
             .next()
@@ -61,8 +63,8 @@ pub(super) fn check_named(file: &InputFile, kind: Kind) -> Result<()> {
         );
         return Err(Error::file(file.path(), format!("a file of the kind {kind}"), found));
     }
-    // The ids of raw pairs may have any bytes.
-    match of_signature(extension(file).as_deref(), head).filter(|_| !is_binary) {
+    // The ids of raw pairs may have any bytes, and a kind that is named outweighs the file's name.
+    match of_signature(None, head).filter(|_| !is_binary) {
         Some(foreign) => Err(foreign.refuse(file.path())),
         None => Ok(()),
     }

@@ -60,7 +60,8 @@ fn matrix_market() {
 #[test]
 fn dimacs() {
     assert_all_fail(&[
-        ("a.gr", "p max 3 1\na 1 2 3\n", &["a.gr:1: ", "p sp VERTICES EDGES"]),
+        ("a.gr", "p sp 3\na 1 2 3\n", &["a.gr:1: ", "p sp VERTICES EDGES"]),
+        ("a.gr", "p min 3 1\na 1 2 0 4 3\n", &["a.gr: ", "a DIMACS file of another problem"]),
         ("a.gr", "p sp 3 2\na 1 2 3\n", &["2 edges, as the p line says", "found 1 edges"]),
         ("a.gr", "p sp 3 1\na 1 2 3\nc\na 2 1 4\n", &["a.gr:4: ", "after 1 edges"]),
         ("a.gr", "p sp 3 1\na 1 4 3\n", &["a.gr:2: ", "vertex ids from 1 to 3"]),

@@ -43,7 +43,8 @@ fn pairs(all: &[[&str; 2]]) -> Vec<[String; 2]> {
 
 #[test]
 fn names_and_directions() {
-    let edges = "<node id=\"a\"/><node id=\"b\"></node>\n<edge source=\"a\" target=\"b\"/>\n<edge id=\"e\" source='b' target='c &amp; d'></edge>";
+    let edges = "<node id=\"a\"/><node id=\"b\"></node>\n<edge source=\"a\" target=\"b\"/>\n\
+                 <edge id=\"e\" source='b' target='c &amp; d'></edge>";
     let expected = pairs(&[["a", "b"], ["b", "c & d"]]);
     assert_eq!(names(&document("", "undirected", edges)), (expected.clone(), vec![], [false, true]));
     assert_eq!(names(&document("", "directed", edges)), (expected, vec![], [true, false]));
@@ -66,12 +67,11 @@ fn weights_and_integers() {
     let key = "<key id=\"d1\" for=\"node\" attr.name=\"weight\" attr.type=\"int\"/>\n\
                <key id=\"d0\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"/>\n";
     let edge = |source: &str, dest: &str, weight: &str| {
-        format!(
-            "<edge source=\"{source}\" target=\"{dest}\"><data key=\"x\">9</data><data key=\"d0\"> {weight} </data></edge>\n"
-        )
+        let data = format!("<data key=\"x\">9</data><data key=\"d0\"> {weight} </data>");
+        format!("<edge source=\"{source}\" target=\"{dest}\">{data}</edge>\n")
     };
-    let graph =
-        "<node id=\"0\"><data key=\"d1\">77</data></node>".to_owned() + &edge("0", "1", "5") + &edge("1", "2", "7");
+    let node = "<node id=\"0\"><data key=\"d1\">77</data></node>";
+    let graph = node.to_owned() + &edge("0", "1", "5") + &edge("1", "2", "7");
     let sample = Sample::new("a.graphml", document(key, "directed", &graph));
     let graph = sample.read().unwrap();
     assert_eq!((graph.triples(), graph.info.weights), (vec![(0, 1, 5), (1, 2, 7)], Some(WeightType::U32)));

@@ -169,6 +169,9 @@ fn another_kind_than_the_one_named() {
         let opened = readers::open_inputs(&[InputFile::new(&sample.path)], &options, &TableOptions::default());
         assert_fails(opened, &words);
     }
+    let graphml = "<?xml version=\"1.0\"?><graphml><graph edgedefault=\"directed\"><edge source=\"1\" target=\"2\"/></graph>\
+                   </graphml>";
+    assert_eq!(Sample::new("a.txt", graphml).read_as(Kind::GraphMl).unwrap().pairs(), [(1, 2)]);
     assert_fails(Sample::new("a.txt", "graph [\n]\n").read_as(Kind::Csv), &["a GML graph"]);
     // Columns of words are a table, also if they begin as lines of DIMACS do.
     assert!(Sample::new("a.txt", "1 2\n2 3\n").read_as(Kind::Csv).is_ok());

@@ -118,7 +118,7 @@ fn choose(path: &Path, entries: Vec<Entry>) -> Result<(Entry, Vec<String>)> {
         &|_| true,
         // KONECT's archives, and those of the SuiteSparse collection, which have vectors beside the matrix.
         &|name| name.starts_with("out."),
-        &|name| Path::new(name).file_stem().is_some_and(|of| *of == *stem) && is_known(name),
+        &|name| name.strip_suffix(".mtx") == Some(stem.as_str()),
         &is_known,
     ];
     let candidates: Vec<usize> = (0..entries.len()).filter(|&place| !is_beside(&entries[place].name)).collect();

@@ -85,8 +85,10 @@ impl Header {
     }
 
     /// What the comments of a file say. The beginning of a pipe is kept for reading.
-    pub(super) fn of_comments(file: &InputFile) -> Result<Self> {
-        Ok(Self { comments: Comments::of(Blocks::peek(file)?.sample()), ..Self::default() })
+    pub(super) fn of_comments(file: &InputFile, options: &Options) -> Result<Self> {
+        let mut header = Self { comments: Comments::of(Blocks::peek(file)?.sample()), ..Self::default() };
+        header.text = header.describe(options);
+        Ok(header)
     }
 
     /// What a table is to know of its comments and of its first row.

@@ -99,7 +99,7 @@ pub fn open_inputs(files: &[InputFile], options: &Options, table: &TableOptions)
         None => recognise::of_file(first)?,
     };
     let header = match kind {
-        Kind::Text if !table.is_table() => Header::of_comments(first)?,
+        Kind::Text if !table.is_table() => Header::of_comments(first, options)?,
         Kind::Text | Kind::Csv => Header::of_table(first, options)?,
         _ => Header::default(),
     };
@@ -107,6 +107,9 @@ pub fn open_inputs(files: &[InputFile], options: &Options, table: &TableOptions)
     let is_table = table.is_table() || header.is_bipartite();
     let kind = if kind == Kind::Text && is_table { Kind::Csv } else { kind };
     if kind.is_table() {
+        if let (Kind::GraphMl, [_, other, ..]) = (kind, files) {
+            return Err(Error::file(other.path(), "one file of GraphML", "another one"));
+        }
         let bipartite = table.bipartite || header.is_bipartite();
         let first_row = if header.has_sizes() { Some(true) } else { None };
         let table = TableOptions { bipartite, header: table.header.or(first_row), ..table.clone() };

@@ -81,9 +81,6 @@ impl Table {
             Kind::GraphMl => graphml::head(file, table, options.weights),
             _ => Err(Error::Invalid(format!("{}: {kind} is no kind of table", file.path().display()))),
         };
-        if kind == Kind::GraphMl && files.len() > 1 {
-            return Err(Error::file(files[1].path(), "one file of GraphML", "another one"));
-        }
         let heads = files.iter().map(head).collect::<Result<Vec<_>>>()?;
         let first = &heads[0];
         let mut id_type = first.id_type;
