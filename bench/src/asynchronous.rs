@@ -85,7 +85,7 @@ impl Work {
 
     fn run(self, engine: &Engine, source: VertexId) -> Result<Finished> {
         match self {
-            Self::Sssp => run_on(engine, Sssp { source, weights: WeightType::U32 }),
+            Self::Sssp => run_on(engine, Sssp::new(source, WeightType::U32)),
             Self::Widest => run_on(engine, Widest { source, weights: WeightType::U32 }),
             Self::Components => run_on(engine, Components { directed: false }),
             Self::DeltaPageRank => run_on(engine, DeltaPageRank::default()),

@@ -367,20 +367,24 @@ class Algorithms:
         source: Vertex,
         *,
         delta: float | None = None,
+        single: bool = False,
         progress: bool | Watcher = False,
     ) -> Result:
         """Shortest paths: distances of vertices from a source, by edge weights.
 
-        Integer weights give integer distances of at most 2^32 - 3. With f32 weights each addition along a path is
-        rounded to the nearest f32. Unreachable vertices get -1 (integer weights) or inf. A negative weight on the way
-        is an error.
+        Integer weights give integer distances of at most 2^32 - 3. Over f32 weights distances are in double precision:
+        each addition along a path is rounded to the nearest f64. Unreachable vertices get -1 (integer weights) or inf.
+        A negative weight on the way is an error.
 
         Source: Bellman and Ford, by frontiers; Meyer and Sanders, 2003 (``delta``). Exactness: ``u32`` exact; ``f32``
-        the same bits, 1e-4 of float64.
+        sums of ``f64`` (``single`` ``f32``), the same bits.
 
         Args:
             source: the source: an original id, or ``max-degree`` for the vertex with the most out-edges.
             delta: width of a bucket of distances (delta-stepping): fewer lists are read twice, in more supersteps.
+            single: distances over f32 weights in single precision: 4 bytes a vertex instead of 8, and on GPUs without
+                64-bit atomics; the error grows with the length of a path, and distances above 3.4e38 count as
+                unreachable.
             progress: show a bar; or a function that is called some times a second.
 
         Returns:

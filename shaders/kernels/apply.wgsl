@@ -13,9 +13,9 @@ fn apply_sparse(places: Places, count: u32, thread: u32, threads: u32) {
         if MESSAGE_FLAGS {
             sets_learn(vertex, received[places.sets + i]);
         }
-        // rounds: attributes with values.
+        // rounds: words of a vertex's values.
         for (var which = 0u; which < MESSAGE_VALUES; which += 1u) {
-            value_learn(which, vertex, received[places.values + which * count + i]);
+            value_learn(which, vertex, places.values + which * count + i, count);
         }
     }
 }
@@ -46,14 +46,14 @@ fn apply_dense(places: Places, count: u32, lane: u32, unit: u32, units: u32) {
         }
         let total = rank_words(lane, apply_word(places, block * WORKGROUP + lane));
         let first = message.first + block * BLOCK_VERTICES;
-        // rounds: attributes with values.
+        // rounds: words of a vertex's values.
         for (var which = 0u; which < MESSAGE_VALUES; which += 1u) {
             let begin = places.values + which * count + block_base;
             let skip = begin & 31u;
             // rounds: 32 and 1.
             for (var i = lane; i < total + skip; i += WORKGROUP) {
                 if i >= skip {
-                    value_learn(which, first + ranked(i - skip), received[begin + (i - skip)]);
+                    value_learn(which, first + ranked(i - skip), begin + (i - skip), count);
                 }
             }
         }

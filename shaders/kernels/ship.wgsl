@@ -48,7 +48,7 @@ fn main(
         ship_bits(places, thread, threads);
         ship_words(places.bases, 0u, message_blocks(), thread, threads);
     }
-    // rounds: attributes with values.
+    // rounds: words of a vertex's values.
     for (var which = 0u; which < MESSAGE_VALUES; which += 1u) {
         ship_words(places.values + which * count, collected_values(which), count, thread, threads);
     }

@@ -60,7 +60,11 @@ fn f64_pack(sign: u32, exponent_of_62: i32, mantissa: U64) -> F64 {
 }
 
 fn f64_from(value: f32) -> F64 {
-    let bits = bitcast<u32>(value);
+    return f64_from_bits(bitcast<u32>(value));
+}
+
+// A float by its bits.
+fn f64_from_bits(bits: u32) -> F64 {
     let sign = bits & 0x80000000u;
     var exponent = (bits >> 23u) & 0xffu;
     var mantissa = bits & 0x7fffffu;

@@ -17,3 +17,8 @@ fn float_sum(distance: u32, weight: u32) -> u32 {
     let length = bitcast<f32>(select(weight, 0u, is_zero));
     return bitcast<u32>(bitcast<f32>(distance) + length);
 }
+
+// Adds a distance in double precision and a float weight that is neither negative nor infinite: all of it counts.
+fn double_sum(distance: U64, weight: u32) -> U64 {
+    return f64_add(distance, f64_from_bits(weight & ~FLOAT_NEGATIVE_ZERO));
+}

@@ -74,6 +74,16 @@ pub fn bfs(run: &dyn Finished, source: VertexId, store: &Store, options: &CheckO
     check_bfs(store, source, levels, parents, options)
 }
 
+/// Distances in single precision, where weights are floats.
+pub fn single_sssp(
+    run: &dyn Finished,
+    source: VertexId,
+    store: &Store,
+    options: &CheckOptions,
+) -> Result<Checked, Error> {
+    sssp(run, source, store, &CheckOptions { single: true, ..options.clone() })
+}
+
 /// Distances.
 pub fn sssp(run: &dyn Finished, source: VertexId, store: &Store, options: &CheckOptions) -> Result<Checked, Error> {
     let answers = run.answers();

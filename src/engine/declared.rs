@@ -35,7 +35,7 @@ fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared
     if visits.iter().all(|(_, visit)| *visit == Visit::None) {
         return Some("`visits` names no lists".into());
     }
-    let zero = |attribute: &&Attribute| attribute.of.is_wide() || attribute.of == AttributeType::Bit;
+    let zero = |attribute: &&Attribute| is_wide_sum(attribute) || attribute.of == AttributeType::Bit;
     let first = declared.iter().filter(zero).find(|attribute| attribute.initial != Initial::Bits(0));
     let first = first
         .map(|attribute| format!("attribute {} has type {} and must begin at 0", attribute.name, attribute.of.name()));
@@ -57,6 +57,11 @@ fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared
     let tables = algorithm.is_traversal() && algorithm.tables().iter().any(|table| table.is_own());
     let tables = tables.then(|| "a traversal cannot have tables of its own".into());
     visits.iter().find_map(of_visit).or(deferred).or(tables).or(first).or(double).or(follower)
+}
+
+/// Whether its values have 64 bits, and begin at 0.
+fn is_wide_sum(attribute: &Attribute) -> bool {
+    attribute.of.is_wide() && (attribute.of != AttributeType::U64 || attribute.merge == Merge::Add)
 }
 
 fn is_set(declared: &[Attribute], place: usize) -> bool {
@@ -100,9 +105,9 @@ fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declared: &[Attribute])
     if !seeds.active.is_empty() && !algorithm.is_traversal() {
         return Some("it starts with active vertices, but `is_traversal` is false".into());
     }
-    let is_wide = |place: usize| declared.get(place).is_none_or(|attribute| attribute.of.is_wide());
-    if let Some(seed) = seeds.values.iter().find(|seed| is_wide(seed.attribute)) {
-        return Some(format!("a seed sets attribute {}, which does not exist or has 64 bits", seed.attribute));
+    let is_none = |place: usize| declared.get(place).is_none_or(is_wide_sum);
+    if let Some(seed) = seeds.values.iter().find(|seed| is_none(seed.attribute)) {
+        return Some(format!("a seed sets attribute {}, which does not exist or is a sum of 64 bits", seed.attribute));
     }
     let sets = algorithm.seed_sets();
     let unfit = |place: usize| !is_set(declared, place) || declared[place].role.is_written();
@@ -118,7 +123,7 @@ fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declared: &[Attribute])
 /// Checks that several devices can exchange the algorithm's values.
 ///
 /// # Errors
-/// [`Error::Parameter`] if a traversal writes numbers of 64 bits, or more than 32 sets.
+/// [`Error::Parameter`] if a traversal adds to numbers of 64 bits, or writes more than 32 sets.
 pub fn check_shared(algorithm: &dyn Algorithm, has_in_lists: bool) -> Result<()> {
     if !algorithm.is_traversal() {
         return Ok(());
@@ -126,7 +131,7 @@ pub fn check_shared(algorithm: &dyn Algorithm, has_in_lists: bool) -> Result<()>
     let declared = algorithm.attributes(has_in_lists);
     let written = || declared.iter().filter(|attribute| attribute.role.is_written());
     let wrong = |why: String| Err(Error::Parameter(format!("{} runs on one device only: {why}", algorithm.name())));
-    if let Some(sum) = written().find(|attribute| attribute.of.is_wide()) {
+    if let Some(sum) = written().find(|attribute| is_wide_sum(attribute)) {
         return wrong(format!("it is a traversal whose edges add to numbers of 64 bits ({})", sum.name));
     }
     let sets = written().filter(|attribute| attribute.of == AttributeType::Bit).count();

@@ -109,11 +109,11 @@ pub struct Seeds {
 /// The initial value of one vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed {
-    /// The attribute's index in the declaration; fixed-point sums are not allowed.
+    /// The attribute's index in the declaration; sums of 64 bits are not allowed.
     pub attribute: usize,
     /// The vertex.
     pub vertex: u32,
-    /// The value's bits; 1 to set a bit.
+    /// The value's bits, of a 64-bit integer those of both halves; 1 to set a bit.
     pub bits: u32,
 }
 

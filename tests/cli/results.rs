@@ -146,6 +146,35 @@ fn sssp_is_right_in_every_format() {
     assert_eq!(found, HashMap::from(expected));
 }
 
+/// Distances in double precision and, by choice, in single precision. Both pass Graph500's rules; a plan has 8 bytes a
+/// vertex, or 4.
+#[test]
+fn sssp_sums_in_double_precision() {
+    let folder = Folder::new();
+    folder.write("far.txt", "1 2 3e38\n2 3 3e38\n4 1 1\n1 5 0.1\n5 6 0.2\n");
+    folder.run("format far.txt far --weight-type f32").succeeds();
+    let run = |options: &str| {
+        let line = format!("run sssp far --source 1 --device cpu --validate --output d.txt --json {options}");
+        let report = folder.run(&line).succeeds().json();
+        let found = columns(&folder.read("d.txt"), ' ');
+        ([3, 4, 6].map(|id| found[&id][0]), report["memory"]["attributes_bytes"].as_u64().unwrap())
+    };
+    let [far, small] = [3e38f32, 0.1f32].map(f64::from);
+    let double = [2.0 * far, f64::INFINITY, small + f64::from(0.2f32)];
+    let single = [f64::INFINITY, f64::INFINITY, f64::from(0.1f32 + 0.2f32)];
+    // Files have ten digits.
+    let near = |(found, expected): (&f64, &f64)| found == expected || (found / expected - 1.0).abs() < 1e-9;
+    let is = |found: [f64; 3], expected: [f64; 3]| found.iter().zip(&expected).all(near);
+    assert!(!is(single, double));
+    for delta in ["", "--delta 0.15"] {
+        let (found, bytes) = run(delta);
+        assert!(is(found, double), "{found:?}");
+        let (found, single_bytes) = run(&format!("{delta} --single"));
+        assert!(is(found, single), "{found:?}");
+        assert_eq!(bytes - single_bytes, 4 * 6);
+    }
+}
+
 /// After an error there is no results file.
 #[test]
 fn sssp_refuses_bad_weights_and_sources() {

@@ -156,8 +156,10 @@ fn shaders_are_printed() {
         "var<storage, read> share_0: array<f32>;",
     ]);
     folder.run("shader bfs lists --parents --subgroups").succeeds().prints(&["fn parent_store", "subgroupAdd"]);
-    let printed = folder.run("shader sssp segments --float-weights").succeeds();
-    printed.prints(&["WEIGHTS_HEADER_WORDS", "fn dist_min", "fn refused_insert"]);
+    let printed = folder.run("shader sssp segments --float-weights --wide-integers").succeeds();
+    printed.prints(&["WEIGHTS_HEADER_WORDS", "fn dist_min", "atomic<u64>", "fn refused_insert"]);
+    folder.run("shader sssp segments --float-weights").fails(1, &["64-bit atomics"]);
+    folder.run("shader sssp segments --float-weights --single").succeeds().prints(&["fn dist_min", "fn float_sum"]);
     assert!(!folder.run("shader sssp hubs").succeeds().stdout.contains("refused"), "whole weights are all right");
     let printed = folder.run("shader widest lists --float-weights").succeeds();
     printed.prints(&["fn width_max", "fn refused_insert", "fn activate"]);

@@ -14,7 +14,7 @@ use std::sync::{OnceLock, mpsc};
 use std::time::Duration;
 
 use tempfile::TempDir;
-use topostream::algorithms::{Bfs, Components, DanglingMass, PageRank, Sssp, Stop, Traffic};
+use topostream::algorithms::{Bfs, Components, DanglingMass, PageRank, Precision, Sssp, Stop, Traffic};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::report::RunReport;
@@ -211,9 +211,14 @@ fn weighted_source(weighted: &Weighted, directed: bool) -> Box<dyn EdgeSource> {
 
 /// Distances from the vertex with an original id; infinity for unreachable vertices.
 pub fn distances(engine: &Engine, source: u64) -> Result<Answers<f64>, Error> {
+    distances_in(engine, source, Precision::Double)
+}
+
+/// The same over float weights in a precision.
+pub fn distances_in(engine: &Engine, source: u64, precision: Precision) -> Result<Answers<f64>, Error> {
     let source = engine.store().ids()?.vertex(source).expect("the source exists");
     let weights = engine.store().manifest().weights.expect("the store has weights");
-    let run = engine.run(Sssp { source, weights })?;
+    let run = engine.run(Sssp { source, weights, precision })?;
     let values = column(engine, &run, "distance", |values, vertex| match values {
         AnswerValues::F64(of) => of.get(vertex),
         _ => integer(values, vertex).map_or(f64::INFINITY, |distance| distance as f64),

@@ -414,10 +414,7 @@ fn borders_are_those_of_the_mirrors() {
     let (mirrored, shard) = (Exchanged::Mirrored, Strategy::Shard);
     // Each device borders on the next vertex of each neighbour; the first one also on the end of the street.
     assert_eq!(borders(&with(true), &pull, mirrored, shard), Some(vec![2, 2, 2, 1]));
-    assert_eq!(
-        borders(&with(true), &Sssp { source: VertexId(0), weights: WeightType::U32 }, mirrored, shard),
-        Some(vec![2, 2, 2, 1])
-    );
+    assert_eq!(borders(&with(true), &Sssp::new(VertexId(0), WeightType::U32), mirrored, shard), Some(vec![2, 2, 2, 1]));
     assert_eq!(borders(&with(false), &pull, mirrored, shard), None);
     assert_eq!(borders(&with(true), &pull, Exchanged::All, shard), None);
     assert_eq!(borders(&with(true), &pull, mirrored, Strategy::Replicate), None);

@@ -6,7 +6,7 @@ use crate::common::*;
 use crate::reference::*;
 use proptest::prelude::*;
 use std::collections::HashMap;
-use topostream::algorithms::{Components, Sssp};
+use topostream::algorithms::{Components, Precision, Sssp};
 use topostream::pages::memory::FRAMES_MIN;
 use topostream::{Engine, Error, VertexId};
 use topostream_formats::edge::WeightType;
@@ -52,7 +52,8 @@ fn check_components(engine: &Engine, graph: &EdgeList, what: &str) {
     assert_eq!(active, (!graph.edges.is_empty()).then_some(graph.vertices.into()), "{what}");
 }
 
-/// Distances must equal those with the engine's rounding bit for bit, and be close to those in double precision.
+/// Distances must equal those with the engine's rounding bit for bit, and in single precision be close to those in
+/// double precision.
 fn check_distances(engine: &Engine, weighted: &Weighted, draw: u32, what: &str) {
     let vertices = weighted.graph.vertices;
     if vertices == 0 {
@@ -62,10 +63,15 @@ fn check_distances(engine: &Engine, weighted: &Weighted, draw: u32, what: &str) 
     let run = distances(engine, source.into()).unwrap_or_else(|error| panic!("{what}: {error}"));
     let (found, exact) = (run.dense(), weighted.distances(source));
     let what = format!("{what}, float {}, source {source}", weighted.float);
-    assert_eq!(found, if weighted.float { weighted.single_distances(source) } else { exact.clone() }, "{what}");
-    for (vertex, (found, exact)) in found.iter().zip(&exact).enumerate() {
-        let near = found == exact || (found - exact).abs() <= 1e-4 * exact;
-        assert!(near, "{what}: vertex {vertex} is at {found}, not {exact}");
+    assert_eq!(found, exact, "{what}");
+    if weighted.float {
+        let run = distances_in(engine, source.into(), Precision::Single);
+        let single = run.unwrap_or_else(|error| panic!("{what}, single: {error}")).dense();
+        assert_eq!(single, weighted.single_distances(source), "{what}, single");
+        for (vertex, (single, exact)) in single.iter().zip(&exact).enumerate() {
+            let near = single == exact || (single - exact).abs() <= 1e-4 * exact;
+            assert!(near, "{what}, single: vertex {vertex} is at {single}, not {exact}");
+        }
     }
     let degrees = weighted.graph.out_degrees();
     let reached: usize = degrees.iter().zip(&exact).filter(|(_, at)| at.is_finite()).map(|(degree, _)| degree).sum();
@@ -168,11 +174,15 @@ proptest! {
 
 /// Distances from vertex 0.
 fn from_first(edges: &[(u32, u32, u32)], float: bool) -> Result<Vec<f64>, Error> {
+    from_first_in(edges, float, Precision::Double)
+}
+
+fn from_first_in(edges: &[(u32, u32, u32)], float: bool, precision: Precision) -> Result<Vec<f64>, Error> {
     let vertices = edges.iter().map(|&(source, dest, _)| source.max(dest)).max().unwrap() + 1;
     let graph = EdgeList::new(vertices, edges.iter().map(|&(source, dest, _)| (source, dest)).collect());
     let weighted = Weighted { graph, weights: edges.iter().map(|&(_, _, weight)| weight).collect(), float };
     let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
-    Ok(distances(&store.engine(frames(None, 2, FETCHERS[0])), 0)?.dense())
+    Ok(distances_in(&store.engine(frames(None, 2, FETCHERS[0])), 0, precision)?.dense())
 }
 
 #[track_caller]
@@ -227,10 +237,36 @@ fn weights_at_the_ends_of_what_floats_are() {
         (1, 8, bits(f32::INFINITY)),
         (1, 8, bits(0.1)),
     ];
-    let least = f64::from(f32::MIN_POSITIVE);
+    let (least, tiny, most) = (f64::from(f32::MIN_POSITIVE), f64::from(1e-40f32), f64::from(f32::MAX));
     let none = f64::INFINITY;
-    let expected = [0.0, 0.0, 0.0, least, none, f32::MAX.into(), none, none, 0.1f32.into()];
+    let expected = [0.0, 0.0, tiny, tiny + least, none, most, 2.0 * most, 2.0 * most, 0.1f32.into()];
     assert_eq!(from_first(&edges, true).unwrap(), expected);
+    let expected = [0.0, 0.0, 0.0, least, none, most, none, none, 0.1f32.into()];
+    assert_eq!(from_first_in(&edges, true, Precision::Single).unwrap(), expected);
+}
+
+/// A path of 10^5 edges of 0.1 (thorough: 10^6): in single precision the sum at its end is off by 1.4 (958).
+#[test]
+fn long_paths_are_summed_in_double_precision() {
+    let (hops, error) = if thorough() { (1_000_000, 958.0) } else { (100_000, -1.44) };
+    let edges: Vec<_> = (0..hops).map(|vertex| (vertex, vertex + 1, 0.1f32.to_bits())).collect();
+    let found = from_first(&edges, true).unwrap();
+    let sum = (0..hops).fold(0.0, |sum, _| sum + f64::from(0.1f32));
+    assert_eq!(found.last(), Some(&sum));
+    let right = 0.1 * f64::from(hops);
+    assert!((sum / right - 1.0).abs() < 2e-8, "{sum}");
+    let single = from_first_in(&edges, true, Precision::Single).unwrap();
+    assert!((single.last().unwrap() - right - error).abs() < 1.0, "{:?}", single.last());
+}
+
+/// Distances past the largest `f32` are numbers; in single precision they count as unreachable.
+#[test]
+fn double_precision_reaches_farther() {
+    let far = f32::to_bits(3e38);
+    let edges = [(0, 1, far), (1, 2, far), (3, 0, far)];
+    let expected = [0.0, 3e38f32.into(), 2.0 * f64::from(3e38f32), f64::INFINITY];
+    assert_eq!(from_first(&edges, true).unwrap(), expected);
+    assert_eq!(from_first_in(&edges, true, Precision::Single).unwrap()[2..], [f64::INFINITY; 2]);
 }
 
 // ---- Parameters -----------------------------------------------------------------------------------------------------
@@ -253,7 +289,7 @@ fn impossible_parameters_are_refused() {
     let weighted = Weighted { graph: EdgeList::new(3, vec![(0, 1)]), weights: vec![5], float: false };
     let with = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
     let without = TestStore::new(&weighted.graph, &small_pages(Encoding::VertexId));
-    let whole = Sssp { source: VertexId(0), weights: WeightType::U32 };
+    let whole = Sssp::new(VertexId(0), WeightType::U32);
     let message = |store: &TestStore, sssp: Sssp| {
         let result = store.engine(frames(None, 1, FETCHERS[0])).run(sssp);
         result.map(|_| ()).expect_err("impossible").to_string()

@@ -39,9 +39,20 @@ fn check_tree_of(store: &Store, source: u32, levels: &Levels, parents: Option<&P
 }
 
 fn check_ways(store: &Store, source: u32, distances: &[f64], parents: Option<&Parents>) -> Result<Checked, Error> {
+    check_ways_in(false, store, source, distances, parents)
+}
+
+fn check_ways_in(
+    single: bool,
+    store: &Store,
+    source: u32,
+    distances: &[f64],
+    parents: Option<&Parents>,
+) -> Result<Checked, Error> {
     let distance = |vertex: u32| distances[vertex as usize];
     let parent = parents.map(|parents| Values::new(|vertex| parents[vertex as usize].map(VertexId)));
-    check_sssp(store, VertexId(source), &Values::new(distance), parent.as_ref(), &CheckOptions::default())
+    let options = CheckOptions { single, ..CheckOptions::default() };
+    check_sssp(store, VertexId(source), &Values::new(distance), parent.as_ref(), &options)
 }
 
 #[track_caller]
@@ -246,15 +257,16 @@ fn edges_of_length_zero_are_followed() {
 }
 
 #[test]
-fn tolerance_is_for_floats() {
-    let near = |float| {
+fn tolerance_is_for_single_precision() {
+    let near = |float, single| {
         let store = opened(TestStore::weighted(&small_weighted(float), true, &small_pages(Encoding::VertexId)));
         let far = f64::INFINITY;
         let off = 5.0 * (1.0 + 1e-8);
-        check_ways(&store, 0, &[0.0, 2.0, off, off, far, far, far], None)
+        check_ways_in(single, &store, 0, &[0.0, 2.0, off, off, far, far, far], None)
     };
-    near(true).unwrap();
-    assert_eq!(violation(near(false)).rule, Rule::EveryEdge);
+    near(true, true).unwrap();
+    assert_eq!(violation(near(true, false)).rule, Rule::EveryEdge);
+    assert_eq!(violation(near(false, false)).rule, Rule::EveryEdge);
 }
 
 #[test]
@@ -274,10 +286,11 @@ fn invalid_weights() {
     }
 }
 
-/// An edge of infinite length is not a path, nor is one whose sum exceeds `f32`.
+/// An edge of infinite length is not a path, nor, in single precision, is one whose sum exceeds `f32`.
 #[test]
 fn infinite_edges_are_ignored() {
-    for (first, second) in [(f32::INFINITY, 1.0), (f32::MAX, f32::MAX)] {
+    let (infinite, large) = ((f32::INFINITY, 1.0), (f32::MAX, f32::MAX));
+    for (single, (first, second)) in [(false, infinite), (true, infinite), (true, large)] {
         let graph = EdgeList::new(3, vec![(0, 1), (1, 2)]);
         let weighted = Weighted { graph, weights: vec![first.to_bits(), second.to_bits()], float: true };
         let store = opened(TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId)));
@@ -286,14 +299,22 @@ fn infinite_edges_are_ignored() {
         } else {
             [0.0, f64::INFINITY, f64::INFINITY]
         };
-        check_ways(&store, 0, &right, None).unwrap();
+        check_ways_in(single, &store, 0, &right, None).unwrap();
         let (vertex, mut wrong) = (right.iter().position(|value| value.is_infinite()).unwrap(), right);
         wrong[vertex] = f64::from(f32::MAX);
         wrong[2] = f64::from(f32::MAX);
         let tree = vec![Some(0), Some(0), Some(1)];
-        assert_eq!(violation(check_ways(&store, 0, &wrong, None)).rule, Rule::TreeEdge);
-        assert_eq!(violation(check_ways(&store, 0, &wrong, Some(&tree))).rule, Rule::TreeEdge);
+        assert_eq!(violation(check_ways_in(single, &store, 0, &wrong, None)).rule, Rule::TreeEdge);
+        assert_eq!(violation(check_ways_in(single, &store, 0, &wrong, Some(&tree))).rule, Rule::TreeEdge);
     }
+    // In double precision it is.
+    let graph = EdgeList::new(3, vec![(0, 1), (1, 2)]);
+    let weighted = Weighted { graph, weights: vec![f32::MAX.to_bits(), f32::from_bits(1).to_bits()], float: true };
+    let store = opened(TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId)));
+    let most = f64::from(f32::MAX);
+    check_ways(&store, 1, &[f64::INFINITY, 0.0, f32::from_bits(1).into()], None).unwrap();
+    assert_eq!(violation(check_ways(&store, 1, &[f64::INFINITY, 0.0, 0.0], None)).rule, Rule::TreeEdge);
+    assert_eq!(violation(check_ways(&store, 0, &[0.0, most, f64::INFINITY], None)).rule, Rule::Spans);
 }
 
 #[test]
@@ -385,7 +406,7 @@ proptest! {
         let store = opened(TestStore::weighted(&weighted, !undirected, &small_pages(ENCODINGS[encoding])));
         let weighted = if undirected { weighted.mirrored() } else { weighted };
         let source = weighted.graph.edges[0].0;
-        let right = if float { weighted.single_distances(source) } else { weighted.distances(source) };
+        let right = weighted.distances(source);
         prop_assert!(check_ways(&store, source, &right, None).is_ok());
         let tree = shortest_path_tree(&weighted, source, &right);
         if (0..60).all(|vertex| right[vertex].is_infinite() || tree[vertex].is_some()) {

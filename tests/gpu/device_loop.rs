@@ -200,10 +200,7 @@ gpu_test! {
             let store = TestStore::weighted(&weighted, !float, &small_pages(ENCODINGS[0]));
             let weighted = if float { weighted.mirrored() } else { weighted };
             let engine = store.engine(setting.options());
-            let expected = match float {
-                true => weighted.single_distances(graph.source),
-                false => weighted.distances(graph.source),
-            };
+            let expected = weighted.distances(graph.source);
             for run in 0..2 {
                 let found = distances(&engine, graph.source.into()).unwrap();
                 assert!(found.dense() == expected, "{}: other distances", graph.name);

@@ -6,32 +6,33 @@ use crate::graphs;
 use crate::reference::*;
 use crate::setting::*;
 use topostream::Error;
+use topostream::algorithms::Precision;
 use topostream::device::settings::{Distribution, PageTransfer};
 use topostream::pages::fetch::FetcherKind;
 
-/// Both answers of a graph, on both devices.
+/// Both answers of a graph, on both devices. Without 64-bit atomics distances are in single precision.
 fn check_both(store: &TestStore, weighted: &Weighted, source: u32, setting: &Setting, what: &str) {
     let what = format!("{what}, float {}, source {source}, {setting:?}", weighted.float);
-    let gpu = setting.engine(store, |engine| distances(engine, source.into()).map(drop));
+    let single = weighted.float && !setting.has_wide_atomics();
+    let precision = if single { Precision::Single } else { Precision::Double };
+    let gpu = setting.engine(store, |engine| distances_in(engine, source.into(), precision).map(drop));
     let cpu = store.engine(on_cpu(Setting { fetcher: FetcherKind::Auto, ..setting.clone() }.options()));
     let (weighted, what) = (weighted.clone(), what.clone());
     within(120, &what.clone(), move || {
-        let (least, exact) = (components(&weighted.graph), expected_distances(&weighted, source));
+        let least = components(&weighted.graph);
+        let exact = if single { weighted.single_distances(source) } else { weighted.distances(source) };
         let counts = [&gpu, &cpu].map(|engine| {
             let found = component_ids(engine).unwrap_or_else(|error| panic!("{what}: {error}"));
             assert!(found.dense() == least, "{what}: other components");
             let first = found.report.steps.first().map(|step| (step.active, step.edges, step.pages));
-            let found = distances(engine, source.into()).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let found = distances_in(engine, source.into(), precision);
+            let found = found.unwrap_or_else(|error| panic!("{what}: {error}"));
             assert!(found.dense() == exact, "{what}: other distances");
             (first, found.report.traversed_edges)
         });
         // Counts that do not depend on the order are equal on both devices.
         assert_eq!(counts[0], counts[1], "{what}");
     });
-}
-
-fn expected_distances(weighted: &Weighted, source: u32) -> Vec<f64> {
-    if weighted.float { weighted.single_distances(source) } else { weighted.distances(source) }
 }
 
 gpu_test! {
@@ -106,11 +107,26 @@ gpu_test! {
 }
 
 /// Distances from vertex 0, or the error.
-fn from_first(edges: &[(u32, u32, u32)], float: bool) -> Result<Vec<f64>, Error> {
+fn from_first(edges: &[(u32, u32, u32)], float: bool, setting: &Setting) -> Result<Vec<f64>, Error> {
+    let precision = if setting.has_wide_atomics() { Precision::Double } else { Precision::Single };
     let graph = EdgeList::new(9, edges.iter().map(|&(source, dest, _)| (source, dest)).collect());
     let weighted = Weighted { graph, weights: edges.iter().map(|&(_, _, weight)| weight).collect(), float };
     let store = TestStore::weighted(&weighted, true, &small_pages(ENCODINGS[0]));
-    Ok(distances(&store.engine(Setting::default().options()), 0)?.dense())
+    Ok(distances_in(&store.engine(setting.options()), 0, precision)?.dense())
+}
+
+gpu_test! {
+    /// An adapter without 64-bit atomics is refused in double precision, with what there is instead.
+    fn double_precision_needs_64_bit_atomics() {
+        let weighted = Weighted { graph: EdgeList::new(2, vec![(0, 1)]), weights: vec![0.1f32.to_bits()], float: true };
+        let store = TestStore::weighted(&weighted, true, &small_pages(ENCODINGS[0]));
+        let engine = store.engine(Setting { fast_paths: SLOW, ..Setting::default() }.options());
+        let Err(error) = distances(&engine, 0) else { panic!("distances by 32-bit atomics") };
+        for part in ["sssp", "64-bit atomics", "--device cpu", "--single"] {
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        assert_eq!(distances_in(&engine, 0, Precision::Single).unwrap().dense(), [0.0, 0.1f32.into()]);
+    }
 }
 
 gpu_test! {
@@ -127,19 +143,23 @@ gpu_test! {
             (6, 7, bits(1.0)),
             (1, 8, bits(0.1)),
         ];
-        let (least, none) = (f64::from(f32::MIN_POSITIVE), f64::INFINITY);
-        let expected = [0.0, 0.0, 0.0, least, none, f32::MAX.into(), none, none, 0.1f32.into()];
-        assert_eq!(from_first(&edges, true).unwrap(), expected);
+        let (least, tiny, most) = (f64::from(f32::MIN_POSITIVE), f64::from(1e-40f32), f64::from(f32::MAX));
+        let none = f64::INFINITY;
+        let single = [0.0, 0.0, 0.0, least, none, most, none, none, 0.1f32.into()];
+        let double = [0.0, 0.0, tiny, tiny + least, none, most, 2.0 * most, 2.0 * most, 0.1f32.into()];
+        let (wide, narrow) = (Setting::default(), Setting { fast_paths: SLOW, ..Setting::default() });
+        assert_eq!(from_first(&edges, true, &narrow).unwrap(), single);
+        assert_eq!(from_first(&edges, true, &wide).unwrap(), if wide.has_wide_atomics() { double } else { single });
         for bad in [-1.0, -1e-40, f32::NEG_INFINITY, f32::NAN, -f32::NAN] {
-            let message = from_first(&[(0, 1, bits(1.0)), (1, 2, bits(bad))], true).expect_err("no length").to_string();
+            let message = from_first(&[(0, 1, bits(1.0)), (1, 2, bits(bad))], true, &wide).expect_err("no length").to_string();
             assert!(message.contains("vertex 2:"), "{message}");
-            assert!(from_first(&[(0, 1, bits(1.0)), (2, 1, bits(bad))], true).is_ok());
+            assert!(from_first(&[(0, 1, bits(1.0)), (2, 1, bits(bad))], true, &wide).is_ok());
         }
         let half = 1 << 31;
         let most = f64::from(u32::MAX) - 2.0;
-        assert_eq!(from_first(&[(0, 1, half), (1, 2, half - 3)], false).unwrap()[..3], [0.0, half.into(), most]);
+        assert_eq!(from_first(&[(0, 1, half), (1, 2, half - 3)], false, &wide).unwrap()[..3], [0.0, half.into(), most]);
         for over in [half - 2, half - 1, half, u32::MAX] {
-            let message = from_first(&[(0, 1, half), (1, 2, over), (2, 3, over)], false).expect_err("far").to_string();
+            let message = from_first(&[(0, 1, half), (1, 2, over), (2, 3, over)], false, &wide).expect_err("far").to_string();
             assert!(message.contains("vertex 2:"), "{message}");
         }
     }

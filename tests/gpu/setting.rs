@@ -126,6 +126,11 @@ impl Setting {
         (self.transfer != PageTransfer::InPlace || in_place) && (!self.copy_queue || copy_queue)
     }
 
+    /// Whether its device lowers 64-bit numbers by atomics.
+    pub fn has_wide_atomics(&self) -> bool {
+        self.fast_paths.wide_integers && adapter::has("64-bit atomics")
+    }
+
     pub fn store_options(&self) -> FormatOptions {
         let options = small_pages(self.encoding);
         FormatOptions { layout: Layout { page_bytes: self.page_bytes, ..options.layout.clone() }, ..options }

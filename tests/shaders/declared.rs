@@ -38,6 +38,7 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     exact_add(vertex, fixed_from(0.25));
     wide_add(vertex, wide_take(vertex));
     single_add(vertex, 0.5);
+    if wide_min(vertex, U64(1u, 2u)) && wide_max(vertex, U64(3u, 4u)) { single_add(vertex, 0.25); }
     return vec4<f32>(given_load(vertex), 0.0, 0.0, 0.0);
 }
 fn vertex_update(vertex: u32) -> vec4<f32> {
@@ -60,7 +61,7 @@ pub fn everything() -> Declared {
         attribute("exact", Fixed63, Role::Writable),
         attribute("met", Bit, Role::Writable),
         attribute("given", F32, Role::ReadOnly),
-        attribute("wide", U64, Role::Writable),
+        Attribute { merge: Merge::Add, ..attribute("wide", U64, Role::Writable) },
     ];
     let shader = Shader::new("everything.wgsl", EVERYTHING);
     Declared::new("everything", shader, attributes, true)
@@ -75,6 +76,9 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
         met_insert(neighbour);
         activate(neighbour);
     }
+    if least_min(neighbour, most_load(list.vertex)) || most_max(neighbour, least_load(list.vertex)) {
+        activate(neighbour);
+    }
     mass_add(neighbour, heat_load(list.vertex));
     heat_store(list.vertex, 1.0);
     return list_insert(list.vertex);
@@ -83,7 +87,7 @@ fn list_close(record: Record, list: List) { far_max(list.vertex, record.best); }
 ";
 
 pub fn messaging() -> Declared {
-    use AttributeType::{Bit, F32, U32};
+    use AttributeType::{Bit, F32, U32, U64};
     let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
     let attributes = vec![
         attribute("near", U32, Role::Writable, Merge::Min),
@@ -92,6 +96,8 @@ pub fn messaging() -> Declared {
         attribute("met", Bit, Role::Writable, Merge::Or),
         attribute("list", Bit, Role::Accumulated, Merge::Or),
         attribute("heat", F32, Role::Writable, Merge::Min),
+        attribute("least", U64, Role::Writable, Merge::Min),
+        attribute("most", U64, Role::Writable, Merge::Max),
     ];
     let shader = Shader::new("messaging.wgsl", MESSAGING);
     Declared::new("messaging", shader, attributes, true)

@@ -130,6 +130,11 @@ fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     }
 }
 
+/// Whether devices with these abilities have a module of a kernel: 64-bit numbers are lowered by 64-bit atomics only.
+fn is_for(algorithm: &Declared, kernel: KernelName, abilities: Abilities) -> bool {
+    abilities.wide_integers || !(algorithm.needs_wide_atomics() && kernel.is_over_pages())
+}
+
 /// A case: a kernel of an algorithm, and all options that affect its text.
 fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
     let mut cases = Vec::new();
@@ -137,9 +142,11 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
         let algorithm = Arc::new(algorithm);
         for kernel in KernelName::ALL.into_iter().filter(|&kernel| runs(&algorithm, kernel)) {
             let mut add = |options| cases.push((Arc::clone(&algorithm), kernel, options));
+            let able = |abilities: &Abilities| is_for(&algorithm, kernel, *abilities);
+            let least = all_abilities().find(able).expect("a device has all abilities");
             for &visit in &visits {
                 for (encoding, weights) in ENCODINGS.into_iter().flat_map(|one| [(one, false), (one, true)]) {
-                    let options = ModuleOptions { weights, ..options(encoding, visit, 1, PORTABLE) };
+                    let options = ModuleOptions { weights, ..options(encoding, visit, 1, least) };
                     add(ModuleOptions { grouped: true, ..options.clone() });
                     if encoding.is_packed() {
                         add(ModuleOptions { unpacks: true, ..options.clone() });
@@ -147,7 +154,7 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
                     add(options);
                 }
                 for chunks in [1, 2, 5] {
-                    for abilities in all_abilities() {
+                    for abilities in all_abilities().filter(able) {
                         let options = options(Encoding::VertexId, visit, chunks, abilities);
                         // A device has one or both of the vertices' two buffers.
                         for held_vertices in [800, 1200].into_iter().filter(|_| chunks == 2) {
@@ -182,6 +189,22 @@ fn composed() -> Vec<Module> {
     let cases: Vec<_> = some(cases(), 13).collect();
     let modules = cases.into_par_iter().map(|(algorithm, kernel, options)| compose(&algorithm, kernel, &options));
     modules.collect::<Vec<_>>().into_iter().filter(|module| seen.insert(module.text.clone())).collect()
+}
+
+/// What lowers 64-bit numbers is not made for devices without 64-bit atomics.
+#[test]
+fn modules_that_need_64_bit_atomics_are_refused_without() {
+    let mut refused = 0;
+    for (algorithm, visits) in algorithms().into_iter().filter(|(algorithm, _)| algorithm.needs_wide_atomics()) {
+        for kernel in [KernelName::Lists, KernelName::Segments, KernelName::Hubs] {
+            let module = compose(&algorithm, kernel, &options(Encoding::VertexId, visits[0], 1, PORTABLE));
+            let error = check(&module).expect_err("it compares two words");
+            assert!(error.message.contains("64-bit atomics"), "{error}");
+            refused += 1;
+        }
+    }
+    // Shortest paths, also by buckets, and the algorithm with every kind of message.
+    assert_eq!(refused, 9);
 }
 
 /// Kernels are kept by their canonical options.

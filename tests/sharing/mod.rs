@@ -59,11 +59,7 @@ impl Shared {
         let degrees = graph.out_degrees();
         let source = (0..graph.vertices).max_by_key(|&vertex| degrees[vertex as usize]).unwrap_or(0);
         let some = graph.vertices > 0;
-        let distances = match float {
-            _ if !some => Vec::new(),
-            true => weighted.single_distances(source),
-            false => weighted.distances(source),
-        };
+        let distances = if some { weighted.distances(source) } else { Vec::new() };
         Self {
             name: format!("{name}, {shape:?}"),
             ranks: rank_iterations(graph, 0.85, Dangling::Spread, 4),

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use topostream::algorithms::*;
 use topostream::checkpoint::{CheckpointEvent, Checkpoints, Every};
+use topostream::device::DeviceChoice;
 use topostream::engine::Observer;
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::pages::fetch::FetcherKind;
@@ -113,7 +114,7 @@ pub fn undirected() -> TestStore {
 pub const SOURCE: VertexId = VertexId(0);
 
 pub fn sssp() -> Sssp {
-    Sssp { source: SOURCE, weights: WeightType::U32 }
+    Sssp::new(SOURCE, WeightType::U32)
 }
 
 /// Algorithms with the same answer on every device, by name.
@@ -208,6 +209,33 @@ fn from_device_to_device() {
         };
         check(&format!("{name}, {turn} ways"), if is_directed { &directed } else { &undirected }, &some, &*runs);
     }
+}
+
+/// Distances of 64 bits on CPUs, alone and shared, and on a GPU. A checkpoint in another precision is refused.
+#[test]
+fn double_precision_from_device_to_device() {
+    let weighted = Weighted::by_chance(graph(), true, 3);
+    let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
+    let paths = Sssp::new(SOURCE, WeightType::F32);
+    let team =
+        |device: DeviceChoice, devices, strategy| one_cpu().with_devices(vec![device; devices]).with_strategy(strategy);
+    let cpus = [(3, Strategy::Replicate), (2, Strategy::Shard)];
+    let mut ways = vec![one_cpu()];
+    ways.extend(cpus.map(|(devices, strategy)| team(DeviceChoice::Cpu, devices, strategy)));
+    if !adapter::off() && adapter::has("64-bit atomics") {
+        ways.push(team(adapter::device(), 1, Strategy::Auto));
+    }
+    check("sssp", &store, &ways, &running(|_| paths));
+    check("delta-stepping", &store, &ways, &running(|_| DeltaStepping { paths, delta: 20.0 }));
+
+    let folder = scratch::in_memory();
+    let cancel = Arc::new(AtomicBool::new(false));
+    let engine = keeping(&store, &one_cpu().with_cancel(Arc::clone(&cancel)), folder.path()).unwrap();
+    let stopped = engine.run_observed(paths, &mut |_: &StepReport| cancel.store(true, Relaxed));
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+    let engine = keeping(&store, &one_cpu(), folder.path()).unwrap();
+    let Err(error) = engine.run(paths.in_single()) else { panic!("distances of another precision") };
+    assert!(error.to_string().contains("precision: Double in the checkpoint, Single in this run"), "{error}");
 }
 
 /// On one GPU, and on two that share the run: answers that depend on the device are the same bits.

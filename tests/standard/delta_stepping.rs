@@ -10,13 +10,13 @@ use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;
 
 fn paths(float: bool) -> Sssp {
-    Sssp { source: VertexId(5), weights: if float { WeightType::F32 } else { WeightType::U32 } }
+    Sssp::new(VertexId(5), if float { WeightType::F32 } else { WeightType::U32 })
 }
 
 /// Integer distances, -1 for unreachable vertices; or floats.
 fn expected(weighted: &Weighted) -> Vec<f64> {
     match weighted.float {
-        true => weighted.single_distances(5),
+        true => weighted.distances(5),
         false => weighted.distances(5).into_iter().map(|way| if way.is_finite() { way } else { -1.0 }).collect(),
     }
 }
@@ -27,12 +27,19 @@ fn distances_are_exact_whatever_the_width() {
     for float in [false, true] {
         let weighted = Weighted::by_chance(graph.clone(), float, 42);
         let store = TestStore::weighted(&weighted, !float, &small_pages(Encoding::VertexId));
-        let expected = expected(&if float { weighted.mirrored() } else { weighted });
+        let weighted = if float { weighted.mirrored() } else { weighted };
+        let expected = expected(&weighted);
         for delta in [100.0, 1e12] {
             let make = |_: &Engine| DeltaStepping { paths: paths(float), delta };
             everywhere(&store, make, |found, way| {
                 assert!(found.column("distance") == expected, "{way}, float: {float}, buckets of {delta}");
             });
+        }
+        if float {
+            let make = |_: &Engine| DeltaStepping { paths: paths(float).in_single(), delta: 100.0 };
+            let single = weighted.single_distances(5);
+            assert_ne!(single, expected);
+            everywhere(&store, make, |found, way| assert!(found.column("distance") == single, "{way}, single"));
         }
     }
 }

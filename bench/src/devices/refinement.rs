@@ -65,7 +65,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         bench.store(&Wanted { weights: Some(WeightType::U32), in_edges: false, ..bench.wanted() })?.path().to_owned();
     for strategy in [Strategy::Replicate, Strategy::Shard] {
         let top_down = Bfs { bottom_up: false, ..Bfs::from(plain.hub) };
-        let sssp = Sssp { source: plain.hub, weights: WeightType::U32 };
+        let sssp = Sssp::new(plain.hub, WeightType::U32);
         let told = [
             ("BFS top-down", told(bench, &plain.path, strategy, top_down)?),
             ("BFS direction-optimizing", told(bench, &plain.path, strategy, Bfs::from(plain.hub))?),

@@ -305,7 +305,7 @@ impl Rig {
             }
             Work::Distances(source) => {
                 let weights = self.engine.store().manifest().weights.ok_or("shortest paths need weights")?;
-                Finished::Distances(self.engine.run_observed(Sssp { source, weights }, observer)?)
+                Finished::Distances(self.engine.run_observed(Sssp::new(source, weights), observer)?)
             }
             Work::Components => {
                 let directed = self.engine.store().manifest().directed;

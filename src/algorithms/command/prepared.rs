@@ -227,5 +227,7 @@ pub enum Companion {
     CheckPaths {
         /// The source of the paths.
         source: VertexId,
+        /// Whether distances over float weights are in single precision.
+        single: bool,
     },
 }

@@ -1,14 +1,14 @@
 //! The relaxation of weighted edges, shared by [`Sssp`](super::Sssp), [`DeltaStepping`](super::DeltaStepping) and
 //! [`Widest`](super::Widest): their attributes, their kernel, and its WGSL.
 //!
-//! Each vertex has a 32-bit value, whose order as integers is that of the distances or widths, whatever the type of the
-//! weights. Every edge offers its neighbour a value; the best one wins. A vertex with an incoming edge whose `f32`
+//! Each vertex has a value of 32 or 64 bits, whose order as integers is that of the distances or widths, whatever the
+//! type of the weights. Every edge offers its neighbour a value; the best one wins. A vertex with an incoming edge whose `f32`
 //! weight is negative or NaN is added to the set `refused`.
 
 use crate::algorithms::bfs::check_sources;
 use crate::algorithms::weights;
 use crate::model::algorithm::{Graph, Kernel, List, Refusal, State};
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, AttributeType, Attributes, Initial, Merge, Role, U32Column, U64Column};
 use crate::model::bits::Bits;
 use rayon::prelude::*;
 use std::marker::PhantomData;
@@ -42,9 +42,14 @@ pub(super) fn check(name: &str, source: VertexId, asked: WeightType, graph: &Gra
     weights::check(name, Some(asked), graph)
 }
 
-/// The value and, with `f32` weights, the set of vertices with a rejected weight.
-pub(super) fn attributes(name: &'static str, merge: Merge, first: u32, weights: WeightType) -> Vec<Attribute> {
-    let (of, role, initial) = (AttributeType::U32, Role::Writable, Initial::Bits(first));
+/// The value, which begins with these bits in each of its words, and, with `f32` weights, the set of vertices with a
+/// rejected weight.
+pub(super) fn attributes(
+    (name, of, merge): (&'static str, AttributeType, Merge),
+    first: u32,
+    weights: WeightType,
+) -> Vec<Attribute> {
+    let (role, initial) = (Role::Writable, Initial::Bits(first));
     let value = Attribute { name, of, role, merge, initial };
     let (of, role, initial) = (AttributeType::Bit, Role::Accumulated, Initial::Bits(0));
     let refused = Attribute { name: "refused", of, role, merge: Merge::Or, initial };
@@ -64,29 +69,78 @@ pub(super) fn verdict(state: &State, weights: WeightType, what: &str) -> Result<
     Err(Refusal { vertex: VertexId(vertex as u32), reason })
 }
 
-/// The number of out-edges of the vertices whose value is not `unreached`.
-pub(super) fn traversed_edges(state: &State, unreached: u32) -> u64 {
-    let (values, graph) = (state.attributes.u32(VALUE), &state.graph);
-    let reached = (0..graph.vertices).into_par_iter().map(|vertex| vertex as u32);
-    let reached = reached.filter(|&vertex| values.get(vertex) != unreached);
+/// The number of out-edges of the vertices that are reached.
+pub(super) fn traversed_edges(graph: &Graph, is_reached: impl Fn(u32) -> bool + Sync) -> u64 {
+    let vertices = (0..graph.vertices).into_par_iter().map(|vertex| vertex as u32);
+    let reached = vertices.filter(|&vertex| is_reached(vertex));
     reached.map(|vertex| u64::from(graph.out_degree(vertex))).sum()
 }
 
+/// A value for every vertex.
+pub trait Column: Sync + 'static {
+    /// The type of a value.
+    type Value: Copy;
+
+    /// The attribute that was declared at `place`.
+    fn of(attributes: &Attributes, place: usize) -> &Self;
+
+    /// A vertex's value.
+    fn get(&self, vertex: u32) -> Self::Value;
+}
+
+impl Column for U32Column {
+    type Value = u32;
+
+    fn of(attributes: &Attributes, place: usize) -> &Self {
+        attributes.u32(place)
+    }
+
+    #[inline(always)]
+    fn get(&self, vertex: u32) -> u32 {
+        self.get(vertex)
+    }
+}
+
+impl Column for U64Column {
+    type Value = u64;
+
+    fn of(attributes: &Attributes, place: usize) -> &Self {
+        attributes.u64(place)
+    }
+
+    #[inline(always)]
+    fn get(&self, vertex: u32) -> u64 {
+        self.get(vertex)
+    }
+}
+
+/// The value of a rule.
+type Value<R> = <<R as Rule>::Column as Column>::Value;
+
 /// The value that an edge offers, and which of two values is better.
 pub trait Rule: Sync {
+    /// The values.
+    type Column: Column;
+
+    /// Whether paths lead on from a vertex with this value.
+    #[inline(always)]
+    fn leads_on(_value: Value<Self>) -> bool {
+        true
+    }
+
     /// The value at the end of a path, given the value before its last edge and the edge's integer weight.
-    fn extended(value: u32, weight: u32) -> u32;
+    fn extended(value: Value<Self>, weight: u32) -> Value<Self>;
 
     /// The same with a float weight, by its bits; `None` if the weight is rejected.
-    fn extended_by_float(value: u32, weight: u32) -> Option<u32>;
+    fn extended_by_float(value: Value<Self>, weight: u32) -> Option<Value<Self>>;
 
     /// Replaces the value of a vertex if another is better; returns whether it is.
-    fn improve(values: &U32Column, vertex: u32, value: u32) -> bool;
+    fn improve(values: &Self::Column, vertex: u32, value: Value<Self>) -> bool;
 }
 
 /// Relaxes edges.
-pub struct Relaxation<'a, R> {
-    values: &'a U32Column,
+pub struct Relaxation<'a, R: Rule> {
+    values: &'a R::Column,
     /// With `f32` weights only.
     refused: Option<&'a Bits>,
     improved: &'a Bits,
@@ -94,7 +148,7 @@ pub struct Relaxation<'a, R> {
     rule: PhantomData<R>,
 }
 
-impl<'a, R> Relaxation<'a, R> {
+impl<'a, R: Rule> Relaxation<'a, R> {
     /// The kernel of a traversal: vertices whose value has improved are active next. Vertices with a rejected weight
     /// must be active too: only then are they sent to other devices.
     pub(super) fn traversal(state: &'a State, superstep: u32, weights: WeightType) -> Self {
@@ -103,22 +157,22 @@ impl<'a, R> Relaxation<'a, R> {
 
     /// A kernel that adds the vertices whose value has improved to a set.
     pub(super) fn collecting(state: &'a State, improved: &'a Bits, weights: WeightType) -> Self {
-        let (values, refused) = (state.attributes.u32(VALUE), refused(state, weights));
+        let (values, refused) = (R::Column::of(&state.attributes, VALUE), refused(state, weights));
         Self { values, refused, improved, traversal: false, rule: PhantomData }
     }
 }
 
 impl<R: Rule> Kernel for Relaxation<'_, R> {
     /// The value of the list's vertex.
-    type Record = u32;
+    type Record = Value<R>;
 
     #[inline(always)]
-    fn open(&self, list: List) -> Option<u32> {
-        Some(self.values.get(list.vertex))
+    fn open(&self, list: List) -> Option<Value<R>> {
+        Some(self.values.get(list.vertex)).filter(|&value| R::leads_on(value))
     }
 
     #[inline(always)]
-    fn edge(&self, &mut value: &mut u32, neighbour: u32, weight: u32) -> ControlFlow<()> {
+    fn edge(&self, &mut value: &mut Value<R>, neighbour: u32, weight: u32) -> ControlFlow<()> {
         let offer = match self.refused {
             None => Some(R::extended(value, weight)),
             Some(_) => R::extended_by_float(value, weight),
@@ -138,5 +192,5 @@ impl<R: Rule> Kernel for Relaxation<'_, R> {
     }
 
     #[inline(always)]
-    fn close(&self, _value: u32) {}
+    fn close(&self, _value: Value<R>) {}
 }

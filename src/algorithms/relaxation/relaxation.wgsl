@@ -1,10 +1,10 @@
 // Relaxation: the vertex of a list offers each neighbour a value, by the weight of the edge. With TRAVERSAL a vertex
 // whose value improves is active next; otherwise it is added to pending. With FLOAT refused[v] says that the weight of
-// an edge to v is negative or NaN.
+// an edge to v is negative or NaN. Value is the type of a value.
 
 struct Record {
     // The value of the list's vertex.
-    value: u32,
+    value: Value,
 }
 
 fn list_open(list: List) -> Record {
@@ -26,7 +26,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
 
 fn list_close(record: Record, list: List) {}
 
-fn offer(vertex: u32, value: u32) {
+fn offer(vertex: u32, value: Value) {
     if improve(vertex, value) {
         if TRAVERSAL {
             activate(vertex);

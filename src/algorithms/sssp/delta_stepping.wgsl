@@ -7,10 +7,10 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
 
 // Returns the number of lists that are read next, and the number that wait for a later bucket.
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    // The end of the bucket.
-    let end = step.integers.x;
+    // The end of the bucket, low word first.
+    let end = step.integers.xy;
     let waits = pending_test(vertex);
-    if waits && dist_load(vertex) < end {
+    if waits && is_before(vertex, end) {
         pending_remove(vertex);
         visited_insert(vertex);
         return vec4<f32>(1.0, 0.0, 0.0, 0.0);

@@ -23,7 +23,7 @@ use crate::algorithms::relaxation::{self, Relaxation, Rule, VALUE, relaxation_wg
 use crate::algorithms::weights::{INFINITY, NEGATIVE_ZERO};
 use crate::model::Parameters;
 use crate::model::algorithm::{Algorithm, Answer, Graph, Refusal, Seed, Seeds, Shader, State, Step, Visit};
-use crate::model::attributes::{Attribute, Merge, U32Column};
+use crate::model::attributes::{Attribute, AttributeType, Merge, U32Column};
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
 
@@ -60,6 +60,8 @@ fn float_width(weight: u32) -> Option<u32> {
 pub struct Broadest;
 
 impl Rule for Broadest {
+    type Column = U32Column;
+
     #[inline(always)]
     fn extended(width: u32, weight: u32) -> u32 {
         width.min(weight)
@@ -84,7 +86,7 @@ impl Algorithm for Widest {
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        relaxation::attributes("width", Merge::Max, 0, self.weights)
+        relaxation::attributes(("width", AttributeType::U32, Merge::Max), 0, self.weights)
     }
 
     fn is_monotone(&self) -> bool {
@@ -143,7 +145,8 @@ impl Algorithm for Widest {
 
     /// The number of out-edges of the reached vertices.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
-        Some(relaxation::traversed_edges(state, 0))
+        let width = state.attributes.u32(VALUE);
+        Some(relaxation::traversed_edges(&state.graph, |vertex| width.get(vertex) > 0))
     }
 }
 

@@ -1,6 +1,8 @@
 // Widest paths: width[v] is the largest, over paths from the source, of the smallest weight on the path, as 32 bits in
 // the same order as weights. With FLOAT they are the bits of non-negative floats.
 
+alias Value = u32;
+
 fn value_of(vertex: u32) -> u32 {
     return width_load(vertex);
 }

@@ -44,16 +44,16 @@ pub type Parents<'a> = Values<'a, Option<VertexId>>;
 pub struct CheckOptions {
     /// The memory budget of the check, in bytes, besides the answer.
     pub memory_bytes: u64,
-    /// The maximum difference between a distance over `f32` weights and the expected sum, relative to that sum. The
-    /// default is one rounding of single precision. Sums of integer weights are exact.
-    pub tolerance: f64,
+    /// Whether distances over `f32` weights are in single precision: each may differ from the expected sum by one
+    /// rounding. Otherwise they are compared with sums in double precision, bit for bit.
+    pub single: bool,
     /// Set to cancel the check.
     pub cancel: Arc<AtomicBool>,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { memory_bytes: 1 << 30, tolerance: f64::from(f32::EPSILON), cancel: Arc::default() }
+        Self { memory_bytes: 1 << 30, single: false, cancel: Arc::default() }
     }
 }
 
@@ -87,8 +87,8 @@ pub fn check_bfs(
 }
 
 /// Checks the distances of shortest paths over the store's weights, and their tree if parents are given. As in
-/// [`Sssp`](crate::algorithms::Sssp), weights below 2^-126 count as 0, and an edge is ignored if its sum exceeds the
-/// largest `f32`.
+/// [`Sssp`](crate::algorithms::Sssp), an edge of infinite weight is ignored; and in single precision one whose sum
+/// exceeds the largest `f32`, and weights below 2^-126 count as 0.
 ///
 /// Without parents, two vertices at the same distance with an edge of length 0 between them cannot prove each other
 /// correct. Pages are then read again for as long as a pass proves more vertices correct.
@@ -104,7 +104,7 @@ pub fn check_sssp(
 ) -> Result<Checked> {
     let lengths = match store.manifest().weights {
         Some(WeightType::U32) => Lengths::Whole,
-        Some(WeightType::F32) => Lengths::Float { tolerance: options.tolerance },
+        Some(WeightType::F32) => Lengths::Float { single: options.single },
         None => return Err(Error::Parameter("distances cannot be checked: the store has no weights".into())),
     };
     Search::new(store, source, distances, parents, lengths, options)?.check()
@@ -129,8 +129,8 @@ enum Lengths {
     Hops,
     /// The length is the weight, an integer.
     Whole,
-    /// The length is the weight, an `f32`, and distances are rounded.
-    Float { tolerance: f64 },
+    /// The length is the weight, an `f32`, and distances are rounded, to double or to single precision.
+    Float { single: bool },
 }
 
 impl Lengths {
@@ -139,7 +139,7 @@ impl Lengths {
     }
 
     fn tolerance(self) -> f64 {
-        if let Self::Float { tolerance } = self { tolerance } else { 0.0 }
+        if self == (Self::Float { single: true }) { f32::EPSILON.into() } else { 0.0 }
     }
 
     /// Returns the length of an edge from the bits of its weight; `None` if the weight is negative or NaN.
@@ -148,11 +148,11 @@ impl Lengths {
         match self {
             Self::Hops => Some(1.0),
             Self::Whole => Some(weight.into()),
-            Self::Float { .. } => match f32::from_bits(weight) {
-                weight if weight.abs() < f32::MIN_POSITIVE => {
+            Self::Float { single } => match f32::from_bits(weight) {
+                weight if single && weight.abs() < f32::MIN_POSITIVE => {
                     (weight.is_sign_positive() || weight == 0.0).then_some(0.0)
                 }
-                weight => (weight > 0.0).then_some(weight.into()),
+                weight => (weight >= 0.0).then_some(weight.into()),
             },
         }
     }

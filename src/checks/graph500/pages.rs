@@ -182,11 +182,11 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns whether a distance can be represented: `f32` distances must be finite.
+    /// Returns whether a distance can be represented: it must be finite.
     fn is_representable(&self, sum: f64) -> bool {
         match self.lengths {
-            Lengths::Float { .. } => (sum as f32).is_finite(),
-            _ => true,
+            Lengths::Float { single: true } => (sum as f32).is_finite(),
+            _ => sum.is_finite(),
         }
     }
 

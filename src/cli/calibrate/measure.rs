@@ -80,7 +80,7 @@ impl Bench<'_> {
         let (steps, source) = (searches(&engine)?, hub(&engine)?);
         let (top_down, top_down_lists) = of.search(&engine, &steps, Direction::Out);
         let (bottom_up, bottom_up_lists) = of.search(&engine, &steps, Direction::In);
-        let paths = again(&engine, Sssp { source, weights: WeightType::U32 })?;
+        let paths = again(&engine, Sssp::new(source, WeightType::U32))?;
         let (weighted, weighted_lists) = of.search(&engine, &paths.steps, Direction::Out);
         let components = again(&engine, Components { directed: true })?;
         Ok(KernelRates {

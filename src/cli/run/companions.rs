@@ -43,7 +43,8 @@ impl Companions {
             };
             match companion {
                 Companion::CheckSearch { source } => check(check::bfs, source)?,
-                Companion::CheckPaths { source } => check(check::sssp, source)?,
+                Companion::CheckPaths { source, single: false } => check(check::sssp, source)?,
+                Companion::CheckPaths { source, single: true } => check(check::single_sssp, source)?,
                 Companion::File { path, write } => companions.files.push((OutputFile::create(&path)?, write)),
                 Companion::CrossingEdges { path, from, to } => {
                     companions.said += &write_crossing(&path, from, to, common, cancel)?;

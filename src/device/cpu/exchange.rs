@@ -202,8 +202,9 @@ impl MessageView<'_> {
                             self.set(places.bits + number, self.flags(vertex));
                         }
                     }
-                    for (which, &place) in (0..).zip(&self.layout.values) {
-                        self.set(places.values + which * count + number, attributes.value(place, vertex));
+                    for (which, (place, below, _)) in (0..).zip(self.layout.words()) {
+                        let word = (attributes.value(place, vertex) >> below) as u32;
+                        self.set(places.values + which * count + number, word);
                     }
                     number += 1;
                 }
@@ -270,9 +271,12 @@ impl MessageView<'_> {
         for &place in &self.layout.followers {
             self.state.attributes.bits(place).learn(vertex);
         }
-        for (which, &place) in (0..).zip(&self.layout.values) {
-            let merge = self.declared[place].merge;
-            self.state.attributes.meet(place, merge, vertex, self.get(at + which * stride));
+        let mut value = 0;
+        for (which, (place, below, is_last)) in (0..).zip(self.layout.words()) {
+            value |= u64::from(self.get(at + which * stride)) << below;
+            if is_last {
+                self.state.attributes.meet(place, self.declared[place].merge, vertex, std::mem::take(&mut value));
+            }
         }
     }
 }

@@ -15,7 +15,7 @@
 //!   are activated.
 //! - Sparse: the vertices, in any order; then, if the message carries bit attributes, one word for each vertex, with
 //!   bit k set if it is in the k-th of them; then for each other attribute, in the order of declaration, a value for
-//!   each vertex.
+//!   each vertex. 64-bit integers are two such values, their low words and then their high words.
 //! - Dense: a bit for each vertex of the range; the words of each bit attribute over the range (whole sets: they merge
 //!   by OR); for each block of [`BLOCK_VERTICES`] the number of values before its own; then the values of the activated
 //!   vertices, ascending within a block, blocks in any order.
@@ -39,7 +39,8 @@ pub const DENSE: u32 = 1;
 pub struct MessageLayout {
     /// Bit attributes, by their places in the declaration.
     pub bits: Vec<usize>,
-    /// Attributes of one word a vertex, by their places in the declaration.
+    /// The other attributes, by their places in the declaration, for each word of a vertex's value: one of 64 bits has
+    /// two, the low one first.
     pub values: Vec<usize>,
     /// Bit attributes that are set where a vertex is activated, by their places in the declaration.
     pub followers: Vec<usize>,
@@ -66,7 +67,7 @@ impl MessageLayout {
     /// that other devices read.
     ///
     /// # Panics
-    /// If a traversal writes numbers of 64 bits: a change cannot be told from the old value. The engine refuses such
+    /// If a traversal adds to numbers of 64 bits: a change cannot be told from the old value. The engine refuses such
     /// algorithms.
     pub fn new(declared: &[Attribute], sharded: bool) -> Self {
         let sent = |attribute: &Attribute| match sharded {
@@ -79,12 +80,23 @@ impl MessageLayout {
                 AttributeType::Bit if attribute.merge == Merge::Activation => followers.push(place),
                 AttributeType::Bit => bits.push(place),
                 AttributeType::U32 | AttributeType::F32 => values.push(place),
+                AttributeType::U64 if attribute.merge != Merge::Add => values.extend([place; 2]),
                 AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => {
-                    panic!("{}: a traversal cannot send numbers of 64 bits", attribute.name)
+                    panic!("{}: a traversal cannot send sums of 64 bits", attribute.name)
                 }
             }
         }
         Self { bits, values, followers }
+    }
+
+    /// Returns the words of a vertex's values: the attribute's place, the number of bits below the word, and whether it
+    /// is the value's last word.
+    pub fn words(&self) -> impl Iterator<Item = (usize, u32, bool)> + '_ {
+        let values = &self.values;
+        values.iter().enumerate().map(|(which, &place)| {
+            let is_high = which > 0 && values[which - 1] == place;
+            (place, if is_high { 32 } else { 0 }, values.get(which + 1) != Some(&place))
+        })
     }
 
     /// Returns the offsets of a sparse message with `count` vertices.
@@ -150,6 +162,11 @@ mod tests {
         let declared = [value, bit, read, other, follower];
         let layout = MessageLayout::new(&declared, false);
         assert_eq!(layout, MessageLayout { bits: vec![1], values: vec![0, 3], followers: vec![4] });
+        let wide = attribute(AttributeType::U64, Role::Writable);
+        let with_wide = MessageLayout::new(&[value, wide, other], false);
+        assert_eq!(with_wide.values, [0, 1, 1, 2]);
+        let words: Vec<_> = with_wide.words().collect();
+        assert_eq!(words, [(0, 0, true), (1, 0, false), (1, 32, true), (2, 0, true)]);
         let sharded = MessageLayout { bits: vec![], values: vec![0], followers: vec![] };
         assert_eq!(MessageLayout::new(&declared, true), sharded);
         layout

@@ -321,8 +321,12 @@ pub fn is_packed(attribute: &Attribute, role: Option<Role>) -> bool {
 /// Returns whether a device may hold an attribute's values of own and bordering vertices only: those that it reads.
 /// Bits take less memory than the table that finds places.
 pub fn may_border(attribute: &Attribute) -> bool {
-    let is_word = matches!(attribute.of, AttributeType::U32 | AttributeType::F32);
-    is_word && matches!(attribute.role, Role::Gathered | Role::Writable)
+    match attribute.of {
+        AttributeType::U32 | AttributeType::F32 => matches!(attribute.role, Role::Gathered | Role::Writable),
+        // They are not packed, but in messages.
+        AttributeType::U64 => attribute.role == Role::Writable,
+        AttributeType::F64 | AttributeType::Fixed63 | AttributeType::Bit => false,
+    }
 }
 
 #[cfg(test)]

@@ -201,6 +201,20 @@ impl Fixed63Column {
 }
 
 impl U64Column {
+    /// Atomically lowers a vertex's value; returns whether that has changed it. Tests before it writes.
+    #[inline(always)]
+    pub fn min(&self, vertex: u32, value: u64) -> bool {
+        let Some(cell) = self.0.at(vertex) else { return false };
+        value < cell.load(Relaxed) && value < cell.fetch_min(value, Relaxed)
+    }
+
+    /// Atomically raises a vertex's value; returns whether that has changed it. Tests before it writes.
+    #[inline(always)]
+    pub fn max(&self, vertex: u32, value: u64) -> bool {
+        let Some(cell) = self.0.at(vertex) else { return false };
+        value > cell.load(Relaxed) && value > cell.fetch_max(value, Relaxed)
+    }
+
     /// A vertex's value.
     #[inline(always)]
     pub fn get(&self, vertex: u32) -> u64 {

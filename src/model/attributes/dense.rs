@@ -86,7 +86,7 @@ impl Attributes {
             Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
                 each(vertices, 2, from, |vertex, words| {
                     let cell = cells.place(vertex);
-                    cell.store(how.of_sums(cell.load(Relaxed), wide(words)), Relaxed);
+                    cell.store(how.of_wide(cell.load(Relaxed), wide(words)), Relaxed);
                 })
             }
             Column::Bit(bits) => each(&bit_words(vertices), 1, from, |at, word| {
@@ -147,18 +147,27 @@ impl Attributes {
         self.take(place, vertices, words);
     }
 
-    /// A value's bits, of an attribute of one word a vertex.
-    pub(crate) fn value(&self, place: usize, vertex: u32) -> u32 {
-        self.words(place).known(vertex).load(Relaxed)
+    /// A value's bits, of an attribute of one word a vertex or of 64-bit integers.
+    pub(crate) fn value(&self, place: usize, vertex: u32) -> u64 {
+        match &self.0[place] {
+            Column::U64(U64Column(cells)) => cells.known(vertex).load(Relaxed),
+            _ => self.words(place).known(vertex).load(Relaxed).into(),
+        }
     }
 
-    /// Applies another device's value: merged if the vertex is held here, otherwise stored in the copy.
-    pub(crate) fn meet(&self, place: usize, merge: Merge, vertex: u32, value: u32) {
-        let cells = self.words(place);
+    /// Applies another device's [value](Self::value): merged if the vertex is held here, otherwise stored in the copy.
+    pub(crate) fn meet(&self, place: usize, merge: Merge, vertex: u32, value: u64) {
+        let merge = Take::Merge(merge);
+        if let Column::U64(U64Column(cells)) = &self.0[place] {
+            let Some(cell) = cells.at(vertex) else { return cells.seen[vertex as usize].store(value, Relaxed) };
+            cell.fetch_update(Relaxed, Relaxed, |old| Some(merge.of_wide(old, value))).ok();
+            return;
+        }
+        let (cells, value) = (self.words(place), value as u32);
         let Some(cell) = cells.at(vertex) else { return cells.seen[vertex as usize].store(value, Relaxed) };
         let of = |old: u32| match &self.0[place] {
-            Column::F32(_) => Take::Merge(merge).of_floats(old, value),
-            _ => Take::Merge(merge).of_words(old, value),
+            Column::F32(_) => merge.of_floats(old, value),
+            _ => merge.of_words(old, value),
         };
         cell.fetch_update(Relaxed, Relaxed, |old| Some(of(old))).ok();
     }
@@ -211,7 +220,7 @@ impl Take {
         }
     }
 
-    fn of_sums(self, old: u64, wide: u64) -> u64 {
+    fn of_wide(self, old: u64, wide: u64) -> u64 {
         match self {
             Self::Replace => wide,
             Self::Merge(Merge::Add) => old.wrapping_add(wide),

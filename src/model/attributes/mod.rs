@@ -24,8 +24,8 @@ pub enum AttributeType {
     /// Sums of non-negative numbers below 2 as 64-bit fixed point with 63 fractional bits: addition is exact, so a sum
     /// has the same bits whatever the order of its terms.
     Fixed63,
-    /// Unsigned 64-bit integers, or signed ones in two's complement: edges add to them modulo 2^64. Their initial value
-    /// is 0.
+    /// Unsigned 64-bit integers, or signed ones in two's complement: edges add to them modulo 2^64, or lower or raise
+    /// them. A GPU lowers and raises them by 64-bit atomics only: it is refused where an adapter has none.
     U64,
     /// One bit.
     Bit,
@@ -123,7 +123,8 @@ pub enum Merge {
 /// The initial value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initial {
-    /// The same bits for every vertex; 0 for bits and for 64-bit numbers.
+    /// The same bits for every vertex; of a 64-bit integer, the bits of both halves. 0 for bits, and for other numbers
+    /// of 64 bits.
     Bits(u32),
     /// Each vertex's own number; for [`AttributeType::U32`] only.
     Vertex,
@@ -253,7 +254,7 @@ impl Attributes {
         }
     }
 
-    /// Sets one value by its bits; if another device is the owner, as if it had sent the value.
+    /// Sets one value by its bits, of a 64-bit integer by those of both halves; if another device is the owner, as if it had sent the value.
     pub(crate) fn set_bits(&self, place: usize, vertex: u32, bits: u32) {
         self.0[place].set_bits(vertex, bits);
         self.0[place].see(vertex, bits);
@@ -316,6 +317,11 @@ pub(crate) fn zeroed<T: Zeroable>(count: u64) -> Vec<T> {
     crate::model::huge::zeroed_vec(count as usize)
 }
 
+/// A 64-bit integer whose halves have the same bits.
+fn both_halves(bits: u32) -> u64 {
+    u64::from(bits) << 32 | u64::from(bits)
+}
+
 impl Column {
     fn set_bits(&self, vertex: u32, bits: u32) {
         match self {
@@ -326,16 +332,24 @@ impl Column {
                     column.learn(vertex);
                 }
             }
-            Self::F64(_) | Self::Fixed63(_) | Self::U64(_) => panic!("numbers of 64 bits begin at zero"),
+            Self::U64(column) => column.set(vertex, both_halves(bits)),
+            Self::F64(_) | Self::Fixed63(_) => panic!("sums of 64 bits begin at zero"),
         }
     }
 
     /// Stores a value received from a vertex's owner, if copies are kept.
     fn see(&self, vertex: u32, bits: u32) {
-        if let Self::U32(U32Column(cells)) | Self::F32(F32Column(cells)) = self
-            && let Some(cell) = cells.seen.get(vertex as usize)
-        {
-            cell.store(bits, Relaxed);
+        fn store<T>(cells: &Cells<T>, vertex: u32, store: impl Fn(&T)) {
+            if let Some(cell) = cells.seen.get(vertex as usize) {
+                store(cell);
+            }
+        }
+        match self {
+            Self::U32(U32Column(cells)) | Self::F32(F32Column(cells)) => {
+                store(cells, vertex, |cell| cell.store(bits, Relaxed));
+            }
+            Self::U64(U64Column(cells)) => store(cells, vertex, |cell| cell.store(both_halves(bits), Relaxed)),
+            Self::F64(_) | Self::Fixed63(_) | Self::Bit(_) => {}
         }
     }
 
@@ -381,6 +395,28 @@ mod tests {
             column.add(1, term.cast_unsigned());
         }
         assert_eq!((column.get(0), column.get(1).cast_signed()), (0, (1 << 40) - 3));
+    }
+
+    /// 64-bit integers begin with the same bits in both halves, and are lowered and raised as whole numbers.
+    #[test]
+    fn wide_integers_are_lowered_and_raised() {
+        let (of, role, merge) = (AttributeType::U64, Role::Writable, Merge::Min);
+        let declared = [Attribute { name: "least", of, role, merge, initial: Initial::Bits(u32::MAX) }];
+        let part = Part { vertices: 128, own: 0..64, sharded: true };
+        let attributes = Attributes::new(&declared, &part);
+        attributes.set_initial(&declared, &part);
+        let column = attributes.u64(0);
+        assert_eq!([7, 100].map(|vertex| column.get(vertex)), [u64::MAX; 2]);
+        assert!(column.min(7, 5 << 32 | 3) && !column.min(7, 5 << 32 | 4) && column.min(7, 4 << 32 | 9));
+        assert!(!column.max(7, 3) && column.max(7, 5 << 32) && !column.min(100, 0));
+        assert_eq!([7, 100].map(|vertex| column.get(vertex)), [5 << 32, u64::MAX]);
+        // As messages do: an own value is merged, another's replaces the copy.
+        attributes.meet(0, Merge::Min, 7, 4 << 32 | 1);
+        attributes.meet(0, Merge::Min, 7, 5 << 32);
+        attributes.meet(0, Merge::Min, 100, 6 << 32);
+        assert_eq!([7, 100].map(|vertex| attributes.value(0, vertex)), [4 << 32 | 1, 6 << 32]);
+        attributes.set_bits(0, 100, 0);
+        assert_eq!(column.get(100), 0);
     }
 
     /// Doubles go from device to device as two words, and are merged as numbers.

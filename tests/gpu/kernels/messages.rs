@@ -22,7 +22,7 @@ const BEGIN: usize = 100;
 const UNTOUCHED: u32 = 0xdead_beef;
 
 fn attributes() -> Vec<Attribute> {
-    use AttributeType::{Bit, F32, U32};
+    use AttributeType::{Bit, F32, U32, U64};
     let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
     vec![
         attribute("near", U32, Role::Writable, Merge::Min),
@@ -37,6 +37,8 @@ fn attributes() -> Vec<Attribute> {
         attribute("count", U32, Role::Accumulated, Merge::Add),
         attribute("shut", Bit, Role::Writable, Merge::Or),
         attribute("reached", Bit, Role::Accumulated, Merge::Activation),
+        attribute("least", U64, Role::Writable, Merge::Min),
+        attribute("most", U64, Role::Accumulated, Merge::Max),
     ]
 }
 
@@ -73,7 +75,10 @@ impl Case {
                 AttributeType::F32 => (chance.below(1 << 20) as f32 / 64.0).to_bits(),
                 _ => chance.next() as u32,
             };
-            let count = if attribute.of == AttributeType::Bit { words } else { VERTICES as usize };
+            let count = match attribute.of {
+                AttributeType::Bit => words,
+                of => words_each(of) * VERTICES as usize,
+            };
             (0..count).map(|_| number(chance)).collect()
         };
         let columns = attributes.iter().map(|one| column(one, &mut chance)).collect();
@@ -132,13 +137,18 @@ impl Case {
         let held = self.part.held(role);
         match of {
             AttributeType::Bit => held.start as usize / 32..held.end.div_ceil(32) as usize,
-            _ => held.start as usize..held.end as usize,
+            of => words_each(of) * held.start as usize..words_each(of) * held.end as usize,
         }
+    }
+
+    /// The index of a word of a vertex's value in a column of all vertices.
+    fn word(&self, place: usize, vertex: u32, below: u32) -> usize {
+        words_each(self.declared.attributes[place].of) * vertex as usize + below as usize / 32
     }
 
     fn put(&self, gpu: &Gpu, buffers: &mut Buffers, of: AttributeType, words: &[u32], at: impl Fn(u32) -> Resource) {
         let chunk = 1usize << self.options.attribute_chunk_vertices_log2;
-        let chunk = if words_each(of) == 0 { chunk / 32 } else { chunk };
+        let chunk = if words_each(of) == 0 { chunk / 32 } else { words_each(of) * chunk };
         for (number, words) in words.chunks(chunk).enumerate() {
             buffers.insert(at(number as u32), gpu.buffer(words));
         }
@@ -177,7 +187,10 @@ impl Case {
         let layout = self.layout();
         let of = |vertex| {
             let sets = layout.bits.iter().map(|&place| bit(&self.columns[place], vertex)).collect();
-            (sets, layout.values.iter().map(|&place| self.columns[place][vertex as usize]).collect())
+            (
+                sets,
+                layout.words().map(|(place, below, _)| self.columns[place][self.word(place, vertex, below)]).collect(),
+            )
         };
         let is_sent = |&vertex: &u32| bit(&self.next, vertex) && (!self.part.sharded || self.part.owns(vertex));
         let active = (self.about.start as u32..self.about.end as u32).filter(is_sent);
@@ -286,6 +299,8 @@ fn cases(gpu: &Gpu) -> Vec<Case> {
         Case::new(gpu, attributes(), part(24_650..all, true), 24_576..all, 14),
         Case::new(gpu, attributes(), part(16_384..16_385, true), 16_384..16_385, 20),
         whole(of(&[AttributeType::U32]), 8_192..24_576),
+        whole(of(&[AttributeType::U64]), 0..24_576),
+        Case::new(gpu, of(&[AttributeType::U64, AttributeType::Bit]), part(9_000..33_333, true), 8_192..33_333, 15),
         whole(of(&[AttributeType::Bit]), 0..all),
         whole(Vec::new(), 0..30_000),
         whole(followers(), 0..all),
@@ -323,8 +338,18 @@ fn activated_vertices_are_sent() {
     assert!(forms.iter().all(|&count| count > 10), "dense and sparse messages: {forms:?}");
 }
 
-/// The expected value after a message.
-fn met(attribute: &Attribute, old: u32, change: u32) -> u32 {
+/// The expected words of a value after a message.
+fn met(attribute: &Attribute, old: &[u32], change: &[u32]) -> Vec<u32> {
+    if let (&[old], &[change]) = (old, change) {
+        return vec![met_word(attribute, old, change)];
+    }
+    let number = |words: &[u32]| u64::from(words[1]) << 32 | u64::from(words[0]);
+    let (old, change) = (number(old), number(change));
+    let met = if attribute.merge == Merge::Min { old.min(change) } else { old.max(change) };
+    vec![met as u32, (met >> 32) as u32]
+}
+
+fn met_word(attribute: &Attribute, old: u32, change: u32) -> u32 {
     let (a, b) = (f32::from_bits(old), f32::from_bits(change));
     match (attribute.of, attribute.merge) {
         (AttributeType::F32, Merge::Min) => {
@@ -378,8 +403,9 @@ fn takes_in(gpu: &Gpu, case: &Case, changes: &Changes, sets: &[Vec<u32>], sparse
         let mut after = if has_seen { vec![0; before.len()] } else { before.clone() };
         for (&vertex, (flags, values)) in changes {
             if let Some(which) = layout.values.iter().position(|&one| one == place) {
-                let value = &mut after[vertex as usize];
-                *value = if has_seen { values[which] } else { met(attribute, *value, values[which]) };
+                let words = case.word(place, vertex, 0)..case.word(place, vertex + 1, 0);
+                let (change, value) = (&values[which..which + words.len()], &mut after[words]);
+                value.copy_from_slice(&if has_seen { change.to_vec() } else { met(attribute, value, change) });
             } else if let Some(which) = layout.bits.iter().position(|&one| one == place) {
                 after[vertex as usize / 32] |= u32::from(flags[which]) << (vertex % 32);
             } else if attribute.merge == Merge::Activation && (attribute.role == Role::Writable || !case.part.sharded) {

@@ -20,7 +20,7 @@
 //! | pagerank, personalized | shares in single precision | pull over arrays; the edge vector; Gauss-Seidel |
 //! | radius | sketches hop by hop | sketches over arrays; a search from each vertex that collects bits |
 //! | scc | colours | Tarjan's depth-first search |
-//! | sssp | frontiers, bits of 32 | a heap (Dijkstra) |
+//! | sssp | frontiers, bits as integers | a heap (Dijkstra) |
 //! | widest | frontiers, bits of 32 | a heap, the widest first |
 
 mod arguments;

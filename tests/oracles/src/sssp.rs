@@ -4,11 +4,12 @@ use crate::{Answer, Arguments, Compare, Csr, Graph, Weights};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// `sssp --source V`: distances, rounded to single precision along each path where weights are `f32`.
+/// `sssp --source V`: distances, over `f32` weights in double precision; with `--single` rounded to single precision
+/// after each addition.
 pub fn answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
     let source = arguments.vertices("source", graph)[0];
     let distances = match graph.weights {
-        Some(Weights::F32) => distances(graph, source, true),
+        Some(Weights::F32) => distances(graph, source, arguments.has("single")),
         _ => shortest(&graph.out_lists, source),
     };
     Answer::of("distance", distances, Compare::Exact)

@@ -9,7 +9,9 @@
 //! `NAME_seen` has the values of vertices in the border, one after the other.
 
 use super::bindings::{Access, Buffer, Resource};
-use super::bodies::{WIDE_ADD, atomic_body, bit_body, float_bits_body, halves_body, learn_body, plain_body, wide_body};
+use super::bodies::{
+    atomic_body, bit_body, float_bits_body, halves_body, learn_body, plain_body, plain_wide_body, wide_body,
+};
 use super::{Declared, KernelName, ModuleOptions};
 use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
 use std::collections::BTreeSet;
@@ -175,6 +177,15 @@ impl<'a> Accessors<'a> {
         let may = may && (matches!(self.kernel, KernelName::Apply | KernelName::Defer) || operation != Join);
         let may = may && (self.kernel == KernelName::Census || operation != Clear);
         may.then_some((column, operation))
+    }
+
+    /// Whether an accessor in use lowers or raises a 64-bit integer that several threads write as two words.
+    pub fn compares_halves(&self, used: &Used) -> bool {
+        let compares = |&(column, operation): &(usize, Operation)| {
+            let is_wide = self.columns[column].of.is_wide() && matches!(operation, Min | Max);
+            is_wide && !self.options.wide_integers && self.mode(column, used) == Mode::Atomic
+        };
+        used.iter().any(compares)
     }
 
     /// The types of parameters and results of the accessors in use.
@@ -369,7 +380,7 @@ impl<'a> Accessors<'a> {
             (AttributeType::Bit, _) => bit_body(operation, mode == Mode::Atomic),
             (_, Mode::Atomic) if of.is_wide() && self.options.wide_integers => wide_body(operation),
             (_, Mode::Atomic) if of.is_wide() => halves_body(operation),
-            _ if of.is_wide() && operation == Add => WIDE_ADD,
+            _ if of.is_wide() => plain_wide_body(operation),
             (AttributeType::F32, Mode::Atomic) if !self.options.float_atomics => float_bits_body(operation),
             (_, Mode::Atomic) => atomic_body(operation),
             (_, Mode::Plain | Mode::Read) => plain_body(operation),
@@ -414,8 +425,9 @@ impl Operation {
         match self {
             Test | Word | Insert | Remove | Join | Clear => of == AttributeType::Bit,
             Load | Store | Add | Take => !matches!(of, AttributeType::Bit | AttributeType::F64),
-            Min | Max | Or | Claim => of == AttributeType::U32,
-            Learn => matches!(of, AttributeType::U32 | AttributeType::F32),
+            Min | Max => matches!(of, AttributeType::U32 | AttributeType::U64),
+            Or | Claim => of == AttributeType::U32,
+            Learn => matches!(of, AttributeType::U32 | AttributeType::F32 | AttributeType::U64),
         }
     }
 
@@ -432,7 +444,8 @@ impl Operation {
             Remove => "(vertex: u32)".into(),
             Word => "(word: u32) -> u32".into(),
             Store | Add => format!("(vertex: u32, value: {value})"),
-            Min | Max | Or => "(vertex: u32, value: u32) -> bool".into(),
+            Min | Max | Or => format!("(vertex: u32, value: {value}) -> bool"),
+            Learn if of == AttributeType::U64 => format!("(vertex: u32, value: {value})"),
             Learn => "(vertex: u32, value: u32)".into(),
             Join => "(word: u32, bits: u32)".into(),
             Clear => "(word: u32)".into(),

@@ -21,8 +21,28 @@ pub(super) fn plain_body(operation: Operation) -> &'static str {
     }
 }
 
+/// Values of 64 bits that only one thread accesses.
+pub(super) fn plain_wide_body(operation: Operation) -> &'static str {
+    match operation {
+        Add => WIDE_ADD,
+        Min => {
+            "let old = CELL;
+if old.y < value.y || (old.y == value.y && old.x <= value.x) { return false; }
+CELL = value;
+return true;"
+        }
+        Max => {
+            "let old = CELL;
+if old.y > value.y || (old.y == value.y && old.x >= value.x) { return false; }
+CELL = value;
+return true;"
+        }
+        _ => plain_body(operation),
+    }
+}
+
 /// Addition to a 64-bit number that only one thread accesses.
-pub(super) const WIDE_ADD: &str = "let low = CELL.x + value.x;
+const WIDE_ADD: &str = "let low = CELL.x + value.x;
 CELL = vec2<u32>(low, CELL.y + value.y + select(0u, 1u, low < value.x));";
 
 /// Values that several threads write. A test before the write avoids most writes.
@@ -75,6 +95,16 @@ pub(super) fn wide_body(operation: Operation) -> &'static str {
         Load => "let wide = atomicLoad(&CELL);\nreturn vec2<u32>(u32(wide & 0xfffffffflu), u32(wide >> 32u));",
         Store => "atomicStore(&CELL, u64(value.x) | (u64(value.y) << 32u));",
         Add => "atomicAdd(&CELL, u64(value.x) | (u64(value.y) << 32u));",
+        Min => {
+            "let wide = u64(value.x) | (u64(value.y) << 32u);
+if atomicLoad(&CELL) <= wide { return false; }
+return atomicMin(&CELL, wide) > wide;"
+        }
+        Max => {
+            "let wide = u64(value.x) | (u64(value.y) << 32u);
+if atomicLoad(&CELL) >= wide { return false; }
+return atomicMax(&CELL, wide) < wide;"
+        }
         _ => unreachable!("not of 64 bits in page kernels"),
     }
 }
@@ -89,6 +119,8 @@ pub(super) fn halves_body(operation: Operation) -> &'static str {
 let high = value.y + select(0u, 1u, low + value.x < low);
 if high != 0u { atomicAdd(&BUFFER[2u * at + 1u], high); }"
         }
+        // Two words cannot be compared and written at once: the module is refused.
+        Min | Max => "return false;",
         _ => unreachable!("not of 64 bits in page kernels"),
     }
 }
@@ -114,6 +146,16 @@ if (atomicOr(&CELL, bit) & bit) != 0u { return false; }
 
 /// Merges another device's value into a word that only one thread accesses.
 pub(super) fn learn_body(of: AttributeType, merge: Merge) -> String {
+    if of == AttributeType::U64 {
+        let is_less = "value.y < old.y || (value.y == old.y && value.x < old.x)";
+        let is_more = "value.y > old.y || (value.y == old.y && value.x > old.x)";
+        return match merge {
+            Merge::Min => format!("let old = CELL;\nif {is_less} {{ CELL = value; }}"),
+            Merge::Max => format!("let old = CELL;\nif {is_more} {{ CELL = value; }}"),
+            Merge::Or | Merge::Activation => "CELL |= value;".into(),
+            Merge::Add => WIDE_ADD.into(),
+        };
+    }
     let function = match merge {
         Merge::Add => None,
         Merge::Min => Some("min"),

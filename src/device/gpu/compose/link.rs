@@ -239,7 +239,8 @@ pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
     let missing =
         kernel.hooks().iter().find(|hook| !has(hook)).map(|hook| format!("`{hook}` is missing, which {label} needs"));
     let silent = messages::refused(algorithm).filter(|_| kernel.is_of_messages()).map(|why| format!("{label}: {why}"));
-    let refused = missing.or(silent).map(|message| (message, algorithm.shader.file));
+    let halves = accessors.compares_halves(&reached.used).then(|| format!("{label}: {}", super::NO_WIDE_ATOMICS));
+    let refused = missing.or(silent).or(halves).map(|message| (message, algorithm.shader.file));
 
     let Reached { declarations, used, mut buffers, .. } = reached;
     buffers.extend(accessors.buffers(&used));

@@ -2,15 +2,17 @@
 
 use super::{Declared, KernelName, ModuleOptions};
 use crate::device::exchange::message::MessageLayout;
-use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::attributes::{Attribute, AttributeType, Merge};
 
 /// The reason why an algorithm has no messages, if it has none.
 pub(super) fn refused(algorithm: &Declared) -> Option<&'static str> {
-    let is_sum = |one: &Attribute| one.of.is_wide() && one.role.is_written();
+    let is_sum = |one: &Attribute| {
+        one.of.is_wide() && one.role.is_written() && (one.of != AttributeType::U64 || one.merge == Merge::Add)
+    };
     match algorithm.traversal {
         false => Some("only traversals send messages"),
         true if algorithm.attributes.iter().any(is_sum) => {
-            Some("edges write 64-bit numbers, which messages do not support")
+            Some("edges add to 64-bit numbers, which messages do not support")
         }
         true => None,
     }
@@ -33,7 +35,7 @@ pub(super) fn text(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
     let layout = MessageLayout::new(&algorithm.attributes, options.sharded);
     let attribute = |&place: &usize| &algorithm.attributes[place];
     let sets: Vec<_> = layout.bits.iter().map(attribute).collect();
-    let values: Vec<_> = layout.values.iter().map(attribute).collect();
+    let values: Vec<_> = layout.words().map(|(place, below, _)| (&algorithm.attributes[place], below)).collect();
     match kernel {
         KernelName::Collect => flags_of(&sets) + &collect_values(&values),
         KernelName::Ship => ship_sets(&sets),
@@ -50,9 +52,9 @@ pub(super) fn text(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
     }
 }
 
-/// A function with a line for each attribute.
-fn function(head: &str, all: &[&Attribute], line: impl Fn(usize, &Attribute) -> String) -> String {
-    let lines: String = all.iter().enumerate().map(|(which, one)| format!("    {}\n", line(which, one))).collect();
+/// A function with a line for each attribute, or for each word of a value.
+fn function<T: Copy>(head: &str, all: &[T], line: impl Fn(usize, T) -> String) -> String {
+    let lines: String = all.iter().enumerate().map(|(which, &one)| format!("    {}\n", line(which, one))).collect();
     format!("fn {head} {{\n{lines}}}\n")
 }
 
@@ -63,10 +65,18 @@ fn flags_of(sets: &[&Attribute]) -> String {
     format!("// A bit for each set that has a vertex.\nfn flags_of(vertex: u32) -> u32 {{\n    return {flags};\n}}\n")
 }
 
-fn collect_values(values: &[&Attribute]) -> String {
-    function("collect_values(vertex: u32, number: u32)", values, |which, one| {
+/// A word of a value, and the number of bits below it.
+type Word<'a> = (&'a Attribute, u32);
+
+fn collect_values(values: &[Word<'_>]) -> String {
+    function("collect_values(vertex: u32, number: u32)", values, |which, (one, below)| {
         let value = format!("{}_load(vertex)", one.name);
-        let word = if one.of == AttributeType::F32 { format!("bitcast<u32>({value})") } else { value };
+        let word = match (one.of, below) {
+            (AttributeType::F32, _) => format!("bitcast<u32>({value})"),
+            (AttributeType::U64, 0) => format!("{value}.x"),
+            (AttributeType::U64, _) => format!("{value}.y"),
+            _ => value,
+        };
         format!("collected.words[collected_values({which}u) + number] = {word};")
     })
 }
@@ -102,13 +112,17 @@ fn follow(followers: &[&Attribute], sharded: bool) -> String {
         + &function("followers_join(word: u32, bits: u32)", followers, of_word)
 }
 
-fn learn(values: &[&Attribute], sharded: bool) -> String {
-    function("value_learn(which: u32, vertex: u32, value: u32)", values, |which, one| {
+/// A value from its first word on; nothing for another word.
+fn learn(values: &[Word<'_>], sharded: bool) -> String {
+    let firsts: Vec<_> = values.iter().enumerate().filter(|(_, (_, below))| *below == 0).collect();
+    function("value_learn(which: u32, vertex: u32, at: u32, stride: u32)", &firsts, |_, (which, (one, _))| {
         let name = told(one, sharded);
         let call = match (sharded, one.of) {
-            (true, AttributeType::F32) => format!("{name}_store(vertex, bitcast<f32>(value))"),
-            (true, _) => format!("{name}_store(vertex, value)"),
-            (false, _) => format!("{name}_learn(vertex, value)"),
+            (true, AttributeType::F32) => format!("{name}_store(vertex, bitcast<f32>(received[at]))"),
+            (true, AttributeType::U64) => format!("{name}_store(vertex, U64(received[at], received[at + stride]))"),
+            (false, AttributeType::U64) => format!("{name}_learn(vertex, U64(received[at], received[at + stride]))"),
+            (true, _) => format!("{name}_store(vertex, received[at])"),
+            (false, _) => format!("{name}_learn(vertex, received[at])"),
         };
         format!("if which == {which}u {{ {call}; }}")
     })

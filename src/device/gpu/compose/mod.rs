@@ -26,7 +26,7 @@ pub use check::{ShaderError, check, check_complete};
 
 use crate::device::exchange::may_border;
 use crate::model::algorithm::{Algorithm, Contents, Shader, Table, Visit};
-use crate::model::attributes::{Attribute, Role};
+use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
 use std::fmt;
 use std::str::FromStr;
 use topostream_formats::{Direction, Encoding};
@@ -364,6 +364,10 @@ impl ModuleOptions {
     }
 }
 
+/// Why an adapter cannot run an algorithm whose edges lower or raise 64-bit integers.
+pub(in crate::device::gpu) const NO_WIDE_ATOMICS: &str =
+    "its edges lower or raise 64-bit numbers, for which an adapter needs 64-bit atomics";
+
 /// The declaration of an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declared {
@@ -426,6 +430,14 @@ impl Declared {
     pub fn reads_degrees(&self, grouped: bool) -> bool {
         let calls = |name: &str| self.shader.text.contains(name);
         self.traversal || self.set.is_some() || calls("degree_out") || grouped && calls("list_degree")
+    }
+
+    /// Whether its edges lower or raise 64-bit integers, for which an adapter needs 64-bit atomics.
+    pub fn needs_wide_atomics(&self) -> bool {
+        let is_lowered = |one: &Attribute| {
+            one.of == AttributeType::U64 && one.role.is_written() && matches!(one.merge, Merge::Min | Merge::Max)
+        };
+        self.attributes.iter().any(is_lowered)
     }
 
     /// Whether its shader has `step_next`, so that a device can run supersteps without the host.

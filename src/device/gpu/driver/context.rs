@@ -12,7 +12,7 @@ use crate::device::Workers;
 use crate::device::exchange::ExchangeMemory;
 use crate::device::gpu::adapter::import::SharedBuffer;
 use crate::device::gpu::adapter::open::{Caps, Gpu};
-use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource};
+use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, NO_WIDE_ATOMICS, Resource};
 use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_vertices};
 use crate::device::gpu::memory::home::Home;
@@ -407,6 +407,9 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
     let name = algorithm.name();
     let missing = || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
     let declared = Declared::of(&**algorithm, graph.has_in_lists).ok_or_else(missing)?;
+    if declared.needs_wide_atomics() && !home.gpu.caps().wide_atomics {
+        return Err(Error::Parameter(no_wide_atomics(name, home.gpu.name())));
+    }
     let declared = Declared { packed: setup.packed, ..declared };
     let visits = algorithm.visits(graph.has_in_lists);
     let directions = directions(store, &visits);
@@ -466,6 +469,14 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         }
         _ => Ok(Planned { declared, plan: whole?, told, border: None }),
     }
+}
+
+/// Why an adapter without 64-bit atomics does not run an algorithm, and what to do.
+fn no_wide_atomics(algorithm: &str, adapter: &str) -> String {
+    format!(
+        "{algorithm}: {NO_WIDE_ATOMICS}, and {adapter} has none: run it on the CPU (`--device cpu`), or in single \
+         precision (of shortest paths: `--single`)"
+    )
 }
 
 /// The directions of the topologies that are visited. Undirected graphs have one for both.

@@ -160,7 +160,7 @@ fn planted(context: &Context, seeds: &Seeds) -> Writes {
         };
         for span in context.spans(place, &(vertex..vertex + 1)) {
             let words = span.words(&attributes[place]);
-            writes.add(span.buffer, 4 * words.start, &value.to_le_bytes());
+            words.for_each(|word| writes.add(span.buffer, 4 * word, &value.to_le_bytes()));
         }
     }
     writes
