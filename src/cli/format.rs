@@ -315,6 +315,7 @@ pub fn report(
     let bars = Bars::default();
     let report = make(&bars)?;
     drop(bars);
-    let taken = taken.map(|(taken, of_vertices)| line(taken) + of_vertices + &remark(taken, report.manifest.input_edges));
+    let taken =
+        taken.map(|(taken, of_vertices)| line(taken) + of_vertices + &remark(taken, report.manifest.input_edges));
     say(&tables::format_report(store, &report, taken.as_deref(), started.elapsed()))
 }
