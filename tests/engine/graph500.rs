@@ -370,7 +370,7 @@ proptest! {
     ) {
         let graph = EdgeList::new(60, random_edges(0..55, 110, seed));
         let store = opened(TestStore::new(&graph, &options(ENCODINGS[encoding], shards, undirected)));
-        let graph = if undirected { graph.mirrored() } else { graph };
+        let graph = if undirected { graph.symmetrized() } else { graph };
         let source = graph.edges[0].0;
         let levels = levels(&graph, source);
         let parents = tree(&graph, source, &levels);

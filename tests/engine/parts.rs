@@ -68,7 +68,7 @@ fn a_part_of_a_graph_is_refused() {
 #[test]
 fn searches_read_parts_of_pages() {
     for directed in [false, true] {
-        let list = if directed { graph().clone() } else { graph().mirrored() };
+        let list = if directed { graph().clone() } else { graph().symmetrized() };
         let expected = levels(&list, in_row(0));
         for (number, fetcher) in FETCHERS.into_iter().enumerate() {
             for bottom_up in [false, true] {
@@ -144,7 +144,7 @@ fn parts_are_not_taken_for_pages() {
 /// Every kind of fault, once for each page or at random: the answer is right.
 #[test]
 fn transient_faults_of_parts() {
-    let expected = levels(&graph().mirrored(), in_row(0));
+    let expected = levels(&graph().symmetrized(), in_row(0));
     let mut retries = 0;
     for seed in 0..2 {
         let calm = Faults::none(seed);

@@ -94,7 +94,7 @@ fn check_shards(name: &str, graph: &EdgeList, encoding: Encoding, shards: u32, f
     let options = FormatOptions { symmetrize: true, ..options };
     let store = TestStore::new(graph, &options);
     assert_eq!(store.open().topologies().next().unwrap().shards().len(), shards as usize);
-    check_runs(&format!("{name}, undirected, {shards} shards"), &store, &graph.mirrored(), first + 1);
+    check_runs(&format!("{name}, undirected, {shards} shards"), &store, &graph.symmetrized(), first + 1);
     directed
 }
 
@@ -208,7 +208,7 @@ fn a_large_rmat_graph() {
 #[test]
 fn a_grid() {
     let grid = Grid { diagonal_probability: 0.3, seed: 5, ..Grid::new(101, 60) };
-    let graph = generated(&mut grid.generate().unwrap()).mirrored();
+    let graph = generated(&mut grid.generate().unwrap()).symmetrized();
     check_encodings("grid", &graph);
 }
 
@@ -289,7 +289,7 @@ proptest! {
         let layout = Layout { stripes: stripes.collect(), ..options.layout.clone() };
         let options = FormatOptions { layout, order, symmetrize, shards, ..options };
         let store = TestStore::new(&graph, &options);
-        let graph = if symmetrize { graph.mirrored() } else { graph };
+        let graph = if symmetrize { graph.symmetrized() } else { graph };
         let engine = store.engine(engine_options(BUFFERS[number % 4], 1 + number % 3, FETCHERS[number % 3]));
         let rule = RULES[number % RULES.len()];
         let expected = rank_iterations(&graph, 0.85, rule, ITERATIONS as usize);

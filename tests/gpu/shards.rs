@@ -20,7 +20,7 @@ fn check_shards(name: &str, graph: &EdgeList, shards: u32, setting: &Setting) {
         let store = TestStore::new(graph, &options);
         assert_eq!(store.open().topology(Direction::Out).unwrap().shards().len(), shards as usize);
         let what = format!("{name}, {shards} shards, undirected {symmetrize}, {setting:?}");
-        let expected = if symmetrize { graph.mirrored() } else { graph.clone() };
+        let expected = if symmetrize { graph.symmetrized() } else { graph.clone() };
         let options = setting.options();
         within(120, &what.clone(), move || check_all(&store.engine(options), &expected, &what));
     }

@@ -53,7 +53,7 @@ fn motley() -> EdgeList {
 fn of_some_sources() {
     let graph = motley();
     let sources = [7, 2_050];
-    let expected = [betweenness(&graph, &sources), betweenness(&graph.mirrored(), &sources)];
+    let expected = [betweenness(&graph, &sources), betweenness(&graph.symmetrized(), &sources)];
     let options = [small_pages(Encoding::VertexId), undirected(small_pages(Encoding::VertexId))];
     for (options, expected) in options.into_iter().zip(expected) {
         let store = TestStore::new(&graph, &options);
@@ -79,7 +79,7 @@ fn exact() {
     }
     let graph = EdgeList::new(40, random_edges(0..40, 90, 3));
     let store = TestStore::new(&graph, &undirected(small_pages(Encoding::VertexId)));
-    let whole = betweenness(&graph.mirrored(), &(0..40).collect::<Vec<_>>());
+    let whole = betweenness(&graph.symmetrized(), &(0..40).collect::<Vec<_>>());
     let expected: Vec<f64> = whole.into_iter().map(|sum| sum / 2.0).collect();
     everywhere(&store, |_| Betweenness::exact(), |found, way| assert_near(found.column("betweenness"), &expected, way));
 }
@@ -131,7 +131,7 @@ fn in_double_precision() {
     }
     let graph = EdgeList::new(40, random_edges(0..40, 90, 3));
     let store = TestStore::new(&graph, &undirected(small_pages(Encoding::VertexId)));
-    let whole = betweenness(&graph.mirrored(), &(0..40).collect::<Vec<_>>());
+    let whole = betweenness(&graph.symmetrized(), &(0..40).collect::<Vec<_>>());
     let expected: Vec<f64> = whole.into_iter().map(|sum| sum / 2.0).collect();
     // Whatever its devices, `auto` is the CPU.
     let auto = ("auto".to_owned(), one_cpu().with_devices(vec![DeviceChoice::Auto]));
@@ -250,7 +250,7 @@ proptest! {
         let engine = store.engine(engine_options(None, 1, FetcherKind::Threads));
         let found = run(&engine, Betweenness::exact()).unwrap();
         let all: Vec<u32> = (0..vertices).collect();
-        let (expected, halves) = if directed { (graph, 1.0) } else { (graph.mirrored(), 0.5) };
+        let (expected, halves) = if directed { (graph, 1.0) } else { (graph.symmetrized(), 0.5) };
         let expected: Vec<f64> = betweenness(&expected, &all).into_iter().map(|sum| halves * sum).collect();
         assert_near(found.column("betweenness"), &expected, "one thread");
     }

@@ -93,7 +93,7 @@ pub fn sharded_case(needs: &Needs, shards: u32) -> (TestStore, Graph) {
             (TestStore::weighted(&weighted, directed, &options), arrays)
         }
         None => {
-            let arrays = if directed { graph.graph(true) } else { graph.mirrored().graph(false) };
+            let arrays = if directed { graph.graph(true) } else { graph.symmetrized().graph(false) };
             (TestStore::new(&graph, &FormatOptions { symmetrize: !directed, ..options }), arrays)
         }
     }

@@ -49,7 +49,7 @@ fn undirected() {
     let graph = graph();
     let encoding = Encoding::RecordId { page_bytes: 2, slot_bytes: 2 };
     let options = FormatOptions { symmetrize: true, remove_duplicates: true, ..small_pages(encoding) };
-    check(&TestStore::new(&graph, &options), &graph.mirrored(), true);
+    check(&TestStore::new(&graph, &options), &graph.symmetrized(), true);
 }
 
 #[test]

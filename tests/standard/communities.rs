@@ -58,7 +58,7 @@ fn undirected() {
     let graph = graph();
     let encoding = Encoding::RecordId { page_bytes: 2, slot_bytes: 2 };
     let options = FormatOptions { symmetrize: true, ..small_pages(encoding) };
-    check(&TestStore::new(&graph, &options), &graph.mirrored(), false);
+    check(&TestStore::new(&graph, &options), &graph.symmetrized(), false);
 }
 
 /// The smallest label is the smallest original id, independent of internal ids.

@@ -43,7 +43,7 @@ fn sketches_grow_by_hops() {
     everywhere(&store, |_| Radius::new(2, 70_000), |found, way| assert_sketched(found, &expected, way));
     let options = FormatOptions { shards: 3, ..undirected(small_pages(Encoding::VertexId)) };
     let store = TestStore::new(&graph, &options);
-    let expected = sketched(&graph.mirrored(), 2, 3, 3);
+    let expected = sketched(&graph.symmetrized(), 2, 3, 3);
     everywhere(&store, |_| Radius::narrow(3, 3), |found, way| assert_sketched(found, &expected, way));
 }
 
@@ -69,7 +69,7 @@ fn estimates_are_right_on_average() {
 #[test]
 fn the_effective_diameter_is_near_the_true_one() {
     let graph = EdgeList::new(1_500, random_edges(0..1_500, 4_000, 33));
-    let mirrored = graph.mirrored();
+    let mirrored = graph.symmetrized();
     let lists = mirrored.lists(true);
     let mut at = vec![0.0; 40];
     (0..lists.len()).for_each(|vertex| {

@@ -1,6 +1,7 @@
 //! Graphs as vectors of edges, and random ones.
 
 use crate::{Graph, Weights, sssp};
+use std::collections::HashMap;
 
 /// A graph as its directed edges over vertices `0..vertices`.
 #[derive(Clone, Debug)]
@@ -21,6 +22,22 @@ impl EdgeList {
     pub fn mirrored(&self) -> Self {
         let reverse = self.edges.iter().filter(|(source, dest)| source != dest).map(|&(source, dest)| (dest, source));
         Self::new(self.vertices, self.edges.iter().copied().chain(reverse).collect())
+    }
+
+    /// Every edge and its reverse, each as often as in the direction that has it more often; a self-loop as it is.
+    pub fn symmetrized(&self) -> Self {
+        let mut counts = HashMap::new();
+        self.edges.iter().for_each(|&edge| *counts.entry(edge).or_insert(0usize) += 1);
+        let mut edges = self.edges.clone();
+        for &(source, dest) in &self.edges {
+            let back = counts.entry((dest, source)).or_insert(0);
+            if source != dest && *back > 0 {
+                *back -= 1;
+            } else if source != dest {
+                edges.push((dest, source));
+            }
+        }
+        Self::new(self.vertices, edges)
     }
 
     /// The length of every vertex's out-list.

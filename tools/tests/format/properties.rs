@@ -36,7 +36,15 @@ fn oracle(feed: &Feed, options: &FormatOptions) -> Expected {
     let given = edges.len();
     edges.retain(|edge| !(options.remove_self_loops && edge.0 == edge.1));
     let self_loops = (given - edges.len()) as u64;
-    if options.symmetrize || feed.info.mirror {
+    if options.symmetrize {
+        // Each edge is as often in both directions as in the one that has it more often.
+        let mut counts = BTreeMap::new();
+        edges.iter().for_each(|&edge| *counts.entry(edge).or_insert(0usize) += 1);
+        for (&(u, v, w), &count) in counts.iter().filter(|((u, v, _), _)| u != v) {
+            let missing = count.saturating_sub(counts.get(&(v, u, w)).copied().unwrap_or(0));
+            edges.extend(vec![(v, u, w); missing]);
+        }
+    } else if feed.info.mirror {
         let reverse: Vec<Triple> = edges.iter().filter(|e| e.0 != e.1).map(|&(u, v, w)| (v, u, w)).collect();
         edges.extend(reverse);
     }

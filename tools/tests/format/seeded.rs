@@ -13,12 +13,20 @@ use topostream_tools::progress::{Cancel, Progress, Unit};
 
 type Open<'a> = &'a dyn Fn() -> Box<dyn EdgeSource>;
 
-/// A source without its parts.
-struct Stream(Box<dyn EdgeSource>);
+/// A source without its parts; if it is to be symmetrized, it says that each edge is given once.
+struct Stream(Box<dyn EdgeSource>, SourceInfo);
+
+impl Stream {
+    fn new(source: Box<dyn EdgeSource>, symmetrize: bool) -> Self {
+        let mut info = source.info().clone();
+        (info.mirror, info.directed) = (info.mirror || symmetrize, info.directed && !symmetrize);
+        Self(source, info)
+    }
+}
 
 impl EdgeSource for Stream {
     fn info(&self) -> &SourceInfo {
-        self.0.info()
+        &self.1
     }
 
     fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
@@ -75,8 +83,8 @@ fn add_files(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>)
 /// Makes a store from the parts and from the stream of a source, and compares. Returns the stages of the first.
 fn check(open: Open<'_>, options: &FormatOptions, what: &str) -> Vec<String> {
     let by_parts = made(open, options);
-    let plenty = FormatOptions { memory_bytes: 1 << 30, ..options.clone() };
-    let by_stream = made(&|| Box::new(Stream(open())), &plenty);
+    let plenty = FormatOptions { memory_bytes: 1 << 30, symmetrize: false, ..options.clone() };
+    let by_stream = made(&|| Box::new(Stream::new(open(), options.symmetrize)), &plenty);
     assert!(by_stream.stages.contains(&"read edges".into()), "{what}");
     assert!(!by_parts.stages.contains(&"read edges".into()), "{what}: {:?}", by_parts.stages);
     assert!(by_parts.files == by_stream.files, "{what}");
