@@ -140,7 +140,7 @@ fn ranges_become_the_same_store_as_all_edges_at_once() {
     let open = || -> Box<dyn EdgeSource> { Box::new(Rmat::new(16, 32, 3).generate().unwrap()) };
     for order in [VertexOrder::Natural, VertexOrder::DegreeGroups] {
         let options = FormatOptions { order, ..packed(&small_pages()) };
-        let expected = made(&|| Box::new(Stream(open())), &options);
+        let expected = made(&|| Box::new(Stream::new(open(), false)), &options);
         let mut has_spilt = false;
         for memory_mib in [44, 46, 48, 50, 52] {
             let found = try_made(&open, &FormatOptions { memory_bytes: memory_mib << 20, ..options.clone() });
