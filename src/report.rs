@@ -63,11 +63,40 @@ pub struct RunReport {
     pub checkpoints: Option<CheckpointReport>,
     /// The directories that pages are read from.
     pub stripes: Vec<StripeReport>,
-    /// The supersteps.
+    /// The number of supersteps.
+    pub supersteps: u64,
+    /// The number of supersteps that each of `steps` sums up: 1, or a power of two in runs of very many.
+    pub supersteps_a_step: u64,
+    /// The supersteps: each of them, or sums of consecutive ones, with the number, the direction and the active vertices
+    /// of the first.
     pub steps: Vec<StepReport>,
 }
 
+/// The maximum number of reports of supersteps that a run keeps: in long graphs there are millions of supersteps.
+const STEPS_MAX: usize = 1 << 15;
+
 impl RunReport {
+    /// Adds a superstep. Once there are very many, consecutive ones are summed up.
+    pub(crate) fn push(&mut self, step: StepReport) {
+        self.total.add(&step);
+        let begins = self.supersteps.is_multiple_of(self.supersteps_a_step.max(1));
+        self.supersteps += 1;
+        if let Some(last) = self.steps.last_mut().filter(|_| !begins) {
+            return last.add(&step);
+        }
+        if self.steps.len() == STEPS_MAX {
+            let both = |pair: &[StepReport]| {
+                let mut sum = pair[0];
+                pair[1..].iter().for_each(|step| sum.add(step));
+                sum
+            };
+            self.steps = self.steps.chunks(2).map(both).collect();
+            self.supersteps_a_step *= 2;
+        }
+        self.supersteps_a_step = self.supersteps_a_step.max(1);
+        self.steps.push(step);
+    }
+
     /// Returns this report without its supersteps, of which there may be hundreds of thousands.
     #[doc(hidden)]
     pub fn without_steps(&self) -> Self {
@@ -102,7 +131,7 @@ impl RunReport {
 
     /// Combines this report with that of a following run.
     pub(crate) fn followed_by(mut self, next: Self) -> Self {
-        let begun = self.steps.len() as u32;
+        let begun = self.supersteps as u32;
         let steps = next.steps.into_iter().map(|step| StepReport { superstep: begun + step.superstep, ..step });
         self.steps.extend(steps);
         self.total.add(&next.total);
@@ -120,6 +149,8 @@ impl RunReport {
             memory: if self.planned_bytes > next.planned_bytes { self.memory } else { next.memory },
             bound: self.total.bound(),
             total: self.total,
+            supersteps: self.supersteps + next.supersteps,
+            supersteps_a_step: self.supersteps_a_step.max(next.supersteps_a_step),
             stripes: self.stripes,
             steps: self.steps,
             // A prediction is for a single run.
@@ -195,6 +226,10 @@ pub struct StepReport {
     pub iteration: Option<Iteration>,
     /// Edges in the lists that were opened.
     pub edges: u64,
+    /// Lists and neighbours that CPUs have decoded from packed pages.
+    pub decoded: u64,
+    /// Vertices that vertex phases of CPUs went over.
+    pub phase_vertices: u64,
     /// Pages that were visited.
     pub pages: u64,
     /// Visited pages that were in the page buffer.
@@ -298,6 +333,8 @@ impl StepReport {
     pub fn add(&mut self, other: &Self) {
         self.iteration = other.iteration.or(self.iteration);
         self.edges += other.edges;
+        self.decoded += other.decoded;
+        self.phase_vertices += other.phase_vertices;
         self.pages += other.pages;
         self.pages_cached += other.pages_cached;
         self.disk_bytes += other.disk_bytes;
@@ -321,6 +358,7 @@ impl StepReport {
     /// Adds work on pages.
     pub(crate) fn add_work(&mut self, work: PageWork) {
         self.edges += work.edges;
+        self.decoded += work.decoded;
         self.compute_ns += work.compute_ns;
         self.check_ns += work.check_ns;
     }
@@ -379,4 +417,32 @@ pub fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Long runs keep few reports, which add up to the run.
+    #[test]
+    fn very_many_supersteps_are_summed_up() {
+        let mut report = RunReport::default();
+        for superstep in 0..5 * STEPS_MAX as u32 + 3 {
+            report.push(StepReport { superstep, edges: superstep.into(), pages: 1, ..StepReport::default() });
+            assert!(report.steps.len() <= STEPS_MAX);
+            if report.supersteps == STEPS_MAX as u64 {
+                assert_eq!((report.supersteps_a_step, report.steps.len()), (1, STEPS_MAX));
+            }
+        }
+        let RunReport { supersteps, supersteps_a_step, ref steps, .. } = report;
+        assert_eq!((supersteps, supersteps_a_step), (5 * STEPS_MAX as u64 + 3, 8));
+        assert_eq!(steps.len() as u64, supersteps.div_ceil(8));
+        for (number, step) in (0..).zip(steps) {
+            let first = 8 * number;
+            let count = (supersteps - u64::from(first)).min(8);
+            let edges = (0..count).map(|more| u64::from(first) + more).sum::<u64>();
+            assert_eq!((step.superstep, step.pages, step.edges), (first, count, edges));
+        }
+        assert_eq!(report.total.edges, steps.iter().map(|step| step.edges).sum::<u64>());
+    }
 }

@@ -200,7 +200,7 @@ fn measure(
             graph.as_str().into(),
             work.name().into(),
             mode.into(),
-            over(|finished| finished.report.steps.len() as f64).into(),
+            over(|finished| finished.report.supersteps as f64).into(),
             over(|finished| finished.report.steps.iter().filter(|step| step.disk_bytes > 0).count() as f64).into(),
             over(|finished| finished.report.total.pages as f64).into(),
             over(|finished| finished.report.total.disk_bytes as f64 / 1e6).into(),

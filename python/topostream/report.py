@@ -46,7 +46,7 @@ class Report(Mapping[str, Any]):
     @property
     def supersteps(self) -> int:
         """The number of supersteps."""
-        return len(self._fields["steps"])
+        return int(self._fields["supersteps"])
 
     @property
     def edges_per_second(self) -> float:

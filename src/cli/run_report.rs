@@ -23,8 +23,8 @@ pub fn run_report(report: &RunReport) -> String {
     let mut header = vec!["step", "lists", "edges", "pages", "cached", "read", "GB/s", "time s"];
     header.extend(waits.iter().map(|(name, _)| *name));
     let mut rows: Vec<Vec<String>> = Vec::new();
-    let shown = steps_shown();
-    let left_out = report.steps.len().saturating_sub(shown);
+    let (shown, each) = (steps_shown().min(report.steps.len()), report.supersteps_a_step.max(1));
+    let left_out = report.supersteps.saturating_sub(shown as u64 * each);
     for step in report.steps.iter().take(shown) {
         rows.push(step_row(step.superstep.to_string(), step, &waits));
     }
@@ -33,10 +33,10 @@ pub fn run_report(report: &RunReport) -> String {
     }
     rows.push(step_row("all".into(), &report.total, &waits));
     let table = if report.steps.is_empty() { String::new() } else { lean_table(&header, &rows) };
-    let more = match left_out {
-        0 => String::new(),
-        _ => format!("{} more supersteps, which --verbose shows\n", count(left_out as u64)),
-    };
+    let mut more = if each > 1 { format!("each line sums up {} supersteps\n", count(each)) } else { String::new() };
+    if left_out > 0 {
+        writeln!(more, "{} more supersteps, which --verbose shows", count(left_out)).ok();
+    }
     table
         + &more
         + &transfers(report)
@@ -123,7 +123,7 @@ fn network(report: &RunReport) -> String {
     };
     let rows = report.ranks.iter().enumerate().map(row);
     let StepReport { network_bytes, network_ns, .. } = report.total;
-    let supersteps = report.steps.len().max(1) as u64;
+    let supersteps = report.supersteps.max(1);
     table(&["rank", "devices", "pages", "read", "sent", "received", "network s"], rows)
         + &format!(
             "network: {} in all, {} a superstep; rank 0 sent, received or waited for {} s\n",

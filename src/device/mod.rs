@@ -66,6 +66,8 @@ pub struct PageDone {
 pub struct PageWork {
     /// Neighbours in the lists that were opened.
     pub edges: u64,
+    /// Lists and neighbours that CPUs have decoded from packed pages.
+    pub decoded: u64,
     /// Nanoseconds of edge functions.
     pub compute_ns: u64,
     /// Nanoseconds of checking pages.
@@ -75,6 +77,7 @@ pub struct PageWork {
 impl std::ops::AddAssign for PageWork {
     fn add_assign(&mut self, other: Self) {
         self.edges += other.edges;
+        self.decoded += other.decoded;
         self.compute_ns += other.compute_ns;
         self.check_ns += other.check_ns;
     }
@@ -93,6 +96,8 @@ pub struct StepEnd {
     pub exchange: ExchangeWork,
     /// Nanoseconds of the vertex phase or the census, by the device's clock.
     pub vertex_ns: u64,
+    /// Vertices that vertex phases of CPUs went over.
+    pub phase_vertices: u64,
 }
 
 /// Supersteps that a device has run without the engine.

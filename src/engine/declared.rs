@@ -142,12 +142,20 @@ pub fn check_shared(algorithm: &dyn Algorithm, has_in_lists: bool) -> Result<()>
     }
 }
 
-/// Checks that a superstep's visit is one that the algorithm has declared: devices are prepared for those only.
+/// Checks that a superstep's visit is one that the algorithm has declared: devices are prepared for those only. Checks
+/// the sets of its vertex phase, too.
 ///
 /// # Errors
-/// [`Error::Parameter`] if it is not declared.
+/// [`Error::Parameter`] if it is not declared, or if a set is not a bit attribute.
 pub fn check_step(algorithm: &dyn Algorithm, graph: &Graph, step: &Step) -> Result<()> {
     let Step { superstep, direction, visit, .. } = *step;
+    if let Some(places) = algorithm.phase_within(step) {
+        let declared = algorithm.attributes(graph.has_in_lists);
+        if let Some(place) = places.iter().find(|&&place| !is_set(&declared, place)) {
+            let message = format!("`phase_within` names attribute {place}, which is not a bit attribute");
+            return Err(Error::Parameter(format!("{}: {message}", algorithm.name())));
+        }
+    }
     if step.is_among(&algorithm.visits(graph.has_in_lists), algorithm.is_traversal()) {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use crate::team::{Assignment, Strategy};
 use topostream_formats::{Direction, Store};
 
 /// Returns the predicted time of a finished run, for the pages and edges that it had: equation 2 of GTS. Returns `None`
-/// if a device of the run has not been measured.
+/// if a device of the run has not been measured, or if there were too many supersteps to report each.
 pub fn explain(
     rates: &Rates,
     algorithm: &dyn Algorithm,
@@ -17,6 +17,9 @@ pub fn explain(
     options: &EngineOptions,
     report: &RunReport,
 ) -> Option<Prediction> {
+    if report.supersteps_a_step > 1 {
+        return None;
+    }
     let work = measured(algorithm, store, report);
     let profile = |name: &str, share: f64| {
         let memory_bytes = (!name.starts_with("cpu, ")).then_some(u64::MAX);

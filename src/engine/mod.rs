@@ -333,7 +333,7 @@ impl Session<'_> {
         let mut report = self.begin_report();
         let started = Instant::now();
         let (mut step, mut active) = self.start()?;
-        let mut before = None;
+        let (mut before, mut last) = (None, None);
         report.initialise_ns = elapsed_ns(started);
         self.spans.phase("initialise", started, 0);
         while let Some(next) = step {
@@ -347,12 +347,11 @@ impl Session<'_> {
                     step_report.iteration =
                         self.algorithm.iteration(&self.graph, &superstep.step, &superstep.end.summary);
                     step_report.active = self.algorithm.is_traversal().then_some(active);
-                    active = superstep.end.summary.activated;
                     before = Some(superstep.end.summary);
-                    report.total.add(&step_report);
+                    (last, active) = (step_report.direction, superstep.end.summary.activated);
+                    report.push(step_report);
                     self.show(&superstep.step, &report.total);
                     observer(&step_report);
-                    report.steps.push(step_report);
                     // The observer may have cancelled the run. Ranks agree on that first.
                     if self.is_cancelled() && self.options.ranks().is_none() {
                         return Err(Error::Interrupted);
@@ -361,7 +360,6 @@ impl Session<'_> {
                 step = ahead.next;
                 continue;
             }
-            let last = report.steps.last().and_then(|step| step.direction);
             let before_it = before.as_ref().map(|summary| (summary, last));
             let (now, mut step_report, summary) = self.superstep(now, before_it).await?;
             if let Some(checkpoints) = &self.options.checkpoints {
@@ -370,10 +368,10 @@ impl Session<'_> {
             step_report.active = self.algorithm.is_traversal().then_some(active);
             active = summary.activated;
             step_report.iteration = self.algorithm.iteration(&self.graph, &now, &summary);
-            report.total.add(&step_report);
+            last = step_report.direction;
+            report.push(step_report);
             self.show(&now, &report.total);
             observer(&step_report);
-            report.steps.push(step_report);
             step = self.algorithm.next(&self.graph, &now, &summary);
             before = Some(summary);
         }
@@ -433,7 +431,8 @@ impl Session<'_> {
         let (mut report, intervals) = visit.await?;
         let vertex_phase = Instant::now();
         self.tell_ranks();
-        let StepEnd { summary, work, transfer, exchange, vertex_ns } = self.device.end(step)?;
+        let StepEnd { summary, work, transfer, exchange, vertex_ns, phase_vertices } = self.device.end(step)?;
+        report.phase_vertices = phase_vertices;
         (report.exchanged_bytes, report.exchange_ns) = (exchange.bytes, exchange.ns);
         report.add_work(work);
         report.transfer.add(&transfer);

@@ -84,6 +84,18 @@ pub struct Groups {
     pub is_smallest: bool,
 }
 
+/// What a superstep takes in which few vertices are active: of algorithms that go from neighbour to neighbour, so that
+/// they take about as many supersteps as there are hops between the vertices that are farthest apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SmallSteps {
+    /// The lists of these vertices are read.
+    Lists,
+    /// Their lists are read, and the vertex phase goes over all vertices.
+    Vertices,
+    /// All lists are read.
+    AllLists,
+}
+
 /// The ends of an edge that an edge function writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
@@ -303,6 +315,12 @@ pub trait Algorithm: Send + Sync + 'static {
         Supersteps::Unknown
     }
 
+    /// What a superstep takes in which few vertices are active, if the number of supersteps grows with the lengths of
+    /// paths and nothing else limits it: the basis of warnings about long graphs.
+    fn small_steps(&self) -> Option<SmallSteps> {
+        None
+    }
+
     /// The first superstep; by default the first of [`visits`](Self::visits).
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         let (direction, visit) = *self.visits(graph.has_in_lists).first()?;
@@ -323,6 +341,14 @@ pub trait Algorithm: Send + Sync + 'static {
     /// algorithms that are not traversals.
     fn vertex_phase(&self, _state: &State, _step: &Step, _vertices: Range<u64>) -> Scalars {
         Scalars::default()
+    }
+
+    /// The bit attributes, by index in the declaration, that hold every vertex for which the
+    /// [vertex phase](Self::vertex_phase) of a superstep does or counts anything; `None` if that may be any vertex.
+    /// Devices may pass over the others, so that a superstep in which little happens costs little however large the
+    /// graph is. Sums must then be whole numbers: they are added in any order.
+    fn phase_within(&self, _step: &Step) -> Option<&'static [usize]> {
+        None
     }
 
     /// The next superstep, or `None` when the algorithm is done. By default a traversal continues with the last of

@@ -172,8 +172,9 @@ impl Bits {
         });
     }
 
-    /// Calls `take` with each word of 64 vertices that has vertices of `range`, and the bits of those that are in the
-    /// set (or, with `inverted`, that are not, and may be inserted).
+    /// Calls `take` with words of 64 vertices that have vertices of `range`, and the bits of those that are in the set
+    /// (or, with `inverted`, that are not, and may be inserted). Blocks of 4096 vertices of which none is in the set are
+    /// passed over.
     #[inline(always)]
     pub(crate) fn for_each_word_in(
         &self,
@@ -192,7 +193,15 @@ impl Bits {
             return;
         }
         let flip = if inverted { u64::MAX } else { 0 };
-        for word in first / 64..=last / 64 {
+        let mut word = first / 64;
+        while word <= last / 64 {
+            if !inverted && word.is_multiple_of(64) && self.is_blank(word / 64) {
+                match self.next_block(u64::from(word / 64)) {
+                    Some(block) => word = block as u32 * 64,
+                    None => return,
+                }
+                continue;
+            }
             let mut rest = self.words[word as usize].load(Relaxed) ^ flip;
             if word == first / 64 {
                 rest &= u64::MAX << (first % 64);
@@ -201,6 +210,41 @@ impl Bits {
                 rest &= u64::MAX >> (63 - last % 64);
             }
             take(word as usize, rest);
+            word += 1;
+        }
+    }
+
+    /// Whether the summary says that no vertex of a block is in the set.
+    #[inline(always)]
+    fn is_blank(&self, block: u32) -> bool {
+        self.summary[block as usize / 64].load(Relaxed) >> (block % 64) & 1 == 0
+    }
+
+    /// The number of vertices of a range that are in the set, and the sum of `value` over them; `None` if there are more
+    /// than `count`. Takes time proportional to `count`.
+    pub(crate) fn few_of(
+        &self,
+        count: u64,
+        range: RangeInclusive<u32>,
+        value: impl Fn(u32) -> u64,
+    ) -> Option<(u64, u64)> {
+        let (first, last) = range.into_inner();
+        let (mut at, mut found, mut sum) = (u64::from(first), 0, 0);
+        while let Some(vertex) = self.next_set(at).filter(|&vertex| vertex <= last.into()) {
+            if found == count {
+                return None;
+            }
+            (at, found, sum) = (vertex + 1, found + 1, sum + value(vertex as u32));
+        }
+        Some((found, sum))
+    }
+
+    /// Corrects the summary of a block from which vertices have been removed. Nobody may add vertices of the block
+    /// meanwhile.
+    fn settle(&self, block: u64) {
+        let words = (block * WORD) as usize..((block + 1) * WORD).min(self.words.len() as u64) as usize;
+        if self.words[words].iter().all(|word| word.load(Relaxed) == 0) {
+            self.summary[(block / WORD) as usize].fetch_and(!(1 << (block % WORD)), Relaxed);
         }
     }
 
@@ -294,6 +338,47 @@ impl Bits {
     }
 }
 
+/// Several sets over the same vertices, as one: for work on the vertices that are in any of them.
+pub(crate) struct Union<'a>(pub Vec<&'a Bits>);
+
+impl Union<'_> {
+    /// The blocks of 4096 vertices that have vertices of `vertices`, and may have some of the sets.
+    pub(crate) fn blocks(&self, vertices: &Range<u64>) -> Vec<u64> {
+        let (first, end) = (vertices.start / BLOCK, vertices.end.div_ceil(BLOCK));
+        let mut blocks = Vec::new();
+        for at in first / WORD..end.div_ceil(WORD) {
+            let mut rest = self.0.iter().fold(0, |any, set| any | set.summary[at as usize].load(Relaxed));
+            while rest != 0 {
+                blocks.push(at * WORD + u64::from(rest.trailing_zeros()));
+                rest &= rest - 1;
+            }
+        }
+        blocks.retain(|block| (first..end).contains(block));
+        blocks
+    }
+
+    /// Calls `take` with ranges of whole words that hold all vertices of a block that are in any of the sets, cut to
+    /// `vertices`; then corrects the summaries, since `take` may have removed some. It may add vertices of its range,
+    /// and nobody else may add vertices of the block.
+    pub(crate) fn for_each_run(&self, block: u64, vertices: &Range<u64>, mut take: impl FnMut(Range<u64>)) {
+        let words = self.0.first().map_or(0, |set| set.words.len() as u64);
+        let any = |at: u64| self.0.iter().any(|set| set.words[at as usize].load(Relaxed) != 0);
+        let (mut at, end) = (block * WORD, ((block + 1) * WORD).min(words));
+        while at < end {
+            let first = at;
+            while at < end && any(at) {
+                at += 1;
+            }
+            let run = (first * WORD).max(vertices.start)..(at * WORD).min(vertices.end);
+            if !run.is_empty() {
+                take(run);
+            }
+            at += 1;
+        }
+        self.0.iter().for_each(|set| set.settle(block));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -342,10 +427,61 @@ mod tests {
                 }
                 prop_assert_eq!(found, set.iter().copied().filter(|v| range.contains(v)).collect());
             }
+            let some: Vec<u64> = set.range(a.min(b)..=a.max(b)).map(|&vertex| vertex.into()).collect();
+            let within = some.len() as u64;
+            for count in [0, 1, within.saturating_sub(1), within, within + 1] {
+                let expected = (count >= within).then(|| (within, some.iter().sum()));
+                prop_assert_eq!(bits.few_of(count, a.min(b)..=a.max(b), u64::from), expected);
+            }
             let sum: u64 = set.iter().map(|&vertex| u64::from(vertex)).sum();
             prop_assert_eq!(bits.census(u64::from), (set.len() as u64, sum));
             bits.clear();
             prop_assert_eq!(bits.next_set(0), None);
+        }
+
+        /// Runs cover the vertices of all sets in a range, and little else; removed vertices are forgotten by the
+        /// summary, and added ones are not.
+        #[test]
+        fn unions_are_visited_by_runs(
+            len in 1u64..40_000,
+            draws in prop::collection::vec((any::<u32>(), any::<bool>()), 0..60),
+            bounds in (any::<u64>(), any::<u64>()),
+            keep: bool,
+        ) {
+            let sets = [Bits::new(len), Bits::new(len)];
+            let mut all = BTreeSet::new();
+            for (draw, second) in draws {
+                let vertex = draw % len as u32;
+                sets[usize::from(second)].insert(vertex);
+                all.insert(u64::from(vertex));
+            }
+            let (a, b) = (bounds.0 % len, bounds.1 % len);
+            let range = a.min(b)..a.max(b) + 1;
+            let union = Union(sets.iter().collect());
+            let mut found = BTreeSet::new();
+            for block in union.blocks(&range) {
+                union.for_each_run(block, &range, |run| {
+                    for vertex in run {
+                        assert!(all.range(vertex / 64 * 64..vertex / 64 * 64 + 64).next().is_some() && found.insert(vertex));
+                        sets.iter().for_each(|set| set.remove(vertex as u32));
+                        if keep {
+                            sets[1].insert(vertex as u32);
+                        }
+                    }
+                });
+            }
+            let expected: BTreeSet<u64> = all.range(range.clone()).copied().collect();
+            prop_assert!(found.is_superset(&expected) && found.iter().all(|vertex| range.contains(vertex)));
+            if !keep {
+                all.retain(|vertex| !found.contains(vertex));
+            }
+            let blocks: BTreeSet<u64> = all.iter().map(|vertex| vertex / BLOCK).collect();
+            let near = range.start / BLOCK..range.end.div_ceil(BLOCK);
+            let left: Vec<u64> = blocks.into_iter().filter(|block| near.contains(block)).collect();
+            prop_assert_eq!(union.blocks(&range), left);
+            if keep {
+                found.iter().for_each(|&vertex| assert_eq!(sets[1].next_set(vertex), Some(vertex)));
+            }
         }
     }
 }

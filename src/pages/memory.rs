@@ -58,6 +58,8 @@ pub struct Decoders {
 pub(crate) const PROGRAM_BYTES: u64 = 24 << 20;
 /// The minimum number of frames of a run: two to compute on and two to read into.
 pub const FRAMES_MIN: u32 = 4;
+/// Places in frames are multiples of this, in bytes.
+const PLACE_UNIT: u64 = 4096;
 /// The maximum number of bytes in flight on a stripe.
 const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
@@ -98,12 +100,11 @@ impl MemoryPlan {
             read_bytes: out.read_bytes(algorithm.needs_weights()),
             stripes: store.stripe_count() as u32,
         };
-        let left = memory_bytes.saturating_sub(plan.total_bytes());
-        let image_frame_bytes = out.image_bytes() + u64::from(weights);
-        let room = buffer_bytes.unwrap_or(left).min(left);
-        if out.image_bytes() > plan.place_bytes && decoders.alone && room / image_frame_bytes >= pages {
-            (plan.place_bytes, plan.frame_bytes) = (out.image_bytes(), image_frame_bytes);
+        if decoders.alone && out.image_bytes() > 0 {
+            plan.keep_images(out, pages, decoders.threads, memory_bytes, buffer_bytes);
         }
+        let left = memory_bytes.saturating_sub(plan.total_bytes());
+        let room = buffer_bytes.unwrap_or(left).min(left);
         let frames = room / plan.frame_bytes;
         if frames < FRAMES_MIN.into() || buffer_bytes.is_some_and(|buffer| buffer > left) {
             let buffer = buffer_bytes.unwrap_or(0).max(u64::from(FRAMES_MIN) * plan.frame_bytes);
@@ -111,6 +112,31 @@ impl MemoryPlan {
         }
         plan.frames = frames.min(pages + IN_FLIGHT_MAX as u64).max(FRAMES_MIN.into()) as u32;
         Ok(plan)
+    }
+
+    /// Makes frames keep the plain images of packed pages if there is room for all of them. A place that is larger than
+    /// a page has an image: those of small graphs are smaller than their pages.
+    fn keep_images(
+        &mut self,
+        out: &Topology,
+        pages: u64,
+        threads: usize,
+        memory_bytes: u64,
+        buffer_bytes: Option<u64>,
+    ) {
+        // A page is decoded from a copy.
+        let copy_bytes = u64::from(out.page_bytes()).saturating_sub(out.image_bytes());
+        let place_bytes = out.image_bytes().max(self.place_bytes + PLACE_UNIT);
+        let plan = Self {
+            decoding_bytes: self.decoding_bytes + threads as u64 * copy_bytes,
+            frame_bytes: self.frame_bytes - self.place_bytes + place_bytes,
+            place_bytes,
+            ..*self
+        };
+        let left = memory_bytes.saturating_sub(plan.total_bytes());
+        if buffer_bytes.unwrap_or(left).min(left) / plan.frame_bytes >= pages.max(FRAMES_MIN.into()) {
+            *self = plan;
+        }
     }
 
     /// The sum of all parts, in bytes.

@@ -22,6 +22,7 @@
 mod assumed;
 mod choose;
 mod environment;
+mod long;
 mod machines;
 mod memory;
 mod model;
@@ -31,6 +32,7 @@ mod work;
 pub use assumed::{Assumed, GraphSize};
 pub use choose::{choose, shares};
 pub use environment::{DeviceProfile, Environment, UserOptions, disks};
+pub use long::LongPaths;
 pub use machines::{Crossing, MachineShare, Machines, Network};
 pub use memory::{DeviceNeeds, Needs};
 pub use model::{Prediction, Terms, Wall, predict};

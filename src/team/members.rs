@@ -187,6 +187,7 @@ impl Team {
             all.work += end.work;
             all.transfer.add(&end.transfer);
             all.vertex_ns = all.vertex_ns.max(end.vertex_ns);
+            all.phase_vertices += end.phase_vertices;
             self.reports[device].pages += end.transfer.resident_pages;
             self.account(device, &end.work);
         }

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     fn work(edges: u64, compute_ns: u64) -> PageWork {
-        PageWork { edges, compute_ns, check_ns: 0 }
+        PageWork { edges, compute_ns, ..PageWork::default() }
     }
 
     #[test]

@@ -36,6 +36,7 @@ use topostream_oracles as reference;
 mod refusals;
 mod scc;
 mod searches;
+mod shapes;
 #[cfg(target_os = "linux")]
 mod threads;
 mod weighted_pagerank;

@@ -306,7 +306,7 @@ impl<'a> Bench<'a> {
             row.name.into(),
             row.sample.needs.name.into(),
             case.order.name().into(),
-            streamed.report.steps.len().to_string().into(),
+            streamed.report.supersteps.to_string().into(),
             (streamed.report.total.disk_bytes as f64 / 1e6).into(),
             over(|round| round.buffered_ns / 1e6).into(),
             over(|round| round.disk_ns / 1e6).into(),

@@ -92,7 +92,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     for (store, work) in [(&grid, Small::Search), (&grid, Small::Cores), (&rmat, Small::Cores), (&rmat, Small::Strong)]
     {
         let (reports, first) = measure(bench, store, work)?;
-        let steps = reports[0].steps.len() as f64;
+        let steps = reports[0].supersteps as f64;
         let us = |ns: u64| ns as f64 / 1e3 / steps;
         let wall = over_runs(&reports, |report| us(report.wall_ns));
         table.row(vec![

@@ -31,8 +31,8 @@ mod numbers;
 pub use numbers::{Number, NumberColumn};
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Contents, Ends, Graph, Integers, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary,
-    Table, Visit,
+    Algorithm, Answer, Contents, Ends, Graph, Integers, Kernel, List, Refusal, Scalars, Shader, SmallSteps, State,
+    Step, Summary, Table, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -402,6 +402,10 @@ impl<N: Number> Algorithm for Betweenness<N> {
 
     fn held_bytes(&self) -> u64 {
         self.sources().map_or(0, |sources| 4 * sources.len() as u64)
+    }
+
+    fn small_steps(&self) -> Option<SmallSteps> {
+        Some(SmallSteps::Vertices)
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

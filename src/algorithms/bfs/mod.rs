@@ -17,8 +17,8 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Alternative, Answer, Ends, Graph, Integers, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step,
-    Summary, Visit,
+    Algorithm, Alternative, Answer, Ends, Graph, Integers, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps,
+    State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -229,6 +229,10 @@ impl Algorithm for Bfs {
             values.extend(seed(PARENT, |vertex| vertex));
         }
         Seeds { active, values }
+    }
+
+    fn small_steps(&self) -> Option<SmallSteps> {
+        self.hops_max.is_none().then_some(SmallSteps::Lists)
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -15,7 +15,7 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -144,6 +144,10 @@ impl Algorithm for Components {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("components.wgsl");
         Some(Shader::of_program("src/algorithms/components/components.wgsl", text, vec![("BOTH_ENDS", self.directed)]))
+    }
+
+    fn small_steps(&self) -> Option<SmallSteps> {
+        Some(if self.directed { SmallSteps::AllLists } else { SmallSteps::Lists })
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -26,7 +26,8 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Constant, Ends, Graph, Integers, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Constant, Ends, Graph, Integers, Kernel, List, Scalars, Shader, SmallSteps, State, Step,
+    Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -274,6 +275,10 @@ impl Algorithm for KCore {
         let names = ["LEAP_0", "LEAP_1", "LEAP_2", "SEARCH_0", "SEARCH_1", "SEARCH_2", "LONGER"];
         let strides = LEAPS.into_iter().chain(SEARCHES).chain([LONGER]).map(|strides| Constant::U32(strides as u32));
         Some(shader.with_constants(names.into_iter().zip(strides)))
+    }
+
+    fn small_steps(&self) -> Option<SmallSteps> {
+        Some(if self.both_ends() { SmallSteps::AllLists } else { SmallSteps::Vertices })
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

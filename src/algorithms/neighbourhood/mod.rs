@@ -14,7 +14,8 @@ pub mod command;
 use crate::algorithms::bfs::{UNREACHED, check_sources, reached};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step, Summary,
+    Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use std::ops::{ControlFlow, Range};
@@ -122,6 +123,10 @@ impl Algorithm for Neighbourhood {
     fn supersteps(&self) -> Supersteps {
         // A hop reads out-lists and in-lists.
         self.hops_max.map_or(Supersteps::Unknown, |hops| Supersteps::AtMost(hops.saturating_mul(2)))
+    }
+
+    fn small_steps(&self) -> Option<SmallSteps> {
+        self.hops_max.is_none().then_some(SmallSteps::Vertices)
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {

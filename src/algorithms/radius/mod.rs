@@ -43,7 +43,7 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Constant, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Constant, Ends, Graph, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::numbers::mixed;
@@ -397,6 +397,10 @@ impl Algorithm for Radius {
         ];
         let shader = Shader::of_program("src/algorithms/radius/radius.wgsl", text, vec![("WIDE", self.wide)]);
         Some(shader.with_constants(constants))
+    }
+
+    fn small_steps(&self) -> Option<SmallSteps> {
+        Some(SmallSteps::AllLists)
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

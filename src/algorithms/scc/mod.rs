@@ -24,7 +24,7 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -238,6 +238,10 @@ impl Algorithm for Scc {
         [left, 0.0, 0.0, 0.0]
     }
 
+    fn small_steps(&self) -> Option<SmallSteps> {
+        Some(SmallSteps::Lists)
+    }
+
     fn first(&self, _graph: &Graph, totals: Scalars) -> Option<Step> {
         (totals[0] > 0.0).then(|| Mode::Paint.step(0))
     }
@@ -251,6 +255,13 @@ impl Algorithm for Scc {
         let (values, mode) = (Values::of(state), Mode::of(step));
         let next = vertices.map(|vertex| vertex as u32).filter(|&vertex| values.update(vertex, mode));
         [next.map(|vertex| values.visit(vertex)).sum(), 0.0, 0.0, 0.0]
+    }
+
+    fn phase_within(&self, step: &Step) -> Option<&'static [usize]> {
+        match Mode::of(step) {
+            Mode::Paint | Mode::Confirm => Some(&[CHANGED, VISITED]),
+            Mode::FindRoots | Mode::Restart => None,
+        }
     }
 
     fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {

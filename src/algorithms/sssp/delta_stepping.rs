@@ -16,7 +16,7 @@ use super::{Numbers, Relaxing, Sssp};
 use crate::algorithms::relaxation::{self, VALUE, relaxation_wgsl};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use std::io::Read;
@@ -157,6 +157,10 @@ impl Algorithm for DeltaStepping {
         Seeds { active: Vec::new(), values: vec![seed(VALUE, 0), seed(self.visited(), 1)] }
     }
 
+    fn small_steps(&self) -> Option<SmallSteps> {
+        Some(SmallSteps::Lists)
+    }
+
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
         Some(self.step(0, Bucket { end: self.behind(0, 1.0), stride: 1.0 }, false))
     }
@@ -187,6 +191,11 @@ impl Algorithm for DeltaStepping {
             totals[WAITING] += f64::from(waits);
         }
         totals
+    }
+
+    fn phase_within(&self, _step: &Step) -> Option<&'static [usize]> {
+        // The pending vertices and the visited ones, behind what plain shortest paths declare.
+        Some(if self.paths.is_float() { &[2, 3] } else { &[1, 2] })
     }
 
     fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {

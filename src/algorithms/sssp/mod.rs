@@ -30,7 +30,7 @@ use crate::algorithms::relaxation::{self, Relaxation, Rule, VALUE, relaxation_wg
 use crate::algorithms::weights::{INFINITY, NEGATIVE_ZERO};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, SmallSteps, State, Step, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Merge, U32Column, U64Column};
 use crate::model::bits::Bits;
@@ -243,6 +243,10 @@ impl Algorithm for Sssp {
             Numbers::Double => (AttributeType::U64, u32::MAX),
         };
         relaxation::attributes(("dist", of, Merge::Min), unreached, self.weights)
+    }
+
+    fn small_steps(&self) -> Option<SmallSteps> {
+        Some(SmallSteps::Lists)
     }
 
     fn is_monotone(&self) -> bool {

@@ -22,7 +22,7 @@ pub mod command;
 use crate::algorithms::relaxation::{self, Relaxation, Rule, VALUE, relaxation_wgsl};
 use crate::algorithms::weights::{INFINITY, NEGATIVE_ZERO};
 use crate::model::Parameters;
-use crate::model::algorithm::{Algorithm, Answer, Graph, Refusal, Seed, Seeds, Shader, State, Step, Visit};
+use crate::model::algorithm::{Algorithm, Answer, Graph, Refusal, Seed, Seeds, Shader, SmallSteps, State, Step, Visit};
 use crate::model::attributes::{Attribute, AttributeType, Merge, U32Column};
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
@@ -87,6 +87,10 @@ impl Algorithm for Widest {
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         relaxation::attributes(("width", AttributeType::U32, Merge::Max), 0, self.weights)
+    }
+
+    fn small_steps(&self) -> Option<SmallSteps> {
+        Some(SmallSteps::Lists)
     }
 
     fn is_monotone(&self) -> bool {

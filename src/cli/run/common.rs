@@ -2,6 +2,7 @@
 
 use super::checkpoints::{self, CheckpointArgs};
 use super::companions::Companions;
+use super::long::{self, Watch};
 use super::parts::{PartsFolder, own_vertices};
 use super::summary::AnswerSummary;
 use crate::algorithms::command::{Finished, Prepared, Runnable, Shown};
@@ -108,6 +109,8 @@ impl Common {
         let companions = Companions::begin(companions, &*runs, &store, self, cancel)?;
         let format = self.checked_format(&store)?;
         warn_of_hours(&*runs, &store, shorter);
+        long::warn_before(runs.algorithm(), &store);
+        let mut watch = Watch::begin(runs.algorithm(), &store);
         let (folder, output) = self.create_output(format)?;
         let trace = self.trace.as_deref().filter(|_| first).map(TraceFile::create).transpose()?;
         let page = self.report.as_deref().filter(|_| first).map(OutputFile::create).transpose()?;
@@ -119,7 +122,7 @@ impl Common {
         let options = self.options(timeline, cancel).with_rates(rates.clone()).with_checkpoints(checkpoints.clone());
         let options = options.with_progress(progress).with_cluster(ranks::shared()).with_single_run(true);
         let engine = Engine::new(store, options);
-        let run = runs.run(&engine, &mut |_| {}).inspect_err(|error| {
+        let run = runs.run(&engine, &mut |step| watch.see(step)).inspect_err(|error| {
             if matches!(error, Error::Interrupted) {
                 checkpoints::stopped(checkpoints.as_deref());
             }

@@ -4,6 +4,7 @@ mod checkpoints;
 mod common;
 mod companions;
 mod job;
+mod long;
 mod parts;
 mod summary;
 

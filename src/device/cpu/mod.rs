@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Complete, Graph, Scalars, State, Step, Summary, Visit};
 use crate::model::attributes::Attribute;
+use crate::model::bits::Union;
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
 use crate::pages::parts::{PartFinder, ReadCost};
@@ -37,7 +38,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::sync::mpsc;
@@ -45,6 +46,9 @@ use topostream_formats::{Direction, Store};
 
 /// Vertices of a task of the vertex phase; sums are added in the order of tasks.
 const VERTICES_PER_PART: u64 = 1 << 16;
+
+/// Blocks of 4096 vertices from which on a vertex phase over sets runs on the worker threads.
+const BLOCKS_MIN: usize = 16;
 
 /// The CPU device.
 pub struct CpuDevice<A: Algorithm> {
@@ -60,10 +64,27 @@ pub struct CpuDevice<A: Algorithm> {
     lanes: usize,
     /// Finds the parts of pages to read, if parts may be read.
     parts: Option<PartFinder>,
+    /// What the calling thread may still process itself in this superstep.
+    here: Here,
+    /// Pages that it has processed.
+    done_here: Vec<PageDone>,
     done: mpsc::UnboundedReceiver<Report>,
     /// Cloned for each job; removed when the device is dropped.
     running: Option<Running>,
     ended: Receiver<Infallible>,
+}
+
+/// Lists and edges that the calling thread processes itself in a superstep at most: waking another thread and being
+/// woken by it takes as long as some hundred edges.
+#[derive(Clone, Copy, Debug)]
+struct Here {
+    lists: u64,
+    edges: u64,
+}
+
+impl Here {
+    const MOST: Self = Self { lists: 64, edges: 512 };
+    const NOTHING: Self = Self { lists: 0, edges: 0 };
 }
 
 /// The input of a CPU device for a run, except the algorithm.
@@ -105,7 +126,46 @@ impl<A: Algorithm> CpuDevice<A> {
         let (running, gather) = (Some(running), Gather::default());
         let received = exchange.as_deref().map_or_else(Received::default, Received::new);
         let (lanes, parts) = (lanes.max(1), parts.map(PartFinder::new));
-        Self { shared, declared, layout, exchange, received, gather, step, lanes, parts, done, running, ended }
+        let (here, done_here) = (Here::NOTHING, Vec::new());
+        Self {
+            shared,
+            declared,
+            layout,
+            exchange,
+            received,
+            gather,
+            step,
+            lanes,
+            parts,
+            here,
+            done_here,
+            done,
+            running,
+            ended,
+        }
+    }
+
+    /// Processes a page on the calling thread, if the superstep visits so few of its lists that another thread would
+    /// take longer to wake up; returns the page otherwise. A long superstep over many pages, with a few lists on each,
+    /// is none of these.
+    fn process_here(&mut self, task: PageTask) -> Option<PageTask> {
+        let Some((lists, edges)) = self.shared.few_lists(&task, &self.step, self.here.lists) else {
+            return Some(task);
+        };
+        if edges > self.here.edges {
+            self.here = Here::NOTHING;
+            return Some(task);
+        }
+        match self.shared.run_here(task, &self.step) {
+            Report::Done(page) => {
+                let edges = page.result.as_ref().map_or(0, |work| work.edges);
+                self.here.lists -= lists;
+                self.here.edges = self.here.edges.saturating_sub(edges);
+                self.done_here.push(page);
+            }
+            panicked @ Report::Panicked(_) => self.shared.tell(panicked),
+        }
+        None
     }
 
     /// Runs work on the worker threads; turns a panic of the algorithm into an error.
@@ -135,12 +195,35 @@ impl<A: Algorithm> CpuDevice<A> {
         };
         let parts = 0..(own.end - own.start).div_ceil(VERTICES_PER_PART);
         let sums: Vec<Scalars> = self.install(|| parts.into_par_iter().map(|number| part(range(number))).collect())?;
-        let mut total = Scalars::default();
-        for sum in sums {
-            total.iter_mut().zip(sum).for_each(|(total, sum)| *total += sum);
-        }
-        Ok(total)
+        Ok(sum(sums))
     }
+
+    /// Runs `part` over all own vertices that are in any of some sets, and over others, and adds the results. A few
+    /// blocks of vertices are processed on the calling thread.
+    fn over_sets(&self, places: &[usize], part: impl Fn(Range<u64>) -> Scalars + Sync) -> Result<Scalars> {
+        let Shared { state, .. } = &*self.shared;
+        let (own, sets) = (&state.part.own, Union(places.iter().map(|&place| state.attributes.bits(place)).collect()));
+        let of_block = |&block: &u64| {
+            let mut sums = Vec::new();
+            sets.for_each_run(block, own, |vertices| sums.push(part(vertices)));
+            sum(sums)
+        };
+        let blocks = sets.blocks(own);
+        if blocks.len() < BLOCKS_MIN {
+            let done = catch_unwind(AssertUnwindSafe(|| sum(blocks.iter().map(of_block))));
+            return done.map_err(|panic| self.panicked(panic_message(&*panic)));
+        }
+        let sums: Vec<Scalars> = self.install(|| blocks.par_iter().map(of_block).collect())?;
+        Ok(sum(sums))
+    }
+}
+
+fn sum(terms: impl IntoIterator<Item = Scalars>) -> Scalars {
+    let mut total = Scalars::default();
+    for term in terms {
+        total.iter_mut().zip(term).for_each(|(total, term)| *total += term);
+    }
+    total
 }
 
 impl<A: Algorithm> Device for CpuDevice<A> {
@@ -184,6 +267,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
 
     fn begin(&mut self, step: &Step) -> Result<()> {
         self.step = Arc::new(*step);
+        self.here = Here::MOST;
         Ok(())
     }
 
@@ -203,37 +287,48 @@ impl<A: Algorithm> Device for CpuDevice<A> {
     }
 
     fn submit(&mut self, task: PageTask) {
+        let Some(task) = self.process_here(task) else { return };
         let running = self.running.as_ref().expect("taken when the device is dropped");
         self.shared.submit(running, task, Arc::clone(&self.step));
     }
 
     fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>> {
+        let here = !self.done_here.is_empty();
+        done.append(&mut self.done_here);
         let mut reports = Vec::new();
-        self.done.poll_recv_many(context, &mut reports, 64).map(|_| {
-            for report in reports {
-                match report {
-                    Report::Done(page) => done.push(page),
-                    Report::Panicked(message) => return Err(self.panicked(message)),
-                }
+        let polled = self.done.poll_recv_many(context, &mut reports, 64);
+        for report in reports {
+            match report {
+                Report::Done(page) => done.push(page),
+                Report::Panicked(message) => return Poll::Ready(Err(self.panicked(message))),
             }
-            Ok(())
-        })
+        }
+        if here { Poll::Ready(Ok(())) } else { polled.map(|_| Ok(())) }
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
         let begun = Instant::now();
         let Shared { algorithm, state, .. } = &*self.shared;
+        let passed = AtomicU64::new(0);
         let summary = if state.is_traversal() {
             self.census(step)
         } else {
-            let phase = |vertices| algorithm.vertex_phase(state, step, vertices);
-            Summary { totals: self.over_vertices(phase)?, ..Summary::default() }
+            let phase = |vertices: Range<u64>| {
+                passed.fetch_add(vertices.end - vertices.start, Ordering::Relaxed);
+                algorithm.vertex_phase(state, step, vertices)
+            };
+            let totals = match algorithm.phase_within(step) {
+                Some(places) => self.over_sets(places, phase)?,
+                None => self.over_vertices(phase)?,
+            };
+            Summary { totals, ..Summary::default() }
         };
         let put = std::mem::take(&mut self.gather.put);
         if !put.is_empty() {
             self.install(|| put.iter().for_each(|one| self.make(one)))?;
         }
-        Ok(StepEnd { summary, vertex_ns: begun.elapsed().as_nanos() as u64, ..StepEnd::default() })
+        let (vertex_ns, phase_vertices) = (begun.elapsed().as_nanos() as u64, passed.into_inner());
+        Ok(StepEnd { summary, vertex_ns, phase_vertices, ..StepEnd::default() })
     }
 
     fn save(&mut self, _next: &Step, look: &mut dyn FnMut(&State, Range<u64>)) -> Result<()> {

@@ -28,10 +28,10 @@ use tokio::sync::mpsc;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::chunks::ChunkSet;
 use topostream_formats::directory::DirectoryEntry;
-use topostream_formats::packed::{PackedPage, PartialPage};
+use topostream_formats::packed::{PackedPage, PartialPage, UNIT};
 use topostream_formats::page::{Page, PageDefect, weights};
 use topostream_formats::with_neighbours;
-use topostream_formats::{Error, Result, Store, Topology};
+use topostream_formats::{Direction, Error, Result, Store, Topology};
 
 /// Edges of a segment; pages with more than twice as many are split.
 const SEGMENT_EDGES: u32 = 1 << 18;
@@ -81,6 +81,7 @@ struct SharedPage {
     step: Arc<Step>,
     segments: u32,
     edges: AtomicU64,
+    decoded: AtomicU64,
     compute_ns: AtomicU64,
     check_ns: u64,
     /// Why a segment could not be decoded.
@@ -92,6 +93,34 @@ impl<A: Algorithm> Shared<A> {
     pub fn submit(self: &Arc<Self>, running: &Running, task: PageTask, step: Arc<Step>) {
         let more = running.clone();
         self.spawn(running, move |shared| shared.begin_page(&more, task, step));
+    }
+
+    /// The number of lists of a page that a superstep visits, and of their neighbours as far as these are known, if it
+    /// visits at most `lists` and nothing else has to be done with the page than to visit them.
+    pub fn few_lists(&self, task: &PageTask, step: &Step, lists: u64) -> Option<(u64, u64)> {
+        let Selection::In(visited) = self.selection(step) else { return None };
+        let (topology, entry) = (self.topology(task), self.entry(task));
+        if lists == 0 || task.fresh || entry.run > 0 || (topology.image_bytes() > 0 && !self.keeps_images(task)) {
+            return None;
+        }
+        // The lengths of in-lists are not known.
+        let out = topology.direction() == Direction::Out;
+        let degree = |vertex| if out { self.state.graph.out_degree(vertex).into() } else { 1 };
+        visited.few_of(lists, entry.start_vertex..=entry.start_vertex + (entry.slot_count - 1), degree)
+    }
+
+    /// Processes a page on the calling thread.
+    pub fn run_here(&self, task: PageTask, step: &Step) -> Report {
+        let started = Instant::now();
+        let result = match catch_unwind(AssertUnwindSafe(|| self.run(&task, step, None))) {
+            Ok(result) => result,
+            Err(panic) => return Report::Panicked(panic_message(&*panic)),
+        };
+        let edges = result.as_ref().map_or(0, |work| work.edges);
+        let detail = Detail { page: Some(task.page), edges, ..Detail::default() };
+        self.span(Lane::HostKernels, self.algorithm.name(), started, detail);
+        let result = result.map(|work| PageWork { compute_ns: elapsed_ns(started), ..work });
+        Report::Done(PageDone { page: task.page, frame: task.frame, kept: false, result })
     }
 
     fn spawn(self: &Arc<Self>, running: &Running, job: impl FnOnce(&Arc<Self>) + Send + 'static) {
@@ -109,14 +138,14 @@ impl<A: Algorithm> Shared<A> {
     /// Checks a page, and processes it or its first segment; the other segments become jobs.
     fn begin_page(self: &Arc<Self>, running: &Running, mut task: PageTask, step: Arc<Step>) {
         let started = Instant::now();
-        match catch_unwind(AssertUnwindSafe(|| self.check(&mut task))) {
-            Ok(Ok(())) => {}
+        let decoded = match catch_unwind(AssertUnwindSafe(|| self.check(&mut task))) {
+            Ok(Ok(decoded)) => AtomicU64::new(decoded),
             Ok(Err(error)) => {
                 let done = PageDone { page: task.page, frame: task.frame, kept: false, result: Err(error) };
                 return self.tell(Report::Done(done));
             }
             Err(panic) => return self.tell(Report::Panicked(panic_message(&*panic))),
-        }
+        };
         let check_ns = elapsed_ns(started);
         if task.fresh {
             self.span(Lane::Checks, "check", started, Detail::page(task.page, self.unchecked_bytes(&task)));
@@ -124,7 +153,7 @@ impl<A: Algorithm> Shared<A> {
         let edges = self.entry(&task).edge_count;
         let segments = if edges > 2 * SEGMENT_EDGES { edges.div_ceil(SEGMENT_EDGES) } else { 1 };
         let (edges, compute_ns, defect) = (AtomicU64::new(0), AtomicU64::new(0), OnceLock::new());
-        let page = Arc::new(SharedPage { task, step, segments, edges, compute_ns, check_ns, defect });
+        let page = Arc::new(SharedPage { task, step, segments, edges, decoded, compute_ns, check_ns, defect });
         for number in 1..segments {
             let page = Arc::clone(&page);
             self.spawn(running, move |shared| shared.work_segment(page, number));
@@ -138,8 +167,11 @@ impl<A: Algorithm> Shared<A> {
             // Before the page is dropped, so that the device receives the panic first.
             self.tell(Report::Panicked(panic_message(&*panic)));
         }
-        let Some(SharedPage { task, edges, compute_ns, check_ns, defect, .. }) = Arc::into_inner(page) else { return };
-        let work = PageWork { edges: edges.into_inner(), compute_ns: compute_ns.into_inner(), check_ns };
+        let Some(SharedPage { task, edges, decoded, compute_ns, check_ns, defect, .. }) = Arc::into_inner(page) else {
+            return;
+        };
+        let (edges, decoded, compute_ns) = (edges.into_inner(), decoded.into_inner(), compute_ns.into_inner());
+        let work = PageWork { edges, decoded, compute_ns, check_ns };
         let result = defect.into_inner().map_or(Ok(work), Err);
         self.tell(Report::Done(PageDone { page: task.page, frame: task.frame, kept: false, result }));
     }
@@ -147,19 +179,20 @@ impl<A: Algorithm> Shared<A> {
     fn run_segment(&self, page: &SharedPage, number: u32) {
         let started = Instant::now();
         let result = self.run(&page.task, &page.step, (page.segments > 1).then(|| segment(number, page.segments)));
-        let edges = result.unwrap_or_else(|error| {
+        let PageWork { edges, decoded, .. } = result.unwrap_or_else(|error| {
             // Neighbours of packed pages are checked when they are decoded. The first defect is reported.
             page.defect.set(error).ok();
-            0
+            PageWork::default()
         });
         page.edges.fetch_add(edges, Ordering::Relaxed);
+        page.decoded.fetch_add(decoded, Ordering::Relaxed);
         let detail = Detail { page: Some(page.task.page), edges, ..Detail::default() };
         self.span(Lane::HostKernels, self.algorithm.name(), started, detail);
         page.compute_ns.fetch_add(elapsed_ns(started), Ordering::Relaxed);
     }
 
     /// Ignores that the device may have been dropped.
-    fn tell(&self, report: Report) {
+    pub fn tell(&self, report: Report) {
         self.report.send(report).ok();
     }
 
@@ -178,30 +211,32 @@ impl<A: Algorithm> Shared<A> {
         &self.topology(task).directory().entries()[task.page.page.index()]
     }
 
-    /// Checks a page that has just been read, and decodes it in its frame if that keeps plain images.
-    fn check(&self, task: &mut PageTask) -> Result<()> {
+    /// Checks a page that has just been read, and decodes it in its frame if that keeps plain images. Returns the
+    /// number of lists and neighbours that it has decoded.
+    fn check(&self, task: &mut PageTask) -> Result<u64> {
         if !task.fresh {
-            return Ok(());
+            return Ok(0);
         }
         let topology = self.topology(task);
         if let Parts::Chunks(unchecked) = task.frame.unchecked() {
             let table = topology.chunks().expect("pages of which parts are read have chunks");
             let checked = table.check(task.page.page, self.packed(task), unchecked);
-            return checked.map_err(|defect| topology.page_error(task.page.page, false, defect));
+            return checked.map(|()| 0).map_err(|defect| topology.page_error(task.page.page, false, defect));
         }
         let weights = self.weights.then(|| task.frame.weights());
         topology.check(task.page.page, self.packed(task), weights, &self.store.page_context(topology))?;
         if !self.keeps_images(task) {
-            return Ok(());
+            return Ok(0);
         }
         let context = self.store.page_context(topology);
-        let mut packed = self.images.take(topology.image_bytes())?;
+        let mut packed = self.images.take(topology.image_bytes().max(topology.page_bytes().into()))?;
         packed[..self.packed(task).len()].copy_from_slice(self.packed(task));
         let number = task.page.page;
         let frame = Arc::get_mut(&mut task.frame).expect("a device that keeps images shares its frames with nobody");
         let bytes = &packed[..topology.page_bytes() as usize];
         let image = &mut frame.bytes_mut()[..topology.image_bytes() as usize];
-        let decoded = context.open_plain(bytes, number.0, image).map(drop);
+        let decoded =
+            context.open_plain(bytes, number.0, image).map(|page| decoded_of(&page, page.header().edge_count));
         self.images.give(packed);
         decoded.map_err(|defect| topology.page_error(number, false, defect))
     }
@@ -224,21 +259,26 @@ impl<A: Algorithm> Shared<A> {
         &task.frame.page()[..self.topology(task).page_bytes() as usize]
     }
 
-    /// Runs the step's edge function over a page, or over the edges of a segment.
-    fn run(&self, task: &PageTask, step: &Step, segment: Option<Range<u32>>) -> Result<u64> {
+    /// Runs the step's edge function over a page, or over the edges of a segment; returns the work without its time.
+    fn run(&self, task: &PageTask, step: &Step, segment: Option<Range<u32>>) -> Result<PageWork> {
         let topology = self.topology(task);
         if topology.image_bytes() == 0 || self.keeps_images(task) {
-            let page = Page::open(task.frame.page(), self.store.manifest().encoding.plain());
+            let place = task.frame.page();
+            let bytes = if self.keeps_images(task) { &place[..topology.image_bytes() as usize] } else { place };
+            let page = Page::open(bytes, self.store.manifest().encoding.plain());
             let page = page.map_err(|defect| topology.page_error(task.page.page, false, defect))?;
-            return Ok(self.run_lists(task, step, (page, None), segment));
+            let edges = self.run_lists(task, step, (page, None), segment);
+            return Ok(PageWork { edges, ..PageWork::default() });
         }
         let mut image = self.images.take(topology.image_bytes())?;
-        let edges = self.decode(task, step, segment.as_ref(), &mut image).and_then(|units| {
+        let work = self.decode(task, step, segment.as_ref(), &mut image).and_then(|units| {
             let page = Page::open(&image, self.store.manifest().encoding.plain())?;
-            Ok(self.run_lists(task, step, (page, Some(&units)), segment))
+            let decoded = decoded_of(&page, units.iter().map(|units| UNIT as u32 * (units.end - units.start)).sum());
+            let edges = self.run_lists(task, step, (page, Some(&units)), segment);
+            Ok(PageWork { edges, decoded, ..PageWork::default() })
         });
         self.images.give(image);
-        edges.map_err(|defect| topology.page_error(task.page.page, false, defect))
+        work.map_err(|defect| topology.page_error(task.page.page, false, defect))
     }
 
     /// Decodes the slots of a packed page, and the neighbours of the lists that the step visits; returns their units.
@@ -321,6 +361,11 @@ impl<A: Algorithm> Shared<A> {
             Visit::Without(attribute) => Selection::NotIn(self.state.attributes.bits(attribute)),
         }
     }
+}
+
+/// The lists of a plain image, and so many of its neighbours.
+fn decoded_of(page: &Page<'_>, neighbours: u32) -> u64 {
+    u64::from(page.header().slot_count) + u64::from(neighbours)
 }
 
 /// The edges of a segment. The last one is open-ended, so that empty lists after the last edge are visited too.

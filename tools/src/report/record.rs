@@ -43,6 +43,12 @@ pub struct RunRecord {
     /// The directories that pages were read from.
     #[serde(default)]
     pub stripes: Vec<Stripe>,
+    /// The number of supersteps; 0 in older reports.
+    #[serde(default)]
+    pub supersteps: u64,
+    /// The number of supersteps that each of `steps` sums up; 0 in older reports.
+    #[serde(default)]
+    pub supersteps_a_step: u64,
     /// The supersteps.
     pub steps: Vec<Step>,
     /// The plan of main memory.
@@ -54,6 +60,13 @@ pub struct RunRecord {
     /// The summary of the answer.
     #[serde(default)]
     pub answer: Answer,
+}
+
+impl RunRecord {
+    /// The number of supersteps.
+    pub fn superstep_count(&self) -> u64 {
+        self.supersteps.max(self.steps.len() as u64)
+    }
 }
 
 /// A superstep, or the sum of several; times in nanoseconds.

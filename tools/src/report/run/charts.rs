@@ -51,13 +51,11 @@ impl<'a> Supersteps<'a> {
 
     /// What a bar or dot stands for, where it is more than a superstep.
     fn each(&self, what: &str) -> String {
-        match supersteps_of_a_group(self.record) {
+        match supersteps_of_a_group(self.record) as u64 * self.record.supersteps_a_step.max(1) {
             1 => String::new(),
-            several => format!(
-                " Of {} supersteps, each {what} {}.",
-                count(self.record.steps.len() as u64),
-                count(several as u64)
-            ),
+            several => {
+                format!(" Of {} supersteps, each {what} {}.", count(self.record.superstep_count()), count(several))
+            }
         }
     }
 

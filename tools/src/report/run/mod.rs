@@ -49,7 +49,7 @@ fn subtitle(record: &RunRecord) -> String {
 
 fn tiles(record: &RunRecord) -> Vec<Tile> {
     let total = &record.total;
-    let supersteps = record.steps.len() as u64;
+    let supersteps = record.superstep_count();
     let speed = 1e9 * ratio(total.edges as f64, record.wall_ns as f64);
     let teps = record.traversed_edges.map(|edges| 1e9 * ratio(edges as f64, record.wall_ns as f64));
     let read = match total.disk_bytes {
@@ -91,6 +91,6 @@ fn tiles(record: &RunRecord) -> Vec<Tile> {
 fn footer(record: &RunRecord) -> String {
     match &record.origin {
         Some(origin) => format!("topostream {} · {}", origin.version, origin.commit),
-        None => format!("topostream · {} supersteps", count(record.steps.len() as u64)),
+        None => format!("topostream · {} supersteps", count(record.superstep_count())),
     }
 }

@@ -318,7 +318,7 @@ fn digest(context: &mut Context, (found, times): (&[u8], &[u8]), all_pages: u64)
     let vertex_kernels_ns = union_ns(&mut others.clone()) as u64;
     let transfer = Transfer { resident_pages: pages, vertex_kernels_ns, ..Transfer::default() };
     let exchange = ExchangeWork { bytes: 0, ns: union_ns(&mut messages) as u64 };
-    let end = StepEnd { summary, work, transfer, exchange, vertex_ns: vertex_kernels_ns };
+    let end = StepEnd { summary, work, transfer, exchange, vertex_ns: vertex_kernels_ns, ..StepEnd::default() };
     Ok(JointEnd { end, pages, ..JointEnd::default() })
 }
 
