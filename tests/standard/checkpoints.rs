@@ -233,6 +233,8 @@ fn double_precision_from_device_to_device() {
     let engine = keeping(&store, &one_cpu().with_cancel(Arc::clone(&cancel)), folder.path()).unwrap();
     let stopped = engine.run_observed(paths, &mut |_: &StepReport| cancel.store(true, Relaxed));
     assert!(matches!(stopped, Err(Error::Interrupted)));
+    // The folder is free again.
+    drop(engine);
     let engine = keeping(&store, &one_cpu(), folder.path()).unwrap();
     let Err(error) = engine.run(paths.in_single()) else { panic!("distances of another precision") };
     assert!(error.to_string().contains("precision: Double in the checkpoint, Single in this run"), "{error}");

@@ -22,7 +22,7 @@ const BEGIN: usize = 100;
 const UNTOUCHED: u32 = 0xdead_beef;
 
 fn attributes() -> Vec<Attribute> {
-    use AttributeType::{Bit, F32, U32, U64};
+    use AttributeType::{Bit, F32, U32};
     let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
     vec![
         attribute("near", U32, Role::Writable, Merge::Min),
@@ -37,7 +37,17 @@ fn attributes() -> Vec<Attribute> {
         attribute("count", U32, Role::Accumulated, Merge::Add),
         attribute("shut", Bit, Role::Writable, Merge::Or),
         attribute("reached", Bit, Role::Accumulated, Merge::Activation),
+    ]
+}
+
+/// 64-bit integers, of two words each.
+fn wide() -> Vec<Attribute> {
+    use AttributeType::{Bit, U32, U64};
+    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
+    vec![
         attribute("least", U64, Role::Writable, Merge::Min),
+        attribute("met", Bit, Role::Writable, Merge::Or),
+        attribute("near", U32, Role::Writable, Merge::Min),
         attribute("most", U64, Role::Accumulated, Merge::Max),
     ]
 }
@@ -299,8 +309,8 @@ fn cases(gpu: &Gpu) -> Vec<Case> {
         Case::new(gpu, attributes(), part(24_650..all, true), 24_576..all, 14),
         Case::new(gpu, attributes(), part(16_384..16_385, true), 16_384..16_385, 20),
         whole(of(&[AttributeType::U32]), 8_192..24_576),
-        whole(of(&[AttributeType::U64]), 0..24_576),
-        Case::new(gpu, of(&[AttributeType::U64, AttributeType::Bit]), part(9_000..33_333, true), 8_192..33_333, 15),
+        whole(wide(), 0..24_576),
+        Case::new(gpu, wide(), part(9_000..33_333, true), 8_192..33_333, 15),
         whole(of(&[AttributeType::Bit]), 0..all),
         whole(Vec::new(), 0..30_000),
         whole(followers(), 0..all),
