@@ -67,8 +67,8 @@ pub struct RunReport {
     pub supersteps: u64,
     /// The number of supersteps that each of `steps` sums up: 1, or a power of two in runs of very many.
     pub supersteps_a_step: u64,
-    /// The supersteps: each of them, or sums of consecutive ones, with the number, the direction and the active vertices
-    /// of the first.
+    /// The supersteps: each of them, or sums of consecutive ones, with the number, the direction and the active
+    /// vertices of the first.
     pub steps: Vec<StepReport>,
 }
 

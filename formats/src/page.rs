@@ -221,21 +221,19 @@ impl<'a> Page<'a> {
     /// # Errors
     /// A defect, if header and slots do not describe a page of this size, or pages are packed.
     pub fn open(bytes: &'a [u8], encoding: Encoding) -> Result<Self, PageDefect> {
-        PageDefect::unless(!encoding.is_packed(), "a page that is not packed, or a plain image", "a packed page")?;
+        let plain = !encoding.is_packed();
+        PageDefect::unless_with(plain, || "a page that is not packed, or a plain image", || "a packed page".into())?;
         let whole = bytes.len() >= HEADER_BYTES + 2 * SLOT_BYTES && bytes.len().is_multiple_of(SLOT_BYTES);
-        PageDefect::unless(whole, "a page", format!("{} bytes", bytes.len()))?;
+        PageDefect::unless_with(whole, || "a page", || format!("{} bytes", bytes.len()))?;
         let aligned = bytes.as_ptr().align_offset(align_of::<u32>()) == 0;
-        PageDefect::unless(aligned, "a page in aligned memory", format!("address {:p}", bytes.as_ptr()))?;
+        PageDefect::unless_with(aligned, || "a page in aligned memory", || format!("address {:p}", bytes.as_ptr()))?;
         let header: PageHeader = bytemuck::pod_read_unaligned(&bytes[..HEADER_BYTES]);
         let page = Self { bytes, header, width_bytes: encoding.width_bytes() };
         let need = HEADER_BYTES as u64
             + u64::from(header.edge_count) * page.width_bytes as u64
             + (u64::from(header.slot_count) + 1) * SLOT_BYTES as u64;
-        PageDefect::unless(
-            need <= bytes.len() as u64,
-            format!("at most {} bytes of records and slots", bytes.len()),
-            format!("{need}"),
-        )?;
+        let room = || format!("at most {} bytes of records and slots", bytes.len());
+        PageDefect::unless_with(need <= bytes.len() as u64, room, || need.to_string())?;
         Ok(page)
     }
 

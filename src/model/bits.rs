@@ -173,8 +173,8 @@ impl Bits {
     }
 
     /// Calls `take` with words of 64 vertices that have vertices of `range`, and the bits of those that are in the set
-    /// (or, with `inverted`, that are not, and may be inserted). Blocks of 4096 vertices of which none is in the set are
-    /// passed over.
+    /// (or, with `inverted`, that are not, and may be inserted). Blocks of 4096 vertices of which none is in the set
+    /// are passed over.
     #[inline(always)]
     pub(crate) fn for_each_word_in(
         &self,
@@ -220,8 +220,8 @@ impl Bits {
         self.summary[block as usize / 64].load(Relaxed) >> (block % 64) & 1 == 0
     }
 
-    /// The number of vertices of a range that are in the set, and the sum of `value` over them; `None` if there are more
-    /// than `count`. Takes time proportional to `count`.
+    /// The number of vertices of a range that are in the set, and the sum of `value` over them; `None` if there are
+    /// more than `count`. Takes time proportional to `count`.
     pub(crate) fn few_of(
         &self,
         count: u64,
@@ -331,12 +331,18 @@ impl Bits {
             at = self.next_block(found + 1);
         }
         let add = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
-        if blocks.len() < 16 {
+        if blocks.len() < BLOCKS_MIN {
             return blocks.into_iter().map(block).fold((0, 0), add);
         }
         install(&|| blocks.par_iter().map(|&at| block(at)).reduce(|| (0, 0), add))
     }
 }
+
+/// Up to this many vertices of a word are visited one by one, not with all others of the word.
+const FEW: u32 = 8;
+
+/// Blocks of 4096 vertices from which on it pays to wake other threads.
+pub(crate) const BLOCKS_MIN: usize = 64;
 
 /// Several sets over the same vertices, as one: for work on the vertices that are in any of them.
 pub(crate) struct Union<'a>(pub Vec<&'a Bits>);
@@ -357,24 +363,33 @@ impl Union<'_> {
         blocks
     }
 
-    /// Calls `take` with ranges of whole words that hold all vertices of a block that are in any of the sets, cut to
+    /// Calls `take` with ranges that hold all vertices of a block that are in any of the sets, and few others, cut to
     /// `vertices`; then corrects the summaries, since `take` may have removed some. It may add vertices of its range,
     /// and nobody else may add vertices of the block.
     pub(crate) fn for_each_run(&self, block: u64, vertices: &Range<u64>, mut take: impl FnMut(Range<u64>)) {
         let words = self.0.first().map_or(0, |set| set.words.len() as u64);
-        let any = |at: u64| self.0.iter().any(|set| set.words[at as usize].load(Relaxed) != 0);
-        let (mut at, end) = (block * WORD, ((block + 1) * WORD).min(words));
-        while at < end {
-            let first = at;
-            while at < end && any(at) {
-                at += 1;
-            }
-            let run = (first * WORD).max(vertices.start)..(at * WORD).min(vertices.end);
+        let any = |at: u64| self.0.iter().fold(0, |any, set| any | set.words[at as usize].load(Relaxed));
+        let mut cut = |run: Range<u64>| {
+            let run = run.start.max(vertices.start)..run.end.min(vertices.end);
             if !run.is_empty() {
                 take(run);
             }
-            at += 1;
+        };
+        let mut run = 0..0;
+        for at in block * WORD..((block + 1) * WORD).min(words) {
+            let mut rest = any(at);
+            if rest.count_ones() > FEW {
+                run = if run.end == at * WORD { run.start } else { at * WORD }..(at + 1) * WORD;
+                continue;
+            }
+            cut(std::mem::take(&mut run));
+            while rest != 0 {
+                let vertex = at * WORD + u64::from(rest.trailing_zeros());
+                cut(vertex..vertex + 1);
+                rest &= rest - 1;
+            }
         }
+        cut(run);
         self.0.iter().for_each(|set| set.settle(block));
     }
 }
@@ -462,7 +477,9 @@ mod tests {
             for block in union.blocks(&range) {
                 union.for_each_run(block, &range, |run| {
                     for vertex in run {
-                        assert!(all.range(vertex / 64 * 64..vertex / 64 * 64 + 64).next().is_some() && found.insert(vertex));
+                        let word = all.range(vertex / WORD * WORD..(vertex / WORD + 1) * WORD).count();
+                        let near = all.contains(&vertex) || word > FEW as usize;
+                        assert!(near && found.insert(vertex), "{vertex}");
                         sets.iter().for_each(|set| set.remove(vertex as u32));
                         if keep {
                             sets[1].insert(vertex as u32);

@@ -36,10 +36,15 @@ pub struct LongPaths {
 impl LongPaths {
     /// Returns what a run may take, if no degree of the graph speaks against long paths and these would take long.
     pub fn of(algorithm: &dyn Algorithm, store: &Store) -> Option<Self> {
+        Self::at_size(algorithm, store, 1)
+    }
+
+    /// The same for a graph like that of the store, and so many times as large.
+    pub fn at_size(algorithm: &dyn Algorithm, store: &Store, times: u64) -> Option<Self> {
         let manifest = store.manifest();
         let lists = [Some(&manifest.out), manifest.in_lists.as_ref()];
         let degree_max = lists.into_iter().flatten().map(|lists| lists.degree_max).max()?;
-        Self::in_graph(algorithm.small_steps()?, degree_max, store.vertices(), store.edges())
+        Self::in_graph(algorithm.small_steps()?, degree_max, times * store.vertices(), times * store.edges())
     }
 
     fn in_graph(small: SmallSteps, degree_max: u32, vertices: u64, edges: u64) -> Option<Self> {

@@ -25,6 +25,8 @@ struct Own {
     visits: Vec<(Direction, Visit)>,
     first: (Direction, Visit),
     seeds: Seeds,
+    /// The sets of its vertex phase, if there are any.
+    phase: &'static [usize],
     traversal: bool,
     text: &'static str,
     panics: Panics,
@@ -103,6 +105,10 @@ impl Algorithm for Own {
         Scalars::default()
     }
 
+    fn phase_within(&self, _step: &Step) -> Option<&'static [usize]> {
+        (!self.phase.is_empty()).then_some(self.phase)
+    }
+
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         if self.of != AttributeType::U32 {
             return Vec::new();
@@ -125,7 +131,8 @@ pub const ALL: (Direction, Visit) = (Direction::Out, Visit::All);
 
 fn sound() -> Own {
     let (of, seeds) = (AttributeType::U32, Seeds::default());
-    Own { of, merge: None, visits: vec![ALL], first: ALL, seeds, traversal: false, text: TEXT, panics: Panics::Nowhere }
+    let (visits, phase, panics) = (vec![ALL], &[][..], Panics::Nowhere);
+    Own { of, merge: None, visits, first: ALL, seeds, phase, traversal: false, text: TEXT, panics }
 }
 
 pub fn graph() -> EdgeList {
@@ -178,6 +185,8 @@ fn contradictory_declarations_are_refused() {
         (Own { first: (Direction::In, Visit::None), ..sound() }, "which `visits` does not name"),
         (Own { visits: vec![frontier], first: none, traversal: true, ..sound() }, "which `visits` does not name"),
         (Own { visits: vec![frontier, none], first: frontier, traversal: true, ..sound() }, "has no vertex phase"),
+        (Own { phase: &[0], ..sound() }, "`phase_within` names attribute 0, which is not a bit attribute"),
+        (Own { of: AttributeType::Bit, phase: &[0, 7], ..sound() }, "`phase_within` names attribute 7"),
         (Own { seeds: seed(50, 0), ..sound() }, "vertex 50 does not exist: the graph has 50 vertices"),
         (Own { seeds: seed(0, 3), ..sound() }, "a seed sets attribute 3"),
         (Own { seeds: Seeds { active: vec![1], values: Vec::new() }, ..sound() }, "starts with active vertices"),

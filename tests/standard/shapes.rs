@@ -20,6 +20,9 @@ use topostream_tools::format::FormatOptions;
 /// decoded, with room to spare.
 const PRICES: [f64; 4] = [5e3, 8.0, 2.0, 3.0];
 
+/// The vertices of graphs on which every algorithm is to be done in time.
+const MILLION: u32 = 1_000_000;
+
 /// Nanoseconds of two cores a vertex: ten seconds for a million vertices.
 const LIMIT: f64 = 2e4;
 
@@ -79,7 +82,7 @@ fn engine(store: &TestStore, threads: usize) -> Engine {
 /// the run that it may: by default for few vertices, and with `TOPOSTREAM_TESTS=all` for a million.
 #[test]
 fn every_algorithm_is_done_with_every_shape_in_time_or_it_is_said() {
-    let vertices = if thorough() { 1_000_000 } else { 10_000 };
+    let vertices = if thorough() { MILLION } else { 10_000 };
     let mut said = Vec::new();
     for (name, edges) in SHAPES {
         for shuffled in [false, true] {
@@ -93,7 +96,8 @@ fn every_algorithm_is_done_with_every_shape_in_time_or_it_is_said() {
                 let parsed = entry.arguments.read(sample.arguments.split_whitespace()).unwrap();
                 let Prepared { runs, .. } = parsed.prepare(engine.store(), &engine.options().cancel).unwrap();
                 let what = format!("{} {}, {name}, shuffled: {shuffled}", entry.name, sample.arguments);
-                if runs.algorithm().is_some_and(|algorithm| LongPaths::of(algorithm, engine.store()).is_some()) {
+                let long = |algorithm| LongPaths::at_size(algorithm, engine.store(), u64::from(MILLION / vertices));
+                if runs.algorithm().and_then(long).is_some() {
                     said.push(what);
                     continue;
                 }
@@ -104,10 +108,10 @@ fn every_algorithm_is_done_with_every_shape_in_time_or_it_is_said() {
             }
         }
     }
-    // Searches take microseconds a superstep, which is said of longer graphs only.
-    let fast = ["bfs ", "sssp ", "widest ", "scc ", "components ,"];
+    // Searches take microseconds a superstep: they have to be in time.
+    let fast = ["bfs ", "sssp ", "widest ", "scc "];
     assert_eq!(said.iter().find(|what| fast.iter().any(|fast| what.starts_with(fast))), None);
-    assert_eq!(said.is_empty(), !thorough(), "{said:?}");
+    assert!(said.iter().any(|what| what.starts_with("radius")), "{said:?}");
 }
 
 /// A page is decoded once, however many supersteps visit it, in small graphs too: their plain images are smaller than
@@ -138,16 +142,16 @@ fn small_supersteps_pass_over_vertices() {
     let graph = graph(SHAPES[0].1, vertices, true);
     let store = store(&graph, &topostream::algorithms::command::DIRECTED);
     let report = engine(&store, 2).run(Scc).unwrap().report;
-    assert!(report.supersteps > u64::from(vertices / 2), "{}", report.supersteps);
-    // Each list that is visited, and each vertex that is reached, brings a word of 64 vertices.
+    assert!(report.supersteps > u64::from(vertices / 10), "{}", report.supersteps);
+    // Each list that is visited, and each vertex that is reached, may bring seven others of its word of 64 vertices.
     let RunReport { supersteps, total, .. } = report;
-    let most = 2 * 64 * (total.edges + supersteps) + 100 * u64::from(vertices);
+    let most = 2 * 8 * (total.edges + supersteps) + 100 * u64::from(vertices);
     assert!(total.phase_vertices <= most, "{} of {most} in {supersteps} supersteps", total.phase_vertices);
     assert!(most < supersteps * u64::from(vertices) / 10, "the limit says nothing");
 }
 
-/// Two threads that share the lists of a page do not make a long run longer: labels would stop between their shares, and
-/// go on from there a vertex at a time.
+/// Two threads that share the lists of a page do not make a run endless: labels stop between their shares, and go on
+/// from there a vertex at a time.
 #[test]
 fn the_lists_of_a_page_are_shared_by_threads_without_a_cliff() {
     if !thorough() {

@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Complete, Graph, Scalars, State, Step, Summary, Visit};
 use crate::model::attributes::Attribute;
-use crate::model::bits::Union;
+use crate::model::bits::{BLOCKS_MIN, Union};
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
 use crate::pages::parts::{PartFinder, ReadCost};
@@ -46,9 +46,6 @@ use topostream_formats::{Direction, Store};
 
 /// Vertices of a task of the vertex phase; sums are added in the order of tasks.
 const VERTICES_PER_PART: u64 = 1 << 16;
-
-/// Blocks of 4096 vertices from which on a vertex phase over sets runs on the worker threads.
-const BLOCKS_MIN: usize = 16;
 
 /// The CPU device.
 pub struct CpuDevice<A: Algorithm> {
@@ -75,7 +72,7 @@ pub struct CpuDevice<A: Algorithm> {
 }
 
 /// Lists and edges that the calling thread processes itself in a superstep at most: waking another thread and being
-/// woken by it takes as long as some hundred edges.
+/// woken by it takes as long as a thousand edges.
 #[derive(Clone, Copy, Debug)]
 struct Here {
     lists: u64,
@@ -83,7 +80,7 @@ struct Here {
 }
 
 impl Here {
-    const MOST: Self = Self { lists: 64, edges: 512 };
+    const MOST: Self = Self { lists: 256, edges: 2048 };
     const NOTHING: Self = Self { lists: 0, edges: 0 };
 }
 
@@ -150,6 +147,7 @@ impl<A: Algorithm> CpuDevice<A> {
     /// is none of these.
     fn process_here(&mut self, task: PageTask) -> Option<PageTask> {
         let Some((lists, edges)) = self.shared.few_lists(&task, &self.step, self.here.lists) else {
+            self.here = if task.fresh { self.here } else { Here::NOTHING };
             return Some(task);
         };
         if edges > self.here.edges {
