@@ -195,7 +195,7 @@ impl Algorithm for DeltaStepping {
 
     fn phase_within(&self, _step: &Step) -> Option<&'static [usize]> {
         // The pending vertices and the visited ones, behind what plain shortest paths declare.
-        Some(if self.paths.is_float() { &[2, 3] } else { &[1, 2] })
+        Some(if self.is_float() { &[2, 3] } else { &[1, 2] })
     }
 
     fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
