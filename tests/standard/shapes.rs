@@ -11,7 +11,7 @@ use topostream::algorithms::{Bfs, Components, Scc};
 use topostream::device::DeviceChoice;
 use topostream::predict::LongPaths;
 use topostream::report::RunReport;
-use topostream::{Engine, EngineOptions, VertexId};
+use topostream::{Engine, EngineOptions};
 use topostream_formats::edge::WeightType;
 use topostream_formats::random::SplitMix64;
 use topostream_tools::format::FormatOptions;

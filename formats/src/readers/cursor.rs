@@ -137,13 +137,22 @@ pub(super) fn integer(word: &[u8]) -> Option<u64> {
     digits(word).filter(|&(_, length)| length == word.len()).map(|(value, _)| value)
 }
 
+/// The expectation for an integer weight that is too large. Rounding would make time stamps alike.
+const WEIGHT_TOO_LARGE: &str = "an integer weight from 0 to 4294967295 (--weight-type ignore leaves out a column that \
+                                is no weight, such as a time stamp; --weight-type f32 rounds larger numbers to 24 bits)";
+
 /// The bits of a weight.
 #[inline(always)]
 pub(super) fn weight(word: &[u8], weight_type: WeightType) -> Result<u32, Expected> {
     match weight_type {
-        WeightType::U32 => integer(word)
-            .and_then(|value| u32::try_from(value).ok())
-            .ok_or(Cow::Borrowed("an integer weight from 0 to 4294967295 (pass --weight-type f32 for other numbers)")),
+        WeightType::U32 => integer(word).and_then(|value| u32::try_from(value).ok()).ok_or_else(|| {
+            match word.iter().all(u8::is_ascii_digit) {
+                true => Cow::Borrowed(WEIGHT_TOO_LARGE),
+                false => {
+                    Cow::Borrowed("an integer weight from 0 to 4294967295 (pass --weight-type f32 for other numbers)")
+                }
+            }
+        }),
         WeightType::F32 => {
             let value = std::str::from_utf8(word).ok().and_then(|text| text.parse::<f32>().ok());
             value
@@ -183,7 +192,8 @@ mod tests {
     #[test]
     fn weights_of_both_types() {
         assert_eq!(weight(b"4294967295", WeightType::U32), Ok(u32::MAX));
-        assert!(weight(b"4294967296", WeightType::U32).unwrap_err().contains("--weight-type f32"));
+        assert!(weight(b"1082008561000", WeightType::U32).unwrap_err().contains("--weight-type ignore"));
+        assert!(weight(b"-1", WeightType::U32).unwrap_err().contains("--weight-type f32"));
         assert!(weight(b"0.5", WeightType::U32).is_err());
         assert_eq!(weight(b"-0.5", WeightType::F32), Ok((-0.5f32).to_bits()));
         assert_eq!(weight(b"7", WeightType::F32), Ok(7f32.to_bits()));

@@ -133,8 +133,8 @@ fn count(line: &[u8]) -> usize {
 #[cold]
 fn not_a_weight(expected: Expected) -> Expected {
     format!(
-        "{expected} in the third column, which has the weights (--weight-type ignore reads the first two columns and no \
-         more; --columns 1,3 or 1,2,4 chooses others)"
+        "{expected} in the third column, which has the weights (--columns 1,3 or 1,2,4 chooses others, --weight-type \
+         ignore reads the first two and no more)"
     )
     .into()
 }

@@ -155,6 +155,8 @@ fn headers_over_names_are_no_edges() {
     reads("t.csv", "follower,followee\nann,bob\n", &["ann bob"]);
     reads("t.csv", "User,Friend\nann,bob\n", &["ann bob"]);
     reads("t.csv", "ann,bob\nbob,carol\n", &["ann bob", "bob carol"]);
+    reads("t.csv", "user1,user2\nuser3,user4\n", &["user1 user2", "user3 user4"]);
+    reads("t.txt", "u v\nv w\n", &["u v", "v w"]);
     reads("t.csv", "user,friend\nann,user\nbob,friend\n", &["user friend", "ann user", "bob friend"]);
     let scratch = tempfile::tempdir().unwrap();
     for (text, count) in [

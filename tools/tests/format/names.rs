@@ -15,7 +15,12 @@ use topostream_tools::verify::verify;
 
 /// Makes a store of a CSV file without a header, and of a table of vertices, if there is one.
 fn make(edges: &Path, vertices: Option<&Path>, store: &Path, options: &FormatOptions) -> Result<FormatReport> {
-    let table = TableOptions { header: Some(false), separator: Some(b','), names: true, ..TableOptions::default() };
+    let table = TableOptions {
+        header: Some(false),
+        separator: Some(",".parse().unwrap()),
+        names: true,
+        ..TableOptions::default()
+    };
     let reading = Options { memory_bytes: 8 << 20, ..Options::default() };
     let open = || Table::open(&[InputFile::new(edges)], Kind::Csv, &reading, &table);
     let mut of_vertices = || {

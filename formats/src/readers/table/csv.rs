@@ -202,10 +202,7 @@ fn check_weights(path: &Path, name: &str, place: usize, rows: &[NameList], diale
 
 /// The narrowest type for some weights; none without weights.
 fn stated_weight<'a>(mut weights: impl Iterator<Item = &'a [u8]>) -> Option<WeightType> {
-    let of = |cell: &[u8]| match integer(cell).is_some_and(|value| u32::try_from(value).is_ok()) {
-        true => WeightType::U32,
-        false => WeightType::F32,
-    };
+    let of = |cell: &[u8]| if integer(cell).is_some() { WeightType::U32 } else { WeightType::F32 };
     let first = of(weights.next()?);
     Some(if weights.any(|cell| of(cell) == WeightType::F32) { WeightType::F32 } else { first })
 }

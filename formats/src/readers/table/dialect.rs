@@ -321,6 +321,7 @@ impl Dialect {
             let names = texts(&cells);
             if names.len() == self.width && !roles::pairs(&names).is_empty() {
                 suspects.retain(|&line| line != rest.len());
+                self.notes.retain(|note| !note.starts_with("--header"));
                 self.notes.push(format!("names of columns in the comment in line {}", before.len()));
                 self.header = Some(names);
             }
@@ -462,18 +463,20 @@ fn form_of(
         };
         return Err(Refusal::line(at(0), expected, found));
     }
-    // Most rows must be alike: otherwise this is a text, or a list of neighbours.
-    if split.alike() * 2 <= split.rows.len() {
-        let widths = || split.rows.iter().map(NameList::len);
-        let (least, most) = (widths().min().unwrap_or(0), widths().max().unwrap_or(0));
-        let expected = "rows with the same number of columns: an edge each (lists of neighbours are read as metis or \
-                        graphalytics only)";
-        return Err(Refusal::file(
-            expected,
-            format!("rows of {least} to {most} columns, separated by {}", form.separator),
-        ));
-    }
+    check_alike(&form, &split)?;
     Ok((form, split, notes))
+}
+
+/// Refuses rows of which most differ from the first: a text, or lists of neighbours.
+fn check_alike(form: &Form, split: &Split) -> Result<(), Refusal> {
+    if split.alike() * 2 > split.rows.len() {
+        return Ok(());
+    }
+    let widths = || split.rows.iter().map(NameList::len);
+    let (least, most) = (widths().min().unwrap_or(0), widths().max().unwrap_or(0));
+    let expected = "rows with the same number of columns: an edge each (lists of neighbours are read as metis or \
+                    graphalytics only)";
+    Err(Refusal::file(expected, format!("rows of {least} to {most} columns, separated by {}", form.separator)))
 }
 
 /// The separators to be tried, in order.

@@ -18,22 +18,27 @@ pub(super) enum Header {
 /// Decides about a first row by the rows below.
 ///
 /// It has names if its words are those of edges' ends or weights, if they are words that stand above columns, if words
-/// stand above numbers, or if all cells below have a form of their own, such as `u17`. A cell that comes up again in its
-/// column is no name.
+/// stand above numbers, or if all cells below have a form of their own, such as `u17`. A cell that comes up again below
+/// is no name.
 pub(super) fn of(first: &[String], rows: &[NameList]) -> Header {
     let below = |place: usize| rows.iter().filter_map(move |row| (place < row.len()).then(|| row.get(place)));
-    let comes_again =
-        |place: usize| !first[place].is_empty() && below(place).any(|cell| cell == first[place].as_bytes());
+    // A cell that comes up again, in any column, is a vertex; and so is one of which the number alone differs.
+    let comes_again = |place: usize| {
+        let name = first[place].as_bytes();
+        let of = form(name);
+        let is_same = |cell: &[u8]| cell == name || of.contains(&b'9') && of.len() > 1 && form(cell) == of;
+        !name.is_empty() && (0..first.len()).flat_map(below).any(is_same)
+    };
     let is_number = |cell: &[u8]| !cell.is_empty() && is_number(cell);
     let is_index = || {
         let counts = below(0).zip(0u64..).all(|(cell, row)| integer(cell).is_some_and(|of| of == row || of == row + 1));
         first.first().is_some_and(String::is_empty) && first.len() > 1 && counts
     };
-    if (0..first.len()).any(comes_again) || first.iter().any(|cell| cell.starts_with('{')) {
-        return Header::Row;
-    }
     if !rows.is_empty() && is_index() {
         return Header::Names;
+    }
+    if (0..first.len()).any(comes_again) || first.iter().any(|cell| cell.starts_with('{')) {
+        return Header::Row;
     }
     if first.iter().any(|cell| is_number(cell.as_bytes())) {
         return Header::Row;
@@ -132,6 +137,9 @@ mod tests {
             "ann,book 1\nbob,book 2\ncarol,pen",
             "w,x\ny,z",
             "root,u1\nu1,u2\nu2,u3",
+            "user1,user2\nuser3,user4",
+            "x1,x2\nx2,short",
+            "u,v\nx,u\ny,z",
         ] {
             assert_eq!(of(text), Header::Row, "{text:?}");
         }

@@ -91,11 +91,6 @@ impl Table {
                 let expected = format!("ids that are {}, as in {}", first.id_type.plural(), files[0].path().display());
                 return Err(Error::file(file.path(), expected, head.id_type.plural()));
             }
-            if head.weight.is_some() != first.weight.is_some() {
-                let is = |head: &TableHead| if head.weight.is_some() { "a column of weights" } else { "no weights" };
-                let expected = format!("{}, as in {}", is(first), files[0].path().display());
-                return Err(Error::file(file.path(), expected, is(head)));
-            }
         }
         if id_type == IdType::Integer && (table.names || table.bipartite)
             || heads.iter().any(|head| head.id_type != id_type)
@@ -106,8 +101,7 @@ impl Table {
             let found = format!("ids that are {}", id_type.plural());
             return Err(Error::file(files[0].path(), "ids that are strings or integers for --bipartite", found));
         }
-        let is_float = heads.iter().any(|head| head.weight == Some(WeightType::F32));
-        let weights = first.weight.map(|_| if is_float { WeightType::F32 } else { WeightType::U32 });
+        let weights = common_weights(files, &heads)?;
         let prefixes = if table.bipartite { sides(first) } else { Default::default() };
         let bytes = files.iter().map(InputFile::bytes).sum::<Result<Option<u64>>>()?;
         let name = |file: &InputFile| file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -272,6 +266,18 @@ impl Table {
     pub fn is_read_once(&self) -> bool {
         self.files.iter().any(|file| file.is_pipe().unwrap_or(false))
     }
+}
+
+/// The type of the weights of all files: they all have some, or none has.
+fn common_weights(files: &[InputFile], heads: &[TableHead]) -> Result<Option<WeightType>> {
+    let first = &heads[0];
+    let is = |head: &TableHead| if head.weight.is_some() { "a column of weights" } else { "no weights" };
+    if let Some(place) = heads.iter().position(|head| head.weight.is_some() != first.weight.is_some()) {
+        let expected = format!("{}, as in {}", is(first), files[0].path().display());
+        return Err(Error::file(files[place].path(), expected, is(&heads[place])));
+    }
+    let is_float = heads.iter().any(|head| head.weight == Some(WeightType::F32));
+    Ok(first.weight.map(|_| if is_float { WeightType::F32 } else { WeightType::U32 }))
 }
 
 /// The prefixes of the ids of both columns.
