@@ -86,20 +86,17 @@ fn levels(graph: &Graph) -> HashMap<u64, f64> {
     levels
 }
 
-/// The least vertex of each vertex's component: labels propagate until none changes. Vertices are compared by their
-/// internal id, as in the program.
+/// The smallest id of each vertex's component: labels propagate until none changes.
 fn components(graph: &Graph) -> HashMap<u64, f64> {
-    let place: HashMap<u64, usize> = graph.ids.iter().enumerate().map(|(at, &id)| (id, at)).collect();
-    let mut labels: Vec<usize> = (0..graph.ids.len()).collect();
+    let mut labels: HashMap<u64, u64> = graph.ids.iter().map(|&id| (id, id)).collect();
     loop {
         let before = labels.clone();
         for (source, dest, _) in &graph.edges {
-            let (source, dest) = (place[source], place[dest]);
             let least = labels[source].min(labels[dest]);
-            (labels[source], labels[dest]) = (least, least);
+            labels.extend([(*source, least), (*dest, least)]);
         }
         if labels == before {
-            return graph.ids.iter().zip(labels).map(|(&id, label)| (id, graph.ids[label] as f64)).collect();
+            return labels.into_iter().map(|(id, label)| (id, label as f64)).collect();
         }
     }
 }

@@ -100,7 +100,8 @@ fn of_whole(file: &InputFile, has_columns: bool) -> Result<Kind> {
     }
     // Properties files are recognised by name, but those of WebGraph have it too.
     if strip(path).extension().is_some_and(|extension| extension == "properties") {
-        let foreign = head_of(file).ok().and_then(|head| of_signature(Some("properties"), &head));
+        let head = if path.is_file() { head_of(file).ok() } else { None };
+        let foreign = head.and_then(|head| of_signature(Some("properties"), &head));
         return foreign.map_or(Ok(Kind::Graphalytics), |foreign| Err(foreign.refuse(path)));
     }
     by_content(file, named, has_columns)

@@ -62,7 +62,9 @@ struct Entry {
 /// # Errors
 /// If the archive has no edge list, or several; if it is damaged.
 pub(super) fn resolve(file: &InputFile) -> Result<InputFile> {
-    if file.is_member() || file.is_table() || file.path().is_dir() || is_prefix(file.path()) {
+    // Graphalytics is recognised by name, and is no pipe: nothing of one is waited for.
+    let is_properties = strip(file.path()).extension().is_some_and(|extension| extension == "properties");
+    if file.is_member() || file.is_table() || is_properties || file.path().is_dir() || is_prefix(file.path()) {
         return Ok(file.clone());
     }
     file.resolved(|| {

@@ -115,11 +115,12 @@ pub(in super::super) fn of_signature(extension: Option<&str>, head: &[u8]) -> Op
     if let Some(&(_, what, way)) = MAGIC.iter().find(|(magic, ..)| text.starts_with(magic)) {
         return Some(Foreign { what, way });
     }
-    of_binary(extension, head).or_else(|| of_first_words(text)).or_else(|| match extension {
+    let by_name = match extension {
         Some("lgl") => Some(LGL),
         Some("rb" | "rsa" | "rua" | "psa" | "pua" | "hb") => Some(HARWELL_BOEING),
         _ => None,
-    })
+    };
+    of_binary(extension, head).or_else(|| of_first_words(text)).or(by_name)
 }
 
 /// Binary formats without a magic number of their own.

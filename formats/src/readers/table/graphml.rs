@@ -259,12 +259,7 @@ impl Document {
                 return Err(Error::file(&self.path, "edges with two ends", "a hyperedge, which is not read"));
             }
             "edge" => self.begin_edge(element)?,
-            "data" if self.edge.is_some() && self.key.is_some() => {
-                if self.attribute(element, "key")? == self.key {
-                    self.reads = Reads::Weight;
-                    self.text.clear();
-                }
-            }
+            "data" => self.begin_data(element)?,
             _ => {}
         }
         Ok(())
@@ -283,6 +278,16 @@ impl Document {
                 return Err(Error::file(&self.path, "edgedefault=\"directed\" or \"undirected\" of the graph", found));
             }
         });
+        Ok(())
+    }
+
+    /// Reads the weight of the current edge next, if this is its element.
+    fn begin_data(&mut self, element: &BytesStart<'_>) -> Result<()> {
+        let is_weight = self.edge.is_some() && self.key.is_some() && self.attribute(element, "key")? == self.key;
+        if is_weight {
+            self.reads = Reads::Weight;
+            self.text.clear();
+        }
         Ok(())
     }
 

@@ -21,7 +21,7 @@ pub(super) enum Header {
 /// stand above numbers, or if all cells below have a form of their own, such as `u17`. A cell that comes up again below
 /// is no name.
 pub(super) fn of(first: &[String], rows: &[NameList]) -> Header {
-    let below = |place: usize| rows.iter().filter_map(move |row| (place < row.len()).then(|| row.get(place)));
+    let below = |place: usize| rows.iter().filter(move |row| place < row.len()).map(move |row| row.get(place));
     // A cell that comes up again, in any column, is a vertex; and so is one of which the number alone differs.
     let comes_again = |place: usize| {
         let name = first[place].as_bytes();
