@@ -139,11 +139,17 @@ class FormatOptions(StoreOptions, total=False):
 
     kind: the input's format [default: recognised by name and content].
     weight_type: the type of the weights: auto (as in the input), u32, f32, or ignore.
-    source: the column of sources [default: source, src, from or u; otherwise the first].
-    dest: the column of destinations [default: target, dst, dest, destination, to or v; otherwise the second].
-    weight: the column of weights [default: weight or w; without a header the third of three].
+    source: the column of sources [default: by the names of the columns, such as source, from_id or person1; of
+        two columns the first].
+    dest: the column of destinations [default: by the names of the columns, such as target, to_id or person2; of
+        two columns the second].
+    weight: the column of weights, or the attribute in braces [default: weight or w; without a header the third
+        of three].
     columns: source, destination and weight by their numbers from 1, such as 2,5 or 2,5,7.
-    separator: the separator of columns: a character, tab or space [default: recognised].
+    separator: the separator of columns: one or more characters, tab or space [default: recognised].
+    quotes: whether double quotes enclose cells: double (line breaks within are allowed), or none (quotes are
+        characters) [default: recognised].
+    comment: the character that begins comments, or none [default: # and %, unless such lines look like rows].
     header: the first row is the names of the columns [default: recognised].
     no_header: the first row is an edge.
     names: ids are names, even if all of them are integers.
@@ -162,6 +168,8 @@ class FormatOptions(StoreOptions, total=False):
     weight: str
     columns: str
     separator: str
+    quotes: str
+    comment: str
     header: bool
     no_header: bool
     names: bool

@@ -60,6 +60,7 @@ macro_rules! gpu_or_return {
 }
 
 // After the macro that these modules use.
+mod staging;
 mod start;
 #[cfg(target_os = "linux")]
 mod transfer;

@@ -30,6 +30,7 @@ pub use adapter::adapters::{Adapter, AdapterReport};
 pub use adapter::awake::Awake;
 pub use adapter::import::{HostImport, HostMemory, SharedBuffer};
 pub use adapter::open::{Caps, Gpu, GpuOptions};
+pub use adapter::readback::Staging;
 pub use adapter::transfer::{Copy, TransferQueue, TransferTicket};
 pub use adapter::{adapters, health, import, open, rounds, transfer};
 pub use device::GpuDevice;
