@@ -432,9 +432,9 @@ class Algorithms:
     ) -> Result:
         """Communities by label propagation, by LDBC Graphalytics' deterministic rule.
 
-        Every vertex takes the most frequent label among its neighbours, the smallest of several; a label is the id of a
-        vertex. Small means a small id in a store that was formatted with ``order="natural"``, as LDBC Graphalytics has
-        it; otherwise, first in the store's order.
+        Every vertex takes the most frequent label among its neighbours, the smallest of several, as LDBC Graphalytics
+        has it, whatever the order of the store. A label is the id of a vertex: the smallest is the smallest number, or
+        the first name, compared byte by byte.
 
         Source: Raghavan, Albert and Kumara, 2007; LDBC Graphalytics (CDLP). Exactness: exact.
 
@@ -486,8 +486,8 @@ class Algorithms:
     ) -> Result:
         """Connected components, ignoring edge directions.
 
-        A component is named by one of its vertices: the one with the smallest id, or, in a store that was made with
-        ``order``, the first in that order.
+        A component is named after the vertex with its smallest id: the smallest number, or the first name, compared
+        byte by byte.
 
         Source: least labels along edges. Exactness: exact.
 
@@ -510,7 +510,8 @@ class Algorithms:
     ) -> Result:
         """Strongly connected components: parts of a directed graph in which every vertex reaches every other.
 
-        Needs in-lists (format ``in_edges``). A component is named by one of its vertices.
+        Needs in-lists (format ``in_edges``). A component is named after the vertex with its smallest id: the smallest
+        number, or the first name, compared byte by byte.
 
         Source: Orzan, 2004; Slota, Rajamanickam and Madduri, IPDPS 2014. Exactness: exact.
 
