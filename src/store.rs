@@ -57,28 +57,46 @@ mod sealed {
 
     pub trait Bits {
         const TYPE: WeightType;
-        fn bits(self) -> u32;
+        fn bits(self) -> u64;
     }
 }
 
 impl sealed::Bits for u32 {
     const TYPE: WeightType = WeightType::U32;
 
-    fn bits(self) -> u32 {
-        self
+    fn bits(self) -> u64 {
+        self.into()
     }
 }
 
 impl sealed::Bits for f32 {
     const TYPE: WeightType = WeightType::F32;
 
-    fn bits(self) -> u32 {
+    fn bits(self) -> u64 {
+        self.to_bits().into()
+    }
+}
+
+impl sealed::Bits for u64 {
+    const TYPE: WeightType = WeightType::U64;
+
+    fn bits(self) -> u64 {
+        self
+    }
+}
+
+impl sealed::Bits for f64 {
+    const TYPE: WeightType = WeightType::F64;
+
+    fn bits(self) -> u64 {
         self.to_bits()
     }
 }
 
 impl Weight for u32 {}
 impl Weight for f32 {}
+impl Weight for u64 {}
+impl Weight for f64 {}
 
 impl StoreBuilder {
     /// Makes a store from edges, each given as the ids of its source and its destination. They are read once and sorted
@@ -92,7 +110,8 @@ impl StoreBuilder {
         Self::new(Input::Edges(Box::new(edges), None))
     }
 
-    /// Makes a store from edges with weights of type `u32` or `f32`.
+    /// Makes a store from edges with weights of type `u32`, `f32`, `u64` or `f64`. Algorithms that use weights take those
+    /// of 32 bits.
     pub fn from_weighted_edges<W, I>(edges: I) -> Self
     where
         W: Weight,
@@ -276,6 +295,10 @@ mod tests {
         assert_eq!((store.vertices(), store.manifest().weights), (4, Some(WeightType::F32)));
         let store = build("whole", StoreBuilder::from_weighted_edges(vec![(0, 1, 7u32)]));
         assert_eq!(store.manifest().weights, Some(WeightType::U32));
+        let store = build("long", StoreBuilder::from_weighted_edges(vec![(0, 1, 7u64)]));
+        assert_eq!((store.manifest().weights, store.manifest().version()), (Some(WeightType::U64), 6));
+        let store = build("double", StoreBuilder::from_weighted_edges(vec![(0, 1, 0.1f64)]));
+        assert_eq!(store.manifest().weights, Some(WeightType::F64));
         let store = build("empty", StoreBuilder::from_edges([]));
         assert_eq!((store.vertices(), store.manifest().edges), (0, 0));
     }

@@ -14,12 +14,14 @@ use topostream_oracles::{Csr, Graph, Weights};
 /// If a page is corrupt.
 pub fn graph(store: &Store) -> Result<Graph> {
     let manifest = store.manifest();
+    let weights = match manifest.weights {
+        None => None,
+        Some(WeightType::U32) => Some(Weights::U32),
+        Some(WeightType::F32) => Some(Weights::F32),
+        Some(of) => return Err(format!("weights of 32 bits, not {}", of.name()).into()),
+    };
     let read = |direction| read_all(store, direction, manifest.weights.is_some());
     let against = store.topology(Direction::In).map(|_| read(Direction::In)).transpose()?;
-    let weights = manifest.weights.map(|of| match of {
-        WeightType::U32 => Weights::U32,
-        WeightType::F32 => Weights::F32,
-    });
     Ok(Graph::new(read(Direction::Out)?, against, manifest.directed, weights))
 }
 

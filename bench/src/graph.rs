@@ -141,8 +141,8 @@ impl Wanted {
         let shards = if self.shards > 1 { format!("-{}-shards", self.shards) } else { String::new() };
         let weights = match self.weights {
             None => "",
-            Some(WeightType::U32) => "-weights",
-            Some(WeightType::F32) => "-floats",
+            Some(of) if of.is_float() => "-floats",
+            Some(_) => "-weights",
         };
         let undirected = if self.undirected { "-undirected" } else { "" };
         let distinct = if self.distinct { "-distinct" } else { "" };
@@ -155,9 +155,9 @@ impl Wanted {
     }
 
     fn random_weights(&self) -> Option<RandomWeights> {
-        self.weights.map(|weights| match weights {
-            WeightType::U32 => RandomWeights::U32 { min: WHOLE_MIN, max: WHOLE_MAX },
-            WeightType::F32 => RandomWeights::F32 { min: FLOAT_MIN, max: 1.0 },
+        self.weights.map(|weights| match weights.is_float() {
+            false => RandomWeights::U32 { min: WHOLE_MIN, max: WHOLE_MAX },
+            true => RandomWeights::F32 { min: FLOAT_MIN, max: 1.0 },
         })
     }
 
@@ -270,10 +270,11 @@ impl EdgeSource for Weighed {
         self.source.read(chunk)?;
         for edge in chunk {
             let word = hash(edge.source.min(edge.dest), edge.source.max(edge.dest)) >> 32;
-            edge.weight = match self.info.weights {
+            let weight = match self.info.weights {
                 Some(WeightType::F32) => (FLOAT_MIN + (1.0 - FLOAT_MIN) * (word as f32 / u32::MAX as f32)).to_bits(),
                 _ => WHOLE_MIN + (word % u64::from(WHOLE_MAX - WHOLE_MIN + 1)) as u32,
             };
+            edge.weight = weight.into();
         }
         Ok(())
     }

@@ -5,7 +5,9 @@
 //!                                 └── SourceInfo: what is known before the first edge
 //! ```
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use std::fmt;
+use std::str::FromStr;
 
 /// An edge as its source gives it: ids are the *original* ids (64 bits, possibly sparse).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,12 +16,12 @@ pub struct Edge {
     pub source: u64,
     /// The vertex that the edge enters.
     pub dest: u64,
-    /// The weight's 32 bits: a `u32`, or an `f32` as `f32::to_bits`, according to [`SourceInfo::weights`]; 0 without
-    /// weights.
-    pub weight: u32,
+    /// The weight's bits, according to [`SourceInfo::weights`]: an integer, or those of `f32::to_bits` or
+    /// `f64::to_bits`; 0 without weights.
+    pub weight: u64,
 }
 
-/// The type of the 32 bits of an edge weight.
+/// The type of an edge weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WeightType {
@@ -27,6 +29,122 @@ pub enum WeightType {
     U32,
     /// IEEE 754 single precision.
     F32,
+    /// Unsigned 64-bit integers.
+    U64,
+    /// IEEE 754 double precision.
+    F64,
+}
+
+impl WeightType {
+    /// All types, in the order in which help texts list them.
+    pub const ALL: [Self; 4] = [Self::U32, Self::F32, Self::U64, Self::F64];
+
+    /// The name in manifests and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U32 => "u32",
+            Self::F32 => "f32",
+            Self::U64 => "u64",
+            Self::F64 => "f64",
+        }
+    }
+
+    /// Bytes of a weight: 4 or 8.
+    pub const fn bytes(self) -> usize {
+        if self.is_wide() { 8 } else { 4 }
+    }
+
+    /// Whether a weight has 64 bits.
+    pub const fn is_wide(self) -> bool {
+        matches!(self, Self::U64 | Self::F64)
+    }
+
+    /// Whether packed pages have packed weights of this type. Pages of other weights have a size that follows from the
+    /// layout.
+    pub const fn is_packable(self) -> bool {
+        matches!(self, Self::U32)
+    }
+
+    /// Whether weights are floating-point numbers.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64)
+    }
+
+    /// A weight as text that is read back exactly. Floating-point numbers have a point or an exponent.
+    pub const fn text(self, bits: u64) -> WeightText {
+        WeightText(self, bits)
+    }
+}
+
+impl FromStr for WeightType {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|of| of.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::Invalid(format!("{name:?} is no type of weights; choose from {names}"))
+        })
+    }
+}
+
+/// A weight as decimal text: [`WeightType::text`].
+#[derive(Clone, Copy, Debug)]
+pub struct WeightText(WeightType, u64);
+
+impl fmt::Display for WeightText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            WeightType::U32 | WeightType::U64 => write!(f, "{}", self.1),
+            WeightType::F32 => write!(f, "{:?}", f32::from_bits(self.1 as u32)),
+            WeightType::F64 => write!(f, "{:?}", f64::from_bits(self.1)),
+        }
+    }
+}
+
+/// Weights that were narrowed to single precision, and how many of them it does not hold exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rounding {
+    /// The number of narrowed weights.
+    pub weights: u64,
+    /// The number of those that changed.
+    pub rounded: u64,
+    /// The first one that changed, as it was.
+    pub example: f64,
+}
+
+impl Rounding {
+    /// Narrows a weight, from the bits of an `f64` to those of an `f32`.
+    #[inline]
+    pub(crate) fn narrow(&mut self, bits: u64) -> u64 {
+        let value = f64::from_bits(bits);
+        let narrow = value as f32;
+        self.count(value, f64::from(narrow) == value);
+        narrow.to_bits().into()
+    }
+
+    /// Counts a narrowed weight.
+    #[inline]
+    pub(crate) fn count(&mut self, value: f64, is_exact: bool) {
+        self.weights += 1;
+        if !is_exact {
+            if self.rounded == 0 {
+                self.example = value;
+            }
+            self.rounded += 1;
+        }
+    }
+
+    /// This, and what was narrowed after it.
+    #[must_use]
+    pub fn and(self, later: Self) -> Self {
+        let example = if self.rounded > 0 { self.example } else { later.example };
+        Self { weights: self.weights + later.weights, rounded: self.rounded + later.rounded, example }
+    }
+
+    /// What the example became, with the digits that tell one `f32` from another.
+    pub fn example_narrowed(&self) -> f64 {
+        format!("{:.8e}", self.example as f32).parse().unwrap_or(self.example)
+    }
 }
 
 /// How the ids of a source name vertices.
@@ -111,6 +229,11 @@ pub trait EdgeSource: Send {
     /// The number of edges that the input states without being relied on: files are shortened by hand, and comments stay.
     fn claimed_edges(&self) -> Option<u64> {
         None
+    }
+
+    /// What reading has rounded so far: weights of single precision that the input has with more digits.
+    fn rounding(&self) -> Rounding {
+        Rounding::default()
     }
 
     /// Whether the input is a pipe, so that it cannot be opened again.

@@ -42,7 +42,7 @@ pub mod values;
 pub mod weights;
 pub mod write;
 
-pub use edge::{Edge, EdgeSource, IdSpace, MemorySource, SourceInfo, WeightType};
+pub use edge::{Edge, EdgeSource, IdSpace, MemorySource, Rounding, SourceInfo, WeightType};
 pub use encoding::Encoding;
 pub use error::{Error, Result};
 pub use ids::{PageId, VertexId};

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The file's name in a store's directory.
 pub const MANIFEST: &str = "graph.json";
 /// The newest version of the format. Stores that use nothing new in it are written as version 1.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 
 /// The description of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -271,7 +271,8 @@ impl Manifest {
         if expected != version.topostream {
             let newest = expected.max(version.topostream);
             if newest > 3 {
-                let which = if newest == 4 { "stores with names" } else { "partial stores" };
+                let which =
+                    ["stores with names", "partial stores", "stores with weights of 64 bits"][newest as usize - 4];
                 let expected = format!("version {expected}; only {which} are of version {newest}");
                 return Err(Error::file(path, expected, version.topostream.to_string()));
             }
@@ -283,10 +284,13 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The store's version of the format: 5 if it is a part of a graph, otherwise 4 if original ids are names,
-    /// otherwise 3 if its pages are packed or its order is new in version 3, otherwise 2 if its lists are grouped by
-    /// shard, otherwise 1.
+    /// The store's version of the format: 6 if weights have 64 bits, otherwise 5 if it is a part of a graph, otherwise 4
+    /// if original ids are names, otherwise 3 if its pages are packed or its order is new in version 3, otherwise 2 if
+    /// its lists are grouped by shard, otherwise 1.
     pub fn version(&self) -> u32 {
+        if self.weights.is_some_and(WeightType::is_wide) {
+            return 6;
+        }
         if self.part.is_some() {
             return 5;
         }
@@ -393,7 +397,7 @@ pub(crate) fn check_ends(what: &str, ends: impl Iterator<Item = u64>, vertices: 
 
 /// Whether writers pack the weights of a store.
 pub(crate) fn packs_weights(encoding: Encoding, weights: Option<WeightType>) -> bool {
-    encoding.is_packed() && weights == Some(WeightType::U32)
+    encoding.is_packed() && weights.is_some_and(WeightType::is_packable)
 }
 
 /// The version of a file with anything that is new in version 3, and with or without grouped lists.

@@ -17,6 +17,7 @@
 
 use crate::checksum::Crc32c;
 use crate::directory::DirectoryEntry;
+use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::packed::{self, PackedPage, PackedParameters};
 use crate::shard::Shard;
@@ -57,8 +58,8 @@ pub struct PageHeader {
     pub list_offset: u64,
 }
 
-/// The first 16 bytes of a page of weights; weight `i` of 4 bytes, after them, belongs to neighbour `i` of the page of
-/// topology with the same number.
+/// The first 16 bytes of a page of weights; weight `i` of 4 or 8 bytes, after them, belongs to neighbour `i` of the page
+/// of topology with the same number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct WeightsHeader {
@@ -117,14 +118,15 @@ impl Capacity {
         self.packed.map_or(list, |parameters| list.min(parameters.edges_max.into()))
     }
 
-    /// Bytes of a page of weights: the page size, or twice that if neighbours take less than 4 bytes. Of packed pages,
-    /// the size of a plain image.
-    pub fn weight_page_bytes(&self) -> u32 {
-        match self.packed {
+    /// Bytes of a page of weights of a type. With weights of 4 bytes: the page size, or twice that if neighbours take
+    /// less than 4 bytes; of packed pages, the size of a plain image. With weights of 8 bytes: twice as many.
+    pub fn weight_page_bytes(&self, of: WeightType) -> u32 {
+        let bytes = match self.packed {
             Some(parameters) => parameters.image_bytes() as u32,
             None if self.width_bytes < 4 => 2 * self.page_bytes,
             None => self.page_bytes,
-        }
+        };
+        if of.is_wide() { 2 * bytes } else { bytes }
     }
 }
 
@@ -421,11 +423,11 @@ fn check_records(
     Ok(())
 }
 
-/// Checks a page of weights.
+/// Checks a page of weights of a type.
 ///
 /// # Errors
 /// The first defect.
-pub fn check_weights(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
+pub fn check_weights(bytes: &[u8], of: WeightType, page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
     let entry = &context.entries[page as usize];
     check_weights_crc(bytes, entry)?;
     PageDefect::unless(
@@ -436,7 +438,7 @@ pub fn check_weights(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Resu
     let header: WeightsHeader = bytemuck::pod_read_unaligned(&bytes[..size_of::<WeightsHeader>()]);
     let expected = WeightsHeader { page, tag: context.tag, edge_count: entry.edge_count, reserved: 0 };
     PageDefect::unless(header == expected, format!("{expected:?}"), format!("{header:?}"))?;
-    let need = size_of::<WeightsHeader>() + entry.edge_count as usize * 4;
+    let need = size_of::<WeightsHeader>() + entry.edge_count as usize * of.bytes();
     PageDefect::unless(need <= bytes.len(), format!("at most {} bytes", bytes.len()), need.to_string())
 }
 
@@ -449,8 +451,56 @@ pub(crate) fn check_weights_crc(bytes: &[u8], entry: &DirectoryEntry) -> Result<
     PageDefect::unless_with(crc == expected, || format!("weights checksum {expected:08x}"), || format!("{crc:08x}"))
 }
 
-/// The weights of a page that has passed [`check_weights`], `edge_count` of them.
+/// The weights of 4 bytes of a page that has passed [`check_weights`], `edge_count` of them.
 pub fn weights(bytes: &[u8], edge_count: u32) -> &[u32] {
     let start = size_of::<WeightsHeader>();
     bytemuck::cast_slice(&bytes[start..start + edge_count as usize * 4])
+}
+
+/// Weights of consecutive neighbours, as they are stored.
+#[derive(Clone, Copy, Debug)]
+pub enum PageWeights<'a> {
+    /// There are none.
+    None,
+    /// Of 4 bytes.
+    Words(&'a [u32]),
+    /// Of 8 bytes.
+    Longs(&'a [u64]),
+}
+
+impl<'a> PageWeights<'a> {
+    /// The weights of a page that has passed [`check_weights`], `edge_count` of them.
+    pub fn of(bytes: &'a [u8], of: WeightType, edge_count: u32) -> Self {
+        let start = size_of::<WeightsHeader>();
+        let weights = &bytes[start..start + edge_count as usize * of.bytes()];
+        match of.is_wide() {
+            true => Self::Longs(bytemuck::cast_slice(weights)),
+            false => Self::Words(bytemuck::cast_slice(weights)),
+        }
+    }
+
+    /// The bits of the weight of neighbour `at`, 0 without weights.
+    #[inline(always)]
+    pub fn get(self, at: usize) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::Words(weights) => weights[at].into(),
+            Self::Longs(weights) => weights[at],
+        }
+    }
+
+    /// The weights of some of the neighbours.
+    #[must_use]
+    pub fn part(self, range: Range<usize>) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Words(weights) => Self::Words(&weights[range]),
+            Self::Longs(weights) => Self::Longs(&weights[range]),
+        }
+    }
+
+    /// Whether there are no weights.
+    pub fn is_none(self) -> bool {
+        matches!(self, Self::None)
+    }
 }

@@ -102,8 +102,10 @@ fn all_edges(path: &str, cancel: &Cancel) -> Result<(ColumnData, ColumnData, Opt
         ControlFlow::Continue(())
     })?;
     let weights = weighted.map(|of| match of {
-        WeightType::U32 => Values::U32(Arc::new(weights)),
-        WeightType::F32 => Values::F32(Arc::new(weights.into_iter().map(f32::from_bits).collect())),
+        WeightType::U32 => Values::U32(Arc::new(weights.into_iter().map(|bits| bits as u32).collect())),
+        WeightType::F32 => Values::F32(Arc::new(weights.into_iter().map(|bits| f32::from_bits(bits as u32)).collect())),
+        WeightType::U64 => Values::U64(Arc::new(weights)),
+        WeightType::F64 => Values::F64(Arc::new(weights.into_iter().map(f64::from_bits).collect())),
     });
     let ends = [sources, dests].map(|of| ColumnData(Values::I64(Arc::new(of))));
     let [sources, dests] = ends;

@@ -138,7 +138,8 @@ class FormatOptions(StoreOptions, total=False):
     """Options of the input.
 
     kind: the input's format [default: recognised by name and content].
-    weight_type: the type of the weights: auto (as in the input), u32, f32, or ignore.
+    weight_type: the type of the weights: auto (u32 or f32, by the input), u32, f32, u64, f64 (64 bits, exact), or
+        ignore.
     source: the column of sources [default: by the names of the columns, such as source, from_id or person1; of
         two columns the first].
     dest: the column of destinations [default: by the names of the columns, such as target, to_id or person2; of
@@ -236,6 +237,9 @@ class ReformatOptions(StoreOptions, total=False):
     """Options of copies.
 
     drop_weights: leave out the weights.
+    weight_type: convert the weights: u32, f32, u64 or f64. Integers that do not fit are refused, what f32 rounds is
+        counted.
     """
 
     drop_weights: bool
+    weight_type: str

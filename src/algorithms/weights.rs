@@ -1,4 +1,5 @@
-//! The weights of a store, as algorithms read them: 32 bits for each edge.
+//! The weights of a store, as algorithms read them: 32 bits for each edge. The engine runs no algorithm over weights of
+//! 64 bits.
 
 use crate::model::algorithm::Graph;
 use topostream_formats::edge::WeightType;
@@ -50,7 +51,7 @@ impl<const SIGNED: bool> Weights for Stored<SIGNED> {
             // One comparison for almost every edge: in one pattern with -0 it would be two.
             (Some(WeightType::F32), 0..INFINITY) => Some(f32::from_bits(bits)),
             (Some(WeightType::F32), NEGATIVE_ZERO) => Some(0.0),
-            (Some(WeightType::F32), _) => None,
+            (Some(WeightType::F32 | WeightType::U64 | WeightType::F64), _) => None,
         }
     }
 }

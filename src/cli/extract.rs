@@ -16,9 +16,9 @@ use crate::store::{Store, VertexId};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use topostream_formats::readers::InputFile;
+use topostream_formats::readers::{InputFile, WithWeightType};
 use topostream_formats::write::StoreWriter;
-use topostream_formats::{EdgeSource, Error as StoreError, IdSpace, SourceInfo};
+use topostream_formats::{EdgeSource, Error as StoreError, IdSpace, SourceInfo, WeightType};
 use topostream_tools::format::{FormatOptions, format, format_with_names_of, needed_bytes};
 use topostream_tools::progress::Cancel;
 
@@ -129,7 +129,7 @@ impl Extract {
         }
         match (&self.new_store, &self.output) {
             (_, Some(path)) => self.write_edges(path, store, wanted, &options, cancel),
-            (Some(path), None) => write_store(path, &store, &wanted, &options, cancel),
+            (Some(path), None) => write_store(path, &store, &wanted, (&options, None), cancel),
             (None, None) => Err(Failure::Usage("either a store to make or --output is needed".into())),
         }
     }
@@ -150,7 +150,7 @@ impl Extract {
         match self.output {
             // Numbers and places of vertices, for formats that have them.
             Some(_) => Ok(BASE_BYTES + induced_needs(store, vertices) + 24 * vertices),
-            None => building_bytes(store, options, vertices),
+            None => building_bytes(store, options, vertices, None),
         }
     }
 
@@ -207,27 +207,31 @@ impl Extract {
     }
 }
 
-/// Makes a store of some vertices of another, and the edges between them.
+/// Makes a store of some vertices of another, and the edges between them, with their weights as they are or of a type.
 pub fn write_store(
     path: &Path,
     store: &Arc<Store>,
     wanted: &Arc<VertexSet>,
-    options: &FormatOptions,
+    (options, weights): (&FormatOptions, Option<WeightType>),
     cancel: &Cancel,
 ) -> Outcome {
     // Half of what the rest leaves, and what is needed: sorting wants the other.
-    let rest = needed_bytes(&info(store), 0, 0, 0, options);
+    let rest = needed_bytes(&info(store, weights), 0, 0, 0, options);
     let half = options.memory_bytes.saturating_sub(rest) / 2;
     let memory_bytes = half.max(induced_needs(store, wanted.count()));
     let reading = ExtractOptions { memory_bytes, cancel: cancel.flag() };
     let mut open = || -> Result<Box<dyn EdgeSource>, StoreError> {
         let subgraph = induced(Arc::clone(store), Arc::clone(wanted), &reading);
-        subgraph.map(|subgraph| Box::new(subgraph) as Box<dyn EdgeSource>).map_err(|error| match error {
+        let subgraph = subgraph.map_err(|error| match error {
             crate::error::Error::Store(error) => error,
             crate::error::Error::Memory { what, needed_bytes, budget_bytes, parts } => {
                 StoreError::Memory { what, needed_bytes, budget_bytes, parts }
             }
             other => StoreError::Invalid(other.to_string()),
+        })?;
+        Ok(match weights {
+            Some(of) => Box::new(WithWeightType::new(Box::new(subgraph), of)?),
+            None => Box::new(subgraph),
         })
     };
     let ids = store.ids()?;
@@ -239,23 +243,28 @@ pub fn write_store(
 }
 
 /// The minimum main memory for reading the lists of this many vertices and making a store of them, in bytes.
-pub fn building_bytes(store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
+pub fn building_bytes(
+    store: &Store,
+    options: &FormatOptions,
+    vertices: u64,
+    weights: Option<WeightType>,
+) -> Result<u64, Failure> {
     let reading = induced_needs(store, vertices);
     let ids = store.ids()?;
     let last = store.vertices().checked_sub(1).filter(|_| ids.is_ascending());
     let largest = last.map_or(u64::MAX, |last| ids.original(VertexId(last as u32)));
-    Ok(needed_bytes(&info(store), reading, vertices, largest, options))
+    Ok(needed_bytes(&info(store, weights), reading, vertices, largest, options))
 }
 
 /// What is known about a subgraph before it is extracted.
-fn info(store: &Store) -> SourceInfo {
+fn info(store: &Store, weights: Option<WeightType>) -> SourceInfo {
     let manifest = store.manifest();
     SourceInfo {
         name: String::new(),
         ids: IdSpace::Named,
         mirror: !manifest.directed,
         directed: manifest.directed,
-        weights: manifest.weights,
+        weights: weights.or(manifest.weights),
         edges: None,
         bytes: None,
     }

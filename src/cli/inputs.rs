@@ -14,7 +14,7 @@ pub struct InputArgs {
     /// The input's format [default: recognised by name and content]
     #[arg(long, value_name = "KIND")]
     pub kind: Option<Kind>,
-    /// The type of the weights: auto (as in the input), u32, f32, or ignore
+    /// The type of the weights: auto (u32 or f32, by the input), u32, f32, u64, f64 (64 bits, exact), or ignore
     #[arg(long, default_value = "auto", value_name = "TYPE")]
     pub weight_type: WeightsOption,
     /// The column of sources [default: by the names of the columns, such as source, from_id or person1; of two columns

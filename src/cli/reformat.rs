@@ -9,6 +9,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::NamedTempFile;
+use topostream_formats::WeightType;
 use topostream_formats::names::StoredNames;
 use topostream_formats::readers::{InputFile, NameLines};
 use topostream_formats::write::StoreWriter;
@@ -28,6 +29,9 @@ pub struct Reformat {
     /// Leave out the weights
     #[arg(long)]
     drop_weights: bool,
+    /// Convert the weights: u32, f32, u64 or f64. Integers that do not fit are refused, what f32 rounds is counted
+    #[arg(long, value_name = "TYPE", conflicts_with = "drop_weights")]
+    weight_type: Option<WeightType>,
     #[command(flatten)]
     layout: StoreArgs,
 }
@@ -38,7 +42,8 @@ const READING_BYTES: u64 = 4 << 20;
 const EXAMPLES: &str = "\
 Examples:
   topostream reformat wiki wiki-both --in-edges
-  topostream reformat roads small-roads --order bfs --drop-weights";
+  topostream reformat roads small-roads --order bfs --drop-weights
+  topostream reformat exact narrow --weight-type f32";
 
 impl Reformat {
     pub fn run(self, cancel: &Cancel) -> Outcome {
@@ -46,7 +51,7 @@ impl Reformat {
         // Before lists are read, which may take long.
         StoreWriter::check(&self.new_store, &options.layout)?;
         let store = Arc::new(opening::open_within(&self.store, options.memory_bytes)?);
-        let needed_bytes = building_bytes(&store, &options, store.vertices())?;
+        let needed_bytes = building_bytes(&store, &options, store.vertices(), self.weight_type)?;
         if needed_bytes > options.memory_bytes {
             return Err(refusal("reformatting", needed_bytes, &options, "exactly"));
         }
@@ -59,7 +64,7 @@ impl Reformat {
             Some(numbers) => FormatOptions { order_from: Some(OrderFrom::File(numbers.path().into())), ..options },
             None => options,
         };
-        write_store(&self.new_store, &store, &all, &options, cancel)
+        write_store(&self.new_store, &store, &all, (&options, self.weight_type), cancel)
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use topostream_formats::Manifest;
+use topostream_formats::WeightType;
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_formats::part::PartManifest;
 use topostream_tools::format::{FormatReport, Undirected};
@@ -97,7 +98,22 @@ pub fn format_report(store: &Path, report: &FormatReport, taken: Option<&str>, t
         let (loops, duplicates) = (count(report.self_loops_removed), count(report.duplicates_removed));
         writeln!(text, "removed {loops} self-loops and {duplicates} duplicates").ok();
     }
-    text + &taken.map_or_else(String::new, |taken| what_was_taken(report, taken))
+    text += &taken.map_or_else(String::new, |taken| what_was_taken(report, taken));
+    text + &what_was_rounded(report)
+}
+
+/// Weights that are not those of the input, with the option that keeps them.
+fn what_was_rounded(report: &FormatReport) -> String {
+    let rounding = &report.rounding;
+    if rounding.rounded == 0 || report.manifest.weights != Some(WeightType::F32) {
+        return String::new();
+    }
+    let (rounded, weights) = (count(rounding.rounded), count(rounding.weights));
+    format!(
+        "hint: {rounded} of {weights} weights are not exact in f32 ({:?} becomes {:?}); --weight-type f64 keeps them\n",
+        rounding.example,
+        rounding.example_narrowed()
+    )
 }
 
 /// What the formatter took of its input: how it was read, what the edges are like, and what they may be meant as.

@@ -11,7 +11,7 @@ use crate::predict::{self, DeviceProfile, SUPERSTEPS_DEFAULT, UserOptions, Workl
 use crate::team::{Strategy, TeamPlan, TeamRequest};
 use std::sync::OnceLock;
 use topostream_formats::values::StoredValues;
-use topostream_formats::{Direction, memory, threads};
+use topostream_formats::{Direction, Store, memory, threads};
 
 /// Degrees that were read, or why they were not.
 pub(super) type Degrees = topostream_formats::Result<StoredValues<u32>>;
@@ -182,6 +182,7 @@ impl Engine {
             out_degrees: store.out_degrees()?,
             told: OnceLock::new(),
         };
+        check_weights(algorithm, store)?;
         algorithm.check(&graph).map_err(Error::Parameter)?;
         declared::check(algorithm, store)?;
         declared::check_seeds(algorithm, store)?;
@@ -191,6 +192,19 @@ impl Engine {
         }
         Ok(graph)
     }
+}
+
+/// Refuses weights of 64 bits where an algorithm would read them: kernels take 32 bits of each edge.
+fn check_weights(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
+    let Some(of) = store.manifest().weights.filter(|of| of.is_wide() && algorithm.needs_weights()) else {
+        return Ok(());
+    };
+    let narrow = if of.is_float() { "f32" } else { "u32, or f32" };
+    let (name, of, path) = (algorithm.name(), of.name(), store.path().display());
+    Err(Error::Parameter(format!(
+        "{name} reads weights of 32 bits, those of the store are {of}: `topostream reformat {path} NEW --weight-type \
+         {narrow}` makes a store of such weights and says how many were rounded"
+    )))
 }
 
 /// Adds the needs of the timeline and checkpoints to a plan's error, and replaces its budget by the whole one.

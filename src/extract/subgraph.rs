@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topostream_formats::edge::CHUNK_EDGES;
-use topostream_formats::page::{Neighbours, Page};
+use topostream_formats::page::{Neighbours, Page, PageWeights};
 use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
 use topostream_formats::{
@@ -166,7 +166,7 @@ impl Subgraph {
         place: &mut Place,
         page: &Page<'_>,
         neighbours: impl Neighbours,
-        weights: &[u32],
+        weights: PageWeights<'_>,
         chunk: &mut Vec<Edge>,
     ) -> bool {
         let (header, sources, dests) = (page.header(), self.wanted.sources(), self.wanted.dests());
@@ -187,7 +187,7 @@ impl Subgraph {
                     return false;
                 }
                 let (source, dest) = (self.ids.original(source), self.ids.original(dest));
-                chunk.push(Edge { source, dest, weight: weights.get(at).copied().unwrap_or(0) });
+                chunk.push(Edge { source, dest, weight: weights.get(at) });
             }
         }
         true

@@ -1,7 +1,7 @@
 //! A buffer for one page: read, checked, decoded and opened. For code that reads a store outside of a run.
 
 use topostream_formats::buffer::AlignedBuffer;
-use topostream_formats::page::{Page, weights};
+use topostream_formats::page::{Page, PageWeights};
 use topostream_formats::store::PageReader;
 use topostream_formats::{PageId, Result, Store, Topology};
 
@@ -58,12 +58,12 @@ impl PageBuffers {
     ///
     /// # Errors
     /// A page error if the page is not valid. A page that [`fill`](Self::fill) has checked is valid.
-    pub fn open(&self, store: &Store, topology: &Topology, number: PageId) -> Result<(Page<'_>, &[u32])> {
+    pub fn open(&self, store: &Store, topology: &Topology, number: PageId) -> Result<(Page<'_>, PageWeights<'_>)> {
         let bytes = if self.image.is_empty() { &self.page } else { &self.image };
         let page = Page::open(bytes, store.manifest().encoding.plain());
         let page = page.map_err(|defect| topology.page_error(number, false, defect))?;
-        let weights = self.weight_bytes().map_or(&[][..], |bytes| weights(bytes, page.header().edge_count));
-        Ok((page, weights))
+        let edge_count = page.header().edge_count;
+        Ok((page, topology.weights_of(&self.weights, edge_count)))
     }
 
     fn weight_bytes(&self) -> Option<&[u8]> {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// Source, destination, weight; 0 where there are no weights.
-pub type Edge = (u64, u64, u32);
+pub type Edge = (u64, u64, u64);
 
 /// Input files of commands.
 pub struct Data {

@@ -35,3 +35,4 @@ mod trace;
 mod usage;
 mod validate;
 mod values;
+mod weights;

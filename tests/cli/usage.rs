@@ -17,7 +17,7 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
         ("format", &["<INPUT>", "<STORE>"]),
         ("format in.txt", &["<STORE>"]),
         ("format in.txt s --kind spreadsheet", &["spreadsheet", "matrix-market", "graphalytics"]),
-        ("format in.txt s --weight-type f64", &["f64", "auto, ignore, u32, f32"]),
+        ("format in.txt s --weight-type f16", &["f16", "auto, ignore, u32, f32, u64, f64"]),
         ("format in.txt s --ids some", &["some", "auto, keep, compact"]),
         ("format in.txt s --order random", &["auto", "natural", "degree", "degree-groups", "bfs", "out-first"]),
         ("format in.txt s --order degree --order-file o.txt", &["--order-file", "cannot be used with"]),

@@ -196,7 +196,11 @@ pub fn search(engine: &Engine, source: u64, parents: bool, bottom_up: bool) -> R
 /// The edges of a graph with their weights.
 fn weighted_source(weighted: &Weighted, directed: bool) -> Box<dyn EdgeSource> {
     let edges = weighted.graph.edges.iter().zip(&weighted.weights);
-    let edges = edges.map(|(&(source, dest), &weight)| Edge { source: source.into(), dest: dest.into(), weight });
+    let edges = edges.map(|(&(source, dest), &weight)| Edge {
+        source: source.into(),
+        dest: dest.into(),
+        weight: weight.into(),
+    });
     let info = SourceInfo {
         name: "weighted".into(),
         ids: IdSpace::Range { first: 0, count: weighted.graph.vertices.into() },

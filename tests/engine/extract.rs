@@ -18,7 +18,7 @@ use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::{Cancel, Quiet};
 
 /// An edge with its weight, by original ids.
-type Triple = (u64, u64, u32);
+type Triple = (u64, u64, u64);
 
 const VERTICES: u32 = 6_000;
 
@@ -145,7 +145,7 @@ fn parts_become_stores() {
         let among = edges.filter(|((source, dest), _)| inside.contains(source) && inside.contains(dest));
         let expected = among.map(|(&(source, dest), &weight)| {
             let (first, second) = if directed { (source, dest) } else { (source.min(dest), source.max(dest)) };
-            (first.into(), second.into(), weight)
+            (first.into(), second.into(), weight.into())
         });
         assert_eq!(found, sorted(expected.collect()), "directed: {directed}, f32: {float}");
     }

@@ -159,7 +159,11 @@ proptest! {
 #[test]
 fn fetchers_read_pages_with_their_weights() {
     let pairs = random_edges(0..3000, 60_000, 33);
-    let edge = |&(source, dest): &(u32, u32)| Edge { source: source.into(), dest: dest.into(), weight: source ^ dest };
+    let edge = |&(source, dest): &(u32, u32)| Edge {
+        source: source.into(),
+        dest: dest.into(),
+        weight: (source ^ dest).into(),
+    };
     let edges: Vec<Edge> = pairs.iter().map(edge).collect();
     let info = MemorySource::pairs(3000, &pairs).info().clone();
     let info = SourceInfo { weights: Some(WeightType::U32), ..info };

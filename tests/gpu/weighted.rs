@@ -102,8 +102,10 @@ fn weight(source: u32, dest: u32) -> u32 {
 
 /// The edges with their weights.
 pub fn weighted(graph: &EdgeList) -> Box<dyn EdgeSource> {
-    let edge =
-        |&(source, dest): &(u32, u32)| Edge { source: source.into(), dest: dest.into(), weight: weight(source, dest) };
+    let edge = |&(source, dest): &(u32, u32)| {
+        let weight = weight(source, dest).into();
+        Edge { source: source.into(), dest: dest.into(), weight }
+    };
     let edges: Vec<Edge> = graph.edges.iter().map(edge).collect();
     let info = SourceInfo {
         name: "weighted".into(),

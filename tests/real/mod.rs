@@ -132,7 +132,8 @@ fn canonical(graph: &Published, name: &str) -> Weighted {
         source.read(&mut chunk).unwrap();
         edges.append(&mut chunk.clone());
     }
-    let weight = |edge: &Edge| if weights.is_some() { edge.weight } else { weight_by_hash(edge.source, edge.dest) };
+    let weight =
+        |edge: &Edge| if weights.is_some() { edge.weight as u32 } else { weight_by_hash(edge.source, edge.dest) };
     Weighted {
         weights: edges.iter().map(weight).collect(),
         graph: EdgeList::new(

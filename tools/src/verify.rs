@@ -8,7 +8,7 @@ use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::manifest::Ids;
 use topostream_formats::names::check_names;
 use topostream_formats::packed::PackedPage;
-use topostream_formats::page::{Neighbours, Page, PageContext, PageDefect, weights};
+use topostream_formats::page::{Neighbours, Page, PageContext, PageDefect, PageWeights};
 use topostream_formats::part::{EdgesHash, PartManifest, edge_hash};
 use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
@@ -336,7 +336,7 @@ fn verify_page(
         true => decode(bytes, image, number, &context),
     };
     let (page, before) = opened.map_err(|defect| topology.page_error(number, false, defect))?;
-    let weights = weighted.map_or(&[][..], |bytes| weights(bytes, page.header().edge_count));
+    let weights = topology.weights_of(weight_bytes, page.header().edge_count);
     let starts = topology.directory().starts();
     let sums = with_neighbours!(&page, context.encoding, starts, |neighbours| page_sums(&page, neighbours, weights));
     let wrong = |expected: String, found: String| topology.page_error(number, false, PageDefect { expected, found });
@@ -382,7 +382,7 @@ fn decode<'a>(
 }
 
 /// Adds up the page's edges; `Err` names a vertex whose list does not ascend.
-fn page_sums(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32]) -> Result<Checked, u32> {
+fn page_sums(page: &Page<'_>, neighbours: impl Neighbours, weights: PageWeights<'_>) -> Result<Checked, u32> {
     let mut sums = Sums::default();
     let edges = page.header().edge_count as usize;
     let ends = if edges == 0 { (0, 0) } else { (neighbours.vertex(0), neighbours.vertex(edges - 1)) };
@@ -395,7 +395,7 @@ fn page_sums(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32]) -> R
                 return Err(vertex);
             }
             last = neighbour;
-            let weight = weights.get(edge).copied().unwrap_or(0);
+            let weight = weights.get(edge);
             sums.along = sums.along.wrapping_add(edge_hash(vertex, neighbour, weight));
             sums.against = sums.against.wrapping_add(edge_hash(neighbour, vertex, weight));
         }

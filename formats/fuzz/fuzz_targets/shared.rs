@@ -12,10 +12,10 @@ use topostream_formats::chunks::{ChunkContext, ChunkSet, ChunkTable};
 use topostream_formats::directory::{Directory, DirectoryContext, DirectoryEntry};
 use topostream_formats::packed::{PackedPage, PackedParameters, PageEncoder, PartialPage, UNIT};
 use topostream_formats::page::{
-    Capacity, Neighbours, Page, PageContext, PageHeader, RecordIds, VertexIds, check_page, check_weights, read_le,
-    weights,
+    Capacity, Neighbours, Page, PageContext, PageHeader, PageWeights, RecordIds, VertexIds, check_page, check_weights,
+    read_le,
 };
-use topostream_formats::{Encoding, Manifest, PageId, Shard, VertexId, VertexOrder};
+use topostream_formats::{Encoding, Manifest, PageId, Shard, VertexId, VertexOrder, WeightType};
 
 /// Vertex ids, or record ids of any widths that are allowed; packed if the upper half of the byte is 15, with the
 /// lowest bits as switches and a maximum number of edges from the others.
@@ -71,8 +71,10 @@ pub fn page(mut data: &[u8]) -> bool {
     let shards = [Shard { destinations: from..from + ((flags & 63) << 8), pages: 0..1 }];
     let context = PageContext { encoding, shards: &shards, tag: word(4), entries: &entries };
     let _ = Page::open(&bytes, encoding).map(|page| page.record(0));
-    if check_weights(&bytes, 0, &context).is_ok() {
-        assert_eq!(weights(&bytes, entry.edge_count).len(), entry.edge_count as usize);
+    for of in [WeightType::U32, WeightType::F64] {
+        if check_weights(&bytes, of, 0, &context).is_ok() && entry.edge_count > 0 {
+            PageWeights::of(&bytes, of, entry.edge_count).get(entry.edge_count as usize - 1);
+        }
     }
     let sound = check_page(&bytes, 0, &context).is_ok();
     if encoding.is_packed() {

@@ -171,7 +171,7 @@ fn check_graphs(found: &[Found<'_>]) -> Result<()> {
 /// The first figure in which two graphs differ, for people.
 fn difference(a: &GraphIdentity, b: &GraphIdentity) -> String {
     let differs = |what: &str, a: String, b: String| (a != b).then(|| format!("{what} {b} instead of {a}"));
-    let weights = |graph: &GraphIdentity| graph.weights.map_or("none".into(), |of| format!("{of:?}").to_lowercase());
+    let weights = |graph: &GraphIdentity| graph.weights.map_or("none", WeightType::name).to_owned();
     let lists = |graph: &GraphIdentity| if graph.in_lists { "in-lists" } else { "no in-lists" }.to_owned();
     differs("parts", a.ends.len().to_string(), b.ends.len().to_string())
         .or_else(|| differs("vertices", a.vertices.to_string(), b.vertices.to_string()))

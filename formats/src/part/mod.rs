@@ -127,7 +127,7 @@ pub struct EdgesHash(pub u64);
 impl EdgesHash {
     /// Adds an edge with the bits of its weight, 0 without weights.
     #[inline]
-    pub fn add(&mut self, source: u32, dest: u32, weight: u32) {
+    pub fn add(&mut self, source: u32, dest: u32, weight: u64) {
         self.0 = self.0.wrapping_add(edge_hash(source, dest, weight));
     }
 
@@ -160,8 +160,8 @@ impl<'de> Deserialize<'de> for EdgesHash {
 
 /// The hash of an edge: sums of it tell multisets of edges apart.
 #[inline]
-pub fn edge_hash(source: u32, dest: u32, weight: u32) -> u64 {
+pub fn edge_hash(source: u32, dest: u32, weight: u64) -> u64 {
     let mixed = (u64::from(source) << 32 | u64::from(dest)).wrapping_mul(GOLDEN);
-    let mixed = (mixed ^ mixed >> 32 ^ u64::from(weight)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    let mixed = (mixed ^ mixed >> 32 ^ weight).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     mixed ^ mixed >> 32
 }

@@ -137,31 +137,79 @@ pub(super) fn integer(word: &[u8]) -> Option<u64> {
     digits(word).filter(|&(_, length)| length == word.len()).map(|(value, _)| value)
 }
 
-/// The expectation for an integer weight that is too large. Rounding would make time stamps alike.
-const WEIGHT_TOO_LARGE: &str = "an integer weight from 0 to 4294967295 (--weight-type ignore leaves out a column that \
-                                is no weight, such as a time stamp; --weight-type f32 rounds larger numbers to 24 bits)";
-
-/// The bits of a weight.
+/// The bits of a weight. Those of [`WeightType::F32`] are of an `f64`, to be narrowed: see [`narrow`](super::narrow).
 #[inline(always)]
-pub(super) fn weight(word: &[u8], weight_type: WeightType) -> Result<u32, Expected> {
-    match weight_type {
-        WeightType::U32 => integer(word).and_then(|value| u32::try_from(value).ok()).ok_or_else(|| {
-            match word.iter().all(u8::is_ascii_digit) {
-                true => Cow::Borrowed(WEIGHT_TOO_LARGE),
-                false => {
-                    Cow::Borrowed("an integer weight from 0 to 4294967295 (pass --weight-type f32 for other numbers)")
-                }
-            }
-        }),
-        WeightType::F32 => {
-            let value = std::str::from_utf8(word).ok().and_then(|text| text.parse::<f32>().ok());
-            value
-                .filter(|value| value.is_finite())
-                .map(f32::to_bits)
-                .ok_or(Cow::Borrowed("a weight that is a finite number of single precision"))
-        }
+pub(super) fn weight(word: &[u8], of: WeightType) -> Result<u64, Expected> {
+    let bits = match of {
+        WeightType::U32 => integer(word).filter(|&value| value <= u32::MAX.into()),
+        WeightType::U64 => integer(word),
+        WeightType::F32 => number(word).filter(|&value| (value as f32).is_finite()).map(f64::to_bits),
+        WeightType::F64 => number(word).filter(|&value| value.is_finite() && is_exact(word, value)).map(f64::to_bits),
+    };
+    bits.ok_or_else(|| weight_fault(word, of))
+}
+
+/// All of `word` as a floating-point number.
+#[inline(always)]
+fn number(word: &[u8]) -> Option<f64> {
+    std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+/// Integers from here on are not all `f64`s.
+const EXACT_MAX: f64 = (1u64 << 53) as f64;
+
+/// Whether `value` is `word`, if that is an integer. Digits behind a point are rounded, as everywhere.
+#[inline(always)]
+fn is_exact(word: &[u8], value: f64) -> bool {
+    value.abs() < EXACT_MAX || is_exact_integer(word, value)
+}
+
+#[cold]
+fn is_exact_integer(word: &[u8], value: f64) -> bool {
+    let digits = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
+    match integer(digits) {
+        Some(whole) => value.abs() as u128 == whole.into(),
+        None => !digits.iter().all(u8::is_ascii_digit),
     }
 }
+
+/// What is expected of a weight of this type, and what to do about others.
+#[cold]
+pub(super) fn weight_fault(word: &[u8], of: WeightType) -> Expected {
+    let Some(value) = number(word).filter(|value| value.is_finite()) else {
+        let what = match of {
+            WeightType::U32 => "an integer weight from 0 to 4294967295",
+            WeightType::U64 => "an integer weight from 0 to 18446744073709551615",
+            WeightType::F32 => "a weight that is a finite number of single precision",
+            WeightType::F64 => "a weight that is a finite number",
+        };
+        return format!("{what} (--weight-type ignore reads no weights, --columns 1,2,N those of column N)").into();
+    };
+    match of {
+        WeightType::U32 if word.iter().all(u8::is_ascii_digit) => WEIGHT_TOO_LARGE.into(),
+        WeightType::U32 => WEIGHT_NOT_WHOLE.into(),
+        WeightType::U64 => WEIGHT_NOT_LONG.into(),
+        WeightType::F32 => "a weight that is a finite number of single precision (--weight-type f64 takes larger \
+                            ones)"
+            .into(),
+        WeightType::F64 if value.abs() >= EXACT_MAX => WEIGHT_NOT_EXACT.into(),
+        WeightType::F64 => "a weight that is a finite number".into(),
+    }
+}
+
+/// The expectation for an integer weight that is too large. Advice that would round time stamps is no help.
+pub(super) const WEIGHT_TOO_LARGE: &str = "an integer weight from 0 to 4294967295 (--weight-type ignore leaves out a \
+                                           column that is no weight, such as a time stamp; --weight-type u64 keeps \
+                                           larger weights)";
+/// The expectation for an integer weight where another number was found.
+pub(super) const WEIGHT_NOT_WHOLE: &str = "an integer weight from 0 to 4294967295 (pass --weight-type f32 or f64 for \
+                                           other numbers, or ignore to read no weights)";
+/// The same for 64 bits.
+pub(super) const WEIGHT_NOT_LONG: &str = "an integer weight from 0 to 18446744073709551615 (pass --weight-type f64 for \
+                                          other numbers, or ignore to read no weights)";
+/// The expectation for an integer that double precision would round.
+pub(super) const WEIGHT_NOT_EXACT: &str = "a weight that double precision holds exactly (--weight-type u64 keeps \
+                                           integers up to 18446744073709551615)";
 
 #[cfg(test)]
 mod tests {
@@ -190,15 +238,34 @@ mod tests {
     }
 
     #[test]
-    fn weights_of_both_types() {
-        assert_eq!(weight(b"4294967295", WeightType::U32), Ok(u32::MAX));
-        assert!(weight(b"1082008561000", WeightType::U32).unwrap_err().contains("--weight-type ignore"));
-        assert!(weight(b"-1", WeightType::U32).unwrap_err().contains("--weight-type f32"));
-        assert!(weight(b"0.5", WeightType::U32).is_err());
-        assert_eq!(weight(b"-0.5", WeightType::F32), Ok((-0.5f32).to_bits()));
-        assert_eq!(weight(b"7", WeightType::F32), Ok(7f32.to_bits()));
-        for wrong in ["nan", "inf", "1e39", "", "x"] {
-            assert!(weight(wrong.as_bytes(), WeightType::F32).is_err(), "{wrong:?}");
+    fn weights_of_all_types() {
+        assert_eq!(weight(b"4294967295", WeightType::U32), Ok(u32::MAX.into()));
+        assert_eq!(weight(b"-0.5", WeightType::F32), Ok((-0.5f64).to_bits()));
+        assert_eq!(weight(b"7", WeightType::F32), Ok(7f64.to_bits()));
+        assert_eq!(weight(b"18446744073709551615", WeightType::U64), Ok(u64::MAX));
+        assert_eq!(weight(b"1e300", WeightType::F64), Ok(1e300f64.to_bits()));
+        // 2^63 is a double, 2^53 + 1 is none, and beyond 64 bits nothing is known.
+        assert_eq!(weight(b"-9223372036854775808", WeightType::F64), Ok((-9223372036854775808f64).to_bits()));
+        for (wrong, of, advice) in [
+            ("1082008561000", WeightType::U32, "--weight-type ignore"),
+            ("1082008561000", WeightType::U32, "u64"),
+            ("0.5", WeightType::U32, "--weight-type f32"),
+            ("-1", WeightType::U32, "--weight-type f32"),
+            ("friend", WeightType::U32, "--weight-type ignore"),
+            ("-1", WeightType::U64, "--weight-type f64"),
+            ("18446744073709551616", WeightType::U64, "--weight-type f64"),
+            ("1e39", WeightType::F32, "--weight-type f64"),
+            ("nan", WeightType::F32, "finite"),
+            ("", WeightType::F32, "--columns"),
+            ("inf", WeightType::F64, "finite"),
+            ("1e400", WeightType::F64, "finite"),
+            ("9007199254740993", WeightType::F64, "--weight-type u64"),
+            ("-9007199254740993", WeightType::F64, "exactly"),
+            ("18446744073709551615", WeightType::F64, "--weight-type u64"),
+            ("36893488147419103232", WeightType::F64, "exactly"),
+        ] {
+            let found = weight(wrong.as_bytes(), of).unwrap_err();
+            assert!(found.contains(advice), "{wrong:?} as {of:?}: {found}");
         }
     }
 }

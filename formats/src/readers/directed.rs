@@ -1,6 +1,6 @@
 //! Edges as they are listed, whatever the header says about their direction.
 
-use crate::edge::{Edge, EdgeSource, SourceInfo};
+use crate::edge::{Edge, EdgeSource, Rounding, SourceInfo};
 use crate::error::Result;
 
 /// The edges of an undirected graph as directed ones.
@@ -47,6 +47,10 @@ impl EdgeSource for Directed {
 
     fn claimed_edges(&self) -> Option<u64> {
         self.edges.claimed_edges()
+    }
+
+    fn rounding(&self) -> Rounding {
+        self.edges.rounding()
     }
 
     fn is_read_once(&self) -> bool {

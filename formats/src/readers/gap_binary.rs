@@ -186,9 +186,10 @@ fn edge(source: u64, record: &[u8], weights: Option<WeightType>, vertices: u64) 
     let id = u64::try_from(dest).ok().filter(|&id| id < vertices);
     let id = id.ok_or_else(|| (format!("a neighbour below {vertices}"), dest))?;
     let weight = match (weights, numbers.next()) {
-        (Some(WeightType::U32), Some(weight)) => u32::try_from(weight)
-            .map_err(|_| ("an integer weight from 0 (pass --weight-type f32 for other numbers)".to_owned(), weight))?,
-        (Some(WeightType::F32), Some(weight)) => (weight as f32).to_bits(),
+        (Some(WeightType::U32 | WeightType::U64), Some(weight)) => u64::try_from(weight).map_err(|_| {
+            ("an integer weight from 0 (pass --weight-type f32 or f64 for other numbers)".to_owned(), weight)
+        })?,
+        (Some(WeightType::F32 | WeightType::F64), Some(weight)) => f64::from(weight).to_bits(),
         _ => 0,
     };
     Ok(Edge { source, dest: id, weight })

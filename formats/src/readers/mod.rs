@@ -30,6 +30,7 @@ mod lines;
 mod matrix_market;
 mod metis;
 mod name_lines;
+mod narrow;
 mod options;
 mod packing;
 mod pajek;
@@ -51,6 +52,7 @@ pub use file::InputFile;
 pub use graphalytics_data::GraphalyticsData;
 pub use kind::Kind;
 pub use name_lines::NameLines;
+pub use narrow::WithWeightType;
 pub use options::{Options, WeightsOption};
 pub use recognise::recognise;
 pub use table::{
@@ -89,7 +91,7 @@ pub fn open_file(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSour
 }
 
 fn open_kind(file: &InputFile, kind: Kind, options: &Options) -> Result<Box<dyn EdgeSource>> {
-    match kind {
+    let source = match kind {
         Kind::Text => text::open(file, options, IdSpace::Named),
         Kind::GapText => text::open(file, options, IdSpace::UpToLargest),
         Kind::MatrixMarket => matrix_market::open(file, options),
@@ -101,15 +103,17 @@ fn open_kind(file: &InputFile, kind: Kind, options: &Options) -> Result<Box<dyn 
         Kind::Graphalytics => graphalytics::open(file, options),
         Kind::RawU32 => raw::open(file, options, 4),
         Kind::RawU64 => raw::open(file, options, 8),
+        // Tables narrow weights themselves.
         Kind::Csv | Kind::Parquet | Kind::Arrow | Kind::GraphMl => {
-            match open_inputs(std::slice::from_ref(file), options, &TableOptions::default())? {
+            return match open_inputs(std::slice::from_ref(file), options, &TableOptions::default())? {
                 Opened::Numbers(source, _) => Ok(source),
                 Opened::Names(table) => {
                     Err(Error::file(file.path(), "ids that are integers", table.id_type().plural()))
                 }
-            }
+            };
         }
-    }
+    };
+    Ok(narrow::narrowed(source?))
 }
 
 /// The information that all formats have in common; directed by default.

@@ -31,22 +31,26 @@ impl Default for Options {
 /// The treatment of an edge list's weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WeightsOption {
-    /// Weights are read if the file has them, with the type that the format states. In plain text the first 64 KiB of
-    /// edges decide: [`WeightType::U32`] if all weights are non-negative integers, otherwise [`WeightType::F32`]. A
-    /// later line that contradicts is an error.
+    /// Weights are read if the file has them, with the type of 32 bits that is nearest to what the format states. In
+    /// plain text the first 64 KiB of edges decide: [`WeightType::U32`] if all weights are non-negative integers,
+    /// otherwise [`WeightType::F32`]. A later line that contradicts is an error.
     #[default]
     Auto,
     /// No weights, even if the file has them; in plain text, columns after the second are ignored.
     Ignore,
     /// Unsigned integers; anything else is an error.
     U32,
-    /// Single-precision numbers; integers are converted.
+    /// Single-precision numbers; others are rounded.
     F32,
+    /// Unsigned integers of 64 bits; anything else is an error.
+    U64,
+    /// Double-precision numbers; an integer that double precision does not hold is an error.
+    F64,
 }
 
 impl WeightsOption {
     /// All options, in the order in which help texts list them.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Ignore, Self::U32, Self::F32];
+    pub const ALL: [Self; 6] = [Self::Auto, Self::Ignore, Self::U32, Self::F32, Self::U64, Self::F64];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
@@ -55,6 +59,8 @@ impl WeightsOption {
             Self::Ignore => "ignore",
             Self::U32 => "u32",
             Self::F32 => "f32",
+            Self::U64 => "u64",
+            Self::F64 => "f64",
         }
     }
 
@@ -65,12 +71,14 @@ impl WeightsOption {
             Self::Ignore => None,
             Self::U32 => Some(WeightType::U32),
             Self::F32 => Some(WeightType::F32),
+            Self::U64 => Some(WeightType::U64),
+            Self::F64 => Some(WeightType::F64),
         }
     }
 
     /// Whether weights of a certain type are required, so that a file without weights is an error.
     pub(super) fn demanded(self) -> bool {
-        matches!(self, Self::U32 | Self::F32)
+        !matches!(self, Self::Auto | Self::Ignore)
     }
 }
 

@@ -240,11 +240,11 @@ impl Pajek {
 
 impl Found {
     /// The weight of a row with this third word: 1 without one. The first pass finds the type of weights.
-    fn weight(&mut self, word: Option<&[u8]>, is_first: bool, of: Option<WeightType>) -> Result<u32, Expected> {
+    fn weight(&mut self, word: Option<&[u8]>, is_first: bool, of: Option<WeightType>) -> Result<u64, Expected> {
         if is_first {
-            let is_small = |word| integer(word).is_some_and(|value| u32::try_from(value).is_ok());
+            let is_whole = |word| integer(word).is_some();
             self.weighted += u64::from(word.is_some());
-            self.is_integer &= word.is_none_or(is_small);
+            self.is_integer &= word.is_none_or(is_whole);
             return Ok(0);
         }
         of.map_or(Ok(0), |of| weight(word.unwrap_or(b"1"), of))

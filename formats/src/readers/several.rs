@@ -1,7 +1,7 @@
 //! Several files of one kind, read one after another.
 
 use super::{InputFile, Kind, Options};
-use crate::edge::{Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
+use crate::edge::{Edge, EdgeSource, IdSpace, Rounding, SourceInfo, WeightType};
 use crate::error::{Error, Result};
 
 /// The edges of several files.
@@ -11,6 +11,8 @@ struct Several {
     current: Box<dyn EdgeSource>,
     next: usize,
     done_bytes: u64,
+    /// That of the files before.
+    done_rounding: Rounding,
     info: SourceInfo,
     note: Option<String>,
 }
@@ -50,7 +52,16 @@ pub(super) fn open(files: &[InputFile], kind: Kind, options: &Options) -> Result
     info.edges = None;
     info.name = format!("{} and {} more", info.name, files.len() - 1);
     let note = current.note();
-    Ok(Box::new(Several { files: files.to_vec(), options, current, next: 1, done_bytes: 0, info, note }))
+    Ok(Box::new(Several {
+        files: files.to_vec(),
+        options,
+        current,
+        next: 1,
+        done_bytes: 0,
+        done_rounding: Rounding::default(),
+        info,
+        note,
+    }))
 }
 
 impl EdgeSource for Several {
@@ -65,6 +76,7 @@ impl EdgeSource for Several {
                 return Ok(());
             }
             self.done_bytes += self.current.bytes_read();
+            self.done_rounding = self.done_rounding.and(self.current.rounding());
             self.current = super::open_file(&self.files[self.next], &self.options)?;
             self.next += 1;
         }
@@ -80,6 +92,10 @@ impl EdgeSource for Several {
 
     fn note(&self) -> Option<String> {
         self.note.clone()
+    }
+
+    fn rounding(&self) -> Rounding {
+        self.done_rounding.and(self.current.rounding())
     }
 
     fn is_read_once(&self) -> bool {

@@ -65,10 +65,10 @@ impl Columns {
         match (count(line), weights) {
             (0 | 1, _) => Err(blocks.error_here("2 or 3 columns: source dest [weight]")),
             (_, WeightsOption::Ignore) => Ok(any),
-            (2, WeightsOption::U32 | WeightsOption::F32) => {
+            (2, asked) if asked.demanded() => {
                 Err(blocks.error_here("3 columns: source dest weight, since a type of weights was asked for"))
             }
-            (2, WeightsOption::Auto) => Ok(Self { count: Some(2), weight: None, ..any }),
+            (2, _) => Ok(Self { count: Some(2), weight: None, ..any }),
             (3, WeightsOption::Auto) => Ok(Self { count: Some(3), weight: Some(weight_type(blocks.ahead())), ..any }),
             (3, _) => Ok(Self { count: Some(3), ..any }),
             _ => Err(blocks.error_here(TWO_OR_THREE)),
@@ -109,7 +109,7 @@ impl LineFormat for Columns {
                 cursor.word();
             }
             let word = cursor.word().ok_or_else(|| self.fault(line))?;
-            edge.weight = weight(word, weight_type).map_err(not_a_weight)?;
+            edge.weight = weight(word, weight_type)?;
             parsed = 3 + self.passed;
         }
         match self.count {
@@ -128,15 +128,6 @@ fn count(line: &[u8]) -> usize {
     let mut begins = memchr::memchr_iter(b'#', line);
     let comment = begins.find(|&at| at == 0 || is_blank(line[at - 1]));
     Cursor::new(&line[..comment.unwrap_or(line.len())]).count()
-}
-
-#[cold]
-fn not_a_weight(expected: Expected) -> Expected {
-    format!(
-        "{expected} in the third column, which has the weights (--columns 1,3 or 1,2,4 chooses others, --weight-type \
-         ignore reads the first two and no more)"
-    )
-    .into()
 }
 
 /// Whether a line is blank or a comment.

@@ -133,18 +133,19 @@ fn id_u32(id: u64) -> Result<u32> {
 }
 
 fn push_line(buffer: &mut Vec<u8>, edge: &Edge, weights: Option<WeightType>) {
-    let mut line = Line::ending_with(if weights == Some(WeightType::F32) { b"" } else { b"\n" });
-    if weights == Some(WeightType::U32) {
-        line.prepend_number(edge.weight.into());
+    let float = weights.filter(|of| of.is_float());
+    let mut line = Line::ending_with(if float.is_some() { b"" } else { b"\n" });
+    if weights.is_some() && float.is_none() {
+        line.prepend_number(edge.weight);
         line.prepend(b' ');
     }
     line.prepend_number(edge.dest);
     line.prepend(b' ');
     line.prepend_number(edge.source);
     buffer.extend_from_slice(line.bytes());
-    if weights == Some(WeightType::F32) {
-        // Writing to a vector cannot fail. `{:?}` keeps a point or an exponent, so that the column is read as F32.
-        drop(writeln!(buffer, " {:?}", f32::from_bits(edge.weight)));
+    if let Some(of) = float {
+        // Writing to a vector cannot fail. Weights have a point or an exponent, so that the column is read as floats.
+        drop(writeln!(buffer, " {}", of.text(edge.weight)));
     }
 }
 

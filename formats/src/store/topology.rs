@@ -3,13 +3,14 @@
 use super::Direction;
 use crate::chunks::{self, CHUNKS, ChunkContext, ChunkTable};
 use crate::directory::{self, Directory, DirectoryContext, DirectoryEntry};
+use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::ids::PageId;
 use crate::manifest::{Manifest, TopologyManifest};
 use crate::open::Places;
 use crate::packed;
-use crate::page::{PageContext, WeightsHeader, check_page, check_weights, check_weights_crc};
+use crate::page::{PageContext, PageWeights, WeightsHeader, check_page, check_weights, check_weights_crc};
 use crate::shard::Shard;
 use crate::values::{SharedValues, StoredValues};
 use crate::weights::{self, WEIGHTS, WeightContext, WeightPlaces};
@@ -34,6 +35,7 @@ pub struct Topology {
     page_files: Vec<PathBuf>,
     weight_files: Vec<PathBuf>,
     weight_places: Option<WeightPlaces>,
+    weights: Option<WeightType>,
     page_bytes: u32,
     weight_page_bytes: u32,
     image_bytes: u64,
@@ -89,7 +91,7 @@ impl Topology {
             let (page_bytes, tag) = (manifest.page_bytes, manifest.tag);
             ChunkTable::open(&path, &ChunkContext { entries, page_bytes, tag, crc })
         });
-        let weight_page_bytes = if manifest.weights.is_some() { capacity.weight_page_bytes() } else { 0 };
+        let weight_page_bytes = manifest.weights.map_or(0, |of| capacity.weight_page_bytes(of));
         let weight_places = summary.weights_crc.map(|crc| {
             let path = folder.join(WEIGHTS);
             places.check(&path)?;
@@ -114,6 +116,7 @@ impl Topology {
             page_files: files("pages"),
             weight_files: if weight_page_bytes > 0 { files("weights") } else { Vec::new() },
             weight_places: weight_places.transpose()?,
+            weights: manifest.weights,
             page_bytes: manifest.page_bytes,
             weight_page_bytes,
             image_bytes,
@@ -191,6 +194,19 @@ impl Topology {
     /// Bytes of a page.
     pub fn page_bytes(&self) -> u32 {
         self.page_bytes
+    }
+
+    /// The type of the weights, if there are any.
+    pub fn weights(&self) -> Option<WeightType> {
+        self.weights
+    }
+
+    /// The weights of the neighbours of a page, from its page of weights as it is in memory; none if that is empty.
+    pub fn weights_of<'a>(&self, bytes: &'a [u8], edge_count: u32) -> PageWeights<'a> {
+        match self.weights.filter(|_| !bytes.is_empty()) {
+            Some(of) => PageWeights::of(bytes, of, edge_count),
+            None => PageWeights::None,
+        }
     }
 
     /// Where pages of weights are, if they are packed.
@@ -321,9 +337,9 @@ impl Topology {
     /// [`Error::Page`] with the first defect.
     pub fn check(&self, page: PageId, bytes: &[u8], weights: Option<&[u8]>, context: &PageContext<'_>) -> Result<()> {
         check_page(bytes, page.0, context).map_err(|defect| self.page_error(page, false, defect))?;
-        match weights {
-            Some(weights) if self.weight_places.is_none() => {
-                check_weights(weights, page.0, context).map_err(|defect| self.page_error(page, true, defect))
+        match weights.zip(self.weights) {
+            Some((weights, of)) if self.weight_places.is_none() => {
+                check_weights(weights, of, page.0, context).map_err(|defect| self.page_error(page, true, defect))
             }
             _ => Ok(()),
         }

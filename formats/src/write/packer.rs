@@ -6,11 +6,12 @@ use super::degrees::DegreesFile;
 use super::sink::{PageBuffers, Sink};
 use super::{Layout, Targets};
 use crate::directory::{self, DirectoryEntry};
+use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::manifest::{ShardManifest, TopologyManifest, version_of};
 use crate::packed::{PackedParameters, PageEncoder};
-use crate::page::{Capacity, HEADER_BYTES, PageHeader, WeightsHeader};
+use crate::page::{Capacity, HEADER_BYTES, PageHeader, PageWeights, WeightsHeader};
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -115,7 +116,7 @@ impl TopologyWriter {
 
     /// Main memory of a writer of this layout, in bytes, without its page directory (32 bytes a page).
     pub fn memory_bytes(layout: &Layout) -> u64 {
-        let weights = if layout.weights.is_some() { layout.capacity().weight_page_bytes() } else { 0 };
+        let weights = layout.weights.map_or(0, |of| layout.capacity().weight_page_bytes(of));
         let encoder = PackedParameters::of(layout.encoding).map_or(0, PageEncoder::memory_bytes);
         super::sink::BUFFERS as u64 * (u64::from(layout.page_bytes) + u64::from(weights) + encoder)
     }
@@ -129,12 +130,13 @@ impl TopologyWriter {
         super::sink::BUFFERS as u64 * 4 * words
     }
 
-    /// Appends an edge. Sources must not descend within a shard; destinations of a source should ascend.
+    /// Appends an edge, with the bits of its weight. Sources must not descend within a shard; destinations of a source
+    /// should ascend.
     ///
     /// # Errors
     /// [`Error::Limit`] if the encoding's widths do not suffice; [`Error::Io`].
     #[inline]
-    pub fn push(&mut self, source: u32, dest: u32, weight: u32) -> Result<()> {
+    pub fn push(&mut self, source: u32, dest: u32, weight: u64) -> Result<()> {
         if self.page.slots.is_empty() || source != self.open_vertex() {
             self.open_record(u64::from(source))?;
         }
@@ -155,11 +157,10 @@ impl TopologyWriter {
     ///
     /// # Errors
     /// Those of [`push`](Self::push).
-    pub fn push_list(&mut self, source: u32, dests: &[u32], weights: &[u32]) -> Result<()> {
+    pub fn push_list(&mut self, source: u32, dests: &[u32], weights: PageWeights<'_>) -> Result<()> {
         let plain = matches!(self.layout.encoding, Encoding::VertexId) && self.output.is_some();
-        if !weights.is_empty() || !plain && self.encoder.is_none() {
-            let weight = |at: usize| weights.get(at).copied().unwrap_or(0);
-            return dests.iter().enumerate().try_for_each(|(at, &dest)| self.push(source, dest, weight(at)));
+        if !weights.is_none() || !plain && self.encoder.is_none() {
+            return dests.iter().enumerate().try_for_each(|(at, &dest)| self.push(source, dest, weights.get(at)));
         }
         if self.page.slots.is_empty() || source != self.open_vertex() {
             self.open_record(source.into())?;
@@ -384,7 +385,8 @@ impl TopologyWriter {
             return (moved, Vec::new());
         }
         let at = size_of::<WeightsHeader>();
-        let weights = &mut self.buffers.weights[at + from * 4..at + to * 4];
+        let bytes = self.weight_bytes();
+        let weights = &mut self.buffers.weights[at + from * bytes..at + to * bytes];
         let moved_weights = weights.to_vec();
         weights.fill(0);
         (moved, moved_weights)
@@ -392,7 +394,7 @@ impl TopologyWriter {
 
     /// Writes one neighbour into the page.
     #[inline]
-    fn put(&mut self, edge: usize, dest: u32, weight: u32) {
+    fn put(&mut self, edge: usize, dest: u32, weight: u64) {
         let at = HEADER_BYTES + edge * self.capacity.width_bytes as usize;
         match (self.layout.encoding, &self.targets) {
             (Encoding::RecordId { page_bytes: p, slot_bytes: q }, Some(targets)) => {
@@ -408,11 +410,17 @@ impl TopologyWriter {
 
     /// Writes the weight of a neighbour, if there are weights.
     #[inline]
-    fn put_weight(&mut self, edge: usize, weight: u32) {
+    fn put_weight(&mut self, edge: usize, weight: u64) {
         if !self.buffers.weights.is_empty() {
-            let at = size_of::<WeightsHeader>() + edge * 4;
-            self.buffers.weights[at..at + 4].copy_from_slice(&weight.to_le_bytes());
+            let bytes = self.weight_bytes();
+            let at = size_of::<WeightsHeader>() + edge * bytes;
+            self.buffers.weights[at..at + bytes].copy_from_slice(&weight.to_le_bytes()[..bytes]);
         }
+    }
+
+    /// Bytes of a weight, 4 without weights.
+    fn weight_bytes(&self) -> usize {
+        self.layout.weights.map_or(4, WeightType::bytes)
     }
 
     /// Ends the page and begins an empty one.

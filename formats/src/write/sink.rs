@@ -92,7 +92,7 @@ impl Sink {
     pub(super) fn start(layout: &Layout, pages: Vec<(PathBuf, File)>, weights: Vec<(PathBuf, File)>) -> Result<Self> {
         let (full, full_out) = sync_channel(BUFFERS);
         let (empty_in, empty) = channel();
-        let weight_bytes = if weights.is_empty() { 0 } else { layout.capacity().weight_page_bytes().into() };
+        let weight_bytes = layout.weights.map_or(0, |of| layout.capacity().weight_page_bytes(of).into());
         for _ in 0..BUFFERS {
             let page = AlignedBuffer::try_new("a page to write", layout.page_bytes.into())?;
             let weights = AlignedBuffer::try_new("a page of weights to write", weight_bytes)?;

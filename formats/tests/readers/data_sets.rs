@@ -85,7 +85,7 @@ fn the_weight_is_the_property_that_is_named() {
     let sample = Sample::new("c.properties", &properties).and("c.e", "7 8 1 0.5\n8 7 2 1.5\n");
     let graph = sample.read().unwrap();
     assert_eq!(graph.info.weights, Some(WeightType::F32));
-    assert_eq!(graph.triples(), [(7, 8, 0.5f32.to_bits()), (8, 7, 1.5f32.to_bits())]);
+    assert_eq!(graph.triples(), [(7, 8, 0.5f32.to_bits().into()), (8, 7, 1.5f32.to_bits().into())]);
     for (wrong, text) in [("7 8 1\n", "4 columns"), ("7 8 1 0.5 9\n", "4 columns"), ("7 8 1 x\n", "a weight")] {
         let sample = Sample::new("c.properties", &properties).and("c.e", wrong);
         assert_fails(sample.read(), &["c.e:1: ", text]);

@@ -17,7 +17,7 @@ fn open(sample: &Sample, table: &TableOptions, options: &Options) -> Result<Open
 }
 
 /// The rows of names, with the bits of weights; whether the graph is directed and mirrored.
-fn names(text: &str) -> (Vec<[String; 2]>, Vec<u32>, [bool; 2]) {
+fn names(text: &str) -> (Vec<[String; 2]>, Vec<u64>, [bool; 2]) {
     let sample = Sample::new("a.graphml", text);
     assert_eq!(readers::recognise(&sample.path).unwrap(), Kind::GraphMl);
     let opened = open(&sample, &TableOptions::default(), &Options::default()).unwrap();

@@ -68,7 +68,7 @@ fn weights_of_konect() {
         let graph = Sample::new("out.a", text).read_with_weights(option).unwrap();
         (graph.triples(), graph.info.weights)
     };
-    let bits = |value: f32| value.to_bits();
+    let bits = |value: f32| u64::from(value.to_bits());
     let signed = "% sym signed\n1 2 -1\n2 3 1\n";
     let expected = (vec![(1, 2, bits(-1.0)), (2, 3, bits(1.0))], Some(WeightType::F32));
     assert_eq!(weights(signed, WeightsOption::Auto), expected);

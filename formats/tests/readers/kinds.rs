@@ -12,7 +12,7 @@ fn unweighted() -> Vec<(u64, u64)> {
     CANONICAL.iter().map(|&(source, dest, _)| (source, dest)).collect()
 }
 
-fn from_one() -> Vec<(u64, u64, u32)> {
+fn from_one() -> Vec<(u64, u64, u64)> {
     CANONICAL.iter().map(|&(source, dest, weight)| (source + 1, dest + 1, weight)).collect()
 }
 
@@ -181,7 +181,7 @@ fn graphalytics_with_several_properties_or_none() {
     };
     let sample = Sample::new("c.properties", properties("real, integer")).and("c.e", "8 9 0.5 3\n");
     let graph = sample.read().unwrap();
-    assert_eq!(graph.triples(), [(8, 9, 0.5f32.to_bits())]);
+    assert_eq!(graph.triples(), [(8, 9, 0.5f32.to_bits().into())]);
     assert!(graph.info.directed && graph.extra.is_empty());
     let graph = Sample::new("c.properties", properties("")).and("c.e", "8 9\n").read().unwrap();
     assert_eq!(graph.pairs(), [(8, 9)]);

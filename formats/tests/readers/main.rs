@@ -28,10 +28,10 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use topostream_formats::edge::CHUNK_EDGES;
 use topostream_formats::readers::{self, Kind, Options, WeightsOption};
-use topostream_formats::{Edge, Error, SourceInfo};
+use topostream_formats::{Edge, Error, Rounding, SourceInfo};
 
 /// The canonical graph: source, dest, weight.
-const CANONICAL: [(u64, u64, u32); 6] = [(0, 1, 5), (0, 2, 3), (1, 2, 9), (2, 0, 7), (2, 3, 1), (4, 4, 2)];
+const CANONICAL: [(u64, u64, u64); 6] = [(0, 1, 5), (0, 2, 3), (1, 2, 9), (2, 0, 7), (2, 3, 1), (4, 4, 2)];
 
 /// The maximum memory of decompressors, besides that of a reader that opens its file three times.
 const UNPACKING_BYTES_MAX: u64 = 3 * (130 << 20);
@@ -42,10 +42,11 @@ struct Graph {
     info: SourceInfo,
     edges: Vec<Edge>,
     extra: Vec<u64>,
+    rounding: Rounding,
 }
 
 impl Graph {
-    fn triples(&self) -> Vec<(u64, u64, u32)> {
+    fn triples(&self) -> Vec<(u64, u64, u64)> {
         self.edges.iter().map(|edge| (edge.source, edge.dest, edge.weight)).collect()
     }
 
@@ -95,7 +96,8 @@ impl Sample {
 /// Reads a file to its end and checks the guarantees of every source.
 fn read(path: &Path, options: &Options) -> Result<Graph, Error> {
     let mut source = readers::open(path, options)?;
-    let mut graph = Graph { info: source.info().clone(), edges: Vec::new(), extra: Vec::new() };
+    let (info, rounding) = (source.info().clone(), Rounding::default());
+    let mut graph = Graph { info, edges: Vec::new(), extra: Vec::new(), rounding };
     let mut chunk = vec![Edge::default()];
     while !chunk.is_empty() {
         source.read(&mut chunk)?;
@@ -103,6 +105,7 @@ fn read(path: &Path, options: &Options) -> Result<Graph, Error> {
         graph.edges.extend_from_slice(&chunk);
     }
     source.extra_vertices(&mut graph.extra)?;
+    graph.rounding = source.rounding();
     if let Some(edges) = graph.info.edges {
         assert_eq!(edges, graph.edges.len() as u64);
     }
@@ -147,7 +150,7 @@ fn gap_binary(directed: bool, lists: &[Vec<(i32, i32)>], weighted: bool) -> Vec<
 }
 
 /// The adjacency lists of directed edges among `vertices` vertices.
-fn lists(vertices: usize, edges: &[(u64, u64, u32)]) -> Vec<Vec<(i32, i32)>> {
+fn lists(vertices: usize, edges: &[(u64, u64, u64)]) -> Vec<Vec<(i32, i32)>> {
     let mut lists = vec![Vec::new(); vertices];
     for &(source, dest, weight) in edges {
         lists[source as usize].push((dest as i32, weight as i32));

@@ -10,7 +10,7 @@ fn note(sample: &Sample) -> String {
 }
 
 /// Name and text of a file; its triples, the number of vertices, whether it is directed and mirrored.
-type Case<'a> = (&'a str, &'a str, &'a [(u64, u64, u32)], u64, [bool; 2]);
+type Case<'a> = (&'a str, &'a str, &'a [(u64, u64, u64)], u64, [bool; 2]);
 
 const DIRECTED: [bool; 2] = [true, false];
 const ONCE: [bool; 2] = [false, true];
@@ -54,7 +54,7 @@ fn pajek() {
             ("a.net", "*Vertices 3\n*Edges\n1 2 3 c Blue\n2 3\n", &[(1, 2, 3), (2, 3, 1)], 3, ONCE),
             ("a.net", "*Vertices 3\n*Arcs\n1 2 c Blue\n*Arcs :2 \"x\"\n2 1\n", &[(1, 2, 0), (2, 1, 0)], 3, DIRECTED),
             ("a.net", "*Vertices 3\n1 \"a\" 0.1 0.2\n*Arcs\n*Edges\n", &[], 3, DIRECTED),
-            ("a.net", "*Vertices 2\n*Arcs\n1 2 0.5\n", &[(1, 2, 0.5f32.to_bits())], 2, DIRECTED),
+            ("a.net", "*Vertices 2\n*Arcs\n1 2 0.5\n", &[(1, 2, u64::from(0.5f32.to_bits()))], 2, DIRECTED),
             ("a.net", "*Vertices 2\n1 \"a b\"\n% c\n\n*Edges\n1 1\n", &[(1, 1, 0)], 2, ONCE),
         ],
     );

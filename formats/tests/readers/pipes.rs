@@ -95,7 +95,7 @@ fn every_kind_comes_through_a_pipe() {
     assert_same("t.dat", &binary, &Options { kind: Some(Kind::GapBinary), ..auto });
 }
 
-fn edges_of(text: &str) -> Vec<(u64, u64, u32)> {
+fn edges_of(text: &str) -> Vec<(u64, u64, u64)> {
     let edge = |line: &str| {
         let (source, dest) = line.split_once(' ').unwrap();
         (source.parse::<u64>().unwrap() % 9000, dest.parse::<u64>().unwrap() % 9000, 3)

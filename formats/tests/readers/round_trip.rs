@@ -5,16 +5,17 @@ use std::fmt::Write;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use topostream_formats::WeightType;
+use topostream_formats::readers::WeightsOption;
 
 use super::{Sample, gap_binary, lists};
 
-type Triples = Vec<(u64, u64, u32)>;
+type Triples = Vec<(u64, u64, u64)>;
 
 /// Vertices, and edges among them in the order of their sources.
 fn graphs() -> impl Strategy<Value = (usize, Triples)> {
     (1usize..40).prop_flat_map(|vertices| {
         let ids = 0..vertices as u64;
-        vec((ids.clone(), ids, 0..=i32::MAX as u32), 0..200).prop_map(move |mut edges| {
+        vec((ids.clone(), ids, 0..=i32::MAX as u64), 0..200).prop_map(move |mut edges| {
             edges.sort_by_key(|edge| edge.0);
             (vertices, edges)
         })
@@ -64,7 +65,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn text(edges in vec((any::<u64>(), any::<u64>(), any::<u32>()), 1..300), comma in any::<bool>()) {
+    fn text(edges in vec((any::<u64>(), any::<u64>(), 0..=u64::from(u32::MAX)), 1..300), comma in any::<bool>()) {
         let sample = Sample::new("a.txt", lines(&edges, "", if comma { "," } else { "\t" }));
         prop_assert_eq!(sample.read().unwrap().triples(), edges);
     }
@@ -74,8 +75,18 @@ proptest! {
         let text: String = edges.iter().map(|(source, dest, weight)| format!("{source} {dest} {weight:?}\n")).collect();
         let graph = Sample::new("a.txt", text).read().unwrap();
         prop_assert_eq!(graph.info.weights, Some(WeightType::F32));
-        let bits: Triples = edges.iter().map(|edge| (edge.0, edge.1, edge.2.to_bits())).collect();
+        let bits: Triples = edges.iter().map(|edge| (edge.0, edge.1, edge.2.to_bits().into())).collect();
         prop_assert_eq!(graph.triples(), bits);
+    }
+
+    #[test]
+    fn text_with_64_bits(edges in vec((any::<u64>(), any::<u64>(), any::<u64>()), 1..300)) {
+        let of = |weights, text| Sample::new("a.txt", text).read_with_weights(weights).unwrap().triples();
+        prop_assert_eq!(of(WeightsOption::U64, lines(&edges, "", " ")), edges.clone());
+        let finite = |bits: u64| if f64::from_bits(bits).is_finite() { bits } else { bits & !(1 << 62) };
+        let doubles: Triples = edges.iter().map(|&(source, dest, bits)| (source, dest, finite(bits))).collect();
+        let line = |&(source, dest, bits): &_| format!("{source} {dest} {:?}\n", f64::from_bits(bits));
+        prop_assert_eq!(of(WeightsOption::F64, doubles.iter().map(line).collect()), doubles);
     }
 
     #[test]

@@ -23,7 +23,7 @@ fn rows_of(mut table: Table) -> Result<Rows, Error> {
             return Ok(rows);
         }
         for batch in &batches {
-            let weight = |row: usize| batch.weights.get(row).map_or(String::new(), u32::to_string);
+            let weight = |row: usize| batch.weights.get(row).map_or(String::new(), u64::to_string);
             for row in 0..batch.ids.rows() {
                 let [source, dest] = match &batch.ids {
                     Ids::Integers(pairs) => pairs[row].map(|id| id.to_string()),

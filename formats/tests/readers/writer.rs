@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use topostream_formats::readers::{EdgeListWriter, Kind};
+use topostream_formats::readers::{EdgeListWriter, Kind, Options, WeightsOption};
 use topostream_formats::{Edge, Error, WeightType};
 
 fn edges(count: u64) -> Vec<Edge> {
     let spread = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (n % 64);
     (0..count)
-        .map(|n| Edge { source: spread(n), dest: spread(n + 1), weight: (n * 77_777) as u32 & 0x7f7f_ffff })
+        .map(|n| Edge { source: spread(n), dest: spread(n + 1), weight: spread(n + 7) & 0x7fcf_ffff_7f7f_ffff })
         .collect()
 }
 
@@ -29,7 +29,8 @@ fn assert_round_trip(name: &str, weights: Option<WeightType>, mask: Edge) {
     assert_eq!(writer.edges(), 200_001);
     assert!(!path.exists());
     assert_eq!(writer.finish().unwrap(), path.metadata().unwrap().len());
-    let graph = super::read(&path, &Default::default()).unwrap();
+    let option = weights.map_or(WeightsOption::Auto, |of| of.name().parse().unwrap());
+    let graph = super::read(&path, &Options { weights: option, ..Options::default() }).unwrap();
     assert_eq!(graph.info.weights, weights);
     assert!(graph.edges == edges, "{name}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -41,8 +42,10 @@ fn every_layout_is_read_back() {
     let narrow = Edge { source: 0xffff_ffff, dest: 0xffff_ffff, weight: 0 };
     assert_round_trip("a.el", None, wide);
     assert_round_trip("a.txt", None, wide);
-    assert_round_trip("a.wel", Some(WeightType::U32), Edge { weight: u32::MAX, ..wide });
-    assert_round_trip("f.wel", Some(WeightType::F32), Edge { weight: u32::MAX, ..wide });
+    assert_round_trip("a.wel", Some(WeightType::U32), Edge { weight: u32::MAX.into(), ..wide });
+    assert_round_trip("f.wel", Some(WeightType::F32), Edge { weight: u32::MAX.into(), ..wide });
+    assert_round_trip("w.wel", Some(WeightType::U64), Edge { weight: u64::MAX, ..wide });
+    assert_round_trip("d.wel", Some(WeightType::F64), Edge { weight: u64::MAX, ..wide });
     assert_round_trip("a.u64", None, wide);
     assert_round_trip("a.u32", None, narrow);
 }

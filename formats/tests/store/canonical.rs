@@ -20,7 +20,7 @@ pub const EDGES: [Triple; 22] = [
     (1, 2, 7),
     (1, 3, 1),
     (1, 4, 1),
-    (1, 5, u32::MAX),
+    (1, 5, u32::MAX as u64),
     (1, 6, 3),
     (1, 7, 2),
     (1, 8, 9),
@@ -50,7 +50,7 @@ pub fn with_weights(edges: &[Triple]) -> Vec<Triple> {
     let weight = |i: usize| {
         let noise = (i as u32).wrapping_mul(0x9E37_79B9);
         let bits = if i % 61 == 5 { 32 } else { i / 150 % 33 };
-        1000 + (noise >> 1 & ((1u64 << bits) - 1) as u32)
+        u64::from(1000 + (noise >> 1 & ((1u64 << bits) - 1) as u32))
     };
     edges.iter().enumerate().map(|(i, &(u, v, _))| (u, v, weight(i))).collect()
 }
@@ -58,6 +58,18 @@ pub fn with_weights(edges: &[Triple]) -> Vec<Triple> {
 /// Edges whose weights are the bits of an f32: zero of both signs, the infinities, a subnormal, fractions.
 pub fn with_float_weights(edges: &[Triple]) -> Vec<Triple> {
     let values = [f32::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-40, 0.25, 3.0e38, f32::INFINITY];
+    edges.iter().enumerate().map(|(i, &(u, v, _))| (u, v, values[i % values.len()].to_bits().into())).collect()
+}
+
+/// Edges whose weights are integers of 64 bits: the smallest, the largest, and what 32 bits or a double would change.
+pub fn with_long_weights(edges: &[Triple]) -> Vec<Triple> {
+    let values = [0, 1, 1 << 32, (1 << 53) + 1, 1 << 63, u64::MAX, 1_082_008_561_000];
+    edges.iter().enumerate().map(|(i, &(u, v, _))| (u, v, values[i % values.len()])).collect()
+}
+
+/// Edges whose weights are the bits of an f64 that is no f32, and zero of both signs.
+pub fn with_double_weights(edges: &[Triple]) -> Vec<Triple> {
+    let values = [0.1f64, -0.1, 0.0, -0.0, 1e300, 5e-324, 9_007_199_254_740_991.0, 1.0 / 3.0];
     edges.iter().enumerate().map(|(i, &(u, v, _))| (u, v, values[i % values.len()].to_bits())).collect()
 }
 
@@ -67,7 +79,7 @@ pub const HUB_VERTICES: u64 = 1003;
 /// Vertex 1 has a list of 9000 neighbours, nine times every vertex below 1000. With an encoding of 8 bytes, that is
 /// more than a page of 64 KiB holds. Vertices 2 and 1002 have edges to it. Vertices 1000 and 1001 are isolated.
 pub fn hub() -> Vec<Triple> {
-    let list = (0..9000).map(|i| (1, i / 9, i as u32));
+    let list = (0..9000).map(|i| (1, i / 9, i));
     list.chain([(2, 1, 70_000), (2, 1002, 1), (1002, 1, 2)]).collect()
 }
 

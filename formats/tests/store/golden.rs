@@ -3,7 +3,10 @@
 //! `TOPOSTREAM_WRITE_GOLDEN=1 cargo test -p topostream-formats golden` writes stores that are missing and never changes
 //! one.
 
-use super::canonical::{self, EDGES, HUB_VERTICES, VERTICES, hub, unweighted, with_float_weights, with_weights};
+use super::canonical::{
+    self, EDGES, HUB_VERTICES, VERTICES, hub, unweighted, with_double_weights, with_float_weights, with_long_weights,
+    with_weights,
+};
 use super::library::{self, Plan};
 use super::spec_reader::{self, Triple};
 use std::fs;
@@ -102,6 +105,31 @@ fn stores() -> Vec<Golden> {
             stripes: &[".", "second"],
             ..hub_store("part-2")
         },
+        // Weights of 8 bytes: in plain pages, in packed ones of two stripes, with narrow neighbours in two directions, and
+        // in a part.
+        Golden {
+            edges: with_long_weights(&EDGES),
+            weights: Some(WeightType::U64),
+            ..plain("weights-u64", Encoding::VertexId)
+        },
+        Golden {
+            edges: with_double_weights(&hub()),
+            weights: Some(WeightType::F64),
+            stripes: &[".", "second"],
+            ..packed_hub("weights-f64-packed")
+        },
+        Golden {
+            edges: with_double_weights(&EDGES),
+            weights: Some(WeightType::F64),
+            in_lists: true,
+            ..plain("weights-f64-record-id-2-1", record(2, 1))
+        },
+        Golden {
+            part: Some((0, PARTS)),
+            edges: with_long_weights(&hub()),
+            weights: Some(WeightType::U64),
+            ..packed_hub("weights-u64-part-0")
+        },
     ]
 }
 
@@ -109,8 +137,9 @@ fn stores() -> Vec<Golden> {
 const PARTS: &[u64] = &[960, 960, HUB_VERTICES];
 
 /// The folders of golden stores, one for each version that has some.
-fn folders() -> [PathBuf; 4] {
-    ["v1", "v2", "v3", "v5"].map(|version| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(version))
+fn folders() -> [PathBuf; 5] {
+    ["v1", "v2", "v3", "v5", "v6"]
+        .map(|version| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(version))
 }
 
 fn folder() -> PathBuf {
@@ -139,6 +168,7 @@ impl Golden {
     fn path(&self) -> PathBuf {
         let is_new = self.encoding.is_packed() || self.order == VertexOrder::Listed;
         let folder = match (self.part, is_new) {
+            _ if self.weights.is_some_and(WeightType::is_wide) => 4,
             (Some(_), _) => 3,
             (None, true) => 2,
             (None, false) => usize::from(!self.shard_ends.is_empty()),
@@ -161,7 +191,7 @@ impl Golden {
 fn expected(text: &str) -> Vec<Triple> {
     let edge = |line: &str| {
         let fields: Vec<&str> = line.split(' ').collect();
-        let weight = u32::from_str_radix(fields[2].strip_prefix("0x").unwrap(), 16).unwrap();
+        let weight = u64::from_str_radix(fields[2].strip_prefix("0x").unwrap(), 16).unwrap();
         (fields[0].parse().unwrap(), fields[1].parse().unwrap(), weight)
     };
     text.lines().map(edge).collect()
@@ -255,6 +285,9 @@ fn golden_stores_have_the_intended_pages() {
     assert_eq!(bytes("two-stripes/second/pages.1"), 2 * 65_536);
     assert_eq!(bytes("weights-f32-record-id-2-1/weights.0"), 2 * 65_536, "narrow neighbours: twice the page");
     assert_eq!(bytes("weights-u32/weights.0"), 65_536);
+    assert_eq!(bytes("../v6/weights-u64/weights.0"), 2 * 65_536, "twice as large as with weights of 4 bytes");
+    assert_eq!(bytes("../v6/weights-f64-record-id-2-1/weights.0"), 4 * 65_536);
+    assert_eq!(bytes("../v6/weights-f64-packed/second/weights.1"), 2 * 2 * (4 * 4096 + 4096));
     assert_eq!(bytes("../v3/packed-weights/weights.0"), 2 * 4096, "as large as a plain image");
     assert_eq!(bytes("../v3/weights-packed/weights.0"), 4096);
     let lengths = ["weights.0", "second/weights.1"].map(|file| {

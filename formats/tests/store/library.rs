@@ -7,7 +7,7 @@ use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::manifest::{Ids, Manifest, TopologyManifest};
 use topostream_formats::names::StoredNames;
 use topostream_formats::packed::{PackedPage, UNIT, UnitDecoder};
-use topostream_formats::page::{Neighbours, Page, PageContext, RecordIds, VertexIds, weights};
+use topostream_formats::page::{Neighbours, Page, PageContext, PageWeights, RecordIds, VertexIds};
 use topostream_formats::part::{EdgesHash, PartManifest, WholeFigures, ranges};
 use topostream_formats::store::PageReader;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
@@ -169,7 +169,7 @@ fn lists(store: &Store, topology: &Topology) -> Result<Vec<Triple>> {
         topology.check(number, &bytes, weighted, &context)?;
         let image = plain_image(number, &bytes, &context);
         let page = Page::open(image.as_deref().unwrap_or(&bytes), context.encoding.plain()).expect("checked");
-        let weights = weighted.map_or(&[][..], |bytes| weights(bytes, page.header().edge_count));
+        let weights = topology.weights_of(&weight_bytes, page.header().edge_count);
         match context.encoding {
             Encoding::VertexId | Encoding::Packed { .. } => collect(&page, VertexIds::new(&page), weights, &mut edges),
             Encoding::RecordId { page_bytes, slot_bytes } => {
@@ -226,7 +226,7 @@ fn plain_image(number: PageId, bytes: &[u8], context: &PageContext<'_>) -> Optio
     Some(image)
 }
 
-fn collect(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32], edges: &mut Vec<Triple>) {
+fn collect(page: &Page<'_>, neighbours: impl Neighbours, weights: PageWeights<'_>, edges: &mut Vec<Triple>) {
     for slot in 0..page.header().slot_count {
         for edge in page.record(slot) {
             if slot < 200 {
@@ -235,7 +235,7 @@ fn collect(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32], edges:
                 assert_eq!(page.first_slot_from(edge as u32), expected, "the first slot from edge {edge}");
             }
             let source = u64::from(page.header().start_vertex + slot);
-            edges.push((source, neighbours.vertex(edge).into(), weights.get(edge).copied().unwrap_or(0)));
+            edges.push((source, neighbours.vertex(edge).into(), weights.get(edge)));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::page::{Capacity, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use topostream_formats::write::{Layout, Targets, TopologyWriter};
-use topostream_formats::{Encoding, Error};
+use topostream_formats::{Encoding, Error, WeightType};
 
 fn record(p: u8, q: u8) -> Encoding {
     Encoding::record_id(p, q).unwrap()
@@ -61,7 +61,7 @@ fn packed_pages_are_limited_by_their_plain_images() {
     assert_eq!(encoding.plain_bytes(1 << 20), 4 << 20);
     assert_eq!((encoding.plain(), encoding.pages_max()), (Encoding::VertexId, u64::from(u32::MAX)));
     let capacity = Capacity::new(1 << 20, encoding);
-    assert_eq!((capacity.list_max(), capacity.weight_page_bytes()), ((1 << 20) - 1024, 4 << 20));
+    assert_eq!((capacity.list_max(), capacity.weight_page_bytes(WeightType::U32)), ((1 << 20) - 1024, 4 << 20));
     assert!(capacity.fits(1, capacity.list_max()) && !capacity.fits(1, capacity.list_max() + 1));
     let slots = (1 << 20) - 9;
     assert!(capacity.fits(slots, 0) && !capacity.fits(slots + 1, 0) && !capacity.fits(slots, 1));
@@ -106,7 +106,10 @@ fn weights_fit_their_page_whenever_neighbours_fit_theirs() {
     for width in 2..=8u8 {
         for page_bytes in [PAGE_BYTES_MIN, PAGE_BYTES_MAX] {
             let capacity = Capacity::new(page_bytes, record(1, width - 1));
-            assert!(16 + 4 * capacity.list_max() <= capacity.weight_page_bytes().into(), "width {width}");
+            for of in [WeightType::F32, WeightType::U64] {
+                let weights = of.bytes() as u64 * capacity.list_max();
+                assert!(16 + weights <= capacity.weight_page_bytes(of).into(), "width {width}");
+            }
         }
     }
 }

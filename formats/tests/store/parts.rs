@@ -171,8 +171,10 @@ fn versions_and_hashes_are_written_as_specified() {
     let decode = |text: &str| Manifest::decode(text.as_bytes(), path).map_err(|error| error.to_string());
     let older = decode(&text.replacen("\"topostream\": 5", "\"topostream\": 3", 1)).unwrap_err();
     assert!(older.contains("version 5; only partial stores are of version 5") && older.contains("found 3"), "{older}");
-    let newer = decode(&text.replacen("\"topostream\": 5", "\"topostream\": 6", 1)).unwrap_err();
-    assert!(newer.contains("format version 6; this program reads versions 1 to 5"), "{newer}");
+    let wide = decode(&text.replacen("\"topostream\": 5", "\"topostream\": 6", 1)).unwrap_err();
+    assert!(wide.contains("version 5; only stores with weights of 64 bits are of version 6"), "{wide}");
+    let newer = decode(&text.replacen("\"topostream\": 5", "\"topostream\": 7", 1)).unwrap_err();
+    assert!(newer.contains("format version 7; this program reads versions 1 to 6"), "{newer}");
     for hash in ["7", "+123456789abcdef", "0123456789ABCDEF", "00123456789abcdef"] {
         assert!(serde_json::from_str::<EdgesHash>(&format!("\"{hash}\"")).is_err(), "{hash}");
     }
@@ -251,8 +253,8 @@ fn duplicate_and_exchanged_parts_name_rank_and_path() {
 fn ranks_with_other_programs_are_named() {
     let folder = parts(&hub(), ENDS);
     let mut all = reports(folder.path(), 3);
-    all[1].format = 6;
-    refused(&all, &["rank 0 on ", "up to version 5", "rank 1 on ", "up to 6"]);
+    all[1].format = 7;
+    refused(&all, &["rank 0 on ", "up to version 6", "rank 1 on ", "up to 7"]);
 }
 
 /// Parts that are each sound, of what claims to be the same graph, but do not add up to it.

@@ -20,9 +20,9 @@ fn graphs() -> impl Strategy<Value = (u64, Vec<Triple>)> {
             (state >> 33) % below
         };
         let mut list: Vec<Triple> =
-            (0..edges).map(|_| (before + draw(vertices), before + draw(vertices), draw(5) as u32)).collect();
+            (0..edges).map(|_| (before + draw(vertices), before + draw(vertices), draw(5))).collect();
         let at = before + draw(vertices);
-        list.extend((0..hub).map(|i| (at, before + draw(vertices), i as u32)));
+        list.extend((0..hub).map(|i| (at, before + draw(vertices), i as u64)));
         (before + vertices + behind, list)
     });
     prop_oneof![1 => Just((0, Vec::new())), 1 => Just((1, Vec::new())), 12 => graph]
@@ -39,7 +39,13 @@ pub fn layouts() -> impl Strategy<Value = Layout> {
         own,
     });
     let encoding = prop_oneof![2 => Just(Encoding::VertexId), 5 => record, 7 => packed];
-    let weights = prop::sample::select(vec![None, Some(WeightType::U32), Some(WeightType::F32)]);
+    let weights = prop::sample::select(vec![
+        None,
+        Some(WeightType::U32),
+        Some(WeightType::F32),
+        Some(WeightType::U64),
+        Some(WeightType::F64),
+    ]);
     (encoding, weights, 1usize..=3, 16u32..=17).prop_map(|(encoding, weights, stripes, page)| {
         let stripes = [".", "second", "further/third"][..stripes].iter().map(PathBuf::from).collect();
         Layout { page_bytes: 1 << page, encoding, weights, stripes }
@@ -65,8 +71,12 @@ proptest! {
         in_lists: bool,
         cuts in prop_oneof![1 => Just(Vec::new()), 1 => prop::collection::vec(0u64..7, 1..5)],
     ) {
-        if layout.weights.is_none() {
-            edges.iter_mut().for_each(|edge| edge.2 = 0);
+        let is_wide = layout.weights.is_some_and(WeightType::is_wide);
+        match layout.weights {
+            None => edges.iter_mut().for_each(|edge| edge.2 = 0),
+            // All 64 bits of a weight are in use; those of one weight are zero.
+            Some(_) if is_wide => edges.iter_mut().for_each(|edge| edge.2 = edge.2.wrapping_mul(0x9E37_79B9_7F4A_7C15)),
+            Some(_) => {}
         }
         let folder = scratch::in_memory();
         let packed = layout.encoding.is_packed();
@@ -77,7 +87,7 @@ proptest! {
             Plan { vertices, edges: &edges, layout, in_lists, shard_ends: shards, ids: None, order, part: None };
         library::write(folder.path(), &plan).unwrap();
         let version = Store::open(folder.path()).unwrap().manifest().version();
-        prop_assert_eq!(version, if packed { 3 } else { 1 + u32::from(!cuts.is_empty()) });
+        prop_assert_eq!(version, if is_wide { 6 } else if packed { 3 } else { 1 + u32::from(!cuts.is_empty()) });
         let by_spec = spec_reader::read(folder.path()).map_err(TestCaseError::fail)?;
         prop_assert_eq!(&library::read(folder.path()).unwrap(), &by_spec);
         edges.sort_unstable();

@@ -13,6 +13,8 @@ pub struct Manifest {
     pub edges: u64,
     pub directed: bool,
     pub weighted: bool,
+    /// Bytes of a weight.
+    pub weight_bytes: usize,
     pub page_bytes: u64,
     /// p and q, or none for vertex ids.
     pub record_id: Option<(usize, usize)>,
@@ -35,7 +37,7 @@ impl Manifest {
         let text = fs::read_to_string(store.join(FILE)).map_err(|e| format!("{FILE}: {e}"))?;
         let (envelope, spans) = Json::parse(&text).ok_or(format!("{FILE}: not JSON"))?;
         let version = envelope.member("topostream").number();
-        ensure(version.is_some_and(|version| (1..=5).contains(&version)), FILE, "another version")?;
+        ensure(version.is_some_and(|version| (1..=6).contains(&version)), FILE, "another version")?;
         ensure(envelope.names() == ["crc32c", "graph", "topostream"], FILE, "other members")?;
         let (from, to) = spans.into_iter().find(|(name, ..)| name == "graph").map(|(_, from, to)| (from, to)).unwrap();
         let crc = u64::from(crc32c(&text.as_bytes()[from..to]));
@@ -43,7 +45,8 @@ impl Manifest {
         let graph = envelope.member("graph").clone();
         let members = "created_by directed edges encoding ids in input_edges order origin out page_bytes stripes tag \
             vertices weights";
-        let members = if version == Some(5) { members.replace("stripes", "part stripes") } else { members.into() };
+        let has_part = version == Some(5) || version == Some(6) && graph.names().contains(&"part");
+        let members = if has_part { members.replace("stripes", "part stripes") } else { members.into() };
         ensure(graph.names() == members.split(' ').collect::<Vec<_>>(), FILE, "other members in graph")?;
         let number = |name: &str| graph.member(name).number().ok_or(format!("{FILE}: {name} is no number"));
         let encoding = graph.member("encoding");
@@ -70,25 +73,29 @@ impl Manifest {
             _ => return Err(format!("{FILE}: order")),
         };
         let is_named = graph.member("ids").member("kind").text() == Some("names");
-        ensure(version == 5 || is_named == (version == 4), FILE, "names of another version")?;
+        ensure(version >= 5 || is_named == (version == 4), FILE, "names of another version")?;
         ensure(
-            version == 5 || is_named || is_new == (version == 3),
+            version >= 5 || is_named || is_new == (version == 3),
             FILE,
             "packed pages or an order of another version",
         )?;
+        let weights = graph.member("weights").text().unwrap_or("").to_owned();
+        let is_wide = weights == "u64" || weights == "f64";
+        ensure(is_wide == (version == 6), FILE, "weights of another version")?;
         let manifest = Self {
             packed,
             tag: number("tag")?,
             vertices: number("vertices")?,
             edges: number("edges")?,
             directed: *graph.member("directed") == Json::Word("true".into()),
-            weighted: graph.member("weights").text().is_some_and(|of| of == "u32" || of == "f32"),
+            weighted: is_wide || weights == "u32" || weights == "f32",
+            weight_bytes: if is_wide { 8 } else { 4 },
             page_bytes: number("page_bytes")?,
             record_id,
-            shards: shards(graph.member("out"), (version < 3 || version == 5).then_some(version == 2))?,
-            part: match version {
-                5 => Some(Part::read(graph.member("part"), number("vertices")?, number("edges")?)?),
-                _ => None,
+            shards: shards(graph.member("out"), (version < 3 || has_part).then_some(version == 2))?,
+            part: match has_part {
+                true => Some(Part::read(graph.member("part"), number("vertices")?, number("edges")?)?),
+                false => None,
             },
             stripes: graph.member("stripes").items().iter().filter_map(|s| s.text().map(str::to_owned)).collect(),
             graph,
@@ -136,10 +143,12 @@ impl Manifest {
     }
 
     pub fn weight_page_bytes(&self) -> u64 {
-        if let Some(packed) = self.packed {
-            return packed.image_bytes();
-        }
-        if self.width() < 4 { 2 * self.page_bytes } else { self.page_bytes }
+        let of_four = match self.packed {
+            Some(packed) => packed.image_bytes(),
+            None if self.width() < 4 => 2 * self.page_bytes,
+            None => self.page_bytes,
+        };
+        if self.weight_bytes == 8 { 2 * of_four } else { of_four }
     }
 
     pub fn slots_max(&self) -> u64 {

@@ -63,6 +63,6 @@ fn hash(text: &Json) -> Result<u64, String> {
 
 fn edge_hash((u, v, w): Triple) -> u64 {
     let x = ((u << 32) + v).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let y = (x ^ (x >> 32) ^ u64::from(w)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    let y = (x ^ (x >> 32) ^ w).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     y ^ (y >> 32)
 }

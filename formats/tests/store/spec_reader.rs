@@ -23,7 +23,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// A directed edge and its weight's bits.
-pub type Triple = (u64, u64, u32);
+pub type Triple = (u64, u64, u64);
 
 /// The contents of a store. Edges are (source, destination, weight), in the order of the lists.
 #[derive(Debug, PartialEq)]
@@ -376,7 +376,7 @@ impl Manifest {
         Ok(places)
     }
 
-    fn weights(&self, store: &Path, folder: &str, page: usize, directory: &Directory) -> Result<Vec<u32>, String> {
+    fn weights(&self, store: &Path, folder: &str, page: usize, directory: &Directory) -> Result<Vec<u64>, String> {
         if !self.weighted {
             return Ok(Vec::new());
         }
@@ -389,13 +389,15 @@ impl Manifest {
         let plain = 0xFFFF_FFFF;
         if directory.weights.is_some() && header[3] != plain {
             ensure(header[..3] == [page as u64, self.tag, entry.edges], &file, format!("page {page}: header"))?;
-            return packed::weights(&bytes, entry.edges).map_err(|what| format!("{file}: page {page}: {what}"));
+            let weights =
+                packed::weights(&bytes, entry.edges).map_err(|what| format!("{file}: page {page}: {what}"))?;
+            return Ok(weights.into_iter().map(u64::from).collect());
         }
         let last = if directory.weights.is_some() { plain } else { 0 };
         ensure(header == [page as u64, self.tag, entry.edges, last], &file, format!("page {page}: header"))?;
-        let end = 16 + 4 * entry.edges as usize;
+        let end = 16 + self.weight_bytes * entry.edges as usize;
         ensure(bytes[end..].iter().all(|&byte| byte == 0), &file, format!("page {page}: bytes that are not zero"))?;
-        Ok(bytes[16..end].chunks(4).map(|weight| number(weight) as u32).collect())
+        Ok(bytes[16..end].chunks(self.weight_bytes).map(number).collect())
     }
 
     fn read_page(

@@ -90,9 +90,9 @@ impl Sssp {
 
     fn numbers(&self) -> Numbers {
         match (self.weights, self.precision) {
-            (WeightType::U32, _) => Numbers::Whole,
-            (WeightType::F32, Precision::Single) => Numbers::Single,
-            (WeightType::F32, Precision::Double) => Numbers::Double,
+            (WeightType::U32 | WeightType::U64, _) => Numbers::Whole,
+            (WeightType::F32 | WeightType::F64, Precision::Single) => Numbers::Single,
+            (WeightType::F32 | WeightType::F64, Precision::Double) => Numbers::Double,
         }
     }
 

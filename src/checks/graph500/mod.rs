@@ -94,7 +94,7 @@ pub fn check_bfs(
 /// correct. Pages are then read again for as long as a pass proves more vertices correct.
 ///
 /// # Errors
-/// The errors of [`check_bfs`]; [`Error::Parameter`] if the store has no weights.
+/// The errors of [`check_bfs`]; [`Error::Parameter`] if the store has no weights, or weights of 64 bits.
 pub fn check_sssp(
     store: &Store,
     source: VertexId,
@@ -105,6 +105,10 @@ pub fn check_sssp(
     let lengths = match store.manifest().weights {
         Some(WeightType::U32) => Lengths::Whole,
         Some(WeightType::F32) => Lengths::Float { single: options.single },
+        Some(of @ (WeightType::U64 | WeightType::F64)) => {
+            let weights = of.name();
+            return Err(Error::Parameter(format!("distances over weights of {weights} cannot be checked")));
+        }
         None => return Err(Error::Parameter("distances cannot be checked: the store has no weights".into())),
     };
     Search::new(store, source, distances, parents, lengths, options)?.check()

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topostream_formats::PageId;
-use topostream_formats::page::{Neighbours, Page};
+use topostream_formats::page::{Neighbours, Page, PageWeights};
 use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
 
@@ -143,7 +143,7 @@ impl Search<'_> {
         &self,
         page: &Page<'_>,
         neighbours: impl Neighbours,
-        weights: &[u32],
+        weights: PageWeights<'_>,
         take: &impl Fn(ReachedEdge),
     ) -> Result<(), Broken> {
         for slot in 0..page.header().slot_count {
@@ -163,12 +163,12 @@ impl Search<'_> {
         from: f64,
         record: Range<usize>,
         neighbours: impl Neighbours,
-        weights: &[u32],
+        weights: PageWeights<'_>,
         take: &impl Fn(ReachedEdge),
     ) -> Result<(), Broken> {
         for at in record {
             let dest = neighbours.vertex(at);
-            let weight = weights.get(at).copied().unwrap_or(0);
+            let weight = weights.get(at) as u32;
             let Some(length) = self.lengths.of(weight) else {
                 let reason = format!("has weight {}: weights must be at least 0", f32::from_bits(weight));
                 return Err(Broken { rule: Rule::EveryEdge, vertex: source, other: Some(dest), reason, page: None });

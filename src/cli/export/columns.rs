@@ -5,7 +5,7 @@ use crate::cli::columnar::{IdColumn, parquet_properties};
 use crate::cli::results::OutputFile;
 use crate::cli::{Failure, tables};
 use crate::store::VertexId;
-use arrow_array::{ArrayRef, Float32Array, RecordBatch, UInt32Array};
+use arrow_array::{ArrayRef, Float32Array, Float64Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
@@ -31,10 +31,8 @@ pub fn write_csv(export: &mut Export<'_>, path: &Path, separator: u8) -> Result<
                     write_id(ids, id, &mut cell)?;
                     csv.write_field(&cell)?;
                 }
-                match weights {
-                    None => {}
-                    Some(WeightType::U32) => csv.write_field(edge.weight.to_string())?,
-                    Some(WeightType::F32) => csv.write_field(format!("{:?}", f32::from_bits(edge.weight)))?,
+                if let Some(of) = weights {
+                    csv.write_field(of.text(edge.weight).to_string())?;
                 }
                 csv.write_record(None::<&[u8]>)?;
             }
@@ -106,9 +104,14 @@ fn write_id(ids: &OriginalIds, id: u64, text: &mut String) -> io::Result<()> {
 
 fn schema(ids: &OriginalIds, weights: Option<WeightType>) -> Arc<Schema> {
     let end = |name| Field::new(name, ids.data_type(), false);
-    let weight = weights.map(|of| match of {
-        WeightType::U32 => Field::new(COLUMNS[2], DataType::UInt32, false),
-        WeightType::F32 => Field::new(COLUMNS[2], DataType::Float32, false),
+    let weight = weights.map(|of| {
+        let of = match of {
+            WeightType::U32 => DataType::UInt32,
+            WeightType::F32 => DataType::Float32,
+            WeightType::U64 => DataType::UInt64,
+            WeightType::F64 => DataType::Float64,
+        };
+        Field::new(COLUMNS[2], of, false)
     });
     Arc::new(Schema::new([end(COLUMNS[0]), end(COLUMNS[1])].into_iter().chain(weight).collect::<Vec<_>>()))
 }
@@ -126,8 +129,10 @@ fn batch(
     let weights = weights.map(|of| -> ArrayRef {
         let weights = edges.iter().map(|edge| edge.weight);
         match of {
-            WeightType::U32 => Arc::new(weights.collect::<UInt32Array>()),
-            WeightType::F32 => Arc::new(weights.map(f32::from_bits).collect::<Float32Array>()),
+            WeightType::U32 => Arc::new(weights.map(|bits| bits as u32).collect::<UInt32Array>()),
+            WeightType::F32 => Arc::new(weights.map(|bits| f32::from_bits(bits as u32)).collect::<Float32Array>()),
+            WeightType::U64 => Arc::new(weights.collect::<UInt64Array>()),
+            WeightType::F64 => Arc::new(weights.map(f64::from_bits).collect::<Float64Array>()),
         }
     });
     let columns = [sources?, dests?].into_iter().chain(weights).collect();

@@ -48,8 +48,9 @@ fn check(export: &Export<'_>, path: &Path, weighted: bool) -> Result<(), Failure
             Err(Export::refused(format!("{place}: .sg has no place for weights; write .wsg or .parquet")))
         }
         (true, None) => Err(Export::refused(format!("{place}: .wsg needs weights, but the graph has none; write .sg"))),
-        (true, Some(WeightType::F32)) => Err(Export::refused(format!(
-            "{place}: weights of .wsg are integers, those of the graph f32; write .parquet"
+        (true, Some(of)) => Err(Export::refused(format!(
+            "{place}: weights of .wsg are integers of 32 bits, those of the graph {}; write .parquet",
+            of.name()
         ))),
     }
 }

@@ -28,6 +28,12 @@ pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
     if path.exists() {
         return Err(Failure::Other(format!("{}: it exists; icebug-disk is written as a new folder", path.display())));
     }
+    if let Some(of) = export.weights.filter(|of| of.is_wide()) {
+        let (path, of) = (path.display(), of.name());
+        return Err(Export::refused(format!(
+            "{path}: icebug-disk has weights of 32 bits here, not {of}; write .parquet"
+        )));
+    }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = temporary_folder(parent, "icebug")?;
     let (ids, weights, numbering) = (export.ids, export.weights, export.numbering());
@@ -44,18 +50,17 @@ pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
             Ok(vec![Arc::new(UInt64Array::from(part.to_vec()))])
         })?;
         let mut fields = vec![Field::new("target", DataType::UInt64, false)];
-        fields.extend(weights.map(|of| match of {
-            WeightType::U32 => Field::new("weight", DataType::UInt32, false),
-            WeightType::F32 => Field::new("weight", DataType::Float32, false),
+        fields.extend(weights.map(|of| {
+            let of = if of.is_float() { DataType::Float32 } else { DataType::UInt32 };
+            Field::new("weight", of, false)
         }));
         write_file(&inside.join("indices_edge.parquet"), fields, lists.entries(), |part| {
             let targets = part.iter().map(|entry| u64::from(entry[0])).collect::<UInt64Array>();
             let heavy = weights.map(|of| -> ArrayRef {
-                match of {
-                    WeightType::U32 => Arc::new(part.iter().map(|entry| entry[1]).collect::<UInt32Array>()),
-                    WeightType::F32 => {
-                        Arc::new(part.iter().map(|entry| f32::from_bits(entry[1])).collect::<Float32Array>())
-                    }
+                let bits = part.iter().map(|entry| entry[1]);
+                match of.is_float() {
+                    false => Arc::new(bits.collect::<UInt32Array>()),
+                    true => Arc::new(bits.map(f32::from_bits).collect::<Float32Array>()),
                 }
             });
             Ok(std::iter::once(Arc::new(targets) as ArrayRef).chain(heavy).collect())
@@ -76,10 +81,10 @@ fn script(id: &DataType, weights: Option<WeightType>) -> String {
         DataType::FixedSizeBinary(_) => "UUID",
         _ => "BLOB",
     };
-    let weight = match weights {
+    let weight = match weights.map(WeightType::is_float) {
         None => "",
-        Some(WeightType::U32) => ", weight UINT32",
-        Some(WeightType::F32) => ", weight FLOAT",
+        Some(false) => ", weight UINT32",
+        Some(true) => ", weight FLOAT",
     };
     format!(
         "CREATE NODE TABLE vertex(id {id}, PRIMARY KEY(id)) WITH (storage = '', format = 'icebug-disk');\n\

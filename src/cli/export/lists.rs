@@ -35,13 +35,15 @@ impl Lists {
         let vertices = numbering.count() as usize;
         let (directed, mut offsets) = (export.directed, vec![0u64; vertices + 1]);
         let each = |export: &mut Export<'_>, take: &mut dyn FnMut(usize, u32, u32)| {
+            // Formats of lists have weights of 32 bits, or none.
             export.each_chunk(|edges| {
                 for edge in edges {
                     let [source, dest] = [edge.source, edge.dest].map(|id| numbering.number(id) as u32);
                     let (from, to) = if direction == Direction::Out { (source, dest) } else { (dest, source) };
-                    take(from as usize, to, edge.weight);
+                    let weight = edge.weight as u32;
+                    take(from as usize, to, weight);
                     if !directed && from != to {
-                        take(to as usize, from, edge.weight);
+                        take(to as usize, from, weight);
                     }
                 }
                 Ok(())

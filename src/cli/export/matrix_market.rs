@@ -5,7 +5,6 @@ use crate::cli::results::OutputFile;
 use crate::cli::{Failure, tables};
 use std::io::{Error, Write};
 use std::path::Path;
-use topostream_formats::edge::WeightType;
 
 pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
     let file = OutputFile::create(path)?;
@@ -18,8 +17,8 @@ pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
     let (directed, weights, cancel) = (export.directed, export.weights, export.cancel);
     let field = match weights {
         None => "pattern",
-        Some(WeightType::U32) => "integer",
-        Some(WeightType::F32) => "real",
+        Some(of) if of.is_float() => "real",
+        Some(_) => "integer",
     };
     let bytes = file.write(cancel, |out| {
         let symmetry = if directed { "general" } else { "symmetric" };
@@ -32,8 +31,7 @@ pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
                 let (row, column) = if directed { (row, column) } else { (row.max(column), row.min(column)) };
                 match weights {
                     None => writeln!(out, "{row} {column}")?,
-                    Some(WeightType::U32) => writeln!(out, "{row} {column} {}", edge.weight)?,
-                    Some(WeightType::F32) => writeln!(out, "{row} {column} {:?}", f32::from_bits(edge.weight))?,
+                    Some(of) => writeln!(out, "{row} {column} {}", of.text(edge.weight))?,
                 }
             }
             Ok(())

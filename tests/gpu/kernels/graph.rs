@@ -76,7 +76,11 @@ impl Graph {
         let layout = Layout { page_bytes: PAGE_BYTES, encoding, ..Layout::default() };
         let (in_edges, memory_bytes) = (true, 256 << 20);
         let options = FormatOptions { layout, in_edges, shards, memory_bytes, ..FormatOptions::plain() };
-        let edge = |(source, dest, weight): (u32, u32, u32)| Edge { source: source.into(), dest: dest.into(), weight };
+        let edge = |(source, dest, weight): (u32, u32, u32)| Edge {
+            source: source.into(),
+            dest: dest.into(),
+            weight: weight.into(),
+        };
         let info = SourceInfo {
             name: "memory".into(),
             ids: IdSpace::Range { first: 0, count: VERTICES.into() },

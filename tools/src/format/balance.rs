@@ -80,7 +80,7 @@ impl Histogram {
 
     /// Counts an edge, with its weight as it is sorted by. Edges come by source, then by destination.
     #[inline]
-    pub fn count(&mut self, source: u32, dest: u32, weight: u32) {
+    pub fn count(&mut self, source: u32, dest: u32, weight: u64) {
         let amount = match self.balance {
             Balance::Bytes => {
                 let before = self.last.filter(|last| last.0 == source).map(|last| last.1);
@@ -131,13 +131,13 @@ impl Histogram {
 
 impl Cost {
     /// Bits of a neighbour and its weight on disk, given the neighbour before it in the same list.
-    fn bits(self, before: Option<u32>, dest: u32, weight: u32) -> u64 {
-        let bits = |number: u32| u64::from(u32::BITS - number.leading_zeros());
-        let neighbour = if self.is_packed { 1 + bits(dest - before.unwrap_or(0)) } else { 32 };
+    fn bits(self, before: Option<u32>, dest: u32, weight: u64) -> u64 {
+        let bits = |number: u64| u64::from(u64::BITS - number.leading_zeros());
+        let neighbour = if self.is_packed { 1 + bits((dest - before.unwrap_or(0)).into()) } else { 32 };
         let weight = match self.weights {
             None => 0,
-            Some(WeightType::U32) if self.is_packed => bits(unsortable(weight, WeightType::U32)),
-            Some(_) => 32,
+            Some(of) if self.is_packed && of.is_packable() => bits(unsortable(weight, of)),
+            Some(of) => 8 * of.bytes() as u64,
         };
         neighbour + weight
     }

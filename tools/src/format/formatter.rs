@@ -17,7 +17,7 @@ use topostream_formats::packed::{PackedParameters, edges_max_of};
 use topostream_formats::part::PartManifest;
 use topostream_formats::readers::VertexList;
 use topostream_formats::write::{StoreWriter, Targets, TopologyWriter};
-use topostream_formats::{Direction, EdgeSource, Encoding, Manifest, Result, VertexOrder, WeightType};
+use topostream_formats::{Direction, EdgeSource, Encoding, Manifest, Result, Rounding, VertexOrder, WeightType};
 
 /// Lists that pages refer to take at most one part in this many of the memory. Otherwise pages copy them.
 const BATCHES_PART: u64 = 4;
@@ -34,6 +34,7 @@ pub(super) struct Made {
     pub(super) input_edges: u64,
     pub(super) self_loops_removed: u64,
     pub(super) seen: Seen,
+    pub(super) rounding: Rounding,
 }
 
 pub(super) struct Formatter<'a, R> {
@@ -127,8 +128,8 @@ impl<'a, R: Record> Formatter<'a, R> {
         };
         cancel.check()?;
         formatter.writer.finish(&manifest)?;
-        let (self_loops_removed, seen) = (made.self_loops_removed, made.seen);
-        Ok(FormatReport { manifest, self_loops_removed, duplicates_removed, repeated, seen })
+        let Made { self_loops_removed, seen, rounding, .. } = made;
+        Ok(FormatReport { manifest, self_loops_removed, duplicates_removed, repeated, seen, rounding })
     }
 
     /// Writes the names of the vertices, if they have names: at last, when no edges are in memory.
@@ -152,7 +153,7 @@ impl<'a, R: Record> Formatter<'a, R> {
     fn make_sorted(&mut self, source: Box<dyn EdgeSource>, open: &mut OpenSource<'_>) -> Result<Made> {
         let sorter = Sorter::new(&self.folder, self.budget.sort_bytes(), self.cancel.clone());
         let sorter = if order::is_before_sorting(self.options) { sorter.unsorted() } else { sorter };
-        let Ingested { edges, naming, input_edges, self_loops_removed, seen } =
+        let Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding } =
             ingest::<R>(source, open, self.options, sorter, self.progress, self.cancel)?;
         let vertices = naming.vertices();
         (self.edges, self.naming) = (edges, naming);
@@ -170,7 +171,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         };
         let own = self.destinations(part.as_ref());
         let in_lists = if self.options.in_edges { Some(self.write_in_lists(edges, &own)?) } else { None };
-        Ok(Made { order, ids, out, in_lists, part, vertices, edges, input_edges, self_loops_removed, seen })
+        Ok(Made { order, ids, out, in_lists, part, vertices, edges, input_edges, self_loops_removed, seen, rounding })
     }
 
     /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed.
@@ -246,7 +247,7 @@ impl<'a, R: Record> Formatter<'a, R> {
     }
 
     /// Passes every edge once, as vertices, in order, without duplicates if those are dropped. Returns their number.
-    pub(super) fn each_edge(&mut self, stage: &str, mut take: impl FnMut(u32, u32, u32) -> Result<()>) -> Result<u64> {
+    pub(super) fn each_edge(&mut self, stage: &str, mut take: impl FnMut(u32, u32, u64) -> Result<()>) -> Result<u64> {
         self.progress.begin(stage, Some(self.edges.records()), Unit::Edges);
         let (naming, unique) = (&self.naming, self.options.remove_duplicates);
         let (mut last, mut last_source, mut passed, mut repeated) = (None, None, 0u64, 0u64);
@@ -322,7 +323,7 @@ impl<'a, R: Record> Formatter<'a, R> {
     /// have been written with the size of the images that were foreseen.
     fn encoding(&self) -> Encoding {
         match self.writer.layout().encoding {
-            Encoding::Packed { step, own, .. } if self.options.layout.weights != Some(WeightType::F32) => {
+            Encoding::Packed { step, own, .. } if self.options.layout.weights.is_none_or(WeightType::is_packable) => {
                 Encoding::Packed { edges_max: self.edges_max, step, own }
             }
             foreseen => foreseen,

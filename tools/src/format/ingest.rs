@@ -19,7 +19,7 @@ use super::survey::{Seen, Survey};
 use super::{FormatOptions, IdPolicy, OpenSource};
 use crate::progress::{Cancel, Progress, Unit};
 use topostream_formats::ids::VERTICES_MAX;
-use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, SourceInfo, WeightType};
+use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, Rounding, SourceInfo, WeightType};
 
 /// The ingested input.
 pub struct Ingested<R> {
@@ -33,6 +33,8 @@ pub struct Ingested<R> {
     pub self_loops_removed: u64,
     /// What was seen in the input.
     pub seen: Seen,
+    /// What the weights have lost.
+    pub rounding: Rounding,
 }
 
 /// Determines which vertices exist, by the policy and the source.
@@ -78,6 +80,7 @@ pub fn ingest<R: Record>(
         map: None,
         input_edges: 0,
         self_loops_removed: 0,
+        rounding: Rounding::default(),
         chunk: Vec::new(),
         at: 0,
         progress,
@@ -193,6 +196,7 @@ struct Ingest<'a, R> {
     map: Option<IdMap>,
     input_edges: u64,
     self_loops_removed: u64,
+    rounding: Rounding,
     /// The edges that were read last, and how many of them are done.
     chunk: Vec<Edge>,
     at: usize,
@@ -262,6 +266,7 @@ impl<R: Record> Ingest<'_, R> {
             self.progress.position(if bytes.is_some() { source.bytes_read() } else { passed });
         }
         source.extra_vertices(&mut extra)?;
+        self.rounding = source.rounding();
         self.progress.end();
         Ok(extra)
     }
@@ -349,6 +354,7 @@ impl<R: Record> Ingest<'_, R> {
             self.progress.position(passed);
         }
         self.progress.end();
+        self.rounding = source.rounding();
         let mut extra = Vec::new();
         source.extra_vertices(&mut extra)?;
         extra.iter().for_each(|&id| collector.insert(id));
@@ -399,8 +405,9 @@ impl<R: Record> Ingest<'_, R> {
         if self.balance.is_some_and(|balance| !balance.is_even()) {
             return Err(reverses::error(&edges, &naming, self.weights, &input.place, open, self.cancel));
         }
-        let (input_edges, self_loops_removed) = (self.input_edges, self.self_loops_removed);
-        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen: Seen { both_ways, ..self.survey.seen() } })
+        let Self { input_edges, self_loops_removed, rounding, .. } = self;
+        let seen = Seen { both_ways, ..self.survey.seen() };
+        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding })
     }
 }
 

@@ -59,7 +59,7 @@ impl<R: Record> Intake<R> {
     /// # Errors
     /// Those of [`Sorter::push`].
     #[inline]
-    pub fn push(&mut self, source: u32, dest: u32, weight: u32) -> Result<()> {
+    pub fn push(&mut self, source: u32, dest: u32, weight: u64) -> Result<()> {
         match self {
             Self::Plain { sorter, mirror } => {
                 sorter.push(R::new(source, dest, weight))?;
@@ -85,8 +85,8 @@ impl<R: Record> Intake<R> {
     ///
     /// # Errors
     /// Those of the sorters and of `take`.
-    pub fn drain(&mut self, mut take: impl FnMut(u32, u32, u32) -> Result<()>) -> Result<()> {
-        let each = |sorter: &mut Sorter<R>, take: &mut dyn FnMut(u32, u32, u32) -> Result<()>| {
+    pub fn drain(&mut self, mut take: impl FnMut(u32, u32, u64) -> Result<()>) -> Result<()> {
+        let each = |sorter: &mut Sorter<R>, take: &mut dyn FnMut(u32, u32, u64) -> Result<()>| {
             let renewed = sorter.renewed();
             std::mem::replace(sorter, renewed).finish()?.for_each_unordered(|records| {
                 records.iter().try_for_each(|record| {
@@ -199,7 +199,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn collect(mut intake: Intake<Weighted>, edges: &[(u32, u32, u32)]) -> (Vec<(u32, u32, u32)>, u64) {
+    fn collect(mut intake: Intake<Weighted>, edges: &[(u32, u32, u64)]) -> (Vec<(u32, u32, u64)>, u64) {
         edges.iter().for_each(|&(source, dest, weight)| intake.push(source, dest, weight).unwrap());
         let (collected, met) = intake.finish().unwrap();
         let mut all = Vec::new();
@@ -217,13 +217,13 @@ mod tests {
         /// Compared with counts in a table.
         #[test]
         fn edges_are_there_as_often_as_in_one_direction(
-            edges in prop::collection::vec((0u32..6, 0u32..6, 0u32..2), 0..60),
+            edges in prop::collection::vec((0u32..6, 0u32..6, 0u64..2), 0..60),
         ) {
             let folder = tempfile::tempdir().unwrap();
             let sorter = || Sorter::<Weighted>::new(folder.path(), 0, Cancel::default());
             let mut counts = BTreeMap::new();
             edges.iter().for_each(|&edge| *counts.entry(edge).or_insert(0usize) += 1);
-            let count = |edge: (u32, u32, u32)| counts.get(&edge).copied().unwrap_or(0);
+            let count = |edge: (u32, u32, u64)| counts.get(&edge).copied().unwrap_or(0);
             let (mut expected, mut both) = (Vec::new(), 0);
             for (source, dest, weight) in (0..6).flat_map(|s| (0..6).flat_map(move |d| [(s, d, 0), (s, d, 1)])) {
                 let (there, back) = (count((source, dest, weight)), count((dest, source, weight)));

@@ -52,16 +52,14 @@ use crate::names::Dictionary;
 use crate::progress::{Cancel, Progress};
 use formatter::Formatter;
 use memory::Budget;
-use record::{Plain, Weighted};
+use record::{Plain, Weighted, Wide};
 use std::path::Path;
 use topostream_formats::memory as system_memory;
 use topostream_formats::names::StoredNames;
 use topostream_formats::packed::UNIT;
 use topostream_formats::readers::VertexList;
 use topostream_formats::write::StoreWriter;
-use topostream_formats::{
-    EdgeSource, Encoding, Error, OpenOptions, Result, SourceInfo, Store, VertexOrder, WeightType, threads,
-};
+use topostream_formats::{EdgeSource, Encoding, Error, OpenOptions, Result, SourceInfo, Store, VertexOrder, threads};
 
 /// A larger budget is treated as unlimited: no machine has that much memory, and address spaces may be smaller.
 const PROBED_BYTES_MAX: u64 = 1 << 40;
@@ -166,6 +164,9 @@ fn format_with(
     let budget_bytes = options.memory_bytes;
     let options = FormatOptions { memory_bytes: options.memory_bytes.saturating_sub(reserved_bytes), ..options };
     let report = match options.layout.weights {
+        Some(of) if of.is_wide() => {
+            Formatter::<Wide>::run(source, open, (list, names), path, &options, progress, cancel)
+        }
         Some(_) => Formatter::<Weighted>::run(source, open, (list, names), path, &options, progress, cancel),
         None => Formatter::<Plain>::run(source, open, (list, names), path, &options, progress, cancel),
     };
@@ -247,8 +248,10 @@ fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     if let Encoding::Packed { edges_max, step, .. } = &mut options.layout.encoding {
         // Without repeated edges, lists ascend strictly.
         *step |= options.remove_duplicates;
-        if options.layout.weights == Some(WeightType::F32) {
-            *edges_max = (*edges_max).min(options.layout.page_bytes / 2 - UNIT as u32);
+        // Pages of weights have a size that depends on this only: at most twice a page's.
+        if let Some(of) = options.layout.weights.filter(|of| !of.is_packable()) {
+            let page = options.layout.page_bytes * 2 / of.bytes() as u32;
+            *edges_max = (*edges_max).min(page - UNIT as u32);
         }
     }
     match options.order_from {

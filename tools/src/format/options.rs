@@ -5,7 +5,7 @@ use super::balance::{Balance, whole_weights};
 use std::path::PathBuf;
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::Layout;
-use topostream_formats::{Encoding, Error, Manifest, Result, VertexOrder};
+use topostream_formats::{Encoding, Error, Manifest, Result, Rounding, VertexOrder};
 
 /// Which ids become vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,8 +35,9 @@ pub enum OrderFrom {
 /// The options of a store to be made.
 #[derive(Clone, Debug)]
 pub struct FormatOptions {
-    /// Pages, encoding, stripes. `layout.weights` is set from the source; with weights, packed pages have at most half
-    /// as many neighbours as bytes, since pages of weights have a fixed size.
+    /// Pages, encoding, stripes. `layout.weights` is set from the source; with weights that are not
+    /// packed, packed pages have at most half as many neighbours as bytes, or a quarter with weights of 8 bytes, since
+    /// pages of weights have a fixed size.
     pub layout: Layout,
     /// Whether to keep the source's weights.
     pub keep_weights: bool,
@@ -135,4 +136,6 @@ pub struct FormatReport {
     pub repeated: u64,
     /// What was seen in the input.
     pub seen: Seen,
+    /// What the weights have lost, if they were narrowed to single precision.
+    pub rounding: Rounding,
 }

@@ -303,7 +303,7 @@ impl<R: Record> Scratch<R> {
         }
         let bits = |largest: u64| u64::BITS - largest.leading_zeros();
         let dest_bits = bits(vertices.saturating_sub(1));
-        self.by_digits(bits(weight_max.into()), |record| record.parts().2.into());
+        self.by_digits(bits(weight_max), |record| record.parts().2);
         self.by_digits(dest_bits + bits((source_max - first).into()), |record| {
             let (source, dest, _) = record.parts();
             u64::from(source - first) << dest_bits | u64::from(dest)
@@ -342,7 +342,7 @@ impl<R: Record> Scratch<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{Plain, Weighted};
+    use super::super::record::{Plain, Weighted, Wide};
     use super::*;
     use proptest::prelude::*;
     use topostream_formats::random::hash;
@@ -363,7 +363,7 @@ mod tests {
             let (source, dest, weight) = record.parts();
             R::new(vertices - 1 - source, vertices - 1 - dest, weight)
         };
-        let records: Vec<R> = edges.iter().map(|&(source, dest, weight)| R::new(source, dest, weight)).collect();
+        let records: Vec<R> = edges.iter().map(|&(source, dest, weight)| R::new(source, dest, weight.into())).collect();
         let mut expected: Vec<R> = records.iter().map(|&record| rename(record)).collect();
         let mut degrees = std::collections::BTreeMap::new();
         expected.iter().for_each(|record| *degrees.entry(record.parts().0).or_insert(0u32) += 1);
@@ -396,6 +396,7 @@ mod tests {
             let edges: Vec<_> = (0..edges).map(edge).collect();
             check::<Plain>(vertices, &edges, beside_bytes);
             check::<Weighted>(vertices, &edges, beside_bytes);
+            check::<Wide>(vertices, &edges, beside_bytes);
         }
     }
 

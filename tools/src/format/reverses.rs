@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  each edge ─▶ + hash of its ends and weight, from the smaller end; − from the larger ─▶ 0 in the end, or an error:
-//!  six passes over the edges, 16 bits of (smaller, larger, weight) each ─▶ an edge that lacks its reverse ─▶
+//!  some passes over the edges, 16 bits of (smaller, larger, weight) each ─▶ an edge that lacks its reverse ─▶
 //!  the input once more ─▶ its line
 //! ```
 //!
@@ -19,7 +19,6 @@ use topostream_formats::{Edge, Error, Result, WeightType};
 
 /// The bits of an edge's key that one pass determines: 2^16 sums take half a MiB.
 const PASS_BITS: u32 = 16;
-const KEY_BITS: u32 = 96;
 
 /// Adds up edges in both directions.
 pub struct Balance {
@@ -36,7 +35,7 @@ impl Default for Balance {
 impl Balance {
     /// Counts an edge.
     #[inline]
-    pub fn add(&mut self, source: u32, dest: u32, weight: u32) {
+    pub fn add(&mut self, source: u32, dest: u32, weight: u64) {
         let hash = hash(self.key, source.min(dest), source.max(dest), weight);
         match source.cmp(&dest) {
             Ordering::Less => self.sum = self.sum.wrapping_add(hash),
@@ -53,10 +52,10 @@ impl Balance {
 
 /// The hash of an edge for such sums.
 #[inline]
-fn hash(key: u64, smaller: u32, larger: u32, weight: u32) -> u64 {
+fn hash(key: u64, smaller: u32, larger: u32, weight: u64) -> u64 {
     let mixed = (u64::from(smaller) << 32 | u64::from(larger)) ^ key;
     let mixed = (mixed ^ mixed >> 32).wrapping_mul(topostream_formats::random::GOLDEN);
-    let mixed = (mixed ^ mixed >> 29 ^ u64::from(weight).wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_add(key);
+    let mixed = (mixed ^ mixed >> 29 ^ weight.wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_add(key);
     let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed ^ mixed >> 31
 }
@@ -81,11 +80,7 @@ pub fn error<R: Record>(
     let bits = weights.map_or(0, |of| unsortable(lonely.weight, of));
     let edge = Edge { source: naming.original(lonely.source), dest: naming.original(lonely.dest), weight: bits };
     let place = locate(&edge, weights.is_some(), open, cancel).unwrap_or_else(|| place.to_owned());
-    let weight = match weights {
-        None => String::new(),
-        Some(WeightType::U32) => format!(" with weight {bits}"),
-        Some(WeightType::F32) => format!(" with weight {}", f32::from_bits(bits)),
-    };
+    let weight = weights.map_or(String::new(), |of| format!(" with weight {}", of.text(bits)));
     let Edge { source, dest, .. } = edge;
     Error::Invalid(format!(
         "{place}: expected the edge from {dest} to {source}{weight} as often as that from {source} to {dest}, since \
@@ -99,7 +94,7 @@ pub fn error<R: Record>(
 struct Lonely {
     source: u32,
     dest: u32,
-    weight: u32,
+    weight: u64,
     along: u64,
     against: u64,
 }
@@ -108,14 +103,16 @@ struct Lonely {
 fn find<R: Record>(edges: &Collected<R>) -> Result<Option<Lonely>> {
     let hash_key = RandomState::new().hash_one(0);
     let mut known = 0u128;
-    for pass in 1..=KEY_BITS / PASS_BITS {
-        let below = KEY_BITS - pass * PASS_BITS;
+    let weight_bits = 8 * R::WEIGHT_BYTES as u32;
+    let key_bits = 64 + weight_bits;
+    for pass in 1..=key_bits / PASS_BITS {
+        let below = key_bits - pass * PASS_BITS;
         let mut sums = vec![0u64; 1 << PASS_BITS];
         edges.for_each_unordered(|records| {
             for &record in records {
                 let (source, dest, weight) = record.parts();
-                let key = key(source, dest, weight);
-                if source == dest || key >> (below + PASS_BITS) != known {
+                let key = key(source, dest, weight, weight_bits);
+                if source == dest || key.checked_shr(below + PASS_BITS).unwrap_or(0) != known {
                     continue;
                 }
                 let sum = &mut sums[(key >> below) as usize & ((1 << PASS_BITS) - 1)];
@@ -127,7 +124,9 @@ fn find<R: Record>(edges: &Collected<R>) -> Result<Option<Lonely>> {
         let Some(uneven) = sums.iter().position(|&sum| sum != 0) else { return Ok(None) };
         known = known << PASS_BITS | uneven as u128;
     }
-    let (smaller, larger, weight) = ((known >> 64) as u32, (known >> 32) as u32, known as u32);
+    let ends = (known >> weight_bits) as u64;
+    let (smaller, larger) = ((ends >> 32) as u32, ends as u32);
+    let weight = (known & ((1 << weight_bits) - 1)) as u64;
     let (mut up, mut down) = (0, 0);
     edges.for_each_unordered(|records| {
         for &record in records {
@@ -140,8 +139,9 @@ fn find<R: Record>(edges: &Collected<R>) -> Result<Option<Lonely>> {
     Ok(Some(Lonely { source, dest, weight, along: up.max(down), against: up.min(down) }))
 }
 
-fn key(source: u32, dest: u32, weight: u32) -> u128 {
-    u128::from(source.min(dest)) << 64 | u128::from(source.max(dest)) << 32 | u128::from(weight)
+fn key(source: u32, dest: u32, weight: u64, weight_bits: u32) -> u128 {
+    let ends = u64::from(source.min(dest)) << 32 | u64::from(source.max(dest));
+    u128::from(ends) << weight_bits | u128::from(weight)
 }
 
 /// The position of an edge in the input; `None` if the input cannot be read again.
@@ -164,7 +164,7 @@ fn locate(edge: &Edge, weighted: bool, open: &mut OpenSource<'_>, cancel: &Cance
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Weighted;
+    use super::super::record::Wide;
     use super::*;
     use proptest::prelude::*;
 
@@ -174,7 +174,7 @@ mod tests {
         /// Compared with counts of each edge in a table.
         #[test]
         fn finds_unbalanced_edges(
-            mut edges in prop::collection::vec((0u32..6, 0u32..6, 0u32..3), 0..20),
+            mut edges in prop::collection::vec((0u32..6, 0u32..6, 0u64..3), 0..20),
             both_ways: bool,
             large: bool,
         ) {
@@ -182,15 +182,15 @@ mod tests {
                 edges.extend(edges.clone().into_iter().filter(|edge| edge.0 != edge.1).map(|(s, d, w)| (d, s, w)));
             }
             if large {
-                edges.iter_mut().for_each(|edge| *edge = (edge.0 << 29 | 7, edge.1 << 29 | 7, edge.2 << 30));
+                edges.iter_mut().for_each(|edge| *edge = (edge.0 << 29 | 7, edge.1 << 29 | 7, edge.2 << 62));
             }
-            let count = |wanted: (u32, u32, u32)| edges.iter().filter(|&&edge| edge == wanted).count() as u64;
-            let uneven = |&&(s, d, w): &&(u32, u32, u32)| count((s, d, w)) > count((d, s, w));
-            let expected = edges.iter().filter(uneven).min_by_key(|edge| key(edge.0, edge.1, edge.2));
+            let count = |wanted: (u32, u32, u64)| edges.iter().filter(|&&edge| edge == wanted).count() as u64;
+            let uneven = |&&(s, d, w): &&(u32, u32, u64)| count((s, d, w)) > count((d, s, w));
+            let expected = edges.iter().filter(uneven).min_by_key(|edge| key(edge.0, edge.1, edge.2, 64));
             let mut balance = Balance::default();
             edges.iter().for_each(|&(s, d, w)| balance.add(s, d, w));
             prop_assert_eq!(balance.is_even(), expected.is_none());
-            let records: Vec<Weighted> = edges.iter().map(|&(s, d, w)| Weighted::new(s, d, w)).collect();
+            let records: Vec<Wide> = edges.iter().map(|&(s, d, w)| Wide::new(s, d, w)).collect();
             let found = find(&Collected::Memory(records)).unwrap();
             prop_assert_eq!(found.as_ref().map(|edge| (edge.source, edge.dest, edge.weight)), expected.copied());
             if let Some(Lonely { source, dest, weight, along, against }) = found {

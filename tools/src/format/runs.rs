@@ -1,7 +1,7 @@
 //! Runs of records on disk, packed: a sorted run of edges takes about half of its bytes in memory.
 //!
 //! ```text
-//!  record    same source as before, no smaller dest: difference of dests   │ weight
+//!  record    same source as before, no smaller dest: difference of dests   │ weight, 4 or 8 bytes
 //!            otherwise:                      dest, difference of sources   │
 //!  number    kind:1 │ following bytes:3 │ lowest bits:4 ┊ following bytes
 //! ```
@@ -28,7 +28,7 @@ const WRITE_BYTES: usize = 1 << 18;
 /// Records that a thread packs at a time.
 const PACKED_RECORDS: usize = 1 << 12;
 /// Bytes of a packed record at most: two numbers and a weight.
-const RECORD_BYTES_MAX: usize = 5 + 5 + 4;
+const RECORD_BYTES_MAX: usize = 5 + 5 + 8;
 /// Bytes that are read to take a number, of which not all belong to it.
 const WORD_BYTES: usize = 8;
 /// Zeros behind packed records: whatever they are, taking one stays within them.
@@ -131,9 +131,7 @@ fn pack<R: Record>(records: &[R], mut before: Before) -> Vec<u8> {
             put(dest.into(), true, &mut out);
             put((difference << 1 ^ difference >> 63) as u64, false, &mut out);
         }
-        if R::WEIGHTED {
-            out.extend_from_slice(&weight.to_le_bytes());
-        }
+        out.extend_from_slice(&weight.to_le_bytes()[..R::WEIGHT_BYTES]);
         before = (source, dest);
     }
     out
@@ -150,9 +148,10 @@ fn unpack<R: Record>(bytes: &[u8], at: &mut usize, before: &mut Before) -> R {
         (before.0, before.1.wrapping_add(number as u32))
     };
     let mut weight = 0;
-    if R::WEIGHTED {
-        weight = u32::from_le_bytes(bytes[*at..*at + 4].try_into().expect("4 bytes"));
-        *at += 4;
+    if R::WEIGHT_BYTES > 0 {
+        let word = u64::from_le_bytes(bytes[*at..*at + WORD_BYTES].try_into().expect("8 bytes"));
+        weight = word & u64::MAX >> (64 - 8 * R::WEIGHT_BYTES);
+        *at += R::WEIGHT_BYTES;
     }
     R::new(before.0, before.1, weight)
 }
@@ -298,7 +297,7 @@ impl DiskRuns {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{Plain, Weighted};
+    use super::super::record::{Plain, Weighted, Wide};
     use super::*;
 
     #[test]
@@ -307,13 +306,18 @@ mod tests {
         assert_eq!(pack(&edges, (0, 0)), [0x43, 0x06, 0xA0, 0, 0x12, 0x01, 0x31, 0x40, 0x91, 0x10]);
         let weighted = [Weighted::new(9, 4, 0x0102_0304), Weighted::new(9, 5, 6)];
         assert_eq!(pack(&weighted, (9, 4)), [0, 4, 3, 2, 1, 0x10, 6, 0, 0, 0]);
+        let wide = [Wide::new(9, 4, 0x0102_0304_0506_0708), Wide::new(9, 5, 6)];
+        let packed = pack(&wide, (9, 4));
+        assert_eq!(packed, [0, 8, 7, 6, 5, 4, 3, 2, 1, 0x10, 6, 0, 0, 0, 0, 0, 0, 0]);
+        let (padded, mut at, mut before) = ([packed, vec![0; PADDING]].concat(), 0, (9, 4));
+        assert_eq!([(); 2].map(|()| unpack::<Wide>(&padded, &mut at, &mut before)), wide);
     }
 
     #[test]
     fn runs_of_all_numbers_are_read_as_written() {
         let numbers = [0, 1, 15, 16, 4095, 4096, 1 << 20, (1 << 28) - 1, 1 << 28, u32::MAX - 1, u32::MAX];
         let pairs = numbers.iter().flat_map(|&a| numbers.iter().flat_map(move |&b| [(a, b), (b, a)]));
-        let records: Vec<Weighted> = pairs.map(|(a, b)| Weighted::new(a, b, a ^ b)).collect();
+        let records: Vec<Weighted> = pairs.map(|(a, b)| Weighted::new(a, b, (a ^ b).into())).collect();
         let folder = tempfile::tempdir().unwrap();
         let file = tempfile::tempfile_in(folder.path()).unwrap();
         let run = append(&file, folder.path(), (0, true), |take| take(&records)).unwrap();

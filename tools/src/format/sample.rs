@@ -145,7 +145,7 @@ impl Choice {
 pub fn widest(layout: &Layout) -> Layout {
     let mut widest = layout.clone();
     if let Encoding::Packed { edges_max, .. } = &mut widest.encoding
-        && layout.weights != Some(WeightType::F32)
+        && layout.weights.is_none_or(WeightType::is_packable)
     {
         *edges_max = edges_max.saturating_mul(2);
     }

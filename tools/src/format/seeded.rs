@@ -29,8 +29,11 @@ use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::edge::EdgeParts;
 use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::packed::PackedParameters;
+use topostream_formats::page::PageWeights;
 use topostream_formats::write::TopologyWriter;
-use topostream_formats::{Direction, EdgeSource, Encoding, IdSpace, Result, VertexOrder, WeightType, durable};
+use topostream_formats::{
+    Direction, EdgeSource, Encoding, IdSpace, Result, Rounding, VertexOrder, WeightType, durable,
+};
 
 /// Graphs with more parts are counted by a sample of them, if estimates suffice.
 const SAMPLED_PARTS: u64 = 1 << 7;
@@ -93,7 +96,7 @@ impl<'a> Seeded<'a> {
     fn shape<'n, R: Record>(&self, numbered: &'n Numbered, direction: Direction) -> Shape<'n> {
         let Tally { out_steps, in_steps, .. } = &numbered.tally;
         let steps = if direction == Direction::Out { out_steps } else { in_steps };
-        Shape { vertices: self.vertices, weighted: self.weights.is_some(), steps, record_bytes: size_of::<R>() }
+        Shape { vertices: self.vertices, weight_bytes: R::WEIGHT_BYTES, steps, record_bytes: size_of::<R>() }
     }
 
     /// The number of edges to sort, or a larger one.
@@ -131,7 +134,7 @@ impl Input for Again<'_> {
         let mut push = |source: u32, dest: u32, at: usize| {
             if u64::from(source.wrapping_sub(first)) < span {
                 ends.push((source, dest));
-                found.extend(weights.map(|of| sortable(raw_weights[at], of)));
+                found.extend(weights.map(|of| sortable(raw_weights[at].into(), of) as u32));
             }
         };
         for (at, &(source, dest)) in raw_ends.iter().enumerate() {
@@ -185,6 +188,7 @@ impl<R: Record> Formatter<'_, R> {
             self_loops_removed: loops_dropped,
             // What a generator makes is known.
             seen: Seen::default(),
+            rounding: Rounding::default(),
         }))
     }
 
@@ -318,7 +322,7 @@ impl<R: Record> Formatter<'_, R> {
         self.progress.begin("spill edges", Some(records), Unit::Edges);
         let ranges = plan.ranges.ranges.len();
         let threads = (plan.threads, spilt::block_bytes(plan.memory_bytes, plan.threads, ranges));
-        let kind = (seeded.vertices, seeded.weights.is_some());
+        let kind = (seeded.vertices, R::WEIGHT_BYTES);
         let spilt = Spilt::new(&self.folder, input, &plan.ranges, kind, threads, advance(self.progress, self.cancel))?;
         self.progress.end();
         Ok(spilt)
@@ -371,7 +375,7 @@ fn push_each(to: &mut TopologyWriter, lists: &Lists) -> Result<()> {
     let mut at = 0;
     for &(source, length) in &lists.shared.lengths {
         let list = at..at + length as usize;
-        let weights = lists.weights.get(list.clone()).unwrap_or(&[]);
+        let weights = lists.weights.get(list.clone()).map_or(PageWeights::None, PageWeights::Words);
         to.push_list(source, &lists.shared.dests[list.clone()], weights)?;
         at = list.end;
     }

@@ -54,7 +54,7 @@ impl<R: Record> ShardBuffers<R> {
 
     /// Appends an edge to its shard.
     #[inline]
-    fn push(&mut self, source: u32, dest: u32, weight: u32) -> Result<()> {
+    fn push(&mut self, source: u32, dest: u32, weight: u64) -> Result<()> {
         let shard = self.ends.partition_point(|&end| end <= dest.into());
         let shard_buffer = &mut self.buffers[shard];
         if shard_buffer.buffer.len() == shard_buffer.buffer.capacity() {
@@ -159,7 +159,7 @@ impl<R: Record> Formatter<'_, R> {
         buffers: &ShardBuffers<R>,
         shard: usize,
         stage: &str,
-        mut take: impl FnMut(u32, u32, u32) -> Result<()>,
+        mut take: impl FnMut(u32, u32, u64) -> Result<()>,
     ) -> Result<()> {
         self.progress.begin(stage, Some(buffers.records(shard)), Unit::Edges);
         let mut passed = 0;

@@ -346,7 +346,7 @@ mod tests {
             prop_assert_eq!(found, plain);
             let all_fit = triples.len() <= (records_max as usize).max(RECORDS_MIN.min(records_max as usize));
             prop_assert_eq!(spilled, !all_fit || shrunk && !triples.is_empty());
-            let mut weighted: Vec<Weighted> = triples.iter().map(|&(s, d, w)| Weighted::new(s, d, w)).collect();
+            let mut weighted: Vec<Weighted> = triples.iter().map(|&(s, d, w)| Weighted::new(s, d, w.into())).collect();
             let (found, _) = sort_all(&weighted, records_max * 12, shrunk);
             weighted.sort_unstable();
             prop_assert_eq!(found, weighted);

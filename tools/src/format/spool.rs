@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use topostream_formats::{Edge, Error, Result};
 
 /// Source, dest, weight.
-const EDGE_BYTES: usize = 20;
+const EDGE_BYTES: usize = 24;
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// A temporary file of edges. It has no name: it disappears with the process.
@@ -60,7 +60,7 @@ impl Spool {
         for _ in 0..self.edges {
             let mut bytes = [0; EDGE_BYTES];
             file.read_exact(&mut bytes).map_err(Error::io(&self.folder, "read a temporary file in"))?;
-            let edge = Edge { source: word(&bytes[..8]), dest: word(&bytes[8..16]), weight: word(&bytes[16..]) as u32 };
+            let edge = Edge { source: word(&bytes[..8]), dest: word(&bytes[8..16]), weight: word(&bytes[16..]) };
             take(&edge)?;
         }
         Ok(())

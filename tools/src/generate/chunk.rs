@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     fn numbered(index: u64) -> Edge {
-        Edge { source: index, dest: index * index, weight: index as u32 }
+        Edge { source: index, dest: index * index, weight: index }
     }
 
     #[test]

@@ -130,7 +130,7 @@ impl EdgeParts for GridSource {
         self.edges.each(first..(first + BLOCK_VERTICES).min(end), |edge| {
             ends.push((edge.source as u32, edge.dest as u32));
             if has_weights {
-                weights.push(edge.weight);
+                weights.push(edge.weight as u32);
             }
         });
     }
@@ -197,7 +197,7 @@ impl GridEdges {
     /// The edge of the given kind that `vertex` contributes; its number, which determines its weight, encodes both.
     #[inline]
     fn edge(&self, vertex: u64, kind: u64, source: u64, dest: u64) -> Edge {
-        Edge { source, dest, weight: self.weights.at(vertex * VERTEX_EDGES + kind) }
+        Edge { source, dest, weight: self.weights.at(vertex * VERTEX_EDGES + kind).into() }
     }
 }
 

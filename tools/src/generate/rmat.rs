@@ -172,7 +172,7 @@ impl RmatEdges {
         if let Some(scramble) = &self.scramble {
             (source, dest) = (scramble.apply(source), scramble.apply(dest));
         }
-        Edge { source, dest, weight: self.weights.at(index) }
+        Edge { source, dest, weight: self.weights.at(index).into() }
     }
 
     /// Source and dest of an edge whose path has at most so many words.
@@ -255,7 +255,11 @@ mod tests {
             for number in 0..source.count().min(4) {
                 source.part(number, &mut ends, &mut weights);
                 for ((edge, &(from, to)), &weight) in chunk.drain(..ends.len()).zip(&ends).zip(&weights) {
-                    assert_eq!(edge, Edge { source: from.into(), dest: to.into(), weight }, "scale {scale}");
+                    assert_eq!(
+                        edge,
+                        Edge { source: from.into(), dest: to.into(), weight: weight.into() },
+                        "scale {scale}"
+                    );
                 }
             }
             assert!(chunk.is_empty() || source.count() > 4);

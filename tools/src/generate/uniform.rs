@@ -110,7 +110,7 @@ impl UniformEdges {
     #[inline]
     fn edge(&self, index: u64) -> Edge {
         let (source, dest) = self.ends(index);
-        Edge { source, dest, weight: self.weights.at(index) }
+        Edge { source, dest, weight: self.weights.at(index).into() }
     }
 
     #[inline]

@@ -139,7 +139,7 @@ impl Collector {
             for ((name, &place), &number) in leaf.names.iter().zip(&leaf.places).zip(&leaf.numbers) {
                 let number = first as u32 + number;
                 self.names.push(0, number.into(), name)?;
-                self.places.push(Weighted::new((place >> 32) as u32, place as u32, number))?;
+                self.places.push(Weighted::new((place >> 32) as u32, place as u32, number.into()))?;
             }
             self.text_bytes += leaf.names.text_bytes() as u64;
         }
@@ -308,7 +308,7 @@ impl Naming<'_> {
             for record in some {
                 let (high, low, number) = record.parts();
                 if declared > 0 && stranger.is_none() && u64::from(high) << 32 | u64::from(low) >= declared {
-                    stranger = Some(number);
+                    stranger = Some(number as u32);
                 }
                 if let Some(ranks) = &mut ranks {
                     ranks[number as usize] = rank;

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use topostream_formats::edge::CHUNK_EDGES;
 use topostream_formats::readers::{RowBatch, Table};
-use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, SourceInfo};
+use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, Rounding, SourceInfo};
 
 /// The edges of a table with names.
 pub struct NumberedTable {
@@ -85,6 +85,10 @@ impl EdgeSource for NumberedTable {
             Some(batch) => self.table.place_of(batch, self.given.1 + index),
             None => self.place(),
         }
+    }
+
+    fn rounding(&self) -> Rounding {
+        self.table.rounding()
     }
 
     fn is_read_once(&self) -> bool {

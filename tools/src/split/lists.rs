@@ -6,7 +6,7 @@ use std::ops::Range;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::packed::PackedPage;
-use topostream_formats::page::{Page, weights};
+use topostream_formats::page::{Page, PageWeights};
 use topostream_formats::store::PageReader;
 use topostream_formats::{PageId, Result, Shard, Store, Topology, VertexId};
 
@@ -33,7 +33,7 @@ struct Buffers {
 }
 
 /// A list, or the part of it in one page: neighbours, and weights if the graph has any.
-type Piece<'a> = (&'a [u32], &'a [u32]);
+type Piece<'a> = (&'a [u32], PageWeights<'a>);
 
 /// Main memory of a page with its weights and its plain image, in bytes.
 pub fn page_bytes(topology: &Topology) -> u64 {
@@ -80,7 +80,7 @@ impl<'a> ShardLists<'a> {
             for slot in 0..page.header().slot_count {
                 let (vertex, record) = (page.header().start_vertex + slot, page.record(slot));
                 if !record.is_empty() && vertices.contains(&vertex.into()) {
-                    take(vertex, (&neighbours[record.clone()], weights.get(record).unwrap_or(&[])))?;
+                    take(vertex, (&neighbours[record.clone()], weights.part(record)))?;
                 }
             }
             self.page += 1;
@@ -104,7 +104,7 @@ impl<'a> ShardLists<'a> {
             let (page, weights) = self.open_page()?;
             let neighbours: &[u32] = bytemuck::cast_slice(page.neighbour_bytes());
             let record = page.record(vertex - start_vertex);
-            take((&neighbours[record.clone()], weights.get(record).unwrap_or(&[])))?;
+            take((&neighbours[record.clone()], weights.part(record)))?;
             if run <= 1 {
                 break;
             }
@@ -135,17 +135,14 @@ impl<'a> ShardLists<'a> {
     }
 
     /// The page and its weights, none without weights.
-    fn open_page(&self) -> Result<(Page<'_>, &[u32])> {
+    fn open_page(&self) -> Result<(Page<'_>, PageWeights<'_>)> {
         let buffers = &self.buffers[(self.page - self.first) as usize];
         let encoding = self.store.manifest().encoding;
         let bytes = if encoding.is_packed() { &buffers.image } else { &buffers.page };
         let page = Page::open(bytes, encoding.plain());
         let page = page.map_err(|defect| self.topology.page_error(PageId(self.page), false, defect))?;
-        let weights = match buffers.weights.is_empty() {
-            true => &[][..],
-            false => weights(&buffers.weights, page.header().edge_count),
-        };
-        Ok((page, weights))
+        let edge_count = page.header().edge_count;
+        Ok((page, self.topology.weights_of(&buffers.weights, edge_count)))
     }
 }
 

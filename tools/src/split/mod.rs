@@ -150,7 +150,7 @@ impl<'a> Splitter<'a> {
         let manifest = self.store.manifest();
         let encoding = match manifest.encoding {
             // Pages of weights have the size that was foreseen.
-            Encoding::Packed { edges_max, step, own } if manifest.weights != Some(WeightType::F32) => {
+            Encoding::Packed { edges_max, step, own } if manifest.weights.is_none_or(WeightType::is_packable) => {
                 match Encoding::packed(manifest.page_bytes, PLAIN_PAGES) {
                     Ok(Encoding::Packed { edges_max: usual, .. }) => {
                         Encoding::Packed { edges_max: usual.max(edges_max), step, own }
@@ -238,8 +238,7 @@ impl<'a> Splitter<'a> {
         };
         lists.each(0..vertices, count, |vertex, (dests, weights)| {
             edges += dests.len() as u64;
-            let weight = |at: usize| weights.get(at).copied().unwrap_or(0);
-            dests.iter().enumerate().for_each(|(at, &dest)| edges_hash.add(vertex, dest, weight(at)));
+            dests.iter().enumerate().for_each(|(at, &dest)| edges_hash.add(vertex, dest, weights.get(at)));
             topology.push_list(vertex, dests, weights)
         })?;
         drop(lists);
@@ -318,7 +317,7 @@ impl<'a> Splitter<'a> {
     fn manifest(&self, made: Made, number: u32, whole: WholeFigures) -> Manifest {
         let folders = &self.options.parts[number as usize];
         let encoding = match self.layout(folders).encoding {
-            Encoding::Packed { step, own, .. } if self.store.manifest().weights != Some(WeightType::F32) => {
+            Encoding::Packed { step, own, .. } if self.store.manifest().weights.is_none_or(WeightType::is_packable) => {
                 Encoding::Packed { edges_max: made.edges_max, step, own }
             }
             foreseen => foreseen,

@@ -16,7 +16,7 @@ fn canonical() -> Feed {
 /// More edges than the minimum budget sorts at once.
 fn large() -> Feed {
     let mut draw = draws(3);
-    let edges = (0..700_000).map(|_| (draw(5000) * 2, draw(5000) * 2, draw(9) as u32)).collect();
+    let edges = (0..700_000).map(|_| (draw(5000) * 2, draw(5000) * 2, draw(9))).collect();
     Feed::new(IdSpace::Named, Some(WeightType::U32), edges)
 }
 

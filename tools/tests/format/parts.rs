@@ -93,11 +93,12 @@ fn reports(folder: &Path, ranks: u32) -> Vec<PartReport> {
     (0..ranks).map(|rank| open_for(&path, rank, ranks, &OpenOptions::default()).1).collect()
 }
 
-fn any_edges(seed: u64, vertices: u64, edges: usize) -> Vec<Triple> {
+fn any_edges(seed: u64, vertices: u64, edges: usize, weights: Option<WeightType>) -> Vec<Triple> {
     let mut draw = draws(seed);
+    let mask = if weights.is_some_and(WeightType::is_wide) { u64::MAX } else { u32::MAX.into() };
     let edge = |_| {
         let (source, below) = (draw(vertices), 1 + draw(vertices));
-        (source, draw(below), draw(9) as u32)
+        (source, draw(below), (draw(9) << 33 | draw(9)) & mask)
     };
     (0..edges).map(edge).collect()
 }
@@ -112,7 +113,13 @@ proptest! {
         edges in 0usize..3000,
         shards in 1u32..6,
         encoding in prop_oneof![Just(Encoding::VertexId), Just(Encoding::PACKED)],
-        weights in prop_oneof![Just(None), Just(Some(WeightType::U32)), Just(Some(WeightType::F32))],
+        weights in prop::sample::select(vec![
+            None,
+            Some(WeightType::U32),
+            Some(WeightType::F32),
+            Some(WeightType::U64),
+            Some(WeightType::F64),
+        ]),
         flags in any::<u8>(),
         order in prop_oneof![Just(VertexOrder::Natural), Just(VertexOrder::Degree), Just(VertexOrder::DegreeGroups)],
         balance in
@@ -120,7 +127,7 @@ proptest! {
     ) {
         let flag = |bit: u8| flags >> bit & 1 == 1;
         let space = if flag(0) { IdSpace::Named } else { IdSpace::Range { first: 0, count: vertices } };
-        let feed = Feed::new(space, weights, any_edges(seed, vertices, edges));
+        let feed = Feed::new(space, weights, any_edges(seed, vertices, edges, weights));
         let mut options = FormatOptions {
             shards,
             order,
@@ -146,7 +153,7 @@ proptest! {
 fn long_lists_are_split() {
     let reversed = hub().into_iter().map(|(u, v, w)| (v, u, w));
     let mut edges: Vec<Triple> = hub().into_iter().chain(reversed).collect();
-    edges.extend((0..20_000).map(|i| (3 + i % 900, 961, i as u32 % 5)));
+    edges.extend((0..20_000).map(|i| (3 + i % 900, 961, i % 5)));
     for (encoding, symmetrize) in [(Encoding::packed(64 << 10, 4).unwrap(), true), (Encoding::VertexId, false)] {
         let feed = Feed::new(IdSpace::Range { first: 0, count: HUB_VERTICES }, Some(WeightType::U32), edges.clone());
         let mut options = FormatOptions { shards: 3, in_edges: true, symmetrize, ..small_pages() };

@@ -21,10 +21,11 @@ struct Expected {
 }
 
 /// Orders weights as numbers.
-fn rank(weight: u32, of: WeightType) -> i64 {
+fn rank(weight: u64, of: WeightType) -> i128 {
     match of {
-        WeightType::U32 => weight.into(),
-        WeightType::F32 => (f32::from_bits(weight).to_bits() as i32 ^ ((weight as i32 >> 31) & i32::MAX)).into(),
+        WeightType::U32 | WeightType::U64 => weight.into(),
+        WeightType::F32 => (weight as i32 ^ ((weight as i32 >> 31) & i32::MAX)).into(),
+        WeightType::F64 => (weight as i64 ^ ((weight as i64 >> 63) & i64::MAX)).into(),
     }
 }
 
@@ -192,7 +193,7 @@ fn check_order(graph: &Graph, expected: &Expected, order: VertexOrder) -> Result
 }
 
 /// The vertices in breadth-first order, by sets of neighbours; `degrees` has those with edges.
-fn breadth_first(vertices: &BTreeSet<u64>, edges: &[(u64, u64, u32)], degrees: &BTreeMap<u64, i64>) -> Vec<u64> {
+fn breadth_first(vertices: &BTreeSet<u64>, edges: &[Triple], degrees: &BTreeMap<u64, i64>) -> Vec<u64> {
     let mut neighbours: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     for &(u, v, _) in edges {
         neighbours.entry(u).or_default().insert(v);
@@ -293,13 +294,22 @@ fn id_spaces() -> impl Strategy<Value = Ids> {
 }
 
 fn weight_types() -> impl Strategy<Value = Option<WeightType>> {
-    prop::sample::select(vec![None, Some(WeightType::U32), Some(WeightType::F32)])
+    prop::sample::select(vec![
+        None,
+        Some(WeightType::U32),
+        Some(WeightType::F32),
+        Some(WeightType::U64),
+        Some(WeightType::F64),
+    ])
 }
 
-fn weight(draw: u64, of: Option<WeightType>) -> u32 {
+fn weight(draw: u64, of: Option<WeightType>) -> u64 {
     match of {
-        Some(WeightType::F32) => (draw as f32 - 2.5).to_bits(),
-        _ => draw as u32,
+        Some(WeightType::F32) => (draw as f32 - 2.5).to_bits().into(),
+        // No single precision: all 64 bits count.
+        Some(WeightType::F64) => (draw as f64 - 2.1).to_bits(),
+        Some(WeightType::U64) => draw << 61 | draw,
+        _ => draw,
     }
 }
 

@@ -371,7 +371,7 @@ impl CsvRows {
             let name = &self.layout.weight_name;
             let explained = |expected: Expected| match name.is_empty() {
                 true => expected,
-                false => format!("{expected} in {name} (--weight-type ignore reads no weights)").into(),
+                false => format!("{expected}, in {name}").into(),
             };
             batch.weights.push(weight(cell, of).map_err(explained)?);
         }

@@ -2,7 +2,7 @@
 
 use super::rows::{Ids, RowBatch};
 use super::source::Table;
-use crate::edge::{CHUNK_EDGES, Edge, EdgeSource, SourceInfo};
+use crate::edge::{CHUNK_EDGES, Edge, EdgeSource, Rounding, SourceInfo};
 use crate::error::{Error, Result};
 
 /// The edges of a table with integers for ids.
@@ -56,6 +56,10 @@ impl EdgeSource for Numbers {
             Some(batch) => self.table.place_of(batch, self.given.1 + index),
             None => self.place(),
         }
+    }
+
+    fn rounding(&self) -> Rounding {
+        self.table.rounding()
     }
 
     fn is_read_once(&self) -> bool {
@@ -127,6 +131,10 @@ impl EdgeSource for WithVertices {
 
     fn claimed_edges(&self) -> Option<u64> {
         self.edges.claimed_edges()
+    }
+
+    fn rounding(&self) -> Rounding {
+        self.edges.rounding()
     }
 
     fn is_read_once(&self) -> bool {

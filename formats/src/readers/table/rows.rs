@@ -33,7 +33,7 @@ pub struct RowBatch {
     /// Both ends of each edge.
     pub ids: Ids,
     /// The bits of each weight; none without weights.
-    pub weights: Vec<u32>,
+    pub weights: Vec<u64>,
     /// The position of the first row; error messages name it.
     pub start: Start,
 }

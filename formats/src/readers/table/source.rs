@@ -10,7 +10,7 @@ use super::graphml::{self, GraphMlRows};
 use super::names::IdType;
 use super::rows::{RowBatch, Rows};
 use super::{InputFile, Kind, Options, TableOptions};
-use crate::edge::{IdSpace, SourceInfo, WeightType};
+use crate::edge::{IdSpace, Rounding, SourceInfo, WeightType};
 use crate::error::{Error, Result};
 
 /// What a file says about its rows before they are read.
@@ -64,6 +64,7 @@ pub struct Table {
     done_bytes: u64,
     info: SourceInfo,
     taken: Taken,
+    rounding: Rounding,
 }
 
 impl Table {
@@ -127,6 +128,7 @@ impl Table {
             next: 0,
             done_bytes: 0,
             info,
+            rounding: Rounding::default(),
             taken,
         };
         if id_type != IdType::Integer {
@@ -191,6 +193,10 @@ impl Table {
             let Some(rows) = &mut self.current else { return Ok(()) };
             rows.read(batches)?;
             if !batches.is_empty() {
+                if self.info.weights == Some(WeightType::F32) {
+                    let weights = batches.iter_mut().flat_map(|batch| &mut batch.weights);
+                    weights.for_each(|weight| *weight = self.rounding.narrow(*weight));
+                }
                 return Ok(());
             }
             self.done_bytes += rows.consumed_bytes();
@@ -224,6 +230,11 @@ impl Table {
             (self.info.directed, self.info.mirror) = (false, true);
         }
         self.taken.text = format!("{text}; {}", self.taken.text);
+    }
+
+    /// What narrowing the weights that were read has rounded.
+    pub fn rounding(&self) -> Rounding {
+        self.rounding
     }
 
     /// What is known about the graph.
@@ -276,8 +287,8 @@ fn common_weights(files: &[InputFile], heads: &[TableHead]) -> Result<Option<Wei
         let expected = format!("{}, as in {}", is(first), files[0].path().display());
         return Err(Error::file(files[place].path(), expected, is(&heads[place])));
     }
-    let is_float = heads.iter().any(|head| head.weight == Some(WeightType::F32));
-    Ok(first.weight.map(|_| if is_float { WeightType::F32 } else { WeightType::U32 }))
+    // Single precision if some are integers and some are not.
+    Ok(heads.iter().filter_map(|head| head.weight).reduce(|a, b| if a == b { a } else { WeightType::F32 }))
 }
 
 /// The prefixes of the ids of both columns.
@@ -308,7 +319,7 @@ fn taken(
     };
     match (weight, weights) {
         _ if source == dest => Ok(()),
-        (Some(place), Some(of)) => write!(text, ", weight {} ({})", column(place), format!("{of:?}").to_lowercase()),
+        (Some(place), Some(of)) => write!(text, ", weight {} ({})", column(place), of.name()),
         (None, Some(_)) => write!(text, ", weights in braces"),
         _ => write!(text, ", no weights"),
     }

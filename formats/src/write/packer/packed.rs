@@ -107,7 +107,7 @@ impl TopologyWriter {
     }
 
     /// Appends a neighbour to the open record.
-    pub(super) fn push_packed(&mut self, dest: u32, weight: u32) -> Result<()> {
+    pub(super) fn push_packed(&mut self, dest: u32, weight: u64) -> Result<()> {
         while !self.encoder.as_mut().is_some_and(|encoder| encoder.push(dest)) {
             self.make_room_packed()?;
         }
@@ -160,13 +160,17 @@ impl TopologyWriter {
     }
 
     /// Removes the weights of the page's neighbours from `edge` on.
-    fn take_weights(&mut self, edge: u32) -> Vec<u32> {
+    fn take_weights(&mut self, edge: u32) -> Vec<u64> {
         if self.buffers.weights.is_empty() {
             return Vec::new();
         }
-        let at = |edge: u32| size_of::<WeightsHeader>() + 4 * edge as usize;
+        let bytes = self.weight_bytes();
+        let at = |edge: u32| size_of::<WeightsHeader>() + bytes * edge as usize;
         let weights = &mut self.buffers.weights[at(edge)..at(self.page.edge_count)];
-        let taken = bytemuck::cast_slice(weights).to_vec();
+        let taken = match bytes {
+            8 => bytemuck::cast_slice(weights).to_vec(),
+            _ => bytemuck::cast_slice::<_, u32>(weights).iter().map(|&weight| weight.into()).collect(),
+        };
         weights.fill(0);
         taken
     }
