@@ -29,7 +29,7 @@ impl Data {
         let hub = random.below(vertices);
         let mut all: Vec<Edge> = (0..edges).map(|_| (random.below(vertices), random.below(vertices), 0)).collect();
         all.extend((0..18_000).map(|_| (hub, random.below(vertices), 0)));
-        all.iter_mut().for_each(|edge| edge.2 = random.within(1..256) as u32);
+        all.iter_mut().for_each(|edge| edge.2 = random.within(1..256));
         // Both ends of the range occur, so that no ids are missing.
         all.push((0, vertices - 1, 1));
         let (mut plain, mut weighted, mut half) = (String::new(), String::new(), String::new());

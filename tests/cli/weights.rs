@@ -2,7 +2,6 @@
 
 use crate::columnar::parquet;
 use crate::program::Folder;
-use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 
