@@ -179,7 +179,7 @@ fn refusal(store: &Path, strange: &[(PathBuf, PathBuf)]) -> Error {
 pub(crate) const MARK_PREFIX: &str = ".topostream-stripe.";
 
 /// The name of a stripe's mark, in the stripe's folder.
-fn mark_name(stripe: usize) -> String {
+pub(crate) fn mark_name(stripe: usize) -> String {
     format!("{MARK_PREFIX}{stripe}")
 }
 

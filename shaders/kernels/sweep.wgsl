@@ -1,6 +1,7 @@
 // Sweep: one thread searches each visited list until the edge function skips the rest. If it has not done so after
-// ALONE_EDGES edges, 32 threads continue, until one of them ends the list. A unit is as many lists of a small page as a
-// workgroup has threads, or a chunk of a large page; `select` has listed the units with visited lists.
+// ALONE_EDGES edges, 32 threads continue, until one of them ends the list: all edges before the one that ended it are
+// processed, so that the first of several is found whatever the order of the threads. A unit is as many lists of a
+// small page as a workgroup has threads, or a chunk of a large page; `select` has listed the units with visited lists.
 
 // The rest of a list, from edge `first` on.
 struct Waiting {
@@ -12,7 +13,7 @@ struct Waiting {
 
 var<workgroup> waiting: array<Waiting, WORKGROUP>;
 var<workgroup> waiting_count: atomic<u32>;
-// Whether a thread has ended a waiting list.
+// The first edge of the earliest round in which a thread has ended a waiting list; 2^32 - 1 if none has.
 var<workgroup> ended: array<atomic<u32>, WORKGROUP>;
 
 // Maximum number of words, of 32 vertices each, that a unit's slots span.
@@ -84,11 +85,12 @@ fn take_waiting(page: BatchPage, number: u32, lane: u32, lanes: u32) {
     var record = list_open(list);
     // rounds: edges of a list / 128: 2^17 at most.
     for (var first = rest.first; first < rest.end; first += 4u * lanes) {
-        if atomicLoad(&ended[number]) != 0u {
+        if first > atomicLoad(&ended[number]) {
             break;
         }
         if !take_edges(&record, page, list, first + lane, min(rest.end, first + 4u * lanes), lanes) {
-            atomicStore(&ended[number], 1u);
+            atomicMin(&ended[number], first);
+            break;
         }
     }
     list_close(record, list);
@@ -101,7 +103,7 @@ fn sweep_unit(lane: u32) -> u32 {
     let page = batch.pages[page_of_unit(unit)];
     let number = unit - page.first_unit;
     let first_slot = number * WORKGROUP;
-    atomicStore(&ended[lane], 0u);
+    atomicStore(&ended[lane], 0xffffffffu);
     if lane == 0u {
         atomicStore(&waiting_count, 0u);
     }

@@ -7,6 +7,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use topostream_formats::OpenOptions;
+use topostream_formats::manifest::Manifest;
 use topostream_formats::part::{PartPath, PartReport, check_parts, open_for};
 
 /// The environment variable with further folders for stripes, as `--allow-stripe`.
@@ -65,6 +66,25 @@ pub fn open_for_run(path: &Path, memory_bytes: u64) -> Result<Store, Failure> {
 pub fn open_again(path: &Path, memory_bytes: u64) -> Result<Store, Failure> {
     let Some(cluster) = ranks::shared() else { return open_within(path, memory_bytes) };
     open_any(pattern(path)?.of(cluster.rank() as u32, cluster.ranks() as u32), memory_bytes)
+}
+
+/// Opens the store of a run once more to write its results. `manifest` is the one that the run began with.
+///
+/// # Errors
+/// Those of opening, or if there is another store under that path by now: its ids are not those of the results.
+pub fn open_after(path: &Path, memory_bytes: u64, manifest: &Manifest) -> Result<Store, Failure> {
+    let store = open_again(path, memory_bytes)?;
+    if store.manifest() == manifest {
+        return Ok(store);
+    }
+    let message = format!(
+        "{}: the store was replaced during the run (tag {:08x} before, {:08x} now): the results belong to the store \
+         before, and are not written; run again",
+        path.display(),
+        manifest.tag,
+        store.manifest().tag
+    );
+    Err(Failure::Other(message))
 }
 
 /// A path with placeholders.

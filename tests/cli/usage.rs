@@ -155,7 +155,7 @@ fn shaders_are_printed() {
         "// src/algorithms/pagerank/pagerank.wgsl",
         "var<storage, read> share_0: array<f32>;",
     ]);
-    folder.run("shader bfs lists --parents --subgroups").succeeds().prints(&["fn parent_store", "subgroupAdd"]);
+    folder.run("shader bfs lists --parents --subgroups").succeeds().prints(&["fn parent_min", "subgroupAdd"]);
     let printed = folder.run("shader sssp segments --float-weights --wide-integers").succeeds();
     printed.prints(&["WEIGHTS_HEADER_WORDS", "fn dist_min", "atomic<u64>", "fn refused_insert"]);
     folder.run("shader sssp segments --float-weights").fails(1, &["64-bit atomics"]);

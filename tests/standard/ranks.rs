@@ -61,7 +61,7 @@ fn bits(found: &Found) -> BTreeMap<&'static str, Vec<u64>> {
 fn is_exact(entry: &Entry, sample: &Sample) -> bool {
     let sums =
         entry.exactness.contains("sums of") && (entry.name != "pagerank" || sample.arguments.contains("weights"));
-    !sums && !["parents", "single"].iter().any(|word| sample.arguments.contains(word))
+    !sums && !sample.arguments.contains("single")
 }
 
 /// Runs a sample on ranks with these numbers of devices, on these machines, and compares all ranks' answers with the

@@ -22,14 +22,42 @@ pub(crate) use output::is_temporary;
 pub use temporary::TemporaryFolder;
 pub(crate) use temporary::is_temporary_folder;
 
-use std::fs::File;
+use crate::manifest::MANIFEST;
+use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 /// Returns the folder of a path; the working directory for a bare name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether a folder has a store's manifest: other programs also have files named `graph.json`.
+pub(crate) fn has_store(folder: &Path) -> bool {
+    let path = folder.join(MANIFEST);
+    // A pipe of that name would be waited for.
+    if !fs::metadata(&path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
+    let mut begin = Vec::new();
+    let read = File::open(&path).and_then(|file| file.take(256).read_to_end(&mut begin));
+    read.is_ok() && String::from_utf8_lossy(&begin).contains("\"topostream\"")
+}
+
+/// Refuses a folder that belongs to a store: an output in it could replace one of the store's files.
+///
+/// # Errors
+/// [`ErrorKind::InvalidInput`] if the folder is that of a store, or lies within one.
+pub fn outside_of_stores(folder: &Path) -> io::Result<()> {
+    let whole = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    match whole.ancestors().find(|folder| has_store(folder)) {
+        None => Ok(()),
+        Some(store) => {
+            let message = format!("lies inside the store {}; name a file outside of it", store.display());
+            Err(io::Error::new(ErrorKind::InvalidInput, message))
+        }
+    }
 }
 
 /// The free bytes of a folder's file system for this user, if the system says.

@@ -1,8 +1,9 @@
 //! A file of results: complete under its name, or absent.
 
 use super::made::{Made, Thing, hold};
-use super::{Lock, folder_of, is_tag, lock, new_tag, sync_folder};
+use super::{Lock, folder_of, is_tag, lock, new_tag, outside_of_stores, sync_folder};
 use crate::checksum::crc32c;
+use crate::open::{MARK_PREFIX, mark_name};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ impl OutputFile {
     /// killed processes have left.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// Errors of the system; [`ErrorKind::InvalidInput`] for a file within a store's folder, or in place of a stripe's.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         // Follows links, so that their target is replaced and not the link.
@@ -101,6 +102,11 @@ fn create_beside(path: &Path) -> io::Result<Target> {
     let folder = folder_of(path);
     // The system's own error, without the temporary name.
     fs::metadata(folder)?;
+    outside_of_stores(folder)?;
+    if is_of_stripe(path) {
+        let message = "is a file of a store's stripe; name another file";
+        return Err(io::Error::new(ErrorKind::InvalidInput, message));
+    }
     let stem = stem(path)?;
     remove_leftovers(folder, &stem);
     loop {
@@ -112,6 +118,17 @@ fn create_beside(path: &Path) -> io::Result<Target> {
         made.note(&mut list, Thing::File(temporary.clone()));
         return Ok(Target::New { temporary, file, made });
     }
+}
+
+/// Whether a file is one of those that a stripe keeps in a folder outside of its store, or the stripe's mark.
+fn is_of_stripe(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    let Some(number) = ["pages.", "weights.", MARK_PREFIX].iter().find_map(|begin| name.strip_prefix(begin)) else {
+        return false;
+    };
+    let folder = folder_of(path);
+    let around = if folder.ends_with("in") { folder.join("..") } else { folder.to_owned() };
+    number.parse::<u8>().is_ok_and(|number| around.join(mark_name(number.into())).is_file())
 }
 
 /// The prefix of temporary names for `path`: a dot, its name as far as there is room, and its checksum.

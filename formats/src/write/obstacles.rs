@@ -2,10 +2,11 @@
 //! other files, if none has the name of one of the stripe's files.
 
 use super::site::STAGING;
+use crate::durable::has_store;
 use crate::error::{Error, Result};
 use crate::manifest::MANIFEST;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A folder that file systems create, allowed in the folder of a new store.
@@ -36,13 +37,6 @@ fn outside_of_stores(folder: &Path) -> Result<()> {
             Err(Error::Invalid(format!("{folder}: lies inside the store {store}; name a folder outside of it")))
         }
     }
-}
-
-/// Whether a folder has a store's manifest: other programs also have files named `graph.json`.
-fn has_store(folder: &Path) -> bool {
-    let mut begin = Vec::new();
-    let read = File::open(folder.join(MANIFEST)).and_then(|file| file.take(256).read_to_end(&mut begin));
-    read.is_ok() && String::from_utf8_lossy(&begin).contains("\"topostream\"")
 }
 
 /// Refuses a folder with anything but leftovers of an unfinished store, and stripes.

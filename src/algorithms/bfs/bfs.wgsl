@@ -1,13 +1,32 @@
-// Breadth-first search: the level of a vertex is the superstep in which it is active, parent[v] a predecessor one level
-// up. Top-down, an active vertex reaches its out-neighbours; bottom-up, a vertex that is not reached looks for an
-// active in-neighbour. AGAINST the edges, out- and in-neighbours are swapped.
+// Breadth-first search: the level of a vertex is the superstep in which it is active, parent[v] the smallest
+// predecessor one level up. Top-down, an active vertex reaches its out-neighbours; bottom-up, a vertex that is not
+// reached looks for an active in-neighbour. AGAINST the edges, out- and in-neighbours are swapped.
+
+const UNREACHED = 0xffffffffu;
 
 struct Record {
-    unused: u32,
+    // With PARENTS, bottom-up: an earlier superstep has reached the vertex by a part of its list.
+    is_known: bool,
 }
 
 fn list_open(list: List) -> Record {
-    return Record();
+    if PARENTS {
+        if AGAINST {
+            if PULL {
+                return Record(false);
+            } else {
+                return Record(is_known(list.vertex));
+            }
+        } else {
+            if PULL {
+                return Record(is_known(list.vertex));
+            } else {
+                return Record(false);
+            }
+        }
+    } else {
+        return Record(false);
+    }
 }
 
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
@@ -15,11 +34,11 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
         if PULL {
             reach(neighbour, list.vertex);
         } else {
-            return look(list, neighbour);
+            return look(*record, list, neighbour);
         }
     } else {
         if PULL {
-            return look(list, neighbour);
+            return look(*record, list, neighbour);
         } else {
             reach(neighbour, list.vertex);
         }
@@ -27,24 +46,62 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
     return true;
 }
 
+fn list_close(record: Record, list: List) {}
+
 // Whether the search for an active in-neighbour continues.
-fn look(list: List, neighbour: u32) -> bool {
+fn look(record: Record, list: List, neighbour: u32) -> bool {
+    if record.is_known {
+        return false;
+    }
     if is_active(neighbour) {
-        reach(list.vertex, neighbour);
+        reach_from_list(list, neighbour);
         return false;
     }
     return true;
 }
 
-fn list_close(record: Record, list: List) {}
+// Reaches the vertex of a list. If only a part of the list is here, another part may still hold a smaller parent: the
+// vertex must not be in the visited set yet, which would exclude that part.
+fn reach_from_list(list: List, neighbour: u32) {
+    if PARENTS {
+        if parent_min(list.vertex, neighbour) {
+            if list.whole {
+                visited_insert(list.vertex);
+            }
+            activate(list.vertex);
+        }
+    } else {
+        reach(list.vertex, neighbour);
+    }
+}
 
 fn reach(vertex: u32, source: u32) {
-    if visited_insert(vertex) {
-        if PARENTS {
-            parent_store(vertex, source);
+    if PARENTS {
+        if is_open(vertex) && parent_min(vertex, source) {
+            visited_insert(vertex);
+            activate(vertex);
         }
-        activate(vertex);
+    } else {
+        if visited_insert(vertex) {
+            activate(vertex);
+        }
     }
+}
+
+// Whether an earlier superstep has reached the vertex of a list by a part of it: it is then visited.
+fn is_known(vertex: u32) -> bool {
+    if is_open(vertex) {
+        return false;
+    }
+    visited_insert(vertex);
+    return true;
+}
+
+// Whether no superstep before this one has reached a vertex: it has no parent, or one that is active now, as each
+// vertex is once. A source is its own parent.
+fn is_open(vertex: u32) -> bool {
+    let parent = parent_load(vertex);
+    return parent == UNREACHED || (parent != vertex && is_active(parent));
 }
 
 // The next superstep, as in Bfs::next. Its numbers: edges that are not explored yet, and active vertices; the most

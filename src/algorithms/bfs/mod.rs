@@ -1,6 +1,6 @@
 //! Breadth-first search: the level of a vertex is the number of hops from the nearest source along out-edges, or
-//! against them; optionally a parent, any predecessor one level up (a source is its own). With a limit on hops,
-//! vertices farther away count as unreached: the result is the neighbourhood of the sources.
+//! against them; optionally a parent, the predecessor one level up with the smallest number (a source is its own). With
+//! a limit on hops, vertices farther away count as unreached: the result is the neighbourhood of the sources.
 //!
 //! A vertex that is reached in a superstep is active in the next, whose number is its level: devices do not store
 //! levels. Devices keep a bit for each vertex that is reached, beside the frontiers, and 4 bytes with parents.
@@ -9,6 +9,11 @@
 //! superstep may run bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at
 //! the first (direction-optimizing BFS, Beamer, Asanović and Patterson, SC 2012, with their thresholds). Their rule
 //! counts edges. Where pages have to be read, the engine chooses by predicted time ([`Algorithm::alternatives`]).
+//!
+//! Parents are the same on any device, whatever order threads take. A vertex that has a parent was reached in this
+//! superstep if that parent is active now, and earlier if not: each vertex is active once. So one value decides whether
+//! another predecessor may still replace it, and no two values have to be seen in a certain order. Neighbours ascend,
+//! so that bottom-up the first active one of each part of a list is the smallest of that part.
 //!
 //! Against the edges, the two kinds of lists change roles: in-lists are read top-down. If the store has none, every
 //! superstep runs bottom-up over the out-lists of all vertices that are not reached yet.
@@ -32,7 +37,7 @@ use topostream_formats::{Direction, VertexId};
 pub struct Bfs {
     /// The sources: at least one, without duplicates.
     pub sources: Vec<VertexId>,
-    /// Whether parents are kept.
+    /// Whether parents are kept: of the predecessors one level up, the one with the smallest number.
     pub parents: bool,
     /// Whether supersteps may run bottom-up if the store has in-lists.
     pub bottom_up: bool,
@@ -117,39 +122,81 @@ pub struct BfsKernel<'a> {
 impl BfsKernel<'_> {
     #[inline(always)]
     fn reach(&self, vertex: u32, from: u32) {
-        if self.visited.insert(vertex) {
-            if let Some(parent) = self.parent {
-                parent.set(vertex, from);
+        match self.parent {
+            None => {
+                if self.visited.insert(vertex) {
+                    self.next.insert(vertex);
+                }
             }
-            self.next.insert(vertex);
+            Some(parent) => {
+                if self.is_open(parent, vertex) && parent.min(vertex, from) {
+                    self.visited.insert(vertex);
+                    self.next.insert(vertex);
+                }
+            }
+        }
+    }
+
+    /// Reaches the vertex of a list. If only a part of the list is here, another part may still hold a smaller parent:
+    /// the vertex must not be in the visited set yet, which would exclude that part.
+    #[inline(always)]
+    fn reach_from_list(&self, list: &List, neighbour: u32) {
+        let Some(parent) = self.parent else { return self.reach(list.vertex, neighbour) };
+        if parent.min(list.vertex, neighbour) {
+            if list.whole {
+                self.visited.insert(list.vertex);
+            }
+            self.next.insert(list.vertex);
+        }
+    }
+
+    /// Whether no superstep before this one has reached a vertex. A source is its own parent.
+    #[inline(always)]
+    fn is_open(&self, parent: &U32Column, vertex: u32) -> bool {
+        let known = parent.get(vertex);
+        known == UNREACHED || (known != vertex && self.frontier.contains(known))
+    }
+
+    /// Whether a search for an active neighbour is to be made in a list.
+    #[inline(always)]
+    fn is_searched(&self, vertex: u32) -> bool {
+        match self.parent {
+            None => !self.visited.contains(vertex),
+            Some(parent) => {
+                let open = self.is_open(parent, vertex);
+                if !open {
+                    // Reached by a part of its list in an earlier superstep.
+                    self.visited.insert(vertex);
+                }
+                open
+            }
         }
     }
 }
 
 impl Kernel for BfsKernel<'_> {
-    type Record = u32;
+    type Record = List;
 
     #[inline(always)]
-    fn open(&self, list: List) -> Option<u32> {
-        let passed_over = self.bottom_up && self.visited.contains(list.vertex);
-        (!passed_over).then_some(list.vertex)
+    fn open(&self, list: List) -> Option<List> {
+        (!self.bottom_up || self.is_searched(list.vertex)).then_some(list)
     }
 
     #[inline(always)]
-    fn edge(&self, vertex: &mut u32, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+    fn edge(&self, list: &mut List, neighbour: u32, _weight: u32) -> ControlFlow<()> {
         if !self.bottom_up {
-            self.reach(neighbour, *vertex);
+            self.reach(neighbour, list.vertex);
             return ControlFlow::Continue(());
         }
         if self.frontier.contains(neighbour) {
-            self.reach(*vertex, neighbour);
+            self.reach_from_list(list, neighbour);
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
 
     #[inline(always)]
-    fn close(&self, _vertex: u32) {}
+    fn close(&self, _list: List) {}
 }
 
 impl Algorithm for Bfs {

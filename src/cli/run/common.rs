@@ -121,6 +121,7 @@ impl Common {
         let rates = calibration::for_run(self.calibration.as_deref())?;
         let options = self.options(timeline, cancel).with_rates(rates.clone()).with_checkpoints(checkpoints.clone());
         let options = options.with_progress(progress).with_cluster(ranks::shared()).with_single_run(true);
+        let manifest = store.manifest().clone();
         let engine = Engine::new(store, options);
         let run = runs.run(&engine, &mut |step| watch.see(step)).inspect_err(|error| {
             if matches!(error, Error::Interrupted) {
@@ -144,7 +145,7 @@ impl Common {
         } else {
             end::leave(engine);
         }
-        let store = opening::open_again(&self.store, self.resources.memory_bytes())?;
+        let store = opening::open_after(&self.store, self.resources.memory_bytes(), &manifest)?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(run.report(), cancel))?;
         let mut said = companions.finish(&*run, &store, cancel)?;
@@ -314,7 +315,7 @@ fn ranked(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Vec<u32>, 
 
 /// The command line without the name of the program.
 fn words() -> Vec<String> {
-    std::env::args().skip(1).collect()
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// What files of results say about the run that they are from.

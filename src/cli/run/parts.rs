@@ -13,6 +13,7 @@ use crate::report::RunReport;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use topostream_formats::durable;
 
 /// The name of the file that says that all parts are complete.
 const COMPLETE: &str = "_SUCCESS";
@@ -32,6 +33,7 @@ fn place() -> (usize, usize) {
 impl PartsFolder {
     /// Makes the folder, which must be empty if it exists, and makes sure that this rank's part can be written.
     pub fn create(path: &Path, format: ResultFormat) -> Result<(Self, ResultFile), Failure> {
+        durable::outside_of_stores(path).map_err(|error| failure(path, error))?;
         std::fs::create_dir_all(path).map_err(|error| failure(path, error))?;
         let (rank, ranks) = place();
         let part = |rank: usize| format!("part-{rank:05}-of-{ranks:05}.{}", format.extension());

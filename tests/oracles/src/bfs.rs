@@ -54,7 +54,7 @@ pub fn optional(levels: Vec<u32>) -> Vec<Option<u64>> {
 ///
 /// Every reached vertex but the source has a reached parent one level up, so all of them hang below the source (1, 2);
 /// no edge skips a level or leaves the reached part, so that part is all there is to reach (3, 4); tree edges exist
-/// (5).
+/// (5). Besides, each parent is the smallest of those that there could be.
 pub fn check_tree(
     graph: &EdgeList,
     source: u32,
@@ -64,9 +64,13 @@ pub fn check_tree(
     if (levels[source as usize], parents[source as usize]) != (Some(0), Some(source.into())) {
         return Err(format!("the source {source} is not the root"));
     }
-    let mut has_edge = vec![false; graph.vertices as usize];
+    let mut smallest = vec![None; graph.vertices as usize];
     for &(from, to) in &graph.edges {
-        has_edge[to as usize] |= parents[to as usize] == Some(from.into());
+        let (Some(above), Some(level)) = (levels[from as usize], levels[to as usize]) else { continue };
+        if above + 1 == level {
+            let known = smallest[to as usize].get_or_insert(from);
+            *known = from.min(*known);
+        }
     }
     for vertex in (0..graph.vertices).filter(|&vertex| vertex != source) {
         match (levels[vertex as usize], parents[vertex as usize]) {
@@ -76,8 +80,9 @@ pub fn check_tree(
                 if level == 0 || above != Some(level - 1) {
                     return Err(format!("vertex {vertex} at level {level} has parent {parent} at level {above:?}"));
                 }
-                if !has_edge[vertex as usize] {
-                    return Err(format!("no edge leads from parent {parent} to {vertex}"));
+                if smallest[vertex as usize].map(u64::from) != Some(parent) {
+                    let smallest = smallest[vertex as usize];
+                    return Err(format!("the parent of {vertex} is {parent}, the smallest predecessor {smallest:?}"));
                 }
             }
             (level, parent) => return Err(format!("vertex {vertex} has level {level:?} and parent {parent:?}")),
