@@ -12,6 +12,7 @@
 mod lock;
 mod made;
 mod output;
+mod own;
 mod temporary;
 
 pub(crate) use lock::{Lock, lock};
@@ -19,6 +20,7 @@ pub(crate) use made::{MARK, Made, Thing, clear_staging, hold, remove_new_staging
 pub use made::{abandon, wait_if_abandoned};
 pub use output::OutputFile;
 pub(crate) use output::is_temporary;
+pub use own::{open_ordinary, open_own, read_own};
 pub use temporary::TemporaryFolder;
 pub(crate) use temporary::is_temporary_folder;
 
