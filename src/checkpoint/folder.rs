@@ -1,12 +1,13 @@
 //! The folder of a run's checkpoints: two generations, written alternately, under a lock.
 
-use super::format::Header;
+use super::format::{Header, MAGIC};
 use super::reader::Reader;
 use crate::error::{Error, Result};
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use topostream_formats::durable::{open_own, outside_of_stores};
 
 /// The files of the two generations.
 const SLOTS: [&str; 2] = ["checkpoint.0", "checkpoint.1"];
@@ -23,6 +24,8 @@ pub struct Folder {
     _lock: File,
     /// Of a rank: holds the lock of the folder around its own.
     around: Option<File>,
+    /// Whether it did not exist before.
+    is_new: bool,
 }
 
 /// A file whose header is sound. Its sections have not been read.
@@ -103,9 +106,10 @@ impl Folder {
     /// # Errors
     /// [`Error::Checkpoint`] if another run uses it, or if it cannot be written to.
     pub fn open(path: &Path) -> Result<Self> {
+        let is_new = !path.exists();
         let lock = created(path)?;
         locked(path, || lock.try_lock())?;
-        Self::writable(path, lock, None)
+        Ok(Self { is_new, ..Self::writable(path, lock, None)? })
     }
 
     /// Opens and locks the folder of a rank within another folder, which ranks share: no process alone uses that, and
@@ -132,9 +136,16 @@ impl Folder {
     /// Fails now, and not at the first checkpoint, if the folder cannot be written to. Removes an incomplete file.
     fn writable(path: &Path, lock: File, around: Option<File>) -> Result<Self> {
         let new = path.join(NEW);
-        let tried = File::create(&new).and_then(|_| std::fs::remove_file(&new));
+        let tried = remove_unfinished(&new).and_then(|()| create(&new)).and_then(|_| std::fs::remove_file(&new));
         tried.map_err(|source| unusable(path, NEW, &source))?;
-        Ok(Self { path: path.into(), _lock: lock, around })
+        Ok(Self { path: path.into(), _lock: lock, around, is_new: false })
+    }
+
+    /// Removes the folder if it did not exist before and has nothing in it now.
+    pub fn leave(&self) {
+        if self.is_new {
+            std::fs::remove_dir(&self.path).ok();
+        }
     }
 
     /// Removes both generations, and the folder if it is a rank's.
@@ -153,7 +164,7 @@ impl Folder {
     /// Writes a file that may replace a generation, and syncs it to disk. Returns its length in bytes. If that fails,
     /// nothing of it is left.
     pub fn prepare(&self, write: impl FnOnce(&mut File) -> io::Result<u64>) -> io::Result<u64> {
-        let made = std::fs::create_dir_all(&self.path).and_then(|()| File::create(self.path.join(NEW)));
+        let made = std::fs::create_dir_all(&self.path).and_then(|()| create(&self.path.join(NEW)));
         let made = made.and_then(|mut file| {
             let bytes = write(&mut file)?;
             file.sync_all()?;
@@ -174,8 +185,29 @@ impl Folder {
     }
 }
 
+/// Creates the file that is written. What stands in its place is not followed, opened or replaced.
+fn create(new: &Path) -> io::Result<File> {
+    open_own(new, File::options().write(true).create_new(true))
+}
+
+/// Removes a file that a process has left while it wrote it: the begin of a checkpoint, or zeros, which file systems
+/// leave after a loss of power. Anything else of that name is somebody's own.
+fn remove_unfinished(new: &Path) -> io::Result<()> {
+    let file = match open_own(new, File::options().read(true)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        file => file?,
+    };
+    let mut begin = Vec::new();
+    file.take(MAGIC.len() as u64).read_to_end(&mut begin)?;
+    if MAGIC.starts_with(&begin) || begin.iter().all(|&byte| byte == 0) {
+        return std::fs::remove_file(new);
+    }
+    Err(io::Error::other("expected an unfinished checkpoint, found another file: move it elsewhere"))
+}
+
 /// Creates a folder if it does not exist, and opens what is locked of it.
 fn created(path: &Path) -> Result<File> {
+    outside_of_stores(path).map_err(|source| unusable(path, "not a folder for checkpoints", &source))?;
     if !path.is_dir() {
         std::fs::create_dir_all(path).map_err(|source| unusable(path, "the folder cannot be created", &source))?;
         if let Some(parent) = path.parent() {

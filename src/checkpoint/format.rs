@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::time::Duration;
 use topostream_formats::Direction;
-use topostream_formats::checksum::crc32c;
+use topostream_formats::checksum::{Crc32c, crc32c};
 
 /// The first bytes of a file.
 pub const MAGIC: [u8; 8] = *b"TOPOCKPT";
 /// The version of the format.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// The length of the preamble, which precedes the header, in bytes.
 pub const PREAMBLE_BYTES: usize = 24;
 /// The maximum length of a header, in bytes.
@@ -217,6 +217,15 @@ impl Header {
             return Err("its header is damaged: its checksum differs".into());
         }
         serde_json::from_slice(json).map_err(|error| format!("its header: {error}"))
+    }
+
+    /// The last checksum of a file: of the header and the checksums of all pieces, so that the header of one file does
+    /// not pass with the sections of another.
+    pub fn seal(json: &[u8], checksums: &[u8]) -> u32 {
+        let mut seal = Crc32c::default();
+        seal.update(json);
+        seal.update(checksums);
+        seal.value()
     }
 
     /// Returns the length of a file with this header in bytes, and its number of pieces. Returns `None` if it exceeds

@@ -338,7 +338,7 @@ impl Checkpoints {
         self.inner().report.clone()
     }
 
-    /// Removes all checkpoints. To be called once the results of the run are stored safely.
+    /// Removes all checkpoints, and the folder if this run has created it. To be called once the results of the run are stored safely.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] if a file cannot be removed.
@@ -348,7 +348,11 @@ impl Checkpoints {
         match &self.cluster {
             // Of all ranks, one removes what others have left.
             Some(cluster) if cluster.rank() > 0 => self.folder.clear(),
-            _ => sets::clear_all(&self.path),
+            _ => {
+                sets::clear_all(&self.path)?;
+                self.folder.leave();
+                Ok(())
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
+use topostream_formats::durable::open_own;
 
 /// An open checkpoint: reads the sections one after another, or a chosen one.
 pub struct Reader {
@@ -41,11 +42,8 @@ impl Reader {
             io::ErrorKind::UnexpectedEof => "it is cut short".into(),
             _ => error.to_string(),
         };
-        let mut file = File::open(path).map_err(text)?;
-        let metadata = file.metadata().map_err(text)?;
-        if !metadata.is_file() {
-            return Err("not a file".into());
-        }
+        let mut file = open_own(path, File::options().read(true)).map_err(text)?;
+        let file_bytes = file.metadata().map_err(text)?.len();
         let mut preamble = [0; PREAMBLE_BYTES];
         file.read_exact(&mut preamble).map_err(short)?;
         let (header_bytes, checksum) = Header::announced(&preamble)?;
@@ -54,16 +52,16 @@ impl Reader {
         let header = Header::decode(&json, checksum)?;
         let expected = header.file_bytes(header_bytes.into(), PIECE_BYTES as u64);
         let (bytes, pieces) = expected.ok_or("its header announces more than 2^64 bytes")?;
-        if bytes != metadata.len() {
-            return Err(format!("expected {bytes} bytes by its header, found {}", metadata.len()));
+        if bytes != file_bytes {
+            return Err(format!("expected {bytes} bytes by its header, found {file_bytes}"));
         }
         file.seek(SeekFrom::End(-(4 * pieces as i64 + 4))).map_err(text)?;
         let mut table = vec![0; 4 * pieces as usize];
         file.read_exact(&mut table).map_err(short)?;
         let mut checksum = [0; 4];
         file.read_exact(&mut checksum).map_err(short)?;
-        if crc32c(&table) != u32::from_le_bytes(checksum) {
-            return Err("its checksums are damaged".into());
+        if Header::seal(&json, &table) != u32::from_le_bytes(checksum) {
+            return Err("its header and its checksums do not belong together, or are damaged".into());
         }
         let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
         let checksums = table.chunks_exact(4).map(word).collect();

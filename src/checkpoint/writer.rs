@@ -1,6 +1,7 @@
 //! Writes a checkpoint: sections in pieces, each with a checksum. A piece is filled while another one is written to the
 //! file.
 
+use super::format::{Header, PREAMBLE_BYTES};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
 use std::io::{self, Write};
@@ -72,7 +73,7 @@ fn stopped() -> io::Error {
     io::Error::other("writing has stopped")
 }
 
-/// Writes a header, and the sections that `give` writes. Returns the length of the file in bytes.
+/// Writes a preamble with its header, and the sections that `give` writes. Returns the length of the file in bytes.
 ///
 /// # Errors
 /// Errors of the file, of `give`, or of starting a thread.
@@ -104,7 +105,7 @@ pub fn write(file: &mut File, header: &[u8], give: impl FnOnce(&mut Writer<'_>) 
         given.map(|()| (checksums, bytes))
     })?;
     let mut table: Vec<u8> = checksums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
-    table.extend(crc32c(&table).to_le_bytes());
+    table.extend(Header::seal(&header[PREAMBLE_BYTES..], &table).to_le_bytes());
     file.write_all(&table)?;
     Ok(header.len() as u64 + bytes + table.len() as u64)
 }
