@@ -27,6 +27,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "src/device/gpu/adapter/vulkan/lanes.rs",
     "src/device/gpu/adapter/vulkan/memory.rs",
     "src/device/gpu/adapter/vulkan/mod.rs",
+    "src/device/gpu/kernels.rs",
     "src/pages/fetch/pool.rs",
     "src/pages/fetch/uring.rs",
     "src/pages/fetch/uring/registration.rs",

@@ -2,7 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::memory;
-use memmap2::{MmapMut, MmapOptions};
+use memmap2::MmapMut;
+#[cfg(target_os = "linux")]
+use memmap2::MmapOptions;
+#[cfg(target_os = "linux")]
+use rustix::fs::SealFlags;
+#[cfg(target_os = "linux")]
 use std::fs::File;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,21 +55,22 @@ impl SharedMemory {
     }
 
     /// Maps the first `bytes` bytes of a file in memory, which other processes may map too; `what` names them in
-    /// errors. Nobody may shorten the file.
+    /// errors. The file must be sealed against shrinking: access beyond its end would end the process.
     ///
     /// # Errors
-    /// [`Error::Allocation`] if the system refuses them, or if the file has no such bytes.
+    /// [`Error::Allocation`] if the system refuses them, or if the file has no such bytes or seal.
+    #[cfg(target_os = "linux")]
     pub fn of_file(what: &str, file: &File, bytes: u64) -> Result<Self> {
         let refused = || Error::Allocation { what: what.into(), bytes };
         let wanted = usize::try_from(bytes).ok().filter(|&bytes| bytes > 0).ok_or_else(refused)?;
-        if file.metadata().map_or(true, |found| found.len() < bytes) {
+        let sealed = rustix::fs::fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SealFlags::SHRINK));
+        if !sealed || file.metadata().map_or(true, |found| found.len() < bytes) {
             return Err(refused());
         }
         #[allow(unsafe_code)]
-        // SAFETY: the file is long enough. Others may change the contents at any time, to which nothing here gives
+        // SAFETY: the file is long enough, and its seal keeps it so. Others may change the contents at any time, to which nothing here gives
         // access but by address.
         let mut map = unsafe { MmapOptions::new().len(wanted).map_mut(file) }.map_err(|_| refused())?;
-        #[cfg(target_os = "linux")]
         map.advise(memmap2::Advice::HugePage).ok();
         let start = map.as_mut_ptr();
         Ok(Self { map: Some(map), start, bytes: bytes as usize })
@@ -227,9 +233,15 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn two_mappings_of_a_file_are_the_same_memory() {
-        let file = tempfile::tempfile().unwrap();
+        use rustix::fs::{MemfdFlags, fcntl_add_seals, memfd_create};
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = File::from(memfd_create("a test", flags).unwrap());
         file.set_len(8192).unwrap();
+        // Anybody could shorten it.
+        assert!(SharedMemory::of_file("a test", &file, 8192).is_err());
+        fcntl_add_seals(&file, SealFlags::SHRINK).unwrap();
         let [one, other] = [0, 1].map(|_| SharedMemory::of_file("a test", &file, 8192).unwrap());
         assert!(one.len() == 8192 && one.as_mut_ptr() != other.as_mut_ptr());
         #[allow(unsafe_code)]

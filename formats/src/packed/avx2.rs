@@ -36,20 +36,26 @@ const fn shuffles() -> [([u8; 32], [u32; 8]); WIDTH_MAX + 1] {
     all
 }
 
-/// Whether the processor has AVX2.
-pub(super) fn is_there() -> bool {
-    is_x86_feature_detected!("avx2")
+/// Says that the processor has AVX2: there is none otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Avx2(());
+
+impl Avx2 {
+    /// Looks for AVX2.
+    pub(super) fn detect() -> Option<Self> {
+        is_x86_feature_detected!("avx2").then_some(Self(()))
+    }
 }
 
-/// Unpacks a block, if its width and the words behind it allow. To be called only if [`is_there`].
+/// Unpacks a block, if its width and the words behind it allow.
 #[inline(always)]
-pub(super) fn unpack(words: &[u32], width: u32, out: &mut [u32; BLOCK]) -> bool {
+pub(super) fn unpack(_: Avx2, words: &[u32], width: u32, out: &mut [u32; BLOCK]) -> bool {
     // The last load is of 16 bytes and begins within the block.
     if width as usize > WIDTH_MAX || words.len() < bits::block_words(width) + 4 {
         return false;
     }
     #[allow(unsafe_code)]
-    // SAFETY: the processor has AVX2.
+    // SAFETY: an `Avx2` says that the processor has it.
     unsafe {
         unpack_avx2(words, width as usize, out);
     }
@@ -79,16 +85,16 @@ fn unpack_avx2(words: &[u32], width: usize, out: &mut [u32; BLOCK]) {
 }
 
 /// Adds the high parts of exceptions, which begin at the first byte behind the positions, to gaps, if their width and
-/// the words behind them allow. To be called only if [`is_there`].
+/// the words behind them allow.
 #[inline(always)]
-pub(super) fn patch(exceptions: &[u32], shape: Shape, gaps: &mut [u32; BLOCK]) -> bool {
+pub(super) fn patch(_: Avx2, exceptions: &[u32], shape: Shape, gaps: &mut [u32; BLOCK]) -> bool {
     let bytes = shape.exceptions as usize + (shape.exceptions * shape.high).div_ceil(8) as usize;
     // Eight are unpacked at a time, and the last load begins among the bytes of the last eight.
     if shape.high as usize > WIDTH_MAX || 4 * exceptions.len() < bytes + shape.high as usize + 16 {
         return false;
     }
     #[allow(unsafe_code)]
-    // SAFETY: the processor has AVX2.
+    // SAFETY: an `Avx2` says that the processor has it.
     unsafe {
         patch_avx2(exceptions, shape, gaps);
     }
@@ -144,11 +150,18 @@ const fn heads() -> [[i8; 8]; 256] {
     all
 }
 
-/// Vertices from gaps. To be called only if [`is_there`].
+/// Vertices from gaps.
 #[inline(always)]
-pub(super) fn sum(gaps: &[u32; UNIT], heads: &[u8; UNIT], count: usize, bases: Bases, out: &mut [u32; UNIT]) -> bool {
+pub(super) fn sum(
+    _: Avx2,
+    gaps: &[u32; UNIT],
+    heads: &[u8; UNIT],
+    count: usize,
+    bases: Bases,
+    out: &mut [u32; UNIT],
+) -> bool {
     #[allow(unsafe_code)]
-    // SAFETY: the processor has AVX2.
+    // SAFETY: an `Avx2` says that the processor has it.
     unsafe {
         sum_avx2(gaps, heads, count, bases, out)
     }

@@ -63,8 +63,8 @@ impl Unit {
     /// Begins with lists, after the gaps of `blocks` blocks: the first `continued` neighbours continue the list of the
     /// unit before.
     #[inline(always)]
-    pub(super) fn begin(&mut self, fast: bool, blocks: usize, continued: usize, bases: Bases) {
-        if fast {
+    pub(super) fn begin(&mut self, fast: Fast, blocks: usize, continued: usize, bases: Bases) {
+        if fast.is_some() {
             return self.heads.fill(0);
         }
         scan(&mut self.sums, blocks, bases.step);
@@ -76,8 +76,8 @@ impl Unit {
     /// Adds consecutive lists; returns their number and where the next one begins. Stops at the end of the unit, with a
     /// list that may go on behind it: its degree is counted in full.
     #[inline(always)]
-    pub(super) fn add(&mut self, fast: bool, lists: Lists<'_>) -> (usize, usize) {
-        match (fast, lists.own) {
+    pub(super) fn add(&mut self, fast: Fast, lists: Lists<'_>) -> (usize, usize) {
+        match (fast.is_some(), lists.own) {
             (false, _) if lists.are_short => rebase::<SHORT_STRIDE>(&self.sums, lists, &mut self.values),
             (false, _) => rebase::<STRIDE>(&self.sums, lists, &mut self.values),
             (true, None) => mark(lists, &mut self.heads),
@@ -88,11 +88,11 @@ impl Unit {
     /// Writes the vertices of the first `count` gaps after all lists; what is written behind them is undefined. Returns
     /// whether all values are sound.
     #[inline(always)]
-    pub(super) fn finish(&mut self, fast: bool, count: usize, bases: Bases, out: &mut [u32; UNIT]) -> bool {
+    pub(super) fn finish(&mut self, fast: Fast, count: usize, bases: Bases, out: &mut [u32; UNIT]) -> bool {
         #[cfg(target_arch = "x86_64")]
-        if fast {
+        if let Some(avx2) = fast {
             let gaps: &[u32; UNIT] = self.sums[MARGIN..].first_chunk().expect("a unit");
-            return super::avx2::sum(gaps, &self.heads, count, bases, out);
+            return super::avx2::sum(avx2, gaps, &self.heads, count, bases, out);
         }
         let _ = fast;
         finish(&self.values[..count], bases, out)
@@ -119,19 +119,25 @@ pub(super) fn are_short(lists: usize, neighbours: u64) -> bool {
     neighbours <= (SHORT_MAX * lists) as u64
 }
 
-/// Whether this processor has the faster kernels.
-pub(super) fn has_fast() -> bool {
+/// The faster kernels, if this processor has them.
+#[cfg(target_arch = "x86_64")]
+pub(super) type Fast = Option<super::avx2::Avx2>;
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) type Fast = Option<std::convert::Infallible>;
+
+/// Looks for the faster kernels.
+pub(super) fn fast() -> Fast {
     #[cfg(target_arch = "x86_64")]
-    return super::avx2::is_there();
+    return super::avx2::Avx2::detect();
     #[cfg(not(target_arch = "x86_64"))]
-    false
+    None
 }
 
 /// Unpacks the gaps of a block. `words` are at least those of the pack.
 #[inline(always)]
-pub(super) fn unpack(fast: bool, words: &[u32], width: u32, out: &mut [u32; BLOCK]) {
+pub(super) fn unpack(fast: Fast, words: &[u32], width: u32, out: &mut [u32; BLOCK]) {
     #[cfg(target_arch = "x86_64")]
-    if fast && super::avx2::unpack(words, width, out) {
+    if fast.is_some_and(|avx2| super::avx2::unpack(avx2, words, width, out)) {
         return;
     }
     let _ = fast;
@@ -140,9 +146,9 @@ pub(super) fn unpack(fast: bool, words: &[u32], width: u32, out: &mut [u32; BLOC
 
 /// Adds the high parts of a block's exceptions. `words` are at least those of the exceptions, or the page is damaged.
 #[inline(always)]
-pub(super) fn patch(fast: bool, words: &[u32], shape: Shape, gaps: &mut [u32; BLOCK]) {
+pub(super) fn patch(fast: Fast, words: &[u32], shape: Shape, gaps: &mut [u32; BLOCK]) {
     #[cfg(target_arch = "x86_64")]
-    if fast && super::avx2::patch(words, shape, gaps) {
+    if fast.is_some_and(|avx2| super::avx2::patch(avx2, words, shape, gaps)) {
         return;
     }
     let _ = fast;

@@ -135,7 +135,7 @@ pub struct PackedPage<'a> {
     first_dest: u32,
     dest_count: u64,
     /// Whether the processor's vector instructions are used.
-    fast: bool,
+    fast: kernels::Fast,
 }
 
 impl<'a> PackedPage<'a> {
@@ -164,13 +164,13 @@ impl<'a> PackedPage<'a> {
         let (first_dest, dest_count) = (destinations.start as u32, destinations.end - destinations.start);
         let end = (need - u64::from(packed.payload_words)) as usize;
         let units = &words[end - header.edge_count.div_ceil(UNIT as u32) as usize..end];
-        Ok(Self { words, header, packed, units, parameters, first_dest, dest_count, fast: kernels::has_fast() })
+        Ok(Self { words, header, packed, units, parameters, first_dest, dest_count, fast: kernels::fast() })
     }
 
     /// The same page, decoded without the processor's vector instructions: for tests and measurements.
     #[must_use]
     pub fn portable(self) -> Self {
-        Self { fast: false, ..self }
+        Self { fast: None, ..self }
     }
 
     /// The header, as in a plain page.

@@ -4,7 +4,7 @@
 //! MPI's own shared windows are backed by files in `/dev/shm` or a folder for temporary files, which containers make
 //! small; nor do they say at which multiple of a memory page the window begins, as drivers of GPUs need to know.
 
-use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, fstat, memfd_create};
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fstat, memfd_create};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -35,9 +35,11 @@ impl Offer {
     /// # Errors
     /// Those of the system, which may have no memory left.
     pub fn new(bytes: u64) -> io::Result<Self> {
-        let file = File::from(memfd_create("topostream-ranks", MemfdFlags::CLOEXEC)?);
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = File::from(memfd_create("topostream-ranks", flags)?);
         // A page that is missing when it is first accessed would end the process.
         fallocate(&file, FallocateFlags::empty(), 0, bytes)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK)?;
         Ok(Self { file })
     }
 

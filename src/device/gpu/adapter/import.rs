@@ -236,24 +236,24 @@ fn wrap(
     Ok(SharedBuffer { raw: Some(raw), buffer })
 }
 
-/// A shader module. If its text is `trusted` (the program's own, or vouched for by its author in an unsafe call) and
-/// the backend is Vulkan, it lacks the checks that wgpu adds: bounds of loops, and of arrays unless the driver checks
-/// them.
-pub(in crate::device::gpu) fn shader_module(
+/// A shader module without the checks that wgpu adds, if the backend is Vulkan: bounds of loops, and of arrays unless the
+/// driver checks them.
+///
+/// # Safety
+/// The text is the program's own, or its author has vouched for it (`Shader::unchecked`): it indexes arrays and bounds
+/// loops by values that have been checked, and its hooks use existing vertices only.
+#[allow(unsafe_code)]
+pub(in crate::device::gpu) unsafe fn trusted_shader_module(
     gpu: &Gpu,
     descriptor: wgpu::ShaderModuleDescriptor<'_>,
-    trusted: bool,
 ) -> wgpu::ShaderModule {
-    if !trusted || !gpu.is_vulkan() {
+    if !gpu.is_vulkan() {
         return gpu.device().create_shader_module(descriptor);
     }
-    #[allow(unsafe_code)]
-    // SAFETY: kernels index with values from pages, which have passed their checks (header, slots, every neighbour in
-    // range) before a kernel reads them; these values also bound the loops. Neighbours of packed pages are checked by
-    // the kernel that decodes them, which replaces those out of range and bounds its own indices, whatever the bytes
-    // are. Hooks are trusted: the program's own use such vertices only, and `Shader::unchecked` requires the same of
-    // others. In addition, Vulkan devices are opened with robust access, so that a wrong index stays within its buffer.
-    unsafe {
-        gpu.device().create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
-    }
+    // SAFETY: the caller vouches for the text. Kernels index with values from pages, which have passed their checks
+    // (header, slots, every neighbour in range) before a kernel reads them; these values also bound the loops.
+    // Neighbours of packed pages are checked by the kernel that decodes them, which replaces those out of range and
+    // bounds its own indices, whatever the bytes are. In addition, Vulkan devices are opened with robust access, so that
+    // a wrong index stays within its buffer.
+    unsafe { gpu.device().create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
 }

@@ -73,7 +73,7 @@ impl Home {
             false => gpu.caps().transfer_family.map(|_| TransferQueue::new(&gpu)).transpose()?,
         };
         Ok(Self {
-            awake: awake(&gpu),
+            awake: awake(&gpu, settings),
             transfer,
             import: None,
             arena: None,
@@ -112,7 +112,7 @@ impl Home {
 
     /// An [emptied](Self::emptied) one for runs with these settings.
     pub(crate) fn begin_again(self, settings: &GpuSettings) -> Self {
-        Self { awake: awake(&self.gpu), settings: settings.clone(), ..self }
+        Self { awake: awake(&self.gpu, settings), settings: settings.clone(), ..self }
     }
 
     /// Ends the thread that keeps the device busy: there is work now.
@@ -234,9 +234,10 @@ fn no_staging() -> Staging {
     Staging::new(0, 0)
 }
 
-/// A thread that keeps a card awake until there is work for it.
-fn awake(gpu: &Arc<Gpu>) -> Option<Awake> {
-    if gpu.is_discrete() { Awake::begin(gpu) } else { None }
+/// A thread that keeps a card awake until there is work for it. None if copies go through the compute queue: two threads
+/// would submit to it at once.
+fn awake(gpu: &Arc<Gpu>, settings: &GpuSettings) -> Option<Awake> {
+    if gpu.is_discrete() && !settings.copies_on_compute_queue { Awake::begin(gpu) } else { None }
 }
 
 /// What an adapter is opened with.
