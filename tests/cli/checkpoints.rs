@@ -121,3 +121,87 @@ fn bad_options_and_folders_are_refused() {
     assert_eq!(folder.read("c/checkpoint.0"), "something else");
     folder.run("run pagerank s --device cpu --checkpoint d --memory 30MiB").fails(1, &["checkpoints 6291456", "hint"]);
 }
+
+/// The newest of two generations: header and sections of different runs' files do not pass together.
+#[test]
+fn parts_of_different_checkpoints_do_not_pass() {
+    let folder = Folder::new();
+    folder.rmat("s", 8, "");
+    let line = "run pagerank s --device cpu --iterations 3000 --checkpoint c --checkpoint-every 1";
+    let mut child = start(&folder, line);
+    while ["checkpoint.0", "checkpoint.1"].iter().any(|name| !folder.path("c").join(name).exists()) {
+        assert!(child.try_wait().unwrap().is_none(), "over before there were two checkpoints");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    let [one, other] = ["c/checkpoint.0", "c/checkpoint.1"].map(read);
+    let begin = 24 + word(&one, 12);
+    // Both headers have one length here, as `before` has numbers of as many digits; otherwise lengths would tell.
+    if begin == 24 + word(&other, 12) {
+        let spliced = [&one[..begin], &other[begin..]].concat();
+        folder.write("c/checkpoint.0", &spliced);
+        folder.write("c/checkpoint.1", &spliced);
+        let resumed = folder.run(&format!("{line} --resume"));
+        resumed.fails(1, &["no checkpoint in the folder can be used", "do not belong together"]);
+    }
+    // A header with another parameter and the right checksum of its own.
+    let text = String::from_utf8(one[24..begin].to_vec()).unwrap();
+    let edited = text.replacen("\"3000\"", "\"3001\"", 1);
+    assert_ne!(text, edited);
+    let crc = crc32c(edited.as_bytes());
+    let mut forged = one.clone();
+    forged[24..begin].copy_from_slice(edited.as_bytes());
+    forged[16..20].copy_from_slice(&crc.to_le_bytes());
+    let crc = crc32c(&forged[..20]);
+    forged[20..24].copy_from_slice(&crc.to_le_bytes());
+    for name in ["c/checkpoint.0", "c/checkpoint.1"] {
+        folder.write(name, &forged);
+    }
+    let line = line.replace("3000", "3001");
+    folder.run(&format!("{line} --resume")).fails(1, &["do not belong together"]);
+}
+
+/// CRC-32C, bit by bit.
+fn crc32c(bytes: &[u8]) -> u32 {
+    let step = |crc: u32| (0..8).fold(crc, |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0x82F6_3B78 } else { crc >> 1 });
+    !bytes.iter().fold(!0, |crc, &byte| step(crc ^ u32::from(byte)))
+}
+
+#[test]
+fn what_is_not_ours_is_left_alone() {
+    let folder = Folder::new();
+    folder.rmat("s", 8, "");
+    folder.write("precious", "precious");
+    let line = "run pagerank s --device cpu --iterations 3 --checkpoint c --checkpoint-every 1";
+    let make: [(&str, &str); 7] = [
+        ("ln -s ../precious c/checkpoint.new", "found a symbolic link"),
+        ("mkfifo c/checkpoint.new", "found a pipe"),
+        ("mkdir c/checkpoint.new", "found a folder"),
+        ("echo precious > c/checkpoint.new", "found another file: move it elsewhere"),
+        ("mkfifo c/checkpoint.0", "checkpoint files"),
+        ("ln -s ../precious c/checkpoint.0", "checkpoint files"),
+        ("ln -s checkpoint.1 c/checkpoint.1", "checkpoint files"),
+    ];
+    for (make, said) in make {
+        let done = folder.shell(&format!("rm -rf c; mkdir c; {make}"));
+        assert_eq!(done.code, Some(0), "{make}: {}", done.stderr);
+        let before = folder.names("c");
+        folder.run(line).fails(1, &[said]);
+        assert_eq!(folder.names("c"), before, "{make}");
+        assert_eq!(folder.read("precious"), "precious", "{make}");
+    }
+    // What a killed process has left, and what is left of it after a loss of power.
+    for left in [&b""[..], b"TOPO", b"TOPOCKPT and more", &[0; 4096]] {
+        folder.write("c/checkpoint.1", "");
+        std::fs::remove_file(folder.path("c/checkpoint.1")).unwrap();
+        folder.write("c/checkpoint.new", left);
+        folder.run(line).succeeds();
+        assert_eq!(folder.names("c"), Vec::<String>::new());
+    }
+    // A folder of the run's own goes with it; one that was there stays.
+    folder.run(&line.replace("--checkpoint c", "--checkpoint d")).succeeds();
+    assert!(!folder.path("d").exists() && folder.path("c").exists());
+}

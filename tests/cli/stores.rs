@@ -139,3 +139,92 @@ fn the_largest_ids_can_be_formatted() {
     folder.run(&format!("run bfs s --source {} --output l", u64::MAX - 1)).succeeds();
     assert_eq!(folder.read("l"), format!("{} 0\n{} 1\n", u64::MAX - 1, u64::MAX));
 }
+
+/// The names and bytes of a folder's files.
+fn contents(folder: &Folder, store: &str) -> Vec<(std::ffi::OsString, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder.path(store)).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<_> = entries.map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap())).collect();
+    files.sort();
+    files
+}
+
+/// An output that is named like a file of the store would replace it.
+#[test]
+fn outputs_do_not_go_into_a_store() {
+    let folder = Folder::new();
+    folder.rmat("s", 8, "");
+    folder.rmat("other", 8, "");
+    let before = contents(&folder, "s");
+    let lines = [
+        "run bfs s --source max-degree --trace s/directory.bin",
+        "run bfs s --source max-degree --report s/graph.json",
+        "run bfs s --source max-degree --output s/levels.txt",
+        "run bfs other --source max-degree --output s/pages.0",
+        "run pagerank s --checkpoint s/c",
+        "run pagerank s --output s/parts --output-parts",
+        "info s --report s/graph.json",
+        "extract s s/e.csv --all",
+        "partition s --parts 2 -o s/p.txt",
+    ];
+    for line in lines {
+        folder.run(line).fails(1, &["lies inside the store", "outside of it"]);
+        assert!(contents(&folder, "s") == before, "{line}");
+    }
+    // A folder of another program's `graph.json` is no store.
+    std::fs::create_dir(folder.path("d")).unwrap();
+    folder.write("d/graph.json", "{\"nodes\": []}");
+    folder.run("run bfs s --source max-degree --device cpu --output d/levels.txt").succeeds();
+    // A stripe outside of the store.
+    folder.rmat("striped", 8, "--stripe away");
+    let stripe = std::fs::read(folder.path("away/pages.1")).unwrap();
+    let done = folder.run("run bfs striped --source max-degree --device cpu --output away/pages.1");
+    done.fails(1, &["is a file of a store's stripe"]);
+    assert!(std::fs::read(folder.path("away/pages.1")).unwrap() == stripe);
+}
+
+/// The program waits at each pipe until it is read, so that the store is replaced between opening and the run.
+#[cfg(unix)]
+#[test]
+fn a_store_that_is_replaced_during_a_run_is_noticed() {
+    use crate::program::Done;
+    use std::process::Stdio;
+    let folder = Folder::new();
+    folder.rmat("s", 10, "");
+    folder.rmat("t", 8, "");
+    let done = folder.shell("mkfifo out trace");
+    assert_eq!(done.code, Some(0));
+    let line = "run pagerank s --device cpu --iterations 3 --output out --output-format text --trace trace";
+    let child = folder.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let read = |name: &'static str| {
+        let path = folder.path(name);
+        std::thread::spawn(move || std::fs::read(path).unwrap())
+    };
+    let out = std::fs::File::open(folder.path("out")).unwrap();
+    std::fs::rename(folder.path("s"), folder.path("before")).unwrap();
+    std::fs::rename(folder.path("t"), folder.path("s")).unwrap();
+    let trace = read("trace");
+    let done = Done::of(line, child.wait_with_output().unwrap());
+    done.fails(1, &["s: the store was replaced during the run", "run again"]);
+    let written = std::io::read_to_string(out).unwrap();
+    assert_eq!(written, "");
+    trace.join().unwrap();
+}
+
+/// Paths and arguments are bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn paths_need_not_be_text() {
+    use crate::program::Done;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    folder.rmat("s", 8, "");
+    let strange = std::ffi::OsStr::from_bytes(b"s\xff\xfe");
+    std::fs::rename(folder.path("s"), folder.path("").join(strange)).unwrap();
+    for line in ["", "--json", "--report r.html", "--trace t.json", "--checkpoint c", "--output o.parquet"] {
+        let mut command = folder.command("run pagerank --iterations 2 --device cpu");
+        let output = command.arg(strange).args(line.split_whitespace()).output().unwrap();
+        Done::of(line, output).succeeds();
+    }
+    let output = folder.command("run bfs --source 0 --device cpu").arg(strange).arg("--output").arg(strange).output();
+    Done::of("an output", output.unwrap()).fails(1, &["s", "is a directory"]);
+}
