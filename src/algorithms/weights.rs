@@ -1,4 +1,4 @@
-//! The weights of a store, as algorithms read them: 32 bits for each edge. The engine runs no algorithm over weights of
+//! The weights of a store, as most algorithms read them: 32 bits for each edge. The engine runs these over no weights of
 //! 64 bits.
 
 use crate::model::algorithm::Graph;

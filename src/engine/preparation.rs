@@ -194,9 +194,13 @@ impl Engine {
     }
 }
 
-/// Refuses weights of 64 bits where an algorithm would read them: kernels take 32 bits of each edge.
+/// Refuses weights of 64 bits where an algorithm reads 32 bits of each edge.
 fn check_weights(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
-    let Some(of) = store.manifest().weights.filter(|of| of.is_wide() && algorithm.needs_weights()) else {
+    let Some(of) = store
+        .manifest()
+        .weights
+        .filter(|of| of.is_wide() && algorithm.needs_weights() && !algorithm.takes_wide_weights())
+    else {
         return Ok(());
     };
     let narrow = if of.is_float() { "f32" } else { "u32, or f32" };

@@ -146,11 +146,19 @@ pub trait Kernel: Sync {
     /// The state that is carried through a list.
     type Record;
 
+    /// Whether it has [`wide_edge`](Self::wide_edge).
+    const IS_WIDE: bool = false;
+
     /// Begins a list; `None` skips it.
     fn open(&self, list: List) -> Option<Self::Record>;
 
     /// Processes a neighbour and the weight's bits (0 without weights). `Break` skips the rest of the list.
     fn edge(&self, record: &mut Self::Record, neighbour: u32, weight: u32) -> ControlFlow<()>;
+
+    /// As [`edge`](Self::edge), with a weight of 64 bits.
+    fn wide_edge(&self, record: &mut Self::Record, neighbour: u32, weight: u64) -> ControlFlow<()> {
+        self.edge(record, neighbour, weight as u32)
+    }
 
     /// Prefetches the data that [`edge`](Self::edge) will access for a neighbour, some edges ahead. A hint: it may be
     /// omitted, and may be called for neighbours that are never visited.
@@ -230,6 +238,11 @@ pub trait Algorithm: Send + Sync + 'static {
 
     /// Whether it reads weights.
     fn needs_weights(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Kernel::wide_edge`] reads weights of 64 bits. GPUs do not.
+    fn takes_wide_weights(&self) -> bool {
         false
     }
 

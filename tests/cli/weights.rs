@@ -4,6 +4,7 @@ use crate::columnar::parquet;
 use crate::program::Folder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
+use std::collections::BTreeMap;
 
 /// The weights of a list or table of edges by (source, dest), as text. Files of `.mtx` have other ids.
 fn weights(text: &str) -> Vec<String> {
@@ -139,8 +140,7 @@ fn algorithms_read_32_bits_or_say_how_to_get_them() {
     for line in ["pagerank g", "bfs g --source 10", "components g", "degrees g", "triangles g"] {
         folder.run(&format!("run {line} --device cpu")).succeeds();
     }
-    for line in ["sssp g --source 10", "sssp g --source 10 --delta 2", "widest g --source 10", "pagerank g --weighted"]
-    {
+    for line in ["widest g --source 10", "pagerank g --weighted"] {
         let refused = folder.run(&format!("run {line} --device cpu"));
         refused.fails(1, &["reads weights of 32 bits", "f64", "topostream reformat g NEW --weight-type f32"]);
     }
@@ -157,4 +157,74 @@ fn algorithms_read_32_bits_or_say_how_to_get_them() {
     folder.write("plain.txt", "10 20\n");
     folder.run("format plain.txt plain").succeeds();
     folder.run("reformat plain none --weight-type f32").fails(1, &["no weights"]);
+}
+
+/// Distances by Dijkstra's algorithm over a list of (source, dest, weight).
+fn distances<W: Copy + PartialOrd>(edges: &[(u64, u64, W)], zero: W, sum: impl Fn(W, W) -> W) -> BTreeMap<u64, W> {
+    let (mut near, mut done) = (BTreeMap::from([(0, zero)]), BTreeMap::new());
+    loop {
+        let nearer = |a: &(&u64, &W), b: &(&u64, &W)| a.1.partial_cmp(b.1).unwrap();
+        let Some((vertex, distance)) = near.iter().min_by(nearer).map(|(&vertex, &distance)| (vertex, distance)) else {
+            return done;
+        };
+        near.remove(&vertex);
+        done.insert(vertex, distance);
+        for &(_, dest, weight) in edges.iter().filter(|edge| edge.0 == vertex && !done.contains_key(&edge.1)) {
+            let distance = sum(distance, weight);
+            if near.get(&dest).is_none_or(|&known| distance < known) {
+                near.insert(dest, distance);
+            }
+        }
+    }
+}
+
+#[test]
+fn shortest_paths_over_64_bits_are_exact() {
+    let folder = Folder::new();
+    let mut seed = 12345u64;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let ends: Vec<(u64, u64, u64)> = (0..900).map(|_| (random(300), random(300), random(1 << 31))).collect();
+    // Neither f32 nor u32 tells these from their neighbours.
+    let floats: Vec<(u64, u64, f64)> = ends.iter().map(|edge| (edge.0, edge.1, edge.2 as f64 / 1e12 + 0.1)).collect();
+    let longs: Vec<(u64, u64, u64)> = ends.iter().map(|edge| (edge.0, edge.1, edge.2 << 24 | 1)).collect();
+    let text = |edges: Vec<String>| edges.concat();
+    folder.write("f.txt", text(floats.iter().map(|(a, b, w)| format!("{a} {b} {w}\n")).collect()));
+    folder.write("u.txt", text(longs.iter().map(|(a, b, w)| format!("{a} {b} {w}\n")).collect()));
+    folder.run("format f.txt f --weight-type f64").succeeds();
+    folder.run("format u.txt u --weight-type u64 --encoding vertex-id").succeeds();
+    let float = distances(&floats, 0.0, |a, b| a + b);
+    let long = distances(&longs, 0, |a, b| a + b);
+    assert!(float.len() > 200 && long.values().any(|&distance| distance > 1 << 55));
+    for options in ["", "--delta 0.3", "--device cpu,cpu", "--device cpu,cpu --strategy shard", "--asynchronous"] {
+        let options = if options.contains("device") { options.to_owned() } else { format!("{options} --device cpu") };
+        folder.run(&format!("run sssp f --source 0 {options} --output f.csv")).succeeds();
+        for line in folder.read("f.csv").lines().skip(1) {
+            let (vertex, found) = line.split_once(',').unwrap();
+            let expected = float.get(&vertex.parse().unwrap()).copied();
+            assert_eq!(found.parse().ok().filter(|found: &f64| found.is_finite()), expected, "{options}: {line}");
+        }
+        let options = options.replace("0.3", "1000000000000000");
+        folder.run(&format!("run sssp u --source 0 {options} --output u.csv")).succeeds();
+        for line in folder.read("u.csv").lines().skip(1) {
+            let (vertex, found) = line.split_once(',').unwrap();
+            let expected = long.get(&vertex.parse().unwrap()).copied();
+            assert_eq!(found.parse().ok(), expected, "{options}: {line}");
+        }
+    }
+    folder.run("run sssp f --source 0 --device cpu --validate").succeeds();
+    folder.run("run sssp u --source 0 --device cpu --validate").fails(1, &["u64 weights cannot be checked"]);
+    folder.run("run sssp f --source 0 --device cpu --single").fails(1, &["single precision", "f64"]);
+    // What leaves the range of the type is an error, not a distance.
+    folder.write("far.txt", "0 1 1.7e308\n1 2 1.7e308\n");
+    folder.run("format far.txt far --weight-type f64").succeeds();
+    folder.run("run sssp far --source 0 --device cpu").fails(1, &["longer than the largest f64"]);
+    folder.write("long.txt", "0 1 18446744073709551000\n1 2 9999\n");
+    folder.run("format long.txt long --weight-type u64").succeeds();
+    folder.run("run sssp long --source 0 --device cpu").fails(1, &["18446744073709551613", "--weight-type f64"]);
+    folder.write("negative.txt", "0 1 -0.5\n");
+    folder.run("format negative.txt negative --weight-type f64").succeeds();
+    folder.run("run sssp negative --source 0 --device cpu").fails(1, &["negative"]);
 }

@@ -18,7 +18,7 @@ use topostream_formats::edge::WeightType;
 
 /// Indices of the declared attributes.
 pub(super) const VALUE: usize = 0;
-/// With `f32` weights only.
+/// With float weights only.
 const REFUSED: usize = 1;
 
 /// The WGSL of the kernel, appended to the text of an algorithm, which has `value_of`, `extended` and `improve`. It
@@ -33,7 +33,7 @@ pub(super) use relaxation_wgsl;
 /// The switches that the kernel's WGSL needs. In a `traversal` the vertices that improve are active next; otherwise
 /// they are added to the set `pending`.
 pub(super) fn switches(weights: WeightType, traversal: bool) -> Vec<(&'static str, bool)> {
-    vec![("FLOAT", weights == WeightType::F32), ("TRAVERSAL", traversal)]
+    vec![("FLOAT", weights.is_float()), ("TRAVERSAL", traversal)]
 }
 
 /// Checks that the source exists and that the weights are those of the store.
@@ -42,7 +42,7 @@ pub(super) fn check(name: &str, source: VertexId, asked: WeightType, graph: &Gra
     weights::check(name, Some(asked), graph)
 }
 
-/// The value, which begins with these bits in each of its words, and, with `f32` weights, the set of vertices with a
+/// The value, which begins with these bits in each of its words, and, with float weights, the set of vertices with a
 /// rejected weight.
 pub(super) fn attributes(
     (name, of, merge): (&'static str, AttributeType, Merge),
@@ -53,19 +53,26 @@ pub(super) fn attributes(
     let value = Attribute { name, of, role, merge, initial };
     let (of, role, initial) = (AttributeType::Bit, Role::Accumulated, Initial::Bits(0));
     let refused = Attribute { name: "refused", of, role, merge: Merge::Or, initial };
-    if weights == WeightType::F32 { vec![value, refused] } else { vec![value] }
+    if weights.is_float() { vec![value, refused] } else { vec![value] }
 }
 
-/// The set of vertices with a rejected weight, if weights are `f32`.
+/// The set of vertices with a rejected weight, if weights are floats.
 pub(super) fn refused(state: &State, weights: WeightType) -> Option<&Bits> {
-    (weights == WeightType::F32).then(|| state.attributes.bits(REFUSED))
+    weights.is_float().then(|| state.attributes.bits(REFUSED))
 }
 
 /// Returns an error if a vertex is in that set; `what` names the computed values, in the plural.
 pub(super) fn verdict(state: &State, weights: WeightType, what: &str) -> Result<(), Refusal> {
     let Some(vertex) = refused(state, weights).and_then(|refused| refused.next_set(0)) else { return Ok(()) };
-    let reason =
-        format!("an edge to it has a weight that is negative or no number; {what} are found over weights from 0 on");
+    let reason = match weights {
+        WeightType::F64 => format!(
+            "an edge to it has a weight that is negative or no number, or a path to it is longer than the largest f64; \
+             {what} are found over weights from 0 on"
+        ),
+        _ => {
+            format!("an edge to it has a weight that is negative or no number; {what} are found over weights from 0 on")
+        }
+    };
     Err(Refusal { vertex: VertexId(vertex as u32), reason })
 }
 
@@ -122,6 +129,9 @@ pub trait Rule: Sync {
     /// The values.
     type Column: Column;
 
+    /// Whether it has [`extended_widely`](Self::extended_widely).
+    const IS_WIDE: bool = false;
+
     /// Whether paths lead on from a vertex with this value.
     #[inline(always)]
     fn leads_on(_value: Value<Self>) -> bool {
@@ -134,6 +144,12 @@ pub trait Rule: Sync {
     /// The same with a float weight, by its bits; `None` if the weight is rejected.
     fn extended_by_float(value: Value<Self>, weight: u32) -> Option<Value<Self>>;
 
+    /// As `extended` and `extended_by_float`, with the bits of a weight of 64 bits; `None` if the weight is rejected.
+    #[inline(always)]
+    fn extended_widely(_value: Value<Self>, _weight: u64) -> Option<Value<Self>> {
+        None
+    }
+
     /// Replaces the value of a vertex if another is better; returns whether it is.
     fn improve(values: &Self::Column, vertex: u32, value: Value<Self>) -> bool;
 }
@@ -141,7 +157,7 @@ pub trait Rule: Sync {
 /// Relaxes edges.
 pub struct Relaxation<'a, R: Rule> {
     values: &'a R::Column,
-    /// With `f32` weights only.
+    /// With float weights only.
     refused: Option<&'a Bits>,
     improved: &'a Bits,
     traversal: bool,
@@ -166,6 +182,8 @@ impl<R: Rule> Kernel for Relaxation<'_, R> {
     /// The value of the list's vertex.
     type Record = Value<R>;
 
+    const IS_WIDE: bool = R::IS_WIDE;
+
     #[inline(always)]
     fn open(&self, list: List) -> Option<Value<R>> {
         Some(self.values.get(list.vertex)).filter(|&value| R::leads_on(value))
@@ -173,10 +191,28 @@ impl<R: Rule> Kernel for Relaxation<'_, R> {
 
     #[inline(always)]
     fn edge(&self, &mut value: &mut Value<R>, neighbour: u32, weight: u32) -> ControlFlow<()> {
-        let offer = match self.refused {
-            None => Some(R::extended(value, weight)),
-            Some(_) => R::extended_by_float(value, weight),
-        };
+        self.offer(
+            neighbour,
+            match self.refused {
+                None => Some(R::extended(value, weight)),
+                Some(_) => R::extended_by_float(value, weight),
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn wide_edge(&self, &mut value: &mut Value<R>, neighbour: u32, weight: u64) -> ControlFlow<()> {
+        self.offer(neighbour, R::extended_widely(value, weight))
+    }
+
+    #[inline(always)]
+    fn close(&self, _value: Value<R>) {}
+}
+
+impl<R: Rule> Relaxation<'_, R> {
+    /// Offers a value to a vertex; `None` if the edge's weight is rejected.
+    #[inline(always)]
+    fn offer(&self, neighbour: u32, offer: Option<Value<R>>) -> ControlFlow<()> {
         match (offer, self.refused) {
             (Some(offer), _) => {
                 if R::improve(self.values, neighbour, offer) {
@@ -190,7 +226,4 @@ impl<R: Rule> Kernel for Relaxation<'_, R> {
         }
         ControlFlow::Continue(())
     }
-
-    #[inline(always)]
-    fn close(&self, _value: Value<R>) {}
 }

@@ -18,13 +18,14 @@ pub const SSSP: Entry = Entry {
     name: "sssp",
     aliases: &[],
     about: "Shortest paths: distances of vertices from a source, by edge weights",
-    details: "Integer weights give integer distances of at most 2^32 - 3. Over f32 weights distances are in double \
-              precision: each addition along a path is rounded to the nearest f64. Unreachable vertices get -1 \
-              (integer weights) or inf. A negative weight on the way is an error.",
+    details: "Integer weights give integer distances of at most 2^32 - 3, those of 64 bits of at most 2^64 - 3. Over \
+              float weights distances are in double precision: each addition along a path is rounded to the nearest \
+              f64. Weights of 64 bits are read by CPUs only. Unreachable vertices get -1 (integer weights) or inf. A \
+              negative weight on the way is an error.",
     source: "Bellman and Ford, by frontiers; Meyer and Sanders, 2003 (--delta)",
     lists: "out",
-    bytes_per_vertex: "distance 4, frontiers 1/4; `f32` weights 8 (--single 4) and 1/8",
-    exactness: "`u32` exact; `f32` sums of `f64` (--single `f32`), the same bits",
+    bytes_per_vertex: "distance 4, frontiers 1/4; `u64` 8; `f32`, `f64` 8 (--single 4) and 1/8",
+    exactness: "`u32`, `u64` exact; `f32`, `f64` sums of `f64` (--single `f32`), the same bits",
     oracle: "sssp",
     samples: &[
         Sample::measured("sssp", "--source max-degree", WEIGHTED, "distance", Edges::Once).gts_bytes(4),

@@ -54,7 +54,7 @@ impl Bucket {
 
 impl DeltaStepping {
     fn is_float(&self) -> bool {
-        self.paths.numbers() != Numbers::Whole
+        self.paths.weights.is_float()
     }
 
     /// Vertices whose distance has decreased since their list was read.
@@ -73,6 +73,7 @@ impl DeltaStepping {
         let width = buckets * self.delta;
         match self.paths.numbers() {
             Numbers::Whole => u64::from((end as f64 + width) as u32),
+            Numbers::Long => (end as f64 + width) as u64,
             Numbers::Single => u64::from(((f64::from(f32::from_bits(end as u32)) + width) as f32).to_bits()),
             Numbers::Double => (f64::from_bits(end) + width).to_bits(),
         }
@@ -116,6 +117,10 @@ impl Algorithm for DeltaStepping {
         true
     }
 
+    fn takes_wide_weights(&self) -> bool {
+        true
+    }
+
     fn check(&self, graph: &Graph) -> Result<(), String> {
         let least = if self.is_float() { f64::MIN_POSITIVE } else { 1.0 };
         if !self.delta.is_finite() || self.delta < least {
@@ -139,11 +144,14 @@ impl Algorithm for DeltaStepping {
     }
 
     fn shader(&self) -> Option<Shader> {
+        if self.paths.weights.is_wide() {
+            return None;
+        }
         let text = match self.paths.numbers() {
             Numbers::Whole | Numbers::Single => {
                 concat!(include_str!("delta_stepping.wgsl"), include_str!("sssp.wgsl"), relaxation_wgsl!())
             }
-            Numbers::Double => {
+            Numbers::Long | Numbers::Double => {
                 concat!(include_str!("delta_stepping.wgsl"), include_str!("double.wgsl"), relaxation_wgsl!())
             }
         };
@@ -173,7 +181,7 @@ impl Algorithm for DeltaStepping {
         let (attributes, end) = (&state.attributes, Bucket::of(step).end);
         let is_before = |vertex| match self.paths.numbers() {
             Numbers::Whole | Numbers::Single => u64::from(attributes.u32(VALUE).get(vertex)) < end,
-            Numbers::Double => attributes.u64(VALUE).get(vertex) < end,
+            Numbers::Long | Numbers::Double => attributes.u64(VALUE).get(vertex) < end,
         };
         let (pending, visited) = (state.attributes.bits(self.pending()), state.attributes.bits(self.visited()));
         let mut totals = Scalars::default();

@@ -7,18 +7,20 @@
 //!
 //! - Integer weights: distances are exact. Distances up to 2^32 - 3 fit; a vertex that is farther away ends the run
 //!   with an error.
+//! - Integer weights of 64 bits: likewise, up to 2^64 - 3; on CPUs.
 //! - `f32` weights: the bits of non-negative floats have the same order as the floats. A distance is the sum from left
 //!   to right along the path, each addition rounded to the nearest `f64`; rounding preserves order, so the minimum over
 //!   all paths has the same bits in whatever order edges are relaxed, on any device. No sum of `f32` weights exceeds
 //!   the largest `f64`. An edge with weight infinity is not followed. A negative or NaN weight ends the run with an
 //!   error if it leaves a vertex that is reached; elsewhere it is ignored. A GPU needs 64-bit atomics.
+//! - `f64` weights: the same, on CPUs. A path whose sum exceeds the largest `f64` ends the run with an error.
 //! - `f32` weights, in [single precision](Precision::Single): each addition is rounded to the nearest `f32`, so that the
 //!   error grows with the length of the path: a path of 10^6 edges of 0.1 is 100,958.34. Nor is a path followed whose
 //!   sum exceeds the largest `f32`: its end counts as unreachable. Weights below 2^-126 (subnormal numbers, which some
 //!   devices do not support) count as 0.
 //!
-//! It keeps 4 bytes a vertex with integer weights, 8 and 1 bit with `f32` weights, 4 and 1 bit in single precision, and
-//! reads the lists of the vertices whose distance has decreased.
+//! It keeps 4 bytes a vertex with integer weights, 8 with those of 64 bits, 8 and 1 bit with float weights, 4 and 1 bit
+//! in single precision, and reads the lists of the vertices whose distance has decreased.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -66,6 +68,8 @@ pub enum Precision {
 enum Numbers {
     /// Integers of 32 bits.
     Whole,
+    /// Integers of 64 bits.
+    Long,
     /// The bits of an `f32`.
     Single,
     /// The bits of an `f64`.
@@ -75,6 +79,9 @@ enum Numbers {
 /// The distance of a vertex that has not been reached, as an integer or in double precision: above those of all others.
 const UNREACHED: u64 = u64::MAX;
 const UNREACHED_WHOLE: u32 = u32::MAX;
+
+/// A distance that does not fit in 64 bits.
+const TOO_FAR_LONG: u64 = u64::MAX - 1;
 
 impl Sssp {
     /// Shortest paths over a store's weights, in double precision where these are floats.
@@ -90,9 +97,10 @@ impl Sssp {
 
     fn numbers(&self) -> Numbers {
         match (self.weights, self.precision) {
-            (WeightType::U32 | WeightType::U64, _) => Numbers::Whole,
-            (WeightType::F32 | WeightType::F64, Precision::Single) => Numbers::Single,
-            (WeightType::F32 | WeightType::F64, Precision::Double) => Numbers::Double,
+            (WeightType::U32, _) => Numbers::Whole,
+            (WeightType::U64, _) => Numbers::Long,
+            (WeightType::F32, Precision::Single) => Numbers::Single,
+            (WeightType::F32, Precision::Double) | (WeightType::F64, _) => Numbers::Double,
         }
     }
 
@@ -102,7 +110,7 @@ impl Sssp {
         move |vertex| match numbers {
             Numbers::Whole => state.attributes.u32(VALUE).get(vertex) != UNREACHED_WHOLE,
             Numbers::Single => state.attributes.u32(VALUE).get(vertex) != INFINITY,
-            Numbers::Double => state.attributes.u64(VALUE).get(vertex) != UNREACHED,
+            Numbers::Long | Numbers::Double => state.attributes.u64(VALUE).get(vertex) != UNREACHED,
         }
     }
 
@@ -121,6 +129,7 @@ impl Sssp {
         }
         match self.numbers() {
             Numbers::Whole | Numbers::Single => Relaxing::Word(of(state, superstep, pending, self.weights)),
+            Numbers::Long => Relaxing::Long(of(state, superstep, pending, self.weights)),
             Numbers::Double => Relaxing::Double(of(state, superstep, pending, self.weights)),
         }
     }
@@ -130,6 +139,12 @@ impl Sssp {
 #[inline(always)]
 fn whole_sum(dist: u32, weight: u32) -> u32 {
     dist.saturating_add(weight).min(TOO_FAR)
+}
+
+/// The same with 64 bits.
+#[inline(always)]
+fn long_sum(dist: u64, weight: u64) -> u64 {
+    dist.saturating_add(weight).min(TOO_FAR_LONG)
 }
 
 /// The same in single precision, by the bits; `None` if there is no such sum.
@@ -178,6 +193,8 @@ pub struct NearestDouble;
 impl Rule for NearestDouble {
     type Column = U64Column;
 
+    const IS_WIDE: bool = true;
+
     #[inline(always)]
     fn leads_on(dist: u64) -> bool {
         dist != UNREACHED
@@ -194,6 +211,40 @@ impl Rule for NearestDouble {
     }
 
     #[inline(always)]
+    fn extended_widely(dist: u64, weight: u64) -> Option<u64> {
+        double_sum(dist, f64::from_bits(weight)).filter(|&sum| sum != f64::INFINITY.to_bits())
+    }
+
+    #[inline(always)]
+    fn improve(dists: &U64Column, vertex: u32, dist: u64) -> bool {
+        dists.min(vertex, dist)
+    }
+}
+
+/// The smallest distance as an integer of 64 bits wins.
+pub struct NearestLong;
+
+impl Rule for NearestLong {
+    type Column = U64Column;
+
+    const IS_WIDE: bool = true;
+
+    #[inline(always)]
+    fn extended(dist: u64, weight: u32) -> u64 {
+        long_sum(dist, weight.into())
+    }
+
+    #[inline(always)]
+    fn extended_by_float(_dist: u64, _weight: u32) -> Option<u64> {
+        None
+    }
+
+    #[inline(always)]
+    fn extended_widely(dist: u64, weight: u64) -> Option<u64> {
+        Some(long_sum(dist, weight))
+    }
+
+    #[inline(always)]
     fn improve(dists: &U64Column, vertex: u32, dist: u64) -> bool {
         dists.min(vertex, dist)
     }
@@ -203,6 +254,8 @@ impl Rule for NearestDouble {
 pub enum Relaxing<'a> {
     /// Integers, or single precision.
     Word(Relaxation<'a, Nearest>),
+    /// Integers of 64 bits.
+    Long(Relaxation<'a, NearestLong>),
     /// Double precision.
     Double(Relaxation<'a, NearestDouble>),
 }
@@ -211,10 +264,13 @@ impl Kernel for Relaxing<'_> {
     /// The distance of the list's vertex.
     type Record = u64;
 
+    const IS_WIDE: bool = true;
+
     #[inline(always)]
     fn open(&self, list: List) -> Option<u64> {
         match self {
             Self::Word(kernel) => kernel.open(list).map(u64::from),
+            Self::Long(kernel) => kernel.open(list),
             Self::Double(kernel) => kernel.open(list),
         }
     }
@@ -223,7 +279,17 @@ impl Kernel for Relaxing<'_> {
     fn edge(&self, dist: &mut u64, neighbour: u32, weight: u32) -> ControlFlow<()> {
         match self {
             Self::Word(kernel) => kernel.edge(&mut (*dist as u32), neighbour, weight),
+            Self::Long(kernel) => kernel.edge(dist, neighbour, weight),
             Self::Double(kernel) => kernel.edge(dist, neighbour, weight),
+        }
+    }
+
+    #[inline(always)]
+    fn wide_edge(&self, dist: &mut u64, neighbour: u32, weight: u64) -> ControlFlow<()> {
+        match self {
+            Self::Word(kernel) => kernel.wide_edge(&mut (*dist as u32), neighbour, weight),
+            Self::Long(kernel) => kernel.wide_edge(dist, neighbour, weight),
+            Self::Double(kernel) => kernel.wide_edge(dist, neighbour, weight),
         }
     }
 }
@@ -240,7 +306,7 @@ impl Algorithm for Sssp {
             Numbers::Whole => (AttributeType::U32, UNREACHED_WHOLE),
             Numbers::Single => (AttributeType::U32, INFINITY),
             // Of both halves.
-            Numbers::Double => (AttributeType::U64, u32::MAX),
+            Numbers::Long | Numbers::Double => (AttributeType::U64, u32::MAX),
         };
         relaxation::attributes(("dist", of, Merge::Min), unreached, self.weights)
     }
@@ -261,7 +327,14 @@ impl Algorithm for Sssp {
         true
     }
 
+    fn takes_wide_weights(&self) -> bool {
+        true
+    }
+
     fn check(&self, graph: &Graph) -> Result<(), String> {
+        if (self.weights, self.precision) == (WeightType::F64, Precision::Single) {
+            return Err("distances in single precision are found over f32 weights; those of the store are f64".into());
+        }
         relaxation::check(self.name(), self.source, self.weights, graph)
     }
 
@@ -276,12 +349,15 @@ impl Algorithm for Sssp {
     }
 
     fn shader(&self) -> Option<Shader> {
+        if self.weights.is_wide() {
+            return None;
+        }
         let (file, text) = match self.numbers() {
             Numbers::Whole | Numbers::Single => (
                 "src/algorithms/sssp/sssp.wgsl",
                 concat!(include_str!("sssp.wgsl"), relaxation_wgsl!(), include_str!("../relaxation/step_next.wgsl")),
             ),
-            Numbers::Double => (
+            Numbers::Long | Numbers::Double => (
                 "src/algorithms/sssp/double.wgsl",
                 concat!(include_str!("double.wgsl"), relaxation_wgsl!(), include_str!("../relaxation/step_next.wgsl")),
             ),
@@ -299,13 +375,24 @@ impl Algorithm for Sssp {
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
-        if self.weights == WeightType::F32 {
+        let attributes = &state.attributes;
+        let too_far = |vertex: u32| match self.numbers() {
+            Numbers::Whole => attributes.u32(VALUE).get(vertex) == TOO_FAR,
+            Numbers::Long => attributes.u64(VALUE).get(vertex) == TOO_FAR_LONG,
+            Numbers::Single | Numbers::Double => false,
+        };
+        if self.weights.is_float() {
             return relaxation::verdict(state, self.weights, "shortest paths");
         }
-        let dist = state.attributes.u32(VALUE);
-        let too_far = (0..state.graph.vertices).find(|&vertex| dist.get(vertex as u32) == TOO_FAR);
-        let Some(vertex) = too_far else { return Ok(()) };
-        let reason = format!("its distance is more than {}; use f32 weights (format --weight-type f32)", TOO_FAR - 1);
+        let Some(vertex) = (0..state.graph.vertices).find(|&vertex| too_far(vertex as u32)) else { return Ok(()) };
+        let reason = match self.numbers() {
+            Numbers::Long => {
+                format!("its distance is more than {}; use f64 weights (format --weight-type f64)", TOO_FAR_LONG - 1)
+            }
+            _ => {
+                format!("its distance is more than {}; use weights of 64 bits (format --weight-type u64)", TOO_FAR - 1)
+            }
+        };
         Err(Refusal { vertex: VertexId(vertex as u32), reason })
     }
 
@@ -316,6 +403,10 @@ impl Algorithm for Sssp {
                 let dist = attributes.u32(VALUE);
                 let reached = move |vertex| Some(dist.get(vertex)).filter(|&dist| dist != UNREACHED_WHOLE);
                 Answer::integer("distance", move |vertex| reached(vertex).map(u64::from))
+            }
+            Numbers::Long => {
+                let dist = attributes.u64(VALUE);
+                Answer::integer("distance", move |vertex| Some(dist.get(vertex)).filter(|&dist| dist != UNREACHED))
             }
             Numbers::Single => {
                 let dist = attributes.u32(VALUE);

@@ -94,7 +94,7 @@ pub fn check_bfs(
 /// correct. Pages are then read again for as long as a pass proves more vertices correct.
 ///
 /// # Errors
-/// The errors of [`check_bfs`]; [`Error::Parameter`] if the store has no weights, or weights of 64 bits.
+/// The errors of [`check_bfs`]; [`Error::Parameter`] if the store has no weights, or integers of 64 bits.
 pub fn check_sssp(
     store: &Store,
     source: VertexId,
@@ -105,9 +105,10 @@ pub fn check_sssp(
     let lengths = match store.manifest().weights {
         Some(WeightType::U32) => Lengths::Whole,
         Some(WeightType::F32) => Lengths::Float { single: options.single },
-        Some(of @ (WeightType::U64 | WeightType::F64)) => {
-            let weights = of.name();
-            return Err(Error::Parameter(format!("distances over weights of {weights} cannot be checked")));
+        Some(WeightType::F64) => Lengths::Double,
+        Some(WeightType::U64) => {
+            let message = "distances over u64 weights cannot be checked: sums are checked as f64";
+            return Err(Error::Parameter(message.into()));
         }
         None => return Err(Error::Parameter("distances cannot be checked: the store has no weights".into())),
     };
@@ -135,6 +136,8 @@ enum Lengths {
     Whole,
     /// The length is the weight, an `f32`, and distances are rounded, to double or to single precision.
     Float { single: bool },
+    /// The length is the weight, an `f64`.
+    Double,
 }
 
 impl Lengths {
@@ -148,11 +151,12 @@ impl Lengths {
 
     /// Returns the length of an edge from the bits of its weight; `None` if the weight is negative or NaN.
     #[inline(always)]
-    fn of(self, weight: u32) -> Option<f64> {
+    fn of(self, weight: u64) -> Option<f64> {
         match self {
             Self::Hops => Some(1.0),
-            Self::Whole => Some(weight.into()),
-            Self::Float { single } => match f32::from_bits(weight) {
+            Self::Whole => Some(weight as f64),
+            Self::Double => Some(f64::from_bits(weight)).filter(|&weight| weight >= 0.0),
+            Self::Float { single } => match f32::from_bits(weight as u32) {
                 weight if single && weight.abs() < f32::MIN_POSITIVE => {
                     (weight.is_sign_positive() || weight == 0.0).then_some(0.0)
                 }

@@ -168,9 +168,13 @@ impl Search<'_> {
     ) -> Result<(), Broken> {
         for at in record {
             let dest = neighbours.vertex(at);
-            let weight = weights.get(at) as u32;
+            let weight = weights.get(at);
             let Some(length) = self.lengths.of(weight) else {
-                let reason = format!("has weight {}: weights must be at least 0", f32::from_bits(weight));
+                let weight = match self.lengths {
+                    Lengths::Double => f64::from_bits(weight),
+                    _ => f32::from_bits(weight as u32).into(),
+                };
+                let reason = format!("has weight {weight}: weights must be at least 0");
                 return Err(Broken { rule: Rule::EveryEdge, vertex: source, other: Some(dest), reason, page: None });
             };
             let edge = ReachedEdge { source, dest, from, to: self.value.get(dest), sum: from + length };

@@ -134,7 +134,7 @@ impl Lengths<'_> {
 /// A page, or a segment of one, to be processed.
 pub(super) struct PageLists<'a> {
     pub page: Page<'a>,
-    pub weights: &'a [u32],
+    pub weights: PageWeights<'a>,
     pub lengths: Lengths<'a>,
     pub selection: Selection<'a>,
     pub segment: Option<Range<u32>>,
@@ -193,8 +193,9 @@ impl PageLists<'_> {
         let Some(mut record) = kernel.open(list) else { return 0 };
         let count = edges.len() as u64;
         let known = known.unwrap_or(edges.end);
-        if self.weights.is_empty() {
-            for (edge, neighbour) in edges.clone().zip(neighbours.vertices(edges)) {
+        let weights = self.weights.part(edges.clone());
+        if let PageWeights::None = weights {
+            for (edge, neighbour) in edges.clone().zip(neighbours.vertices(edges.clone())) {
                 if edge + EDGES_AHEAD < known {
                     kernel.prefetch(neighbours.vertex(edge + EDGES_AHEAD));
                 }
@@ -202,10 +203,17 @@ impl PageLists<'_> {
                     break;
                 }
             }
-        } else {
-            let weights = &self.weights[edges.clone()];
-            for (neighbour, &weight) in neighbours.vertices(edges).zip(weights) {
+        }
+        if let PageWeights::Words(weights) = weights {
+            for (neighbour, &weight) in neighbours.vertices(edges.clone()).zip(weights) {
                 if kernel.edge(&mut record, neighbour, weight).is_break() {
+                    break;
+                }
+            }
+        }
+        if let (true, PageWeights::Longs(weights)) = (K::IS_WIDE, weights) {
+            for (neighbour, &weight) in neighbours.vertices(edges).zip(weights) {
+                if kernel.wide_edge(&mut record, neighbour, weight).is_break() {
                     break;
                 }
             }

@@ -29,7 +29,7 @@ use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::chunks::ChunkSet;
 use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::packed::{PackedPage, PartialPage, UNIT};
-use topostream_formats::page::{Page, PageDefect, weights};
+use topostream_formats::page::{Page, PageDefect, PageWeights};
 use topostream_formats::with_neighbours;
 use topostream_formats::{Direction, Error, Result, Store, Topology};
 
@@ -345,7 +345,10 @@ impl<A: Algorithm> Shared<A> {
             (false, 1) => Lengths::Run(topology.directory().run_degree(task.page.page)),
             (false, _) => Lengths::Here,
         };
-        let weights = if self.weights { weights(task.frame.weights(), header.edge_count) } else { &[] };
+        let weights = match self.weights {
+            true => topology.weights_of(task.frame.weights(), header.edge_count),
+            false => PageWeights::None,
+        };
         let lists = PageLists { page, weights, lengths, selection: self.selection(step), segment, decoded };
         let kernel = self.algorithm.kernel(&self.state, step);
         let starts = topology.directory().starts();
