@@ -286,7 +286,7 @@ fn killed_at_every_superstep() {
             fs::copy(entry.path(), copy(step.superstep).join(entry.file_name())).unwrap();
         }
         // And an incomplete file.
-        fs::write(copy(step.superstep).join("checkpoint.new"), [7; 100]).unwrap();
+        fs::write(copy(step.superstep).join("checkpoint.new"), [&b"TOPOCKPT"[..], &[7; 100]].concat()).unwrap();
     };
     let expected = running(|_| ranks())(&engine, &mut keep).unwrap();
     for step in 0..7u32 {
