@@ -77,7 +77,7 @@ impl<'a> PartialPage<'a> {
         PageDefect::unless_with(sum == u64::from(header.edge_count), total, || sum.to_string())?;
         let (first_dest, dest_count) = (destinations.start as u32, destinations.end - destinations.start);
         let packed = PackedHeader { origin: first_dest, degrees_at: end, payload_words: end, reserved: 0 };
-        let fast = kernels::has_fast();
+        let fast = kernels::fast();
         let page = PackedPage { words, header, packed, units, parameters, first_dest, dest_count, fast };
         Ok(Self { page, units, degrees })
     }

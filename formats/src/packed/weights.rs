@@ -88,10 +88,15 @@ fn used_words(page: &[u32], expected: &WeightsHeader) -> Option<usize> {
 /// # Errors
 /// The first defect.
 pub(crate) fn unpack(place: &mut [u32], page_words: usize, header: &WeightsHeader) -> Result<(), PageDefect> {
-    unpack_with(place, page_words, header, kernels::has_fast())
+    unpack_with(place, page_words, header, kernels::fast())
 }
 
-fn unpack_with(place: &mut [u32], page_words: usize, header: &WeightsHeader, fast: bool) -> Result<(), PageDefect> {
+fn unpack_with(
+    place: &mut [u32],
+    page_words: usize,
+    header: &WeightsHeader,
+    fast: kernels::Fast,
+) -> Result<(), PageDefect> {
     let (room, begin) = (place.len(), place.len() - page_words);
     let count = header.edge_count as usize;
     let found = |page: &[u32]| format!("{:?} in {} words", &page[..HEADER_WORDS.min(page.len())], page.len());
@@ -164,7 +169,7 @@ pub(crate) fn check_details(page: &[u32], header: &WeightsHeader) -> Result<(), 
         let shape = Shape::decode(entry[1]);
         let words = &payload[at..at + shape.words()];
         let mut numbers = [0; BLOCK];
-        kernels::unpack(false, words, shape.width, &mut numbers);
+        kernels::unpack(None, words, shape.width, &mut numbers);
         shape.patch(&words[shape.packed_words()..], &mut numbers);
         shape.check_exceptions(&words[shape.packed_words()..], block)?;
         let (here, missing) = numbers.split_at(BLOCK.min(count - block * BLOCK));
@@ -208,7 +213,7 @@ mod tests {
             let page = pack(&header(&weights), &weights);
             assert!(page.len().is_multiple_of(SECTOR / 4) && page.len() <= 4096 + 1024, "{round}");
             check_details(&page, &header(&weights)).unwrap();
-            for fast in [kernels::has_fast(), false] {
+            for fast in [kernels::fast(), None] {
                 let mut place = place(&page, 4096);
                 unpack_with(&mut place, page.len(), &header(&weights), fast).unwrap();
                 assert_eq!(&place[..4], &[7, 9, count as u32, 0], "{round}");
