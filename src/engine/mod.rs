@@ -312,12 +312,11 @@ impl Engine {
         self.graph(algorithm).map(drop)
     }
 
-    /// Names the groups that an algorithm has found, if it finds any, by original ids. Ranks do not stop here: each
-    /// would by itself.
+    /// Names the groups that an algorithm has found, if it finds any, by original ids. The run has ended: a request to
+    /// stop comes too late, and must not lose its answer.
     fn name_groups(&self, algorithm: &dyn Algorithm, state: &State) -> Result<()> {
         let never = AtomicBool::new(false);
-        let cancel = if self.options.ranks().is_some() { &never } else { &*self.options.cancel };
-        algorithm.groups().map_or(Ok(()), |groups| groups::name(&groups, state, &self.store, cancel))
+        algorithm.groups().map_or(Ok(()), |groups| groups::name(&groups, state, &self.store, &never))
     }
 
     /// Returns the error for an algorithm that has no answer.

@@ -33,9 +33,9 @@ pub const SSSP: Entry = Entry {
         Sample::measured("delta-stepping", "--source max-degree --delta 128", WEIGHTED, "distance", Edges::Once)
             .gts_bytes(4),
         Sample::tested("--source max-degree", CONDUCTING),
-        Sample::tested("--source max-degree --delta 0.5", CONDUCTING),
+        Sample::tested("--source max-degree --delta 1", CONDUCTING),
         Sample::tested("--source max-degree --single", CONDUCTING),
-        Sample::tested("--source max-degree --delta 0.5 --single", CONDUCTING),
+        Sample::tested("--source max-degree --delta 1 --single", CONDUCTING),
     ],
     arguments: Arguments::of::<SsspArgs>(),
     switches: &[

@@ -40,6 +40,12 @@ impl EdgeList {
         Self::new(self.vertices, edges)
     }
 
+    /// The edges of [`Self::symmetrized`], each in one direction.
+    pub fn once(&self) -> Self {
+        let edges = self.symmetrized().edges.into_iter().filter(|(source, dest)| source <= dest);
+        Self::new(self.vertices, edges.collect())
+    }
+
     /// The length of every vertex's out-list.
     pub fn out_degrees(&self) -> Vec<usize> {
         let mut degrees = vec![0; self.vertices as usize];
