@@ -7,7 +7,7 @@ use crate::model::bits::Bits;
 use crate::model::prefetch::EDGES_AHEAD;
 use std::ops::Range;
 use topostream_formats::packed::UNIT;
-use topostream_formats::page::{Neighbours, Page};
+use topostream_formats::page::{Neighbours, Page, PageWeights};
 
 /// The lists of a page to visit.
 #[derive(Clone, Copy)]
