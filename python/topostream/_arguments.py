@@ -35,7 +35,7 @@ class SessionOptions(TypedDict, total=False):
     device: devices: auto (a GPU if there is one), cpu, gpu, all (every GPU), or an adapter by number or name
         (see ``topostream devices``); may be repeated or separated by commas, and several share the run.
     strategy: how several devices share a run: replicate (performance), shard (scalability), auto.
-    assignment: which pages go to which device: modulo, random, contiguous, biased, auto.
+    assignment: which pages go to which device: modulo, contiguous, auto.
     shares: the share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks,
         for the devices of all ranks in order [default: by measured rates, or equal].
     exchange: which values devices send each other in PageRank and its like: all, linked (of vertices with

@@ -296,7 +296,7 @@ pub struct ResourceArgs {
     /// How several devices share a run: replicate (performance), shard (scalability), auto
     #[arg(long, default_value = "auto", value_name = "STRATEGY", help_heading = "Several devices")]
     strategy: Strategy,
-    /// Which pages go to which device: modulo, random, contiguous, biased, auto
+    /// Which pages go to which device: modulo, contiguous, auto
     #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "Several devices")]
     assignment: Assignment,
     /// The share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks, for the

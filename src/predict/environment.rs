@@ -117,7 +117,7 @@ impl<'a> Environment<'a> {
                 Assignment::Contiguous => true,
                 // Contiguous if all devices are of one kind.
                 Assignment::Auto => alike(&profiles),
-                Assignment::Modulo | Assignment::Random | Assignment::Biased => false,
+                Assignment::Modulo => false,
             };
         let mut environment = Self {
             rates,
@@ -309,8 +309,6 @@ fn sharing_bytes(
     if profiles.len() < 2 {
         return 0;
     }
-    // The assignment makes no difference to memory, and `Biased` would read pages.
-    let assignment = if assignment == Assignment::Biased { Assignment::Modulo } else { assignment };
     let speeds: Vec<f64> = profiles.iter().map(|profile| profile.share).collect();
     let (alike, binding_bytes_max) = (alike(profiles), u64::MAX);
     let cpu: Vec<bool> = profiles.iter().map(DeviceProfile::is_cpu).collect();

@@ -1,19 +1,11 @@
 //! Which device sees which page (h(j) under Strategy-P), and which vertices it owns.
 
 use super::Assignment;
-use crate::error::Result;
 use crate::model::Part;
 use crate::model::algorithm::Ends;
-use rayon::prelude::*;
-use std::fs::File;
 use std::ops::Range;
-use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::directory::DirectoryEntry;
-use topostream_formats::packed::{PackedPage, UNIT};
-use topostream_formats::page::read_le;
-use topostream_formats::random;
-use topostream_formats::store::{PageReader, read_exact_at};
-use topostream_formats::{Direction, Encoding, Error as StoreError, PageId, Shard, Store, Topology, VertexId};
+use topostream_formats::{Direction, Shard, Store, Topology};
 
 /// The maximum number of devices in a run.
 pub const DEVICES_MAX: usize = DeviceSet::BITS as usize;
@@ -61,24 +53,19 @@ impl PageMap {
     /// Assigns pages under Strategy-P: each page to one device, in proportion to `shares`. Consecutive pages are
     /// divided by their work, where an in-list counts as `list_edges` edges; along out-lists, edges alone are the
     /// work.
-    ///
-    /// # Errors
-    /// If [`Assignment::Biased`] cannot read a page.
-    pub fn replicated(store: &Store, assignment: Assignment, shares: &[f64], list_edges: f64) -> Result<Self> {
-        let map = |direction| -> Result<Vec<DeviceSet>> {
-            let Some(topology) = store.topology(direction) else { return Ok(Vec::new()) };
+    pub fn replicated(store: &Store, assignment: Assignment, shares: &[f64], list_edges: f64) -> Self {
+        let map = |direction| -> Vec<DeviceSet> {
+            let Some(topology) = store.topology(direction) else { return Vec::new() };
             let entries = topology.directory().entries();
             let devices = match assignment {
                 Assignment::Modulo => modulo(entries.len(), shares),
-                Assignment::Random => random(entries.len(), shares),
                 Assignment::Auto | Assignment::Contiguous => {
                     contiguous(entries, shares, if direction == Direction::In { list_edges } else { 0.0 })
                 }
-                Assignment::Biased => biased(store, topology, shares)?,
             };
-            Ok(devices.into_iter().map(|device| 1 << device).collect())
+            devices.into_iter().map(|device| 1 << device).collect()
         };
-        Ok(Self { along: map(Direction::Out)?, against: map(Direction::In)? })
+        Self { along: map(Direction::Out), against: map(Direction::In) }
     }
 
     /// Assigns pages under Strategy-S: each page to the devices that own a vertex its edges may write to. Depending on
@@ -194,20 +181,6 @@ fn modulo(pages: usize, shares: &[f64]) -> Vec<usize> {
     (0..pages).map(|_| next()).collect()
 }
 
-/// Assigns pages by a hash of their number, the same on every run.
-fn random(pages: usize, shares: &[f64]) -> Vec<usize> {
-    let shares = fractions(shares);
-    let device = |page: usize| {
-        let mut left = random::hash(page as u64) as f64 / u64::MAX as f64;
-        let at = shares.iter().position(|share| {
-            left -= share;
-            left < 0.0
-        });
-        at.unwrap_or(shares.len() - 1)
-    };
-    (0..pages).map(device).collect()
-}
-
 /// The work of an in-list on a CPU, with that of its vertex at the end of a superstep, in edges: PageRank by pull over
 /// R-MAT 22 takes 2.2 ns for an edge, and 19 ns more for each list. Along out-lists an edge takes four times as long,
 /// and dividing by edges alone was faster. Gemini (Zhu et al., OSDI 2016) takes 8 for each other machine.
@@ -244,91 +217,6 @@ fn contiguous(entries: &[DirectoryEntry], shares: &[f64], list_edges: f64) -> Ve
         devices.push(if continues { devices[at - 1] } else { device.max(devices.last().copied().unwrap_or(0)) });
     }
     devices
-}
-
-/// Bytes that are read of each page to sample its neighbours.
-const SAMPLE_BYTES: u64 = 4096;
-/// Neighbours of a packed page that are sampled.
-const SAMPLED: usize = 256;
-/// The maximum load of a device relative to its share of the edges.
-const SLACK: f64 = 1.05;
-
-/// Assigns page after page to the device that has the lists of most of the page's sampled neighbours, weighted by the
-/// device's remaining room (linear deterministic greedy: Stanton and Kliot, KDD 2012).
-fn biased(store: &Store, topology: &Topology, shares: &[f64]) -> Result<Vec<usize>> {
-    let entries = topology.directory().entries();
-    let samples = samples(store, topology)?;
-    let shares = fractions(shares);
-    let edges = entries.last().map_or(0, |last| last.first_edge + u64::from(last.edge_count)) as f64;
-    let room: Vec<f64> = shares.iter().map(|share| (share * edges * SLACK).max(1.0)).collect();
-    let mut load = vec![0.0; shares.len()];
-    let mut devices: Vec<usize> = Vec::with_capacity(entries.len());
-    for (entry, sample) in entries.iter().zip(samples) {
-        let mut near = vec![1.0; shares.len()];
-        sample.iter().filter_map(|&page| devices.get(page as usize)).for_each(|&device| near[device] += 1.0);
-        let score = |device: &usize| near[*device] * (1.0 - load[*device] / room[*device]);
-        let best = (0..shares.len()).max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a)));
-        let device = best.unwrap_or(0);
-        load[device] += f64::from(entry.edge_count);
-        devices.push(device);
-    }
-    Ok(devices)
-}
-
-/// Returns for each page the pages that hold the lists of some of its neighbours. The bytes read here are not checked:
-/// a wrong sample can only cost time, since the page is checked before it is used.
-fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
-    if store.manifest().encoding.is_packed() {
-        return packed_samples(store, topology);
-    }
-    let open = |path: &std::path::PathBuf| File::open(path).map_err(StoreError::io(path, "open"));
-    let files = topology.page_files().iter().map(open).collect::<Result<Vec<File>, StoreError>>()?;
-    let directory = topology.directory();
-    let encoding = store.manifest().encoding;
-    let width = encoding.width_bytes() as u64;
-    let page_of = |bytes: &[u8]| -> Option<u32> {
-        match encoding {
-            Encoding::VertexId => {
-                let vertex = read_le(bytes);
-                (vertex < store.vertices()).then(|| directory.page_of(&topology.shards()[0], VertexId(vertex as u32)).0)
-            }
-            Encoding::RecordId { page_bytes, .. } => u32::try_from(read_le(&bytes[..page_bytes as usize])).ok(),
-            Encoding::Packed { .. } => unreachable!("sampled above"),
-        }
-    };
-    let sample = |(page, entry): (usize, &DirectoryEntry)| -> Result<Vec<u32>> {
-        let place = topology.place(PageId(page as u32));
-        let half = (32 + u64::from(entry.edge_count) * width / 2) / SAMPLE_BYTES * SAMPLE_BYTES;
-        let mut bytes = vec![0; SAMPLE_BYTES as usize];
-        let path = &topology.page_files()[place.stripe];
-        read_exact_at(&files[place.stripe], &mut bytes, place.offset + half).map_err(StoreError::io(path, "read"))?;
-        // The first neighbour that begins in this block, and those after it.
-        let first = half.max(32).saturating_sub(32).div_ceil(width);
-        let begin = (32 + first * width - half) as usize;
-        let left = u64::from(entry.edge_count).saturating_sub(first) as usize;
-        Ok(bytes[begin..].chunks_exact(width as usize).take(left).filter_map(page_of).collect())
-    };
-    directory.entries().par_iter().enumerate().map(sample).collect()
-}
-
-/// The same for packed pages, which are read whole: the neighbours of a unit.
-fn packed_samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
-    let reader = PageReader::open(topology)?;
-    let context = store.page_context(topology);
-    let sample = |bytes: &mut AlignedBuffer, page: u32| -> Result<Vec<u32>> {
-        reader.read(PageId(page), bytes, &mut AlignedBuffer::new(0))?;
-        let mut unit = [0; UNIT];
-        let packed = PackedPage::open(bytes, context.encoding, context.destinations(page));
-        let decoded = packed.and_then(|packed| match packed.unit_count() {
-            0 => Ok(0),
-            units => packed.decode_unit(units / 2, &mut unit),
-        });
-        let sampled = unit[..decoded.unwrap_or(0)].iter().step_by(UNIT / SAMPLED);
-        let page_of = |&vertex: &u32| topology.directory().page_of(&topology.shards()[0], VertexId(vertex)).0;
-        Ok(sampled.map(page_of).collect())
-    };
-    let pages = (0..topology.page_count()).into_par_iter();
-    pages.map_init(|| AlignedBuffer::new(topology.page_bytes() as usize), sample).collect()
 }
 
 #[cfg(test)]
@@ -393,7 +281,6 @@ mod tests {
                 let count = devices.iter().filter(|&&of| of == device).count() as f64;
                 prop_assert!((count - share / total * pages as f64).abs() <= shares.len() as f64);
             }
-            prop_assert!(random(pages, &shares).iter().all(|&device| device < shares.len()));
         }
 
         #[test]
@@ -413,7 +300,6 @@ mod tests {
         for shares in nothing {
             assert_eq!(fractions(&shares), [1.0 / 3.0; 3]);
             assert_eq!(modulo(6, &shares), [0, 1, 2, 0, 1, 2]);
-            assert!(random(300, &shares).iter().all(|&device| device < 3));
             assert_eq!(contiguous(&pages(&[5; 6], &[false; 6]), &shares, 0.0), [0, 0, 1, 1, 2, 2]);
             assert_eq!(contiguous(&pages(&[0; 2], &[false; 2]), &shares, 0.0), [2, 2]);
             assert_eq!(equal_parts(9, &shares), [0..3, 3..6, 6..9]);
@@ -436,7 +322,5 @@ mod tests {
     #[test]
     fn equal_shares_are_gts_modulo() {
         assert_eq!(modulo(7, &[1.0; 3]), [0, 1, 2, 0, 1, 2, 0]);
-        assert_eq!(random(5, &[1.0]), [0; 5]);
-        assert!((0..3).all(|device| random(300, &[1.0; 3]).iter().filter(|&&of| of == device).count() > 70));
     }
 }

@@ -50,28 +50,21 @@ pub enum Assignment {
     Auto,
     /// Page j goes to device j mod N, as in GTS.
     Modulo,
-    /// A device chosen by a hash of the page's number.
-    Random,
     /// Ranges of consecutive pages with equal numbers of edges. Values that edges read from or write to the list's own
     /// vertex then stay on one device.
     Contiguous,
-    /// The device that sees the lists of most of the page's neighbours, as long as shares stay nearly equal (the biased
-    /// partitioner of multi-GPU Gunrock: Pan et al., IPDPS 2017).
-    Biased,
 }
 
 impl Assignment {
     /// All assignments, each of which can be chosen by name.
     #[doc(hidden)]
-    pub const ALL: [Self; 5] = [Self::Auto, Self::Modulo, Self::Random, Self::Contiguous, Self::Biased];
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Modulo, Self::Contiguous];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Modulo => "modulo",
-            Self::Random => "random",
             Self::Contiguous => "contiguous",
-            Self::Biased => "biased",
         }
     }
 }

@@ -362,7 +362,7 @@ impl Device for Team {
         if self.plan.adapts
             && let Some(speeds) = self.speeds.changed()
         {
-            self.plan.pages = PageMap::replicated(&self.store, self.plan.assignment, &speeds, 0.0)?;
+            self.plan.pages = PageMap::replicated(&self.store, self.plan.assignment, &speeds, 0.0);
         }
         let pages = self.plan.pages.of(self.direction);
         self.wanted.clear();

@@ -213,7 +213,7 @@ impl TeamPlan {
     ///
     /// # Errors
     /// [`Error::Parameter`] if there are more than [`DEVICES_MAX`] devices, or if a device's binding limit is too small
-    /// for a message; [`Error::Store`] if [`Assignment::Biased`] cannot read a page.
+    /// for a message.
     pub fn new(algorithm: &dyn Algorithm, request: &TeamRequest<'_>) -> Result<Self> {
         let &TeamRequest { store, speeds, strategy, .. } = request;
         if speeds.len() > DEVICES_MAX {
@@ -235,7 +235,7 @@ impl TeamPlan {
                 let parts = parts(store, &own, true);
                 PageMap::sharded(store, &parts, |direction| algorithm.writes(direction))
             }
-            false => PageMap::replicated(store, assignment, speeds, list_edges)?,
+            false => PageMap::replicated(store, assignment, speeds, list_edges),
         };
         if let Some(direction) = only_direction(algorithm, has_in_lists)
             && !sharded

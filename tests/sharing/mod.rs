@@ -18,11 +18,9 @@ const RANK_ERROR: f64 = 1e-4;
 pub const DEVICES: [usize; 4] = [1, 2, 3, 5];
 
 /// Every way to share one.
-pub const WAYS: [(Strategy, Assignment); 5] = [
+pub const WAYS: [(Strategy, Assignment); 3] = [
     (Strategy::Replicate, Assignment::Modulo),
-    (Strategy::Replicate, Assignment::Random),
     (Strategy::Replicate, Assignment::Contiguous),
-    (Strategy::Replicate, Assignment::Biased),
     (Strategy::Shard, Assignment::Auto),
 ];
 

@@ -96,8 +96,7 @@ fn teams() -> Vec<(String, EngineOptions)> {
         let gpu = adapter::device;
         devices.extend([vec![gpu(), cpu()], vec![gpu(), gpu()], vec![gpu()]]);
     }
-    let assignments =
-        [Assignment::Auto, Assignment::Modulo, Assignment::Random, Assignment::Contiguous, Assignment::Biased];
+    let assignments = [Assignment::Auto, Assignment::Modulo, Assignment::Contiguous];
     let replicate = assignments.map(|assignment| (Strategy::Replicate, assignment));
     let ways = replicate.into_iter().chain([(Strategy::Shard, Assignment::Auto), (Strategy::Auto, Assignment::Auto)]);
     let ways: Vec<_> = ways.collect();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  stores (R-MAT) ─┬─▶ replicate    1, 2, … devices, each page over a bus      ─┐
-//!                  ├─▶ assignments  modulo, random, contiguous, biased          │
+//!                  ├─▶ assignments  modulo, contiguous                          │
 //!                  ├─▶ scaling      strong and weak, pages in device memory     │
 //!                  ├─▶ shard        plain store ∥ store in shards               ├─▶ devices-NAME-N-SCALE.json
 //!                  ├─▶ refinement   bytes exchanged ∥ bytes of all values       │
