@@ -52,11 +52,9 @@ fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared
     let follower = follower.map(|attribute| {
         format!("attribute {} follows activations, but is not a bit that edges of a traversal write", attribute.name)
     });
-    let place = algorithm.deferred().filter(|&place| !is_set(declared, place));
-    let deferred = place.map(|place| format!("`deferred` is attribute {place}, which is not a bit attribute"));
     let tables = algorithm.is_traversal() && algorithm.tables().iter().any(|table| table.is_own());
     let tables = tables.then(|| "a traversal cannot have tables of its own".into());
-    visits.iter().find_map(of_visit).or(deferred).or(tables).or(first).or(double).or(follower)
+    visits.iter().find_map(of_visit).or(tables).or(first).or(double).or(follower)
 }
 
 /// Whether its values have 64 bits, and begin at 0.

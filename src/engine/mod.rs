@@ -335,9 +335,8 @@ impl Session<'_> {
         let (mut before, mut last) = (None, None);
         report.initialise_ns = elapsed_ns(started);
         self.spans.phase("initialise", started, 0);
-        while let Some(next) = step {
-            self.between(&next, active, &report)?;
-            let now = self.divisible(next);
+        while let Some(now) = step {
+            self.between(&now, active, &report)?;
             declared::check_step(&*self.algorithm, &self.graph, &now)?;
             let ahead = if self.runs_ahead { self.run_ahead(&now)? } else { RunAhead::default() };
             if !ahead.supersteps.is_empty() {

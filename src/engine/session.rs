@@ -125,28 +125,13 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// In asynchronous relaxation, replaces a visit of all lists by one of the lists of a set, if the algorithm
-    /// declares one: pages can then be deferred.
-    pub(super) fn divisible(&self, step: Step) -> Step {
-        if step.visit != Visit::All || self.scheduler.is_none() || self.algorithm.deferred().is_none() {
-            return step;
-        }
-        let within = |visit: &(Direction, Visit)| visit.0 == step.direction && matches!(visit.1, Visit::Within(_));
-        let visits = self.algorithm.visits(self.graph.has_in_lists);
-        visits.into_iter().find(within).map_or(step, |(_, visit)| Step { visit, ..step })
-    }
-
     /// Returns the pages that a superstep visits, and those that it defers.
     pub(super) fn plan_pages(&mut self, step: &Step) -> Result<(PagePlan, Vec<PageRef>)> {
         let plan = match self.planned.take() {
             Some((planned, plan)) if planned == *step => plan,
             _ => self.device.pages(step)?,
         };
-        let may = match step.visit {
-            Visit::Frontier => true,
-            Visit::Within(_) => self.algorithm.deferred().is_some(),
-            Visit::All | Visit::Without(_) | Visit::None => false,
-        };
+        let may = step.visit == Visit::Frontier;
         let Some(scheduler) = self.scheduler.as_mut().filter(|_| may && !plan.pages.is_empty()) else {
             return Ok((plan, Vec::new()));
         };

@@ -216,18 +216,11 @@ pub trait Algorithm: Send + Sync + 'static {
             .any(|&has_in_lists| self.visits(has_in_lists).iter().any(|visit| visit.1 == Visit::Frontier))
     }
 
-    /// Whether its values change monotonically and converge to the same result (within its tolerance, if it has one),
+    /// Whether its values change monotonically and converge to the same result ,
     /// regardless of the order in which lists are read and of how often. Its supersteps may then defer lists to later
-    /// ones. Such an algorithm is a traversal, or declares the set of vertices that are [deferred](Self::deferred).
+    /// ones. Such an algorithm is a traversal.
     fn is_monotone(&self) -> bool {
         false
-    }
-
-    /// For an algorithm that is not a traversal and whose supersteps over the vertices of a set ([`Visit::Within`]) may
-    /// defer lists to later ones: the bit attribute that the vertices of deferred lists are put into. The vertex phase
-    /// keeps them in the visited set with their pending values, and removes them from this one.
-    fn deferred(&self) -> Option<usize> {
-        None
     }
 
     /// Whether the superstep in which a vertex is first active is part of a traversal's answer: it is recorded in main

@@ -72,25 +72,6 @@ fn pages_of_vertices_without_residuals_are_not_read() {
     );
 }
 
-/// Pages in the buffer are processed again before others are read; deferred vertices keep their residuals.
-#[test]
-fn ranks_are_within_the_tolerance_asynchronously() {
-    let graph = graph();
-    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
-    let expected = rank_limit(&graph, 0.85, Dangling::Spread);
-    for (way, options) in ways() {
-        let steps = [false, true].map(|asynchronous| {
-            let engine =
-                store.engine(options.clone().with_asynchronous(asynchronous).with_buffer_bytes(Some(4 * PAGE)));
-            let found = run(&engine, DeltaPageRank::default()).unwrap();
-            let error = relative_error(found.column("rank"), &expected);
-            assert!(error <= 1.1e-4, "{way}, asynchronous: {asynchronous}: {error}");
-            found.report.steps.len()
-        });
-        assert!(steps[1] > steps[0], "{way}: {steps:?} supersteps, so that nothing was left out");
-    }
-}
-
 #[test]
 fn a_smaller_tolerance_takes_longer_and_is_more_accurate() {
     let graph = graph();

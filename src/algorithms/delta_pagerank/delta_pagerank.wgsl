@@ -41,12 +41,6 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
 // Returns the number of vertices that pass something on, and the amount.
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let waiting = u64_add(residual_load(vertex), signed_from(step.scalars.z));
-    // Its share has not been passed on yet.
-    if deferred_test(vertex) {
-        deferred_remove(vertex);
-        residual_store(vertex, waiting);
-        return vec4<f32>(1.0, 0.0, 0.0, 0.0);
-    }
     let residual = signed_to_f32(waiting);
     let takes = abs(residual) > step.scalars.x;
     if takes {

@@ -28,10 +28,7 @@
 //! While many vertices pass something on, all lists are read, because sequential scans use the page buffer well. The
 //! first superstep reads none.
 //!
-//! In asynchronous relaxation, a vertex whose list is deferred to a later superstep keeps its share until the list is
-//! read; further contributions wait. Ranks then differ between runs, within the tolerance.
-//!
-//! It keeps 16 bytes and 2 bits a vertex, and reads out-lists.
+//! It keeps 16 bytes and a bit a vertex, and reads out-lists.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -74,8 +71,6 @@ const SHARE: usize = 1;
 const RESIDUAL: usize = 2;
 /// The vertices that pass something on.
 const PUSHING: usize = 3;
-/// Those of them whose lists this superstep has deferred.
-const DEFERRED: usize = 4;
 
 /// Indices into a step's scalars.
 const THRESHOLD: usize = 0;
@@ -217,16 +212,7 @@ impl Algorithm for DeltaPageRank {
             attribute("share", F32, Role::ReadOnly, Merge::Max),
             attribute("residual", U64, Role::Accumulated, Merge::Add),
             attribute("pushing", Bit, Role::Gathered, Merge::Or),
-            attribute("deferred", Bit, Role::ReadOnly, Merge::Or),
         ]
-    }
-
-    fn is_monotone(&self) -> bool {
-        true
-    }
-
-    fn deferred(&self) -> Option<usize> {
-        Some(DEFERRED)
     }
 
     fn parameters(&self) -> Option<Parameters> {
@@ -284,17 +270,10 @@ impl Algorithm for DeltaPageRank {
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
         let (ranks, shares) = (state.attributes.f32(RANK), state.attributes.f32(SHARE));
         let (residuals, pushing) = (state.attributes.u64(RESIDUAL), state.attributes.bits(PUSHING));
-        let deferred = state.attributes.bits(DEFERRED);
         let everywhere = to_fixed(step.scalars[EVERYWHERE]);
         let mut totals = Scalars::default();
         for vertex in vertices.map(|vertex| vertex as u32) {
             let waiting = residuals.get(vertex).wrapping_add(everywhere);
-            if deferred.contains(vertex) {
-                deferred.remove(vertex);
-                residuals.set(vertex, waiting);
-                totals[PUSHED] += 1.0;
-                continue;
-            }
             let residual = of_fixed(waiting);
             let mut share = 0.0;
             if residual.abs() > step.scalars[THRESHOLD] {

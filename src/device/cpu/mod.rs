@@ -270,11 +270,8 @@ impl<A: Algorithm> Device for CpuDevice<A> {
     }
 
     fn defer(&mut self, step: &Step, pages: &[PageRef]) -> Result<()> {
-        let Shared { algorithm, state, store, .. } = &*self.shared;
-        let (active, next) = match (step.visit, algorithm.deferred()) {
-            (Visit::Within(set), Some(deferred)) => (state.attributes.bits(set), state.attributes.bits(deferred)),
-            _ => (state.frontier(step.superstep), state.next_frontier(step.superstep)),
-        };
+        let Shared { state, store, .. } = &*self.shared;
+        let (active, next) = (state.frontier(step.superstep), state.next_frontier(step.superstep));
         for page in pages {
             let topology = store.topology(page.direction).expect("pages of topologies that exist");
             let entry = &topology.directory().entries()[page.page.index()];

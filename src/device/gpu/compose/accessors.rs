@@ -89,13 +89,12 @@ impl<'a> Accessors<'a> {
         for (place, attribute) in algorithm.attributes.iter().enumerate() {
             let is_written = attribute.role.is_written();
             let by_edges = kernel.is_over_pages() || by_messages;
-            let deferred = kernel == KernelName::Defer && algorithm.deferred == Some(place);
             let column = Column {
                 name: attribute.name.into(),
                 of: attribute.of,
                 resource: |place, chunk| Resource::Attribute { place, chunk },
                 place,
-                writable: kernel.is_over_vertices() || by_edges && is_written || deferred,
+                writable: kernel.is_over_vertices() || by_edges && is_written,
                 held: options.sharded && is_written || options.is_bordering(attribute),
                 bordering: false,
                 log2: 0,

@@ -383,8 +383,6 @@ pub struct Declared {
     pub tables: Vec<DeclaredTable>,
     /// The role of the attributes that are sent packed.
     pub packed: Option<Role>,
-    /// The bit attribute of deferred vertices, by index.
-    pub deferred: Option<usize>,
     /// The bit attribute of the set whose lists supersteps visit, by index, if the device may list its vertices: the
     /// shader says which of them a vertex phase updates (`step_updates`).
     pub set: Option<usize>,
@@ -402,7 +400,7 @@ pub struct DeclaredTable {
 impl Declared {
     /// The declaration of an algorithm without tables, whose lists are all visited and whose values are all sent.
     pub fn new(name: &'static str, shader: Shader, attributes: Vec<Attribute>, traversal: bool) -> Self {
-        Self { name, shader, attributes, traversal, tables: Vec::new(), packed: None, deferred: None, set: None }
+        Self { name, shader, attributes, traversal, tables: Vec::new(), packed: None, set: None }
     }
 
     /// The declaration of an algorithm for a store with or without in-lists; none without a shader.
@@ -411,8 +409,8 @@ impl Declared {
         let declared = Self::new(algorithm.name(), algorithm.shader()?, attributes, algorithm.is_traversal());
         let table = |table: Table| DeclaredTable { name: table.name, own: matches!(table.contents, Contents::Own(_)) };
         let tables = algorithm.tables().into_iter().map(table).collect();
-        let (deferred, set) = (algorithm.deferred(), declared.set_of(&algorithm.visits(has_in_lists)));
-        Some(Self { tables, deferred, set, ..declared })
+        let set = declared.set_of(&algorithm.visits(has_in_lists));
+        Some(Self { tables, set, ..declared })
     }
 
     /// The only set that supersteps visit, if the shader says what vertex phases update.

@@ -201,12 +201,7 @@ pub(super) fn text(
         text += "// Whether a vertex is in the set that supersteps visit.\n";
         text += &format!("fn is_in_set(vertex: u32) -> bool {{\n    return {name}_test(vertex);\n}}\n");
     }
-    let (from, to) = match (options.visit, algorithm.deferred) {
-        (Visit::Within(_), Some(place)) => ("visit".into(), algorithm.attributes[place].name),
-        _ => ("frontier".to_owned(), "next_frontier"),
-    };
     text += "// Defers those of 32 vertices whose bits are set to later supersteps, if they are active.\n";
-    text +=
-        &format!("fn defer_vertices(word: u32, bits: u32) {{\n    {to}_join(word, {from}_word(word) & bits);\n}}\n");
+    text += "fn defer_vertices(word: u32, bits: u32) {\n    next_frontier_join(word, frontier_word(word) & bits);\n}\n";
     text + &messages::text(algorithm, kernel, options)
 }
