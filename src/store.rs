@@ -4,13 +4,10 @@ use crate::error::Result;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-pub use topostream_formats::readers::{Kind as FileKind, WeightsOption};
 pub use topostream_formats::{Direction, Encoding, OriginalIds, PageId, Store, VertexId, VertexOrder, WeightType};
-use topostream_formats::{
-    Edge, EdgeSource, Error as StoreError, IdSpace, SourceInfo,
-    edge::CHUNK_EDGES,
-    readers::{self, InputFile, Options as ReaderOptions},
-};
+use topostream_formats::{Edge, EdgeSource, Error as StoreError, IdSpace, SourceInfo, edge::CHUNK_EDGES};
+use topostream_readers::{self as readers, InputFile, Options as ReaderOptions};
+pub use topostream_readers::{Kind as FileKind, WeightsOption};
 use topostream_tools::format::format;
 pub use topostream_tools::format::{FormatOptions, IdPolicy, OrderFrom};
 use topostream_tools::progress::{Cancel, Quiet};

@@ -115,7 +115,7 @@ pub struct Rounding {
 impl Rounding {
     /// Narrows a weight, from the bits of an `f64` to those of an `f32`.
     #[inline]
-    pub(crate) fn narrow(&mut self, bits: u64) -> u64 {
+    pub fn narrow(&mut self, bits: u64) -> u64 {
         let value = f64::from_bits(bits);
         let narrow = value as f32;
         self.count(value, f64::from(narrow) == value);
@@ -124,7 +124,7 @@ impl Rounding {
 
     /// Counts a narrowed weight.
     #[inline]
-    pub(crate) fn count(&mut self, value: f64, is_exact: bool) {
+    pub fn count(&mut self, value: f64, is_exact: bool) {
         self.weights += 1;
         if !is_exact {
             if self.rounded == 0 {

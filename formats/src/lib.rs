@@ -1,7 +1,7 @@
 //! The files of a topostream graph.
 //!
-//! The store (pages, page directory, manifest) is specified byte by byte in `SPEC.md`; [`readers`] turn edge lists of
-//! other programs into streams of [`Edge`]s.
+//! The store (pages, page directory, manifest) is specified byte by byte in `SPEC.md`. The crate `topostream-readers`
+//! turns edge lists of other programs into streams of [`Edge`]s.
 //!
 //! ```text
 //!  StoreWriter ──▶ graph.json · directory.bin · degrees.bin · pages.0 … · weights.0 … · ids.bin · in/… ──▶ Store
@@ -34,7 +34,6 @@ pub mod page;
 pub mod part;
 pub mod patience;
 pub mod random;
-pub mod readers;
 pub mod shard;
 pub mod store;
 pub mod threads;

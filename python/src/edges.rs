@@ -22,7 +22,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use topostream::cli::{Edges, Failure, format_edges};
 use topostream_formats::Error;
-use topostream_formats::readers::MemoryTable;
+use topostream_readers::MemoryTable;
 use topostream_tools::progress::Cancel;
 
 /// Makes a store of a table in memory with these options of `topostream format`, and returns what it prints.

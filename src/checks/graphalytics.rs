@@ -15,8 +15,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use topostream_formats::readers::VertexValues;
 use topostream_formats::{Error as FileError, OriginalIds, Store, VertexId};
+use topostream_readers::VertexValues;
 
 /// The level of an unreached vertex.
 pub const UNREACHABLE: u64 = i64::MAX as u64;

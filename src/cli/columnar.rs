@@ -22,8 +22,8 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
-use topostream_formats::readers::IdType;
 use topostream_formats::{OriginalIds, VertexId};
+use topostream_readers::IdType;
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 20;

@@ -9,8 +9,8 @@ use clap::{Args, FromArgMatches, Parser};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::sync::Arc;
-use topostream_formats::readers::{InputFile, MemoryTable};
 use topostream_formats::threads;
+use topostream_readers::{InputFile, MemoryTable};
 use topostream_tools::progress::{Cancel, Progress};
 
 /// Where progress goes in place of a terminal.

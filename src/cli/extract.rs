@@ -16,9 +16,9 @@ use crate::store::{Store, VertexId};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use topostream_formats::readers::{InputFile, WithWeightType};
 use topostream_formats::write::StoreWriter;
 use topostream_formats::{EdgeSource, Error as StoreError, IdSpace, SourceInfo, WeightType};
+use topostream_readers::{InputFile, WithWeightType};
 use topostream_tools::format::{FormatOptions, format, format_with_names_of, needed_bytes};
 use topostream_tools::progress::Cancel;
 

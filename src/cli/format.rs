@@ -10,11 +10,11 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-use topostream_formats::readers::{
-    InputFile, Opened, Options, Spool, Table, TableOptions, Taken, WeightsOption, WithVertices, open_inputs,
-};
 use topostream_formats::write::{StoreWriter, TopologyWriter};
 use topostream_formats::{EdgeSource, Error};
+use topostream_readers::{
+    InputFile, Opened, Options, Spool, Table, TableOptions, Taken, WeightsOption, WithVertices, open_inputs,
+};
 use topostream_tools::format::{FormatOptions, FormatReport, OpenSource, check_memory, format, format_names};
 use topostream_tools::names::{Dictionary, NamingBudget, NumberedTable, OpenTable};
 use topostream_tools::progress::{Cancel, Progress, Unit};

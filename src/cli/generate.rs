@@ -6,8 +6,8 @@ use super::progress::Bars;
 use super::{Failure, Outcome, say, tables};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
-use topostream_formats::readers::EdgeListWriter;
 use topostream_formats::{EdgeSource, Result};
+use topostream_readers::EdgeListWriter;
 use topostream_tools::generate::{Grid, RandomWeights, Rmat, Uniform};
 use topostream_tools::progress::{Cancel, Progress, Unit};
 

@@ -3,7 +3,7 @@
 use super::Failure;
 use clap::Args;
 use std::path::PathBuf;
-use topostream_formats::readers::{
+use topostream_readers::{
     ColumnChoice, CommentsOption, Kind, Options, QuotesOption, Separator, TableOptions, WeightsOption, input_files,
 };
 

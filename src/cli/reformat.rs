@@ -11,8 +11,8 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 use topostream_formats::WeightType;
 use topostream_formats::names::StoredNames;
-use topostream_formats::readers::{InputFile, NameLines};
 use topostream_formats::write::StoreWriter;
+use topostream_readers::{InputFile, NameLines};
 use topostream_tools::format::{FormatOptions, OrderFrom};
 use topostream_tools::progress::Cancel;
 

@@ -15,7 +15,7 @@ use clap::Args;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use topostream_formats::durable::TemporaryFolder;
-use topostream_formats::readers::{self, GraphalyticsData, InputFile, Kind, Options, WeightsOption};
+use topostream_readers::{self as readers, GraphalyticsData, InputFile, Kind, Options, WeightsOption};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::Cancel;
 

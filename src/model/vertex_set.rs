@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::model::bits::Bits;
 use std::path::Path;
-use topostream_formats::readers::{InputFile, NameLines, VertexValues};
 use topostream_formats::{OriginalIds, Store, VertexId};
+use topostream_readers::{InputFile, NameLines, VertexValues};
 
 /// A set of vertices: one bit for each vertex of the graph.
 #[derive(Debug)]

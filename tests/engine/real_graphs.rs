@@ -6,7 +6,7 @@ use crate::real::*;
 use topostream::pages::fetch::FetcherKind;
 use topostream::{Engine, Error};
 use topostream_formats::Encoding;
-use topostream_formats::readers;
+use topostream_readers as readers;
 
 /// An engine on the CPU.
 fn engine(store: &TestStore, buffer_pages: Option<u64>, fetcher: FetcherKind) -> Engine {

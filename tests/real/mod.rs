@@ -10,8 +10,8 @@ use std::path::Path;
 use topostream::Engine;
 use topostream::algorithms::{DanglingMass, PageRank, Stop, Traffic};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
-use topostream_formats::readers::{self, Kind};
 use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
+use topostream_readers::{self as readers, Kind};
 use topostream_tools::format::{FormatOptions, IdPolicy};
 
 /// Relative tolerance of ranks.

@@ -6,7 +6,7 @@ use crate::everywhere::{Found, everywhere};
 use crate::published::Published;
 use topostream::algorithms::{Eigenvector, Hits, Katz, Stop};
 use topostream_formats::Encoding;
-use topostream_formats::readers;
+use topostream_readers as readers;
 use topostream_tools::format::{FormatOptions, IdPolicy};
 
 /// The graphs, and the factor with which their Katz centralities were computed.

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use topostream::algorithms::{Betweenness, Clustering, KCore, LabelPropagation, Scc};
 use topostream::model::algorithm::Algorithm;
 use topostream::{Engine, Error, Run, VertexId};
-use topostream_formats::{Encoding, readers};
+use topostream_formats::Encoding;
+use topostream_readers as readers;
 use topostream_tools::format::{FormatOptions, IdPolicy};
 
 /// Graphs with more edges are not run on software GPUs.

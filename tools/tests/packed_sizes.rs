@@ -11,7 +11,8 @@
 
 use std::path::{Path, PathBuf};
 use topostream_formats::encoding::PLAIN_PAGES;
-use topostream_formats::{EdgeSource, Encoding, Result, Store, VertexOrder, readers};
+use topostream_formats::{EdgeSource, Encoding, Result, Store, VertexOrder};
+use topostream_readers as readers;
 use topostream_tools::format::{FormatOptions, OrderFrom, format};
 use topostream_tools::generate::Rmat;
 use topostream_tools::info::summarise;

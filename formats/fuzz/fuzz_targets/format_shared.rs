@@ -1,8 +1,8 @@
 //! What the fuzz target of the formatter does with its bytes; an ordinary test replays the corpus through it.
 
 use std::fs;
-use topostream_formats::readers::{self, InputFile, Kind, Options, WeightsOption};
 use topostream_formats::{Encoding, Error, Store, VertexOrder};
+use topostream_readers::{self as readers, InputFile, Kind, Options, WeightsOption};
 use topostream_tools::format::{FormatOptions, IdPolicy, format};
 use topostream_tools::progress::{Cancel, Quiet};
 use topostream_tools::verify::verify;

@@ -8,8 +8,8 @@
 use std::fs;
 use std::path::Path;
 use topostream_formats::edge::{CHUNK_EDGES, EdgeSource};
-use topostream_formats::readers::{self, GraphalyticsData, InputFile, Kind, Options, VertexValues, WeightsOption};
 use topostream_formats::{Edge, Error, IdSpace, Result};
+use topostream_readers::{self as readers, GraphalyticsData, InputFile, Kind, Options, VertexValues, WeightsOption};
 
 /// A compressed file of some bytes may hold any number of edges: no more are looked at.
 const EDGES_MAX: u64 = 1 << 20;

@@ -1,5 +1,5 @@
 #![no_main]
 mod inputs;
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    inputs::edges(Some(topostream_formats::readers::Kind::MatrixMarket), data);
+    inputs::edges(Some(topostream_readers::Kind::MatrixMarket), data);
 });

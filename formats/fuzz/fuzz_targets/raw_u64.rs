@@ -1,3 +1,3 @@
 #![no_main]
 mod inputs;
-libfuzzer_sys::fuzz_target!(|data: &[u8]| { inputs::edges(Some(topostream_formats::readers::Kind::RawU64), data); });
+libfuzzer_sys::fuzz_target!(|data: &[u8]| { inputs::edges(Some(topostream_readers::Kind::RawU64), data); });

@@ -1,12 +1,12 @@
 //! Verifies the names of a store.
 
+use super::IdType;
 use super::read::entry;
 use super::{KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, StoredNames, name_key};
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::ids::VertexId;
 use crate::random::GOLDEN;
-use crate::readers::IdType;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

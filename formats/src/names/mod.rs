@@ -8,11 +8,13 @@
 //! ```
 
 mod check;
+mod list;
 mod order;
 mod read;
 mod write;
 
 pub use check::check_names;
+pub use list::{IdType, NameList};
 pub use read::StoredNames;
 pub use write::NamesWriter;
 

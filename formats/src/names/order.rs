@@ -156,8 +156,8 @@ fn each_run(
 mod tests {
     use super::*;
     use crate::manifest::Ids;
+    use crate::names::IdType;
     use crate::names::{FILES, NamesWriter};
-    use crate::readers::IdType;
     use crate::write::ChecksummedFile;
     use proptest::prelude::*;
     use std::collections::HashSet;

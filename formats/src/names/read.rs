@@ -1,10 +1,10 @@
 //! Reads names of a store: the name of a vertex, and the vertex with a name.
 
+use super::IdType;
 use super::{BLOCK_NAMES, FILES, INDEX_BYTES, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, read_varint, table_bytes};
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 use crate::ids::VertexId;
-use crate::readers::IdType;
 use crate::store::reader::read_exact_at;
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use topostream_formats::Store;
-use topostream_formats::readers::InputFile;
+use topostream_readers::InputFile;
 
 /// Edges from one set of vertices into another.
 pub const CROSS_EDGES: Entry = Entry {

@@ -1,4 +1,4 @@
-//! Serialized graphs of the GAP Benchmark Suite, as `topostream_formats::readers` describes them.
+//! Serialized graphs of the GAP Benchmark Suite, as `topostream_readers` describes them.
 
 use super::Export;
 use super::lists::{Direction, Lists};

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::packed::{PackedParameters, edges_max_of};
 use topostream_formats::part::PartManifest;
-use topostream_formats::readers::VertexList;
 use topostream_formats::write::{StoreWriter, Targets, TopologyWriter};
 use topostream_formats::{Direction, EdgeSource, Encoding, Manifest, Result, Rounding, VertexOrder, WeightType};
+use topostream_readers::VertexList;
 
 /// Lists that pages refer to take at most one part in this many of the memory. Otherwise pages copy them.
 const BATCHES_PART: u64 = 4;

@@ -4,7 +4,7 @@ use super::naming::Naming;
 use super::order::{Numbering, Slots};
 use crate::progress::Cancel;
 use topostream_formats::Result;
-use topostream_formats::readers::VertexList;
+use topostream_readers::VertexList;
 
 /// Main memory for reading a plain file, in bytes. Decompression takes more.
 pub const READING_BYTES: u64 = 4 << 20;

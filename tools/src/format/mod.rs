@@ -57,9 +57,9 @@ use std::path::Path;
 use topostream_formats::memory as system_memory;
 use topostream_formats::names::StoredNames;
 use topostream_formats::packed::UNIT;
-use topostream_formats::readers::VertexList;
 use topostream_formats::write::StoreWriter;
 use topostream_formats::{EdgeSource, Encoding, Error, OpenOptions, Result, SourceInfo, Store, VertexOrder, threads};
+use topostream_readers::VertexList;
 
 /// A larger budget is treated as unlimited: no machine has that much memory, and address spaces may be smaller.
 const PROBED_BYTES_MAX: u64 = 1 << 40;

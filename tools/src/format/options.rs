@@ -24,7 +24,7 @@ pub enum IdPolicy {
 /// What decides how vertices are numbered, in place of a fixed order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderFrom {
-    /// A file of original ids in the new order, as [`VertexList`](topostream_formats::readers::VertexList) reads it.
+    /// A file of original ids in the new order, as [`VertexList`](topostream_readers::VertexList) reads it.
     /// Vertices that it does not list follow in natural order.
     File(PathBuf),
     /// The size of some lists: [`VertexOrder::DegreeGroups`] if they make a packed store smaller, otherwise

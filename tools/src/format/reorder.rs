@@ -18,8 +18,8 @@ use crate::progress::Unit;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use topostream_formats::packed::PackedParameters;
-use topostream_formats::readers::VertexList;
 use topostream_formats::{Encoding, Result, SourceInfo, VertexOrder};
+use topostream_readers::VertexList;
 
 /// Records between two reports of progress.
 const RECORDS_PER_STEP: usize = 1 << 17;

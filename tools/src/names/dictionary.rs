@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use topostream_formats::ids::VERTICES_MAX;
-use topostream_formats::readers::{IdType, Ids, RowBatch, Table};
 use topostream_formats::{Error, Result};
+use topostream_readers::{IdType, Ids, RowBatch, Table};
 
 /// Code, stacks, and the buffers of one chunk.
 const BASE_BYTES: u64 = 40 << 20;
@@ -382,7 +382,7 @@ mod tests {
     use super::*;
     use crate::progress::Quiet;
     use std::collections::BTreeMap;
-    use topostream_formats::readers::{InputFile, Kind, Options, TableOptions};
+    use topostream_readers::{InputFile, Kind, Options, TableOptions};
 
     /// Collects the names `n0`, `n1`, … of a file with this many, each twice.
     fn collect(count: u64, budget: &NamingBudget, mask: impl Fn(u32) -> Key) -> Result<(Dictionary, Lookup)> {

@@ -6,8 +6,8 @@ use super::{Key, key};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::path::Path;
-use topostream_formats::readers::NameList;
 use topostream_formats::{Error, Result};
+use topostream_readers::NameList;
 
 /// Parts by the next bits of a hash.
 pub const PARTS: usize = 1 << PART_BITS;

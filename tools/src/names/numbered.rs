@@ -5,8 +5,8 @@ use super::lookup::Lookup;
 use rayon::prelude::*;
 use std::sync::Arc;
 use topostream_formats::edge::CHUNK_EDGES;
-use topostream_formats::readers::{RowBatch, Table};
 use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, Rounding, SourceInfo};
+use topostream_readers::{RowBatch, Table};
 
 /// The edges of a table with names.
 pub struct NumberedTable {

@@ -7,9 +7,9 @@ use crate::progress::Cancel;
 use std::path::Path;
 use topostream_formats::manifest::Ids;
 use topostream_formats::names::{NamesWriter, StoredNames};
-use topostream_formats::readers::NameList;
 use topostream_formats::write::StoreWriter;
 use topostream_formats::{Result, VertexId};
+use topostream_readers::NameList;
 
 /// Bytes for a name while those of a range are put in order.
 const NAME_BYTES: u64 = 24;

@@ -13,8 +13,8 @@ use crate::split::lists::{ShardLists, page_bytes};
 use rules::{Assign, Biased, Contiguous, Given, Random, SoFar};
 use std::path::{Path, PathBuf};
 use topostream_formats::random::SplitMix64;
-use topostream_formats::readers::VertexList;
 use topostream_formats::{Direction, Encoding, Error, OriginalIds, Result, Store, Topology, VertexId, memory, threads};
+use topostream_readers::VertexList;
 
 /// The largest number of parts.
 pub const PARTS_MAX: u32 = 256;

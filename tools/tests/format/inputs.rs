@@ -8,7 +8,7 @@ mod mutations;
 use format_shared::{KINDS, formatted};
 use mutations::{Draws, mutated};
 use std::path::Path;
-use topostream_formats::readers::Kind;
+use topostream_readers::Kind;
 
 const SEED: u64 = 12;
 

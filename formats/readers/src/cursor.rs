@@ -1,0 +1,271 @@
+//! Parses the columns of a line.
+
+use std::borrow::Cow;
+
+use topostream_formats::edge::WeightType;
+
+/// What a format expected at the position of an error.
+pub(super) type Expected = Cow<'static, str>;
+
+/// The expectation for an id in formats without narrower bounds.
+pub(super) const ID: &str = "a vertex id from 0 to 18446744073709551615";
+
+/// A position within a line whose columns are separated by blanks, tabs or commas.
+pub(super) struct Cursor<'a> {
+    rest: &'a [u8],
+}
+
+/// True for column separators except commas; includes the carriage return, so that lines may end in CR LF.
+#[inline(always)]
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\x0c')
+}
+
+impl<'a> Cursor<'a> {
+    /// The first column of `line`.
+    #[inline(always)]
+    pub(super) fn new(line: &'a [u8]) -> Self {
+        let mut cursor = Self { rest: line };
+        cursor.skip_blanks();
+        cursor
+    }
+
+    /// The next byte, which is not a blank; `None` at the end of the line.
+    #[inline(always)]
+    pub(super) fn first(&self) -> Option<u8> {
+        self.rest.first().copied()
+    }
+
+    /// True at the end of the line.
+    #[inline(always)]
+    pub(super) fn is_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The rest of the line.
+    #[inline(always)]
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// The next column as an unsigned 64-bit integer, if it is one.
+    #[inline(always)]
+    pub(super) fn number(&mut self) -> Option<u64> {
+        let (value, length) = digits(self.rest)?;
+        self.rest = &self.rest[length..];
+        (self.separator() || self.is_end()).then_some(value)
+    }
+
+    /// The next column as a vertex id: an integer without leading zeros.
+    #[inline(always)]
+    pub(super) fn id(&mut self) -> Option<u64> {
+        let is_padded = matches!(self.rest, [b'0', b'0'..=b'9', ..]);
+        self.number().filter(|_| !is_padded)
+    }
+
+    /// The next column.
+    #[inline(always)]
+    pub(super) fn word(&mut self) -> Option<&'a [u8]> {
+        let length = self.rest.iter().position(|&b| is_blank(b) || b == b',').unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        self.separator();
+        (!word.is_empty()).then_some(word)
+    }
+
+    /// The number of columns left.
+    pub(super) fn count(mut self) -> usize {
+        let mut count = 0;
+        while !self.is_end() {
+            self.word();
+            count += 1;
+        }
+        count
+    }
+
+    #[inline(always)]
+    fn skip_blanks(&mut self) {
+        while let [first, rest @ ..] = self.rest
+            && is_blank(*first)
+        {
+            self.rest = rest;
+        }
+    }
+
+    /// Skips blanks with at most one comma among them; true if there were any.
+    #[inline(always)]
+    fn separator(&mut self) -> bool {
+        let before = self.rest.len();
+        self.skip_blanks();
+        if let [b',', rest @ ..] = self.rest {
+            self.rest = rest;
+            self.skip_blanks();
+        }
+        self.rest.len() < before
+    }
+}
+
+/// The integer at the beginning of `bytes` and its number of digits; `None` without a digit or beyond 64 bits.
+#[inline(always)]
+fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0u64;
+    let mut length = 0;
+    while let Some(digit) = bytes.get(length).map(|byte| byte.wrapping_sub(b'0'))
+        && digit <= 9
+    {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        length += 1;
+    }
+    match length {
+        0 => None,
+        1..=19 => Some((value, length)),
+        _ => checked(&bytes[..length]).map(|value| (value, length)),
+    }
+}
+
+/// Parses a number that may overflow: leading zeros are allowed.
+#[cold]
+fn checked(digits: &[u8]) -> Option<u64> {
+    digits
+        .iter()
+        .try_fold(0u64, |value, byte| value.checked_mul(10).and_then(|value| value.checked_add(u64::from(byte - b'0'))))
+}
+
+/// All of `word` as an unsigned 64-bit integer.
+#[inline(always)]
+pub(super) fn integer(word: &[u8]) -> Option<u64> {
+    digits(word).filter(|&(_, length)| length == word.len()).map(|(value, _)| value)
+}
+
+/// The bits of a weight. Those of [`WeightType::F32`] are of an `f64`, to be narrowed: see [`narrow`](super::narrow).
+#[inline(always)]
+pub(super) fn weight(word: &[u8], of: WeightType) -> Result<u64, Expected> {
+    let bits = match of {
+        WeightType::U32 => integer(word).filter(|&value| value <= u32::MAX.into()),
+        WeightType::U64 => integer(word),
+        WeightType::F32 => number(word).filter(|&value| (value as f32).is_finite()).map(f64::to_bits),
+        WeightType::F64 => number(word).filter(|&value| value.is_finite() && is_exact(word, value)).map(f64::to_bits),
+    };
+    bits.ok_or_else(|| weight_fault(word, of))
+}
+
+/// All of `word` as a floating-point number.
+#[inline(always)]
+fn number(word: &[u8]) -> Option<f64> {
+    std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+/// Integers from here on are not all `f64`s.
+const EXACT_MAX: f64 = (1u64 << 53) as f64;
+
+/// Whether `value` is `word`, if that is an integer. Digits behind a point are rounded, as everywhere.
+#[inline(always)]
+fn is_exact(word: &[u8], value: f64) -> bool {
+    value.abs() < EXACT_MAX || is_exact_integer(word, value)
+}
+
+#[cold]
+fn is_exact_integer(word: &[u8], value: f64) -> bool {
+    let digits = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
+    match integer(digits) {
+        Some(whole) => value.abs() as u128 == whole.into(),
+        None => !digits.iter().all(u8::is_ascii_digit),
+    }
+}
+
+/// What is expected of a weight of this type, and what to do about others.
+#[cold]
+pub(super) fn weight_fault(word: &[u8], of: WeightType) -> Expected {
+    let Some(value) = number(word).filter(|value| value.is_finite()) else {
+        let what = match of {
+            WeightType::U32 => "an integer weight from 0 to 4294967295",
+            WeightType::U64 => "an integer weight from 0 to 18446744073709551615",
+            WeightType::F32 => "a weight that is a finite number of single precision",
+            WeightType::F64 => "a weight that is a finite number",
+        };
+        return format!("{what} (--weight-type ignore reads no weights, --columns 1,2,N those of column N)").into();
+    };
+    match of {
+        WeightType::U32 if word.iter().all(u8::is_ascii_digit) => WEIGHT_TOO_LARGE.into(),
+        WeightType::U32 => WEIGHT_NOT_WHOLE.into(),
+        WeightType::U64 => WEIGHT_NOT_LONG.into(),
+        WeightType::F32 => "a weight that is a finite number of single precision (--weight-type f64 takes larger \
+                            ones)"
+            .into(),
+        WeightType::F64 if value.abs() >= EXACT_MAX => WEIGHT_NOT_EXACT.into(),
+        WeightType::F64 => "a weight that is a finite number".into(),
+    }
+}
+
+/// The expectation for an integer weight that is too large. Advice that would round time stamps is no help.
+pub(super) const WEIGHT_TOO_LARGE: &str = "an integer weight from 0 to 4294967295 (--weight-type ignore leaves out a \
+                                           column that is no weight, such as a time stamp; --weight-type u64 keeps \
+                                           larger weights)";
+/// The expectation for an integer weight where another number was found.
+pub(super) const WEIGHT_NOT_WHOLE: &str = "an integer weight from 0 to 4294967295 (pass --weight-type f32 or f64 for \
+                                           other numbers, or ignore to read no weights)";
+/// The same for 64 bits.
+pub(super) const WEIGHT_NOT_LONG: &str = "an integer weight from 0 to 18446744073709551615 (pass --weight-type f64 for \
+                                          other numbers, or ignore to read no weights)";
+/// The expectation for an integer that double precision would round.
+pub(super) const WEIGHT_NOT_EXACT: &str = "a weight that double precision holds exactly (--weight-type u64 keeps \
+                                           integers up to 18446744073709551615)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_up_to_the_maximum() {
+        let max = u64::MAX.to_string();
+        assert_eq!(integer(max.as_bytes()), Some(u64::MAX));
+        assert_eq!(integer(b"18446744073709551616"), None);
+        assert_eq!(integer(b"99999999999999999999999"), None);
+        assert_eq!(integer(b"0000000000000000000000042"), Some(42));
+        for wrong in ["", "-1", "+1", "1.0", "1e3", "x", "1x", " 1"] {
+            assert_eq!(integer(wrong.as_bytes()), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn columns_by_blank_tab_and_comma() {
+        let mut cursor = Cursor::new(b" 1\t2 , 3,4 \r");
+        assert_eq!([(); 4].map(|()| cursor.number()), [Some(1), Some(2), Some(3), Some(4)]);
+        assert!(cursor.is_end());
+        assert_eq!(Cursor::new(b"1,,2").count(), 3);
+        assert_eq!(Cursor::new(b"1-2").number(), None);
+        assert_eq!(Cursor::new(b" \t\r").count(), 0);
+    }
+
+    #[test]
+    fn weights_of_all_types() {
+        assert_eq!(weight(b"4294967295", WeightType::U32), Ok(u32::MAX.into()));
+        assert_eq!(weight(b"-0.5", WeightType::F32), Ok((-0.5f64).to_bits()));
+        assert_eq!(weight(b"7", WeightType::F32), Ok(7f64.to_bits()));
+        assert_eq!(weight(b"18446744073709551615", WeightType::U64), Ok(u64::MAX));
+        assert_eq!(weight(b"1e300", WeightType::F64), Ok(1e300f64.to_bits()));
+        // 2^63 is a double, 2^53 + 1 is none, and beyond 64 bits nothing is known.
+        assert_eq!(weight(b"-9223372036854775808", WeightType::F64), Ok((-9223372036854775808f64).to_bits()));
+        for (wrong, of, advice) in [
+            ("1082008561000", WeightType::U32, "--weight-type ignore"),
+            ("1082008561000", WeightType::U32, "u64"),
+            ("0.5", WeightType::U32, "--weight-type f32"),
+            ("-1", WeightType::U32, "--weight-type f32"),
+            ("friend", WeightType::U32, "--weight-type ignore"),
+            ("-1", WeightType::U64, "--weight-type f64"),
+            ("18446744073709551616", WeightType::U64, "--weight-type f64"),
+            ("1e39", WeightType::F32, "--weight-type f64"),
+            ("nan", WeightType::F32, "finite"),
+            ("", WeightType::F32, "--columns"),
+            ("inf", WeightType::F64, "finite"),
+            ("1e400", WeightType::F64, "finite"),
+            ("9007199254740993", WeightType::F64, "--weight-type u64"),
+            ("-9007199254740993", WeightType::F64, "exactly"),
+            ("18446744073709551615", WeightType::F64, "--weight-type u64"),
+            ("36893488147419103232", WeightType::F64, "exactly"),
+        ] {
+            let found = weight(wrong.as_bytes(), of).unwrap_err();
+            assert!(found.contains(advice), "{wrong:?} as {of:?}: {found}");
+        }
+    }
+}

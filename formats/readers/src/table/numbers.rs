@@ -1,0 +1,151 @@
+//! Tables whose ids are integers, as edges.
+
+use super::rows::{Ids, RowBatch};
+use super::source::Table;
+use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, Rounding, SourceInfo};
+use topostream_formats::error::{Error, Result};
+
+/// The edges of a table with integers for ids.
+pub struct Numbers {
+    table: Table,
+    batches: Vec<RowBatch>,
+    /// The batch and the row to be passed on next.
+    next: (usize, usize),
+    /// The batch and the row of the chunk that was read last.
+    given: (usize, usize),
+}
+
+impl Numbers {
+    /// The edges of a table.
+    pub fn new(table: Table) -> Self {
+        Self { table, batches: Vec::new(), next: (0, 0), given: (0, 0) }
+    }
+}
+
+impl EdgeSource for Numbers {
+    fn info(&self) -> &SourceInfo {
+        self.table.info()
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
+        chunk.clear();
+        if self.next.0 == self.batches.len() {
+            self.table.read(&mut self.batches)?;
+            self.next = (0, 0);
+        }
+        self.given = self.next;
+        let Some(batch) = self.batches.get(self.next.0) else { return Ok(()) };
+        let Ids::Integers(pairs) = &batch.ids else {
+            return Err(Error::Invalid(format!("{}: ids are names, not integers", self.table.place())));
+        };
+        let from = self.next.1;
+        let to = pairs.len().min(from + CHUNK_EDGES);
+        let weight = |row: usize| batch.weights.get(row).copied().unwrap_or(0);
+        let edge = |row: usize| Edge { source: pairs[row][0], dest: pairs[row][1], weight: weight(row) };
+        chunk.extend((from..to).map(edge));
+        self.next = if to == pairs.len() { (self.next.0 + 1, 0) } else { (self.next.0, to) };
+        Ok(())
+    }
+
+    fn place(&self) -> String {
+        self.table.place()
+    }
+
+    fn place_of(&self, index: usize, _edge: &Edge) -> String {
+        match self.batches.get(self.given.0) {
+            Some(batch) => self.table.place_of(batch, self.given.1 + index),
+            None => self.place(),
+        }
+    }
+
+    fn rounding(&self) -> Rounding {
+        self.table.rounding()
+    }
+
+    fn is_read_once(&self) -> bool {
+        self.table.is_read_once()
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.table.bytes_read()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.table.memory_bytes()
+    }
+}
+
+/// Edges between the vertices of a table, whose ids are integers.
+pub struct WithVertices {
+    edges: Box<dyn EdgeSource>,
+    vertices: Option<Table>,
+}
+
+impl WithVertices {
+    /// Edges between the vertices whose ids are the sources of a table.
+    pub fn new(edges: Box<dyn EdgeSource>, vertices: Table) -> Self {
+        Self { edges, vertices: Some(vertices) }
+    }
+}
+
+impl EdgeSource for WithVertices {
+    fn info(&self) -> &SourceInfo {
+        self.edges.info()
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
+        self.edges.read(chunk)
+    }
+
+    fn declared_vertices(&mut self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
+        let Some(mut vertices) = self.vertices.take() else { return Ok(false) };
+        let (mut batches, mut ids) = (Vec::new(), Vec::new());
+        loop {
+            vertices.read(&mut batches)?;
+            if batches.is_empty() {
+                return Ok(true);
+            }
+            for batch in &batches {
+                let Ids::Integers(pairs) = &batch.ids else {
+                    let expected = "integers, as the ids of the edges";
+                    return Err(Error::file(vertices.place(), expected, vertices.id_type().plural()));
+                };
+                ids.clear();
+                ids.extend(pairs.iter().map(|pair| pair[0]));
+                take(&ids)?;
+            }
+        }
+    }
+
+    fn place(&self) -> String {
+        self.edges.place()
+    }
+
+    fn place_of(&self, index: usize, edge: &Edge) -> String {
+        self.edges.place_of(index, edge)
+    }
+
+    fn note(&self) -> Option<String> {
+        self.edges.note()
+    }
+
+    fn claimed_edges(&self) -> Option<u64> {
+        self.edges.claimed_edges()
+    }
+
+    fn rounding(&self) -> Rounding {
+        self.edges.rounding()
+    }
+
+    fn is_read_once(&self) -> bool {
+        self.edges.is_read_once()
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.edges.bytes_read()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.edges.memory_bytes() + self.vertices.as_ref().map_or(0, Table::memory_bytes)
+    }
+}

@@ -1,0 +1,342 @@
+//! A table in one file or several, as batches of rows.
+
+use std::fmt::Write as _;
+
+use super::super::archive::resolve;
+use super::super::headers::Header;
+use super::columns::{ColumnChoice, Columns, listed};
+use super::csv::{self, CsvRows, Layout};
+use super::graphml::{self, GraphMlRows};
+use super::rows::{RowBatch, Rows};
+use super::{InputFile, Kind, Options, TableOptions};
+use topostream_formats::edge::{IdSpace, Rounding, SourceInfo, WeightType};
+use topostream_formats::error::{Error, Result};
+use topostream_formats::names::IdType;
+
+/// What a file says about its rows before they are read.
+pub(super) struct TableHead {
+    /// The names of the columns, empty without a header.
+    pub names: Vec<String>,
+    pub columns: Columns,
+    pub id_type: IdType,
+    pub weight: Option<WeightType>,
+    /// The form of the file, for people.
+    pub notes: String,
+    /// How a CSV file is written.
+    pub layout: Option<Layout>,
+}
+
+/// What is read of a file's rows.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub columns: Columns,
+    pub id_type: IdType,
+    pub weight: Option<WeightType>,
+    /// What stands before the names of both columns: empty, unless their ids are apart.
+    pub prefixes: [Vec<u8>; 2],
+}
+
+/// What was taken of a table, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// The kind of the files.
+    pub kind: Kind,
+    /// Their number.
+    pub files: usize,
+    /// Their form, the columns read and those not read, and the type of ids.
+    pub text: String,
+    /// The number of edges that a comment states, if it does.
+    pub claimed: Option<u64>,
+}
+
+/// A table whose rows are edges.
+pub struct Table {
+    files: Vec<InputFile>,
+    heads: Vec<TableHead>,
+    kind: Kind,
+    id_type: IdType,
+    prefixes: [Vec<u8>; 2],
+    memory_bytes: u64,
+    /// The file that is being read, and the next one.
+    current: Option<Box<dyn Rows>>,
+    next: usize,
+    /// The bytes of the files before it.
+    done_bytes: u64,
+    info: SourceInfo,
+    taken: Taken,
+    rounding: Rounding,
+}
+
+impl Table {
+    /// Opens the files of a table, and chooses their columns.
+    ///
+    /// # Errors
+    /// If a file is not of the kind, a column is missing, or their ids are of several types.
+    pub fn open(files: &[InputFile], kind: Kind, options: &Options, table: &TableOptions) -> Result<Self> {
+        let head = |file: &InputFile| match kind {
+            #[cfg(feature = "parquet")]
+            Kind::Parquet => super::parquet::head(file, table, options.weights),
+            #[cfg(feature = "parquet")]
+            Kind::Arrow => super::arrow::head(file, table, options.weights),
+            Kind::Csv => csv::head(file, table, options.weights),
+            Kind::GraphMl => graphml::head(file, table, options.weights),
+            _ => Err(Error::Invalid(format!("{}: {kind} is no kind of table", file.path().display()))),
+        };
+        let heads = files.iter().map(head).collect::<Result<Vec<_>>>()?;
+        let first = &heads[0];
+        let mut id_type = first.id_type;
+        for (file, head) in files.iter().zip(&heads) {
+            if kind == Kind::Csv {
+                id_type = if head.id_type == IdType::Integer { id_type } else { head.id_type };
+            } else if head.id_type != first.id_type && !table.names {
+                let expected = format!("ids that are {}, as in {}", first.id_type.plural(), files[0].path().display());
+                return Err(Error::file(file.path(), expected, head.id_type.plural()));
+            }
+        }
+        if id_type == IdType::Integer && (table.names || table.bipartite)
+            || heads.iter().any(|head| head.id_type != id_type)
+        {
+            id_type = if id_type == IdType::Integer || table.names { IdType::String } else { id_type };
+        }
+        if table.bipartite && id_type != IdType::String {
+            let found = format!("ids that are {}", id_type.plural());
+            return Err(Error::file(files[0].path(), "ids that are strings or integers for --bipartite", found));
+        }
+        let weights = common_weights(files, &heads)?;
+        let prefixes = if table.bipartite { sides(first) } else { Default::default() };
+        let bytes = files.iter().map(InputFile::bytes).sum::<Result<Option<u64>>>()?;
+        let name = |file: &InputFile| file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+        let info = SourceInfo {
+            name: name(&files[0]) + &more,
+            ids: IdSpace::Named,
+            mirror: false,
+            directed: true,
+            weights,
+            edges: None,
+            bytes,
+        };
+        let taken = taken(kind, files.len(), first, id_type, weights, table.bipartite.then_some(&prefixes));
+        let mut table = Self {
+            files: files.to_vec(),
+            heads,
+            kind,
+            id_type,
+            prefixes,
+            memory_bytes: options.memory_bytes,
+            current: None,
+            next: 0,
+            done_bytes: 0,
+            info,
+            rounding: Rounding::default(),
+            taken,
+        };
+        if id_type != IdType::Integer {
+            // Names are read twice, but a pipe only once.
+            files.iter().try_for_each(InputFile::make_seekable)?;
+        }
+        table.current = Some(table.open_next()?);
+        Ok(table)
+    }
+
+    /// Opens a table of vertices: the ids in one of its columns are its sources, and its dests.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_vertices(file: &InputFile, options: &Options, table: &TableOptions) -> Result<Self> {
+        let file = &resolve(file)?;
+        let kind = options.kind.map_or_else(|| super::super::recognise::of_file(file), Ok);
+        let kind = match kind {
+            Ok(kind) if kind.is_table() && kind != Kind::GraphMl => kind,
+            Ok(Kind::Text) | Err(Error::File { .. }) => Kind::Csv,
+            Ok(kind) => return Err(Error::file(file.path(), "a table of vertices", format!("the kind {kind}"))),
+            Err(error) => return Err(error),
+        };
+        let table = TableOptions { columns: ColumnChoice::of_vertices(), bipartite: false, ..table.clone() };
+        Self::open(std::slice::from_ref(file), kind, options, &table)
+    }
+
+    /// Opens the rows of the next file.
+    fn open_next(&mut self) -> Result<Box<dyn Rows>> {
+        let (file, head) = (&self.files[self.next], &self.heads[self.next]);
+        self.next += 1;
+        let plan = Plan {
+            columns: head.columns,
+            id_type: self.id_type,
+            weight: self.info.weights,
+            prefixes: self.prefixes.clone(),
+        };
+        Ok(match head.layout.clone() {
+            Some(layout) => Box::new(CsvRows::open(file, layout, plan, self.memory_bytes)?),
+            None if self.kind == Kind::GraphMl => {
+                let weight = head.names.get(2).cloned();
+                Box::new(GraphMlRows::open(file, weight, plan, self.memory_bytes)?)
+            }
+            #[cfg(feature = "parquet")]
+            None if self.kind == Kind::Parquet => {
+                Box::new(super::parquet::ParquetRows::open(file, plan, self.memory_bytes)?)
+            }
+            #[cfg(feature = "parquet")]
+            None => Box::new(super::arrow::ArrowRows::open(file, plan, self.memory_bytes)?),
+            #[cfg(not(feature = "parquet"))]
+            None => unreachable!("other kinds have been refused"),
+        })
+    }
+
+    /// Replaces `batches` with the next rows, in order; none at the end.
+    ///
+    /// # Errors
+    /// Defects of the files, with line or row.
+    pub fn read(&mut self, batches: &mut Vec<RowBatch>) -> Result<()> {
+        loop {
+            batches.clear();
+            let Some(rows) = &mut self.current else { return Ok(()) };
+            rows.read(batches)?;
+            if !batches.is_empty() {
+                if self.info.weights == Some(WeightType::F32) {
+                    let weights = batches.iter_mut().flat_map(|batch| &mut batch.weights);
+                    weights.for_each(|weight| *weight = self.rounding.narrow(*weight));
+                }
+                return Ok(());
+            }
+            self.done_bytes += rows.consumed_bytes();
+            self.current = None;
+            if self.next < self.files.len() {
+                self.current = Some(self.open_next()?);
+            }
+        }
+    }
+
+    /// Takes the direction that a header states.
+    pub(super) fn follow(&mut self, header: &Header, note: Option<String>) {
+        let ids = self.info.ids;
+        header.apply(&mut self.info);
+        (self.info.ids, self.info.edges) = (ids, None);
+        let header_text = Some(header.text().to_owned()).filter(|_| !header.is_empty());
+        for text in [header_text, note].into_iter().flatten() {
+            self.taken.text = format!("{text}; {}", self.taken.text);
+        }
+        self.taken.claimed = header.claimed();
+    }
+
+    /// Takes the direction of a graph whose edges are each listed once.
+    pub(super) fn direct(&mut self, is_undirected: bool, as_listed: bool) {
+        let text = match is_undirected {
+            true if as_listed => "undirected, and its edges are read as they are listed (--directed, --symmetrize)",
+            true => "undirected, each edge listed once (--directed reads the edges as they are)",
+            false => "directed",
+        };
+        if is_undirected && !as_listed {
+            (self.info.directed, self.info.mirror) = (false, true);
+        }
+        self.taken.text = format!("{text}; {}", self.taken.text);
+    }
+
+    /// What narrowing the weights that were read has rounded.
+    pub fn rounding(&self) -> Rounding {
+        self.rounding
+    }
+
+    /// What is known about the graph.
+    pub fn info(&self) -> &SourceInfo {
+        &self.info
+    }
+
+    /// The type of its ids.
+    pub fn id_type(&self) -> IdType {
+        self.id_type
+    }
+
+    /// What was taken of the files.
+    pub fn taken(&self) -> &Taken {
+        &self.taken
+    }
+
+    /// The number of bytes of the files read so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.done_bytes + self.current.as_ref().map_or(0, |rows| rows.consumed_bytes())
+    }
+
+    /// Maximum main memory, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.current.as_ref().map_or(0, |rows| rows.memory_bytes())
+    }
+
+    /// The input in messages: the file that is being read.
+    pub fn place(&self) -> String {
+        self.files[self.next.max(1) - 1].path().display().to_string()
+    }
+
+    /// The location of a row of a batch that was read last.
+    pub fn place_of(&self, batch: &RowBatch, row: usize) -> String {
+        let group = batch.start.group.map_or(String::new(), |group| format!("row group {group}, "));
+        format!("{}: {group}row {}", self.place(), batch.start.row + row as u64 + 1)
+    }
+
+    /// Whether a file is a pipe.
+    pub fn is_read_once(&self) -> bool {
+        self.files.iter().any(|file| file.is_pipe().unwrap_or(false))
+    }
+}
+
+/// The type of the weights of all files: they all have some, or none has.
+fn common_weights(files: &[InputFile], heads: &[TableHead]) -> Result<Option<WeightType>> {
+    let first = &heads[0];
+    let is = |head: &TableHead| if head.weight.is_some() { "a column of weights" } else { "no weights" };
+    if let Some(place) = heads.iter().position(|head| head.weight.is_some() != first.weight.is_some()) {
+        let expected = format!("{}, as in {}", is(first), files[0].path().display());
+        return Err(Error::file(files[place].path(), expected, is(&heads[place])));
+    }
+    // Single precision if some are integers and some are not.
+    Ok(heads.iter().filter_map(|head| head.weight).reduce(|a, b| if a == b { a } else { WeightType::F32 }))
+}
+
+/// The prefixes of the ids of both columns.
+fn sides(head: &TableHead) -> [Vec<u8>; 2] {
+    let name = |place: usize, side: &str| match &head.names[place] {
+        name if name.is_empty() => format!("{side}:"),
+        name => format!("{name}:"),
+    };
+    [name(head.columns.source, "source").into_bytes(), name(head.columns.dest, "dest").into_bytes()]
+}
+
+fn taken(
+    kind: Kind,
+    files: usize,
+    head: &TableHead,
+    id_type: IdType,
+    weights: Option<WeightType>,
+    sides: Option<&[Vec<u8>; 2]>,
+) -> Taken {
+    let column = |place: usize| match &head.names[place] {
+        name if name.is_empty() => format!("column {}", place + 1),
+        name => format!("`{name}`"),
+    };
+    let Columns { source, dest, weight } = head.columns;
+    let mut text = match source == dest {
+        true => format!("ids in {}", column(source)),
+        false => format!("source {}, dest {}", column(source), column(dest)),
+    };
+    match (weight, weights) {
+        _ if source == dest => Ok(()),
+        (Some(place), Some(of)) => write!(text, ", weight {} ({})", column(place), of.name()),
+        (None, Some(_)) => write!(text, ", weights in braces"),
+        _ => write!(text, ", no weights"),
+    }
+    .ok();
+    let unused = |&place: &usize| ![Some(source), Some(dest), weight].contains(&Some(place));
+    let unused: Vec<usize> = (0..head.names.len()).filter(unused).collect();
+    let names: Vec<String> = unused.iter().map(|&place| head.names[place].clone()).collect();
+    match names.iter().any(|name| !name.is_empty()) {
+        true => write!(text, "; not used: {}", listed(&names)).ok(),
+        false if !unused.is_empty() => write!(text, "; {} columns not used", unused.len()).ok(),
+        false => None,
+    };
+    write!(text, "; ids are {}", id_type.plural()).ok();
+    if let Some([source, dest]) = sides {
+        let text_of = |side: &Vec<u8>| String::from_utf8_lossy(side).into_owned();
+        write!(text, ", apart: `{}…` and `{}…`", text_of(source), text_of(dest)).ok();
+    }
+    let notes = if head.notes.is_empty() { String::new() } else { format!("{}; ", head.notes) };
+    Taken { kind, files, text: notes + &text, claimed: None }
+}
