@@ -22,6 +22,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "src/cli/end.rs",
     "src/cli/export/lists.rs",
     "src/cli/memory.rs",
+    "src/cli/start.rs",
     "src/device/gpu/adapter/import.rs",
     "src/device/gpu/adapter/pipeline_cache.rs",
     "src/device/gpu/adapter/transfer.rs",

@@ -36,6 +36,7 @@ pub mod patience;
 pub mod random;
 pub mod shard;
 pub mod store;
+pub mod text;
 pub mod threads;
 pub mod values;
 pub mod weights;

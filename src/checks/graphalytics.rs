@@ -15,6 +15,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use topostream_readers::VertexValues;
+use topostream_formats::text::plural;
 use topostream_formats::{Error as FileError, OriginalIds, Store, VertexId};
 use topostream_readers::VertexValues;
 
@@ -318,8 +320,8 @@ impl Lines<'_> {
         let missing = (0..vertices).map(|place| self.places.vertex(place)).find(|&vertex| !self.seen.contains(vertex));
         let Some(missing) = missing else { return Ok(Comparison { vertices, ..comparison }) };
         let missing = self.places.ids.original(VertexId(missing));
-        let expected = format!("a line for each of the graph's {vertices} vertices");
-        let found = format!("{} lines, and none for vertex {missing}", self.count);
+        let expected = format!("a line for each of the graph's {vertices} {}", plural(vertices, "vertex"));
+        let found = format!("{} {}, and none for vertex {missing}", self.count, plural(self.count, "line"));
         Err(FileError::file(self.values.path(), expected, found).into())
     }
 }

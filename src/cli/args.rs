@@ -67,13 +67,13 @@ pub struct StoreArgs {
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// The size of a page: a power of two from 64KiB to 64MiB [default: 1MiB]
-    #[arg(long, value_parser = page_size, value_name = "SIZE")]
+    #[arg(long, value_parser = page_size, value_name = "SIZE", hide_short_help = true)]
     page_size: Option<u32>,
     /// Encoding of neighbours
-    #[arg(long, default_value = "packed", value_name = "ENCODING")]
+    #[arg(long, default_value = "packed", value_name = "ENCODING", hide_short_help = true)]
     encoding: EncodingName,
     /// With `--encoding record-id`: bytes of page ids, and of slot numbers [default: 2,2]
-    #[arg(long, value_name = "P,Q", value_parser = widths)]
+    #[arg(long, value_name = "P,Q", value_parser = widths, hide_short_help = true)]
     id_widths: Option<(u8, u8)>,
     /// Store in-lists too: pull PageRank and bottom-up BFS read them
     #[arg(long)]
@@ -92,10 +92,11 @@ pub struct StoreArgs {
     order: OrderName,
     /// Number vertices in the order of a file: original ids, one a line, or raw little-endian ids (.u32, .u64).
     /// Vertices that it does not list follow, by original id
-    #[arg(long, value_name = "FILE", conflicts_with = "order")]
+    #[arg(long, value_name = "FILE", conflicts_with = "order", hide_short_help = true)]
     order_file: Option<PathBuf>,
     /// Group out-lists by destination range, one partition per device: 1 to 256
     #[arg(
+        hide_short_help = true,
         long,
         default_value_t = 1,
         value_name = "K",
@@ -103,24 +104,24 @@ pub struct StoreArgs {
     )]
     shards: u32,
     /// With `--shards`: what they have equal shares of
-    #[arg(long, default_value = "both", value_name = "FIGURE")]
+    #[arg(long, default_value = "both", value_name = "FIGURE", hide_short_help = true)]
     balance: BalanceName,
     /// With `--shards`: a weight for each, where machines or devices differ, such as 1,1,2 [default: equal]
-    #[arg(long, value_name = "WEIGHTS", value_delimiter = ',')]
+    #[arg(long, value_name = "WEIGHTS", value_delimiter = ',', hide_short_help = true)]
     shard_weights: Vec<f64>,
     /// With `--shards`: make only this part of the store, from 0, for a machine of a cluster
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", hide_short_help = true)]
     part: Option<u32>,
     /// Note for each vertex which of 32 ranges its edges lead to, in 4 bytes: devices and machines that share a run
     /// then send each other only the values that they read
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     mirrors: bool,
     /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all
     /// below it)
-    #[arg(long, default_value = "auto", value_parser = ids, value_name = "RULE")]
+    #[arg(long, default_value = "auto", value_parser = ids, value_name = "RULE", hide_short_help = true)]
     ids: IdPolicy,
     /// Another directory to stripe pages over, best on another SSD; may be repeated
-    #[arg(long = "stripe", value_name = "DIR")]
+    #[arg(long = "stripe", value_name = "DIR", hide_short_help = true)]
     stripes: Vec<PathBuf>,
     /// Where temporary files go [default: the store's own directory]
     #[arg(long, value_name = "DIR")]
@@ -278,47 +279,60 @@ pub struct ResourceArgs {
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// Page buffer, as a part of it [default: memory that the algorithm does not need, at most the whole graph]
-    #[arg(long, value_parser = size, value_name = "SIZE")]
+    #[arg(long, value_parser = size, value_name = "SIZE", hide_short_help = true)]
     buffer: Option<u64>,
     /// Worker threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// How pages are read
-    #[arg(long, default_value = "auto", value_name = "FETCHER")]
+    #[arg(long, default_value = "auto", value_name = "FETCHER", hide_short_help = true)]
     fetcher: FetcherName,
     /// Read whole pages, also where reading parts of them is predicted to be faster
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     whole_pages: bool,
     /// Devices: auto (a GPU if there is one), cpu, gpu, all (every GPU), or an adapter by number or name (see
     /// `topostream devices`); may be repeated or separated by commas, and several share the run
     #[arg(long = "device", default_value = "auto", value_name = "DEVICE", value_delimiter = ',')]
     devices: Vec<DeviceChoice>,
     /// How several devices share a run: replicate (performance), shard (scalability), auto
-    #[arg(long, default_value = "auto", value_name = "STRATEGY", help_heading = "Several devices")]
+    #[arg(
+        long,
+        default_value = "auto",
+        value_name = "STRATEGY",
+        help_heading = "Several devices",
+        hide_short_help = true
+    )]
     strategy: Strategy,
     /// Which pages go to which device: modulo, contiguous, auto
-    #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "Several devices")]
+    #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "Several devices", hide_short_help = true)]
     assignment: Assignment,
     /// The share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks, for the
     /// devices of all ranks in order [default: by measured rates, or equal]
-    #[arg(long, value_delimiter = ',', value_parser = share, value_name = "S,S", help_heading = "Several devices")]
+    #[arg(long, value_delimiter = ',', value_parser = share, value_name = "S,S", help_heading = "Several devices", hide_short_help = true)]
     shares: Vec<f64>,
     /// Which values devices send each other in PageRank and its like: all, linked (of vertices with out-edges),
     /// mirrored (to each device, those that its lists read; needs `topostream mirrors`, otherwise as linked)
-    #[arg(long, default_value = "mirrored", value_name = "VALUES", help_heading = "Several devices")]
+    #[arg(
+        long,
+        default_value = "mirrored",
+        value_name = "VALUES",
+        help_heading = "Several devices",
+        hide_short_help = true
+    )]
     exchange: Exchanged,
     /// GPU memory of a run, as a hard limit [default: nine tenths of the adapter's memory]
-    #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU")]
+    #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU", hide_short_help = true)]
     device_memory: Option<u64>,
     /// Page cache, as a part of it; 0 for none [default: memory that the algorithm does not need, at most the whole
     /// graph]
-    #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU")]
+    #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU", hide_short_help = true)]
     device_cache: Option<u64>,
     /// How the work of a batch is distributed over threads: auto, vertex, warp:2 to warp:32, hybrid, segments
-    #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "GPU")]
+    #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "GPU", hide_short_help = true)]
     distribution: Distribution,
     /// Maximum number of pages in one launch
     #[arg(
+        hide_short_help = true,
         long,
         default_value_t = BATCH_PAGES_DEFAULT,
         value_name = "PAGES",
@@ -327,10 +341,10 @@ pub struct ResourceArgs {
     )]
     batch_pages: u32,
     /// How pages that are not in its cache reach the GPU
-    #[arg(long, default_value = "auto", value_name = "WAY", help_heading = "GPU")]
+    #[arg(long, default_value = "auto", value_name = "WAY", help_heading = "GPU", hide_short_help = true)]
     transfer: TransferName,
     /// Disable a fast path; may be repeated: results are the same
-    #[arg(long, value_name = "PATH", help_heading = "GPU")]
+    #[arg(long, value_name = "PATH", help_heading = "GPU", hide_short_help = true)]
     without: Vec<FastPathName>,
 }
 

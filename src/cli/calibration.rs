@@ -1,9 +1,8 @@
 //! The file with the rates of this machine.
 
-use super::Failure;
+use super::{Failure, tell};
 use crate::predict::Rates;
 use etcetera::BaseStrategy;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,7 +31,7 @@ pub fn for_run(asked: Option<&Path>) -> Result<Option<Arc<Rates>>, Failure> {
     match Rates::read(&path) {
         Ok(rates) => Ok(Some(Arc::new(rates))),
         Err(error) => {
-            writeln!(std::io::stderr(), "continuing without predictions: {error}").ok();
+            tell(&format!("continuing without predictions: {error}"));
             Ok(None)
         }
     }

@@ -54,9 +54,9 @@ impl Checking {
         let started = Instant::now();
         let checked = (self.check)(run, self.source, store, &self.options)?;
         Ok(format!(
-            "validated by Graph500's rules: {} vertices reached, {} edges, {} read in {:.2} s\n",
-            tables::count(checked.reached),
-            tables::count(checked.edges),
+            "validated by Graph500's rules: {} reached, {}, {} read in {:.2} s\n",
+            tables::counted(checked.reached, "vertex"),
+            tables::counted(checked.edges, "edge"),
             tables::bytes(checked.bytes),
             started.elapsed().as_secs_f64()
         ))

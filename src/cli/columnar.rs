@@ -25,10 +25,18 @@ use std::sync::Arc;
 use topostream_formats::{OriginalIds, VertexId};
 use topostream_readers::IdType;
 
-/// Rows of a row group.
+/// The maximum number of rows of a row group.
 const GROUP_ROWS: usize = 1 << 20;
+/// The size of a row group's encoded columns in memory from which on it is written, in bytes.
+const GROUP_BYTES: usize = 8 << 20;
 /// Rows that are made at a time: the memory of a batch, beside that of a row group's encoded columns.
 const BATCH_ROWS: u64 = 1 << 16;
+/// Bytes of names, by their mean length, that a batch has at most.
+const BATCH_NAME_BYTES: u64 = 2 << 20;
+/// Main memory for writing Parquet: a row group, the batch that ends it, and what is compressed, in bytes.
+pub const PARQUET_BYTES: u64 = 20 << 20;
+/// Main memory for writing Arrow: a batch, and the same as it is written, in bytes.
+pub const ARROW_BYTES: u64 = 10 << 20;
 /// The column of ids.
 const VERTEX: &str = "vertex";
 /// Columns whose values all differ, or nearly.
@@ -41,7 +49,10 @@ impl Columns<'_> {
         let properties = parquet_properties(&schema, self.metadata.to_vec());
         let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties));
         let mut writer = writer.map_err(of_parquet)?;
-        self.each_batch(&schema, |batch| writer.write(&batch).map_err(of_parquet))?;
+        self.each_batch(&schema, |batch| {
+            writer.write(&batch).map_err(of_parquet)?;
+            if writer.memory_size() < GROUP_BYTES { Ok(()) } else { writer.flush().map_err(of_parquet) }
+        })?;
         writer.close().map(drop).map_err(of_parquet)
     }
 
@@ -69,7 +80,13 @@ impl Columns<'_> {
     }
 
     fn each_batch(&self, schema: &Arc<Schema>, mut write: impl FnMut(RecordBatch) -> io::Result<()>) -> io::Result<()> {
-        self.batches(BATCH_ROWS).try_for_each(|rows| write(self.batch(schema, rows)?))
+        self.batches(self.batch_rows()).try_for_each(|rows| write(self.batch(schema, rows)?))
+    }
+
+    /// Rows of a batch: fewer if names are long.
+    fn batch_rows(&self) -> u64 {
+        let mean = self.ids.names().map_or(1, |names| names.bytes() / self.vertices.max(1));
+        (BATCH_NAME_BYTES / mean.max(1)).clamp(256, BATCH_ROWS)
     }
 
     /// Some rows, with the columns of [`schema`](Self::schema).

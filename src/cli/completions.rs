@@ -4,6 +4,7 @@ use super::{Failure, Outcome, print};
 use clap::{Args, Command};
 use clap_complete::Shell;
 use std::path::{Path, PathBuf};
+use topostream_formats::durable::TemporaryFolder;
 
 /// Print a completion script for a shell.
 #[derive(Args)]
@@ -48,12 +49,26 @@ impl Man {
             rendered.map_err(|error| Failure::Other(format!("man page: {error}")))?;
             return print(&String::from_utf8_lossy(&page));
         };
+        let is_new = !folder.exists();
         let pages = write(program, &folder);
+        if pages.is_err() && is_new {
+            // Without its contents, which are not of this program.
+            std::fs::remove_dir(&folder).ok();
+        }
         pages.map_err(|error| Failure::Other(format!("{}: write man pages: {error}", folder.display())))
     }
 }
 
+/// Writes all pages to a folder inside, and then moves them: a disk that is full leaves none.
 fn write(program: Command, folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    clap_mangen::generate_to(program, folder)
+    let unfinished = TemporaryFolder::create(folder, "man")?;
+    clap_mangen::generate_to(program, unfinished.path())?;
+    for page in std::fs::read_dir(unfinished.path())? {
+        let page = page?;
+        if page.path().extension().is_some_and(|extension| extension == "1") {
+            std::fs::rename(page.path(), folder.join(page.file_name()))?;
+        }
+    }
+    Ok(())
 }

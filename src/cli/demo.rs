@@ -66,10 +66,10 @@ impl Demo {
 
         let edges = engine.store().edges();
         print(&format!(
-            "R-MAT graph of scale {}: {} vertices, {} edges, {} on disk; page buffer {}\n",
+            "R-MAT graph of scale {}: {}, {}, {} on disk; page buffer {}\n",
             self.scale,
-            tables::count(engine.store().vertices()),
-            tables::count(edges),
+            tables::counted(engine.store().vertices(), "vertex"),
+            tables::counted(edges, "edge"),
             tables::bytes(engine.store().disk_bytes()),
             tables::bytes(ranks.report.buffer_bytes),
         ))?;
@@ -81,7 +81,14 @@ impl Demo {
                 &ranks.report,
                 format!("largest relative error {worst:.1e} against memory"),
             ),
-            run_row("BFS", &levels.report, format!("{wrong_levels} levels differ from memory")),
+            run_row(
+                "BFS",
+                &levels.report,
+                match wrong_levels {
+                    1 => "1 level differs from memory".into(),
+                    levels => format!("{levels} levels differ from memory"),
+                },
+            ),
         ];
         print(&tables::table(&["", "time s", "M edges/s", "read", "outcome"], rows))?;
         if worst <= 1e-4 && wrong_levels == 0 {

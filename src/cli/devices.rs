@@ -132,7 +132,7 @@ impl Cpu {
 
     /// The CPU device, as a row of a table with `columns` columns.
     fn row(&self, columns: usize) -> Vec<String> {
-        let threads = format!("{} threads", self.threads);
+        let threads = tables::counted(self.threads as u64, "thread");
         let mut row = vec!["cpu".into(), threads, "processor".into()];
         row.resize(columns.max(3), String::new());
         row

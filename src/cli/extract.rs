@@ -1,7 +1,7 @@
 //! `topostream extract`: a part of a graph becomes a store or an edge list.
 
 use super::args::StoreArgs;
-use super::export::{Export, ExportFormat};
+use super::export::{Export, ExportFormat, check_file_name, check_store_name};
 use super::format::report;
 use super::generate::write_edges;
 use super::progress::Bars;
@@ -110,9 +110,13 @@ const BASE_BYTES: u64 = 32 << 20;
 impl Extract {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let options = self.layout.options(true)?;
+        // Before the search, which may take long.
         if let Some(path) = &self.new_store {
-            // Before the search, which may take long.
+            check_store_name(path)?;
             StoreWriter::check(path, &options.layout)?;
+        }
+        if let Some(path) = self.output.as_ref().filter(|_| self.output_format.is_none()) {
+            check_file_name(path)?;
         }
         let store = opening::open(&self.store)?;
         // How many vertices there will be is not known: one at least. Where that is too much already, all would do.
@@ -253,7 +257,10 @@ pub fn building_bytes(
     let ids = store.ids()?;
     let last = store.vertices().checked_sub(1).filter(|_| ids.is_ascending());
     let largest = last.map_or(u64::MAX, |last| ids.original(VertexId(last as u32)));
-    Ok(needed_bytes(&info(store, weights), reading, vertices, largest, options))
+    // Those of all vertices are known; an undirected edge is listed at both ends.
+    let listed = if store.manifest().directed { store.edges() } else { store.edges() / 2 };
+    let edges = (vertices == store.vertices()).then_some(listed);
+    Ok(needed_bytes(&SourceInfo { edges, ..info(store, weights) }, reading, vertices, largest, options))
 }
 
 /// What is known about a subgraph before it is extracted.

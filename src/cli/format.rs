@@ -1,6 +1,7 @@
 //! `topostream format`: makes a store from an edge list.
 
 use super::args::StoreArgs;
+use super::export::check_store_name;
 use super::inputs::InputArgs;
 use super::progress::Bars;
 use super::{Failure, Outcome, say, tables};
@@ -126,6 +127,7 @@ impl Format {
 
     fn format(&self, files: &[InputFile], options: &FormatOptions, cancel: &Cancel) -> Outcome {
         // Before the input is read, which may take long.
+        check_store_name(&self.store)?;
         StoreWriter::check(&self.store, &options.layout)?;
         let (reading, table) = (self.reading(options), self.input.table());
         let (first, taken) = match open_inputs(files, &reading, &table)? {

@@ -1,6 +1,7 @@
 //! `topostream generate`: random graphs, straight into a store or as an edge list.
 
 use super::args::StoreArgs;
+use super::export::check_store_name;
 use super::format::format_with_report;
 use super::progress::Bars;
 use super::{Failure, Outcome, say, tables};
@@ -145,7 +146,10 @@ impl Generate {
 
 fn write(to: &OutputArgs, open: &mut dyn FnMut() -> Result<Box<dyn EdgeSource>>, cancel: &Cancel) -> Outcome {
     match (&to.store, &to.edges_file) {
-        (Some(store), _) => format_with_report(open, store, &to.layout.options(true)?, cancel),
+        (Some(store), _) => {
+            check_store_name(store)?;
+            format_with_report(open, store, &to.layout.options(true)?, cancel)
+        }
         (None, Some(file)) => say(&write_edges(file, &mut *open()?, cancel)?),
         (None, None) => Err(Failure::Other("either --store or --edges-file is needed".into())),
     }
@@ -174,5 +178,5 @@ pub fn write_edges(path: &Path, source: &mut dyn EdgeSource, cancel: &Cancel) ->
     let edges = writer.edges();
     let bytes = writer.finish()?;
     drop(bars);
-    Ok(format!("{}: {} edges, {}\n", path.display(), tables::count(edges), tables::bytes(bytes)))
+    Ok(format!("{}: {}, {}\n", path.display(), tables::counted(edges, "edge"), tables::bytes(bytes)))
 }

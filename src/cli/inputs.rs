@@ -36,10 +36,10 @@ pub struct InputArgs {
     separator: Option<Separator>,
     /// Whether double quotes enclose cells: double (line breaks within are allowed), or none (quotes are characters)
     /// [default: recognised]
-    #[arg(long, default_value = "auto", hide_default_value = true, value_name = "QUOTES")]
+    #[arg(long, default_value = "auto", hide_default_value = true, value_name = "QUOTES", hide_short_help = true)]
     quotes: QuotesOption,
     /// The character that begins comments, or none [default: # and %, unless such lines look like rows]
-    #[arg(long, default_value = "auto", hide_default_value = true, value_name = "CHARACTER")]
+    #[arg(long, default_value = "auto", hide_default_value = true, value_name = "CHARACTER", hide_short_help = true)]
     comment: CommentsOption,
     /// The first row is the names of the columns [default: recognised]
     #[arg(long, conflicts_with = "no_header")]

@@ -85,9 +85,9 @@ pub fn describe(machines: &Machines, assumed: &Assumed, work: &Workload) -> Stri
     }
     if assumed.graph.is_some() {
         text += &format!(
-            "graph: {} vertices, {} edges, {:.2} bytes of pages an edge, in place of the store's\n",
-            tables::count(work.vertices),
-            tables::count(work.edges),
+            "graph: {}, {}, {:.2} bytes of pages an edge, in place of the store's\n",
+            tables::counted(work.vertices, "vertex"),
+            tables::counted(work.edges, "edge"),
             work.pages * work.page_bytes / work.edges as f64
         );
     }

@@ -36,7 +36,9 @@ mod run_report;
 #[cfg(feature = "gpu")]
 mod shader;
 mod split;
+mod start;
 mod tables;
+mod tips;
 mod validate;
 mod verbosity;
 mod verify;
@@ -58,6 +60,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use topostream_formats::Error as StoreError;
 use topostream_formats::durable::{self, TemporaryFolder};
+use topostream_formats::text::printable;
 use topostream_tools::progress::Cancel;
 
 /// SSD-backed graph engine: format a graph once, then run algorithms from disk in bounded memory.
@@ -189,9 +192,9 @@ impl Failure {
         }
     }
 
-    /// The error, with a hint in lines of their own if there is one.
+    /// The error, with a hint in lines of their own if there is one. Text of others that it quotes is safe to print.
     pub fn text(&self) -> String {
-        let mut text = self.to_string();
+        let mut text = printable(&self.to_string()).into_owned();
         if let Some(bytes) = self.sufficient_budget() {
             text += &format!("\nhint: at least {}MiB are needed", bytes.div_ceil(1 << 20));
             text += &memory::origin().map_or(String::new(), |origin| format!("\nhint: {origin}"));
@@ -212,8 +215,7 @@ impl Failure {
     fn report(&self) -> u8 {
         let text =
             if self.is_interrupt() { "interrupted: stopped cleanly" } else { &format!("error: {}", self.text()) };
-        // A closed stderr is no reason to panic.
-        writeln!(std::io::stderr(), "{text}").ok();
+        tell(text);
         self.code()
     }
 }
@@ -240,8 +242,9 @@ fn quieten_guarded_panics() {
 pub fn main() -> ExitCode {
     #[cfg(feature = "gpu")]
     quieten_guarded_panics();
-    let cli = Cli::parse_from(args::with_ids_joined(std::env::args_os()));
-    memory::settle_allocator();
+    start::prepare();
+    let words = args::with_ids_joined(std::env::args_os());
+    let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| tips::explain(error, &Cli::command(), &words).exit());
     let cancel = Cancel::default();
     listen(&cancel);
     cli.opening.keep();
@@ -318,8 +321,54 @@ fn say(text: &str) -> Outcome {
     if verbosity::is_quiet() { Ok(()) } else { print(text) }
 }
 
+/// Prints JSON, some lines at a time: a whole text may need more memory than there is.
+fn print_json(value: &impl serde::Serialize) -> Outcome {
+    let mut lines = Lines::default();
+    let written = serde_json::to_writer_pretty(&mut lines, value).map_err(|error| Failure::Other(error.to_string()));
+    lines.failed.map_or(written, Err)?;
+    print(&(lines.text + "\n"))
+}
+
+/// What is printed a piece at a time, whole lines each.
+#[derive(Default)]
+struct Lines {
+    text: String,
+    failed: Option<Failure>,
+}
+
+/// The size from which on a piece is printed, in bytes.
+const PIECE_BYTES: usize = 1 << 16;
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.text += std::str::from_utf8(bytes).map_err(std::io::Error::other)?;
+        let end = self.text.rfind('\n').filter(|_| self.text.len() >= PIECE_BYTES);
+        if let Some(end) = end {
+            let rest = self.text.split_off(end + 1);
+            let piece = std::mem::replace(&mut self.text, rest);
+            self.failed = print(&piece).err();
+        }
+        match self.failed {
+            None => Ok(bytes.len()),
+            Some(_) => Err(std::io::Error::other("printing has failed")),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Prints a line on stderr: a note, a warning or an error.
+fn tell(text: &str) {
+    // A closed stderr is no reason to panic.
+    writeln!(std::io::stderr(), "{}", printable(text)).ok();
+}
+
 /// Prints a result. A reader that closes the pipe (`| head`) is no error.
 fn print(text: &str) -> Outcome {
+    // Names and a store's origin are written by others, perhaps for a terminal to obey.
+    let text = &*printable(text);
     if embedded::take(text) {
         return Ok(());
     }

@@ -16,11 +16,15 @@ const VARIABLE: &str = "TOPOSTREAM_ALLOW_STRIPE";
 /// Options of every command that opens a store.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OpenArgs {
-    /// Allow stripes in this folder, and in folders below it, that lack the store's mark, as those of version 0.1.0 do;
-    /// may be repeated [also: TOPOSTREAM_ALLOW_STRIPE, separated by colons]
-    #[arg(long = "allow-stripe", value_name = "DIR", global = true, help_heading = "Stores")]
+    /// Allow stripes in this folder, and in folders below it, that lack the store's mark, such as copies; may be
+    /// repeated [also: TOPOSTREAM_ALLOW_STRIPE, separated by colons]
+    #[arg(long = "allow-stripe", value_name = "DIR", global = true, hide_short_help = true, help_heading = "Stores")]
     allowed: Vec<PathBuf>,
 }
+
+/// Memory that every command takes for the program alone, in bytes: a store that can be opened within it is opened
+/// whatever the budget is, so that the refusal of a small one has the figure of the command, not of the page directory.
+const OPENING_BYTES: u64 = 24 << 20;
 
 static GIVEN: OnceLock<OpenArgs> = OnceLock::new();
 
@@ -98,6 +102,6 @@ pub fn options(memory_bytes: u64) -> OpenOptions {
     let given = GIVEN.get().map_or(&[][..], |given| &given.allowed);
     let kept = std::env::var_os(VARIABLE).unwrap_or_default();
     let kept = std::env::split_paths(&kept).filter(|folder| !folder.as_os_str().is_empty());
-    let options = OpenOptions::default().memory_bytes(memory_bytes);
+    let options = OpenOptions::default().memory_bytes(memory_bytes.max(OPENING_BYTES));
     given.iter().cloned().chain(kept).fold(options, OpenOptions::allow_stripe)
 }

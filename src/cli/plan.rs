@@ -34,8 +34,9 @@ edges to know its memory (communities and clustering over a directed graph witho
 
 Main memory is exact, except for clustering, where it is an upper bound. Times are computed from the rates that \
 `topostream calibrate` has measured and from the number of supersteps, which is given below the table. The number is \
-known before a run if the arguments or the algorithm determine it (pagerank --iterations, clustering, degrees). If \
-only a maximum is known, times assume the maximum. Searches (bfs, sssp, widest, components) are assumed to run over a \
+known before a run if the arguments or the algorithm determine it (pagerank --iterations, clustering, degrees). \
+With a tolerance, times of PageRank assume the iterations that graphs of small diameter take to meet it. If only a \
+maximum is known, times assume the maximum. Searches (bfs, sssp, widest, components) are assumed to run over a \
 graph of small diameter. Otherwise times are for one superstep that reads every page, and do not predict the run. \
 After a run, `run` shows the same model's times for the pages that were visited.
 
@@ -49,6 +50,9 @@ Examples:
   topostream plan bfs big --source max-degree --device 0,1 --memory 16GiB
   topostream plan pagerank big --iterations 20 --machines 8 --network 10Gbit
   topostream plan pagerank wiki --iterations 20 --graph rmat:32:256 --machines 64 --network 100Gbit --memory 256GiB";
+
+/// Columns that narrow terminals do without, the first one first.
+const SPARE: [&str; 6] = ["up s", "down s", "bus s", "steps s", "vertex s", "each device"];
 
 /// A way in which a run can be done.
 #[derive(Serialize)]
@@ -94,14 +98,14 @@ enum Basis {
     AtMost,
     /// It is not known: it is one, and more come.
     One,
-    /// Searches of other graphs took as many.
+    /// Searches of other graphs took as many, or values of other graphs had converged after as many.
     Expected,
 }
 
 impl Counted {
     fn of(algorithm: &dyn Algorithm, work: &Workload) -> Self {
         let basis = match algorithm.supersteps() {
-            _ if algorithm.is_traversal() => Basis::Expected,
+            _ if algorithm.is_traversal() || algorithm.supersteps_expected().is_some() => Basis::Expected,
             Supersteps::Exactly(_) => Basis::Exact,
             Supersteps::AtMost(_) => Basis::AtMost,
             Supersteps::Unknown => Basis::One,
@@ -121,6 +125,16 @@ impl Counted {
             Basis::One => "supersteps: unknown before the run. Times are for one superstep that reads every page, and \
                            do not predict the run\n"
                 .into(),
+            Basis::Expected if !algorithm.is_traversal() => {
+                let most = match algorithm.supersteps() {
+                    Supersteps::AtMost(most) => format!(", {most} at most"),
+                    Supersteps::Exactly(_) | Supersteps::Unknown => String::new(),
+                };
+                format!(
+                    "supersteps: about {count} until the change is below the tolerance in a graph of small diameter \
+                     (times assume {count}){most}; {each}\n"
+                )
+            }
             Basis::Expected => format!(
                 "supersteps: about {count} for a complete search of a graph of small diameter; grids and road networks \
                  take more, in proportion to their diameter\n"
@@ -272,7 +286,7 @@ fn table(rows: &[Row]) -> String {
         cells.extend(row.memory());
         cells
     };
-    tables::table_of(3, &header, rows.iter().map(row))
+    tables::fitting_table(3, &header, &rows.iter().map(row).collect::<Vec<_>>(), &SPARE)
 }
 
 /// Times, then what each machine holds and sends.
@@ -310,7 +324,8 @@ fn tables_of_machines(rows: &[Row]) -> String {
         let sizes = sizes.map_or(vec![String::new(); 3], |all| all.map(|bytes| tables::bytes(bytes as u64)).to_vec());
         [first(row), sizes, row.memory().to_vec()].concat()
     };
-    tables::table_of(3, &times, rows.iter().map(of_times)) + &tables::table_of(2, &shares, rows.iter().map(of_shares))
+    let times = tables::fitting_table(3, &times, &rows.iter().map(of_times).collect::<Vec<_>>(), &SPARE);
+    times + &tables::table_of(2, &shares, rows.iter().map(of_shares))
 }
 
 impl Row {

@@ -8,6 +8,7 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use topostream_formats::text::{counted, rate};
 use topostream_tools::progress::{Progress, Unit};
 
 /// One bar at a time, on stderr; inside another program, none: that program hears of the stages.
@@ -85,11 +86,11 @@ fn run_line(now: &Moment, elapsed: Duration) -> String {
     let filled = (BAR_WIDTH * pages_done.min(pages)).checked_div(pages).unwrap_or(0) as usize;
     let bar = "█".repeat(filled) + &"░".repeat(BAR_WIDTH as usize - filled);
     let per_second = |count: u64, unit: f64| count as f64 / unit / elapsed.as_secs_f64().max(1e-3);
-    let mut line = format!("superstep {superstep} {bar} {} of {} pages", pages_done.min(pages), pages);
+    let mut line = format!("superstep {superstep} {bar} {} of {}", pages_done.min(pages), counted(pages, "page"));
     if disk_bytes > 0 {
         write!(line, ", {:.2} GB/s", per_second(disk_bytes, 1e9)).ok();
     }
-    write!(line, ", {:.0} M edges/s", per_second(edges, 1e6)).ok();
+    write!(line, ", {} edges/s", rate(per_second(edges, 1.0))).ok();
     if let Some((_, residual)) = iterations {
         write!(line, ", change {residual:.1e}").ok();
     }
@@ -138,10 +139,10 @@ mod tests {
             iterations: Some((3, 0.00123)),
         };
         let line = run_line(&now, Duration::from_secs(10));
-        let expected = "superstep 3 ████░░░░░░░░░░░░ 1024 of 4096 pages, 2.00 GB/s, 500 M edges/s, change 1.2e-3";
+        let expected = "superstep 3 ████░░░░░░░░░░░░ 1024 of 4,096 pages, 2.00 GB/s, 500 M edges/s, change 1.2e-3";
         assert_eq!(line, format!("{expected}, 10 seconds, 30 seconds left"));
         let unknown = Moment { done: None, iterations: None, disk_bytes: 0, pages: 0, ..now };
         let line = run_line(&unknown, Duration::from_secs(90));
-        assert_eq!(line, "superstep 3 ░░░░░░░░░░░░░░░░ 0 of 0 pages, 56 M edges/s, 2 minutes");
+        assert_eq!(line, "superstep 3 ░░░░░░░░░░░░░░░░ 0 of 0 pages, 55.6 M edges/s, 2 minutes");
     }
 }

@@ -5,11 +5,10 @@
 
 use super::args::with_ids_joined;
 use super::run::RunCommand;
-use super::{BAD_USAGE, Failure, INTERRUPTED, end, listen, memory, opening, ranks, verbosity};
+use super::{BAD_USAGE, Failure, INTERRUPTED, end, listen, opening, ranks, start, tell, verbosity};
 use crate::cluster::{Cluster, Wish};
 use crate::error::Error;
 use clap::{Parser, Subcommand};
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,20 +57,19 @@ pub struct Ranked {
 
 /// Runs the program on a rank. `start` joins the job; its error is a message.
 pub fn main(start: impl FnOnce() -> Result<Ranked, String>) -> ExitCode {
-    // Before threads start.
-    memory::settle_allocator();
+    start::prepare();
     // Before the job is joined: a launcher may wait for ever for a process that a signal ends while it joins.
     let cancel = Cancel::default();
     listen(&cancel);
     let Ranked { cluster, abort, end: leave } = match start() {
         Ok(ranked) => ranked,
         Err(message) => {
-            say(&format!("error: {message}"));
+            tell(&format!("error: {message}"));
             return ExitCode::from(1);
         }
     };
     if let Err(error) = ranks::keep(&cluster) {
-        say(&format!("error: {error}"));
+        tell(&format!("error: {error}"));
         abort(1)
     }
     abort_on_panic(&cluster, abort);
@@ -118,7 +116,7 @@ fn run(cluster: &Cluster, cancel: &Cancel, abort: fn(u8) -> !) -> u8 {
             }
             INTERRUPTED
         }
-        Err(failure) => fail(cluster, || say(&text_of(cluster, &failure)), || abort(failure.code())),
+        Err(failure) => fail(cluster, || tell(&text_of(cluster, &failure)), || abort(failure.code())),
     }
 }
 
@@ -148,13 +146,8 @@ fn abort_on_panic(cluster: &Arc<Cluster>, abort: fn(u8) -> !) {
         if crate::device::gpu::health::is_guarded() {
             return;
         }
-        say(&format!("error: rank {} of {} panicked", cluster.rank(), cluster.ranks()));
+        tell(&format!("error: rank {} of {} panicked", cluster.rank(), cluster.ranks()));
         before(info);
         abort(1)
     }));
-}
-
-/// Writes a line to stderr. A closed stderr is no reason to panic.
-fn say(text: &str) {
-    writeln!(std::io::stderr(), "{text}").ok();
 }

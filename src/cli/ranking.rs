@@ -140,7 +140,9 @@ fn best<K: Ord + Copy + Send>(vertices: u64, count: usize, show: impl Fn(Range<u
         best.found
     };
     let mut all = if count > SHARED_MAX {
-        within(0..vertices)
+        let mut best = Best::with_room(count, vertices as usize);
+        show(0..vertices, &mut best);
+        best.found
     } else {
         parts(vertices).map(within).reduce(Vec::new, |mut found, more| {
             found.extend(more);
@@ -177,6 +179,11 @@ pub struct Best<K> {
 impl<K: Ord + Copy> Best<K> {
     fn new(count: usize) -> Self {
         Self { count, found: Vec::new(), last: None }
+    }
+
+    /// With memory for all that are kept at a time, of so many values.
+    fn with_room(count: usize, values: usize) -> Self {
+        Self { found: Vec::with_capacity(values.min(2 * count.max(512))), ..Self::new(count) }
     }
 
     /// Takes a value, if it may be one of the best. Vertices come in order.

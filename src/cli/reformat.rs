@@ -1,6 +1,7 @@
 //! `topostream reformat`: a store becomes another one of the same graph.
 
 use super::args::StoreArgs;
+use super::export::check_store_name;
 use super::extract::{building_bytes, refusal, write_store};
 use super::{Failure, Outcome, opening};
 use crate::model::vertex_set::VertexSet;
@@ -49,6 +50,7 @@ impl Reformat {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let options = self.layout.options(!self.drop_weights)?;
         // Before lists are read, which may take long.
+        check_store_name(&self.new_store)?;
         StoreWriter::check(&self.new_store, &options.layout)?;
         let store = Arc::new(opening::open_within(&self.store, options.memory_bytes)?);
         let needed_bytes = building_bytes(&store, &options, store.vertices(), self.weight_type)?;

@@ -103,11 +103,11 @@ impl ResultFile {
         })?;
         let names: Vec<&str> =
             std::iter::once("vertex").chain(columns.answers.iter().map(|answer| answer.name)).collect();
-        let (rows, size) = (tables::count(columns.rows()), tables::bytes(bytes));
+        let (rows, size) = (tables::counted(columns.rows(), "row"), tables::bytes(bytes));
         let s = started.elapsed().as_secs_f64();
-        let rate = columns.rows() as f64 / 1e6 / s.max(1e-9);
-        let written = format!("{size} of {} in {s:.2} s, {rate:.1} M rows/s", format.name());
-        Ok(format!("{place}: {rows} rows of {}; {written}\n", names.join(", ")))
+        let rate = tables::rate(columns.rows() as f64 / s.max(1e-9));
+        let written = format!("{size} of {} in {s:.2} s, {rate} rows/s", format.name());
+        Ok(format!("{place}: {rows} of {}; {written}\n", names.join(", ")))
     }
 }
 
@@ -143,19 +143,24 @@ impl OutputFile {
     }
 
     /// Writes the file. It appears when it is complete; where it cannot be completed, nothing is left. Returns the
-    /// number of bytes.
+    /// number of bytes. A reader of standard output that closes the pipe (`| head`) has what it wants.
     pub fn write(
         mut self,
         cancel: &Cancel,
         write: impl FnOnce(&mut Output<'_>) -> io::Result<()>,
     ) -> Result<u64, Failure> {
         let path = self.path;
-        let mut out = BufWriter::with_capacity(1 << 20, Stoppable { file: self.file.file(), cancel, bytes: 0 });
+        let stoppable = Stoppable { file: self.file.file(), cancel, bytes: 0, failed: None };
+        let mut out = BufWriter::with_capacity(1 << 20, stoppable);
         let finished = write(&mut out).and_then(|()| out.flush());
         // After an error the rest of the buffer must not be written.
-        let (Stoppable { bytes, .. }, _) = out.into_parts();
+        let (Stoppable { bytes, failed, .. }, _) = out.into_parts();
+        let is_closed = failed.as_ref().is_some_and(|failed| failed.kind() == io::ErrorKind::BrokenPipe);
+        // Writers of tables replace the system's error by their own, which may not say that the disk is full.
+        let finished = finished.map_err(|error| failed.unwrap_or(error));
         match finished.and_then(|()| self.file.persist()) {
             Err(_) if cancel.is_cancelled() => Err(StoreError::Interrupted.into()),
+            Err(_) if is_closed && path == Path::new(STDOUT) => Ok(bytes),
             finished => finished.map(|()| bytes).map_err(|error| failure(&path, error)),
         }
     }
@@ -171,6 +176,8 @@ pub struct Stoppable<'a> {
     cancel: &'a Cancel,
     /// Bytes that have been written.
     bytes: u64,
+    /// The system's error, if writing has failed.
+    failed: Option<io::Error>,
 }
 
 impl Write for Stoppable<'_> {
@@ -178,9 +185,14 @@ impl Write for Stoppable<'_> {
         if self.cancel.is_cancelled() {
             return Err(io::Error::other("interrupted"));
         }
-        let written = self.file.write(bytes)?;
-        self.bytes += written as u64;
-        Ok(written)
+        let written = self.file.write(bytes);
+        match &written {
+            Ok(written) => self.bytes += *written as u64,
+            // Writers try again after an interruption.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => self.failed = error.raw_os_error().map(io::Error::from_raw_os_error),
+        }
+        written
     }
 
     fn flush(&mut self) -> io::Result<()> {

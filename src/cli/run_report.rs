@@ -1,6 +1,6 @@
 //! The report of a run, for people.
 
-use super::tables::{bytes, count, lean_table, seconds, table};
+use super::tables::{bytes, count, counted, lean_table, rate, seconds, table};
 use super::verbosity;
 use crate::device::DeviceReport;
 use crate::device::Transfer;
@@ -11,6 +11,9 @@ use std::fmt::Write;
 
 /// Maximum number of supersteps in a table; others are left out.
 const STEPS_SHOWN: usize = 24;
+
+/// Columns that narrow terminals do without, the first one first.
+const SPARE: [&str; 4] = ["GB/s", "lists", "pages", "cached"];
 
 /// The same; all of them with `--verbose`.
 fn steps_shown() -> usize {
@@ -32,10 +35,10 @@ pub fn run_report(report: &RunReport) -> String {
         rows.push(vec!["…".into()]);
     }
     rows.push(step_row("all".into(), &report.total, &waits));
-    let table = if report.steps.is_empty() { String::new() } else { lean_table(&header, &rows) };
-    let mut more = if each > 1 { format!("each line sums up {} supersteps\n", count(each)) } else { String::new() };
+    let table = if report.steps.is_empty() { String::new() } else { lean_table(&header, &rows, &SPARE) };
+    let mut more = if each > 1 { format!("each line sums up {}\n", counted(each, "superstep")) } else { String::new() };
     if left_out > 0 {
-        writeln!(more, "{} more supersteps, which --verbose shows", count(left_out)).ok();
+        writeln!(more, "{}, which --verbose shows", counted(left_out, "more superstep")).ok();
     }
     table
         + &more
@@ -63,12 +66,8 @@ fn checkpoints(report: &RunReport) -> String {
     };
     let failed = if *failed > 0 { format!(", {failed} could not be written") } else { String::new() };
     let before = resumed.as_ref().map_or(String::new(), |before| {
-        let (supersteps, edges) = (count(before.supersteps), count(before.edges));
-        format!(
-            "; before, in {} s: {supersteps} supersteps, {edges} edges, {} read",
-            seconds(before.wall_ns),
-            bytes(before.disk_bytes)
-        )
+        let (supersteps, edges) = (counted(before.supersteps, "superstep"), counted(before.edges, "edge"));
+        format!("; before, in {} s: {supersteps}, {edges}, {} read", seconds(before.wall_ns), bytes(before.disk_bytes))
     });
     format!("checkpoints: {written} written, {} in {} s{failed}{before}\n", bytes(*size), seconds(*ns))
 }
@@ -151,7 +150,7 @@ fn transfers(report: &RunReport) -> String {
     }
     let header = ["step", "on the device", "copied", "read in place", "batches", "copies s", "beside kernels"];
     let steps = report.steps.iter().take(steps_shown()).map(|step| transfer_row(step.superstep.to_string(), step));
-    lean_table(&header, &steps.chain([transfer_row("all".into(), &report.total)]).collect::<Vec<_>>())
+    lean_table(&header, &steps.chain([transfer_row("all".into(), &report.total)]).collect::<Vec<_>>(), &[])
 }
 
 fn transfer_row(name: String, step: &StepReport) -> Vec<String> {
@@ -197,16 +196,16 @@ fn step_row(name: String, step: &StepReport, waits: &[Wait]) -> Vec<String> {
 
 fn closing(report: &RunReport) -> String {
     let mut text = format!(
-        "{} on {}, {}{}\n{} s, {:.0} M edges/s",
+        "{} on {}, {}{}\n{} s, {} edges/s",
         report.algorithm,
         report.device,
         report.fetcher,
         if report.direct_io { " with direct I/O" } else { "" },
         seconds(report.wall_ns),
-        report.million_edges_per_s(),
+        rate(1e6 * report.million_edges_per_s()),
     );
     if let Some(teps) = report.million_teps() {
-        write!(text, ", {teps:.0} M traversed edges/s").ok();
+        write!(text, ", {} traversed edges/s", rate(1e6 * teps)).ok();
     }
     let bound = format!("{:?}", report.bound).to_lowercase();
     write!(text, "; bound by {bound}\nmemory: {} planned", bytes(report.planned_bytes)).ok();
@@ -219,7 +218,8 @@ fn closing(report: &RunReport) -> String {
         write!(text, "\nread: {}, of which {} were asked for", bytes(disk_bytes), bytes(wanted_bytes)).ok();
     }
     if report.retries > 0 {
-        write!(text, "\n{} reads were repeated", count(report.retries)).ok();
+        let (reads, were) = (counted(report.retries, "read"), if report.retries == 1 { "was" } else { "were" });
+        write!(text, "\n{reads} {were} repeated").ok();
     }
     text + "\n" + &prediction(report)
 }

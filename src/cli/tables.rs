@@ -1,6 +1,6 @@
 //! Tables and reports for people; those of runs are in `run_report`.
 
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 use humansize::{BINARY, format_size};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,7 @@ use topostream_tools::mirrors::MirrorsReport;
 use topostream_tools::partition::PartFigures;
 use topostream_tools::verify::VerifyReport;
 
-/// A number with thousands separated.
-pub fn count(number: u64) -> String {
-    indicatif::HumanCount(number).to_string()
-}
+pub use topostream_formats::text::{count, counted, printable_line, rate};
 
 /// A number of bytes in binary units.
 pub fn bytes(number: u64) -> String {
@@ -32,7 +29,18 @@ pub fn seconds(ns: u64) -> String {
 
 /// A number of pages.
 fn pages(number: u64) -> String {
-    format!("{} {}", count(number), if number == 1 { "page" } else { "pages" })
+    counted(number, "page")
+}
+
+/// How many edges a second a command has done.
+fn edge_rate(edges: u64, took: Duration) -> String {
+    format!("{} edges/s", rate(edges as f64 / took.as_secs_f64().max(1e-9)))
+}
+
+/// How many bytes a second a command has read.
+fn byte_rate(bytes: u64, took: Duration) -> String {
+    let rate = rate(bytes as f64 / took.as_secs_f64().max(1e-9));
+    if rate.contains(' ') { rate } else { rate + " " }
 }
 
 /// A rule above, one below the header, one at the end: rows need none between them.
@@ -47,56 +55,168 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> St
     table_of(1, header, rows)
 }
 
-/// The width of a terminal that tables fit in, in columns.
-const WIDTH_MAX: usize = 100;
+/// The width that tables fit in where nothing is known of a terminal, in columns.
+const WIDTH_DEFAULT: usize = 100;
+/// The least width that tables are made to fit in.
+const WIDTH_MIN: usize = 40;
 
-/// A table whose first `words` columns are words, to the left, and whose others are numbers, to the right. Wide tables
-/// have one space between columns, others two.
+/// The width that tables fit in, in columns: `COLUMNS`, or that of the terminal.
+fn width() -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    let found = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    told.or_else(found).unwrap_or(WIDTH_DEFAULT).max(WIDTH_MIN)
+}
+
+/// How a table saves width.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Saving {
+    /// Two spaces between columns.
+    Nothing,
+    /// One space.
+    Spaces,
+    /// One space, and headings on several lines.
+    Headings,
+    /// The same, and words on several lines, so that it has at most this width. Numbers are never broken.
+    Words(usize),
+}
+
+/// A table whose first `words` columns are words, to the left, and whose others are numbers, to the right. It saves
+/// width until it fits in the terminal.
 pub fn table_of(words: usize, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    fitted(words, header, &rows.into_iter().collect::<Vec<_>>(), width())
+}
+
+fn fitted(words: usize, header: &[&str], rows: &[Vec<String>], width: usize) -> String {
+    let drawn = |saving| drawn(words, header, rows, saving);
+    let savings = [Saving::Nothing, Saving::Spaces, Saving::Headings].into_iter();
+    let found = savings.map(drawn).find(|text| fits(text, width));
+    found.unwrap_or_else(|| drawn(Saving::Words(width)))
+}
+
+fn fits(table: &str, width: usize) -> bool {
+    table.lines().all(|line| line.chars().count() <= width)
+}
+
+fn drawn(words: usize, header: &[&str], rows: &[Vec<String>], saving: Saving) -> String {
     let mut table = Table::new();
-    table.load_style(STYLE).set_header(header).add_rows(rows);
-    for column in table.column_iter_mut().skip(words) {
-        column.set_cell_alignment(CellAlignment::Right);
+    let breaks = matches!(saving, Saving::Headings | Saving::Words(_));
+    let headings = header.iter().map(|heading| if breaks { heading.replace(' ', "\n") } else { (*heading).to_owned() });
+    table.load_style(STYLE).set_header(headings.collect::<Vec<_>>());
+    // Names of vertices may hold line breaks, and commands to terminals.
+    table.add_rows(rows.iter().map(|row| row.iter().map(|cell| printable_line(cell).into_owned()).collect::<Vec<_>>()));
+    if let Saving::Words(width) = saving {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(u16::try_from(width).unwrap_or(u16::MAX));
     }
-    if table.lines().any(|line| line.chars().count() > WIDTH_MAX) {
-        table.column_iter_mut().for_each(|column| {
+    for (number, column) in table.column_iter_mut().enumerate() {
+        if number >= words {
+            column.set_cell_alignment(CellAlignment::Right);
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+        if saving != Saving::Nothing {
             column.set_padding((0, 1));
-        });
+        }
     }
     format!("{table}\n")
 }
 
-/// The same without zeros: they leave their cells blank, and columns of nothing else out.
-pub fn lean_table(header: &[&str], rows: &[Vec<String>]) -> String {
-    let is_nothing = |cell: &String| {
-        let mut digits = cell.chars().filter(char::is_ascii_digit).peekable();
-        cell.is_empty() || digits.peek().is_some() && digits.all(|digit| digit == '0')
+/// The largest number of rows whose table is made at once.
+const ROWS_AT_ONCE: usize = 200;
+/// Rows of a piece of a longer one.
+const PIECE_ROWS: usize = 1024;
+
+/// A table of two columns, piece by piece; nothing without rows. Long ones do not fit the terminal if a name does not.
+pub fn long_table<'a>(
+    header: [&'a str; 2],
+    rows: usize,
+    row: impl Fn(usize) -> [String; 2] + 'a,
+) -> Box<dyn Iterator<Item = String> + 'a> {
+    if rows <= ROWS_AT_ONCE {
+        let whole = move || table(&header, (0..rows).map(|place| row(place).to_vec()));
+        return Box::new((rows > 0).then(whole).into_iter());
+    }
+    let row = move |place: usize| row(place).map(|cell| printable_line(&cell).into_owned());
+    let mut widths = header.map(|heading| heading.chars().count());
+    for place in 0..rows {
+        let cells = row(place);
+        widths = [0, 1].map(|column| widths[column].max(cells[column].chars().count()));
+    }
+    let [left, right] = widths;
+    let line = move |[first, second]: [&str; 2]| format!(" {first:left$}   {second:>right$} \n");
+    let rule = "─".repeat(left + right + 5) + "\n";
+    let top = rule.clone() + &line(header) + &rule;
+    let piece = move |first: usize| {
+        let rows = first..rows.min(first + PIECE_ROWS);
+        rows.map(|place| line(row(place).each_ref().map(String::as_str))).collect()
     };
+    Box::new(std::iter::once(top).chain((0..rows).step_by(PIECE_ROWS).map(piece)).chain([rule]))
+}
+
+/// As [`table_of`]; if it does not fit, columns of `spare` are left out, first those of zeros alone, then the others in
+/// this order. A line below says which.
+pub fn fitting_table(words: usize, header: &[&str], rows: &[Vec<String>], spare: &[&str]) -> String {
+    fitting(words, header, rows, spare, width())
+}
+
+fn fitting(words: usize, header: &[&str], rows: &[Vec<String>], spare: &[&str], width: usize) -> String {
+    let is_zero = |name: &&&str| {
+        let place = header.iter().position(|heading| heading == *name);
+        place.is_some_and(|place| rows.iter().filter_map(|row| row.get(place)).all(is_nothing))
+    };
+    let (zeros, others): (Vec<&str>, Vec<&str>) = spare.iter().partition(|name| is_zero(name));
+    let order: Vec<&str> = [zeros, others].concat().into_iter().filter(|name| header.contains(name)).collect();
+    for left_out in 0..=order.len() {
+        let left_out = &order[..left_out];
+        let shown: Vec<usize> = (0..header.len()).filter(|&place| !left_out.contains(&header[place])).collect();
+        let heads: Vec<&str> = shown.iter().map(|&place| header[place]).collect();
+        let cells = |row: &Vec<String>| shown.iter().filter_map(|&place| row.get(place).cloned()).collect();
+        let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
+        let is_last = left_out.len() == order.len();
+        if !is_last && !fits(&drawn(words, &heads, &cells, Saving::Headings), width) {
+            continue;
+        }
+        let note = match left_out {
+            [] => String::new(),
+            some => format!("not shown for lack of width: {} (--json has all)\n", some.join(", ")),
+        };
+        return fitted(words, &heads, &cells, width) + &note;
+    }
+    unreachable!("the last attempt is taken")
+}
+
+/// Whether a cell is empty, or a zero.
+fn is_nothing(cell: &String) -> bool {
+    let mut digits = cell.chars().filter(char::is_ascii_digit).peekable();
+    cell.is_empty() || digits.peek().is_some() && digits.all(|digit| digit == '0')
+}
+
+/// As [`fitting_table`] with one column of words, without zeros: they leave their cells blank, and columns of nothing
+/// else out.
+pub fn lean_table(header: &[&str], rows: &[Vec<String>], spare: &[&str]) -> String {
     let is_shown = |&column: &usize| rows.iter().any(|row| row.get(column).is_some_and(|cell| !is_nothing(cell)));
     let shown: Vec<usize> = (0..header.len()).filter(|column| *column == 0 || is_shown(column)).collect();
     let header: Vec<&str> = shown.iter().map(|&column| header[column]).collect();
     let cell = |cell: &String, column| if column > 0 && is_nothing(cell) { String::new() } else { cell.clone() };
     let row =
         |row: &Vec<String>| shown.iter().filter_map(|&column| row.get(column).map(|of| cell(of, column))).collect();
-    table(&header, rows.iter().map(row))
+    fitting_table(1, &header, &rows.iter().map(row).collect::<Vec<_>>(), spare)
 }
 
 /// The formatter's summary.
 pub fn format_report(store: &Path, report: &FormatReport, taken: Option<&str>, took: Duration) -> String {
     let manifest = &report.manifest;
     let mut text = format!(
-        "{}: {} vertices, {} edges, {} of {}; {:.2} s, {:.1} M edges/s\n",
+        "{}: {}, {}, {} of {}; {:.2} s, {}\n",
         store.display(),
-        count(manifest.vertices),
-        count(manifest.edges),
+        counted(manifest.vertices, "vertex"),
+        counted(manifest.edges, "edge"),
         pages(manifest.out.pages + manifest.in_lists.as_ref().map_or(0, |lists| lists.pages)),
         bytes(manifest.page_bytes.into()),
         took.as_secs_f64(),
-        manifest.edges as f64 / took.as_secs_f64().max(1e-9) / 1e6,
+        edge_rate(manifest.edges, took),
     );
     if report.self_loops_removed + report.duplicates_removed > 0 {
-        let (loops, duplicates) = (count(report.self_loops_removed), count(report.duplicates_removed));
-        writeln!(text, "removed {loops} self-loops and {duplicates} duplicates").ok();
+        let loops = counted(report.self_loops_removed, "self-loop");
+        writeln!(text, "removed {loops} and {}", counted(report.duplicates_removed, "duplicate")).ok();
     }
     text += &taken.map_or_else(String::new, |taken| what_was_taken(report, taken));
     text + &what_was_rounded(report)
@@ -108,11 +228,14 @@ fn what_was_rounded(report: &FormatReport) -> String {
     if rounding.rounded == 0 || report.manifest.weights != Some(WeightType::F32) {
         return String::new();
     }
-    let (rounded, weights) = (count(rounding.rounded), count(rounding.weights));
+    let is_one = rounding.rounded == 1;
+    let (rounded, weights) = (count(rounding.rounded), counted(rounding.weights, "weight"));
     format!(
-        "hint: {rounded} of {weights} weights are not exact in f32 ({:?} becomes {:?}); --weight-type f64 keeps them\n",
+        "hint: {rounded} of {weights} {} not exact in f32 ({:?} becomes {:?}); --weight-type f64 keeps {}\n",
+        if is_one { "is" } else { "are" },
         rounding.example,
-        rounding.example_narrowed()
+        rounding.example_narrowed(),
+        if is_one { "it" } else { "them" },
     )
 }
 
@@ -122,12 +245,12 @@ fn what_was_taken(report: &FormatReport, taken: &str) -> String {
     let mut text = format!("{taken}\n");
     let directed = if manifest.directed { "directed" } else { "undirected" };
     let weights = manifest.weights.map_or("no weights".into(), |of| format!("weights {of:?}").to_lowercase());
-    let (loops, repeated) = (count(seen.self_loops), count(*repeated));
-    writeln!(text, "{directed}, {weights}; {}; {loops} self-loops, {repeated} repeated edges", original_ids(manifest))
-        .ok();
+    let (loops, repeated) = (counted(seen.self_loops, "self-loop"), counted(*repeated, "repeated edge"));
+    writeln!(text, "{directed}, {weights}; {}; {loops}, {repeated}", original_ids(manifest)).ok();
     if seen.both_ways > 0 {
-        let both = count(seen.both_ways);
-        writeln!(text, "{both} edges are in the list in both directions already: no reverses are added to them").ok();
+        let both = counted(seen.both_ways, "edge");
+        let (are, them) = if seen.both_ways == 1 { ("is", "it") } else { ("are", "them") };
+        writeln!(text, "{both} {are} in the list in both directions already: no reverses are added to {them}").ok();
     }
     if manifest.directed {
         match seen.undirected {
@@ -162,13 +285,13 @@ fn original_ids(manifest: &Manifest) -> String {
 /// The summary of a verification.
 pub fn verify_report(store: &Path, report: &VerifyReport, took: Duration) -> String {
     format!(
-        "{}: no defects; {}, {} edges, {} in {:.2} s ({:.2} GB/s)\n",
+        "{}: no defects; {}, {}, {} in {:.2} s ({}B/s)\n",
         store.display(),
         pages(report.pages),
-        count(report.edges),
+        counted(report.edges, "edge"),
         bytes(report.bytes),
         took.as_secs_f64(),
-        report.bytes as f64 / 1e9 / took.as_secs_f64().max(1e-9),
+        byte_rate(report.bytes, took),
     )
 }
 
@@ -184,10 +307,10 @@ pub fn partition_report(store: &Path, order: &Path, parts: &[PartFigures], took:
     let (edges, cut, mirrors) = (sum(|part| part.edges), sum(|part| part.cut), sum(|part| part.mirrors));
     let weights: Vec<String> = parts.iter().map(|part| part.vertices.max(1).to_string()).collect();
     format!(
-        "{table}{:.2}% of all edges lead into other parts, which read {} values; {:.2} s\n\
+        "{table}{:.2}% of all edges lead into other parts, which read {}; {:.2} s\n\
          topostream reformat {} NEW --order-file {} --shards {} --balance vertices --shard-weights {}\n",
         100.0 * cut as f64 / edges.max(1) as f64,
-        count(mirrors),
+        counted(mirrors, "value"),
         took.as_secs_f64(),
         store.display(),
         order.display(),
@@ -200,11 +323,11 @@ pub fn partition_report(store: &Path, order: &Path, parts: &[PartFigures], took:
 pub fn mirrors_report(store: &Path, report: &MirrorsReport, took: Duration) -> String {
     let MirrorsReport { vertices, sections, outside, mirrors } = *report;
     format!(
-        "{}: {} ranges; {} of {} vertices have edges into others ({:.1}%), into {:.1} each; {:.2} s\n",
+        "{}: {}; {} of {} with edges into others ({:.1}%), into {:.1} each; {:.2} s\n",
         store.display(),
-        sections,
+        counted(sections as u64, "range"),
         count(outside),
-        count(vertices),
+        counted(vertices, "vertex"),
         100.0 * outside as f64 / vertices.max(1) as f64,
         mirrors as f64 / outside.max(1) as f64,
         took.as_secs_f64(),
@@ -220,9 +343,9 @@ pub fn split_report(paths: &[&Path], parts: &[Manifest], took: Duration) -> Stri
         Some([path.display().to_string()].into_iter().chain(row).collect())
     });
     let edges: u64 = parts.iter().map(|manifest| manifest.edges).sum();
-    let rate = edges as f64 / took.as_secs_f64().max(1e-9) / 1e6;
     let table = table(&["store", "part", "own vertices", "edges", "pages"], rows);
-    format!("{table}{} edges; {:.2} s, {rate:.1} M edges/s\n", count(edges), took.as_secs_f64())
+    let (all, rate) = (counted(edges, "edge"), edge_rate(edges, took));
+    format!("{table}{all}; {:.2} s, {rate}\n", took.as_secs_f64())
 }
 
 /// Which part of a graph a store has.
@@ -232,7 +355,7 @@ fn part(manifest: &Manifest, part: &PartManifest) -> String {
         0 => "owns no vertices".into(),
         _ => format!("owns vertices {} to {}", own.start, own.end - 1),
     };
-    format!("{}: {owns}; {} of {} edges", part.place(), count(manifest.edges), count(part.whole.edges))
+    format!("{}: {owns}; {} of {}", part.place(), count(manifest.edges), counted(part.whole.edges, "edge"))
 }
 
 /// The groups of the out-lists.
@@ -288,7 +411,10 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         ),
         ("shards", summary.shards.as_ref().map_or("no".into(), shards)),
         ("in-lists", manifest.in_lists.as_ref().map_or("no".into(), |lists| pages(lists.pages))),
-        ("mirrors", summary.mirrors.map_or("no".into(), |sections| format!("of {sections} ranges"))),
+        (
+            "mirrors",
+            summary.mirrors.map_or("no".into(), |sections| format!("of {}", counted(sections as u64, "range"))),
+        ),
         ("stripes", stripe_folders(&manifest.stripes)),
         ("on disk", bytes(summary.disk_bytes)),
         ("bytes per edge", bytes_per_edge(summary)),
@@ -296,20 +422,21 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
     let mut text = String::new();
     let part = manifest.part.as_ref().map(|found| ("part", part(manifest, found)));
     for (name, value) in rows.into_iter().chain(part) {
-        writeln!(text, "{name:15} {value}").ok();
+        writeln!(text, "{name:15} {}", printable_line(&value)).ok();
     }
     text += &packed_sizes(summary);
     for degrees in &summary.degrees {
         let direction = format!("{:?}", degrees.direction).to_lowercase();
         writeln!(
             text,
-            "{:15} mean {:.2}, median {}, 99% up to {}, largest {}; {} vertices have none",
+            "{:15} mean {:.2}, median {}, 99% up to {}, largest {}; {} {} none",
             format!("{direction}-degree"),
             degrees.mean,
             degrees.median,
             count(degrees.percentile_99.into()),
             count(degrees.max.into()),
-            count(degrees.empty),
+            counted(degrees.empty, "vertex"),
+            if degrees.empty == 1 { "has" } else { "have" },
         )
         .ok();
     }
@@ -332,7 +459,7 @@ fn order_name(order: VertexOrder) -> &'static str {
 fn packed_sizes(summary: &Summary) -> String {
     let mut text = String::new();
     if let Some(packed) = &summary.packed {
-        let of = format!("{} of {}", count(packed.pages), count(summary.manifest.out.pages));
+        let of = format!("{} of {}", count(packed.pages), pages(summary.manifest.out.pages));
         let parts = [
             ("gaps", packed.gaps),
             ("exceptions", packed.exceptions),
@@ -341,12 +468,12 @@ fn packed_sizes(summary: &Summary) -> String {
             ("unused", packed.unused),
         ];
         let parts = parts.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
-        writeln!(text, "{:15} {parts} ({of} pages)", "bits per edge").ok();
+        writeln!(text, "{:15} {parts} ({of})", "bits per edge").ok();
     }
     if let Some(orders) = &summary.orders {
         let others = [("natural", orders.natural), ("degree", orders.degree), ("degree-groups", orders.degree_groups)];
         let others = others.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
-        let (stored, edges) = (orders.stored, count(orders.edges));
+        let (stored, edges) = (orders.stored, counted(orders.edges, "edge"));
         writeln!(text, "{:15} {others}; stored {stored:.2} (sample of {edges})", "other orders").ok();
     }
     text
@@ -375,4 +502,65 @@ fn stripe_folders(stripes: &[PathBuf]) -> String {
     let count = stripes.len();
     let folders = stripes.iter().map(|stripe| stripe.display().to_string()).collect::<Vec<_>>();
     if count == 1 { count.to_string() } else { format!("{count}: {}", folders.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A superstep of a large graph, with everything that a table of a run may have.
+    fn large() -> (Vec<&'static str>, Vec<Vec<String>>) {
+        let header = ["step", "lists", "edges", "pages", "cached", "read", "GB/s", "time s", "disk s", "kernels s"];
+        let header = [&header[..], &["host s", "bus s", "exchange s"]].concat();
+        let row = ["10", "out", "17,179,869,184", "39,500", "99%", "35.25 GiB", "12.34", "1234.567", "1000.001"];
+        let row: Vec<String> = [&row[..], &["1230.000", "1.234", "123.456", "12.345"]].concat().map_to_strings();
+        (header, vec![row; 3])
+    }
+
+    trait ToStrings {
+        fn map_to_strings(self) -> Vec<String>;
+    }
+
+    impl ToStrings for Vec<&str> {
+        fn map_to_strings(self) -> Vec<String> {
+            self.into_iter().map(str::to_owned).collect()
+        }
+    }
+
+    #[test]
+    fn tables_fit_the_terminal_and_numbers_stay_whole() {
+        let (header, rows) = large();
+        for width in [80, 100, 120, 200] {
+            let text = fitting(1, &header, &rows, &["GB/s", "lists", "pages", "cached"], width);
+            assert!(fits(&text, width), "{width}: {text}");
+            assert!(text.contains("17,179,869,184") && text.contains("1234.567"), "{width}: {text}");
+            assert_eq!(text.contains("lack of width"), width < 120, "{width}: {text}");
+        }
+        let words =
+            vec![["0: NVIDIA GeForce RTX 4090 Laptop GPU with a long name", "words that are long as well", "1"]];
+        let words: Vec<Vec<String>> = words.into_iter().map(|row| row.to_vec().map_to_strings()).collect();
+        let text = fitted(2, &["device", "name", "own vertices"], &words, 60);
+        assert!(fits(&text, 60) && text.contains("GeForce") && text.contains("Laptop"), "{text}");
+    }
+
+    /// A long table looks like a short one.
+    #[test]
+    fn long_tables_are_made_in_pieces() {
+        let row = |place: usize| [format!("v{place}"), (place * 7).to_string()];
+        let pieces: Vec<String> = long_table(["vertex", "level"], 3000, row).collect();
+        assert_eq!(pieces.len(), 5);
+        let expected =
+            drawn(1, &["vertex", "level"], &(0..3000).map(|at| row(at).to_vec()).collect::<Vec<_>>(), Saving::Nothing);
+        assert_eq!(pieces.concat(), expected);
+        assert_eq!(long_table(["vertex", "level"], 0, row).count(), 0);
+        assert_eq!(long_table(["vertex", "level"], 1, row).count(), 1);
+    }
+
+    #[test]
+    fn columns_of_zeros_are_the_first_to_go() {
+        let rows = vec![["a", "0.000", "1.000"].to_vec().map_to_strings()];
+        let text =
+            fitting(1, &["device", "a long heading", "another one"], &rows, &["another one", "a long heading"], 20);
+        assert!(text.contains("another") && !text.contains("0.000"), "{text}");
+    }
 }

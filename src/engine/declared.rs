@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge};
+use topostream_formats::text::counted;
 use topostream_formats::{Direction, Store};
 
 /// The maximum number of sets of vertices that devices can exchange: a message has one word of 32 bits for them.
@@ -74,7 +75,11 @@ fn visit_defect(
     visit: Visit,
 ) -> Option<String> {
     if store.topology(direction).is_none() {
-        return Some("it visits in-lists, and the store has none (format it with `--in-edges`)".into());
+        return Some(format!(
+            "it visits in-lists, and the store has none: `topostream reformat {} NEW --in-edges` makes a store with \
+             them, from this one alone",
+            store.path().display()
+        ));
     }
     match visit {
         Visit::None if algorithm.is_traversal() => {
@@ -98,7 +103,7 @@ fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declared: &[Attribute])
     let beyond = |vertex: u32| u64::from(vertex) >= vertices;
     let named = seeds.active.iter().copied().chain(seeds.values.iter().map(|seed| seed.vertex));
     if let Some(vertex) = named.into_iter().find(|&vertex| beyond(vertex)) {
-        return Some(format!("vertex {vertex} does not exist: the graph has {vertices} vertices"));
+        return Some(format!("vertex {vertex} does not exist: the graph has {}", counted(vertices, "vertex")));
     }
     if !seeds.active.is_empty() && !algorithm.is_traversal() {
         return Some("it starts with active vertices, but `is_traversal` is false".into());

@@ -321,6 +321,12 @@ pub trait Algorithm: Send + Sync + 'static {
         Supersteps::Unknown
     }
 
+    /// The number of supersteps after which values have probably converged over a graph of small diameter, if
+    /// [`supersteps`](Self::supersteps) is a maximum that few runs reach: time predictions then assume this many.
+    fn supersteps_expected(&self) -> Option<u32> {
+        None
+    }
+
     /// What a superstep takes in which few vertices are active, if the number of supersteps grows with the lengths of
     /// paths and nothing else limits it: the basis of warnings about long graphs.
     fn small_steps(&self) -> Option<SmallSteps> {

@@ -178,8 +178,13 @@ impl Adjacency {
 
 fn several_edges(store: &Store, vertex: VertexId) -> Result<Error> {
     let id = store.ids()?.id(vertex)?;
-    let message = format!("vertex {id} has several edges to the same vertex: format with --remove-duplicates");
-    Ok(Error::Parameter(message))
+    let manifest = store.manifest();
+    let kept = if manifest.directed && manifest.in_lists.is_some() { " --in-edges" } else { "" };
+    Ok(Error::Parameter(format!(
+        "vertex {id} has several edges to the same vertex: `topostream reformat {} NEW --remove-duplicates{kept}` \
+         makes a store without them, from this one alone",
+        store.path().display()
+    )))
 }
 
 /// The number of vertices whose entries a thread sorts at a time.

@@ -9,6 +9,7 @@ use crate::model::bits::Bits;
 use crate::model::groups;
 use serde::Serialize;
 use topostream_formats::chunks::ChunkTable;
+use topostream_formats::text::plural;
 use topostream_formats::weights::WeightPlaces;
 use topostream_formats::{Direction, Store, Topology};
 
@@ -56,7 +57,8 @@ pub struct Decoders {
 
 /// Bytes of code, stacks and channels: the part of a run's memory that does not depend on the graph.
 pub(crate) const PROGRAM_BYTES: u64 = 24 << 20;
-/// The minimum number of frames of a run: two to compute on and two to read into.
+/// The minimum number of frames of a run: two to compute on and two to read into. A graph of fewer pages has a frame for
+/// each of them.
 pub const FRAMES_MIN: u32 = 4;
 /// Places in frames are multiples of this, in bytes.
 const PLACE_UNIT: u64 = 4096;
@@ -105,13 +107,23 @@ impl MemoryPlan {
         }
         let left = memory_bytes.saturating_sub(plan.total_bytes());
         let room = buffer_bytes.unwrap_or(left).min(left);
-        let frames = room / plan.frame_bytes;
-        if frames < FRAMES_MIN.into() || buffer_bytes.is_some_and(|buffer| buffer > left) {
-            let buffer = buffer_bytes.unwrap_or(0).max(u64::from(FRAMES_MIN) * plan.frame_bytes);
-            return Err(plan.too_small(algorithm.name(), memory_bytes, buffer_bytes, buffer));
+        let (frames, least) = (room / plan.frame_bytes, Self::frames_min(pages));
+        if frames < least || buffer_bytes.is_some_and(|buffer| buffer > left) {
+            let least_bytes = least * plan.frame_bytes;
+            return Err(plan.too_small(algorithm.name(), memory_bytes, buffer_bytes, least_bytes));
         }
-        plan.frames = frames.min(pages + IN_FLIGHT_MAX as u64).max(FRAMES_MIN.into()) as u32;
+        plan.frames = frames.min(Self::frames_max(pages)) as u32;
         Ok(plan)
+    }
+
+    /// The minimum number of frames of a run over a graph of this many pages.
+    pub fn frames_min(pages: u64) -> u64 {
+        pages.clamp(1, FRAMES_MIN.into())
+    }
+
+    /// The maximum number of frames of a run over a graph of this many pages: one for each.
+    pub fn frames_max(pages: u64) -> u64 {
+        pages.clamp(1, u32::MAX.into())
     }
 
     /// Makes frames keep the plain images of packed pages if there is room for all of them. A place that is larger than
@@ -134,7 +146,7 @@ impl MemoryPlan {
             ..*self
         };
         let left = memory_bytes.saturating_sub(plan.total_bytes());
-        if buffer_bytes.unwrap_or(left).min(left) / plan.frame_bytes >= pages.max(FRAMES_MIN.into()) {
+        if buffer_bytes.unwrap_or(left).min(left) / plan.frame_bytes >= Self::frames_max(pages) {
             *self = plan;
         }
     }
@@ -158,7 +170,7 @@ impl MemoryPlan {
 
     /// The maximum number of reads in flight: a full queue for every stripe, but at most half of the frames.
     pub fn in_flight_max(&self) -> usize {
-        (self.stripes as usize * self.stripe_in_flight_max()).min(self.frames as usize / 2)
+        (self.stripes as usize * self.stripe_in_flight_max()).min((self.frames as usize / 2).max(1))
     }
 
     /// The maximum number of reads in flight on one stripe.
@@ -172,8 +184,9 @@ impl MemoryPlan {
         (self.frames as usize / 2).clamp(2, 2 * IN_FLIGHT_MAX * self.stripes as usize)
     }
 
-    fn too_small(&self, algorithm: &str, memory_bytes: u64, asked: Option<u64>, buffer_bytes: u64) -> Error {
-        let least = u64::from(FRAMES_MIN) * self.frame_bytes;
+    /// The error of a plan that has no room for the page buffer that was asked for, or for the least one.
+    fn too_small(&self, algorithm: &str, memory_bytes: u64, asked: Option<u64>, least: u64) -> Error {
+        let buffer_bytes = asked.unwrap_or(0).max(least);
         let (what, needed_bytes, budget_bytes) = match asked {
             Some(asked) if asked < least => (format!("the page buffer of {algorithm}"), least, asked),
             _ => (algorithm.to_owned(), self.total_bytes().saturating_add(buffer_bytes), memory_bytes),
@@ -188,7 +201,7 @@ impl MemoryPlan {
         };
         let parts = format!(
             "attributes {}, activations {}, tables {}, frontiers {}, degrees {}, page directory {}, program {}, \
-             {sharing}{images}page buffer {} of at least {FRAMES_MIN} pages",
+             {sharing}{images}page buffer {} of at least {} {}",
             self.attributes_bytes,
             self.activations_bytes,
             self.tables_bytes,
@@ -197,6 +210,8 @@ impl MemoryPlan {
             self.directory_bytes,
             self.program_bytes,
             buffer_bytes,
+            least / self.frame_bytes,
+            plural(least / self.frame_bytes, "page"),
         );
         Error::Memory { what, needed_bytes, budget_bytes, parts }
     }

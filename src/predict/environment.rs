@@ -9,8 +9,7 @@ use crate::model::activations::Activations;
 use crate::model::algorithm::Algorithm;
 use crate::model::attributes::Role;
 use crate::model::border::Border;
-use crate::pages::fetch::IN_FLIGHT_MAX;
-use crate::pages::memory::{Decoders, FRAMES_MIN, MemoryPlan};
+use crate::pages::memory::{Decoders, MemoryPlan};
 use crate::team::{Assignment, ExchangeRules, Exchanged, Strategy, TeamPlan, TeamRequest, may_read_border};
 use std::path::PathBuf;
 use topostream_formats::mirrors::Mirrors;
@@ -177,9 +176,9 @@ impl<'a> Environment<'a> {
         self.main_fits = within.is_some();
         let Some(plan) = within.or(unlimited) else { return };
         self.main_bytes = trace_bytes + plan.total_bytes() - plan.buffer_bytes();
-        // A machine buffers no more than its own pages, and those in flight.
-        let pages = (work.directory_pages as f64 * self.machine_share(&work)).ceil() as u64 + IN_FLIGHT_MAX as u64;
-        self.buffer_bytes = plan.buffer_bytes().min(pages.max(FRAMES_MIN.into()) * plan.frame_bytes);
+        // A machine buffers no more than its own pages.
+        let pages = (work.directory_pages as f64 * self.machine_share(&work)).ceil() as u64;
+        self.buffer_bytes = plan.buffer_bytes().min(MemoryPlan::frames_max(pages) * plan.frame_bytes);
     }
 
     /// Returns the main memory that the devices of one of several machines need beyond what a single device needs, in
@@ -271,7 +270,7 @@ fn scaled(plan: &MemoryPlan, scale: &Scale, pages: u64) -> MemoryPlan {
         frontier_bytes: by(plan.frontier_bytes, scale.vertices),
         degrees_bytes: by(plan.degrees_bytes, scale.vertices),
         directory_bytes: by(plan.directory_bytes, scale.pages),
-        frames: (pages + IN_FLIGHT_MAX as u64).clamp(FRAMES_MIN.into(), u32::MAX.into()) as u32,
+        frames: MemoryPlan::frames_max(pages) as u32,
         ..*plan
     }
 }
@@ -289,7 +288,7 @@ fn fitted(plan: MemoryPlan, budget_bytes: u64, buffer_bytes: Option<u64>, store:
         plan.place_bytes = page_bytes;
     }
     let frames = room / plan.frame_bytes;
-    let fits = frames >= FRAMES_MIN.into() && room <= left;
+    let fits = frames >= MemoryPlan::frames_min(plan.frames.into()) && room <= left;
     fits.then_some(MemoryPlan { frames: frames.min(plan.frames.into()) as u32, ..plan })
 }
 

@@ -102,8 +102,8 @@ const COMPONENTS: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 3.4, 
 const COMPONENTS_DIRECTED: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 5.0, activated: 1.0, power: 1.0 };
 
 impl Workload {
-    /// Returns the expected work of an algorithm over a store, in its maximum number of supersteps. If it scans whole
-    /// graphs and its number of supersteps is unknown, `unknown` is assumed.
+    /// Returns the expected work of an algorithm over a store, in the number of supersteps that it expects, or else in
+    /// its maximum. If it scans whole graphs and its number of supersteps is unknown, `unknown` is assumed.
     pub fn of(algorithm: &dyn Algorithm, store: &Store, unknown: u32) -> Self {
         let mut work = Self::without_phases(algorithm, store);
         let has_in_lists = store.topology(Direction::In).is_some();
@@ -112,9 +112,10 @@ impl Workload {
         work.phases = match visits.first() {
             None => Vec::new(),
             Some(_) if !work.traversal => {
-                let supersteps = match algorithm.supersteps() {
-                    Supersteps::Exactly(supersteps) | Supersteps::AtMost(supersteps) => supersteps,
-                    Supersteps::Unknown => unknown,
+                let supersteps = match (algorithm.supersteps_expected(), algorithm.supersteps()) {
+                    (Some(supersteps), _) => supersteps,
+                    (None, Supersteps::Exactly(supersteps) | Supersteps::AtMost(supersteps)) => supersteps,
+                    (None, Supersteps::Unknown) => unknown,
                 };
                 vec![work.scans(store, visits[0].0, supersteps.into())]
             }

@@ -39,6 +39,47 @@ fn validation_counts_the_memory_that_the_run_keeps() {
     Done::of(line, output).fails(1, &["sssp with --validate needs", "32768 for the answer and degrees"]);
 }
 
+/// The figure is that of the command, however small the budget is, and lists count.
+#[test]
+fn hints_name_what_the_command_needs() {
+    let folder = Folder::new();
+    folder.rmat("s", 10, "");
+    for line in ["run pagerank s", "verify s", "reformat s t", "extract s --all --output e.csv"] {
+        let hint = hinted(&folder.run(&format!("{line} --memory 10")).fails(1, &["the budget is 10 bytes"]));
+        assert!(hint.strip_suffix("MiB").unwrap().parse::<u64>().unwrap() > 20, "{line}: {hint}");
+        folder.run(&format!("{line} --memory {hint} --quiet")).succeeds();
+    }
+    folder.rmat("large", 16, "--edge-factor 1");
+    let listed = ["pagerank, at its end, needs", "vertices that are listed 16777216", "the budget is 33554432 bytes"];
+    folder.run("run pagerank large --memory 32MiB --top 100000").fails(1, &listed);
+    folder.run("run pagerank large --memory 32MiB --top 10").succeeds();
+}
+
+/// A graph of a few pages gets a frame for each of them, and runs as it does in more.
+#[test]
+fn the_page_buffer_is_no_larger_than_the_graph() {
+    let folder = Folder::new();
+    for (scale, in_edges) in [(6, ""), (6, "--in-edges"), (12, "--in-edges"), (15, "--in-edges")] {
+        let store = format!("g{scale}{in_edges}");
+        folder.rmat(&store, scale, &format!("--page-size 64KiB {in_edges}"));
+        let manifest: serde_json::Value = serde_json::from_str(&folder.read(&format!("{store}/graph.json"))).unwrap();
+        let pages = |lists: &str| manifest["graph"][lists]["pages"].as_u64().unwrap_or(0);
+        let pages = pages("out") + pages("in");
+        let run = |options: &str| {
+            let line = format!("run bfs {store} --source max-degree {options}");
+            let report = folder.run(&format!("{line} --json")).succeeds().json();
+            assert!(report["buffer_pages"].as_u64().unwrap() <= pages, "{line}: {report}");
+            folder.run(&format!("{line} --output levels.txt --quiet")).succeeds();
+            folder.read("levels.txt")
+        };
+        let expected = run("--device cpu");
+        for options in ["--device cpu,cpu", "--fetcher threads --device cpu", "--device cpu --whole-pages --threads 1"]
+        {
+            assert!(run(options) == expected, "{store}: {options}");
+        }
+    }
+}
+
 /// Commands whose needs are known late or in several stages; the campaign covers the others. OUT is the product.
 const COMMANDS: &[&str] = &[
     "format g.wel OUT --in-edges",
@@ -66,6 +107,17 @@ const COMMANDS: &[&str] = &[
     "run clustering u",
     "run scc s",
     "run neighbourhood s --source 0 --hops 2 --direction both",
+    "format g.wel OUT --order bfs",
+    "reformat s OUT --order bfs",
+    "format names.csv OUT --in-edges",
+    "run pagerank s --iterations 2 --top 100000",
+    "run pagerank s --iterations 2 --top 100000 --json",
+    "run pagerank names --iterations 2 --top 100000 --output OUT.csv",
+    "run pagerank s --iterations 2 --output OUT.parquet",
+    "run hits names --max-iterations 2 --output OUT.parquet --report OUT.html",
+    "run hits s --max-iterations 2 --output OUT.arrow --order-by-value 100000",
+    "run components s --report OUT.html --top 100000",
+    "run betweenness s --source 0",
 ];
 
 /// Their input: many vertices, so that memory for vertices is not hidden by rounding.
@@ -85,6 +137,10 @@ fn inputs() -> Folder {
     folder.write("wide.txt", ids(&|vertex| (vertex + 1) << 33));
     let declared = (1..50_000).map(|vertex| format!("a {vertex} {} 1\n", vertex + 1));
     folder.write("g.gr", format!("p sp 200000 49999\n{}", declared.collect::<String>()));
+    let named = |vertex: u64| format!("the vertex with the number {vertex}");
+    let named = (0..60_000u64).map(|vertex| format!("{},{}\n", named(vertex), named((vertex * 7 + 1) % 60_000)));
+    folder.write("names.csv", format!("from,to\n{}", named.collect::<String>()));
+    folder.run("format names.csv names --in-edges --page-size 64KiB").succeeds();
     folder.write("some.txt", (0..150_000).map(|vertex| format!("{vertex}\n")).collect::<String>());
     folder
 }
@@ -109,7 +165,8 @@ fn the_first_hint_is_enough_for_every_command() {
 }
 
 fn follow_hint(folder: &Folder, line: &str, thread: usize) -> Result<(), String> {
-    let pages = if ["format", "generate", "extract"].iter().any(|of| line.starts_with(of)) && !line.contains("--output")
+    let pages = if ["format", "generate", "extract", "reformat"].iter().any(|of| line.starts_with(of))
+        && !line.contains("--output")
     {
         "--page-size 64KiB"
     } else {

@@ -13,6 +13,19 @@ fn devices(folder: &Folder, options: &str, environment: &[(&str, &str)]) -> Done
     Done::of(&line, command.output().unwrap()).succeeds()
 }
 
+/// Drivers look for a display, which servers do not have.
+#[test]
+fn nothing_is_said_of_a_session_without_a_display() {
+    let folder = Folder::new();
+    for line in ["devices", "devices --json"] {
+        let mut command = folder.command(line);
+        for name in ["XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"] {
+            command.env_remove(name);
+        }
+        Done::of(line, command.output().unwrap()).succeeds();
+    }
+}
+
 #[test]
 fn the_cpu_is_always_listed_and_the_choice_of_auto_shown() {
     let folder = Folder::new();

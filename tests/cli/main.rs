@@ -31,6 +31,7 @@ mod report;
 mod results;
 mod stores;
 mod stripes;
+mod terminal;
 mod trace;
 mod usage;
 mod validate;

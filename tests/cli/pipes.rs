@@ -86,6 +86,25 @@ fn standard_input_is_read_whole() {
     fed(&folder, &between("-", "-"), b"100\n").fails(2, &["--from and --to", "standard input"]);
 }
 
+/// A reader that closes the pipe has what it wants, as with `| head`.
+#[test]
+fn a_reader_may_close_the_pipe_of_results() {
+    let folder = Folder::new();
+    folder.rmat("g", 15, "");
+    for format in ["text", "csv", "npy", "parquet", "arrow"] {
+        let line = format!("run pagerank g --iterations 1 --quiet -o - --output-format {format}");
+        let mut command = folder.command(&line);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        drop(child.stdout.take());
+        Done::of(&line, child.wait_with_output().expect("the program ends")).succeeds();
+    }
+    // A full disk is an error there, too.
+    if std::path::Path::new("/dev/full").exists() {
+        let done = folder.shell("\"$0\" run pagerank g --iterations 1 --quiet -o - > /dev/full");
+        done.fails(1, &["No space left"]);
+    }
+}
+
 /// Formats that need a copy of their input report it if the copy fails.
 #[test]
 fn a_copy_without_room() {

@@ -250,7 +250,10 @@ fn a_plan_names_the_source_of_its_superstep_count() {
         "pagerank s --iterations 7",
         &["supersteps: 7, known before the run", "at the rates of pagerank, as measured\n"],
     );
-    says("pagerank s", &["supersteps: up to 100 (times assume 100); each reads every page\n"]);
+    let tolerance = "supersteps: about 14 until the change is below the tolerance";
+    says("pagerank s", &[tolerance, "(times assume 14), 100 at most; each reads every page\n"]);
+    says("pagerank s --max-iterations 5", &["(times assume 5), 5 at most"]);
+    says("hits s", &["supersteps: up to 202 (times assume 202)"]);
     says("bfs s --source 0", &["for a complete search of a graph of small diameter", "at the rates of bfs"]);
     says("kcore s", &["unknown before the run", "do not predict the run", "kcore may do more with an edge"]);
     says("degrees s", &["supersteps: 0, known before the run; nothing is read"]);

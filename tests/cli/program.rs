@@ -81,6 +81,7 @@ fn collect_names(folder: &Path, names: &mut Vec<String>) {
 }
 
 /// The output of a process that has ended.
+#[derive(Debug)]
 pub struct Done {
     line: String,
     pub code: Option<i32>,

@@ -10,6 +10,8 @@ fn the_lines_of_readme_work_in_order() {
     let text = std::fs::read_to_string(root.join("README.md")).unwrap();
     let section = text.split("## Your own graph").nth(1).expect("the section");
     let block = section.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).expect("its commands");
+    let installs = text.lines().filter(|line| line.starts_with("cargo install"));
+    assert!(installs.clone().count() > 1 && installs.clone().all(|line| line.contains("--locked")), "{installs:?}");
     // Installing is a build of its own.
     let lines: Vec<&str> = block.lines().filter(|line| !line.starts_with("cargo install")).collect();
     assert!(lines.len() > 20 && lines.iter().filter(|line| line.starts_with("topostream")).count() > 20);

@@ -1,6 +1,7 @@
 //! Wrong usage: exit code 2 and the correct usage; help is complete.
 
 use crate::program::Folder;
+use topostream::algorithms::CATALOGUE;
 
 #[test]
 fn wrong_arguments_end_with_2_and_a_helpful_text() {
@@ -73,6 +74,85 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
     assert_eq!(folder.names("."), Vec::<String>::new(), "wrong usage makes no files");
 }
 
+/// What newcomers type first is explained: algorithms without `run`, and options of other programs.
+#[test]
+fn words_of_other_programs_are_explained() {
+    let folder = Folder::new();
+    let cases: &[(&str, &str)] = &[
+        ("pagerank g", "tip: algorithms are run by 'topostream run pagerank g'"),
+        ("bfs g --source 30", "tip: algorithms are run by 'topostream run bfs g --source 30'"),
+        ("format e.txt g --undirected", "'--symmetrize' adds"),
+        ("format e.txt g --delimiter ;", "'--separator' names"),
+        ("run bfs g --source 1 --gpu", "'--device gpu' selects"),
+        ("format e.txt g --overwrite", "replace"),
+    ];
+    for (line, tip) in cases {
+        let done = folder.run(line).fails(2, &["tip:", tip, "Usage: topostream"]);
+        assert_eq!(done.stderr.matches("tip:").count(), 1, "{line}: {}", done.stderr);
+    }
+    for algorithm in CATALOGUE {
+        for name in std::iter::once(&algorithm.name).chain(algorithm.aliases) {
+            folder.run(&format!("{name} g")).fails(2, &[&format!("'topostream run {name} g'")]);
+        }
+    }
+}
+
+/// `-h` shows what most people use; what fits the program to a machine is in `--help` alone.
+#[test]
+fn short_help_leaves_out_the_tuning_of_machines() {
+    let folder = Folder::new();
+    let cases: &[(&str, &[&str], &[&str])] = &[
+        (
+            "run pagerank",
+            &["--memory", "--device <", "--output <", "--top", "--report", "--resume", "--tolerance", "'--help'"],
+            &["--batch-pages", "--fetcher", "--shares", "--transfer", "--without", "--whole-pages", "--allow-stripe"],
+        ),
+        (
+            "format",
+            &["--in-edges", "--symmetrize", "--separator", "--memory", "--source", "Examples:"],
+            &["--page-size", "--id-widths", "--shards", "--balance", "--stripe", "--mirrors", "--quotes"],
+        ),
+        ("generate rmat", &["--scale", "--store", "--seed"], &["--page-size", "--encoding", "--shard-weights"]),
+    ];
+    for (command, shown, left_out) in cases {
+        let short = folder.run(&format!("{command} -h")).succeeds().prints(shown).stdout;
+        let long = folder.run(&format!("{command} --help")).succeeds().prints(left_out).stdout;
+        for option in *left_out {
+            assert!(!short.contains(option), "{command} -h shows {option}");
+        }
+        assert!(3 * short.len() < 2 * long.len(), "{command}: {} and {} bytes", short.len(), long.len());
+    }
+    folder.run("info --help").succeeds().prints(&["--allow-stripe <DIR>", "such as copies"]);
+}
+
+/// A store is a folder, which nobody wants to have under the name of a file.
+#[test]
+fn a_store_is_not_named_after_a_file() {
+    let folder = Folder::new();
+    folder.write("e.txt", "0 1\n");
+    folder.run("format e.txt g").succeeds();
+    let written = ["a store is a folder", "topostream extract STORE --all --output"];
+    let cases = [
+        ("extract g out.csv --all", "--output out.csv"),
+        ("extract g out.graphml --all", "such files are not written"),
+        ("reformat g out.mtx", "--output out.mtx"),
+        ("format e.txt OUT.PARQUET", "--output OUT.PARQUET"),
+        ("generate rmat --scale 4 --store out.el", "--output out.el"),
+    ];
+    for (line, word) in cases {
+        folder.run(line).fails(2, &written).fails(2, &[word]);
+    }
+    let expected = ["expected a file name with .csv, .tsv, .parquet", "found .graphml"];
+    folder.run("extract g --all --output out.graphml").fails(1, &expected);
+    folder.run("extract g --all --output out").fails(1, &["found no extension"]);
+    let names = std::fs::read_dir(folder.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["e.txt", "g"]);
+    // A dot alone is no extension of a file.
+    folder.run("extract g v1.2 --all").succeeds();
+}
+
 #[test]
 fn every_command_has_help() {
     let folder = Folder::new();
@@ -125,6 +205,27 @@ fn completions_and_man_pages_have_every_command() {
         assert!(text.starts_with(".ie") || text.contains(".TH"), "{text}");
     }
     folder.run("man").fails(2, &["FOLDER"]);
+}
+
+/// Where not all pages can be written, there are none.
+#[test]
+#[cfg(unix)]
+fn man_pages_are_all_written_or_none() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("kept")).unwrap();
+    folder.write("kept/topostream.1", "old");
+    let limited = |to: &str| folder.shell(&format!("trap '' XFSZ; ulimit -f 8 || exit 99; \"$0\" man {to}"));
+    let done = limited("new");
+    if done.code == Some(99) {
+        eprintln!("skipped: no limit can be set");
+        return;
+    }
+    done.fails(1, &["new: write man pages", "File too large"]);
+    assert!(!folder.path("new").exists());
+    limited("kept").fails(1, &["kept: write man pages"]);
+    assert_eq!((folder.names("kept"), folder.read("kept/topostream.1")), (vec!["topostream.1".into()], "old".into()));
+    folder.run("man kept").succeeds();
+    assert!(folder.names("kept").len() > 20 && folder.read("kept/topostream.1").len() > 100);
 }
 
 /// Each example in the help is a valid command line.

@@ -116,7 +116,7 @@ fn scans_hit_the_buffers_share() {
             for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
                 let all = pages(direction);
                 let report = ranks(&engine, pagerank(6, Dangling::Lost, traffic)).unwrap().report;
-                assert_eq!(report.buffer_pages, buffer.min(pages(Direction::Out) + pages(Direction::In) + 64));
+                assert_eq!(report.buffer_pages, buffer.min(pages(Direction::Out) + pages(Direction::In)));
                 for step in &report.steps {
                     check_step(step, all);
                     let share = buffer.min(all) as f64 / all as f64;

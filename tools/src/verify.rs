@@ -11,6 +11,7 @@ use topostream_formats::packed::PackedPage;
 use topostream_formats::page::{Neighbours, Page, PageContext, PageDefect, PageWeights};
 use topostream_formats::part::{EdgesHash, PartManifest, edge_hash};
 use topostream_formats::store::PageReader;
+use topostream_formats::text::plural;
 use topostream_formats::with_neighbours;
 use topostream_formats::{Direction, Error, PageId, Result, Store, Topology, VertexId, memory, threads};
 
@@ -263,7 +264,11 @@ fn check_part_lengths(store: &Store, part: &PartManifest, lengths: &[u32], degre
     // Detects lengths that overflowed 32 bits.
     match lengths.iter().map(|&length| u64::from(length)).sum::<u64>() {
         sum if sum == store.edges() => Ok(()),
-        sum => Err(Error::file(store.path(), format!("lists with {} edges", store.edges()), sum.to_string())),
+        sum => Err(Error::file(
+            store.path(),
+            format!("lists with {} {}", store.edges(), plural(store.edges(), "edge")),
+            sum.to_string(),
+        )),
     }
 }
 

@@ -19,6 +19,7 @@ use super::records::Records;
 use super::{Options, file_info};
 use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
 use topostream_formats::error::{Error, Result};
+use topostream_formats::text::plural;
 
 const HEADER_BYTES: u64 = 17;
 
@@ -89,7 +90,9 @@ impl Header {
         }
         let Self { vertices, edges, .. } = self;
         let weights = if self.weighted { "with" } else { "without" };
-        let expected = format!("{} bytes for {vertices} vertices, {edges} edges {weights} weights", self.file_bytes());
+        let (of_vertices, of_edges) = (plural(vertices, "vertex"), plural(edges, "edge"));
+        let bytes_of = self.file_bytes();
+        let expected = format!("{bytes_of} bytes for {vertices} {of_vertices}, {edges} {of_edges} {weights} weights");
         Err(records.error(expected, format!("{bytes} bytes")))
     }
 }

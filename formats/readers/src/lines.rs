@@ -3,6 +3,7 @@
 //! A block is split at newlines into pieces, the pieces are parsed in parallel, and their edges are returned in file
 //! order. Each piece counts its lines, so that the first error of the file is reported with its line number.
 
+use topostream_formats::text::plural;
 use rayon::prelude::*;
 
 use super::blocks::Blocks;
@@ -95,7 +96,7 @@ impl<F: LineFormat> LineSource<F> {
     fn explain(&self, expected: Expected) -> Expected {
         match &self.promised {
             Some(Promise { edges, says }) if expected == SURPLUS => {
-                format!("the end of the file after {edges} edges, {says}").into()
+                format!("the end of the file after {edges} {}, {says}", plural(*edges, "edge")).into()
             }
             _ => expected,
         }
@@ -118,8 +119,9 @@ impl<F: LineFormat> LineSource<F> {
     fn finish(&self) -> Result<()> {
         match &self.promised {
             Some(Promise { edges, says }) if *edges != self.edges => {
-                let found = format!("{} edges", self.edges);
-                Err(Error::file(self.blocks.input().path(), format!("{edges} edges, {says}"), found))
+                let found = format!("{} {}", self.edges, plural(self.edges, "edge"));
+                let expected = format!("{edges} {}, {says}", plural(*edges, "edge"));
+                Err(Error::file(self.blocks.input().path(), expected, found))
             }
             _ => Ok(()),
         }

@@ -20,6 +20,7 @@ use super::tokens::{Token, Tokens};
 use super::{Options, file_info};
 use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
 use topostream_formats::error::{Error, Result};
+use topostream_formats::text::plural;
 
 const HEADER: &str = "the header of a METIS graph: VERTICES EDGES [FORMAT [VERTEX WEIGHTS]], \
                       where FORMAT is three digits of 0 and 1";
@@ -123,7 +124,14 @@ impl Metis {
         match self.tokens.next()? {
             Token::Word if !self.begun && self.tokens.word().starts_with(b"%") => self.comment(),
             Token::Word if self.vertex == self.header.vertices => {
-                let expected = format!("the end of the file after the lines of {} vertices", self.header.vertices);
+                let expected = {
+                    let vertices = self.header.vertices;
+                    format!(
+                        "the end of the file after the {} of {vertices} {}",
+                        plural(vertices, "line"),
+                        plural(vertices, "vertex")
+                    )
+                };
                 Err(self.tokens.error(expected))
             }
             Token::Word if self.words < self.header.vertex_words => self.vertex_word(),
@@ -195,11 +203,15 @@ impl Metis {
         }
         let path = self.tokens.input().path();
         if self.vertex < vertices {
-            let found = format!("{} vertex lines", self.vertex);
-            return Err(Error::file(path, format!("{vertices} vertex lines, as the header says"), found));
+            let found = format!("{} {}", self.vertex, plural(self.vertex, "vertex line"));
+            let expected = format!("{vertices} {}, as the header says", plural(vertices, "vertex line"));
+            return Err(Error::file(path, expected, found));
         }
         if self.listed != 2 * edges {
-            let expected = format!("{} neighbours in all, twice the header's {edges} edges", 2 * edges);
+            let expected = {
+                let edges_of = plural(edges, "edge");
+                format!("{} neighbours in all, twice the header's {edges} {edges_of}", 2 * edges)
+            };
             let found = format!("{}, {} of them self-loops", self.listed, self.loops);
             return Err(Error::file(path, expected, found));
         }

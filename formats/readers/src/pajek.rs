@@ -21,6 +21,7 @@ use super::file::InputFile;
 use super::{Options, file_info};
 use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
 use topostream_formats::error::{Error, Result};
+use topostream_formats::text::plural;
 
 const SECTION: &str = "*Vertices, *Arcs, *Edges, *Arcslist or *Edgeslist";
 
@@ -278,17 +279,21 @@ impl EdgeSource for Pajek {
 
     fn note(&self) -> Option<String> {
         let Found { arcs, edges, weighted, sections, labels, .. } = self.all?;
+        let directed = format!("{arcs} {}", plural(arcs, "arc"));
+        let undirected = format!("{edges} {}", plural(edges, "undirected edge"));
         let mut text = vec![match (arcs, edges) {
-            (0, 1..) => format!("{edges} undirected edges, each listed once (--directed reads the lines as they are)"),
-            (_, 0) => format!("{arcs} arcs"),
-            _ if self.is_mixed => format!("{arcs} arcs, and {edges} undirected edges in both directions"),
-            _ => format!("{arcs} arcs, and {edges} undirected edges in the direction in which they are listed"),
+            (0, 1..) => format!("{undirected}, each listed once (--directed reads the lines as they are)"),
+            (_, 0) => directed,
+            _ if self.is_mixed => format!("{directed}, and {undirected} in both directions"),
+            _ => format!("{directed}, and {undirected} in the direction in which they are listed"),
         }];
         if sections > 1 {
             text.push(format!("{sections} sections read as one"));
         }
         if (1..arcs + edges).contains(&weighted) && self.info.weights.is_some() {
-            text.push(format!("{} rows without a weight, which have weight 1", arcs + edges - weighted));
+            let rows = arcs + edges - weighted;
+            let have = if rows == 1 { "has" } else { "have" };
+            text.push(format!("{rows} {} without a weight, which {have} weight 1", plural(rows, "row")));
         }
         if labels {
             text.push("the labels of vertices are not kept, ids are 1 to n".into());

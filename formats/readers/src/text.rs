@@ -17,6 +17,7 @@ use super::table::{TWO_OR_THREE, has_leading_zero};
 use super::{Options, WeightsOption, file_info};
 use topostream_formats::edge::{Edge, EdgeSource, IdSpace, WeightType};
 use topostream_formats::error::{Error, Result};
+use topostream_formats::text::plural;
 
 /// Opens a plain edge list with ids in `ids`.
 pub(super) fn open(file: &InputFile, options: &Options, ids: IdSpace) -> Result<Box<dyn EdgeSource>> {
@@ -84,7 +85,9 @@ impl Columns {
         match self.count {
             Some(2) if count != 2 => "2 columns: source dest, as in the lines before".into(),
             Some(3) if count != 3 => "3 columns: source dest weight, as in the lines before".into(),
-            Some(columns) if count != columns => format!("{columns} columns: source dest and properties").into(),
+            Some(columns) if count != columns => {
+                format!("{columns} {}: source dest and properties", plural(columns as u64, "column")).into()
+            }
             _ if has_zeros => "ids without leading zeros (--names takes ids as names, as they are written)".into(),
             None if count < 2 => "2 columns at least: source dest".into(),
             _ => format!("{ID}; --names reads ids as names").into(),

@@ -99,6 +99,11 @@ impl StoredNames {
         Ok(take(&block.bytes[start..end]))
     }
 
+    /// The size of the file of names, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// The number of names.
     pub(super) fn count(&self) -> u64 {
         self.vertices

@@ -49,6 +49,7 @@ use crate::model::attributes::{Attribute, AttributeType};
 use std::collections::HashSet;
 use std::ops::Range;
 use topostream_formats::edge::WeightType;
+use topostream_formats::text::counted;
 use topostream_formats::{Direction, VertexId};
 
 /// How new values are computed from means.
@@ -179,10 +180,8 @@ impl Averaging {
         }
         for (vertex, value) in seeded {
             if u64::from(vertex.0) >= graph.vertices {
-                return Err(format!(
-                    "{what} vertex {vertex} does not exist: the graph has {} vertices",
-                    graph.vertices
-                ));
+                let all = counted(graph.vertices, "vertex");
+                return Err(format!("{what} vertex {vertex} does not exist: the graph has {all}"));
             }
             if !met.insert(vertex.0) {
                 return Err(format!("{what} vertex {vertex} is given twice"));

@@ -43,6 +43,7 @@ use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use topostream_formats::random::SplitMix64;
+use topostream_formats::text::counted;
 use topostream_formats::{Direction, VertexId};
 
 /// Betweenness centrality, in single precision (`f32`) or in double precision (`f64`).
@@ -356,9 +357,10 @@ impl<N: Number> Algorithm for Betweenness<N> {
             return Err("betweenness needs a source".into());
         }
         match sources.last() {
-            Some(&source) if u64::from(source) >= graph.vertices => {
-                Err(format!("source vertex {source} does not exist: the graph has {} vertices", graph.vertices))
-            }
+            Some(&source) if u64::from(source) >= graph.vertices => Err(format!(
+                "source vertex {source} does not exist: the graph has {}",
+                counted(graph.vertices, "vertex")
+            )),
             _ => Ok(()),
         }
     }

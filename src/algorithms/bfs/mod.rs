@@ -30,6 +30,7 @@ use crate::model::bits::Bits;
 use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::ControlFlow;
+use topostream_formats::text::counted;
 use topostream_formats::{Direction, VertexId};
 
 /// Breadth-first search from one source or from several at once.
@@ -104,7 +105,7 @@ pub(in crate::algorithms) fn check_sources(sources: &[VertexId], graph: &Graph) 
     match sources.iter().find(|source| u64::from(source.0) >= graph.vertices) {
         None => Ok(()),
         Some(source) => {
-            Err(format!("source vertex {source} does not exist: the graph has {} vertices", graph.vertices))
+            Err(format!("source vertex {source} does not exist: the graph has {}", counted(graph.vertices, "vertex")))
         }
     }
 }

@@ -243,7 +243,9 @@ impl Algorithm for KCore {
             return Err(format!("core numbers of {asked} graph were asked for, and the store has {found} one"));
         }
         if self.two_ways() && !graph.has_in_lists {
-            return Err("core numbers by in-lists: format the store with `--in-edges`, or read out-lists only".into());
+            return Err("core numbers by in-lists: `topostream reformat STORE NEW --in-edges` adds them; or read \
+                        out-lists only"
+                .into());
         }
         Ok(())
     }

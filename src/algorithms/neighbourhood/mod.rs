@@ -92,7 +92,9 @@ impl Algorithm for Neighbourhood {
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
         if !graph.has_in_lists {
-            return Err("neighbours whichever way edges point need a store with in-lists (format --in-edges)".into());
+            return Err("neighbours whichever way edges point need a store with in-lists: `topostream reformat STORE \
+                        NEW --in-edges` adds them"
+                .into());
         }
         check_sources(&self.sources, graph)
     }

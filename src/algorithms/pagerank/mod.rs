@@ -154,7 +154,20 @@ const ITERATIONS_MAX: usize = 3;
 const DANGLING: usize = 0;
 const CHANGE: usize = 1;
 
+/// What an iteration leaves of the change of the one before it, over the damping. Measured on R-MAT graphs of scales 12
+/// and 16, damping 0.5 to 0.95, tolerances 1e-3 to 1e-7; in a grid it comes close to 1.
+const MIXING: f64 = 0.4;
+
 impl PageRank {
+    /// The number of iterations after which a tolerance is probably met over a graph of small diameter; `None` if their
+    /// number is given.
+    pub(in crate::algorithms) fn iterations_expected(damping: f64, stop: Stop) -> Option<u32> {
+        let Stop::Tolerance { l1, iterations_max } = stop else { return None };
+        let iterations = 1.0 + (l1.ln() / (MIXING * damping).ln()).ceil();
+        // A damping of 0 leaves no change.
+        Some((iterations.max(2.0) as u32).min(iterations_max))
+    }
+
     /// The same by weights of this type, along out-lists, with sums in single precision.
     #[must_use]
     pub fn weighted(self, weights: WeightType) -> WeightedPageRank {
@@ -432,7 +445,7 @@ impl Algorithm for PageRank {
             return Err(format!("tolerance {l1}: must be at least 1e-7, the accuracy of single-precision ranks"));
         }
         if self.traffic == Traffic::Pull && !graph.has_in_lists {
-            return Err("pull needs in-lists: format the store with `--in-edges`, or use push".into());
+            return Err("pull needs in-lists: `topostream reformat STORE NEW --in-edges` adds them; or use push".into());
         }
         Ok(())
     }
@@ -444,6 +457,10 @@ impl Algorithm for PageRank {
 
     fn supersteps(&self) -> Supersteps {
         self.stop.supersteps()
+    }
+
+    fn supersteps_expected(&self) -> Option<u32> {
+        Self::iterations_expected(self.damping, self.stop)
     }
 
     fn first(&self, graph: &Graph, totals: Scalars) -> Option<Step> {

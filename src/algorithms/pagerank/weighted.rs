@@ -231,6 +231,10 @@ impl Algorithm for WeightedPageRank {
         neighbour_sum::one_more(self.stop.supersteps())
     }
 
+    fn supersteps_expected(&self) -> Option<u32> {
+        PageRank::iterations_expected(self.damping, self.stop).map(|iterations| iterations.saturating_add(1))
+    }
+
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         (graph.vertices > 0).then(|| self.step(graph, 0, 0.0))
     }

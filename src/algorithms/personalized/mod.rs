@@ -26,6 +26,7 @@ use crate::model::algorithm::{
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use std::collections::HashSet;
 use std::ops::Range;
+use topostream_formats::text::counted;
 use topostream_formats::{Direction, VertexId};
 
 /// PageRank relative to a set of seeds.
@@ -74,7 +75,10 @@ impl Algorithm for PersonalizedPageRank {
         let mut met = HashSet::new();
         for &seed in &self.seeds {
             if u64::from(seed.0) >= graph.vertices {
-                return Err(format!("seed vertex {seed} does not exist: the graph has {} vertices", graph.vertices));
+                return Err(format!(
+                    "seed vertex {seed} does not exist: the graph has {}",
+                    counted(graph.vertices, "vertex")
+                ));
             }
             if !met.insert(seed.0) {
                 return Err(format!("seed vertex {seed} is given twice; seeds are all alike"));
@@ -102,6 +106,10 @@ impl Algorithm for PersonalizedPageRank {
 
     fn supersteps(&self) -> Supersteps {
         self.ranks.supersteps()
+    }
+
+    fn supersteps_expected(&self) -> Option<u32> {
+        self.ranks.supersteps_expected()
     }
 
     fn first(&self, graph: &Graph, totals: Scalars) -> Option<Step> {

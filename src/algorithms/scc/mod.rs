@@ -197,7 +197,11 @@ impl Algorithm for Scc {
             );
         }
         if !graph.has_in_lists {
-            return Err("strongly connected components need in-lists: format the store with `--in-edges`".into());
+            return Err(
+                "strongly connected components need in-lists: `topostream reformat STORE NEW --in-edges` adds \
+                        them"
+                    .into(),
+            );
         }
         Ok(())
     }

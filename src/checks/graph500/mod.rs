@@ -30,6 +30,7 @@ use crate::pages::buffers::PageBuffers;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topostream_formats::edge::WeightType;
+use topostream_formats::text::counted;
 use topostream_formats::{Direction, PageId, Store, Topology, VertexId};
 
 /// The number of hops from the source to each vertex; `None` if it is unreached.
@@ -202,10 +203,8 @@ impl<'a> Search<'a> {
     ) -> Result<Self> {
         topostream_formats::threads::start_shared_pool()?;
         if u64::from(source.0) >= store.vertices() {
-            let vertices = store.vertices();
-            return Err(Error::Parameter(format!(
-                "source vertex {source} does not exist: the graph has {vertices} vertices"
-            )));
+            let all = counted(store.vertices(), "vertex");
+            return Err(Error::Parameter(format!("source vertex {source} does not exist: the graph has {all}")));
         }
         let needed_bytes = memory_bytes(store, lengths.has_weights());
         if needed_bytes > options.memory_bytes {

@@ -3,6 +3,7 @@
 use super::{Broken, Lengths, Parents, Rule, Search};
 use crate::error::Result;
 use crate::model::bits::Bits;
+use topostream_formats::text::counted;
 
 /// The number of vertices between two checks for cancellation.
 const CANCEL_CHECK_VERTICES: u64 = 1 << 20;
@@ -47,7 +48,10 @@ impl Search<'_> {
             (true, Some(Some(parent))) => {
                 if u64::from(parent) >= self.store.vertices() {
                     let vertices = self.store.vertices();
-                    return Some((None, format!("has parent number {parent} in a graph of {vertices} vertices")));
+                    return Some((
+                        None,
+                        format!("has parent number {parent} in a graph of {}", counted(vertices, "vertex")),
+                    ));
                 }
                 (!self.is_reached(parent))
                     .then(|| (Some(parent), format!("is reached ({noun} {value}), but its parent is not")))

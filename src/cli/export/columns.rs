@@ -89,7 +89,7 @@ fn written(
     let file = OutputFile::create(path)?;
     let (cancel, mut counted) = (export.cancel, Counted { export, edges: 0 });
     let bytes = file.write(cancel, |out| write(&mut counted, out))?;
-    Ok(format!("{}: {} edges, {}\n", path.display(), tables::count(counted.edges), tables::bytes(bytes)))
+    Ok(format!("{}: {}, {}\n", path.display(), tables::counted(counted.edges, "edge"), tables::bytes(bytes)))
 }
 
 fn write_id(ids: &OriginalIds, id: u64, text: &mut String) -> io::Result<()> {

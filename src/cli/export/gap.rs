@@ -34,9 +34,9 @@ pub fn write(export: &mut Export<'_>, path: &Path, weighted: bool) -> Result<Str
         to.write_all(&numbering.count().to_le_bytes())?;
         std::iter::once(&out).chain(&back).try_for_each(|lists| write_lists(to, lists, weighted))
     })?;
-    let (name, vertices) = (path.display(), tables::count(numbering.count()));
-    let (edges, bytes) = (tables::count(edges), tables::bytes(bytes));
-    Ok(format!("{name}: {vertices} vertices in ascending order of ids, {edges} list entries, {bytes}\n"))
+    let (name, vertices) = (path.display(), tables::counted(numbering.count(), "vertex"));
+    let (entries, bytes) = (tables::counted(edges, "list entry"), tables::bytes(bytes));
+    Ok(format!("{name}: {vertices} in ascending order of ids, {entries}, {bytes}\n"))
 }
 
 /// Whether weights are as the file needs them.

@@ -69,8 +69,9 @@ pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
         std::fs::rename(&inside, path)
     };
     write().map_err(|error| Export::failure(path, error))?;
-    let (vertices, entries) = (tables::count(numbering.count()), tables::count(lists.entries().len() as u64));
-    Ok(format!("{}: {vertices} vertices, {entries} list entries as icebug-disk\n", path.display()))
+    let vertices = tables::counted(numbering.count(), "vertex");
+    let entries = tables::counted(lists.entries().len() as u64, "list entry");
+    Ok(format!("{}: {vertices}, {entries} as icebug-disk\n", path.display()))
 }
 
 /// The tables, for `lbug -i schema.cypher` in the folder.

@@ -38,6 +38,7 @@ pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
         });
         written.map_err(|failure| Error::other(failure.to_string()))
     })?;
-    let (vertices, edges, bytes) = (tables::count(numbering.count()), tables::count(edges), tables::bytes(bytes));
-    Ok(format!("{}: {vertices} rows in ascending order of ids, {edges} entries, {bytes}\n", path.display()))
+    let rows = tables::counted(numbering.count(), "row");
+    let (entries, bytes) = (tables::counted(edges, "entry"), tables::bytes(bytes));
+    Ok(format!("{}: {rows} in ascending order of ids, {entries}, {bytes}\n", path.display()))
 }

@@ -47,8 +47,7 @@ pub enum ExportFormat {
 impl ExportFormat {
     /// The format by the file's extension, if it is one of these.
     pub fn of(path: &Path) -> Option<Self> {
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        Some(match extension.as_str() {
+        Some(match extension_of(path)?.as_str() {
             "csv" => Self::Csv,
             "tsv" => Self::Tsv,
             "parquet" | "pq" => Self::Parquet,
@@ -59,6 +58,47 @@ impl ExportFormat {
             _ => return None,
         })
     }
+}
+
+/// The extensions of plain lists of edges.
+const LISTS: [&str; 5] = ["el", "wel", "txt", "u32", "u64"];
+/// The extensions of other files, which are not written.
+const OTHERS: [&str; 16] = [
+    "adj", "dot", "gexf", "gml", "graphml", "gz", "html", "json", "net", "npy", "npz", "svg", "tar", "xlsx", "xml",
+    "zip",
+];
+/// The names of files that are written.
+const WRITTEN: &str = ".csv, .tsv, .parquet, .arrow, .mtx, .sg, .wsg, .el, .wel, .txt, .u32 or .u64";
+
+fn extension_of(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_str()?.to_ascii_lowercase())
+}
+
+/// Checks that a file of edges has the name of a format.
+pub fn check_file_name(path: &Path) -> Result<(), Failure> {
+    let extension = extension_of(path);
+    let is_list = extension.as_ref().is_some_and(|extension| LISTS.contains(&extension.as_str()));
+    if is_list || ExportFormat::of(path).is_some() {
+        return Ok(());
+    }
+    let found = extension.map_or("no extension".into(), |extension| format!(".{extension}"));
+    Err(Failure::Other(format!("{}: expected a file name with {WRITTEN}, found {found}", path.display())))
+}
+
+/// Checks that the name of a new store, which is a folder, is not that of a file of another kind.
+pub fn check_store_name(path: &Path) -> Result<(), Failure> {
+    let Some(extension) = extension_of(path) else { return Ok(()) };
+    let (name, extension) = (path.display(), extension.as_str());
+    let remedy = if LISTS.contains(&extension) || ExportFormat::of(path).is_some() {
+        format!("`topostream extract STORE --all --output {name}` writes the edges of a store to such a file")
+    } else if OTHERS.contains(&extension) {
+        format!("such files are not written, `topostream extract STORE --all --output FILE` writes {WRITTEN}")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Usage(format!(
+        "{name}: a store is a folder, and a name with .{extension} is that of a file; {remedy}"
+    )))
 }
 
 /// A graph to write: its edges can be read several times.

@@ -1,14 +1,14 @@
 //! `--checkpoint`, `--checkpoint-every` and `--resume`.
 
 use crate::checkpoint::{CheckpointEvent, Checkpoints, Every};
-use crate::cli::{Failure, Outcome, ranks};
+use crate::cli::{Failure, Outcome, ranks, tell};
 use crate::error::Error;
 use clap::Args;
 use indicatif::ProgressBar;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use topostream_formats::text::counted;
 
 /// Where checkpoints go.
 #[derive(Args)]
@@ -52,7 +52,7 @@ impl CheckpointArgs {
         let tell = move |event: &CheckpointEvent| {
             // What all ranks know is said once.
             if ranks::is_first() || matches!(event, CheckpointEvent::Damaged { .. }) {
-                spinner.suspend(|| say(&text_of(event)));
+                spinner.suspend(|| tell(&text_of(event)));
             }
         };
         let every = self.checkpoint_every.unwrap_or_default();
@@ -66,11 +66,12 @@ pub fn stopped(checkpoints: Option<&Checkpoints>) {
     let folder = checkpoints.folder().display();
     match checkpoints.saved() {
         Some(supersteps) => {
-            say(&format!(
-                "{folder} has a checkpoint after {supersteps} supersteps: the same command with --resume goes on"
+            tell(&format!(
+                "{folder} has a checkpoint after {}: the same command with --resume goes on",
+                counted(supersteps, "superstep")
             ));
         }
-        None => say(&format!("{folder} has no checkpoint: no superstep had ended")),
+        None => tell(&format!("{folder} has no checkpoint: no superstep had ended")),
     }
 }
 
@@ -83,11 +84,6 @@ pub fn clear(checkpoints: Option<&Checkpoints>) -> Outcome {
     Ok(checkpoints.clear()?)
 }
 
-fn say(text: &str) {
-    // The output may be closed, which must not cause a panic.
-    writeln!(std::io::stderr(), "{text}").ok();
-}
-
 fn text_of(event: &CheckpointEvent) -> String {
     match event {
         CheckpointEvent::Nothing { folder } => {
@@ -97,12 +93,13 @@ fn text_of(event: &CheckpointEvent) -> String {
             format!("warning: {}: {message}: the other generation is used", path.display())
         }
         CheckpointEvent::Resumed { path, supersteps } => {
-            format!("{}: goes on after {supersteps} supersteps", path.display())
+            format!("{}: goes on after {}", path.display(), counted(*supersteps, "superstep"))
         }
         CheckpointEvent::Failed { folder, supersteps, message } => format!(
-            "warning: {}: the checkpoint after {supersteps} supersteps could not be written: {message}; the run goes \
-             on, and the one before it is still there",
-            folder.display()
+            "warning: {}: the checkpoint after {} could not be written: {message}; the run goes on, and the one before \
+             it is still there",
+            folder.display(),
+            counted(*supersteps, "superstep")
         ),
     }
 }

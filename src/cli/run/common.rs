@@ -2,6 +2,7 @@
 
 use super::checkpoints::{self, CheckpointArgs};
 use super::companions::Companions;
+use super::ending::Ending;
 use super::long::{self, Watch};
 use super::parts::{PartsFolder, own_vertices};
 use super::summary::AnswerSummary;
@@ -12,7 +13,9 @@ use crate::cli::ranking::largest;
 use crate::cli::report::{self, Asked};
 use crate::cli::results::{OutputFile, ResultFile, ResultFormat, STDOUT};
 use crate::cli::run_report::run_report;
-use crate::cli::{Failure, Outcome, calibration, end, opening, print, progress, ranks, tables, verbosity};
+use crate::cli::{
+    Failure, Outcome, calibration, end, opening, print, print_json, progress, ranks, tables, tell, verbosity,
+};
 use crate::engine::{Engine, EngineOptions};
 use crate::error::Error;
 use crate::model::algorithm::Answer;
@@ -23,7 +26,6 @@ use crate::trace::Timeline;
 use clap::Args;
 use indicatif::HumanDuration;
 use serde::Serialize;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +48,13 @@ pub struct Common {
     output_format: Option<ResultFormat>,
     /// Make a folder of that path, with a file for each rank of `topostream-mpi`: the results of its own vertices
     /// [default format: Parquet]
-    #[arg(long, requires = "output", conflicts_with = "order_by_value", help_heading = "Results")]
+    #[arg(
+        long,
+        requires = "output",
+        conflicts_with = "order_by_value",
+        help_heading = "Results",
+        hide_short_help = true
+    )]
     output_parts: bool,
     /// Number of vertices with the largest values to print, or of the largest groups [default: 10 of ranks and other
     /// numbers with fractions, and of groups; none of counts such as levels]
@@ -58,18 +66,18 @@ pub struct Common {
     order_by_value: Option<usize>,
     /// Write a timeline (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing
     /// open; takes 40 MiB of the memory
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    #[arg(long, value_name = "FILE", help_heading = "Results", hide_short_help = true)]
     trace: Option<PathBuf>,
     /// Write a page in HTML about the run: what its time was spent on, its answer, the degrees of the store; it appears
     /// when it is complete
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     report: Option<PathBuf>,
     /// Rates of this machine, for predictions [default: those that `topostream calibrate` saved]
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    #[arg(long, value_name = "FILE", help_heading = "Results", hide_short_help = true)]
     calibration: Option<PathBuf>,
     /// Process pages in memory again before others are read, where values go one way only (sssp, components, widest):
     /// more supersteps, fewer bytes from disk
-    #[arg(long, help_heading = "Resources")]
+    #[arg(long, help_heading = "Resources", hide_short_help = true)]
     asynchronous: bool,
     /// Print the report and a summary of the answer, or the predictions, as JSON, times in nanoseconds, and nothing
     /// else
@@ -123,6 +131,7 @@ impl Common {
         let options = options.with_progress(progress).with_cluster(ranks::shared()).with_single_run(true);
         let manifest = store.manifest().clone();
         let engine = Engine::new(store, options);
+        self.ending(&engine, &*runs, &shown, (format, !companions.is_empty())).check(&engine)?;
         let run = runs.run(&engine, &mut |step| watch.see(step)).inspect_err(|error| {
             if matches!(error, Error::Interrupted) {
                 checkpoints::stopped(checkpoints.as_deref());
@@ -160,6 +169,25 @@ impl Common {
         let asked = Asked { path: &self.store, rates, command, degrees: page.is_some() };
         self.show(&*run, &store, &shown, said, (page, &asked, cancel))?;
         checkpoints::clear(checkpoints.as_deref())
+    }
+
+    /// What is made of the answer when the run has ended.
+    fn ending<'a>(
+        &self,
+        engine: &'a Engine,
+        runs: &'a dyn Runnable,
+        shown: &Shown,
+        (output, has_companions): (Option<ResultFormat>, bool),
+    ) -> Ending<'a> {
+        Ending {
+            store: engine.store(),
+            algorithm: runs.algorithm(),
+            output,
+            has_companions,
+            listed: self.top.into_iter().chain(self.order_by_value).max().unwrap_or(0) as u64,
+            has_groups: matches!(shown, Shown::Groups(_)),
+            has_page: self.report.is_some(),
+        }
     }
 
     /// The format of results. What is needed at the end of a run is looked at before its beginning.
@@ -230,23 +258,26 @@ impl Common {
         if self.json || page.is_some() {
             answer.describe(run);
             let origin = asked.origin(store)?;
-            let json = self.json.then(|| report_json(run.report(), &origin, &answer)).transpose()?;
+            if self.json {
+                print_json(&WholeReport { run: run.report(), origin: &origin, answer: &answer })?;
+            }
             if let (Some(page), Some(path)) = (page, &self.report) {
-                said += &report::write(page, path, &report::page(run.report(), origin, &answer)?, cancel)?;
+                let html = report::page(run.report(), origin, &answer.for_page())?;
+                said += &report::write(page, path, &html, cancel)?;
             }
-            if let Some(json) = json {
-                return print(&json);
-            }
-            if verbosity::is_quiet() {
+            if self.json || verbosity::is_quiet() {
                 return Ok(());
             }
         }
-        let text = report_text(run.report(), &answer) + &said;
-        if self.prints_results() {
-            // Standard output has the results alone.
-            return std::io::stderr().write_all(text.as_bytes()).map_err(|error| Failure::Other(error.to_string()));
+        for text in answer.pieces().chain([run_report(run.report()) + &said]) {
+            if self.prints_results() {
+                // Standard output has the results alone.
+                tell(text.trim_end());
+            } else {
+                print(&text)?;
+            }
         }
-        print(&text)
+        Ok(())
     }
 
     /// Whether results go to standard output.
@@ -268,9 +299,7 @@ fn warn_of_hours(runs: &dyn Runnable, store: &Store, shorter: Option<&str>) {
     if s > LONG_S {
         let time = HumanDuration(Duration::from_secs_f64(s.min(1e15)));
         let shorter = shorter.map_or(String::new(), |shorter| format!("; {shorter}"));
-        let text =
-            format!("note: this visits all edges up to {passes:.0} times: about {time} at 100 M edges/s{shorter}");
-        writeln!(std::io::stderr(), "{text}").ok();
+        tell(&format!("note: this visits all edges up to {passes:.0} times: about {time} at 100 M edges/s{shorter}"));
     }
 }
 
@@ -278,7 +307,7 @@ fn warn_of_hours(runs: &dyn Runnable, store: &Store, shorter: Option<&str>) {
 fn warn_of_values(report: &RunReport) {
     if let Some(sentence) = report.unconverged() {
         let remedy = "a higher --max-iterations lets it go on, a larger --tolerance accepts this";
-        writeln!(std::io::stderr(), "warning: {sentence}; {remedy}").ok();
+        tell(&format!("warning: {sentence}; {remedy}"));
     }
 }
 
@@ -291,9 +320,9 @@ struct WholeReport<'a> {
     answer: &'a AnswerSummary,
 }
 
-/// The report of a run and the summary of its answer as text.
+/// The summary of a run's answer, and its report, as text.
 pub fn report_text(run: &RunReport, answer: &AnswerSummary) -> String {
-    run_report(run) + &answer.text()
+    answer.text() + &run_report(run)
 }
 
 /// The report of a run, its origin and the summary of its answer as JSON, with a newline.
@@ -347,8 +376,8 @@ impl TraceFile {
         self.file.write(cancel, |out| self.timeline.write_json(&title, out))?;
         let dropped = self.timeline.dropped();
         if dropped > 0 {
-            let dropped = tables::count(dropped);
-            writeln!(std::io::stderr(), "the trace ends early: {dropped} spans did not fit").ok();
+            let dropped = tables::counted(dropped, "span");
+            tell(&format!("the trace ends early: {dropped} did not fit"));
         }
         Ok(())
     }

@@ -1,12 +1,11 @@
 //! Says that a graph is long where that takes time: before a run, as far as its degrees show it, and while it runs.
 
-use crate::cli::{tables, verbosity};
+use crate::cli::{tables, tell, verbosity};
 use crate::model::algorithm::{Algorithm, SmallSteps};
 use crate::predict::LongPaths;
 use crate::report::StepReport;
 use crate::store::Store;
 use indicatif::HumanDuration;
-use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 /// The superstep after which there is the first note during a run, and the factor between two of them.
@@ -36,8 +35,9 @@ fn note_before(name: &str, long: &LongPaths, vertices: u64) -> String {
         SmallSteps::AllLists => ", which reads all lists",
     };
     format!(
-        "note: no vertex has more than {degree_max} neighbours, as in paths, roads and meshes. If this graph is long, \
+        "note: no vertex has more than {}, as in paths, roads and meshes. If this graph is long, \
          {name} takes long: a superstep for each hop{work}, about {} each; {} if all {} vertices are one path",
+        tables::counted(degree_max.into(), "neighbour"),
         of_ns(superstep_ns),
         HumanDuration(Duration::from_secs_f64((longest_ns / 1e9).min(1e15))),
         tables::count(vertices),
@@ -84,12 +84,12 @@ impl Watch {
         let says = elapsed.as_secs_f64() > LONG_S && mean < self.edges_of_graph / SMALL;
         says.then(|| {
             format!(
-                "note: {} supersteps in {:.0} s, which visited {} of {} edges on average: {name} takes a superstep \
+                "note: {} in {:.0} s, which visited {} of {} on average: {name} takes a superstep \
                  for each hop, and the paths of this graph are long",
-                tables::count(self.supersteps),
+                tables::counted(self.supersteps, "superstep"),
                 elapsed.as_secs_f64(),
                 tables::count(mean),
-                tables::count(self.edges_of_graph),
+                tables::counted(self.edges_of_graph, "edge"),
             )
         })
     }
@@ -97,7 +97,7 @@ impl Watch {
 
 fn say(text: &str) {
     if !verbosity::is_quiet() {
-        writeln!(std::io::stderr(), "{text}").ok();
+        tell(text);
     }
 }
 

@@ -3,6 +3,7 @@
 mod checkpoints;
 mod common;
 mod companions;
+mod ending;
 mod job;
 mod long;
 mod parts;

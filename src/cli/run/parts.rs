@@ -18,8 +18,20 @@ use topostream_formats::durable;
 /// The name of the file that says that all parts are complete.
 const COMPLETE: &str = "_SUCCESS";
 
-/// The folder of the parts.
-pub struct PartsFolder(PathBuf);
+/// The folder of the parts; if it was made and stays empty, it is removed on drop.
+pub struct PartsFolder {
+    path: PathBuf,
+    is_new: bool,
+}
+
+impl Drop for PartsFolder {
+    fn drop(&mut self) {
+        if self.is_new {
+            // Not if it has parts.
+            std::fs::remove_dir(&self.path).ok();
+        }
+    }
+}
 
 fn failure(path: &Path, source: io::Error) -> Failure {
     Failure::Engine(Error::Output { path: path.to_owned(), source })
@@ -34,7 +46,9 @@ impl PartsFolder {
     /// Makes the folder, which must be empty if it exists, and makes sure that this rank's part can be written.
     pub fn create(path: &Path, format: ResultFormat) -> Result<(Self, ResultFile), Failure> {
         durable::outside_of_stores(path).map_err(|error| failure(path, error))?;
+        let is_new = !path.exists();
         std::fs::create_dir_all(path).map_err(|error| failure(path, error))?;
+        let folder = Self { path: path.to_owned(), is_new };
         let (rank, ranks) = place();
         let part = |rank: usize| format!("part-{rank:05}-of-{ranks:05}.{}", format.extension());
         // Another rank may have begun to write.
@@ -47,7 +61,7 @@ impl PartsFolder {
                 return Err(Failure::Other(message));
             }
         }
-        Ok((Self(path.to_owned()), ResultFile::create(&path.join(part(rank)), Some(format))?))
+        Ok((folder, ResultFile::create(&path.join(part(rank)), Some(format))?))
     }
 
     /// Waits until all ranks have written their parts, and says so in the folder.
@@ -55,7 +69,7 @@ impl PartsFolder {
         if !ranks::meet(false)? {
             return Err(Error::Interrupted.into());
         }
-        let path = self.0.join(COMPLETE);
+        let path = self.path.join(COMPLETE);
         if ranks::is_first() { std::fs::write(&path, "").map_err(|error| failure(&path, error)) } else { Ok(()) }
     }
 }

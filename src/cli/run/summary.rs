@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 use std::ops::Range;
 use topostream_formats::OriginalId;
-use topostream_tools::report::Distribution;
+use topostream_tools::report::{Distribution, LISTED_MAX};
 
 /// The number of vertices or groups that are listed unless `--top` is given.
 const TOP: usize = 10;
@@ -45,7 +45,7 @@ pub struct AnswerSummary {
 }
 
 /// The largest value of a column.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Extreme {
     column: &'static str,
     value: Figure,
@@ -55,7 +55,7 @@ struct Extreme {
 }
 
 /// Groups of vertices with the same value: components, communities.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Groups {
     /// What they are, in the plural.
     of: &'static str,
@@ -66,7 +66,7 @@ struct Groups {
     sizes: Distribution,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Group {
     /// The vertex that the group is named after, by its original id.
     #[serde(serialize_with = "as_id")]
@@ -75,13 +75,13 @@ struct Group {
 }
 
 /// The vertices with the largest values of a column, largest first.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Top {
     column: &'static str,
     vertices: Vec<TopVertex>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct TopVertex {
     #[serde(serialize_with = "as_id")]
     id: OriginalId,
@@ -89,14 +89,14 @@ struct TopVertex {
 }
 
 /// A table of counts: the headings, and rows of a label and its counts.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Counts {
     header: Vec<String>,
     rows: Vec<(String, Vec<u64>)>,
 }
 
 /// How an algorithm that iterates has ended.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Convergence {
     iterations: u32,
     residual: f64,
@@ -190,31 +190,59 @@ impl AnswerSummary {
         Ok(summary)
     }
 
+    /// The summary with the first vertices and groups only, and one more than a page has.
+    pub fn for_page(&self) -> Self {
+        let some = LISTED_MAX + 1;
+        let top = |Top { column, vertices }: &Top| Top { column, vertices: first(vertices, some) };
+        let groups =
+            |groups: &Groups| Groups { largest: first(&groups.largest, some), sizes: groups.sizes.clone(), ..*groups };
+        Self {
+            vertices: self.vertices,
+            reached: self.reached,
+            largest: self.largest.clone(),
+            groups: self.groups.as_ref().map(groups),
+            top: self.top.iter().map(top).collect(),
+            figures: self.figures.clone(),
+            counts: self.counts.clone(),
+            convergence: self.convergence.clone(),
+            remark: self.remark.clone(),
+            distribution: self.distribution.clone(),
+        }
+    }
+
     /// The summary as text.
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        if let Some(Counts { header, rows }) = &self.counts {
+        self.pieces().collect()
+    }
+
+    /// The same, piece by piece: long tables need much memory.
+    pub fn pieces(&self) -> impl Iterator<Item = String> + '_ {
+        let row = |(label, counts): &(String, Vec<u64>)| {
+            std::iter::once(label.clone()).chain(counts.iter().map(|&count| tables::count(count))).collect()
+        };
+        let counts = self.counts.iter().map(move |Counts { header, rows }| {
             let header: Vec<&str> = header.iter().map(String::as_str).collect();
-            let row = |(label, counts): &(String, Vec<u64>)| {
-                std::iter::once(label.clone()).chain(counts.iter().map(|&count| tables::count(count))).collect()
-            };
-            text += &tables::table(&header, rows.iter().map(row));
-        }
-        for Top { column, vertices } in &self.top {
-            let rows = vertices.iter().map(|TopVertex { id, value }| vec![id.to_string(), figure(*value)]);
-            text += &tables::table(&["vertex", column], rows);
-        }
-        if let Some(groups) = &self.groups {
-            text += &groups.text();
-        }
+            tables::table(&header, rows.iter().map(row))
+        });
+        let top = self.top.iter().flat_map(|Top { column, vertices }| {
+            let row = |place: usize| [vertices[place].id.to_string(), figure(vertices[place].value)];
+            tables::long_table(["vertex", column], vertices.len(), row)
+        });
+        let groups = self.groups.iter().flat_map(Groups::pieces);
+        counts.chain(top).chain(groups).chain(std::iter::once_with(|| self.closing()))
+    }
+
+    /// The lines below the tables.
+    fn closing(&self) -> String {
+        let mut text = String::new();
         let largest = self.largest.as_ref();
         if let Some(reached) = self.reached {
-            let of_all = format!("reached {} of {} vertices", tables::count(reached), tables::count(self.vertices));
+            let of_all = format!("reached {} of {}", tables::count(reached), tables::counted(self.vertices, "vertex"));
             let largest = largest.map(|of| format!("; largest {} {}", of.column, figure(of.value)));
             text += &(of_all + &largest.unwrap_or_default() + "\n");
         } else if let Some(Extreme { column, value, vertices }) = largest {
-            let of = tables::count(vertices.unwrap_or(1));
-            text += &format!("largest {column} {}, of {of} vertices\n", figure(*value));
+            let of = tables::counted(vertices.unwrap_or(1), "vertex");
+            text += &format!("largest {column} {}, of {of}\n", figure(*value));
         }
         if !self.figures.is_empty() {
             let figures = self.figures.iter().map(|(name, value)| match value {
@@ -232,10 +260,7 @@ impl AnswerSummary {
 impl Convergence {
     fn text(&self) -> String {
         let Self { iterations, residual, tolerance, converged } = self;
-        let iterations = match iterations {
-            1 => "1 iteration".into(),
-            count => format!("{} iterations", tables::count(u64::from(*count))),
-        };
+        let iterations = tables::counted((*iterations).into(), "iteration");
         match (converged, tolerance) {
             (Some(true), _) => format!("converged after {iterations}; the last one changed {residual:.2e}\n"),
             (Some(false), Some(tolerance)) => {
@@ -272,12 +297,14 @@ impl Groups {
         Ok(Self { of: noun, count, largest, sizes: of_sizes(&sizes, noun) })
     }
 
-    fn text(&self) -> String {
+    /// The largest ones, and their number, piece by piece.
+    fn pieces(&self) -> impl Iterator<Item = String> + '_ {
         let Self { of, count, largest, .. } = self;
         let size = largest.first().map_or(0, |group| group.vertices);
-        let rows = largest.iter().map(|group| vec![group.id.to_string(), tables::count(group.vertices)]);
-        let table = if largest.len() > 1 { tables::table(&[of, "vertices"], rows) } else { String::new() };
-        table + &format!("{of}: {}; vertices of the largest: {}\n", tables::count(*count), tables::count(size))
+        let row = |place: usize| [largest[place].id.to_string(), tables::count(largest[place].vertices)];
+        let rows = if largest.len() > 1 { largest.len() } else { 0 };
+        let closing = format!("{of}: {}; vertices of the largest: {}\n", tables::count(*count), tables::count(size));
+        tables::long_table([of, "vertices"], rows, row).chain([closing])
     }
 }
 
@@ -297,6 +324,11 @@ impl Top {
         };
         Ok(columns.into_iter().map(top).collect())
     }
+}
+
+/// The first items, at most `count`.
+fn first<T: Clone>(of: &[T], count: usize) -> Vec<T> {
+    of[..count.min(of.len())].to_vec()
 }
 
 /// A number of a table.

@@ -19,6 +19,7 @@ use super::survey::{Seen, Survey};
 use super::{FormatOptions, IdPolicy, OpenSource};
 use crate::progress::{Cancel, Progress, Unit};
 use topostream_formats::ids::VERTICES_MAX;
+use topostream_formats::text::plural;
 use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, Rounding, SourceInfo, WeightType};
 
 /// The ingested input.
@@ -178,8 +179,9 @@ fn check_proportion(input: &Input, space: IdSpace, vertices: u64, edges: u64) ->
         _ => ("every id from 0 to the largest", vertices),
     };
     Err(Error::Invalid(format!(
-        "{place}: {vertices} vertices, {why}, for {edges} edges: more than {VERTICES_PER_EDGE} times as many; \
-         `--ids compact` keeps only the ids that occur, `--ids {insist}` keeps all"
+        "{place}: {vertices} vertices, {why}, for {edges} {}: more than {VERTICES_PER_EDGE} times as many; `--ids \
+         compact` keeps only the ids that occur, `--ids {insist}` keeps all",
+        plural(edges, "edge")
     )))
 }
 

@@ -14,7 +14,8 @@
 //! have been read; a refusal then states the needs of all stages. A refusal before reading is based on the first edges.
 
 use super::distinct::Distinct;
-use super::{FormatOptions, id_map, ingest, order, sample};
+use super::reorder::READ_BYTES;
+use super::{FormatOptions, breadth_first, id_map, ingest, order, sample};
 use topostream_formats::chunks;
 use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::write::TopologyWriter;
@@ -59,6 +60,8 @@ pub struct Budget {
     order_bytes: Option<u64>,
     shards: u64,
     in_edges: bool,
+    /// Of an order that has the neighbours of all vertices in memory, whether lists have both ends of a record.
+    searches: Option<bool>,
 }
 
 impl Budget {
@@ -79,7 +82,9 @@ impl Budget {
         if least <= budget.memory_bytes && declared.as_ref().is_none_or(fits) {
             return Ok(budget);
         }
-        let (known, ids_bytes) = declared.map_or_else(|| look(source, options), |known| (known, 0));
+        let listed = source.info().edges.unwrap_or(0) * (1 + u64::from(source.info().mirror || options.symmetrize));
+        let declared = declared.map(|known| (Known { records: listed, ..known }, 0));
+        let (known, ids_bytes) = declared.unwrap_or_else(|| look(source, options));
         let needed = least.max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes);
         Err(budget.refusal(needed, &known))
     }
@@ -104,6 +109,7 @@ impl Budget {
             // A part is not grouped.
             shards: if options.part.is_some() { 1 } else { options.shards.into() },
             in_edges: options.in_edges,
+            searches: (options.order == VertexOrder::Bfs).then_some(!info.mirror && !options.symmetrize),
         }
     }
 
@@ -117,7 +123,9 @@ impl Budget {
         let budget = Self::of(info, reading_bytes, options);
         let known = Known { vertices, map_bytes: id_map::map_bytes(vertices, largest), listed: true, records: 0 };
         let ids_bytes = id_map::collecting_bytes(vertices, 0, largest);
-        budget.least_bytes().max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes)
+        let lists = Known { records: info.edges.unwrap_or(0) * (1 + u64::from(info.mirror)), ..known };
+        let searching_bytes = budget.searching_bytes(&lists);
+        budget.least_bytes().max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes).max(searching_bytes)
     }
 
     /// The minimum for reading and sorting.
@@ -206,7 +214,16 @@ impl Budget {
         BASE_BYTES + stages.into_iter().max().unwrap_or(0)
     }
 
+    /// The needs of an order that has the neighbours of all vertices in memory; 0 for others.
+    fn searching_bytes(&self, known: &Known) -> u64 {
+        let Some(both) = self.searches else { return 0 };
+        let tables_bytes = known.map_bytes + order::memory_bytes(known.vertices, known.listed);
+        BASE_BYTES + breadth_first::memory_bytes(known.vertices, known.records, both) + tables_bytes + READ_BYTES
+    }
+
+    /// A refusal, with the needs of all stages as far as they are known.
     fn refusal(&self, needed_bytes: u64, known: &Known) -> Error {
+        let searching_bytes = self.searching_bytes(known);
         let mut parts = format!(
             "program {BASE_BYTES}, reading {}, pages {}, sorting at least {}",
             self.reading_bytes,
@@ -220,6 +237,10 @@ impl Budget {
             let bytes = order::memory_bytes(known.vertices, known.listed);
             parts += &format!(", numbering {} vertices anew {bytes}", known.vertices);
         }
+        if searching_bytes > 0 {
+            parts += &format!(", the order with the neighbours of all vertices {searching_bytes} in all");
+        }
+        let needed_bytes = needed_bytes.max(searching_bytes);
         Error::Memory { what: "formatting".into(), needed_bytes, budget_bytes: self.memory_bytes, parts }
     }
 }
@@ -239,11 +260,19 @@ fn look(source: &mut dyn EdgeSource, options: &FormatOptions) -> (Known, u64) {
     if seen == 0 {
         return (Known::default(), 0);
     }
-    let records = seen * (1 + u64::from(options.symmetrize || source.info().mirror));
+    let records = seen.max(whole(source, seen)) * (1 + u64::from(options.symmetrize || source.info().mirror));
     if ingest::id_space(source.info(), options) == IdSpace::UpToLargest {
         return (Known { vertices: largest.saturating_add(1).min(1 << 32), records, ..Known::default() }, 0);
     }
     let vertices = ids.at_most();
     let map_bytes = id_map::map_bytes(vertices, largest);
     (Known { vertices, map_bytes, listed: true, records }, id_map::collecting_bytes(vertices, least, largest))
+}
+
+/// The number of edges of a source, by the bytes of those that were read.
+fn whole(source: &dyn EdgeSource, seen: u64) -> u64 {
+    let Some(bytes) = source.info().bytes.filter(|_| source.info().edges.is_none()) else {
+        return source.info().edges.unwrap_or(0);
+    };
+    (seen as f64 * bytes as f64 / source.bytes_read().max(1) as f64).ceil() as u64
 }

@@ -24,7 +24,7 @@ use topostream_readers::VertexList;
 /// Records between two reports of progress.
 const RECORDS_PER_STEP: usize = 1 << 17;
 /// The memory of blocks of edges that are read from unsorted runs.
-const READ_BYTES: u64 = 8 << 20;
+pub(super) const READ_BYTES: u64 = 8 << 20;
 /// The part of the memory of a sorted run that is for sorting it.
 const BESIDE_RUN: u64 = 8;
 

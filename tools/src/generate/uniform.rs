@@ -2,6 +2,7 @@
 //! with repetition).
 
 use topostream_formats::edge::EdgeParts;
+use topostream_formats::text::plural;
 use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, SourceInfo};
 
 use super::check_vertices;
@@ -40,11 +41,19 @@ impl Uniform {
         let Self { vertices, edges, seed, .. } = self;
         check_vertices("vertices of a uniform graph", vertices, "choose fewer vertices")?;
         if vertices == 0 && edges > 0 {
-            return Err(Error::Invalid(format!("a uniform graph of 0 vertices cannot have {edges} edges")));
+            return Err(Error::Invalid(format!(
+                "a uniform graph of 0 vertices cannot have {edges} {}",
+                plural(edges, "edge")
+            )));
         }
         let weights = Weights::new(self.weights, seed)?;
         let info = SourceInfo {
-            name: format!("uniform {vertices} vertices, {edges} edges, seed {seed}{}", weights.suffix()),
+            name: format!(
+                "uniform {vertices} {}, {edges} {}, seed {seed}{}",
+                plural(vertices, "vertex"),
+                plural(edges, "edge"),
+                weights.suffix()
+            ),
             ids: IdSpace::Range { first: 0, count: vertices },
             mirror: false,
             directed: true,

@@ -13,14 +13,27 @@ use topostream_readers::NameList;
 
 /// Bytes for a name while those of a range are put in order.
 const NAME_BYTES: u64 = 24;
+/// The least memory for the names of a range, in bytes.
+const RANGE_BYTES_MIN: u64 = 8 << 20;
 /// The most ranges of vertices.
 const RANGES_MAX: u64 = 1 << 10;
 
 impl Dictionary {
     /// Main memory for writing, beside the order of the vertices, in bytes: at least.
     pub fn writing_bytes(&self, is_ordered: bool) -> u64 {
+        self.tables_bytes(is_ordered) + RANGE_BYTES_MIN
+    }
+
+    /// Main memory for writing beside the names of a range, in bytes.
+    fn tables_bytes(&self, is_ordered: bool) -> u64 {
         let arrays = u64::from(self.ranks.is_some()) + u64::from(is_ordered);
-        4 * self.count * arrays + Spool::memory_bytes(RANGES_MAX as usize)
+        4 * self.count * arrays + Spool::memory_bytes(self.ranges(RANGE_BYTES_MIN) as usize)
+    }
+
+    /// The number of ranges of vertices whose names are sorted in this many bytes each.
+    fn ranges(&self, memory_bytes: u64) -> u64 {
+        // Names of very different lengths are unevenly spread over ranges.
+        (4 * (self.text_bytes + NAME_BYTES * self.count)).div_ceil(memory_bytes).clamp(1, RANGES_MAX)
     }
 
     /// Writes the names: vertex v has the name with the number at place v of `order`, or number v without. Takes about
@@ -33,10 +46,7 @@ impl Dictionary {
         cancel: &Cancel,
     ) -> Result<Ids> {
         let vertices = self.vertices(order)?;
-        let memory_bytes = memory_bytes.saturating_sub(self.writing_bytes(order.is_some())).max(8 << 20);
-        let text_bytes = self.text_bytes + NAME_BYTES * self.count;
-        // Names of very different lengths are unevenly spread over ranges.
-        let ranges = (4 * text_bytes).div_ceil(memory_bytes).clamp(1, RANGES_MAX);
+        let ranges = self.ranges(memory_bytes.saturating_sub(self.tables_bytes(order.is_some())).max(RANGE_BYTES_MIN));
         let width = self.count.div_ceil(ranges).max(1);
         let mut spool = Spool::new(&self.folder, ranges as usize)?;
         self.names.for_each(0, |number, name| {

@@ -13,6 +13,8 @@ use crate::split::lists::{ShardLists, page_bytes};
 use rules::{Assign, Biased, Contiguous, Given, Random, SoFar};
 use std::path::{Path, PathBuf};
 use topostream_formats::random::SplitMix64;
+use topostream_readers::VertexList;
+use topostream_formats::text::counted;
 use topostream_formats::{Direction, Encoding, Error, OriginalIds, Result, Store, Topology, VertexId, memory, threads};
 use topostream_readers::VertexList;
 
@@ -238,13 +240,13 @@ fn read_parts(path: &Path, ids: &OriginalIds, vertices: u64, count: u32) -> Resu
             return Err(Error::file(path, expected, format!("part {part}, of vertex {} in the file", read.len())));
         }
         if read.len() as u64 == vertices {
-            return Err(Error::file(path, format!("a part for each of {vertices} vertices"), "more"));
+            return Err(Error::file(path, format!("a part for each of {}", counted(vertices, "vertex")), "more"));
         }
         read.push(part as u8);
     }
     if (read.len() as u64) < vertices {
         let found = format!("those of {}", read.len());
-        return Err(Error::file(path, format!("a part for each of {vertices} vertices"), found));
+        return Err(Error::file(path, format!("a part for each of {}", counted(vertices, "vertex")), found));
     }
     if ids.is_ascending() {
         return Ok(read);
@@ -260,7 +262,10 @@ fn read_parts(path: &Path, ids: &OriginalIds, vertices: u64, count: u32) -> Resu
 fn check<'a>(store: &'a Store, options: &PartitionOptions) -> Result<&'a Topology> {
     let refuse = |what: String| Err(Error::Invalid(format!("{}: {what}", store.path().display())));
     if !(1..=PARTS_MAX).contains(&options.parts) {
-        return Err(Error::Invalid(format!("{} parts: there must be 1 to {PARTS_MAX}", options.parts)));
+        return Err(Error::Invalid(format!(
+            "{}: there must be 1 to {PARTS_MAX}",
+            counted(options.parts.into(), "part")
+        )));
     }
     match options.rule {
         Rule::Biased(factor) if !(0.0..=1.0).contains(&factor) => {

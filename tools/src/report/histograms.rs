@@ -113,8 +113,12 @@ pub fn degrees(of: &[Degrees]) -> Option<Figure> {
     let dots = shown.iter().flat_map(|(of, colour)| of.distribution.bins.iter().map(|bin| (bin, *colour)));
     let names = |of: &Degrees| format!("{}-degree", of.direction);
     let zeros = of.iter().filter(|of| of.distribution.zeros > 0);
-    let zeros: Vec<String> =
-        zeros.map(|of| format!("{} vertices have {} 0", count(of.distribution.zeros), names(of))).collect();
+    let zeros: Vec<String> = zeros
+        .map(|of| match of.distribution.zeros {
+            1 => format!("1 vertex has {} 0", names(of)),
+            zeros => format!("{} vertices have {} 0", count(zeros), names(of)),
+        })
+        .collect();
     let note = "Vertices of each degree; above 16, the mean over a range of degrees. Both axes are logarithmic.";
     let note = if zeros.is_empty() { note.to_owned() } else { format!("{note} {}.", zeros.join(", ")) };
     let label =

@@ -24,5 +24,5 @@ pub use distribution::{Bin, Distribution, Extent, Ranges};
 pub use page::Form;
 pub use reading::read;
 pub use record::{Answer, Degrees, DiskRates, Origin, RunRecord, StoreRecord};
-pub use run::page_of_run;
+pub use run::{LISTED_MAX, page_of_run};
 pub use store::page_of_store;

@@ -1,16 +1,11 @@
 //! Numbers for people.
 
-/// A count with thousands separated.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+pub use topostream_formats::text::count;
+use topostream_formats::text::plural;
+
+/// A count with its noun.
+pub fn of(number: u64, noun: &str) -> String {
+    format!("{}{BLANK}{}", count(number), plural(number, noun))
 }
 
 /// Three digits that count, without zeros at the end of a fraction.
@@ -29,7 +24,8 @@ pub fn digits(number: f64) -> String {
 
 /// A number with the prefix of its size, such as `1.2 M`; very small ones in powers of ten.
 pub fn short(number: f64) -> String {
-    const UNITS: [(f64, &str); 5] = [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k"), (1.0, "")];
+    const UNITS: [(f64, &str); 5] =
+        [(1e12, "\u{a0}T"), (1e9, "\u{a0}G"), (1e6, "\u{a0}M"), (1e3, "\u{a0}k"), (1.0, "")];
     let size = number.abs();
     if size == 0.0 {
         return "0".into();
@@ -53,20 +49,27 @@ pub fn bytes(number: u64) -> String {
     while size >= 1023.5 && unit + 1 < UNITS.len() {
         (size, unit) = (size / 1024.0, unit + 1);
     }
-    format!("{} {}", digits(size), UNITS[unit])
+    format!("{}{BLANK}{}", digits(size), UNITS[unit])
 }
 
 /// A time, in the unit that fits.
 pub fn time(ns: f64) -> String {
     match ns {
-        ns if ns <= 0.0 => "0 s".into(),
-        ns if ns < 999.5 => format!("{} ns", digits(ns)),
-        ns if ns < 999.5e3 => format!("{} µs", digits(ns / 1e3)),
-        ns if ns < 999.5e6 => format!("{} ms", digits(ns / 1e6)),
-        ns if ns < 600e9 => format!("{} s", digits(ns / 1e9)),
-        ns if ns < 7200e9 => format!("{} min", digits(ns / 60e9)),
-        ns => format!("{} h", digits(ns / 3600e9)),
+        ns if ns <= 0.0 => format!("0{BLANK}s"),
+        ns if ns < 999.5 => format!("{}{BLANK}ns", digits(ns)),
+        ns if ns < 999.5e3 => format!("{}{BLANK}µs", digits(ns / 1e3)),
+        ns if ns < 999.5e6 => format!("{}{BLANK}ms", digits(ns / 1e6)),
+        ns if ns < 600e9 => format!("{}{BLANK}s", digits(ns / 1e9)),
+        ns if ns < 7200e9 => format!("{}{BLANK}min", digits(ns / 60e9)),
+        ns => format!("{}{BLANK}h", digits(ns / 3600e9)),
     }
+}
+
+/// Bytes per second.
+pub fn bytes_per_s(rate: f64) -> String {
+    let number = short(rate);
+    let blank = if number.contains(BLANK) { "" } else { "\u{a0}" };
+    format!("{number}{blank}B/s")
 }
 
 /// A share in percent: 0% and 100% only where it is that.
@@ -90,33 +93,38 @@ pub fn value(number: f64, integers: bool) -> String {
     }
 }
 
+/// What stands between a number and its unit: a line is not broken there.
+pub const BLANK: char = '\u{a0}';
+
 /// A quotient; 0 if there is nothing to divide by.
 pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
-}
-
-/// A number of things, with the right ending.
-pub fn of(number: u64, one: &str, several: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { several })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A number with a common space before its unit.
+    fn plain(number: String) -> String {
+        assert!(!number.contains(' '), "{number:?} can be broken");
+        number.replace(BLANK, " ")
+    }
+
     #[test]
     fn numbers_are_short_and_never_zero_by_rounding() {
-        assert_eq!([0, 7, 999, 1000, 1_234_567].map(count), ["0", "7", "999", "1,000", "1,234,567"]);
         let found = [0.0, 1.0, 12.0, 999.4, 999.6, 1500.0, 123_456.0, 2.5e9, 0.25, 0.0025, 1e-9, -5.0, 1e20].map(short);
         let expected =
             ["0", "1", "12", "999", "1 k", "1.5 k", "123 k", "2.5 G", "0.25", "0.0025", "1e-9", "-5", "1e20"];
-        assert_eq!(found, expected);
+        assert_eq!(found.map(plain), expected);
         assert_eq!(
-            [0, 1023, 1 << 10, 1536, (1 << 20) - 1, 5 << 30].map(bytes),
+            [0, 1023, 1 << 10, 1536, (1 << 20) - 1, 5 << 30].map(bytes).map(plain),
             ["0 B", "1023 B", "1 KiB", "1.5 KiB", "1 MiB", "5 GiB"]
         );
+        assert_eq!([0.0, 5.0, 2500.0].map(bytes_per_s).map(plain), ["0 B/s", "5 B/s", "2.5 kB/s"]);
+        assert_eq!([1, 2, 1000].map(|number| plain(of(number, "edge"))), ["1 edge", "2 edges", "1,000 edges"]);
         let times = [0.0, 1.0, 1500.0, 2.5e6, 999.6e6, 59.96e9, 600e9, 7200e9].map(time);
-        assert_eq!(times, ["0 s", "1 ns", "1.5 µs", "2.5 ms", "1 s", "60 s", "10 min", "2 h"]);
+        assert_eq!(times.map(plain), ["0 s", "1 ns", "1.5 µs", "2.5 ms", "1 s", "60 s", "10 min", "2 h"]);
         let shares = [0.0, 0.0001, 0.042, 0.5, 0.995, 0.9999, 1.0, 1.2].map(percent);
         assert_eq!(shares, ["0%", "<0.1%", "4.2%", "50%", "99.5%", ">99.9%", "100%", "120%"]);
         assert_eq!(value(1234.0, true), "1,234");

@@ -2,6 +2,7 @@
 
 use super::plot::Colour;
 use askama::Template;
+use topostream_formats::text::printable;
 
 /// How a page is to be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Page {
     pub subtitle: String,
     /// The figures that matter most.
     pub tiles: Vec<Tile>,
+    /// The tables of an answer.
+    pub answer: Vec<Table>,
     /// What the time was spent on.
     pub verdict: Option<Verdict>,
     /// Charts.
@@ -150,6 +153,8 @@ impl Page {
     /// The page in HTML.
     pub fn html(&self, form: Form) -> String {
         let report = Report { page: self, document: form == Form::Document, style: include_str!("style.css") };
-        report.render().expect("writing to a string does not fail")
+        let html = report.render().expect("writing to a string does not fail");
+        // Names of vertices and a store's origin may hold characters that HTML does not allow, or that hide others.
+        printable(&html).into_owned()
     }
 }

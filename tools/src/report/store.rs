@@ -30,7 +30,7 @@ pub fn page_of_store(path: &str, summary: &Summary, degrees: &[Degrees], program
     let tiles = vec![
         Tile { name: "Vertices", value: short(manifest.vertices as f64), note: count(manifest.vertices) },
         Tile { name: "Edges", value: short(manifest.edges as f64), note: count(manifest.edges) },
-        Tile { name: "On disk", value: bytes(summary.disk_bytes), note: of(pages, "page", "pages") },
+        Tile { name: "On disk", value: bytes(summary.disk_bytes), note: of(pages, "page") },
         Tile { name: "Bytes per edge", value: format!("{:.2}", summary.bytes_per_edge), note: "of out-lists".into() },
     ];
     let mut tables = vec![degree_table(&summary.degrees), layout(path, summary)];
@@ -39,12 +39,9 @@ pub fn page_of_store(path: &str, summary: &Summary, degrees: &[Degrees], program
     tables.extend(part(summary));
     Page {
         title: path.to_owned(),
-        subtitle: format!(
-            "{}, {}, {kind}{weights}",
-            of(manifest.vertices, "vertex", "vertices"),
-            of(manifest.edges, "edge", "edges")
-        ),
+        subtitle: format!("{}, {}, {kind}{weights}", of(manifest.vertices, "vertex"), of(manifest.edges, "edge")),
         tiles,
+        answer: Vec::new(),
         verdict: None,
         figures: histograms::degrees(degrees).into_iter().collect(),
         tables,
@@ -125,7 +122,7 @@ fn packed(summary: &Summary) -> Option<Table> {
     };
     let mut table = Table::new("Bits per edge", &["", "bits"], parts.iter().map(row).collect());
     table.rows.push(vec![text("all"), number(format!("{sum:.2}"))]);
-    table.note = format!("Over {} that are spread evenly.", of(packed.pages, "page", "pages"));
+    table.note = format!("Over {} that are spread evenly.", of(packed.pages, "page"));
     Some(table)
 }
 

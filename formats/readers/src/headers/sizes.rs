@@ -8,6 +8,7 @@ use super::super::text::is_comment;
 use super::Bounds;
 use topostream_formats::edge::IdSpace;
 use topostream_formats::error::Result;
+use topostream_formats::text::plural;
 
 /// The sizes in the first row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,8 +118,9 @@ impl Sizes {
                 Found::Edge(format!("the first row `{says}` is read as an edge; --header skips it, if it is sizes"))
             }
             false if is_within && is_triple && rows == columns => Found::Edge(format!(
-                "the first row `{says}` is read as an edge, since {} rows follow it; --header skips it, if it is sizes",
-                extent.rows
+                "the first row `{says}` is read as an edge, since {} {} it; --header skips it, if it is sizes",
+                extent.rows,
+                if extent.rows == 1 { "row follows" } else { "rows follow" }
             )),
             false => Found::Nothing,
         })
@@ -143,12 +145,15 @@ impl Sizes {
         let Self { rows, columns, edges, says, .. } = self;
         match rows == columns {
             true => format!(
-                "the first row `{says}` is its sizes: {rows} vertices, {edges} edges (--no-header reads it \
-                             as an edge)"
+                "the first row `{says}` is its sizes: {rows} {}, {edges} {} (--no-header reads it as an \
+                 edge)",
+                plural(*rows, "vertex"),
+                plural(*edges, "edge")
             ),
             false => format!(
-                "the first row `{says}` is its sizes: {edges} edges between {rows} and {columns} different vertices, \
+                "the first row `{says}` is its sizes: {edges} {} between {rows} and {columns} different vertices, \
                  the latter {} to {} (--no-header reads it as an edge)",
+                plural(*edges, "edge"),
                 self.first + rows,
                 self.first + rows + columns - 1
             ),

@@ -1,5 +1,6 @@
 //! Which columns of a table are source, dest and weight.
 
+use topostream_formats::text::plural;
 use std::path::Path;
 
 use super::roles;
@@ -97,7 +98,11 @@ impl Columns {
         match width {
             2 | 3 => Ok(Self { source: 0, dest: 1, weight: (width == 3 && !only_ids).then_some(2) }),
             3.. if only_ids => Ok(Self { source: 0, dest: 1, weight: None }),
-            _ => Err(Error::file(path, TWO_OR_THREE, format!("{width} columns without a header"))),
+            _ => Err(Error::file(
+                path,
+                TWO_OR_THREE,
+                format!("{width} {} without a header", plural(width as u64, "column")),
+            )),
         }
     }
 
@@ -105,7 +110,11 @@ impl Columns {
         let Some((source, dest, weight)) = choice.numbers else { return Ok(None) };
         let place = |number: usize| match number {
             1.. if number <= count => Ok(number - 1),
-            _ => Err(Error::file(path, format!("column {number}"), format!("{count} columns"))),
+            _ => Err(Error::file(
+                path,
+                format!("column {number}"),
+                format!("{count} {}", plural(count as u64, "column")),
+            )),
         };
         Ok(Some(Self { source: place(source)?, dest: place(dest)?, weight: weight.map(place).transpose()? }))
     }

@@ -4,6 +4,7 @@
 //!  Input ─▶ buffer ─▶ row by row, split by the form that the sample showed ─▶ batches
 //! ```
 
+use topostream_formats::text::plural;
 use std::path::Path;
 
 use super::super::cursor::{Expected, ID, integer, weight};
@@ -343,7 +344,12 @@ impl CsvRows {
         let Layout { width, is_braced, key, .. } = &self.layout;
         let (columns, cells) = (self.plan.columns, &self.cells);
         if !is_row(cells, *width, *is_braced) {
-            return Err(format!("{width} columns, as in the first row ({} here)", cells.len()).into());
+            return Err(format!(
+                "{width} {}, as in the first row ({} here)",
+                plural(*width as u64, "column"),
+                cells.len()
+            )
+            .into());
         }
         let (source, dest) = (cells.get(columns.source), cells.get(columns.dest));
         match &mut batch.ids {

@@ -14,6 +14,8 @@ use super::csv::has_leading_zero;
 use super::form::{CommentsOption, Form, Malformed, Quotes, QuotesOption, Separator};
 use super::header::{self, Header};
 use super::roles;
+use topostream_formats::error::Error;
+use topostream_formats::text::plural;
 use std::path::Path;
 use topostream_formats::error::Error;
 use topostream_formats::names::NameList;
@@ -377,8 +379,9 @@ fn no_rows(before: &[&[u8]]) -> Refusal {
 
 fn ambiguous(line: u64, found: &[u8], width: usize) -> Refusal {
     let expected = format!(
-        "a comment or a row: the line begins with a mark of comments and has {width} columns, as the rows (--comment \
-         '{}' skips such lines, --comment none takes them as rows)",
+        "a comment or a row: the line begins with a mark of comments and has {width} {}, as the rows (--comment '{}' \
+         skips such lines, --comment none takes them as rows)",
+        plural(width as u64, "column"),
         found.first().map_or('#', |&mark| mark as char)
     );
     Refusal::line(line, expected, found)

@@ -1,5 +1,6 @@
 //! A table in one file or several, as batches of rows.
 
+use topostream_formats::text::plural;
 use std::fmt::Write as _;
 
 use super::super::archive::resolve;
@@ -329,7 +330,9 @@ fn taken(
     let names: Vec<String> = unused.iter().map(|&place| head.names[place].clone()).collect();
     match names.iter().any(|name| !name.is_empty()) {
         true => write!(text, "; not used: {}", listed(&names)).ok(),
-        false if !unused.is_empty() => write!(text, "; {} columns not used", unused.len()).ok(),
+        false if !unused.is_empty() => {
+            write!(text, "; {} {} not used", unused.len(), plural(unused.len() as u64, "column")).ok()
+        }
         false => None,
     };
     write!(text, "; ids are {}", id_type.plural()).ok();

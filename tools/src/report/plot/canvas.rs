@@ -122,25 +122,34 @@ impl DrawingBackend for Canvas<'_> {
     }
 
     fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord) -> Drawn {
-        let (x, mut y) = (units(at.0), units(at.1));
+        let (mut x, mut y) = (units(at.0), units(at.1));
         let anchor = match style.anchor().h_pos {
             HPos::Left => "start",
             HPos::Center => "middle",
             HPos::Right => "end",
         };
-        y += match style.anchor().v_pos {
+        // Towards the foot of the letters, which rotation turns.
+        let down = match style.anchor().v_pos {
             VPos::Top => 0.8 * TEXT_HEIGHT,
             VPos::Center => 0.34 * TEXT_HEIGHT,
             VPos::Bottom => -0.2 * TEXT_HEIGHT,
         };
-        let rotation = match style.transform() {
-            FontTransform::None => String::new(),
-            FontTransform::Rotate90 => format!(" transform=\"rotate(90,{x},{y})\""),
-            FontTransform::Rotate180 => format!(" transform=\"rotate(180,{x},{y})\""),
-            FontTransform::Rotate270 => format!(" transform=\"rotate(270,{x},{y})\""),
+        let degrees = match style.transform() {
+            FontTransform::None => 0,
+            FontTransform::Rotate90 => 90,
+            FontTransform::Rotate180 => 180,
+            FontTransform::Rotate270 => 270,
         };
+        match degrees {
+            0 => y += down,
+            90 => x -= down,
+            180 => y -= down,
+            _ => x += down,
+        }
+        let rotation =
+            if degrees == 0 { String::new() } else { format!(" transform=\"rotate({degrees},{x:.1},{y:.1})\"") };
         let class = class('t', style.color());
-        write!(self.svg, "<text class=\"{class}\" x=\"{x}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{rotation}>").ok();
+        write!(self.svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{rotation}>").ok();
         escape(text, self.svg);
         self.svg.push_str("</text>");
         Ok(())

@@ -112,7 +112,7 @@ impl Chart {
             .margin_top(scaled(8.0))
             .margin_right(scaled(14.0))
             .x_label_area_size(scaled(36.0))
-            .y_label_area_size(scaled(14.0 + 6.4 * labels.max(3) as f64))
+            .y_label_area_size(scaled(30.0 + 6.4 * labels.max(3) as f64))
             .build_cartesian_2d(self.x.clone(), self.y.clone())?;
         chart
             .configure_mesh()
@@ -125,6 +125,7 @@ impl Chart {
             .axis_desc_style(text(TEXT, HPos::Center, VPos::Top))
             .set_all_tick_mark_size(scaled(4.0))
             .x_desc(self.x.title.as_str())
+            .y_desc(self.y.title.as_str())
             .x_label_formatter(&|position| self.x.label(*position))
             .y_label_formatter(&|position| self.y.label(*position))
             .draw()?;

@@ -1,6 +1,6 @@
 //! Charts of a run.
 
-use crate::report::numbers::{bytes, count, percent, ratio, short, time};
+use crate::report::numbers::{BLANK, bytes, bytes_per_s, count, percent, ratio, short, time};
 use crate::report::page::{Cell, Figure, Table, number, text};
 use crate::report::plot::{ACCENT, Axis, Chart, Colour, Mark, REFERENCE};
 use crate::report::record::RunRecord;
@@ -9,6 +9,8 @@ use crate::report::steps::{Group, PARTS, supersteps_of_a_group};
 
 /// From this ratio of the largest to the smallest number on, an axis is logarithmic.
 const WIDE: f64 = 50.0;
+/// The rate of reads has a chart if at least one superstep in this many has read.
+const READING_SHARE: usize = 4;
 
 /// The supersteps of a run, for its charts.
 pub struct Supersteps<'a> {
@@ -106,16 +108,18 @@ impl<'a> Supersteps<'a> {
         Some(Figure { legend, ..figure })
     }
 
-    /// Bytes read from disk over elapsed time, beside the measured disks.
+    /// Bytes read from disk over elapsed time, beside the measured disks; `None` if few supersteps read, as where the
+    /// first one has brought the whole graph into memory.
     fn rates(&self) -> Option<Figure> {
-        if self.record.total.disk_bytes == 0 {
+        let reading = self.groups.iter().filter(|group| group.disk_bytes > 0.0).count();
+        if reading < 2 || reading * READING_SHARE < self.groups.len() {
             return None;
         }
         let rate = |group: &Group| 1e9 * ratio(group.disk_bytes, group.wall_ns);
         let disks = self.record.origin.as_ref().and_then(|origin| origin.disks.as_ref());
         let measured = disks.map(|disks| disks.bytes_per_s * disks.count);
         let most = largest(self.groups.iter().map(rate).chain(measured));
-        let y = Axis::linear("bytes per second", (0.0, most), |rate| format!("{}B", spaced(rate)));
+        let y = Axis::linear("read from disk", (0.0, most), bytes_per_s);
         let mut marks: Vec<Mark> = self.groups.iter().map(|group| bar(group, 0.0, rate(group), 1)).collect();
         let mut legend = vec![(1, "read from disk".to_owned())];
         if let Some(measured) = measured {
@@ -125,10 +129,9 @@ impl<'a> Supersteps<'a> {
                 colour: REFERENCE,
                 dashed: true,
             });
-            legend.push((REFERENCE, format!("measured by calibrate: {}B/s", spaced(measured))));
+            legend.push((REFERENCE, format!("measured by calibrate: {}", bytes_per_s(measured))));
         }
-        let cells =
-            |group: &Group| vec![number(bytes(group.disk_bytes as u64)), number(format!("{}B/s", spaced(rate(group))))];
+        let cells = |group: &Group| vec![number(bytes(group.disk_bytes as u64)), number(bytes_per_s(rate(group)))];
         let note = format!("Bytes per second of elapsed time.{}", self.each("bar is the mean of"));
         let figure = self.figure("Rate of reads", note, y, marks, self.table(&["read", "rate"], cells));
         Some(Figure { legend, ..figure })
@@ -228,12 +231,6 @@ impl<'a> Supersteps<'a> {
     }
 }
 
-/// A short number with a blank for a unit behind it.
-fn spaced(number: f64) -> String {
-    let text = short(number);
-    if text.contains(' ') { text } else { text + " " }
-}
-
 fn colour_of(level: Level) -> Colour {
     match level {
         Level::Disk => 1,
@@ -252,8 +249,8 @@ fn name_of(level: Level) -> &'static str {
 
 fn rate_of(ceiling: &Ceiling) -> String {
     match ceiling.level {
-        Level::Kernel => format!("{} edges/s", short(ceiling.rate)),
-        Level::Disk | Level::Bus => format!("{}B/s", spaced(ceiling.rate)),
+        Level::Kernel => format!("{}{BLANK}edges/s", short(ceiling.rate)),
+        Level::Disk | Level::Bus => bytes_per_s(ceiling.rate),
     }
 }
 

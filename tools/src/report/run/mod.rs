@@ -5,12 +5,13 @@ mod tables;
 mod verdict;
 
 use super::histograms::{self, histogram};
-use super::numbers::{bytes, count, of, percent, ratio, short, time};
+use super::numbers::{bytes, bytes_per_s, of, percent, ratio, short, time};
 use super::page::{Form, Page, Tile};
 use super::record::RunRecord;
 use super::roofline::Roofline;
 use super::steps::groups;
 use charts::Supersteps;
+pub use tables::LISTED_MAX;
 
 /// The page of a run in HTML.
 pub fn page_of_run(record: &RunRecord, form: Form) -> String {
@@ -29,6 +30,7 @@ fn page(record: &RunRecord) -> Page {
         title: format!("{}{}", record.algorithm, on.unwrap_or_default()),
         subtitle: subtitle(record),
         tiles: tiles(record),
+        answer: tables::answer(&record.answer),
         verdict: verdict::verdict(record, roofline.as_ref()),
         figures,
         tables: tables::tables(record),
@@ -40,7 +42,7 @@ fn subtitle(record: &RunRecord) -> String {
     let store = record.origin.as_ref().map(|origin| &origin.store);
     let graph = store.map(|store| {
         let kind = if store.directed { "directed" } else { "undirected" };
-        format!("{}, {}, {kind}; ", of(store.vertices, "vertex", "vertices"), of(store.edges, "edge", "edges"))
+        format!("{}, {}, {kind}; ", of(store.vertices, "vertex"), of(store.edges, "edge"))
     });
     let unconverged = record.answer.convergence.as_ref().is_some_and(|of| of.converged == Some(false));
     let ended = if unconverged { "; not converged" } else { "" };
@@ -54,23 +56,19 @@ fn tiles(record: &RunRecord) -> Vec<Tile> {
     let teps = record.traversed_edges.map(|edges| 1e9 * ratio(edges as f64, record.wall_ns as f64));
     let read = match total.disk_bytes {
         0 => "all pages were in memory".into(),
-        _ => format!("{}B/s of elapsed time", short(1e9 * ratio(total.disk_bytes as f64, record.wall_ns as f64))),
+        _ => format!("{} of elapsed time", bytes_per_s(1e9 * ratio(total.disk_bytes as f64, record.wall_ns as f64))),
     };
     let visited = match total.transfer.resident_pages {
-        0 => of(total.pages, "page visited", "pages visited"),
+        0 => format!("{} visited", of(total.pages, "page")),
         pages => format!("{} in the device's memory", percent(ratio(pages as f64, total.pages as f64))),
     };
     let planned = format!("{} planned", bytes(record.planned_bytes));
     vec![
-        Tile {
-            name: "Elapsed time",
-            value: time(record.wall_ns as f64),
-            note: of(supersteps, "superstep", "supersteps"),
-        },
+        Tile { name: "Elapsed time", value: time(record.wall_ns as f64), note: of(supersteps, "superstep") },
         Tile {
             name: "Edges per second",
             value: short(speed),
-            note: teps.map_or(of(total.edges, "edge visited", "edges visited"), |teps| {
+            note: teps.map_or(format!("{} visited", of(total.edges, "edge")), |teps| {
                 format!("{} traversed edges/s (TEPS)", short(teps))
             }),
         },
@@ -91,6 +89,6 @@ fn tiles(record: &RunRecord) -> Vec<Tile> {
 fn footer(record: &RunRecord) -> String {
     match &record.origin {
         Some(origin) => format!("topostream {} · {}", origin.version, origin.commit),
-        None => format!("topostream · {} supersteps", count(record.superstep_count())),
+        None => format!("topostream · {}", of(record.superstep_count(), "superstep")),
     }
 }

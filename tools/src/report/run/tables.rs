@@ -1,14 +1,13 @@
 //! Tables of a run.
 
-use crate::report::numbers::{bytes, count, of, percent, ratio, short, time};
+use crate::report::numbers::{bytes, bytes_per_s, count, of, percent, ratio, time};
 use crate::report::page::{Cell, Table, bar, number, text};
 use crate::report::plot::{ACCENT, REFERENCE};
 use crate::report::record::{Answer, MemoryParts, Number, Origin, Predicted, RunRecord};
 
-/// All tables that a run has something for.
+/// All tables that a run has something for, but for those of its answer.
 pub fn tables(record: &RunRecord) -> Vec<Table> {
-    let mut tables = answer(&record.answer);
-    tables.extend(prediction(record));
+    let mut tables: Vec<Table> = prediction(record).into_iter().collect();
     tables.push(memory(record));
     tables.extend(stripes(record));
     tables.extend(devices(record));
@@ -27,12 +26,19 @@ fn figure(value: Number) -> String {
     }
 }
 
-/// The summary of the answer.
-fn answer(answer: &Answer) -> Vec<Table> {
-    let reached =
-        answer.reached.map(|reached| format!("{} of {}", count(reached), of(answer.vertices, "vertex", "vertices")));
+/// Vertices, or groups, that a table of a page lists at most.
+pub const LISTED_MAX: usize = 1000;
+
+/// A note on a table that has fewer rows than there are.
+fn first_of(rows: usize) -> String {
+    if rows > LISTED_MAX { format!("The first {}.", count(LISTED_MAX as u64)) } else { String::new() }
+}
+
+/// The summary of the answer, and its tables.
+pub fn answer(answer: &Answer) -> Vec<Table> {
+    let reached = answer.reached.map(|reached| format!("{} of {}", count(reached), of(answer.vertices, "vertex")));
     let largest = answer.largest.as_ref().map(|of| {
-        let vertices = of.vertices.map(|vertices| format!(", of {}", self::of(vertices, "vertex", "vertices")));
+        let vertices = of.vertices.map(|vertices| format!(", of {}", self::of(vertices, "vertex")));
         format!("{} {}{}", of.column, figure(of.value), vertices.unwrap_or_default())
     });
     let groups = answer.groups.as_ref().map(|groups| format!("{} {}", count(groups.count), groups.of));
@@ -43,7 +49,7 @@ fn answer(answer: &Answer) -> Vec<Table> {
             None => "",
         };
         {
-            let iterations = self::of(of.iterations.into(), "iteration", "iterations");
+            let iterations = self::of(of.iterations.into(), "iteration");
             let change = of.residual.map_or(String::new(), |residual| format!("; the last one changed {residual:.2e}"));
             let missed = of.tolerance.filter(|_| of.converged == Some(false));
             let missed = missed.map_or(String::new(), |tolerance| format!(", more than {:e}", tolerance as f32));
@@ -65,19 +71,19 @@ fn answer(answer: &Answer) -> Vec<Table> {
     summary.rows.extend(figures);
     let mut tables: Vec<Table> = (!summary.rows.is_empty()).then_some(summary).into_iter().collect();
     tables.extend(answer.top.iter().map(|top| {
-        let rows = top.vertices.iter().map(|vertex| vec![text(&*vertex.id.0), number(figure(vertex.value))]);
-        Table::new(&format!("Largest {}", top.column), &["vertex", &top.column], rows.collect())
+        let shown = top.vertices.iter().take(LISTED_MAX);
+        let rows = shown.map(|vertex| vec![text(&*vertex.id.0), number(figure(vertex.value))]);
+        let table = Table::new(&format!("Largest {}", top.column), &["vertex", &top.column], rows.collect());
+        Table { note: first_of(top.vertices.len()), ..table }
     }));
     tables.extend(answer.groups.as_ref().filter(|groups| groups.largest.len() > 1).map(|groups| {
         let most = groups.largest[0].vertices.max(1) as f64;
         let row = |group: &crate::report::record::Group| {
             vec![text(&*group.id.0), bar(count(group.vertices), ACCENT, group.vertices as f64 / most)]
         };
-        Table::new(
-            &format!("Largest {}", groups.of),
-            &["named after", "vertices"],
-            groups.largest.iter().map(row).collect(),
-        )
+        let rows = groups.largest.iter().take(LISTED_MAX).map(row).collect();
+        let table = Table::new(&format!("Largest {}", groups.of), &["named after", "vertices"], rows);
+        Table { note: first_of(groups.largest.len()), ..table }
     }));
     tables.extend(answer.counts.as_ref().map(|counts| {
         let header: Vec<&str> = counts.header.iter().map(String::as_str).collect();
@@ -160,7 +166,7 @@ fn memory(record: &RunRecord) -> Table {
 fn stripes(record: &RunRecord) -> Option<Table> {
     let row = |stripe: &crate::report::record::Stripe| {
         let rate = 1e9 * ratio(stripe.bytes as f64, stripe.busy_ns as f64);
-        let cells = [count(stripe.pages), bytes(stripe.bytes), format!("{}B/s", short(rate))];
+        let cells = [count(stripe.pages), bytes(stripe.bytes), bytes_per_s(rate)];
         std::iter::once(text(&*stripe.path)).chain(cells.map(number)).collect()
     };
     let rows = record.stripes.iter().map(row).collect();
@@ -192,7 +198,7 @@ fn run(record: &RunRecord) -> Table {
     let io = if record.direct_io { format!("{} with direct I/O", record.fetcher) } else { record.fetcher.clone() };
     let checkpoints = record.checkpoints.as_ref().map(|of| {
         let before = of.resumed.as_ref().map_or(String::new(), |before| {
-            format!("; before, {} supersteps in {}", count(before.supersteps), time(before.wall_ns as f64))
+            format!("; before, {} in {}", self::of(before.supersteps, "superstep"), time(before.wall_ns as f64))
         });
         format!("{} written, {} in {}{before}", count(of.written), bytes(of.bytes), time(of.ns as f64))
     });

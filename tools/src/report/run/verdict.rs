@@ -1,6 +1,6 @@
 //! What bounds a run, from what it waited for and from the rates of the machine.
 
-use crate::report::numbers::{percent, ratio, short, time};
+use crate::report::numbers::{bytes_per_s, percent, ratio, time};
 use crate::report::page::{Segment, Verdict};
 use crate::report::record::RunRecord;
 use crate::report::roofline::{Level, Roofline};
@@ -67,13 +67,17 @@ fn disk_sentence(record: &RunRecord) -> Option<String> {
     let beside = match disks {
         Some(disks) => {
             let whole = disks.bytes_per_s * disks.count;
-            format!(", {} of the {}B/s that “topostream calibrate” measured", percent(ratio(rate, whole)), short(whole))
+            format!(
+                ", {} of the {} that “topostream calibrate” measured",
+                percent(ratio(rate, whole)),
+                bytes_per_s(whole)
+            )
         }
         // Without an origin nothing is known of the disk.
         None if record.origin.is_none() => String::new(),
         None => "; “topostream calibrate” had not measured the disk".into(),
     };
-    (busy_ns > 0.0).then(|| format!("Reads were in flight for {busy} of the time, at {}B/s{beside}.", short(rate)))
+    (busy_ns > 0.0).then(|| format!("Reads were in flight for {busy} of the time, at {}{beside}.", bytes_per_s(rate)))
 }
 
 /// The lowest ceiling of the roofline, and what was reached of it.

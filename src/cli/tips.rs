@@ -1,0 +1,149 @@
+//! Tips for words that other programs know: shown with the error about the word.
+
+use crate::algorithms::command::find;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
+
+/// Words for an option, the option that the command must have for the tip to be true, and the tip.
+type Tip = (&'static [&'static str], &'static str, &'static str);
+
+const TIPS: &[Tip] = &[
+    (&["undirected", "undir"], "symmetrize", "'--symmetrize' adds the reverse of every edge: the graph is undirected"),
+    (&["delimiter", "delim", "sep", "field-separator"], "separator", "'--separator' names the separator of columns"),
+    (&["gpu", "cuda"], "device", "'--device gpu' selects a GPU; 'topostream devices' lists them"),
+    (&["cpu"], "device", "'--device cpu' selects the CPU"),
+    (&["overwrite", "force", "replace", "clobber"], "force", "'--force' replaces a store that is there already"),
+    (&["in-lists", "reverse"], "in-edges", "'--in-edges' stores in-lists too"),
+    (&["weighted"], "weights", "'--weights' follows edges by weight"),
+    (&["output-file", "out"], "output", "'--output' names the file of results"),
+    (&["mem", "ram", "max-memory"], "memory", "'--memory' limits the main memory"),
+];
+
+/// What is said of options that would replace a store, by commands that make one and do not replace any.
+const NO_FORCE: &str = "no command replaces a store: remove its folder first, or choose another name";
+/// The arguments of commands that make a store.
+const STORES: [&str; 2] = ["page_size", "new_store"];
+
+/// Replaces the parser's guesses by a tip, if there is one for the word that is wrong. `words` is the command line with
+/// the name of the program.
+pub fn explain(mut error: clap::Error, program: &clap::Command, words: &[OsString]) -> clap::Error {
+    let word = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.clone()),
+        _ => None,
+    };
+    let tip = match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            word(ContextKind::InvalidSubcommand).and_then(|name| of_algorithm(&name, words))
+        }
+        ErrorKind::UnknownArgument => {
+            word(ContextKind::InvalidArg).and_then(|option| of_option(&option, program, words))
+        }
+        _ => None,
+    };
+    if let Some(tip) = tip {
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(usage(program, words)));
+    }
+    error
+}
+
+/// The command line with `run` before the algorithm.
+fn of_algorithm(name: &str, words: &[OsString]) -> Option<String> {
+    find(name)?;
+    let mut line = vec!["topostream".to_owned()];
+    let mut is_missing = true;
+    for word in words.iter().skip(1) {
+        let word = word.to_string_lossy();
+        if is_missing && word == name {
+            line.push("run".into());
+            is_missing = false;
+        }
+        line.push(quoted(&word));
+    }
+    Some(format!("algorithms are run by '{}'", line.join(" ")))
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./,:=+@%".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("\"{word}\""),
+    }
+}
+
+/// The tip for an option that the command does not have.
+fn of_option(option: &str, program: &clap::Command, words: &[OsString]) -> Option<String> {
+    let name = option.trim_start_matches('-').split('=').next()?;
+    let (_, needed, tip) = TIPS.iter().find(|(names, ..)| names.contains(&name))?;
+    let command = command_of(program, words);
+    if command.get_arguments().any(|arg| arg.get_long() == Some(needed)) {
+        return Some((*tip).to_owned());
+    }
+    let makes_store = command.get_arguments().any(|arg| STORES.contains(&arg.get_id().as_str()));
+    (*needed == "force" && makes_store).then(|| NO_FORCE.to_owned())
+}
+
+/// The innermost command that the words name.
+fn command_of<'a>(program: &'a clap::Command, words: &[OsString]) -> &'a clap::Command {
+    let mut command = program;
+    for word in words.iter().skip(1).filter_map(|word| word.to_str()) {
+        let Some(next) = command.find_subcommand(word) else { continue };
+        command = next;
+    }
+    command
+}
+
+/// The usage of the command that the words name.
+fn usage(program: &clap::Command, words: &[OsString]) -> StyledStr {
+    let mut program = program.clone();
+    // Names of subcommands with those of their parents.
+    program.build();
+    let mut command = command_of(&program, words).clone();
+    command.render_usage()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tip_of(line: &str) -> String {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let program = crate::cli::command();
+        let error = program.clone().try_get_matches_from(&words).expect_err("wrong usage");
+        explain(error, &program, &words).render().to_string()
+    }
+
+    #[test]
+    fn words_of_other_programs_are_explained() {
+        let cases = [
+            ("topostream pagerank graph", "tip: algorithms are run by 'topostream run pagerank graph'"),
+            ("topostream -q wcc a.b --top 5", "tip: algorithms are run by 'topostream -q run wcc a.b --top 5'"),
+            ("topostream format e.txt g --undirected", "--symmetrize"),
+            ("topostream format e.txt g --delimiter ,", "--separator"),
+            ("topostream format e.txt g --sep=,", "--separator"),
+            ("topostream run bfs g --source 1 --gpu", "--device gpu"),
+            ("topostream format e.txt g --in-lists", "--in-edges"),
+        ];
+        for (line, tip) in cases {
+            let text = tip_of(line);
+            assert!(text.contains(tip) && text.matches("tip:").count() == 1, "{line}: {text}");
+            assert!(!text.contains("as a value") && !text.contains("similar"), "{line}: {text}");
+        }
+        let text = tip_of("topostream format e.txt g --overwrite");
+        assert!(text.contains("replace") && text.contains("Usage: topostream format [OPTIONS]"), "{text}");
+    }
+
+    /// A tip names an option of the same command; other words keep the parser's own guesses.
+    #[test]
+    fn a_tip_is_true_where_it_is_shown() {
+        for line in ["topostream info g --undirected", "topostream verify g --gpu"] {
+            assert!(!tip_of(line).contains("--symmetrize") && !tip_of(line).contains("--device"), "{line}");
+        }
+        assert!(tip_of("topostream run bfs g --source 1 --sorce 2").contains("--source"));
+        assert!(tip_of("topostream pagerang g").contains("unrecognized subcommand"));
+    }
+}
