@@ -12,14 +12,13 @@
 
 use crate::buffer::AlignedBuffer;
 use crate::checksum::{combine, crc32c};
-use crate::durable::OutputFile;
+use crate::durable::{OutputFile, open_ordinary};
 use crate::error::{Error, Result};
 use crate::open::read_manifest;
 use crate::part::ranges;
 use crate::store::{Store, read_exact_at};
 use crate::values::StoredValues;
 use bytemuck::{Pod, Zeroable};
-use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -140,7 +139,7 @@ impl Mirrors {
             Ok(_) => {}
         }
         let mut header = Header::zeroed();
-        let file = File::open(&path).map_err(Error::io(&path, "open"))?;
+        let file = open_ordinary(&path).map_err(Error::io(&path, "open"))?;
         read_exact_at(&file, bytemuck::bytes_of_mut(&mut header), 0).map_err(Error::io(&path, "read"))?;
         let sections = check(&header, store, &path)?;
         let header_crc = crc32c(bytemuck::bytes_of(&header));

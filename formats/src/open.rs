@@ -8,9 +8,9 @@
 //!   tag, so no manifest can claim a folder that was not made for its store;
 //! - a folder that the user has allowed ([`OpenOptions::allow_stripe`]), or one below it.
 
+use crate::durable::{open_ordinary, read_own};
 use crate::error::{Error, Result};
 use crate::manifest::{MANIFEST, Manifest};
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -81,7 +81,7 @@ pub(crate) fn read_manifest(store: &Path) -> Result<Vec<u8>> {
         let found = if found.is_file() { format!("{} bytes", found.len()) } else { "no ordinary file".into() };
         return Err(Error::file(&path, format!("a manifest of at most {MANIFEST_BYTES_MAX} bytes"), found));
     }
-    let (mut bytes, file) = (Vec::new(), File::open(&path).map_err(Error::io(&path, "read"))?);
+    let (mut bytes, file) = (Vec::new(), open_ordinary(&path).map_err(Error::io(&path, "read"))?);
     file.take(MANIFEST_BYTES_MAX).read_to_end(&mut bytes).map_err(Error::io(&path, "read"))?;
     Ok(bytes)
 }
@@ -190,11 +190,7 @@ fn mark_text(stripe: usize, tag: u32) -> String {
 
 fn is_marked(folder: &Path, stripe: usize, tag: u32) -> bool {
     let (path, expected) = (folder.join(mark_name(stripe)), mark_text(stripe, tag));
-    // Anything else under that name is not read: opening a pipe would block.
-    if !std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() == expected.len() as u64) {
-        return false;
-    }
-    std::fs::read(&path).is_ok_and(|found| found == expected.as_bytes())
+    read_own(&path, expected.len() as u64).is_ok_and(|found| found == expected.as_bytes())
 }
 
 /// Returns the marks of stripes outside of the store's own folder: stripe, file name, contents.

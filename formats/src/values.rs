@@ -6,6 +6,7 @@
 
 use crate::buffer::AlignedBuffer;
 use crate::checksum::{Crc32c, combine, crc32c};
+use crate::durable::open_ordinary;
 use crate::error::{Error, Result};
 use crate::store::read_exact_at;
 use std::fs::File;
@@ -35,7 +36,7 @@ impl<T: bytemuck::Pod> StoredValues<T> {
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] for a wrong length or checksum; [`Error::Allocation`].
     pub fn open(path: &Path, header_bytes: usize, count: u64, crc: u32) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io(path, "open"))?;
+        let file = open_ordinary(path).map_err(Error::io(path, "open"))?;
         let found = file.metadata().map_err(Error::io(path, "stat"))?.len();
         let expected =
             count.checked_mul(size_of::<T>() as u64).and_then(|bytes| bytes.checked_add(header_bytes as u64));

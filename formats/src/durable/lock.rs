@@ -1,5 +1,6 @@
 //! Advisory locks, which end with their process.
 
+use super::open_own;
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -20,13 +21,11 @@ pub(crate) enum Lock {
 /// Links are not followed: their targets are not ours.
 pub(crate) fn lock(path: &Path, create: bool) -> io::Result<Option<Lock>> {
     loop {
-        let opened = match std::fs::symlink_metadata(path) {
-            Ok(found) if found.is_file() => File::options().read(true).write(true).open(path),
-            Ok(_) => return Err(io::Error::other("not an ordinary file")),
+        let opened = match open_own(path, File::options().read(true).write(true)) {
             Err(error) if error.kind() == ErrorKind::NotFound && create => {
                 File::options().read(true).write(true).create_new(true).open(path)
             }
-            Err(error) => Err(error),
+            opened => opened,
         };
         let file = match opened {
             Ok(file) => file,

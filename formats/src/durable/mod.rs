@@ -25,7 +25,7 @@ pub use temporary::TemporaryFolder;
 pub(crate) use temporary::is_temporary_folder;
 
 use crate::manifest::MANIFEST;
-use std::fs::{self, File};
+use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -37,13 +37,8 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 
 /// Whether a folder has a store's manifest: other programs also have files named `graph.json`.
 pub(crate) fn has_store(folder: &Path) -> bool {
-    let path = folder.join(MANIFEST);
-    // A pipe of that name would be waited for.
-    if !fs::metadata(&path).is_ok_and(|found| found.is_file()) {
-        return false;
-    }
     let mut begin = Vec::new();
-    let read = File::open(&path).and_then(|file| file.take(256).read_to_end(&mut begin));
+    let read = open_ordinary(&folder.join(MANIFEST)).and_then(|file| file.take(256).read_to_end(&mut begin));
     read.is_ok() && String::from_utf8_lossy(&begin).contains("\"topostream\"")
 }
 

@@ -4,10 +4,10 @@ use super::IdType;
 use super::read::entry;
 use super::{KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, StoredNames, name_key};
 use crate::checksum::Crc32c;
+use crate::durable::open_ordinary;
 use crate::error::{Error, Result};
 use crate::ids::VertexId;
 use crate::random::GOLDEN;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -77,7 +77,7 @@ fn is_valid(id_type: IdType, name: &[u8]) -> bool {
 }
 
 fn check_file(path: &Path, crc: u32) -> Result<()> {
-    let mut file = File::open(path).map_err(Error::io(path, "open"))?;
+    let mut file = open_ordinary(path).map_err(Error::io(path, "open"))?;
     let (mut checksum, mut bytes) = (Crc32c::default(), vec![0; READ_BYTES]);
     loop {
         match file.read(&mut bytes).map_err(Error::io(path, "read"))? {

@@ -3,6 +3,7 @@
 use super::reader::read_exact_at;
 use crate::buffer::AlignedBuffer;
 use crate::checksum::Crc32c;
+use crate::durable::open_ordinary;
 use crate::error::{Error, Result};
 use crate::ids::VertexId;
 use crate::names::StoredNames;
@@ -102,7 +103,7 @@ pub(super) fn number(text: &str) -> Result<u64> {
 
 /// Opens a file of packed ids, and checks its size and checksum.
 pub(super) fn open_packed(path: &Path, bytes: u64, crc: u32) -> Result<File> {
-    let file = File::open(path).map_err(Error::io(path, "open"))?;
+    let file = open_ordinary(path).map_err(Error::io(path, "open"))?;
     let found = file.metadata().map_err(Error::io(path, "stat"))?.len();
     if found != bytes {
         return Err(Error::file(path, format!("{bytes} bytes"), format!("{found} bytes")));
@@ -136,7 +137,7 @@ pub(super) fn each_of_range(range: Range<u64>, mut take: impl FnMut(&[u64]) -> b
 
 /// Passes the ids of a file, some at a time, and checks its size and checksum.
 pub(super) fn each_of_file(path: &Path, vertices: u64, crc: u32, mut take: impl FnMut(&[u64]) -> bool) -> Result<()> {
-    let file = File::open(path).map_err(Error::io(path, "open"))?;
+    let file = open_ordinary(path).map_err(Error::io(path, "open"))?;
     let found = file.metadata().map_err(Error::io(path, "stat"))?.len();
     if vertices.checked_mul(8) != Some(found) {
         return Err(Error::file(path, format!("{vertices} entries of 8 bytes"), format!("{found} bytes")));

@@ -1,6 +1,7 @@
 //! Positioned reads and writes, and pages by them.
 
 use super::Topology;
+use crate::durable::open_ordinary;
 use crate::error::{Error, Result};
 use crate::ids::PageId;
 use crate::patience;
@@ -22,7 +23,7 @@ impl<'a> PageReader<'a> {
     /// [`Error::Io`] by file.
     pub fn open(topology: &'a Topology) -> Result<Self> {
         let open = |files: &[PathBuf]| -> Result<Vec<File>> {
-            files.iter().map(|path| File::open(path).map_err(Error::io(path, "open"))).collect()
+            files.iter().map(|path| open_ordinary(path).map_err(Error::io(path, "open"))).collect()
         };
         Ok(Self { topology, pages: open(topology.page_files())?, weights: open(topology.weight_files())? })
     }

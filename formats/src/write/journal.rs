@@ -5,6 +5,7 @@
 //! journal records: a move keeps both, and a user's file of the same name has others.
 
 use super::site::STAGING;
+use crate::durable::read_own;
 use crate::error::{Error, Result};
 use crate::manifest::MANIFEST;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,8 @@ use std::time::UNIX_EPOCH;
 
 /// The file's name in the staging folder.
 const JOURNAL: &str = "journal";
+/// More than any journal needs: a dozen files in each of 256 stripes with the longest names.
+const BYTES_MAX: u64 = 64 << 20;
 
 /// The moves of a writer.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -75,7 +78,7 @@ impl Journal {
 
     /// Reads a complete journal. Nothing has been moved according to an incomplete one.
     pub(super) fn read(staging: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(staging.join(JOURNAL)).ok()?).ok()
+        serde_json::from_slice(&read_own(&staging.join(JOURNAL), BYTES_MAX).ok()?).ok()
     }
 
     /// The files of the unfinished store in `home` under their final names in `folders`, which are canonical.

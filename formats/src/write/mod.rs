@@ -28,7 +28,7 @@ pub use whole::{DegreeFigures, WholeDegrees};
 
 use crate::checksum::Crc32c;
 use crate::chunks::CHUNKS;
-use crate::durable::{Made, clear_staging, folder_of, hold, new_tag, sync_folder};
+use crate::durable::{Made, clear_staging, folder_of, hold, new_tag, open_ordinary, sync_folder};
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
@@ -251,7 +251,7 @@ impl StoreWriter {
     pub fn copy(&mut self, from: &Path, name: &str, bytes: u64, crc: u32) -> Result<()> {
         let (path, file) = self.stage(name.into())?;
         let mut copy = ChecksummedFile::new(path, file);
-        let mut source = File::open(from).map_err(Error::io(from, "open"))?;
+        let mut source = open_ordinary(from).map_err(Error::io(from, "open"))?;
         let (mut part, mut found_bytes) = (vec![0; VALUES_BYTES], 0);
         loop {
             match source.read(&mut part).map_err(Error::io(from, "read"))? {

@@ -121,8 +121,62 @@ fn links_to_other_folders_are_refused() {
     fs::create_dir_all(ssd.join(STAGING)).unwrap();
     fs::write(away.join("file"), "precious").unwrap();
     std::os::unix::fs::symlink(away.join("file"), ssd.join(STAGING).join("mark")).unwrap();
-    assert!(error(&store, small_pages(&[Path::new("."), &ssd])).contains("mark: lock: not an ordinary file"));
+    assert!(
+        error(&store, small_pages(&[Path::new("."), &ssd]))
+            .contains("mark: lock: expected an ordinary file, found a symbolic link")
+    );
     assert_eq!(fs::read(away.join("file")).unwrap(), b"precious");
+}
+
+/// The outcome of work that a pipe could hold up for ever.
+#[cfg(unix)]
+fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(work()));
+    receiver.recv_timeout(std::time::Duration::from_secs(20)).expect("a pipe is not waited for")
+}
+
+#[cfg(unix)]
+fn make_pipe(path: &Path) {
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR).unwrap();
+}
+
+/// Pipes under the names of files that a writer or `clean` opens.
+#[cfg(unix)]
+#[test]
+fn pipes_are_not_waited_for() {
+    // A journal that is a pipe, or a link to the real one, names no files: they stay, as a user's.
+    for link in [false, true] {
+        let killed = Killed::after(3);
+        let store = killed.folder.path().join("store");
+        let journal = store.join(STAGING).join("journal");
+        fs::rename(&journal, killed.folder.path().join("away")).unwrap();
+        match link {
+            true => std::os::unix::fs::symlink(killed.folder.path().join("away"), &journal).unwrap(),
+            false => make_pipe(&journal),
+        }
+        let (folder, layout) = (store.clone(), Killed::layout(killed.folder.path()));
+        let error = in_time(move || error(&folder, layout));
+        assert!(error.contains("pages.0"), "{error}");
+        let folder = store.clone();
+        let removed = in_time(move || clean(&folder, false).unwrap().removed);
+        assert!(removed.iter().all(|path| path.ends_with(STAGING)) && !removed.is_empty(), "{removed:?}");
+        assert!(store.join("pages.0").exists() && !store.join(STAGING).exists());
+    }
+    // The mark of a writer.
+    let folder = tempfile::tempdir().unwrap();
+    let staging = folder.path().join(STAGING);
+    fs::create_dir(&staging).unwrap();
+    make_pipe(&staging.join("mark"));
+    let path = folder.path().to_owned();
+    let text = in_time(move || clean(&path, false).unwrap_err().to_string());
+    assert!(text.ends_with("mark: lock: expected an ordinary file, found a pipe"), "{text}");
+    // A manifest in a folder around the new store's.
+    let folder = tempfile::tempdir().unwrap();
+    make_pipe(&folder.path().join("graph.json"));
+    let path = folder.path().join("new");
+    in_time(move || write(&path, plain()).unwrap());
 }
 
 /// A store over two folders, as left by a writer that was killed while it moved files into place. `files` are the moved

@@ -17,6 +17,7 @@ use super::open::Gpu;
 use std::fs;
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
+use topostream_formats::durable::read_own;
 use wgpu::Features;
 
 const MAGIC: &[u8; 8] = b"topopipe";
@@ -43,7 +44,7 @@ impl DiskCache {
         let key = wgpu::util::pipeline_cache_key(info)?;
         let driver = crc32c(format!("{} {}", info.driver, info.driver_info).as_bytes());
         let path = folder.join(format!("{key}_{driver:08x}.bin"));
-        let data = fs::metadata(&path).ok().filter(|file| file.len() <= BYTES_MAX).and_then(|_| fs::read(&path).ok());
+        let data = read_own(&path, BYTES_MAX).ok();
         let data = data.as_deref().and_then(contents);
         let descriptor = wgpu::PipelineCacheDescriptor { label: Some("pipelines"), data, fallback: true };
         #[allow(unsafe_code)]
