@@ -8,6 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 use topostream::cli::Failure;
+use topostream_formats::Error;
 use topostream_tools::progress::Cancel;
 
 /// How often signals are looked for, and progress is passed on.
@@ -70,11 +71,18 @@ pub fn interruptible_or<T: Send>(
     let outcome = py.detach(|| {
         thread::scope(|scope| {
             let (ended, end) = channel::<()>();
-            let worker = scope.spawn(move || {
+            let work = move || {
                 let outcome = work();
                 drop(ended);
                 outcome
-            });
+            };
+            let worker = match thread::Builder::new().spawn_scoped(scope, work) {
+                Ok(worker) => worker,
+                Err(source) => {
+                    let error = Error::Threads { what: "topostream".into(), wanted: 1, source };
+                    return Ok(Err(error.into()));
+                }
+            };
             let mut raised = None;
             while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(LOOK) {
                 if raised.is_none() {

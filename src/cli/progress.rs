@@ -9,6 +9,7 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use topostream_formats::text::{counted, rate};
+use topostream_formats::threads;
 use topostream_tools::progress::{Progress, Unit};
 
 /// One bar at a time, on stderr; inside another program, none: that program hears of the stages.
@@ -73,7 +74,10 @@ pub fn of_run(progress: Arc<engine::Progress>) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {run}").unwrap_or_else(|_| ProgressStyle::default_spinner());
     let bar = ProgressBar::new_spinner();
     bar.set_style(style.with_key("run", line));
-    bar.enable_steady_tick(Duration::from_millis(120));
+    // The bar's own thread may not be refused: it would panic.
+    if threads::start("progress", 1, || ()).is_ok_and(|thread| thread.join().is_ok()) {
+        bar.enable_steady_tick(Duration::from_millis(120));
+    }
     bar
 }
 

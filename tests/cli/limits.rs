@@ -11,6 +11,25 @@ fn inputs() -> Folder {
     folder
 }
 
+/// A million threads are not tried, nor what is no number.
+#[test]
+fn nonsense_in_the_environment_is_refused() {
+    let folder = inputs();
+    for text in ["1000000", "99999999999999999999", "-1", "many"] {
+        for line in ["run bfs s --source max-degree --device cpu", "verify s", "format e.el f"] {
+            let output = folder.command(line).env("RAYON_NUM_THREADS", text).output().unwrap();
+            let asked = format!("RAYON_NUM_THREADS={text}: expected a number of threads from 1 to ");
+            Done::of(line, output).fails(1, &[&asked, "unset it"]);
+            assert_eq!(folder.names("f"), Vec::<String>::new(), "{line}");
+        }
+    }
+    for text in ["0", "1", "64"] {
+        let line = "verify s";
+        let output = folder.command(line).env("RAYON_NUM_THREADS", text).output().unwrap();
+        Done::of(line, output).succeeds();
+    }
+}
+
 /// Checks for exit code 0, or 1 and a message that says what to change.
 #[track_caller]
 fn ends_well(done: &Done, what: &str) {

@@ -15,7 +15,7 @@ use super::record::Record;
 use super::sorter::{Collected, Sorter};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
-use topostream_formats::Result;
+use topostream_formats::{Error, Result};
 
 /// Blocks of records between the thread that reads a collection and the one that takes them.
 const BLOCKS_AHEAD: usize = 2;
@@ -135,7 +135,9 @@ impl<R: Record> Intake<R> {
 fn union<R: Record>(one: &Collected<R>, other: &Collected<R>, mut take: impl FnMut(R) -> Result<()>) -> Result<u64> {
     let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
     thread::scope(|scope| {
-        let reader = scope.spawn(move || send(other, &sender));
+        let reader =
+            thread::Builder::new().name("merge edges".into()).spawn_scoped(scope, move || send(other, &sender));
+        let reader = reader.map_err(|source| Error::Threads { what: "merging edges".into(), wanted: 1, source })?;
         let (mut others, mut met) = (Blocks { receiver, block: Vec::new(), at: 0 }, 0);
         let merged = one.for_each(|records| {
             for &record in records {
