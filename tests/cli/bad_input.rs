@@ -224,3 +224,21 @@ fn missing_parts_of_a_store() {
     folder.run("generate rmat --scale 8 --edges-file nowhere/e.el").fails(1, &["nowhere", "No such file"]);
     folder.assert_nothing_left("r");
 }
+
+/// Bytes on which the decoders of Parquet panic: of levels, of prefixes, and of lengths that divide a character.
+#[test]
+fn panics_of_decoders_are_errors_with_the_column() {
+    let folder = Folder::new();
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tables/pyarrow-delta.parquet");
+    let bytes = std::fs::read(path).unwrap();
+    let places = [(1412, "from"), (1416, "from"), (1613, "from"), (1650, "from"), (6040, "to"), (6137, "to")];
+    for (place, column) in places {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 0x55;
+        folder.write("e.parquet", damaged);
+        let column = format!("row group 0, column `{column}`");
+        let done = folder.run("format e.parquet s").fails(1, &["e.parquet: expected a valid Parquet file", &column]);
+        assert!(!done.stderr.contains("panicked") && done.stderr.lines().count() == 1, "{}", done.stderr);
+        folder.assert_nothing_left("s");
+    }
+}

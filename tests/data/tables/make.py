@@ -70,6 +70,8 @@ def main():
                    row_group_size=64, data_page_size=256)
     pq.write_table(strings, FOLDER / "pyarrow-delta.parquet", use_dictionary=False,
                    column_encoding={"from": "DELTA_BYTE_ARRAY", "to": "DELTA_LENGTH_BYTE_ARRAY"})
+    pq.write_table(strings, FOLDER / "pyarrow-checksums.parquet", compression="none", write_page_checksum=True,
+                   row_group_size=90)
     pq.write_table(table(pa.dictionary(pa.int32(), pa.string())), FOLDER / "pyarrow-dictionary.parquet")
     pq.write_table(table(pa.large_string()), FOLDER / "pyarrow-large.parquet")
     pq.write_table(table("uuid"), FOLDER / "pyarrow-uuid.parquet")

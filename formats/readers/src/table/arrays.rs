@@ -55,6 +55,16 @@ pub(super) fn weight_type(field: &Field) -> Option<WeightType> {
 
 /// The ends and weights of a batch. Columns are those of the plan, in this batch.
 pub(super) fn rows(batch: &RecordBatch, plan: &Plan, places: [usize; 3]) -> Result<(Ids, Vec<u64>), Fault> {
+    rows_within(batch, plan, places, usize::MAX)
+}
+
+/// As [`rows`], of the first rows whose names have at most `names_bytes` together: at least one.
+pub(super) fn rows_within(
+    batch: &RecordBatch,
+    plan: &Plan,
+    places: [usize; 3],
+    names_bytes: usize,
+) -> Result<(Ids, Vec<u64>), Fault> {
     let ends = [batch.column(places[0]), batch.column(places[1])];
     let ids = match plan.id_type {
         IdType::Integer => {
@@ -66,14 +76,19 @@ pub(super) fn rows(batch: &RecordBatch, plan: &Plan, places: [usize; 3]) -> Resu
             let mut names = NameList::default();
             let [source, dest] = &plan.prefixes;
             for row in 0..batch.num_rows() {
-                names.push_parts(source, lists[0].get(row));
-                names.push_parts(dest, lists[1].get(row));
+                let [from, to] = [lists[0].get(row), lists[1].get(row)];
+                let row_bytes = source.len() + from.len() + dest.len() + to.len();
+                if row > 0 && names.text_bytes() + row_bytes > names_bytes {
+                    break;
+                }
+                names.push_parts(source, from);
+                names.push_parts(dest, to);
             }
             Ids::Names(names)
         }
     };
     let weights = match (plan.weight, plan.columns.weight) {
-        (Some(of), Some(column)) => weights(batch.column(places[2]), of, column)?,
+        (Some(of), Some(column)) => weights(&batch.column(places[2]).slice(0, ids.rows()), of, column)?,
         _ => Vec::new(),
     };
     Ok((ids, weights))

@@ -1,10 +1,15 @@
 //! Rows of Arrow IPC files and streams (Feather version 2), by the `arrow-ipc` crate.
+//!
+//! A record batch is decoded whole. What that takes is known from the messages before: of a file when it is opened, of
+//! a stream message by message. Batches are passed on in parts, bounded by rows and by the bytes of their names.
 
 use super::super::file::InputFile;
 use super::super::input::{Input, Unpack};
 use super::TableOptions;
 use super::arrays;
-use super::rows::{RowBatch, Rows, Start};
+use super::guard;
+use super::names::IdType;
+use super::rows::{Ids, RowBatch, Rows, Start};
 use super::schema;
 use super::source::{Plan, TableHead};
 use crate::WeightsOption;
@@ -14,21 +19,28 @@ use arrow_ipc::reader::{FileReader, StreamDecoder};
 use arrow_ipc::{Message, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream_formats::error::{Error, Result};
 
 /// Rows of a batch that is passed on; those of files may be of any size.
 const BATCH_ROWS: usize = 1 << 16;
-/// Main memory for the batches of usual files.
-const MEMORY_BYTES: u64 = 64 << 20;
+/// Bytes of the names of a batch that is passed on.
+const BATCH_NAMES_BYTES: usize = 2 << 20;
+/// Main memory for the batch that is passed on, and for the one before it, unless a name alone takes more.
+const PASSED_BYTES: u64 = 12 << 20;
+/// Places that a name is in, beside the record batch: the list that is passed on, and the one before it.
+const COPIES: u64 = 2;
+/// The part of the memory that the names of one row may take.
+const NAMES_SHARE: u64 = 2;
+/// The least for the record batches of a stream.
+const STREAM_BYTES_MIN: u64 = 32 << 20;
 
 /// The first bytes of a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// Compressed bytes inflate at most so many times, beyond this many bytes.
-const INFLATION_MAX: i64 = 1024;
-const INFLATED_MIN: i64 = 32 << 20;
+/// Compressed bytes inflate at most so many times, beyond this many bytes: Zstandard makes a block of 128 KiB of 4 bytes.
+const INFLATION_MAX: u64 = 1 << 16;
+const INFLATED_MIN: u64 = 32 << 20;
 
 /// A file that can be read from any place.
 struct Seekable {
@@ -69,11 +81,20 @@ impl Read for Stream {
     }
 }
 
-/// Runs code of the crate over a file that may be damaged: a panic is an error.
-fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, ArrowError>) -> Result<T> {
-    let done = catch_unwind(AssertUnwindSafe(work));
-    let done = done.unwrap_or_else(|_| Err(damaged("data that cannot be decoded")));
-    done.map_err(|error| Error::file(path, "a valid Arrow IPC file", error.to_string()))
+/// Runs code of the crate over a part of a file that may be damaged: a panic is an error.
+fn guarded<T>(path: &Path, what: &str, work: impl FnOnce() -> Result<T, ArrowError>) -> Result<T> {
+    let done = guard::guarded(work).unwrap_or_else(|text| Err(damaged(&text)));
+    done.map_err(|error| {
+        // An error of this crate's own, with its figures.
+        let found = match error {
+            ArrowError::ExternalError(error) => match error.downcast::<Error>() {
+                Ok(error) => return *error,
+                Err(error) => error.to_string(),
+            },
+            error => error.to_string(),
+        };
+        Error::file(path, format!("a valid Arrow IPC file{what}"), found)
+    })
 }
 
 fn damaged(what: &str) -> ArrowError {
@@ -86,8 +107,10 @@ fn damaged(what: &str) -> ArrowError {
 /// against the bytes that there are before a message is decoded.
 ///
 /// A table in memory comes from the program itself, and is not checked.
+///
+/// A file has the most bytes of its record batches and dictionaries.
 enum Reader {
-    File(Box<FileReader<BufReader<Seekable>>>),
+    File(Box<FileReader<BufReader<Seekable>>>, u64),
     Stream(Box<Messages>),
     /// A table, and the next of its batches.
     Memory(Arc<MemoryTable>, usize),
@@ -122,36 +145,70 @@ impl Reader {
         let read = file.read_at(&mut magic, 0).map_err(Error::io(path, "read"))?;
         if &magic[..read] == b"ARROW1" {
             let bytes = file.bytes()?.unwrap_or(0);
-            guarded(path, || check_file(file, bytes))?;
-            let source = BufReader::new(Seekable { file: file.clone(), at: 0, bytes });
-            return guarded(path, || FileReader::try_new(source, None)).map(|reader| Self::File(Box::new(reader)));
+            let batch_bytes = guarded(path, "", || check_file(file, bytes))?;
+            let reader = guarded(path, "", || FileReader::try_new(seekable(file, bytes), None));
+            return reader.map(|reader| Self::File(Box::new(reader), batch_bytes));
         }
         let source = BufReader::new(Stream(Input::open(file, memory_bytes, Unpack::ByContent)?));
-        guarded(path, || Messages::open(source)).map(|messages| Self::Stream(Box::new(messages)))
+        let place = (path.to_owned(), memory_bytes.max(STREAM_BYTES_MIN));
+        guarded(path, "", || Messages::open(source, place)).map(|messages| Self::Stream(Box::new(messages)))
+    }
+
+    /// Main memory for record batches, in bytes.
+    fn memory_bytes(&self) -> u64 {
+        match self {
+            Self::File(_, batch_bytes) => *batch_bytes,
+            Self::Stream(messages) => messages.memory_bytes,
+            Self::Memory(..) => 0,
+        }
     }
 
     fn schema(&self) -> SchemaRef {
         match self {
-            Self::File(reader) => reader.schema(),
+            Self::File(reader, _) => reader.schema(),
             Self::Stream(messages) => messages.decoder.schema().expect("read when the stream was opened"),
             Self::Memory(table, _) => Arc::clone(&table.schema),
         }
     }
 
-    fn next(&mut self, path: &Path) -> Result<Option<RecordBatch>> {
-        guarded(path, || match self {
-            Self::File(reader) => reader.next().transpose(),
+    /// The next record batch, whose number is `number`.
+    fn next(&mut self, file: &InputFile, number: u64) -> Result<Option<RecordBatch>> {
+        let batch = guarded(file.path(), &format!(" (record batch {number})"), || match self {
+            Self::File(reader, _) => reader.next().transpose(),
             Self::Stream(messages) => messages.next(),
             Self::Memory(table, next) => {
                 *next += 1;
                 Ok(table.batches.get(*next - 1).cloned())
             }
+        });
+        batch.map_err(|error| match self {
+            Self::File(reader, _) => wrong_column(file, &reader.schema(), number).unwrap_or(error),
+            _ => error,
         })
     }
 }
 
-/// Checks the places in a file's footer, and what the messages there say of their buffers.
-fn check_file(file: &InputFile, bytes: u64) -> Result<(), ArrowError> {
+fn seekable(file: &InputFile, bytes: u64) -> BufReader<Seekable> {
+    BufReader::new(Seekable { file: file.clone(), at: 0, bytes })
+}
+
+/// The error of the first column of a record batch that cannot be decoded.
+fn wrong_column(file: &InputFile, schema: &SchemaRef, number: u64) -> Option<Error> {
+    let bytes = file.bytes().ok()??;
+    schema.fields().iter().enumerate().find_map(|(column, field)| {
+        let what = format!(" (record batch {number}, column `{}`)", field.name());
+        let decode = || {
+            let mut reader = FileReader::try_new(seekable(file, bytes), Some(vec![column]))?;
+            reader.set_index(number as usize)?;
+            reader.next().transpose()
+        };
+        guarded(file.path(), &what, decode).err()
+    })
+}
+
+/// Checks the places in a file's footer, and what the messages there say of their buffers. Returns the bytes of all
+/// dictionaries and the largest record batch.
+fn check_file(file: &InputFile, bytes: u64) -> Result<u64, ArrowError> {
     let part = |at: u64, length: u64| -> Result<Vec<u8>, ArrowError> {
         if at.checked_add(length).is_none_or(|end| end > bytes) {
             return Err(damaged("a place behind the end of the file"));
@@ -167,8 +224,10 @@ fn check_file(file: &InputFile, bytes: u64) -> Result<(), ArrowError> {
     let length = u64::from(u32::from_le_bytes([last[0], last[1], last[2], last[3]]));
     let footer = part((bytes - 10).checked_sub(length).ok_or_else(|| damaged("the footer's length"))?, length)?;
     let footer = root_as_footer(&footer).map_err(|error| damaged(&error.to_string()))?;
-    let blocks = [footer.dictionaries(), footer.recordBatches()].into_iter().flatten().flat_map(|of| of.iter());
-    for block in blocks {
+    let [dictionaries, batches] = [footer.dictionaries(), footer.recordBatches()]
+        .map(|blocks| blocks.into_iter().flat_map(|blocks| blocks.iter()));
+    let (mut held_bytes, mut batch_bytes) = (0u64, 0);
+    for (block, is_held) in dictionaries.map(|block| (block, true)).chain(batches.map(|block| (block, false))) {
         let [at, header, body] = [block.offset(), block.metaDataLength().into(), block.bodyLength()].map(u64::try_from);
         let (Ok(at), Ok(header), Ok(body)) = (at, header, body) else { return Err(damaged("a negative length")) };
         part(at.saturating_add(header).saturating_add(body), 0)?;
@@ -176,14 +235,19 @@ fn check_file(file: &InputFile, bytes: u64) -> Result<(), ArrowError> {
         let begin = if message.starts_with(&CONTINUATION) { 8 } else { 4 };
         let message = message.get(begin..).ok_or_else(|| damaged("a short message"))?;
         let message = root_as_message(message).map_err(|error| damaged(&error.to_string()))?;
+        let mut decoded_bytes = header + body;
         for (offset, length) in compressed_buffers(&message) {
             let offset = u64::try_from(offset).ok().filter(|&offset| offset <= body);
             let offset = offset.ok_or_else(|| damaged("an offset behind the message"))?;
             let place = part(at + header + offset, 8.min(body - offset))?;
-            check_inflated(&place, (0, length))?;
+            decoded_bytes = decoded_bytes.saturating_add(inflated_bytes(&place, (0, length))?);
+        }
+        match is_held {
+            true => held_bytes = held_bytes.saturating_add(decoded_bytes),
+            false => batch_bytes = decoded_bytes.max(batch_bytes),
         }
     }
-    Ok(())
+    Ok(held_bytes.saturating_add(batch_bytes))
 }
 
 /// Decodes the messages of a stream, one after another.
@@ -194,11 +258,17 @@ struct Messages {
     pending: Buffer,
     /// A batch that was decoded together with the schema.
     first: Option<RecordBatch>,
+    /// The file, for messages.
+    path: PathBuf,
+    /// Main memory for record batches, and what dictionaries have of it.
+    memory_bytes: u64,
+    held_bytes: u64,
 }
 
 impl Messages {
-    fn open(source: BufReader<Stream>) -> Result<Self, ArrowError> {
-        let mut messages = Self { source, decoder: StreamDecoder::new(), pending: Buffer::default(), first: None };
+    fn open(source: BufReader<Stream>, (path, memory_bytes): (PathBuf, u64)) -> Result<Self, ArrowError> {
+        let (decoder, pending) = (StreamDecoder::new(), Buffer::default());
+        let mut messages = Self { source, decoder, pending, first: None, path, memory_bytes, held_bytes: 0 };
         while messages.decoder.schema().is_none() {
             let message = messages.message()?.ok_or_else(|| damaged("no schema"))?;
             messages.pending = Buffer::from_vec(message);
@@ -236,14 +306,31 @@ impl Messages {
         if length == 0 {
             return Ok(None);
         }
+        self.check_memory(length)?;
         self.append(&mut bytes, length)?.then_some(()).ok_or_else(|| damaged("a message that is cut off"))?;
         let message = root_as_message(&bytes[begin..]).map_err(|error| damaged(&error.to_string()))?;
         let body = u64::try_from(message.bodyLength()).map_err(|_| damaged("a negative length"))?;
-        let places = compressed_buffers(&message);
+        let (places, is_held) = (compressed_buffers(&message), message.header_as_dictionary_batch().is_some());
         let begin = bytes.len();
+        self.check_memory(length.saturating_add(body))?;
         self.append(&mut bytes, body)?.then_some(()).ok_or_else(|| damaged("a message that is cut off"))?;
-        places.into_iter().try_for_each(|place| check_inflated(&bytes[begin..], place))?;
+        let mut decoded_bytes = length + body;
+        for place in places {
+            decoded_bytes = decoded_bytes.saturating_add(inflated_bytes(&bytes[begin..], place)?);
+        }
+        self.check_memory(decoded_bytes)?;
+        self.held_bytes += if is_held { decoded_bytes } else { 0 };
         Ok(Some(bytes))
+    }
+
+    /// An error with the figure if a message takes too much.
+    fn check_memory(&self, bytes: u64) -> Result<(), ArrowError> {
+        let needed_bytes = self.held_bytes.saturating_add(bytes);
+        if needed_bytes <= self.memory_bytes {
+            return Ok(());
+        }
+        let error = too_large(&self.path, needed_bytes, self.memory_bytes, "a record batch, which is decoded whole");
+        Err(ArrowError::ExternalError(Box::new(error)))
     }
 
     /// Appends the next bytes of the source. False if there are fewer.
@@ -261,34 +348,47 @@ fn compressed_buffers(message: &Message<'_>) -> Vec<(i64, i64)> {
     buffers.map_or_else(Vec::new, |all| all.iter().map(|buffer| (buffer.offset(), buffer.length())).collect())
 }
 
-/// Checks the length that a compressed buffer is said to have when it is inflated.
-fn check_inflated(body: &[u8], (offset, length): (i64, i64)) -> Result<(), ArrowError> {
-    let (Ok(at), Ok(length)) = (usize::try_from(offset), usize::try_from(length)) else {
+/// The length that a compressed buffer is said to have when it is inflated.
+fn inflated_bytes(body: &[u8], (offset, length): (i64, i64)) -> Result<u64, ArrowError> {
+    let (Ok(at), Ok(length)) = (usize::try_from(offset), u64::try_from(length)) else {
         return Err(damaged("a negative offset"));
     };
     // Shorter ones are empty.
     let Some(announced) = body.get(at..).and_then(|rest| rest.first_chunk::<8>()).filter(|_| length >= 8) else {
-        return Ok(());
+        return Ok(0);
     };
-    let announced = i64::from_le_bytes(*announced);
-    if announced > INFLATED_MIN.max(INFLATION_MAX.saturating_mul(length as i64)) {
+    // Negative: as it is.
+    let announced = u64::try_from(i64::from_le_bytes(*announced)).unwrap_or(0);
+    if announced > INFLATED_MIN.max(INFLATION_MAX.saturating_mul(length)) {
         return Err(damaged(&format!("{length} bytes that would inflate to {announced}")));
     }
-    Ok(())
+    Ok(announced)
+}
+
+/// The refusal of a part of a file that takes more memory than there is.
+fn too_large(path: &Path, needed_bytes: u64, budget_bytes: u64, parts: &str) -> Error {
+    Error::Memory { what: format!("{}: reading", path.display()), needed_bytes, budget_bytes, parts: parts.into() }
 }
 
 /// The columns of a file.
-pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOption) -> Result<TableHead> {
-    let schema = Reader::open(file, 0)?.schema();
+pub(super) fn head(
+    file: &InputFile,
+    options: &TableOptions,
+    (weights, memory_bytes): (WeightsOption, u64),
+) -> Result<TableHead> {
+    let schema = Reader::open(file, memory_bytes)?.schema();
     schema::head(file, &schema, |column| arrays::is_uuid(schema.field(column)), (options, weights))
 }
 
 /// The rows of one file.
 pub(super) struct ArrowRows {
-    path: PathBuf,
+    file: InputFile,
     reader: Reader,
     plan: Plan,
     names: Vec<String>,
+    /// The reader's share of the memory, and what batches that are passed on may take.
+    memory_bytes: u64,
+    passed_bytes: u64,
     /// The batch that is being passed on, and the next of its rows.
     batch: Option<(RecordBatch, usize)>,
     number: u64,
@@ -301,7 +401,33 @@ impl ArrowRows {
         let reader = Reader::open(file, memory_bytes)?;
         let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
         let bytes = file.bytes()?.unwrap_or(0);
-        Ok(Self { path: file.path().to_owned(), reader, plan, names, batch: None, number: 0, passed: 0, bytes })
+        // No name is longer than its record batch.
+        let longest_bytes =
+            if plan.id_type == IdType::Integer { 0 } else { COPIES.saturating_mul(reader.memory_bytes()) };
+        let passed_bytes = PASSED_BYTES + longest_bytes.min(memory_bytes / NAMES_SHARE);
+        let file = file.clone();
+        let (number, passed) = (0, 0);
+        Ok(Self { file, reader, plan, names, memory_bytes, passed_bytes, batch: None, number, passed, bytes })
+    }
+
+    /// The next rows of a record batch, from `row` on, and how many there are.
+    fn part(&self, batch: &RecordBatch, row: usize) -> Result<(RowBatch, usize)> {
+        let (path, columns) = (self.file.path(), self.plan.columns);
+        let start = Start { group: Some(self.number - 1), row: row as u64 };
+        let places = [columns.source, columns.dest, columns.weight.unwrap_or(0)];
+        let part = batch.slice(row, BATCH_ROWS.min(batch.num_rows() - row));
+        let what = format!(" (record batch {})", self.number - 1);
+        let found = guarded(path, &what, || Ok(arrays::rows_within(&part, &self.plan, places, BATCH_NAMES_BYTES)))?;
+        let (ids, weights) = found.map_err(|fault| schema::fault(path, &self.names, "record batch", start, fault))?;
+        let rows = ids.rows();
+        if let Ids::Names(names) = &ids
+            && COPIES * names.text_bytes() as u64 > self.passed_bytes
+        {
+            let parts = format!("a row with names of {} bytes in record batch {}", names.text_bytes(), self.number - 1);
+            let needed_bytes = COPIES * NAMES_SHARE * names.text_bytes() as u64;
+            return Err(too_large(path, needed_bytes, self.memory_bytes, &parts));
+        }
+        Ok((RowBatch { ids, weights, start }, rows))
     }
 }
 
@@ -309,24 +435,15 @@ impl Rows for ArrowRows {
     fn read(&mut self, batches: &mut Vec<RowBatch>) -> Result<()> {
         batches.clear();
         loop {
-            if let Some((batch, row)) = self.batch.take() {
-                let rows = BATCH_ROWS.min(batch.num_rows() - row);
-                let start = Start { group: Some(self.number - 1), row: row as u64 };
-                let columns = self.plan.columns;
-                let places = [columns.source, columns.dest, columns.weight.unwrap_or(0)];
-                let part = batch.slice(row, rows);
-                let found = arrays::rows(&part, &self.plan, places);
-                let named = |fault| schema::fault(&self.path, &self.names, "record batch", start, fault);
-                let (ids, weights) = found.map_err(named)?;
-                if row + rows < batch.num_rows() {
-                    self.batch = Some((batch, row + rows));
-                }
-                if rows > 0 {
-                    batches.push(RowBatch { ids, weights, start });
-                    return Ok(());
-                }
+            if let Some((batch, row)) = self.batch.take()
+                && row < batch.num_rows()
+            {
+                let (part, rows) = self.part(&batch, row)?;
+                self.batch = Some((batch, row + rows));
+                batches.push(part);
+                return Ok(());
             }
-            let Some(batch) = self.reader.next(&self.path)? else {
+            let Some(batch) = self.reader.next(&self.file, self.number)? else {
                 self.passed = self.bytes;
                 return Ok(());
             };
@@ -341,6 +458,6 @@ impl Rows for ArrowRows {
     }
 
     fn memory_bytes(&self) -> u64 {
-        MEMORY_BYTES
+        self.reader.memory_bytes().saturating_add(self.passed_bytes)
     }
 }

@@ -17,8 +17,14 @@ mod dialect;
 mod files;
 mod form;
 mod graphml;
+#[cfg(feature = "parquet")]
+mod guard;
 mod header;
+#[cfg(feature = "parquet")]
+mod lengths;
 mod numbers;
+#[cfg(feature = "parquet")]
+mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod roles;

@@ -5,10 +5,16 @@
 //! ```
 //!
 //! The number of lanes does not depend on the machine, so the order of rows does not.
+//!
+//! Memory is computed before anything is decoded: that of pages by their headers when the file is opened, and the rows
+//! of a batch by the lengths of the names when a row group is.
 
 use super::super::file::InputFile;
 use super::TableOptions;
 use super::arrays;
+use super::guard;
+use super::lengths::Lengths;
+use super::pages::{ChunkSizes, chunk_sizes};
 use super::rows::{RowBatch, Rows, Start};
 use super::schema;
 use super::source::{Plan, TableHead};
@@ -19,27 +25,32 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
-use parquet::basic::LogicalType;
+use parquet::basic::{LogicalType, Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::serialized_reader::SerializedPageReader;
 use rayon::prelude::*;
 use std::io::{self, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use topostream_formats::error::{Error, Result};
+use std::sync::Arc;
 
 /// Row groups that are read side by side, if there is memory for them.
 const LANES_MAX: usize = 4;
 /// Rows of a batch, and the bytes that it takes with names of usual length.
-const BATCH_ROWS_MAX: usize = 1 << 16;
-const BATCH_ROWS_MIN: usize = 1 << 10;
+const BATCH_ROWS_MAX: u64 = 1 << 16;
+const BATCH_ROWS_MIN: u64 = 1 << 10;
 const ROW_BYTES: u64 = 128;
+/// Places that the names of a batch are in: arrays, a list, the list of the batch before, and a list that grows.
+const COPIES: u64 = 4;
+/// Bytes of a row beside its names.
+const TABLE_BYTES: u64 = 64;
 /// Bytes of a read of a page's header.
 const HEADER_BYTES: usize = 4 << 10;
 
 /// A file for the `parquet` crate.
 #[derive(Clone)]
-struct Source {
+pub(super) struct Source {
     file: InputFile,
     bytes: u64,
 }
@@ -52,7 +63,7 @@ impl Source {
         Ok(Self { file: file.clone(), bytes })
     }
 
-    fn read(&self, start: u64, buffer: &mut [u8]) -> Result<usize, ParquetError> {
+    pub(super) fn read(&self, start: u64, buffer: &mut [u8]) -> Result<usize, ParquetError> {
         self.file.read_at(buffer, start).map_err(|error| ParquetError::External(Box::new(error)))
     }
 }
@@ -64,7 +75,7 @@ impl Length for Source {
 }
 
 /// A stream from an offset on.
-struct From {
+pub(super) struct From {
     source: Source,
     at: u64,
 }
@@ -108,7 +119,7 @@ fn failed(path: &std::path::Path, what: &str, error: &impl std::fmt::Display) ->
 
 /// Runs code of the crate over a file that may be damaged: a panic is an error.
 fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(ParquetError::General("damaged data".into())))
+    guard::guarded(work).unwrap_or_else(|text| Err(ParquetError::General(text)))
 }
 
 fn metadata(file: &InputFile, source: &Source) -> Result<ArrowReaderMetadata> {
@@ -145,7 +156,10 @@ struct Groups {
     /// The columns of source, dest and weight in the batches.
     places: [usize; 3],
     names: Vec<String>,
-    batch_rows: usize,
+    /// The columns that are read, by their places in the file.
+    roots: Vec<usize>,
+    /// Main memory for a batch of a lane, beside pages.
+    batch_bytes: u64,
 }
 
 /// The rows of one file.
@@ -168,45 +182,107 @@ impl ParquetRows {
         let place = |column: usize| roots.iter().position(|&root| root == column).unwrap_or(0);
         let places = [place(chosen.source), place(chosen.dest), chosen.weight.map_or(0, place)];
         let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.iter().copied());
-        // A column chunk of a lane: pages, decompressed, and dictionaries.
-        let descriptor = metadata.metadata();
-        let group_bytes = |group: usize| -> u64 {
-            let columns = descriptor.row_group(group).columns().iter().enumerate();
-            columns
-                .filter(|(leaf, _)| mask.leaf_included(*leaf))
-                .map(|(_, column)| column.compressed_size().max(0) as u64)
-                .sum()
-        };
-        let group_count = descriptor.num_row_groups();
-        let lane_bytes = (0..group_count).map(group_bytes).max().unwrap_or(0);
-        let lanes = LANES_MAX.min(group_count).max(1);
-        let lanes =
-            (1..=lanes).rev().find(|&lanes| lanes as u64 * (lane_bytes + (8 << 20)) <= memory_bytes).unwrap_or(1);
-        let batch_rows =
-            (memory_bytes / 2 / lanes as u64 / ROW_BYTES).clamp(BATCH_ROWS_MIN as u64, BATCH_ROWS_MAX as u64);
         let names = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
-        let needed_bytes = lanes as u64 * (lane_bytes.min(64 << 20) + batch_rows * ROW_BYTES);
-        let lanes = (0..lanes).map(|group| Lane { group, reader: None, row: 0 }).collect();
-        let (path, batch_rows) = (file.path().to_owned(), batch_rows as usize);
-        let groups = Groups { path, source, metadata, plan, mask, places, names, batch_rows };
-        Ok(Self { groups, lanes, memory_bytes: needed_bytes, consumed_bytes: 0 })
+        let path = file.path().to_owned();
+        let mut groups = Groups { path, source, metadata, plan, mask, places, names, roots, batch_bytes: 0 };
+        let (pages_bytes, row_bytes) = groups.largest()?;
+        // The least: a row at a time.
+        let least = (COPIES * row_bytes).max(BATCH_ROWS_MIN * ROW_BYTES);
+        let lanes = LANES_MAX.min(groups.count()).max(1) as u64;
+        let fits = |lanes: &u64| lanes * (pages_bytes + least) <= memory_bytes;
+        let lanes = (1..=lanes).rev().find(fits).unwrap_or(1);
+        let left = (memory_bytes / lanes).saturating_sub(pages_bytes);
+        groups.batch_bytes = left.min(BATCH_ROWS_MAX * ROW_BYTES).max(least);
+        let memory_bytes = lanes * (pages_bytes + groups.batch_bytes);
+        let lanes = (0..lanes as usize).map(|group| Lane { group, reader: None, row: 0 }).collect();
+        Ok(Self { groups, lanes, memory_bytes, consumed_bytes: 0 })
     }
 }
 
 impl Groups {
+    fn count(&self) -> usize {
+        self.metadata.metadata().num_row_groups()
+    }
+
+    /// The columns that are read, among the leaves of the schema, and whether their values may be of any length.
+    fn leaves(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
+        let columns = self.metadata.parquet_schema().columns().iter().enumerate();
+        let read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
+        read.map(|(leaf, column)| (leaf, column.physical_type() == Type::BYTE_ARRAY && column.max_rep_level() == 0))
+    }
+
+    /// The name of the column that a leaf is in.
+    fn name_of(&self, leaf: usize) -> &str {
+        let root = self.metadata.parquet_schema().get_column_root_idx(leaf);
+        self.names.get(root).map_or("", String::as_str)
+    }
+
+    /// The most bytes that the pages of a row group take, and its longest names in one row.
+    fn largest(&self) -> Result<(u64, u64)> {
+        let of = |group: usize| -> Result<(u64, u64)> {
+            let (mut pages_bytes, mut row_bytes) = (0, 0);
+            for (leaf, is_long) in self.leaves() {
+                let sizes = self.sizes(group, leaf).map_err(|error| self.wrong(group, self.name_of(leaf), &error))?;
+                pages_bytes += sizes.memory_bytes();
+                row_bytes += if is_long { sizes.value_bytes() } else { 0 };
+            }
+            Ok((pages_bytes, row_bytes))
+        };
+        let all: Vec<_> = (0..self.count()).into_par_iter().map(of).collect::<Result<_>>()?;
+        Ok(all.into_iter().fold((0, 0), |most, of| (most.0.max(of.0), most.1.max(of.1))))
+    }
+
+    fn sizes(&self, group: usize, leaf: usize) -> Result<ChunkSizes, ParquetError> {
+        let column = self.metadata.metadata().row_group(group).column(leaf);
+        guarded(|| chunk_sizes(&self.source, column.byte_range(), column.num_values().max(0) as u64))
+    }
+
+    /// The number of rows of a group that fit in a batch.
+    fn batch_rows(&self, group: usize) -> Result<usize> {
+        let mut all = Vec::new();
+        for (leaf, _) in self.leaves().filter(|(_, is_long)| *is_long) {
+            let lengths = guarded(|| self.lengths(group, leaf));
+            all.push(lengths.map_err(|error| self.wrong(group, self.name_of(leaf), &error))?);
+        }
+        let needed_bytes = |rows: u64| {
+            let names = all.iter().map(|lengths| lengths.bytes_of(rows)).fold(0, u64::saturating_add);
+            names.saturating_mul(COPIES).saturating_add(TABLE_BYTES * rows)
+        };
+        let most = (self.batch_bytes / ROW_BYTES).clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX);
+        let halves = std::iter::successors(Some(most), |rows| Some(rows / 2)).take_while(|&rows| rows > 0);
+        let rows = { halves }.find(|&rows| needed_bytes(rows) <= self.batch_bytes);
+        Ok(rows.unwrap_or(1) as usize)
+    }
+
+    fn lengths(&self, group: usize, leaf: usize) -> Result<Lengths, ParquetError> {
+        let group = self.metadata.metadata().row_group(group);
+        let (column, rows) = (group.column(leaf), group.num_rows().max(0) as usize);
+        let mut pages = SerializedPageReader::new(Arc::new(self.source.clone()), column, rows, None)?;
+        Lengths::of(&mut pages, column.column_descr(), column.num_values().max(0) as u64)
+    }
+
+    /// Reads some columns of a row group.
+    fn reader(
+        &self,
+        group: usize,
+        rows: usize,
+        mask: ProjectionMask,
+    ) -> Result<ParquetRecordBatchReader, ParquetError> {
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
+        let builder = builder.with_row_groups(vec![group]).with_batch_size(rows);
+        guarded(|| builder.with_projection(mask).build())
+    }
+
     /// The next batch of a lane; none after its last row group.
     fn next(&self, lane: &mut Lane, step: usize) -> Result<Option<(RowBatch, u64)>> {
-        let groups = self.metadata.metadata().num_row_groups();
+        let groups = self.count();
         let mut bytes = 0;
         loop {
             if lane.reader.is_none() {
                 if lane.group >= groups {
                     return Ok(None);
                 }
-                let builder =
-                    ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
-                let builder = builder.with_row_groups(vec![lane.group]).with_batch_size(self.batch_rows);
-                let reader = guarded(|| builder.with_projection(self.mask.clone()).build());
+                let reader = self.reader(lane.group, self.batch_rows(lane.group)?, self.mask.clone());
                 lane.reader = Some(reader.map_err(|error| self.damaged(lane.group, &error))?);
                 lane.row = 0;
             }
@@ -235,16 +311,40 @@ impl Groups {
 
     fn rows(&self, batch: &RecordBatch, lane: &Lane) -> Result<RowBatch> {
         let start = Start { group: Some(lane.group as u64), row: lane.row };
-        let rows = arrays::rows(batch, &self.plan, self.places);
+        let rows = guarded(|| Ok(arrays::rows(batch, &self.plan, self.places)));
+        let rows = rows.map_err(|error| self.damaged(lane.group, &error))?;
         let (ids, weights) = rows.map_err(|fault| schema::fault(&self.path, &self.names, "row group", start, fault))?;
         Ok(RowBatch { ids, weights, start })
     }
 
+    /// The error of a row group that cannot be decoded, with the column that cannot.
     fn damaged(&self, group: usize, error: &ParquetError) -> Error {
         if self.source.file.is_cancelled() {
             return Error::Interrupted;
         }
+        let rows = match self.batch_rows(group) {
+            Ok(rows) => rows,
+            Err(error) => return error,
+        };
+        for &root in &self.roots {
+            let mask = ProjectionMask::roots(self.metadata.parquet_schema(), [root]);
+            let decode = || {
+                let mut reader = self.reader(group, rows, mask)?;
+                while guarded(|| reader.next().transpose().map_err(ParquetError::from))?.is_some() {}
+                Ok(())
+            };
+            if let Err(error) = decode() {
+                return self.wrong(group, &self.names[root], &error);
+            }
+        }
         failed(&self.path, &format!("row group {group}"), error)
+    }
+
+    fn wrong(&self, group: usize, column: &str, error: &ParquetError) -> Error {
+        if self.source.file.is_cancelled() {
+            return Error::Interrupted;
+        }
+        failed(&self.path, &format!("row group {group}, column `{column}`"), error)
     }
 }
 

@@ -58,6 +58,8 @@ pub struct Table {
     id_type: IdType,
     prefixes: [Vec<u8>; 2],
     memory_bytes: u64,
+    /// Main memory for the file that needs most of it.
+    reading_bytes: u64,
     /// The file that is being read, and the next one.
     current: Option<Box<dyn Rows>>,
     next: usize,
@@ -78,7 +80,7 @@ impl Table {
             #[cfg(feature = "parquet")]
             Kind::Parquet => super::parquet::head(file, table, options.weights),
             #[cfg(feature = "parquet")]
-            Kind::Arrow => super::arrow::head(file, table, options.weights),
+            Kind::Arrow => super::arrow::head(file, table, (options.weights, options.memory_bytes)),
             Kind::Csv => csv::head(file, table, options.weights),
             Kind::GraphMl => graphml::head(file, table, options.weights),
             _ => Err(Error::Invalid(format!("{}: {kind} is no kind of table", file.path().display()))),
@@ -125,6 +127,7 @@ impl Table {
             id_type,
             prefixes,
             memory_bytes: options.memory_bytes,
+            reading_bytes: 0,
             current: None,
             next: 0,
             done_bytes: 0,
@@ -136,7 +139,13 @@ impl Table {
             // Names are read twice, but a pipe only once.
             files.iter().try_for_each(InputFile::make_seekable)?;
         }
-        table.current = Some(table.open_next()?);
+        let first = table.open_next()?;
+        table.reading_bytes = first.memory_bytes();
+        table.current = Some(first);
+        // What files with record batches or row groups take depends on these.
+        for place in if matches!(kind, Kind::Parquet | Kind::Arrow) { 1..files.len() } else { 0..0 } {
+            table.reading_bytes = table.reading_bytes.max(table.rows_of(place)?.memory_bytes());
+        }
         Ok(table)
     }
 
@@ -159,8 +168,13 @@ impl Table {
 
     /// Opens the rows of the next file.
     fn open_next(&mut self) -> Result<Box<dyn Rows>> {
-        let (file, head) = (&self.files[self.next], &self.heads[self.next]);
         self.next += 1;
+        self.rows_of(self.next - 1)
+    }
+
+    /// Opens the rows of a file.
+    fn rows_of(&self, place: usize) -> Result<Box<dyn Rows>> {
+        let (file, head) = (&self.files[place], &self.heads[place]);
         let plan = Plan {
             columns: head.columns,
             id_type: self.id_type,
@@ -260,7 +274,7 @@ impl Table {
 
     /// Maximum main memory, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        self.current.as_ref().map_or(0, |rows| rows.memory_bytes())
+        self.current.as_ref().map_or(0, |rows| rows.memory_bytes().max(self.reading_bytes))
     }
 
     /// The input in messages: the file that is being read.

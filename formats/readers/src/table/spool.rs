@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream_formats::error::{Error, Result};
 
+/// Bytes of a part of a batch in the file, for names of usual lengths.
+const PART_BYTES: usize = 8 << 20;
+
 /// Batches of one schema, from a program that makes them as they are asked for.
 pub struct Spool {
     name: String,
@@ -42,8 +45,8 @@ impl Spool {
     /// # Errors
     /// [`Error::Io`] if the folder has no room; [`Error::File`] for a batch that a file cannot hold.
     pub fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        if let Some(file) = &mut self.file {
-            return file.write(&batch).map_err(|error| self.refused(error));
+        if self.file.is_some() {
+            return self.write(&batch);
         }
         self.held_bytes += batch.get_array_memory_size() as u64;
         self.batches.push(batch);
@@ -55,11 +58,21 @@ impl Spool {
         let folder = &self.folder;
         let file = tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
         let writer = StreamWriter::try_new(BufWriter::new(file), &self.schema);
-        let mut writer = writer.map_err(|error| self.refused(error))?;
-        for batch in std::mem::take(&mut self.batches) {
-            writer.write(&batch).map_err(|error| self.refused(error))?;
+        self.file = Some(writer.map_err(|error| self.refused(error))?);
+        self.held_bytes = 0;
+        std::mem::take(&mut self.batches).iter().try_for_each(|batch| self.write(batch))
+    }
+
+    /// Writes a batch in parts, each of which will be decoded whole.
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let row_bytes = batch.get_array_memory_size() / batch.num_rows().max(1);
+        let rows = (PART_BYTES / row_bytes.max(1)).clamp(1, batch.num_rows().max(1));
+        for first in (0..batch.num_rows()).step_by(rows) {
+            let part = batch.slice(first, rows.min(batch.num_rows() - first));
+            if let Some(Err(error)) = self.file.as_mut().map(|file| file.write(&part)) {
+                return Err(self.refused(error));
+            }
         }
-        (self.held_bytes, self.file) = (0, Some(writer));
         Ok(())
     }
 

@@ -10,6 +10,8 @@ mod graphml;
 mod headers;
 mod hostile;
 mod kinds;
+#[cfg(feature = "parquet")]
+mod long_names;
 mod order;
 mod packed;
 mod pajek_and_dimacs;

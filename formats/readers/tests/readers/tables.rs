@@ -76,6 +76,7 @@ fn strings_of_every_program_and_codec() {
         "pyarrow-zstd.parquet",
         "pyarrow-v2-plain.parquet",
         "pyarrow-delta.parquet",
+        "pyarrow-checksums.parquet",
         "pyarrow-dictionary.parquet",
         "pyarrow-large.parquet",
         "pyarrow.feather",
@@ -161,11 +162,11 @@ fn columns_are_chosen_and_missing_ones_named() {
 #[test]
 fn damaged_files() {
     let scratch = tempfile::tempdir().unwrap();
-    // The panics of libraries are caught and need not be shown.
     let mut outcomes = BTreeMap::new();
     for file in [
         "pyarrow-snappy.parquet",
         "pyarrow-v2-plain.parquet",
+        "pyarrow-delta.parquet",
         "duckdb.parquet",
         "polars.arrow",
         "pyarrow-stream.arrows",
@@ -193,6 +194,27 @@ fn damaged_files() {
         }
     }
     assert!(outcomes["error"] > 100, "{outcomes:?}");
+}
+
+/// A bit of a name is flipped: without the checksum of its page it would be another name.
+#[test]
+fn checksums_of_pages_are_checked() {
+    let scratch = tempfile::tempdir().unwrap();
+    let bytes = std::fs::read(folder().join("pyarrow-checksums.parquet")).unwrap();
+    let path = scratch.path().join("damaged.parquet");
+    let is_name = |place: &usize| bytes[*place..].starts_with(b"person ");
+    // The pages come first, and a few names are in the footer too.
+    let places: Vec<usize> = (0..bytes.len()).filter(is_name).take(60).collect();
+    assert_eq!(places.len(), 60);
+    for place in places {
+        let mut damaged = bytes.clone();
+        damaged[place + 1] ^= 1;
+        std::fs::write(&path, damaged).unwrap();
+        let error = read(&path, &TableOptions::default()).unwrap_err().to_string();
+        let column = error.contains("column `from`") || error.contains("column `to`");
+        assert!(column && error.contains("row group") && error.contains("CRC"), "{error}");
+        assert!(error.contains("damaged.parquet"), "{error}");
+    }
 }
 
 #[test]
