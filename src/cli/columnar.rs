@@ -31,8 +31,8 @@ const GROUP_ROWS: usize = 1 << 20;
 const GROUP_BYTES: usize = 8 << 20;
 /// Rows that are made at a time: the memory of a batch, beside that of a row group's encoded columns.
 const BATCH_ROWS: u64 = 1 << 16;
-/// Bytes of names, by their mean length, that a batch has at most.
-const BATCH_NAME_BYTES: u64 = 2 << 20;
+/// Bytes of the names of a batch's column.
+const NAMES_BYTES: u64 = 2 << 20;
 /// Main memory for writing Parquet: a row group, the batch that ends it, and what is compressed, in bytes.
 pub const PARQUET_BYTES: u64 = 20 << 20;
 /// Main memory for writing Arrow: a batch, and the same as it is written, in bytes.
@@ -80,13 +80,8 @@ impl Columns<'_> {
     }
 
     fn each_batch(&self, schema: &Arc<Schema>, mut write: impl FnMut(RecordBatch) -> io::Result<()>) -> io::Result<()> {
-        self.batches(self.batch_rows()).try_for_each(|rows| write(self.batch(schema, rows)?))
-    }
-
-    /// Rows of a batch: fewer if names are long.
-    fn batch_rows(&self) -> u64 {
-        let mean = self.ids.names().map_or(1, |names| names.bytes() / self.vertices.max(1));
-        (BATCH_NAME_BYTES / mean.max(1)).clamp(256, BATCH_ROWS)
+        let rows = rows_at_a_time(self.ids).map_err(io::Error::other)?;
+        self.batches(rows).try_for_each(|rows| write(self.batch(schema, rows)?))
     }
 
     /// Some rows, with the columns of [`schema`](Self::schema).
@@ -119,6 +114,15 @@ impl Columns<'_> {
     }
 }
 
+/// The number of rows whose names, of any vertices, are together in memory.
+///
+/// # Errors
+/// Those of reading names.
+pub fn rows_at_a_time(ids: &OriginalIds) -> topostream_formats::Result<u64> {
+    let Some(names) = ids.names() else { return Ok(BATCH_ROWS) };
+    Ok((NAMES_BYTES / names.block_bytes_max()?.max(1)).clamp(1, BATCH_ROWS))
+}
+
 /// The properties of a Parquet file with these columns, of which those of ids and of fractions have no dictionary:
 /// their values differ, so that one would be built and given up.
 pub fn parquet_properties(schema: &Schema, metadata: Vec<(String, String)>) -> WriterProperties {
@@ -127,6 +131,7 @@ pub fn parquet_properties(schema: &Schema, metadata: Vec<(String, String)>) -> W
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_compression(Compression::SNAPPY)
         .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .set_max_row_group_bytes(Some(GROUP_BYTES))
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_created_by(format!("topostream {}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(metadata.collect()));

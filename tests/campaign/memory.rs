@@ -6,7 +6,12 @@
 
 use crate::context::{Campaign, Case, Verdict, variable};
 use crate::process::{self, Ended};
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_ipc::writer::FileWriter;
+use parquet::arrow::ArrowWriter;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -21,8 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(3600);
 const BUDGETS: [u64; 9] = [64, 96, 128, 192, 256, 384, 512, 768, 1024];
 
 /// Commands; `{in}` is the edge list, `{s}` a store with in-lists and weights, `{d}` a directed one of single edges,
-/// `{u}` an undirected one, `{o}` a store in shards whose vertices are ordered by degree.
-const COMMANDS: [&str; 43] = [
+/// `{u}` an undirected one, `{o}` a store in shards whose vertices are ordered by degree. Of a graph with long names,
+/// `{parquet}`, `{arrow}` and `{csv}` are the edges and `{names}` is the store.
+const COMMANDS: [&str; 53] = [
     "format {in} out",
     "format {in} out --in-edges",
     "format {in} out --symmetrize --order degree",
@@ -66,6 +72,16 @@ const COMMANDS: [&str; 43] = [
     "run neighbourhood {s} --source max-degree --hops 2 --direction both",
     "info {o}",
     "plan pagerank {s}",
+    "format {parquet} out",
+    "format {arrow} out --in-edges",
+    "format {csv} out --order degree",
+    "reformat {names} out",
+    "verify {names}",
+    "run pagerank {names} --iterations 3 --output out.csv",
+    "run components {names} --output out.parquet",
+    "run bfs {names} --source max-degree --parents --output out.arrow",
+    "extract {names} --all --output out.csv",
+    "extract {names} --all --output out.parquet",
 ];
 
 /// Numbers of threads, independent of the machine.
@@ -88,10 +104,18 @@ impl Graphs {
 
     /// The path of an input or a store, which is generated on first use. One thread does it, the others wait.
     fn get(&self, kind: &str, scale: u64) -> PathBuf {
-        let name = if kind == "in" { format!("{scale}.wel") } else { format!("{kind}{scale}") };
+        let name = match kind {
+            "in" => format!("{scale}.wel"),
+            "parquet" | "arrow" | "csv" => format!("names{scale}.{kind}"),
+            _ => format!("{kind}{scale}"),
+        };
         let path = self.folder.path().join(&name);
         let made = Arc::clone(self.made.lock().expect("a lock").entry(name.clone()).or_default());
         let mut made = made.lock().expect("a lock");
+        if ["parquet", "arrow", "csv"].contains(&kind) && !*made {
+            write_names(&path, kind, scale);
+            *made = true;
+        }
         if !*made {
             let rmat = format!("generate rmat --scale {scale}");
             let single = "--remove-duplicates --remove-self-loops";
@@ -100,6 +124,7 @@ impl Graphs {
                 "s" => format!("{rmat} --random-weights u32:1:255 --in-edges --store {name}"),
                 "d" => format!("{rmat} {single} --store {name}"),
                 "u" => format!("{rmat} {single} --symmetrize --store {name}"),
+                "names" => format!("format {} {name}", self.get("csv", scale).display()),
                 _ => format!("{rmat} --order degree --shards 2 --store {name}"),
             };
             let done = self.run(self.folder.path(), &line);
@@ -127,7 +152,7 @@ impl Graphs {
         if ["run", "extract", "plan"].iter().any(|name| line.starts_with(name)) && !line.contains("--device") {
             line += " --device cpu";
         }
-        for kind in ["in", "s", "d", "u", "o"] {
+        for kind in ["in", "s", "d", "u", "o", "parquet", "arrow", "csv", "names"] {
             let name = format!("{{{kind}}}");
             if line.contains(&name) {
                 line = line.replace(&name, &self.get(kind, scale).display().to_string());
@@ -159,6 +184,37 @@ impl Graphs {
         match judge(&again, hint * MIB)? {
             true => Ok("refused, and the hint does"),
             false => Err(format!("the hint does not do: {}: {}", again.line, again.stderr)),
+        }
+    }
+}
+
+/// Writes a ring of long names: some of a megabyte, or many of ten kilobytes.
+fn write_names(path: &Path, kind: &str, scale: u64) {
+    let (count, bytes) = if scale.is_multiple_of(2) { (100, 1 << 20) } else { (8000, 10_000) };
+    let name = |at: usize| format!("{}{}", at % count, "x".repeat(bytes));
+    let batch = |from: usize, to: usize| {
+        let column =
+            |by: usize| Arc::new(StringArray::from_iter_values((from..to).map(|at| name(at + by)))) as ArrayRef;
+        RecordBatch::try_from_iter([("source", column(0)), ("target", column(1))]).expect("a batch")
+    };
+    let parts = |rows: usize| (0..count).step_by(rows).map(move |from| batch(from, count.min(from + rows)));
+    let file = File::create(path).expect("a file is made");
+    match kind {
+        // All names in one row group.
+        "parquet" => {
+            let mut writer = ArrowWriter::try_new(file, batch(0, 1).schema(), None).expect("a writer");
+            parts(10).for_each(|batch| writer.write(&batch).expect("names are written"));
+            writer.close().expect("the file is complete");
+        }
+        "arrow" => {
+            let mut writer = FileWriter::try_new(file, &batch(0, 1).schema()).expect("a writer");
+            parts(10).for_each(|batch| writer.write(&batch).expect("names are written"));
+            writer.finish().expect("the file is complete");
+        }
+        _ => {
+            let mut out = BufWriter::new(file);
+            (0..count).for_each(|at| writeln!(out, "{},{}", name(at), name(at + 1)).expect("names are written"));
+            out.flush().expect("the file is complete");
         }
     }
 }

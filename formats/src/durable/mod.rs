@@ -25,7 +25,7 @@ pub use temporary::TemporaryFolder;
 pub(crate) use temporary::is_temporary_folder;
 
 use crate::manifest::MANIFEST;
-use std::fs::File;
+use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;

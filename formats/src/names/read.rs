@@ -2,7 +2,8 @@
 
 use super::IdType;
 use super::{BLOCK_NAMES, FILES, INDEX_BYTES, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, read_varint, table_bytes};
-use crate::checksum::crc32c;
+use crate::checksum::{Crc32c, crc32c};
+use crate::durable::open_ordinary;
 use crate::error::{Error, Result};
 use crate::ids::VertexId;
 use crate::store::reader::read_exact_at;
@@ -14,6 +15,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 const CACHED_BLOCKS: usize = 1 << 11;
 /// Larger blocks are not kept.
 const CACHED_BYTES_MAX: usize = 16 << 10;
+/// Larger blocks are not read whole, but name by name.
+const WHOLE_BYTES_MAX: u64 = 1 << 20;
+/// Bytes of such a block that are read at once.
+const PIECE_BYTES: usize = 64 << 10;
 
 /// The names of a store's vertices. Takes some megabytes of memory, however many there are.
 pub struct StoredNames {
@@ -33,10 +38,27 @@ struct OpenedFile {
 }
 
 /// The names of a block.
-struct Block {
-    bytes: Vec<u8>,
+enum Block {
     /// Where each name begins and ends.
-    places: Vec<(usize, usize)>,
+    Whole { bytes: Vec<u8>, places: Vec<(usize, usize)> },
+    /// One of long names, whose checksum was right.
+    Long(Vec<LongName>),
+}
+
+/// Where a name is in the file.
+struct LongName {
+    start: u64,
+    length: u64,
+    crc: u32,
+}
+
+impl Block {
+    fn is_kept(&self) -> bool {
+        match self {
+            Self::Whole { bytes, .. } => bytes.len() <= CACHED_BYTES_MAX,
+            Self::Long(_) => true,
+        }
+    }
 }
 
 impl std::fmt::Debug for StoredNames {
@@ -47,7 +69,7 @@ impl std::fmt::Debug for StoredNames {
 
 impl OpenedFile {
     fn open(path: PathBuf, bytes: u64) -> Result<Self> {
-        let file = File::open(&path).map_err(Error::io(&path, "open"))?;
+        let file = open_ordinary(&path).map_err(Error::io(&path, "open"))?;
         let found = file.metadata().map_err(Error::io(&path, "stat"))?.len();
         if found != bytes {
             return Err(Error::file(&path, format!("{bytes} bytes"), format!("{found} bytes")));
@@ -94,9 +116,29 @@ impl StoredNames {
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] for a wrong checksum.
     pub fn with_name<T>(&self, vertex: VertexId, take: impl FnOnce(&[u8]) -> T) -> Result<T> {
-        let block = self.block(u64::from(vertex.0) / BLOCK_NAMES)?;
-        let (start, end) = block.places[(u64::from(vertex.0) % BLOCK_NAMES) as usize];
-        Ok(take(&block.bytes[start..end]))
+        let place = (u64::from(vertex.0) % BLOCK_NAMES) as usize;
+        match &*self.block(u64::from(vertex.0) / BLOCK_NAMES)? {
+            Block::Whole { bytes, places } => Ok(take(&bytes[places[place].0..places[place].1])),
+            Block::Long(names) => Ok(take(&self.read_long(&names[place])?)),
+        }
+    }
+
+    /// The most bytes that 64 names have in the file of names: no name is longer.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn block_bytes_max(&self) -> Result<u64> {
+        let (mut most, mut before, mut entries) = (0, 0, vec![0; PIECE_BYTES]);
+        let index_bytes = INDEX_BYTES * self.blocks();
+        for offset in (0..index_bytes).step_by(PIECE_BYTES) {
+            let part = &mut entries[..(index_bytes - offset).min(PIECE_BYTES as u64) as usize];
+            self.files[1].read(part, offset)?;
+            for entry in part.chunks_exact(INDEX_BYTES as usize) {
+                let start = u64::from_le_bytes(entry[..8].try_into().expect("eight bytes"));
+                (most, before) = (start.saturating_sub(before).max(most), start);
+            }
+        }
+        Ok(self.bytes.saturating_sub(before).max(most))
     }
 
     /// The size of the file of names, in bytes.
@@ -116,8 +158,16 @@ impl StoredNames {
 
     /// Passes the names of a block, in the order of their vertices. The block is not kept.
     pub(super) fn each_of_block(&self, number: u64, mut take: impl FnMut(usize, &[u8])) -> Result<()> {
-        let Block { bytes, places } = self.read_block(number)?;
-        places.iter().enumerate().for_each(|(place, &(start, end))| take(place, &bytes[start..end]));
+        match self.read_block(number)? {
+            Block::Whole { bytes, places } => {
+                places.iter().enumerate().for_each(|(place, &(start, end))| take(place, &bytes[start..end]));
+            }
+            Block::Long(names) => {
+                for (place, name) in names.iter().enumerate() {
+                    take(place, &self.read_long(name)?);
+                }
+            }
+        }
         Ok(())
     }
 
@@ -197,7 +247,7 @@ impl StoredNames {
             return Ok(block);
         }
         let block = Arc::new(self.read_block(number)?);
-        if block.bytes.len() <= CACHED_BYTES_MAX {
+        if block.is_kept() {
             self.cache.lock().unwrap_or_else(PoisonError::into_inner)[slot] = Some((number, Arc::clone(&block)));
         }
         Ok(block)
@@ -217,17 +267,17 @@ impl StoredNames {
             return Err(index.wrong(expected, format!("bytes {start} to {end}")));
         }
         let crc = long(8) as u32;
-        let mut bytes = Vec::new();
-        let what = || Error::Allocation { what: "names".into(), bytes: end - start };
-        bytes.try_reserve_exact((end - start) as usize).map_err(|_| what())?;
-        bytes.resize((end - start) as usize, 0);
+        let count = BLOCK_NAMES.min(self.vertices - number * BLOCK_NAMES);
+        if end - start > WHOLE_BYTES_MAX {
+            return self.scan_block(number, (start, end), count, crc);
+        }
+        let mut bytes = vec![0; (end - start) as usize];
         let names = &self.files[0];
         names.read(&mut bytes, start)?;
         let found = crc32c(&bytes);
         if found != crc {
             return Err(names.wrong(format!("block {number} with checksum {crc:08x}"), format!("{found:08x}")));
         }
-        let count = BLOCK_NAMES.min(self.vertices - number * BLOCK_NAMES);
         let (mut places, mut at) = (Vec::with_capacity(count as usize), 0);
         for _ in 0..count {
             let length = read_varint(&bytes[at..]);
@@ -245,7 +295,70 @@ impl StoredNames {
         if at != bytes.len() {
             return Err(names.wrong(format!("block {number} to end after {count} names"), "more bytes"));
         }
-        Ok(Block { bytes, places })
+        Ok(Block::Whole { bytes, places })
+    }
+
+    /// Reads a block of long names in pieces, and checks it.
+    fn scan_block(&self, number: u64, (start, end): (u64, u64), count: u64, crc: u32) -> Result<Block> {
+        let names = &self.files[0];
+        let (mut whole, mut found, mut piece) = (Crc32c::default(), Vec::with_capacity(count as usize), Vec::new());
+        // The name that is being read, with the bytes of its length, or the bytes of it that are left.
+        let (mut length, mut name) = (Vec::new(), None::<(LongName, Crc32c, u64)>);
+        for offset in (start..end).step_by(PIECE_BYTES) {
+            piece.resize((end - offset).min(PIECE_BYTES as u64) as usize, 0);
+            names.read(&mut piece, offset)?;
+            whole.update(&piece);
+            let mut at = 0;
+            while at < piece.len() {
+                if let Some((_, checksum, left)) = &mut name {
+                    let here = (*left).min((piece.len() - at) as u64) as usize;
+                    checksum.update(&piece[at..at + here]);
+                    (at, *left) = (at + here, *left - here as u64);
+                } else {
+                    length.push(piece[at]);
+                    at += 1;
+                    let Some((bytes, _)) = read_varint(&length) else {
+                        if length.len() > 10 {
+                            break;
+                        }
+                        continue;
+                    };
+                    length.clear();
+                    let start = offset + at as u64;
+                    name = Some((LongName { start, length: bytes, crc: 0 }, Crc32c::default(), bytes));
+                }
+                if name.as_ref().is_some_and(|(_, _, left)| *left == 0) {
+                    let (done, checksum, _) = name.take().expect("it is there");
+                    found.push(LongName { crc: checksum.value(), ..done });
+                    if found.len() as u64 > count {
+                        return Err(names.wrong(format!("{count} names in block {number}"), "more"));
+                    }
+                }
+            }
+        }
+        if whole.value() != crc {
+            let found = format!("{:08x}", whole.value());
+            return Err(names.wrong(format!("block {number} with checksum {crc:08x}"), found));
+        }
+        if found.len() as u64 != count || name.is_some() || !length.is_empty() {
+            return Err(names.wrong(format!("{count} names in block {number}"), format!("{}", found.len())));
+        }
+        Ok(Block::Long(found))
+    }
+
+    fn read_long(&self, name: &LongName) -> Result<Vec<u8>> {
+        let (names, mut bytes) = (&self.files[0], Vec::new());
+        let what = || Error::Allocation { what: "a name".into(), bytes: name.length };
+        bytes.try_reserve_exact(name.length as usize).map_err(|_| what())?;
+        bytes.resize(name.length as usize, 0);
+        names.read(&mut bytes, name.start)?;
+        match crc32c(&bytes) {
+            found if found == name.crc => Ok(bytes),
+            found => {
+                let expected = format!("a name at byte {} with checksum {:08x}", name.start, name.crc);
+                Err(names.wrong(expected, format!("{found:08x}")))
+            }
+        }
     }
 
     /// The paths of the files, and the number of names.

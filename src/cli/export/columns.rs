@@ -1,7 +1,7 @@
 //! A row for each edge: its ends by their ids, and its weight.
 
 use super::Export;
-use crate::cli::columnar::{IdColumn, parquet_properties};
+use crate::cli::columnar::{IdColumn, parquet_properties, rows_at_a_time};
 use crate::cli::results::OutputFile;
 use crate::cli::{Failure, tables};
 use crate::store::VertexId;
@@ -48,7 +48,8 @@ pub fn write_parquet(export: &mut Export<'_>, path: &Path) -> Result<String, Fai
     written(export, path, |export, out| {
         let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(parquet_properties(&schema, Vec::new())));
         let mut writer = writer.map_err(io::Error::other)?;
-        export.each(|chunk| writer.write(&batch(&schema, ids, weights, chunk)?).map_err(io::Error::other))?;
+        export
+            .each_batch(ids, |edges| writer.write(&batch(&schema, ids, weights, edges)?).map_err(io::Error::other))?;
         writer.close().map(drop).map_err(io::Error::other)
     })
 }
@@ -58,7 +59,8 @@ pub fn write_arrow(export: &mut Export<'_>, path: &Path) -> Result<String, Failu
     let schema = schema(ids, weights);
     written(export, path, |export, out| {
         let mut writer = FileWriter::try_new(out, &schema).map_err(io::Error::other)?;
-        export.each(|chunk| writer.write(&batch(&schema, ids, weights, chunk)?).map_err(io::Error::other))?;
+        export
+            .each_batch(ids, |edges| writer.write(&batch(&schema, ids, weights, edges)?).map_err(io::Error::other))?;
         writer.finish().map_err(io::Error::other)
     })
 }
@@ -77,6 +79,12 @@ impl Counted<'_, '_> {
             take(chunk)
         });
         read.map_err(|failure| io::Error::other(failure.to_string()))
+    }
+
+    /// As [`Self::each`], with as many edges at a time as their names allow.
+    fn each_batch(&mut self, ids: &OriginalIds, mut take: impl FnMut(&[Edge]) -> io::Result<()>) -> io::Result<()> {
+        let edges = rows_at_a_time(ids).map_err(io::Error::other)? as usize;
+        self.each(|chunk| chunk.chunks(edges).try_for_each(&mut take))
     }
 }
 
