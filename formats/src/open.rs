@@ -188,7 +188,8 @@ fn mark_text(stripe: usize, tag: u32) -> String {
     format!("topostream stripe {stripe} of the store with tag {tag:08x}\n")
 }
 
-fn is_marked(folder: &Path, stripe: usize, tag: u32) -> bool {
+/// Whether a folder has the mark of a store's stripe.
+pub(crate) fn is_marked(folder: &Path, stripe: usize, tag: u32) -> bool {
     let (path, expected) = (folder.join(mark_name(stripe)), mark_text(stripe, tag));
     read_own(&path, expected.len() as u64).is_ok_and(|found| found == expected.as_bytes())
 }

@@ -126,6 +126,9 @@ pub struct StoreArgs {
     /// Where temporary files go [default: the store's own directory]
     #[arg(long, value_name = "DIR")]
     temporary: Option<PathBuf>,
+    /// Replace the store that is there, once the new one is complete; a folder with other files is still refused
+    #[arg(long, visible_alias = "force")]
+    overwrite: bool,
 }
 
 /// Encoding of neighbours.
@@ -226,7 +229,7 @@ impl StoreArgs {
         for stripe in &self.stripes {
             stripes.push(std::path::absolute(stripe).map_err(|error| Failure::Other(format!("--stripe: {error}")))?);
         }
-        let layout = Layout { page_bytes, encoding, weights: None, stripes };
+        let layout = Layout { page_bytes, encoding, weights: None, stripes, overwrite: self.overwrite };
         layout.validate()?;
         Ok(FormatOptions {
             layout,

@@ -70,7 +70,7 @@ pub struct Extract {
 }
 
 /// The options of a store's layout: all except the memory.
-const OF_STORES: [&str; 15] = [
+const OF_STORES: [&str; 16] = [
     "page_size",
     "encoding",
     "id_widths",
@@ -86,6 +86,7 @@ const OF_STORES: [&str; 15] = [
     "ids",
     "stripes",
     "temporary",
+    "overwrite",
 ];
 
 const EXAMPLES: &str = "\

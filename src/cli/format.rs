@@ -89,7 +89,7 @@ impl Format {
         let temporary = options.temporary.as_ref().unwrap_or(&self.store);
         let share = |file: &InputFile| file.clone().with_cancel(cancel.flag()).with_temporary(temporary);
         let files: Vec<InputFile> = inputs.iter().map(share).collect();
-        self.format(&files, &options, cancel).map_err(|failure| match named(failure, &files) {
+        self.format(&files, &options, cancel).map_err(|failure| match named(failure, &files, &self.store) {
             Failure::Store(error @ Error::Memory { .. }) => Failure::Store(self.sufficient(error, &files, options)),
             other => other,
         })
@@ -260,16 +260,19 @@ fn rest_bytes(options: &FormatOptions) -> u64 {
     BASE_BYTES + TopologyWriter::memory_bytes(&options.layout)
 }
 
-/// Adds the file to an error about a limit, where it is missing.
-fn named(failure: Failure, files: &[InputFile]) -> Failure {
+/// Adds the file to an error about the input, where it is missing.
+fn named(failure: Failure, files: &[InputFile], store: &Path) -> Failure {
     let paths: Vec<String> = files.iter().map(|file| file.path().display().to_string()).collect();
     let names_one = |message: &str| paths.iter().any(|path| message.contains(path));
     let path = &paths[0];
+    let is_of_store = |message: &str| {
+        message.strip_prefix(&*store.to_string_lossy()).is_some_and(|rest| rest.starts_with([':', '/']))
+    };
     match failure {
         Failure::Store(Error::Limit { what, found, limit, hint }) if !names_one(&what) => {
             Failure::Store(Error::Limit { what: format!("{path}: {what}"), found, limit, hint })
         }
-        Failure::Store(Error::Invalid(message)) if !names_one(&message) => {
+        Failure::Store(Error::Invalid(message)) if !names_one(&message) && !is_of_store(&message) => {
             Failure::Store(Error::Invalid(format!("{path}: {message}")))
         }
         other => other,

@@ -8,6 +8,7 @@ use super::site::STAGING;
 use crate::durable::read_own;
 use crate::error::{Error, Result};
 use crate::manifest::MANIFEST;
+use crate::mirrors::MIRRORS;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::Write;
@@ -27,6 +28,9 @@ pub(crate) struct Journal {
     pub(crate) files: Vec<Moved>,
     /// The folders for in-lists that the writer creates.
     pub(crate) folders: Vec<Moved>,
+    /// The files of the store that is replaced.
+    #[serde(default)]
+    pub(crate) replaced: Vec<Moved>,
 }
 
 /// A file to be moved, or a folder to be created.
@@ -59,8 +63,12 @@ impl Moved {
 
     /// Whether the file in `folder` is the moved one.
     fn is_in(&self, folder: &Path) -> bool {
+        fs::symlink_metadata(folder.join(STAGING).join(&self.file)).is_err() && self.is_at(folder)
+    }
+
+    /// Whether the file in `folder` is this one.
+    fn is_at(&self, folder: &Path) -> bool {
         is_store_file(&self.file)
-            && fs::symlink_metadata(folder.join(STAGING).join(&self.file)).is_err()
             && state(&folder.join(&self.file)).is_ok_and(|state| state == (self.bytes, self.modified_ns))
     }
 }
@@ -86,11 +94,12 @@ impl Journal {
         if fs::symlink_metadata(home.join(MANIFEST)).is_ok() {
             return Vec::new();
         }
-        let place = |moved: &Moved| {
+        let place = |moved: &Moved, is_there: fn(&Moved, &Path) -> bool| {
             let folder = fs::canonicalize(moved.target_folder(home)).ok()?;
-            (folders.contains(&folder) && moved.is_in(&folder)).then(|| folder.join(&moved.file))
+            (folders.contains(&folder) && is_there(moved, &folder)).then(|| folder.join(&moved.file))
         };
-        self.files.iter().filter_map(place).collect()
+        let moved = self.files.iter().filter_map(|file| place(file, Moved::is_in));
+        moved.chain(self.replaced.iter().filter_map(|file| place(file, Moved::is_at))).collect()
     }
 
     /// The folders for in-lists that the writer may have created in `folders`.
@@ -114,14 +123,14 @@ fn state(path: &Path) -> std::io::Result<(u64, u128)> {
 }
 
 /// Whether a path can be that of a file in a store or stripe: others in an untrusted journal are ignored.
-fn is_store_file(path: &Path) -> bool {
+pub(super) fn is_store_file(path: &Path) -> bool {
     let Some(text) = path.to_str() else { return false };
     let name = text.strip_prefix("in/").unwrap_or(text);
     let numbered = |begin: &str| {
         let number = name.strip_prefix(begin);
         number.is_some_and(|number| !number.is_empty() && number.chars().all(|char| char.is_ascii_digit()))
     };
-    ["directory.bin", "chunks.bin", "weights.bin", "degrees.bin", "ids.bin"].contains(&name)
+    ["directory.bin", "chunks.bin", "weights.bin", "degrees.bin", "ids.bin", MIRRORS].contains(&name)
         || crate::names::FILES.contains(&name)
         || ["pages.", "weights.", crate::open::MARK_PREFIX].into_iter().any(numbered)
 }

@@ -26,7 +26,7 @@ fn remove_files(journal: &Journal, home: &Path, folders: &[PathBuf]) -> Result<(
     for path in &files {
         fs::remove_file(path).map_err(Error::io(path, "remove"))?;
     }
-    if !files.is_empty() {
+    if !files.is_empty() || !journal.replaced.is_empty() {
         for path in journal.folders_in(home, folders) {
             match fs::remove_dir(&path) {
                 Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty) => {

@@ -16,6 +16,7 @@ mod journal;
 pub(crate) mod leftovers;
 mod obstacles;
 mod packer;
+mod replaced;
 mod sink;
 mod site;
 mod targets;
@@ -40,6 +41,7 @@ use crate::page::{Capacity, PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use crate::store::Direction;
 use crate::weights::WEIGHTS;
 use journal::{Journal, Moved};
+use replaced::Replaced;
 use site::{Mark, Site};
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Read, Write};
@@ -57,12 +59,14 @@ pub struct Layout {
     pub weights: Option<WeightType>,
     /// The folders of the stripes; by default only `.`, the store's own.
     pub stripes: Vec<PathBuf>,
+    /// Whether a store that is there is replaced, once the new one is complete.
+    pub overwrite: bool,
 }
 
 impl Default for Layout {
     fn default() -> Self {
         let stripes = vec![PathBuf::from(".")];
-        Self { page_bytes: PAGE_BYTES_DEFAULT, encoding: Encoding::VertexId, weights: None, stripes }
+        Self { page_bytes: PAGE_BYTES_DEFAULT, encoding: Encoding::VertexId, weights: None, stripes, overwrite: false }
     }
 }
 
@@ -75,6 +79,11 @@ impl Layout {
     /// Whether weights are packed.
     pub fn packs_weights(&self) -> bool {
         packs_weights(self.encoding, self.weights)
+    }
+
+    /// The store in a folder, if it is to be replaced.
+    fn replaced(&self, home: &Path) -> Result<Replaced> {
+        if self.overwrite { Replaced::find(home) } else { Ok(Replaced::default()) }
     }
 
     /// Checks page size, widths and stripes.
@@ -148,7 +157,8 @@ impl StoreWriter {
             }
         }
         // All locks are held: no other writer changes anything from here on.
-        let left = sites[0].journal().map_or_else(Vec::new, |journal| journal.left_in(path, &folders));
+        let mut left = sites[0].journal().map_or_else(Vec::new, |journal| journal.left_in(path, &folders));
+        left.extend(layout.replaced(path)?.paths());
         obstacles::check(path, &layout.stripes, &left)?;
         let mut writer = Self { made, path: path.to_owned(), layout, tag, sites, stripe_sites, files: Vec::new() };
         writer.take_over(&folders)?;
@@ -159,8 +169,8 @@ impl StoreWriter {
     /// before they write.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if a store exists, the folder is not empty or lies within a store, a stripe's folder has
-    /// files of the same names, or another process is writing there; [`Error::Io`].
+    /// [`Error::Invalid`] if a store exists that is not to be replaced, the folder is not empty or lies within a store,
+    /// a stripe's folder has files of the same names, or another process is writing there; [`Error::Io`].
     pub fn check(path: impl AsRef<Path>, layout: &Layout) -> Result<()> {
         let path = path.as_ref();
         layout.validate()?;
@@ -170,6 +180,7 @@ impl StoreWriter {
             let folders: Vec<PathBuf> = folders.filter_map(|folder| std::fs::canonicalize(folder).ok()).collect();
             left = site.journal().map_or_else(Vec::new, |journal| journal.left_in(path, &folders));
         }
+        left.extend(layout.replaced(path)?.paths());
         obstacles::check(path, &layout.stripes, &left)
     }
 
@@ -375,17 +386,23 @@ impl StoreWriter {
         Ok((path, opened))
     }
 
-    /// Moves the files to their final names and writes the manifest, which completes the store.
+    /// Removes the store that is replaced, if there is one, moves the files to their final names and writes the
+    /// manifest, which completes the store.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn finish(mut self, manifest: &Manifest) -> Result<()> {
+        // Its marks are still there: they are replaced next.
+        let replaced = self.layout.replaced(&self.path)?;
         self.mark_stripes()?;
         let (staged, mut file) = self.stage(MANIFEST.into())?;
         self.files.pop();
         file.write_all(manifest.encode().as_bytes()).map_err(Error::io(&staged, "write"))?;
         file.sync_all().map_err(Error::io(&staged, "sync"))?;
-        self.journal()?.write(&self.sites[0].staging)?;
+        let mut journal = self.journal()?;
+        replaced.note(&mut journal);
+        journal.write(&self.sites[0].staging)?;
+        replaced.remove()?;
         self.move_files()?;
         let store = self.path.join(MANIFEST);
         if store.symlink_metadata().is_ok() {

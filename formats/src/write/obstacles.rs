@@ -12,25 +12,30 @@ use std::path::{Path, PathBuf};
 /// A folder that file systems create, allowed in the folder of a new store.
 const SYSTEM: &str = "lost+found";
 
-/// Checks that a store with these stripes can be created in `home`. `left` are the files of an unfinished store that
-/// will be removed, with canonical paths.
+/// Checks that a store with these stripes can be created in `home`. `left` are the files of an unfinished store, or of
+/// one to be replaced, that will be removed, with canonical paths.
 pub(super) fn check(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<()> {
-    if fs::symlink_metadata(home.join(MANIFEST)).is_ok() {
-        return Err(Error::Invalid(format!("{}: there is a store already; remove it first", home.display())));
+    let replaces = fs::canonicalize(home).is_ok_and(|home| left.contains(&home.join(MANIFEST)));
+    if fs::symlink_metadata(home.join(MANIFEST)).is_ok() && !replaces {
+        let home = home.display();
+        return Err(Error::Invalid(format!(
+            "{home}: there is a store already; remove it first, or replace it (--overwrite, where a command has that)"
+        )));
     }
-    outside_of_stores(home)?;
+    outside_of_stores(home, left)?;
     only_leftovers(home, stripes, left)?;
     stripes.iter().enumerate().try_for_each(|(number, stripe)| stripe_is_free(home, stripe, number, left))
 }
 
 /// Refuses a folder within a store, such as its `in`.
-fn outside_of_stores(folder: &Path) -> Result<()> {
+fn outside_of_stores(folder: &Path, left: &[PathBuf]) -> Result<()> {
     let whole = std::path::absolute(folder).map_err(Error::io(folder, "open"))?;
     // Canonical as far as it exists.
     let existing = whole.ancestors().find(|folder| folder.exists()).unwrap_or(&whole);
     let skipped = usize::from(existing == whole);
     let existing = fs::canonicalize(existing).map_err(Error::io(folder, "open"))?;
-    match existing.ancestors().skip(skipped).find(|folder| has_store(folder)) {
+    let is_store = |folder: &&Path| has_store(folder) && !left.contains(&folder.join(MANIFEST));
+    match existing.ancestors().skip(skipped).find(is_store) {
         None => Ok(()),
         Some(store) => {
             let (folder, store) = (folder.display(), store.display());
@@ -49,7 +54,12 @@ fn only_leftovers(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<
         let has_stripe = stripes.iter().any(|stripe| *stripe != whole && stripe.starts_with(&path));
         // A link in the store's folder that names a stripe.
         let is_stripe = || fs::canonicalize(&path).is_ok_and(|led| led != whole && stripes.contains(&led));
-        name == STAGING || name == SYSTEM || left.contains(&path) || has_stripe || is_stripe()
+        name == STAGING
+            || name == SYSTEM
+            || left.contains(&path)
+            || holds_only(&path, left)
+            || has_stripe
+            || is_stripe()
     };
     foreign.retain(|name| !is_ours(name));
     if foreign == ["in"] && left.iter().any(|path| path.starts_with(&whole)) {
@@ -71,11 +81,19 @@ fn only_leftovers(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<
     )))
 }
 
+/// Whether a folder holds nothing but such files, and at least one.
+fn holds_only(folder: &Path, left: &[PathBuf]) -> bool {
+    let is_folder = fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
+    let names = if is_folder { entries(folder).ok().flatten().unwrap_or_default() } else { Vec::new() };
+    let is_left = |path: PathBuf| left.contains(&path) || holds_only(&path, left);
+    !names.is_empty() && names.iter().all(|name| is_left(folder.join(name)))
+}
+
 /// Maximum number of names in a message.
 const NAMES: usize = 4;
 
 /// The names in a folder; none if the folder does not exist.
-fn entries(folder: &Path) -> Result<Option<Vec<String>>> {
+pub(super) fn entries(folder: &Path) -> Result<Option<Vec<String>>> {
     let failed = Error::io(folder, "read the folder");
     let listed = match fs::read_dir(folder) {
         Ok(listed) => listed,
@@ -93,7 +111,7 @@ fn entries(folder: &Path) -> Result<Option<Vec<String>>> {
 /// not a folder.
 fn stripe_is_free(home: &Path, stripe: &Path, number: usize, left: &[PathBuf]) -> Result<()> {
     let folder = home.join(stripe);
-    let Ok(whole) = fs::canonicalize(&folder) else { return outside_of_stores(&folder) };
+    let Ok(whole) = fs::canonicalize(&folder) else { return outside_of_stores(&folder, left) };
     let shown: PathBuf = folder.components().collect();
     for direction in ["", "in"] {
         for name in ["pages", "weights"] {
@@ -114,9 +132,9 @@ fn stripe_is_free(home: &Path, stripe: &Path, number: usize, left: &[PathBuf]) -
         }
         _ => {}
     }
-    if has_store(&whole) {
+    if has_store(&whole) && !left.contains(&whole.join(MANIFEST)) {
         let shown = shown.display();
         return Err(Error::Invalid(format!("{shown}: is a store of its own; name another folder for the stripe")));
     }
-    outside_of_stores(&folder)
+    outside_of_stores(&folder, left)
 }

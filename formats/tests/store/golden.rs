@@ -149,7 +149,13 @@ fn folder() -> PathBuf {
 impl Golden {
     fn write(&self, path: &Path) {
         let stripes = self.stripes.iter().map(PathBuf::from).collect();
-        let layout = Layout { page_bytes: 64 << 10, encoding: self.encoding, weights: self.weights, stripes };
+        let layout = Layout {
+            page_bytes: 64 << 10,
+            encoding: self.encoding,
+            weights: self.weights,
+            stripes,
+            ..Layout::default()
+        };
         let (vertices, edges, in_lists, shard_ends) = (self.vertices, &self.edges, self.in_lists, self.shard_ends);
         let plan = Plan {
             vertices,

@@ -351,3 +351,74 @@ fn a_forged_journal_reaches_no_other_folder() {
     assert_eq!(names(&killed.path("ssd")), before);
     assert_eq!(names(&killed.path("store")), Vec::<String>::new());
 }
+
+/// A writer that replaces a store was killed after it had removed the manifest and some files. What it has left of the
+/// old store is removed like a part of the new one.
+#[test]
+fn a_replacement_that_was_killed_is_cleaned_up() {
+    let files = ["pages.0", "degrees.bin", "directory.bin", "in/pages.0", "in/degrees.bin", "in/directory.bin"];
+    for (removed, mine, cleans) in
+        (0..=files.len()).flat_map(|removed| [(removed, false, true), (removed, false, false), (removed, true, true)])
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store");
+        write(&store, plain()).unwrap();
+        let noted = |file: &&str| {
+            let found = store.join(file).metadata().unwrap();
+            let modified = found.modified().unwrap().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+            serde_json::json!({ "stripe": store, "file": file, "bytes": found.len(), "modified_ns": modified as u64 })
+        };
+        let replaced: Vec<_> = files.iter().map(noted).collect();
+        let folders = [serde_json::json!({ "stripe": store, "file": "in", "bytes": 0, "modified_ns": 0 })];
+        let journal = serde_json::json!({ "tag": "1-a", "files": [], "folders": folders, "replaced": replaced });
+        let mark =
+            serde_json::json!({ "topostream": "0", "process": 1, "tag": "1-a", "home": store, "stripes": ["."] });
+        fs::create_dir_all(store.join(STAGING)).unwrap();
+        fs::write(store.join(STAGING).join("mark"), mark.to_string()).unwrap();
+        fs::write(store.join(STAGING).join("journal"), journal.to_string()).unwrap();
+        fs::remove_file(store.join("graph.json")).unwrap();
+        files[..removed].iter().for_each(|file| fs::remove_file(store.join(file)).unwrap());
+        if mine {
+            fs::write(store.join("in/mine"), "precious").unwrap();
+        }
+        if cleans {
+            clean(&store, false).unwrap();
+            let left = if mine { vec!["in".to_owned(), "in/mine".to_owned()] } else { Vec::new() };
+            assert_eq!(names(&store), left, "{removed}");
+        }
+        if !mine {
+            write(&store, plain()).unwrap();
+            library::read(&store).unwrap();
+            assert_eq!(names(&store).len(), files.len() + 2, "{removed}: {:?}", names(&store));
+        }
+    }
+}
+
+#[test]
+fn a_store_is_replaced_when_the_new_one_is_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let [store, ssd] = ["store", "ssd"].map(|name| folder.path().join(name));
+    let overwrite = |layout: Layout| Layout { overwrite: true, ..layout };
+    let striped = || small_pages(&[Path::new("."), Path::new("second"), &ssd]);
+    for (old, new) in [(plain(), striped()), (striped(), plain()), (striped(), striped())] {
+        write(&store, old).unwrap();
+        fs::create_dir_all(&ssd).unwrap();
+        fs::write(ssd.join("mine"), "precious").unwrap();
+        fs::write(store.join("mirrors.bin"), "an index of the old store").unwrap();
+        let before = names(folder.path());
+        let mut dropped = StoreWriter::create(&store, overwrite(new.clone()), 1).unwrap();
+        dropped.topology(Direction::Out, None).unwrap();
+        library::read(&store).unwrap();
+        drop(dropped);
+        assert_eq!(names(folder.path()), before, "a writer that fails changes nothing");
+        write(&store, overwrite(new.clone())).unwrap();
+        library::read(&store).unwrap();
+        let fresh = folder.path().join("fresh");
+        fs::rename(&ssd, folder.path().join("kept")).unwrap();
+        write(&fresh, new).unwrap();
+        assert_eq!(names(&store), names(&fresh));
+        for path in [&store, &fresh, &ssd, &folder.path().join("kept")] {
+            fs::remove_dir_all(path).ok();
+        }
+    }
+}

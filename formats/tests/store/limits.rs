@@ -11,7 +11,7 @@ fn record(p: u8, q: u8) -> Encoding {
 }
 
 fn layout(page_bytes: u32, encoding: Encoding) -> Layout {
-    Layout { page_bytes, encoding, weights: None, stripes: vec![PathBuf::from(".")] }
+    Layout { page_bytes, encoding, weights: None, stripes: vec![PathBuf::from(".")], ..Layout::default() }
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub fn layouts() -> impl Strategy<Value = Layout> {
     ]);
     (encoding, weights, 1usize..=3, 16u32..=17).prop_map(|(encoding, weights, stripes, page)| {
         let stripes = [".", "second", "further/third"][..stripes].iter().map(PathBuf::from).collect();
-        Layout { page_bytes: 1 << page, encoding, weights, stripes }
+        Layout { page_bytes: 1 << page, encoding, weights, stripes, ..Layout::default() }
     })
 }
 

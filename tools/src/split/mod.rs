@@ -161,7 +161,7 @@ impl<'a> Splitter<'a> {
             other => other,
         };
         let (page_bytes, weights) = (manifest.page_bytes, manifest.weights);
-        Layout { page_bytes, encoding, weights, stripes: folders.stripes.clone() }
+        Layout { page_bytes, encoding, weights, stripes: folders.stripes.clone(), overwrite: false }
     }
 
     /// Whether the parts have in-lists.
