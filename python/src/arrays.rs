@@ -5,13 +5,15 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use topostream::cli::{self, Failure};
 use topostream::extract::{ExtractOptions, induced};
 use topostream::{Store, VertexId, VertexSet};
 use topostream_formats::edge::WeightType;
 use topostream_formats::encoding::Encoding;
-use topostream_formats::{Edge, EdgeSource};
+use topostream_formats::manifest::Ids;
+use topostream_formats::{Edge, EdgeSource, Error, OriginalIds};
 use topostream_tools::progress::Cancel;
 
 /// Values that NumPy reads in place, by its array interface.
@@ -61,12 +63,56 @@ pub fn manifest(py: Python<'_>, path: &str) -> PyResult<String> {
     })
 }
 
+/// Opens the store with this tag. Another one may be in its folder by now, and numbers of vertices would be those of
+/// other vertices there.
+///
+/// # Errors
+/// If it has another tag; those of opening.
+pub fn open_same(path: impl AsRef<Path>, tag: u32) -> Result<Store, Failure> {
+    let store = cli::open(path.as_ref(), u64::MAX)?;
+    check_same(&store, tag)?;
+    Ok(store)
+}
+
+/// Checks that a store has this tag.
+///
+/// # Errors
+/// If it has another.
+pub fn check_same(store: &Store, tag: u32) -> Result<(), Failure> {
+    match store.manifest().tag {
+        found if found == tag => Ok(()),
+        found => Err(Failure::Store(Error::Invalid(format!(
+            "{}: expected the store with the tag {tag:08x}, which was opened, found another with the tag {found:08x}, \
+             which has replaced it; open the graph again",
+            store.path().display()
+        )))),
+    }
+}
+
+/// The original ids of an open store. Files of ids are opened only now: they must still be this store's.
+///
+/// # Errors
+/// If another store has replaced it; those of [`Store::ids`].
+pub fn ids_of(store: &Store) -> Result<OriginalIds, Failure> {
+    let found = store.ids();
+    if !matches!(store.manifest().ids, Ids::Range { .. }) {
+        // Afterwards: it may be replaced at any time. A store that is gone is an error of its own.
+        open_same(store.path(), store.manifest().tag).map(drop)?;
+    }
+    Ok(found?)
+}
+
 /// The original ids of a store's vertices: an array of numbers, or a list of strings.
 #[pyfunction]
-pub fn ids(py: Python<'_>, path: &str) -> PyResult<Py<PyAny>> {
+pub fn ids(py: Python<'_>, path: &str, tag: u32) -> PyResult<Py<PyAny>> {
+    all_ids(py, || Ok(Arc::new(open_same(path, tag)?)))
+}
+
+/// The original ids of a store as an array of numbers, or a list of strings.
+pub fn all_ids(py: Python<'_>, open: impl FnOnce() -> Result<Arc<Store>, Failure> + Send) -> PyResult<Py<PyAny>> {
     let found = interruptible(py, &Cancel::default(), &(), || {
-        let store = cli::open(path, u64::MAX)?;
-        let ids = store.ids()?;
+        let store = open()?;
+        let ids = ids_of(&store)?;
         let vertices = || (0..store.vertices()).map(|vertex| VertexId(vertex as u32));
         if ids.names().is_none() {
             return Ok((vertices().map(|vertex| ids.original(vertex)).collect(), Vec::new()));
@@ -83,13 +129,13 @@ pub fn ids(py: Python<'_>, path: &str) -> PyResult<Py<PyAny>> {
 
 /// Sources, destinations and weights of all edges, by the numbers of vertices; an undirected edge once.
 #[pyfunction]
-pub fn edges(py: Python<'_>, path: &str) -> PyResult<(ColumnData, ColumnData, Option<ColumnData>)> {
+pub fn edges(py: Python<'_>, path: &str, tag: u32) -> PyResult<(ColumnData, ColumnData, Option<ColumnData>)> {
     let cancel = Cancel::default();
-    interruptible(py, &cancel, &(), || all_edges(path, &cancel))
+    interruptible(py, &cancel, &(), || all_edges(open_same(path, tag)?, &cancel))
 }
 
-fn all_edges(path: &str, cancel: &Cancel) -> Result<(ColumnData, ColumnData, Option<ColumnData>), Failure> {
-    let store = Arc::new(cli::open(path, u64::MAX)?);
+fn all_edges(store: Store, cancel: &Cancel) -> Result<(ColumnData, ColumnData, Option<ColumnData>), Failure> {
+    let store = Arc::new(store);
     let numbering = Numbering::of(&store)?;
     let (mut sources, mut dests, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     let weighted = store.manifest().weights;
@@ -116,13 +162,25 @@ fn all_edges(path: &str, cancel: &Cancel) -> Result<(ColumnData, ColumnData, Opt
 fn each_chunk(
     store: &Arc<Store>,
     cancel: &Cancel,
-    mut take: impl FnMut(&[Edge]) -> ControlFlow<()>,
+    take: impl FnMut(&[Edge]) -> ControlFlow<()>,
 ) -> Result<(), Failure> {
     let wanted = Arc::new(VertexSet::of(store.vertices(), |_| true));
     let options = ExtractOptions { cancel: cancel.flag(), ..ExtractOptions::default() };
-    let mut source = induced(Arc::clone(store), wanted, &options)?;
+    each_of(&mut induced(Arc::clone(store), wanted, &options)?, cancel, take)
+}
+
+/// Reads the edges of a source, until `take` breaks off.
+///
+/// # Errors
+/// Those of the source; [`topostream_formats::Error::Interrupted`].
+pub fn each_of(
+    source: &mut dyn EdgeSource,
+    cancel: &Cancel,
+    mut take: impl FnMut(&[Edge]) -> ControlFlow<()>,
+) -> Result<(), Failure> {
     let mut chunk = Vec::new();
     loop {
+        cancel.check()?;
         source.read(&mut chunk)?;
         if chunk.is_empty() || take(&chunk).is_break() {
             return Ok(());
@@ -133,10 +191,10 @@ fn each_chunk(
 /// Whether there are edges from a vertex to itself, and whether edges are repeated. Reads all edges, until both are
 /// found.
 #[pyfunction]
-pub fn kinds_of_edges(py: Python<'_>, path: &str) -> PyResult<(bool, bool)> {
+pub fn kinds_of_edges(py: Python<'_>, path: &str, tag: u32) -> PyResult<(bool, bool)> {
     let cancel = Cancel::default();
     interruptible(py, &cancel, &(), || {
-        let store = Arc::new(cli::open(path, u64::MAX)?);
+        let store = Arc::new(open_same(path, tag)?);
         // Writers say of packed pages whether no edge is repeated.
         let unlike = matches!(store.manifest().encoding, Encoding::Packed { step: true, .. });
         let (mut loops, mut repeated, mut last) = (false, false, None);
@@ -153,14 +211,28 @@ pub fn kinds_of_edges(py: Python<'_>, path: &str) -> PyResult<(bool, bool)> {
     })
 }
 
+/// The number of edges from a vertex to itself. Reads all edges.
+#[pyfunction]
+pub fn loops(py: Python<'_>, path: &str, tag: u32) -> PyResult<u64> {
+    let cancel = Cancel::default();
+    interruptible(py, &cancel, &(), || {
+        let mut loops = 0;
+        each_chunk(&Arc::new(open_same(path, tag)?), &cancel, |chunk| {
+            loops += chunk.iter().filter(|edge| edge.source == edge.dest).count() as u64;
+            ControlFlow::Continue(())
+        })?;
+        Ok(loops)
+    })
+}
+
 /// Whether an edge leaves the group of a vertex: 1 or 0 for each vertex that groups are named after. `groups` has the
 /// group of each vertex.
 #[pyfunction]
-pub fn groups_left(py: Python<'_>, path: &str, groups: &Bound<'_, PyAny>) -> PyResult<ColumnData> {
+pub fn groups_left(py: Python<'_>, path: &str, tag: u32, groups: &Bound<'_, PyAny>) -> PyResult<ColumnData> {
     let groups = PyBuffer::<i64>::get(groups)?.to_vec(py)?;
     let cancel = Cancel::default();
     interruptible(py, &cancel, &(), || {
-        let store = Arc::new(cli::open(path, u64::MAX)?);
+        let store = Arc::new(open_same(path, tag)?);
         let numbering = Numbering::of(&store)?;
         let mut left = vec![0; groups.len()];
         each_chunk(&store, &cancel, |chunk| {
@@ -184,7 +256,6 @@ enum Numbering {
 
 impl Numbering {
     fn of(store: &Store) -> Result<Self, Failure> {
-        use topostream_formats::manifest::Ids;
         Ok(match store.manifest().ids {
             Ids::Range { first } => Self::Range(first),
             Ids::Names { .. } => Self::Range(0),

@@ -1,8 +1,9 @@
 //! Commands of the program: formatting, generating, extracting, plans, information.
 
-use crate::errors::{of_failure, of_input};
+use crate::errors::{of_failure, of_input, of_target};
 use crate::work::{Watch, interruptible_or};
 use pyo3::prelude::*;
+use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 use topostream::cli;
 use topostream_tools::progress::{Cancel, Progress, Unit};
@@ -15,17 +16,27 @@ use topostream_tools::progress::{Cancel, Progress, Unit};
 pub fn call(py: Python<'_>, words: Vec<String>, progress: Option<Py<PyAny>>) -> PyResult<String> {
     let (cancel, stage) = (Cancel::default(), Arc::new(Stage::default()));
     let watch = StageWatch { stage: Arc::clone(&stage), function: progress };
-    let store = words.last().filter(|_| words.first().is_some_and(|command| command == "format")).cloned();
+    let command = words.first().cloned().unwrap_or_default();
+    let makes = ["format", "generate", "extract", "reformat"].contains(&command.as_str());
+    let store = words.last().filter(|_| makes).cloned();
     interruptible_or(
         py,
         &cancel,
         &watch,
         || cli::call(words, &cancel, stage),
         |py, failure| match &store {
-            Some(store) => of_input(py, failure, store),
+            Some(store) if command == "format" => of_input(py, failure, store),
+            Some(store) => of_target(py, failure, store).unwrap_or_else(|| of_failure(py, failure)),
             None => of_failure(py, failure),
         },
     )
+}
+
+/// Runs the program with these words, without its name, and returns its exit code. Ctrl-C is the program's from then
+/// on: the process is to end with this code.
+#[pyfunction]
+pub fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| cli::main_of(std::iter::once("topostream".into()).chain(words)))
 }
 
 /// How far a command has come.

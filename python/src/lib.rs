@@ -8,6 +8,7 @@
 //!    catalogue  what algorithms and commands take, for signatures and docs
 //!    commands   format, generate, extract, info, plan, devices: as the program does them
 //!    edges      a store from NumPy arrays and Arrow streams
+//!    look       neighbours, degrees, and edges by conditions
 //!    arrays     ids and edges of a store for NumPy
 //!    session    runs over a store, one engine for many of them
 //!    turns      runs of a session follow each other, and are stopped one by one
@@ -24,6 +25,7 @@ mod catalogue;
 mod commands;
 mod edges;
 mod errors;
+mod look;
 mod report;
 mod result;
 mod session;
@@ -36,19 +38,23 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::arrays::{ColumnData, edges, groups_left, ids, kinds_of_edges, manifest};
+    use super::arrays::{ColumnData, edges, groups_left, ids, kinds_of_edges, loops, manifest};
     #[pymodule_export]
     use super::catalogue::catalogue;
     #[pymodule_export]
-    use super::commands::call;
+    use super::commands::{call, main};
     #[pymodule_export]
     use super::edges::from_edges;
+    #[pymodule_export]
+    use super::look::{degree, edges_where, neighbours};
     #[pymodule_export]
     use super::report::Report;
     #[pymodule_export]
     use super::result::RunResult;
     #[pymodule_export]
     use super::session::RunSession;
+    #[pymodule_export]
+    use super::work::{forked, settle};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -1,7 +1,9 @@
 //! What a run did: text, JSON, and the page of `topostream report`.
 
+use crate::arrays::open_same;
 use crate::work::interruptible;
 use pyo3::prelude::*;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use topostream::Store;
 use topostream::cli::{self, Degrees};
@@ -25,6 +27,19 @@ impl Report {
 
 #[pymethods]
 impl Report {
+    /// A report that was made of these texts, in another process or before.
+    #[staticmethod]
+    fn restored(py: Python<'_>, path: &str, tag: u32, text: String, json: String) -> PyResult<Self> {
+        let store = interruptible(py, &Cancel::default(), &(), || open_same(path, tag))?;
+        Ok(Self::new(text, json, &Arc::new(store)))
+    }
+
+    /// The store's folder and its tag.
+    #[getter]
+    fn store(&self) -> (&Path, u32) {
+        (self.store.path(), self.store.manifest().tag)
+    }
+
     /// The report as text.
     #[getter]
     fn text(&self) -> &str {

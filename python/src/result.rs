@@ -1,21 +1,22 @@
 //! The results of a run: columns with a value for every vertex, which NumPy and Arrow read in place, and files.
 
-use crate::arrays::{self, ColumnData};
-use crate::errors::of_failure;
+use crate::arrays::{self, ColumnData, all_ids, ids_of, open_same};
+use crate::errors::{exception, of_failure};
 use crate::report::Report;
-use crate::work::interruptible;
+use crate::work::{check_not_forked, forked, interruptible};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use rayon::prelude::*;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use topostream::algorithms::command::Finished;
 use topostream::cli::{Columns, Failure, ResultFile, ResultFormat};
 use topostream::model::algorithm::{Answer, AnswerValues};
@@ -37,6 +38,30 @@ enum Values {
     Integer(Arc<Vec<i64>>),
     /// Vertices by their number in the store, -1 where there is none.
     Vertex(Arc<Vec<i64>>),
+}
+
+impl Values {
+    /// Whether there is a value for each vertex, and every vertex is one of the store.
+    fn fits(&self, vertices: u64) -> bool {
+        let is_one = |&vertex: &i64| vertex < 0 || (vertex as u64) < vertices;
+        match self {
+            Self::F64(of) => of.len() as u64 == vertices,
+            Self::Integer(of) => of.len() as u64 == vertices,
+            Self::Vertex(of) => of.len() as u64 == vertices && of.iter().all(is_one),
+        }
+    }
+}
+
+/// The name of a column of a restored result, for the rest of the process: there are few different ones.
+fn kept(name: &str) -> &'static str {
+    static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = names.iter().find(|of| **of == name).copied();
+    found.unwrap_or_else(|| {
+        let new: &'static str = Box::leak(name.to_owned().into_boxed_str());
+        names.push(new);
+        new
+    })
 }
 
 /// The columns of a finished run.
@@ -141,8 +166,49 @@ impl RunResult {
     }
 }
 
+/// A column of a result that is restored: its name, the kind of its values, and these.
+type Restored<'py> = (String, String, Bound<'py, PyAny>);
+
 #[pymethods]
 impl RunResult {
+    /// A result with these columns and this report, of a store that is still there.
+    #[staticmethod]
+    fn restored(
+        py: Python<'_>,
+        store: (String, u32),
+        algorithm: String,
+        texts: (String, String),
+        columns: Vec<Restored<'_>>,
+    ) -> PyResult<Self> {
+        let ((path, tag), (text, json)) = (store, texts);
+        let store = Arc::new(interruptible(py, &Cancel::default(), &(), || open_same(&path, tag))?);
+        let vertices = store.vertices();
+        let column = |(name, kind, values): &Restored<'_>| -> PyResult<(&'static str, Values)> {
+            let integers = || PyBuffer::<i64>::get(values)?.to_vec(py).map(Arc::new);
+            let values = match kind.as_str() {
+                "number" => Values::F64(Arc::new(PyBuffer::<f64>::get(values)?.to_vec(py)?)),
+                "integer" => Values::Integer(integers()?),
+                _ => Values::Vertex(integers()?),
+            };
+            Ok((kept(name), values))
+        };
+        let columns = columns.iter().map(column).collect::<PyResult<Vec<_>>>()?;
+        let fits = |values: &Values| values.fits(vertices);
+        if let Some((name, _)) = columns.iter().find(|(_, values)| !fits(values)) {
+            let message =
+                format!("column {name}: expected a value for each of {vertices} vertices of the store {path}");
+            return Err(exception(py, "InputError", &message));
+        }
+        let vectors = Vectors { columns, vertices, held_bytes: Arc::default(), bytes: 0 };
+        let report = Report::new(text, json, &store);
+        Ok(Self::new(vectors, store, report, algorithm))
+    }
+
+    /// The original ids of the store that the run was over, as [`arrays::ids`] returns them.
+    fn ids(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        all_ids(py, || Ok(Arc::clone(&self.store)))
+    }
+
     /// The names of the columns, each with the kind of its values: number, integer or vertex.
     fn columns(&self) -> Vec<(&'static str, &'static str)> {
         let kind = |values: &Values| match values {
@@ -171,9 +237,14 @@ impl RunResult {
         let cancel = Cancel::default();
         interruptible(py, &cancel, &(), || {
             use clap::ValueEnum;
-            let format = format.map(|format| ResultFormat::from_str(format, false)).transpose();
-            let file = ResultFile::create(&path, format.map_err(Failure::Usage)?)?;
-            let (answers, ids) = (self.vectors.answers(), self.store.ids()?);
+            let wrong = |format| {
+                let all = ResultFormat::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+                let names: Vec<_> = all.map(|one| one.get_name().to_owned()).collect();
+                Failure::Usage(format!("format {format:?}: expected one of {}", names.join(", ")))
+            };
+            let read = |format| ResultFormat::from_str(format, false).map_err(|_| wrong(format));
+            let file = ResultFile::create(&path, format.map(read).transpose()?)?;
+            let (answers, ids) = (self.vectors.answers(), ids_of(&self.store)?);
             let metadata = self.metadata();
             let (answers, vertices) = (&answers[..], self.vectors.vertices);
             file.write(&Columns { answers, ids: &ids, vertices, chosen: None, metadata: &metadata }, &cancel)
@@ -189,7 +260,8 @@ impl RunResult {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface lets producers ignore it.
         drop(requested_schema);
-        let ids = self.store.ids().map_err(|error| of_failure(py, &error.into()))?;
+        check_not_forked(py)?;
+        let ids = ids_of(&self.store).map_err(|failure| of_failure(py, &failure))?;
         let batches = Batches::new(Arc::clone(&self.vectors), ids);
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
     }
@@ -245,6 +317,9 @@ impl Iterator for Batches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(message) = forked() {
+            return Some(Err(ArrowError::ComputeError(message)));
+        }
         let first = self.next;
         let count = self.vectors.vertices.checked_sub(first).filter(|&left| left > 0)?.min(CHUNK as u64);
         self.next += count;

@@ -1,30 +1,35 @@
 //! Runs over a store, with one engine: pages, devices and kernels are kept from run to run.
 
+use crate::arrays::check_same;
 use crate::report::Report;
 use crate::result::{RunResult, Vectors};
 use crate::turns::{self, Turns};
-use crate::work::{Watch, interruptible};
+use crate::work::{Watch, abandonable, interruptible};
 use clap::{Args, Command, FromArgMatches};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use topostream::algorithms::CATALOGUE;
 use topostream::algorithms::command::{Companion, Prepared, find};
 use topostream::cli::{AnswerSummary, Asked, Failure, ResourceArgs};
 use topostream::engine::{Moment, Progress};
 use topostream::predict::Rates;
 use topostream::{Engine, Store};
 
-/// An engine over an open store, for any number of runs.
+/// A session, which its runs share.
 #[pyclass(frozen)]
-pub struct RunSession {
+pub struct RunSession(Arc<Session>);
+
+/// An engine over an open store, for any number of runs.
+struct Session {
     engine: Engine,
     store: Arc<Store>,
     /// The store's folder.
     path: PathBuf,
     /// The rates of this machine, if they are known.
     rates: Option<Arc<Rates>>,
-    turns: Turns,
+    turns: Arc<Turns>,
     progress: Arc<Progress>,
     /// Bytes of the results that are alive: they are part of the session's memory.
     held_bytes: Arc<AtomicU64>,
@@ -32,21 +37,24 @@ pub struct RunSession {
 
 #[pymethods]
 impl RunSession {
-    /// Opens a store for runs with these options of `topostream run`.
+    /// Opens the store with this tag for runs with these options of `topostream run`.
     #[new]
-    fn new(py: Python<'_>, store: &str, words: Vec<String>) -> PyResult<Self> {
-        let (turns, progress, path) = (Turns::default(), Arc::new(Progress::default()), PathBuf::from(store));
+    fn new(py: Python<'_>, store: &str, tag: u32, words: Vec<String>) -> PyResult<Self> {
+        let turns = Arc::new(Turns::default());
+        let (progress, path) = (Arc::new(Progress::default()), PathBuf::from(store));
         let (shared, cancel) = (Arc::clone(&progress), turns.engine());
         let (engine, rates) = interruptible(py, cancel, &(), || {
             let resources = resources(&words)?;
             resources.load_drivers();
             let store = topostream::cli::open(store, resources.memory_bytes())?;
+            check_same(&store, tag)?;
             store.check_ids()?;
             let rates = topostream::cli::rates(None)?;
             let options = resources.options(cancel).with_progress(shared).with_rates(rates.clone());
             Ok((Engine::new(store, options), rates))
         })?;
-        Ok(Self { store: engine.shared_store(), engine, path, rates, turns, progress, held_bytes: Arc::default() })
+        let (store, held_bytes) = (engine.shared_store(), Arc::default());
+        Ok(Self(Arc::new(Session { engine, store, path, rates, turns, progress, held_bytes })))
     }
 
     /// Runs an algorithm of the catalogue with these options of its command, when it is its turn. `command` is what the
@@ -63,19 +71,20 @@ impl RunSession {
         command: String,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<RunResult> {
-        let run = self.turns.run();
-        let watch = RunWatch { run: &run, progress: &self.progress, function: progress };
-        interruptible(py, &run, &watch, || {
-            let _turn = run.turn()?;
-            self.run_now(&run, algorithm, &words, command)
+        let (session, run, algorithm) = (Arc::clone(&self.0), Arc::new(self.0.turns.run()), algorithm.to_owned());
+        let watch = RunWatch { run: &run, progress: &self.0.progress, function: progress };
+        let own = Arc::clone(&run);
+        abandonable(py, &*run, &watch, move || {
+            let _turn = own.turn()?;
+            session.run_now(&own, &algorithm, &words, command)
         })
     }
 }
 
-impl RunSession {
+impl Session {
     fn run_now(
         &self,
-        turn: &turns::Run<'_>,
+        turn: &turns::Run,
         algorithm: &str,
         words: &[String],
         command: String,
@@ -107,8 +116,11 @@ impl RunSession {
         Ok(RunResult::new(vectors, Arc::clone(&self.store), Report::new(text, json, &self.store), algorithm))
     }
 
-    fn prepared(&self, turn: &turns::Run<'_>, algorithm: &str, words: &[String]) -> Result<Prepared, Failure> {
-        let unknown = || Failure::Usage(format!("{algorithm}: no algorithm has this name"));
+    fn prepared(&self, turn: &turns::Run, algorithm: &str, words: &[String]) -> Result<Prepared, Failure> {
+        let unknown = || {
+            let names: Vec<_> = CATALOGUE.iter().map(|entry| entry.name).collect();
+            Failure::Usage(format!("{algorithm}: no algorithm has this name; there are {}", names.join(", ")))
+        };
         let entry = find(algorithm).ok_or_else(unknown)?;
         let arguments = entry.arguments.read(words.iter().map(String::as_str));
         let arguments = arguments.map_err(|error| Failure::Usage(topostream::cli::usage_text(&error)))?;
@@ -126,7 +138,7 @@ pub fn resources(words: &[String]) -> Result<ResourceArgs, Failure> {
 
 /// Passes a run's progress on to a Python function.
 struct RunWatch<'a> {
-    run: &'a turns::Run<'a>,
+    run: &'a turns::Run,
     progress: &'a Progress,
     function: Option<Py<PyAny>>,
 }

@@ -9,7 +9,7 @@
 //! The engine has one flag for all of its runs. A run sets it only while it is its turn, and clears it before the next.
 
 use crate::work::Stop;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use topostream::{Error, cli::Failure};
 use topostream_tools::progress::Cancel;
@@ -28,15 +28,15 @@ pub struct Turns {
 }
 
 /// A run of a session, from before it waits for its turn.
-pub struct Run<'a> {
-    turns: &'a Turns,
+pub struct Run {
+    turns: Arc<Turns>,
     /// Stops this run alone.
     pub cancel: Cancel,
     has_turn: Mutex<bool>,
 }
 
 /// The turn of a run. The next run has its turn when this is dropped.
-pub struct Turn<'a>(&'a Run<'a>);
+pub struct Turn<'a>(&'a Run);
 
 impl Turns {
     /// The flag that the engine watches.
@@ -45,12 +45,12 @@ impl Turns {
     }
 
     /// A run that will ask for its turn.
-    pub fn run(&self) -> Run<'_> {
-        Run { turns: self, cancel: Cancel::default(), has_turn: Mutex::default() }
+    pub fn run(self: &Arc<Self>) -> Run {
+        Run { turns: Arc::clone(self), cancel: Cancel::default(), has_turn: Mutex::default() }
     }
 }
 
-impl Run<'_> {
+impl Run {
     /// Waits until no other run of the session has its turn.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl Run<'_> {
     }
 }
 
-impl Stop for Run<'_> {
+impl Stop for Run {
     fn stop(&self) {
         let has_turn = lock(&self.has_turn);
         self.cancel.cancel();
@@ -87,7 +87,7 @@ impl Stop for Run<'_> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        let turns = self.0.turns;
+        let turns = &self.0.turns;
         *lock(&self.0.has_turn) = false;
         turns.engine.flag().store(false, std::sync::atomic::Ordering::Relaxed);
         *lock(&turns.taken) = false;

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import warnings
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -435,19 +436,107 @@ def test_a_machine_without_room_leaves_calls_to_networkx(settings: dict[str, str
                 function(graph.copy(), backend="topostream")
 
 
-def _ranked_in_a_fork(queue: Any) -> None:
-    with chosen(), pytest.warns(ts.FallbackWarning):
-        queue.put(sum(nx.pagerank(nx.DiGraph(DIRECTED)).values()))
+def _ranked_in_a_fork(graph: Any, queue: Any) -> None:
+    with chosen(), warnings.catch_warnings():
+        # It is not tried: neither of a graph that was converted before the fork, nor of a new one.
+        warnings.simplefilter("error", ts.TopostreamWarning)
+        reasons = [backend.should_run("pagerank", (of,), {}) for of in (graph, nx.DiGraph(DIRECTED))]
+        found = [sum(nx.pagerank(of).values()) for of in (graph, nx.DiGraph(DIRECTED))]
+        gc.collect()
+        queue.put((reasons, found))
 
 
 def test_a_forked_process_is_answered_by_networkx() -> None:
-    nx.pagerank(nx.DiGraph(DIRECTED), backend="topostream")
+    graph = nx.DiGraph(DIRECTED)
+    nx.pagerank(graph, backend="topostream")
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
-    process = context.Process(target=_ranked_in_a_fork, args=(queue,))
+    process = context.Process(target=_ranked_in_a_fork, args=(graph, queue))
     process.start()
-    assert queue.get(timeout=60) == pytest.approx(1)
+    reasons, found = queue.get(timeout=60)
     process.join()
+    assert all("was used in process" in str(reason) for reason in reasons) and found == pytest.approx([1, 1])
+
+
+def test_a_forked_process_leaves_the_stores_of_its_parent() -> None:
+    """Where it ends as programs do, or deletes the graph that it has from its parent."""
+    for end in ("sys.exit()", "del graph; os._exit(0)"):
+        program = f"""if True:
+        import os, sys, topostream as ts
+        graph = ts.from_edges([(0, 1), (1, 2)])
+        if (child := os.fork()) == 0:
+            {end}
+        os.waitpid(child, 0)
+        graph.verify()
+        print(graph.path.is_dir())
+        """
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        assert done.stdout == "True\n", done.stderr
+
+
+def test_a_full_temporary_folder_leaves_calls_to_networkx() -> None:
+    """Files may not become larger than a page."""
+    program = """if True:
+    import resource, warnings, networkx as nx
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    graph = nx.gnm_random_graph(5_000, 120_000, seed=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = nx.pagerank(graph)
+    print(len(found), [one.category.__name__ for one in caught if "topostream" in str(one.message)])
+    """
+    environment = {**os.environ, "NETWORKX_BACKEND_PRIORITY": "topostream"}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "5000 ['FallbackWarning']\n", done.stdout + done.stderr
+
+
+def test_an_error_that_nobody_expects_leaves_calls_to_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also a panic, which is not an `Exception`; Ctrl-C is no error."""
+    panic = type("PanicException", (BaseException,), {})
+
+    def fails(error: type[BaseException]) -> Any:
+        def run(*_: object, **__: object) -> Any:
+            raise error("a defect")
+
+        return run
+
+    expected = nx.pagerank(DIRECTED, backend="networkx")
+    for error in (panic, RuntimeError, MemoryError):
+        monkeypatch.setattr(_graph.View, "run", fails(error))
+        with chosen(), pytest.warns(ts.FallbackWarning, match="a defect"):
+            assert nx.pagerank(nx.DiGraph(DIRECTED)) == pytest.approx(expected)
+    monkeypatch.setattr(_graph.View, "run", fails(KeyboardInterrupt))
+    with chosen(), pytest.raises(KeyboardInterrupt):
+        nx.pagerank(nx.DiGraph(DIRECTED))
+
+
+def test_work_decides_where_edges_do_not() -> None:
+    """Betweenness searches from every node; of some functions, NetworkX takes long on small graphs."""
+    graph = nx.gnm_random_graph(2000, 16_000, seed=1)
+    found = {name: backend.should_run(name, (graph,), {}) for name in _mapped.FUNCTIONS}
+    chosen = ["average_clustering", "betweenness_centrality", "clustering", "katz_centrality", "transitivity"]
+    assert sorted(name for name, reason in found.items() if reason is True) == chosen
+    reason = backend.should_run("betweenness_centrality", (graph,), {"k": 20})
+    assert reason == "a conversion pays from 400000 sources times edges on, and the graph has 320000"
+    assert "unexpected" in str(backend.should_run("betweenness_centrality", (graph,), {"no": 1}))
+    small = nx.gnm_random_graph(100, 800, seed=1)
+    assert not any(backend.should_run(name, (small,), {}) is True for name in _mapped.FUNCTIONS)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("edges", [[], [(0, 1)], [(0, 1), (1, 2), (2, 2), (0, 0), (0, 3)]])
+def test_numbers_of_a_store_are_those_of_networkx(directed: bool, edges: list[tuple[int, int]]) -> None:
+    graph = nx.DiGraph(edges) if directed else nx.Graph(edges)
+    graph.add_nodes_from(range(5))
+    store = ts.from_edges(graph)
+    names = ("density", "number_of_nodes", "number_of_edges", "is_directed", "is_empty", "number_of_selfloops")
+    for name in names:
+        assert getattr(nx, name)(store) == getattr(nx, name)(graph), name
+    assert (store.order(), store.size(), len(store)) == (graph.order(), graph.size(), len(graph))
+    assert backend.can_run("is_empty", (graph,), {}) is not True
+    with pytest.raises(ts.ParameterError, match="weight"):
+        store.size(weight="weight")
 
 
 def test_some_nodes_of_a_store_with_names() -> None:

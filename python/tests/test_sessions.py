@@ -1,8 +1,12 @@
 """Sessions: memory, interrupts, threads, forks, progress."""
 
+import errno
 import html
+import io
+import json
 import multiprocessing
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -17,10 +21,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+import tqdm.auto
 
 import topostream as ts
 from conftest import SMALL
+from topostream._progress import StageProgress
+from topostream.graph import temporary_folder
 
 
 def test_results_in_every_form(graph: ts.Graph, tmp_path: Path) -> None:
@@ -212,6 +220,61 @@ def test_what_the_system_refuses_is_a_file_error(graph: ts.Graph) -> None:
     assert issubclass(ts.FileError, OSError)
 
 
+def test_a_file_error_has_the_number_of_the_system(graph: ts.Graph, tmp_path: Path) -> None:
+    with graph.session(**SMALL) as session:
+        result = session.degrees()
+    with pytest.raises(ts.FileError) as error:
+        result.write("/no/such/folder/degrees.csv")
+    found = error.value
+    assert found.errno == errno.ENOENT and "/no/such/folder" in str(found.filename)
+    again = pickle.loads(pickle.dumps(found))
+    assert (again.errno, again.filename, str(again)) == (found.errno, found.filename, str(found))
+    with pytest.raises(ts.FileError) as error:
+        ts.format(tmp_path / "missing.csv", tmp_path / "store")
+    assert error.value.errno == errno.ENOENT and error.value.filename == str(tmp_path / "missing.csv")
+    with pytest.raises(ts.FileError) as error:
+        temporary_folder("/no/such/folder")
+    assert error.value.errno == errno.ENOENT and error.value.filename == "/no/such/folder"
+
+
+def test_the_best_are_numbers_and_strings_of_python(graph: ts.Graph) -> None:
+    named = ts.from_edges([("a", "b"), ("a", "c")])
+    for of in (graph, named):
+        with of.session(**SMALL) as session:
+            for result, kind in ((session.degrees(), int), (session.pagerank(iterations=2), float)):
+                best = result.top(3)
+                assert [type(value) for _, value in best] == [kind] * 3
+                assert {type(id_) for id_, _ in best} == {str if of is named else int}
+                json.dumps(best)
+
+
+def test_one_bar_is_made_for_a_run(wide: ts.Graph, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Supersteps and stages follow each other in it: notebooks keep the place of every bar."""
+    made: list[Any] = []
+
+    class Kept(tqdm.auto.tqdm):  # type: ignore[type-arg]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            made.append(self)
+            self.texts: list[str] = []
+            super().__init__(*args, file=io.StringIO(), **kwargs)
+
+        def refresh(self, *args: Any, **kwargs: Any) -> Any:
+            self.texts.append(str(self))
+            return super().refresh(*args, **kwargs)
+
+    monkeypatch.setattr(tqdm.auto, "tqdm", Kept)
+    with wide.session(**SMALL) as session:
+        session.pagerank(iterations=200, sums="single", progress=True)
+    [bar] = made
+    supersteps = {text.partition(":")[0] for text in bar.texts}
+    assert len(supersteps) > 2 and all(text.startswith("superstep ") for text in supersteps)
+    watch = StageProgress()
+    for stage, position, total, unit in (("read", 5, None, "edges"), ("sort", 1, 4, "bytes"), ("sort", 4, 4, "bytes")):
+        watch(stage, position, total, unit)
+    watch.close()
+    assert len(made) == 2 and "read: 5.00 edges" in made[1].texts[0] and "4.00/4.00 bytes" in made[1].texts[-1]
+
+
 def test_progress_is_shown_and_ends_a_run_if_it_fails(wide: ts.Graph) -> None:
     seen: list[Any] = []
     with wide.session(**SMALL) as session:
@@ -342,6 +405,64 @@ def test_a_forked_process_is_refused_and_a_spawned_one_runs(graph: ts.Graph, met
     assert expected in found
 
 
+FORMS = {
+    "to_arrow": lambda result: result.to_arrow(),
+    "to_polars": lambda result: result.to_polars(),
+    "a stream": lambda result: pa.table(result),
+    "write": lambda result: result.write("/tmp/never.csv"),
+    "ids": lambda result: result.ids,
+    "neighbors": lambda result: result.graph.neighbors(7),
+}
+
+
+def _formed_in_a_fork(form: str, result: ts.Result, reader: Any, queue: Any) -> None:
+    try:
+        queue.put(str(len(result["core"])))
+        FORMS[form](result) if form in FORMS else reader.read_all()
+    except Exception as error:
+        queue.put(f"{type(error).__name__}: {error}")
+
+
+@pytest.mark.parametrize("form", [*FORMS, "a reader from before"])
+def test_a_result_in_a_forked_process_is_refused_or_there(graph: ts.Graph, form: str) -> None:
+    """Values are in memory; what takes threads is refused, and does not wait for those of the parent."""
+    with ts.open(graph.path).session(**SMALL) as session:
+        result = session.kcore()
+    reader = pa.RecordBatchReader.from_stream(result)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=_formed_in_a_fork, args=(form, result, reader, queue))
+    process.start()
+    assert queue.get(timeout=60) == str(graph.vertices)
+    try:
+        found = queue.get(timeout=60)
+    finally:
+        process.kill()
+    assert "topostream was used in process" in found
+    assert found.startswith("ForkError" if form in FORMS else "Arrow")
+
+
+def test_threads_that_the_system_refuses_are_an_error_of_the_package(graph: ts.Graph, tmp_path: Path) -> None:
+    """Threads cannot have stacks of this size."""
+    program = f"""if True:
+    import errno, topostream as ts
+    for call in (
+        lambda: ts.open({str(graph.path)!r}).session(memory="512MiB", device="cpu").pagerank(iterations=2),
+        lambda: ts.from_edges(([1, 2], [2, 3]), {str(tmp_path / "new")!r}),
+    ):
+        try:
+            call()
+            print("ran")
+        except ts.FileError as error:
+            print(error.errno == errno.EAGAIN, "refuses to start" in str(error))
+    """
+    environment = {**os.environ, "RUST_MIN_STACK": str(1 << 46)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["True True"] * 2, done.stdout + done.stderr
+    assert not (tmp_path / "new").exists()
+
+
 LONG_WORK = {
     "run": "ts.open(wide).session(memory='512MiB', device='cpu').pagerank(iterations=10**8)",
     "generate": "ts.generate_rmat(24, new, memory='512MiB')",
@@ -394,6 +515,37 @@ def test_an_interrupt_ends_work_within_a_second_and_leaves_nothing(wide: ts.Grap
     assert process.wait(30) == 0
     (tmp_path / "text").unlink(missing_ok=True)
     assert list(folder.iterdir()) == []
+
+
+def test_a_run_that_does_not_end_is_left_alone_after_an_interrupt(graph: ts.Graph, tmp_path: Path) -> None:
+    """It waits for a pipe. The session's next run waits for it, and can be interrupted too; then it goes on."""
+    pipe, other = tmp_path / "from.txt", tmp_path / "to.txt"
+    os.mkfifo(pipe)
+    other.write_text(f"{graph.ids[1]}\n")
+    program = f"""if True:
+    import os, signal, topostream as ts
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    session = ts.open({str(graph.path)!r}).session(memory="512MiB", device="cpu")
+    for run in (lambda: session.cross_edges({str(pipe)!r}, {str(other)!r}), session.degrees):
+        print("begun", flush=True)
+        try:
+            run()
+            print("ended", flush=True)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+    with open({str(pipe)!r}, "w") as file:
+        file.write("{graph.ids[0]}\\n")
+    print(len(session.degrees()["out_degree"]), flush=True)
+    """
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for _ in range(2):
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n"
+    assert process.stdout.readline() == f"{graph.vertices}\n"
+    assert process.wait(30) == 0
 
 
 def test_a_plan_predicts_once_the_machine_is_calibrated(

@@ -5,7 +5,7 @@
 >>> with g.session(memory="256MiB", device="cpu") as s:
 ...     ranks = s.pagerank(iterations=10)
 >>> ranks.top(1)[0][0]
-np.uint64(1412)
+1412
 
 A :class:`Graph` is a store on disk, a :class:`Session` is what runs algorithms over it, a :class:`Result` has a value
 for each vertex. All texts of errors are those of the program ``topostream``; options are its options.
@@ -30,6 +30,7 @@ from .errors import (
     TopostreamWarning,
 )
 from .graph import (
+    EdgeCount,
     Graph,
     calibrate,
     devices,
@@ -50,6 +51,7 @@ __all__ = [
     "ConvergenceWarning",
     "DependencyError",
     "DeviceError",
+    "EdgeCount",
     "FallbackWarning",
     "FileError",
     "ForkError",

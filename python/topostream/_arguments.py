@@ -113,6 +113,8 @@ class StoreOptions(TypedDict, total=False):
         (all below it).
     stripe: another directory to stripe pages over, best on another SSD; one or several.
     temporary: where temporary files go [default: the store's own directory].
+    overwrite: replace the store that is there, once the new one is complete; a folder with other files is still
+        refused.
     """
 
     memory: int | str
@@ -132,6 +134,7 @@ class StoreOptions(TypedDict, total=False):
     ids: str | int
     stripe: str | PathLike[str] | Sequence[str | PathLike[str]]
     temporary: str | PathLike[str]
+    overwrite: bool
 
 
 class FormatOptions(StoreOptions, total=False):

@@ -10,7 +10,11 @@ Watcher = Callable[..., Any]
 
 
 class _Bar:
-    """One bar at a time."""
+    """One bar, which begins anew for each stage: notebooks keep the place of every bar."""
+
+    # Without a rate: that of a stage would be over the time of all of them.
+    FORMAT = "{l_bar}{bar}| {n_fmt}/{total_fmt}{unit} [{elapsed}{postfix}]"
+    FORMAT_WITHOUT_TOTAL = "{desc}{n_fmt}{unit} [{elapsed}{postfix}]"
 
     def __init__(self) -> None:
         try:
@@ -22,12 +26,27 @@ class _Bar:
         self._key: object = None
 
     def show(self, key: object, text: str, position: int, total: int | None, unit: str) -> None:
-        if self._key != key:
-            self.close()
-            self._key = key
-            self._bar = self._new(desc=text, total=total, unit=unit, unit_scale=True, leave=False)
+        if self._bar is None:
+            form = self._form(total)
+            self._bar = self._new(
+                desc=f"{text}: ", total=total, unit=unit, unit_scale=True, leave=False, bar_format=form
+            )
+        elif self._key != key:
+            self._begin(text, total, unit)
+        self._key = key
         self._bar.n = position
         self._bar.refresh()
+
+    def _begin(self, text: str, total: int | None, unit: str) -> None:
+        bar, started = self._bar, self._bar.start_t
+        bar.unit, bar.total, bar.bar_format = unit, total, self._form(total)
+        bar.set_description_str(f"{text}: ", refresh=False)
+        bar.reset(total=total)
+        # The time is that of the whole.
+        bar.start_t = started
+
+    def _form(self, total: int | None) -> str:
+        return self.FORMAT_WITHOUT_TOTAL if total is None else self.FORMAT
 
     def close(self) -> None:
         if self._bar is not None:
@@ -39,7 +58,7 @@ class StageProgress(_Bar):
     """Shows the stages of a command, such as formatting."""
 
     def __call__(self, stage: str, position: int, total: int | None, unit: str) -> None:
-        self.show(stage, stage, position, total, unit)
+        self.show(stage, stage, position, total, f" {unit}")
 
 
 class RunProgress(_Bar):

@@ -20,6 +20,18 @@ _OPTION = re.compile(
 _VALUE = re.compile(r"[\d.,]+|\d+[KMGT]i?B|[iuf](?:32|64)")
 _WORDS = {"auto", "csv", "cpu", "double", "ignore", "none", "space", "tab", "text"}
 _ADJACENT = re.compile(r"=True (?=[a-z_]+=True)")
+# Arguments with other names than their options.
+_RENAMED = {"ego": "vertex", "output-format": "format"}
+_COMMAND = re.compile(r"`topostream (?P<name>[a-z]+)`")
+_FUNCTIONS = {
+    "calibrate": "topostream.calibrate()",
+    "devices": "topostream.devices()",
+    "format": "topostream.format()",
+    "info": "graph.info()",
+    "reformat": "graph.reformat()",
+    "verify": "graph.verify()",
+}
+_REFORMAT = re.compile(r"`topostream reformat \S+ (?P<store>[^\s`]+) (?P<options>[^`]+)`")
 
 
 @functools.cache
@@ -38,17 +50,18 @@ def _options() -> dict[str, tuple[str, frozenset[str]]]:
 
 def name_of(option: str) -> str:
     """An option's name as an argument's."""
-    name = option.replace("-", "_")
+    name = _RENAMED.get(option, option).replace("-", "_")
     return name + "_" if name in ("from", "in", "with") else name
 
 
 def in_python(text: str) -> str:
-    """A text of the program with its options as keyword arguments: ``--names`` is ``names=True``."""
-    if "--" not in text:
-        return text
+    """A text of the program with its options as keyword arguments, and its commands as functions: ``--names`` is
+    ``names=True``, ``topostream format`` is ``topostream.format()``."""
     parts = _QUOTED.split(text)
-    parts[::2] = [_ADJACENT.sub("=True, ", _OPTION.sub(_argument, _clap(part))) for part in parts[::2]]
-    return "".join(parts)
+    if "--" in text:
+        parts[::2] = [_ADJACENT.sub("=True, ", _OPTION.sub(_argument, _clap(part))) for part in parts[::2]]
+    joined = _REFORMAT.sub(r'`graph.reformat("\g<store>", \g<options>)`', "".join(parts))
+    return _COMMAND.sub(lambda found: f"`{_FUNCTIONS.get(found['name'], found[0][1:-1])}`", joined)
 
 
 def _clap(text: str) -> str:

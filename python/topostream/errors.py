@@ -3,6 +3,9 @@ file, the line or the page, what was expected and what was found."""
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 from ._texts import in_python
 
 
@@ -19,7 +22,21 @@ class InputError(TopostreamError, ValueError):
 
 
 class FileError(TopostreamError, OSError):
-    """The system refuses an operation on a file."""
+    """The system refuses an operation: on a file, or to start a thread. ``errno`` and ``filename`` are those of an
+    ``OSError``, where they are known."""
+
+    def __init__(self, text: str = "", number: int | None = None, path: str | os.PathLike[str] | None = None) -> None:
+        super().__init__(text)
+        self.errno = number
+        self.strerror = text if number is None else os.strerror(number)
+        self.filename = None if path is None else os.fspath(path)
+
+    def __str__(self) -> str:
+        # The text names the file already.
+        return str(self.args[0])
+
+    def __reduce__(self) -> tuple[type[FileError], tuple[str, int | None, str | None]]:
+        return type(self), (str(self), self.errno, self.filename)
 
 
 class ParameterError(TopostreamError, ValueError):
@@ -70,7 +87,8 @@ class FallbackWarning(TopostreamWarning):
     """NetworkX answers a call itself, after an error of this backend."""
 
 
-def of_program(name: str, text: str) -> Exception:
-    """The exception of this name with a text of the program."""
-    made: Exception = globals()[name](in_python(text))
+def of_program(name: str, text: str, *of_system: Any) -> Exception:
+    """The exception of this name with a text of the program; of a ``FileError``, the error's number and the file."""
+    kind = globals()[name]
+    made: Exception = kind(in_python(text), *of_system) if kind is FileError else kind(in_python(text))
     return made

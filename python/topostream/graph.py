@@ -8,8 +8,10 @@ import json
 import logging
 import os
 import re
+import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -31,7 +33,7 @@ from ._options import Vertex, takes, word, words
 from ._progress import StageProgress, Watcher, closed, watcher
 from ._texts import in_python
 from ._warnings import warn
-from .errors import FileError, HintWarning, ParameterError
+from .errors import FileError, HintWarning, InputError, ParameterError, StoreError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -58,8 +60,27 @@ class Graph:
         # A temporary store is deleted with the graph.
         self._folder = _folder
         self._manifest: dict[str, Any] = json.loads(_native.manifest(str(self._path)))
+        # What is read later must be of the same store, and not of one that has replaced it.
+        self._tag = int(self._manifest["tag"])
         self._ids: Ids | None = None
         self._kinds: tuple[bool, bool] | None = None
+        self._loops: int | None = None
+
+    @classmethod
+    def _at(cls, path: str, tag: int) -> Graph:
+        """The store with this tag, for what was pickled.
+
+        Raises:
+            StoreError: there is another one, or none.
+        """
+        graph = cls(path)
+        if graph._tag != tag:
+            raise StoreError(f"{path}: expected the store with the tag {tag:08x}, found another: it has been replaced")
+        return graph
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The original keeps a temporary folder.
+        return Graph._at, (str(self._path), self._tag)
 
     @property
     def path(self) -> Path:
@@ -72,9 +93,28 @@ class Graph:
         return int(self._manifest["vertices"])
 
     @property
-    def edges(self) -> int:
-        """The number of edges as they are stored: an undirected edge counts twice, a loop once."""
-        return int(self._manifest["edges"])
+    def edges(self) -> EdgeCount:
+        """The number of edges as they are stored: an undirected edge counts twice, a loop once.
+
+        Called, it lists edges: ``g.edges(where="weight > 5", limit=10)``, see :class:`EdgeCount`.
+        """
+        return EdgeCount._of(self, int(self._manifest["edges"]))
+
+    def neighbors(self, vertex: Vertex, direction: Literal["out", "in", "both"] = "out") -> list[Any]:
+        """The ids of the neighbours of a vertex, in the order of :attr:`ids`; a repeated edge repeats them.
+
+        Only pages with its list are read. ``"in"`` reads all pages of a directed graph without in-lists
+        (``in_edges=True``). In undirected graphs all directions are the same.
+
+        Raises:
+            ParameterError: the graph has no such vertex.
+        """
+        found: list[Any] = _native.neighbours(str(self._path), self._tag, word(vertex), direction)
+        return found
+
+    def degree(self, vertex: Vertex, direction: Literal["out", "in", "both"] = "out") -> int:
+        """The number of edges of a vertex: the length of :meth:`neighbors`, where a loop counts once."""
+        return _native.degree(str(self._path), self._tag, word(vertex), direction)
 
     @property
     def directed(self) -> bool:
@@ -93,8 +133,35 @@ class Graph:
     def _kinds_of_edges(self) -> tuple[bool, bool]:
         """Whether there are edges from a vertex to itself, and whether edges are repeated."""
         if self._kinds is None:
-            self._kinds = _native.kinds_of_edges(str(self._path))
+            self._kinds = _native.kinds_of_edges(str(self._path), self._tag)
         return self._kinds
+
+    def number_of_nodes(self) -> int:
+        """The number of vertices, as NetworkX asks for it."""
+        return self.vertices
+
+    order = number_of_nodes
+
+    def number_of_edges(self) -> int:
+        """The number of edges, as NetworkX counts them: an undirected edge once. Of undirected graphs, the first call
+        reads all edges, for loops are stored once."""
+        return int(self.edges) if self.directed else (int(self.edges) + self._loop_count()) // 2
+
+    def size(self, weight: None = None) -> int:
+        """The number of edges, as NetworkX asks for it.
+
+        Raises:
+            ParameterError: a weight is asked for: ``g.edge_arrays()[2].sum()`` is the sum of them.
+        """
+        if weight is not None:
+            raise ParameterError(f"weight: expected None, found {weight!r}; g.edge_arrays()[2].sum() adds weights up")
+        return self.number_of_edges()
+
+    def _loop_count(self) -> int:
+        """The number of edges from a vertex to itself."""
+        if self._loops is None:
+            self._loops = _native.loops(str(self._path), self._tag)
+        return self._loops
 
     def __len__(self) -> int:
         return self.vertices
@@ -107,9 +174,17 @@ class Graph:
 
     @property
     def ids(self) -> Ids:
-        """The original id of each vertex: numbers (``uint64``), or strings (``object``)."""
+        """The original id of each vertex: numbers (``uint64``), or strings (``object``).
+
+        Raises:
+            StoreError: another store has replaced this one.
+        """
+        return self._ids_by(lambda: _native.ids(str(self._path), self._tag))
+
+    def _ids_by(self, read: Callable[[], Any]) -> Ids:
+        """The ids, which are read once."""
         if self._ids is None:
-            found = _native.ids(str(self._path))
+            found = read()
             self._ids = np.asarray(found) if not isinstance(found, list) else _strings(found)
         return self._ids
 
@@ -187,7 +262,12 @@ class Graph:
         with tempfile.NamedTemporaryFile("wb", suffix=".txt") as file:
             file.writelines(lines)
             file.flush()
-            return self._extract({"vertices": file.name, **options}, store)
+            try:
+                return self._extract({"vertices": file.name, **options}, store)
+            except InputError as error:
+                # The file is ours: its lines are the items.
+                line = re.compile(re.escape(file.name) + r":(\d+)")
+                raise InputError(line.sub(lambda at: f"vertices: item {int(at[1]) - 1}", str(error))) from None
 
     def _extract(self, options: Mapping[str, object], store: str | os.PathLike[str] | None) -> Graph:
         folder, path = _target(store)
@@ -224,7 +304,7 @@ class Graph:
         An undirected edge is there once. A vertex number is an index of :attr:`ids`. The arrays take 16 bytes an edge,
         20 with weights.
         """
-        source, dest, weight = _native.edges(str(self._path))
+        source, dest, weight = _native.edges(str(self._path), self._tag)
         return np.asarray(source), np.asarray(dest), None if weight is None else np.asarray(weight)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
@@ -270,6 +350,69 @@ class Graph:
         return table_html(("graph", ""), rows)
 
 
+class EdgeCount(int):
+    """The number of edges of a graph as they are stored. It is called for a look at them."""
+
+    _graph: Graph
+
+    @classmethod
+    def _of(cls, graph: Graph, count: int) -> EdgeCount:
+        made = cls(count)
+        made._graph = graph
+        return made
+
+    def __call__(
+        self, where: str | Iterable[str] | None = None, *, limit: int | None = None
+    ) -> list[tuple[Any, Any] | tuple[Any, Any, Any]]:
+        """The edges as tuples of ids, source and destination, with their weights if there are any.
+
+        Args:
+            where: a condition, such as ``"weight > 5"`` or ``"source == 30"``, several of them joined by ``and``, or a
+                list of conditions: a column (``source``, ``dest``, ``weight``), one of ``==``, ``!=``, ``<``, ``<=``,
+                ``>``, ``>=``, and a value, which may be quoted. Of a directed graph, only pages of a named source are
+                read.
+            limit: the most edges that are returned: reading ends with them.
+
+        An undirected edge is listed once, from the vertex that comes first in :attr:`Graph.ids`.
+
+        Raises:
+            ParameterError: a condition is not valid, or the graph has no weights.
+        """
+        if limit is not None and limit < 0:
+            raise ParameterError(f"limit {limit}: expected a number of edges, from 0 on")
+        graph = self._graph
+        found = _native.edges_where(str(graph.path), graph._tag, _conditions(where), limit)
+        return list(zip(*(column for column in found if column is not None), strict=True))
+
+    def __reduce__(self) -> tuple[type[int], tuple[int]]:
+        return int, (int(self),)
+
+
+_CONDITION = re.compile(r"\s*(\w+)\s*(==|!=|<=|>=|=|<|>)\s*('[^']*'|\"[^\"]*\"|\S+)\s*")
+_AND = re.compile(r"and\b|&&?")
+
+
+def _conditions(where: str | Iterable[str] | None) -> list[tuple[str, str, str]]:
+    """Conditions as columns, operators and values."""
+    found = []
+    for text in [where] if isinstance(where, str) else where or ():
+        at = 0
+        while True:
+            one = _CONDITION.match(text, at)
+            if one is None:
+                raise ParameterError(f'where {text!r}: expected a column, an operator and a value, as in "weight > 5"')
+            column, operator, value = one.groups()
+            found.append((column, operator, value[1:-1] if value[0] in "'\"" else value))
+            at = one.end()
+            if at == len(text):
+                break
+            joined = _AND.match(text, at)
+            if joined is None:
+                raise ParameterError(f"where {text!r}: expected `and` before {text[at:]!r}")
+            at = joined.end()
+    return found
+
+
 def _line(vertex: Vertex) -> bytes:
     """A vertex as a line of a file."""
     text = word(vertex)
@@ -299,16 +442,41 @@ def _target(store: str | os.PathLike[str] | None) -> tuple[Any, str]:
     return folder, str(Path(folder.name) / "store")
 
 
-def temporary_folder(parent: str | None = None) -> tempfile.TemporaryDirectory[str]:
+class TemporaryFolder:
+    """A folder that is deleted with this object, or at the end of the process. A forked process has the object too: it
+    leaves the folder to the process that has made it."""
+
+    def __init__(self, parent: str | None) -> None:
+        self.name = tempfile.mkdtemp(prefix="topostream-", dir=parent)
+        self._end = weakref.finalize(self, _delete, self.name, os.getpid())
+
+    def cleanup(self) -> None:
+        """Deletes the folder, if that was not done before."""
+        self._end()
+
+    def __enter__(self) -> str:
+        return self.name
+
+    def __exit__(self, *_: object) -> None:
+        self.cleanup()
+
+
+def _delete(folder: str, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def temporary_folder(parent: str | None = None) -> TemporaryFolder:
     """A temporary folder in another, or in the system's.
 
     Raises:
         FileError: the system refuses it.
     """
     try:
-        return tempfile.TemporaryDirectory(prefix="topostream-", dir=parent)
+        return TemporaryFolder(parent)
     except OSError as error:
-        raise FileError(f"{parent or tempfile.gettempdir()}: make a temporary folder: {error.strerror}") from error
+        place = parent or tempfile.gettempdir()
+        raise FileError(f"{place}: make a temporary folder: {error.strerror}", error.errno, place) from error
 
 
 LOG = logging.getLogger("topostream")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,6 +24,10 @@ class Report(Mapping[str, Any]):
     def __init__(self, native: _native.Report) -> None:
         self._native = native
         self._fields: dict[str, Any] = json.loads(native.json)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        path, tag = self._native.store
+        return _restored, (os.fspath(path), tag, self._native.text, self._native.json)
 
     def __getitem__(self, field: str) -> Any:
         return self._fields[field]
@@ -76,3 +81,8 @@ class Report(Mapping[str, Any]):
             with contextlib.suppress(TopostreamError):
                 return self.to_html()
         return self.to_html(degrees=False)
+
+
+def _restored(path: str, tag: int, text: str, fields: str) -> Report:
+    """A report that was pickled."""
+    return Report(_native.Report.restored(path, tag, text, fields))

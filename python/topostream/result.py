@@ -29,7 +29,8 @@ class Result:
     - vertices, such as parents and the names of components, are original ids, ``int64``, -1 where there is none; of
       strings, and of a store with ids from 2^63 on, ``object``, with ``None``.
 
-    It has the methods of a mapping. Tables have the ids too, and say what is missing: :meth:`to_pandas`,
+    It can be pickled, with its values; the store must still be there when it is read again. It has the methods of a
+    mapping. Tables have the ids too, and say what is missing: :meth:`to_pandas`,
     :meth:`to_polars` or ``polars.DataFrame(result)``, :meth:`to_arrow`.
     """
 
@@ -40,6 +41,13 @@ class Result:
         self._columns: dict[str, Any] = {}
         self._report: Report | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        path, tag = self._native.report.store
+        report = self.report
+        texts = self._native.report.text, self._native.report.json
+        columns = [(name, kind, self.numbers(name)) for name, kind in self._kinds.items()]
+        return _restored, ((os.fspath(path), tag), report["algorithm"], texts, columns)
+
     @property
     def graph(self) -> Graph:
         """The graph."""
@@ -47,8 +55,12 @@ class Result:
 
     @property
     def ids(self) -> Ids:
-        """The original id of each vertex."""
-        return self._graph.ids
+        """The original id of each vertex.
+
+        Raises:
+            StoreError: another store has replaced that of the run.
+        """
+        return self._graph._ids_by(self._native.ids)
 
     @property
     def report(self) -> Report:
@@ -133,7 +145,8 @@ class Result:
         )
 
     def top(self, count: int = 10, column: str | None = None) -> list[tuple[Any, Any]]:
-        """The vertices with the largest values of a column (the first, by default), largest first, as ``(id, value)``.
+        """The vertices with the largest values of a column (the first, by default), largest first, as ``(id, value)``:
+        numbers and strings of Python.
 
         Vertices without a value are left out. Of equal values, the vertex that comes first in :attr:`ids` is first.
         """
@@ -150,7 +163,7 @@ class Result:
         least = np.partition(values[known], len(known) - count)[len(known) - count]
         candidates = known[values[known] >= least]
         best = candidates[np.argsort(-values[candidates], kind="stable")][:count]
-        return [(self.ids[vertex], values[vertex]) for vertex in best.tolist()]
+        return list(zip(self.ids[best].tolist(), values[best].tolist(), strict=True))
 
     def to_dict(self, column: str | None = None) -> dict[Any, Any]:
         """A column (the first, by default) by original id."""
@@ -222,3 +235,9 @@ class Result:
         if self._graph.vertices > len(shown):
             rows.append(("…", *("…" for _ in columns)))
         return table_html(("vertex", *(name for name, _ in columns)), rows) + self.report._repr_html_()
+
+
+def _restored(store: tuple[str, int], algorithm: str, texts: tuple[str, str], columns: list[Any]) -> Result:
+    """A result that was pickled."""
+    graph = Graph._at(*store)
+    return Result(graph, _native.RunResult.restored(store, algorithm, texts, columns))

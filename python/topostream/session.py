@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import inspect
 from collections.abc import Mapping
 from types import TracebackType
@@ -17,6 +18,9 @@ from .errors import ConvergenceWarning, SessionError
 from .graph import Graph
 from .result import Result
 
+# Runs that Ctrl-C has ended may still be ending by themselves.
+atexit.register(_native.settle)
+
 
 @takes(SessionOptions)
 class Session(Algorithms):
@@ -30,12 +34,13 @@ class Session(Algorithms):
 
     Raises:
         ParameterError: an option does not exist, or its value is not valid.
+        StoreError: the store is damaged, or another one has replaced it.
     """
 
     def __init__(self, graph: Graph, **options: Unpack[SessionOptions]) -> None:
         self._graph = graph
         self._options: Mapping[str, Any] = options
-        self._native: _native.RunSession | None = _native.RunSession(str(graph.path), words(options))
+        self._native: _native.RunSession | None = _native.RunSession(str(graph.path), graph._tag, words(options))
 
     @classmethod
     def _over(cls, graph: Graph, native: _native.RunSession, options: Mapping[str, Any]) -> Session:

@@ -55,6 +55,7 @@ pub use results::{OutputFile, ResultFile, ResultFormat};
 pub use run::{AnswerSummary, report_json, report_text};
 
 use clap::{CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -240,10 +241,16 @@ fn quieten_guarded_panics() {
 
 /// Runs the program. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
 pub fn main() -> ExitCode {
+    start::prepare();
+    end::with(main_of(std::env::args_os()))
+}
+
+/// Runs the program with the words of a command line, its own name first, and returns the exit code.
+pub fn main_of(words: impl IntoIterator<Item = OsString>) -> u8 {
     #[cfg(feature = "gpu")]
     quieten_guarded_panics();
-    start::prepare();
-    let words = args::with_ids_joined(std::env::args_os());
+    memory::settle_allocator();
+    let words = args::with_ids_joined(words);
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| tips::explain(error, &Cli::command(), &words).exit());
     let cancel = Cancel::default();
     listen(&cancel);
@@ -254,7 +261,7 @@ pub fn main() -> ExitCode {
     let outcome = threads.map_err(Failure::from).and_then(|()| cli.command.run(&cancel));
     // A second Ctrl-C ends the process, whatever the command returns.
     durable::wait_if_abandoned();
-    end::with(outcome.map_or_else(|failure| failure.report(), |()| 0))
+    outcome.map_or_else(|failure| failure.report(), |()| 0)
 }
 
 impl Command {

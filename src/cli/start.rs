@@ -1,7 +1,5 @@
 //! The start of the process: what must be done before it has threads.
 
-use super::memory;
-
 /// The environment variable that turns off Mesa's Vulkan layer for choosing a device.
 #[cfg(target_os = "linux")]
 const NO_LAYER: &str = "NODEVICE_SELECT";
@@ -9,15 +7,11 @@ const NO_LAYER: &str = "NODEVICE_SELECT";
 #[cfg(target_os = "linux")]
 const CHOICES: [&str; 2] = ["DRI_PRIME", "MESA_VK_DEVICE_SELECT"];
 
-/// Prepares the allocator and the environment of drivers. Call it before threads start.
-pub fn prepare() {
-    memory::settle_allocator();
-    quieten_drivers();
-}
-
+/// Prepares the environment of drivers. Call it before threads start.
+///
 /// Turns Mesa's layer off, unless the user chooses by it: it looks for a display, and without one prints "error:
 /// XDG_RUNTIME_DIR is invalid" on stderr, although nothing is wrong. Devices are chosen by `--device`.
-fn quieten_drivers() {
+pub fn prepare() {
     #[cfg(target_os = "linux")]
     if std::env::var_os(NO_LAYER).is_none() && CHOICES.iter().all(|name| std::env::var_os(name).is_none()) {
         #[allow(unsafe_code)]

@@ -2,7 +2,8 @@
 //! removed, the manifest first, and the new ones get their names.
 
 use super::journal::{Journal, Moved, is_store_file};
-use super::obstacles::{entries, has_store};
+use super::obstacles::entries;
+use crate::durable::has_store;
 use crate::durable::{hold, sync_folder};
 use crate::error::{Error, Result};
 use crate::manifest::{MANIFEST, Manifest};

@@ -9,12 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from . import _components, _cores, _distances, _links
+from . import _components, _cores, _counts, _distances, _links
 from ._graph import Converted, convert_from_nx, convert_to_nx
-from ._mapped import FUNCTIONS, can_run, should_run
+from ._mapped import COUNTS, FUNCTIONS, can_run, should_run
 
-__all__ = ["Converted", "can_run", "convert_from_nx", "convert_to_nx", "on_start_tests", "should_run", *FUNCTIONS]
-globals().update(FUNCTIONS)
+__all__ = [
+    "Converted",
+    "can_run",
+    "convert_from_nx",
+    "convert_to_nx",
+    "on_start_tests",
+    "should_run",
+    *COUNTS,
+    *FUNCTIONS,
+]
+globals().update(COUNTS | FUNCTIONS)
 
 OTHERWISE: Final = {
     "test_condensation_mapping_and_members": "expects components in the order in which NetworkX finds them",

@@ -42,14 +42,14 @@ def triangles(G: Any, nodes: Any = None) -> Any:
     return _of(view, view.run("clustering")["triangles"], nodes)
 
 
-@mapped(each(simple, none("weight")))
+@mapped(each(simple, none("weight")), factor=0.08)
 def clustering(G: Any, nodes: Any = None, weight: str | None = None) -> Any:
     """The share of the pairs of a node's neighbours that have an edge between them."""
     view = open_view(G)
     return _of(view, view.run("clustering")["coefficient"], nodes)
 
 
-@mapped(each(simple, none("weight", "nodes")))
+@mapped(each(simple, none("weight", "nodes")), factor=0.08)
 def average_clustering(
     G: Any,
     nodes: Any = None,
@@ -63,7 +63,7 @@ def average_clustering(
     return float(np.mean(chosen)) if len(chosen) else float(sum(chosen) / len(chosen.tolist()))
 
 
-@mapped(each(simple, no_loops))
+@mapped(each(simple, no_loops), factor=0.08)
 def transitivity(G: Any) -> float:
     """The share of paths of two edges whose ends have an edge between them."""
     view = open_view(G)

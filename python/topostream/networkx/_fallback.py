@@ -37,7 +37,10 @@ def falling_back(name: str | None, call: str) -> Iterator[None]:
         yield
     except NotImplementedError:
         raise
-    except Exception as error:
+    except BaseException as error:
+        # A panic of the engine is not an `Exception`; nor is Ctrl-C, which is no error.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         is_answer = isinstance(error, nx.NetworkXException) and not isinstance(error, nx.ExceededMaxIterations)
         if is_answer or not is_chosen(name):
             raise

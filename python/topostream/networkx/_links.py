@@ -93,7 +93,7 @@ def _tolerance_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
     return True if given["tol"] >= 1e-7 else "`tol` is below 1e-7: sums are in single precision"
 
 
-@mapped(each(none("nstart"), _tolerance_fits, unweighted, not_multigraph))
+@mapped(each(none("nstart"), _tolerance_fits, unweighted, not_multigraph), factor=0.2)
 def eigenvector_centrality(
     G: Any,
     max_iter: int = 100,
@@ -116,7 +116,7 @@ def _katz_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
     return True if given["normalized"] else "`normalized` is false: values are scaled to a norm of 1"
 
 
-@mapped(each(none("nstart"), _katz_fits, _tolerance_fits, unweighted, not_multigraph))
+@mapped(each(none("nstart"), _katz_fits, _tolerance_fits, unweighted, not_multigraph), factor=0.08)
 def katz_centrality(
     G: Any,
     alpha: float = 0.1,
@@ -145,7 +145,13 @@ def _betweenness_fits(graph: Any, given: Mapping[str, Any]) -> Reason:
     return not_multigraph(graph, given)
 
 
-@mapped(each(none("weight"), _betweenness_fits))
+def _searches(graph: Any, given: Mapping[str, Any]) -> tuple[int, str]:
+    """A search over all edges from each node, or from some."""
+    sources = len(graph) if given["k"] is None else given["k"]
+    return sources * graph.number_of_edges(), "sources times edges"
+
+
+@mapped(each(none("weight"), _betweenness_fits), factor=4, work=_searches)
 def betweenness_centrality(
     G: Any,
     k: int | None = None,

@@ -8,6 +8,7 @@ from typing import Any
 
 import networkx as nx
 
+from .. import _native
 from ..errors import TopostreamError
 from ..graph import Graph
 from ._fallback import NAME, falling_back
@@ -21,13 +22,20 @@ Function = Callable[..., Any]
 Check = Callable[[Any, Mapping[str, Any]], Reason]
 """Takes the graph, of this backend or any other, and the arguments of a call by name."""
 
+Work = Callable[[Any, Mapping[str, Any]], tuple[int, str]]
+"""What NetworkX does for a call, as a number, and what it is the number of."""
+
 FUNCTIONS: dict[str, Function] = {}
 """The mapped functions by NetworkX's names."""
+COUNTS: dict[str, Function] = {}
+"""Functions that say how many there are of something, of stores alone."""
 _checks: dict[str, tuple[inspect.Signature, Check]] = {}
 _passes: set[str] = set()
 """The functions for which NetworkX passes over the edges at most once."""
-_factors: dict[str, int] = {}
+_factors: dict[str, float] = {}
 """From how many times ``min_edges`` edges on a conversion pays, if not from once as many."""
+_works: dict[str, Work] = {}
+"""What decides instead of the number of edges."""
 
 
 def always(graph: Any, given: Mapping[str, Any]) -> Reason:
@@ -35,17 +43,21 @@ def always(graph: Any, given: Mapping[str, Any]) -> Reason:
     return True
 
 
-def mapped(check: Check = always, *, is_one_pass: bool = False, factor: int = 1) -> Callable[[Function], Function]:
+def mapped(
+    check: Check = always, *, is_one_pass: bool = False, factor: float = 1, work: Work | None = None
+) -> Callable[[Function], Function]:
     """Adds a function to the backend, with what says whether it can run. The null graph is left to NetworkX.
 
     ``is_one_pass``: NetworkX takes no longer than a conversion, which passes over all edges too. Otherwise a conversion
-    pays from ``factor`` times ``min_edges`` edges on: see ``docs/networkx.md``.
+    pays from ``factor`` times ``min_edges`` edges on, or of ``work``: see ``docs/networkx.md``.
     """
 
     def take(function: Function) -> Function:
         name = function.__name__
         _checks[name] = (inspect.signature(function), check)
         _factors[name] = factor
+        if work is not None:
+            _works[name] = work
         if is_one_pass:
             _passes.add(name)
 
@@ -67,6 +79,9 @@ def mapped(check: Check = always, *, is_one_pass: bool = False, factor: int = 1)
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reason:
     """Whether a call can run here, or why not."""
+    if name in COUNTS:
+        is_store = isinstance(args[0] if args else kwargs.get("G"), Graph)
+        return True if is_store else "it is for stores: NetworkX has the number of a graph in memory"
     if name not in _checks:
         return "it is not mapped"
     signature, check = _checks[name]
@@ -89,14 +104,29 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> R
     graph = args[0] if args else kwargs.get("G")
     if graph is None or getattr(graph, "__networkx_backend__", None) == NAME:
         return True
+    forked = _native.forked()
+    if forked is not None:
+        return forked
     cache = getattr(graph, "__networkx_cache__", None)
     if cache and cache.get("backends", {}).get(NAME):
         return True
     if name in _passes:
         return "a conversion takes longer than the function"
-    least = (config()["min_edges"] or 0) * _factors.get(name, 1)
-    edges = graph.number_of_edges()
-    return True if edges >= least else f"a conversion pays from {least} edges on, and the graph has {edges}"
+    try:
+        return _pays(name, graph, args, kwargs)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _pays(name: str, graph: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reason:
+    """Whether the graph is large enough for a conversion, or how large it is."""
+    least = int((config()["min_edges"] or 0) * _factors.get(name, 1))
+    found, unit = graph.number_of_edges(), "edges"
+    if name in _works:
+        given = _checks[name][0].bind(*args, **kwargs)
+        given.apply_defaults()
+        found, unit = _works[name](graph, given.arguments)
+    return True if found >= least else f"a conversion pays from {least} {unit} on, and the graph has {found}"
 
 
 def attribute(given: Mapping[str, Any], name: str = "weight") -> Reason:
