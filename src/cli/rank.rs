@@ -5,7 +5,7 @@
 
 use super::args::with_ids_joined;
 use super::run::RunCommand;
-use super::{BAD_USAGE, Failure, INTERRUPTED, end, listen, opening, ranks, start, tell, verbosity};
+use super::{BAD_USAGE, Failure, INTERRUPTED, end, listen, memory, opening, ranks, start, tell, verbosity};
 use crate::cluster::{Cluster, Wish};
 use crate::error::Error;
 use clap::{Parser, Subcommand};
@@ -58,6 +58,7 @@ pub struct Ranked {
 /// Runs the program on a rank. `start` joins the job; its error is a message.
 pub fn main(start: impl FnOnce() -> Result<Ranked, String>) -> ExitCode {
     start::prepare();
+    memory::settle_allocator();
     // Before the job is joined: a launcher may wait for ever for a process that a signal ends while it joins.
     let cancel = Cancel::default();
     listen(&cancel);

@@ -8,7 +8,7 @@ use super::super::input::{Input, Unpack};
 use super::TableOptions;
 use super::arrays;
 use super::guard;
-use super::names::IdType;
+use topostream_formats::names::IdType;
 use super::rows::{Ids, RowBatch, Rows, Start};
 use super::schema;
 use super::source::{Plan, TableHead};

@@ -17,7 +17,6 @@ use super::roles;
 use topostream_formats::error::Error;
 use topostream_formats::text::plural;
 use std::path::Path;
-use topostream_formats::error::Error;
 use topostream_formats::names::NameList;
 
 /// The bytes that begin comments.

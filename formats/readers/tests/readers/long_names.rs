@@ -9,7 +9,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
-use topostream_formats::readers::{Ids, InputFile, Options, Table, TableOptions, recognise};
+use topostream_readers::{Ids, InputFile, Options, Table, TableOptions, recognise};
 use topostream_formats::{Error, Result};
 
 const MIB: u64 = 1 << 20;
