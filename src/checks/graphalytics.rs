@@ -15,9 +15,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use topostream_readers::VertexValues;
 use topostream_formats::text::plural;
 use topostream_formats::{Error as FileError, OriginalIds, Store, VertexId};
+use topostream_readers::VertexValues;
 use topostream_readers::VertexValues;
 
 /// The level of an unreached vertex.

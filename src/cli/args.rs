@@ -311,7 +311,14 @@ pub struct ResourceArgs {
     assignment: Assignment,
     /// The share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks, for the
     /// devices of all ranks in order [default: by measured rates, or equal]
-    #[arg(long, value_delimiter = ',', value_parser = share, value_name = "S,S", help_heading = "Several devices", hide_short_help = true)]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_parser = share,
+        value_name = "S,S",
+        help_heading = "Several devices",
+        hide_short_help = true
+    )]
     shares: Vec<f64>,
     /// Which values devices send each other in PageRank and its like: all, linked (of vertices with out-edges),
     /// mirrored (to each device, those that its lists read; needs `topostream mirrors`, otherwise as linked)

@@ -160,7 +160,7 @@ pub fn fitting_table(words: usize, header: &[&str], rows: &[Vec<String>], spare:
 fn fitting(words: usize, header: &[&str], rows: &[Vec<String>], spare: &[&str], width: usize) -> String {
     let is_zero = |name: &&&str| {
         let place = header.iter().position(|heading| heading == *name);
-        place.is_some_and(|place| rows.iter().filter_map(|row| row.get(place)).all(is_nothing))
+        place.is_some_and(|place| rows.iter().filter_map(|row| row.get(place)).all(|cell| is_nothing(cell)))
     };
     let (zeros, others): (Vec<&str>, Vec<&str>) = spare.iter().partition(|name| is_zero(name));
     let order: Vec<&str> = [zeros, others].concat().into_iter().filter(|name| header.contains(name)).collect();
@@ -184,7 +184,7 @@ fn fitting(words: usize, header: &[&str], rows: &[Vec<String>], spare: &[&str], 
 }
 
 /// Whether a cell is empty, or a zero.
-fn is_nothing(cell: &String) -> bool {
+fn is_nothing(cell: &str) -> bool {
     let mut digits = cell.chars().filter(char::is_ascii_digit).peekable();
     cell.is_empty() || digits.peek().is_some() && digits.all(|digit| digit == '0')
 }
@@ -508,37 +508,38 @@ fn stripe_folders(stripes: &[PathBuf]) -> String {
 mod tests {
     use super::*;
 
-    /// A superstep of a large graph, with everything that a table of a run may have.
-    fn large() -> (Vec<&'static str>, Vec<Vec<String>>) {
-        let header = ["step", "lists", "edges", "pages", "cached", "read", "GB/s", "time s", "disk s", "kernels s"];
-        let header = [&header[..], &["host s", "bus s", "exchange s"]].concat();
-        let row = ["10", "out", "17,179,869,184", "39,500", "99%", "35.25 GiB", "12.34", "1234.567", "1000.001"];
-        let row: Vec<String> = [&row[..], &["1230.000", "1.234", "123.456", "12.345"]].concat().map_to_strings();
-        (header, vec![row; 3])
-    }
-
-    trait ToStrings {
-        fn map_to_strings(self) -> Vec<String>;
-    }
-
-    impl ToStrings for Vec<&str> {
-        fn map_to_strings(self) -> Vec<String> {
-            self.into_iter().map(str::to_owned).collect()
-        }
+    fn strings(cells: &[&str]) -> Vec<String> {
+        cells.iter().map(|&cell| cell.to_owned()).collect()
     }
 
     #[test]
     fn tables_fit_the_terminal_and_numbers_stay_whole() {
-        let (header, rows) = large();
+        // Supersteps of a large graph, with everything that a table of a run may have.
+        let columns = [
+            ("step", "10"),
+            ("lists", "out"),
+            ("edges", "17,179,869,184"),
+            ("pages", "39,500"),
+            ("cached", "99%"),
+            ("read", "35.25 GiB"),
+            ("GB/s", "12.34"),
+            ("time s", "1234.567"),
+            ("disk s", "1000.001"),
+            ("kernels s", "1230.000"),
+            ("host s", "1.234"),
+            ("bus s", "123.456"),
+            ("exchange s", "12.345"),
+        ];
+        let header = columns.map(|(heading, _)| heading);
+        let rows = vec![strings(&columns.map(|(_, cell)| cell)); 3];
         for width in [80, 100, 120, 200] {
             let text = fitting(1, &header, &rows, &["GB/s", "lists", "pages", "cached"], width);
             assert!(fits(&text, width), "{width}: {text}");
             assert!(text.contains("17,179,869,184") && text.contains("1234.567"), "{width}: {text}");
             assert_eq!(text.contains("lack of width"), width < 120, "{width}: {text}");
         }
-        let words =
-            vec![["0: NVIDIA GeForce RTX 4090 Laptop GPU with a long name", "words that are long as well", "1"]];
-        let words: Vec<Vec<String>> = words.into_iter().map(|row| row.to_vec().map_to_strings()).collect();
+        let name = "0: NVIDIA GeForce RTX 4090 Laptop GPU with a long name";
+        let words = [strings(&[name, "words that are long as well", "1"])];
         let text = fitted(2, &["device", "name", "own vertices"], &words, 60);
         assert!(fits(&text, 60) && text.contains("GeForce") && text.contains("Laptop"), "{text}");
     }
@@ -546,21 +547,20 @@ mod tests {
     /// A long table looks like a short one.
     #[test]
     fn long_tables_are_made_in_pieces() {
-        let row = |place: usize| [format!("v{place}"), (place * 7).to_string()];
-        let pieces: Vec<String> = long_table(["vertex", "level"], 3000, row).collect();
+        let (header, row) = (["vertex", "level"], |place: usize| [format!("v{place}"), (place * 7).to_string()]);
+        let pieces: Vec<String> = long_table(header, 3000, row).collect();
         assert_eq!(pieces.len(), 5);
-        let expected =
-            drawn(1, &["vertex", "level"], &(0..3000).map(|at| row(at).to_vec()).collect::<Vec<_>>(), Saving::Nothing);
-        assert_eq!(pieces.concat(), expected);
-        assert_eq!(long_table(["vertex", "level"], 0, row).count(), 0);
-        assert_eq!(long_table(["vertex", "level"], 1, row).count(), 1);
+        let rows: Vec<Vec<String>> = (0..3000).map(|place| row(place).to_vec()).collect();
+        assert_eq!(pieces.concat(), drawn(1, &header, &rows, Saving::Nothing));
+        assert_eq!(long_table(header, 0, row).count(), 0);
+        assert_eq!(long_table(header, 1, row).count(), 1);
     }
 
     #[test]
     fn columns_of_zeros_are_the_first_to_go() {
-        let rows = vec![["a", "0.000", "1.000"].to_vec().map_to_strings()];
-        let text =
-            fitting(1, &["device", "a long heading", "another one"], &rows, &["another one", "a long heading"], 20);
+        let rows = [strings(&["a", "0.000", "1.000"])];
+        let header = ["device", "a long heading", "another one"];
+        let text = fitting(1, &header, &rows, &["another one", "a long heading"], 20);
         assert!(text.contains("another") && !text.contains("0.000"), "{text}");
     }
 }

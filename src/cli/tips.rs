@@ -33,7 +33,7 @@ pub fn explain(mut error: clap::Error, program: &clap::Command, words: &[OsStrin
         _ => None,
     };
     let tip = match error.kind() {
-        ErrorKind::InvalidSubcommand => {
+        ErrorKind::InvalidSubcommand if std::ptr::eq(command_of(program, words), program) => {
             word(ContextKind::InvalidSubcommand).and_then(|name| of_algorithm(&name, words))
         }
         ErrorKind::UnknownArgument => {
@@ -144,6 +144,8 @@ mod tests {
             assert!(!tip_of(line).contains("--symmetrize") && !tip_of(line).contains("--device"), "{line}");
         }
         assert!(tip_of("topostream run bfs g --source 1 --sorce 2").contains("--source"));
-        assert!(tip_of("topostream pagerang g").contains("unrecognized subcommand"));
+        for line in ["topostream pagerang g", "topostream generate pagerank"] {
+            assert!(tip_of(line).contains("unrecognized subcommand") && !tip_of(line).contains("are run by"), "{line}");
+        }
     }
 }

@@ -57,7 +57,7 @@ pub struct Decoders {
 
 /// Bytes of code, stacks and channels: the part of a run's memory that does not depend on the graph.
 pub(crate) const PROGRAM_BYTES: u64 = 24 << 20;
-/// The minimum number of frames of a run: two to compute on and two to read into. A graph of fewer pages has a frame for
+/// The minimum number of frames of a run: two to compute on and two to read into. A graph of fewer pages has one for
 /// each of them.
 pub const FRAMES_MIN: u32 = 4;
 /// Places in frames are multiples of this, in bytes.

@@ -47,6 +47,27 @@ fn a_run_writes_the_page_that_its_json_has() {
     is_whole(&folder.shell("\"$0\" report - < run.json").succeeds().stdout);
 }
 
+/// What was asked for comes first; charts have titles on both axes, and none is empty; a line is not broken between a
+/// number and its unit.
+#[test]
+fn the_answer_is_first_and_no_chart_is_empty() {
+    let folder = Folder::new();
+    folder.rmat("g", 14, "--page-size 64KiB");
+    folder.run("run pagerank g --iterations 4 --device cpu --report run.html --quiet").succeeds();
+    let page = folder.read("run.html");
+    let place = |of: &str| page.find(of).unwrap_or_else(|| panic!("no {of:?}"));
+    assert!(place("class=\"tiles\"") < place(">Largest rank<"));
+    assert!(place(">Largest rank<") < place("What the time was spent on"));
+    assert!(place("What the time was spent on") < place("<figure>"));
+    assert_eq!(count(&page, "<svg "), count(&page, "transform=\"rotate(270,"), "titles on y axes");
+    assert!(!page.contains("Rate of reads"), "the first superstep has read all pages");
+    for unit in [" KiB", " MiB", " ms<", " s<"] {
+        assert!(!page.contains(unit), "a number apart from its unit: {unit:?}");
+    }
+    folder.run("run pagerank g --iterations 4 --device cpu --buffer 256KiB --report run.html --quiet").succeeds();
+    assert!(folder.read("run.html").contains("Rate of reads"), "every superstep has read pages");
+}
+
 #[test]
 fn a_store_has_a_page() {
     let folder = Folder::new();

@@ -104,7 +104,7 @@ fn commands_to_terminals_in_names_are_shown() {
     folder.write("e.csv", format!("from,to\n{name},b\nb,{name}\nc,{name}\n\"two\nlines\",c\n"));
     folder.run("format e.csv g --in-edges").succeeds();
     let escaped = "\\u001b[31mred\\u0007\\u009b2J\\u202etxt";
-    for line in ["run pagerank g --top 5", "run components g", "run kcore g --top 4", "run degrees g --top 9"] {
+    for line in ["run pagerank g --top 5", "run kcore g --top 4", "run degrees g --top 9"] {
         let done = folder.run(&format!("{line} --device cpu")).succeeds();
         assert!(done.stdout.contains(escaped) && !done.stdout.contains(['\u{7}', '\u{9b}', '\u{202e}']), "{done:?}");
         assert!(!done.stdout.contains("two\nlines"), "{line}: a name on two lines");
@@ -130,7 +130,8 @@ fn commands_to_terminals_in_names_are_shown() {
     assert!(!folder.read("info.html").contains(|letter: char| letter.is_control() && letter != '\n'));
     folder.write("bad.txt", "0 1\n\u{1b}[2J 3\n");
     let mut source = folder.command("run bfs g --source");
-    for done in [folder.run("format bad.txt h"), Done::of("bfs", source.arg("\u{1b}[2J").output().unwrap())] {
+    for done in [folder.run("format bad.txt h --kind text"), Done::of("bfs", source.arg("\u{1b}[2J").output().unwrap())]
+    {
         assert_ne!(done.code, Some(0));
         assert!(done.stderr.contains("u001b[2J") || done.stderr.contains("u{1b}[2J"), "{}", done.stderr);
     }

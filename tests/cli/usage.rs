@@ -122,7 +122,7 @@ fn short_help_leaves_out_the_tuning_of_machines() {
         }
         assert!(3 * short.len() < 2 * long.len(), "{command}: {} and {} bytes", short.len(), long.len());
     }
-    folder.run("info --help").succeeds().prints(&["--allow-stripe <DIR>", "such as copies"]);
+    folder.run("info --help").succeeds().prints(&["--allow-stripe <DIR>", "copies"]);
 }
 
 /// A store is a folder, which nobody wants to have under the name of a file.

@@ -3,8 +3,8 @@
 //! A block is split at newlines into pieces, the pieces are parsed in parallel, and their edges are returned in file
 //! order. Each piece counts its lines, so that the first error of the file is reported with its line number.
 
-use topostream_formats::text::plural;
 use rayon::prelude::*;
+use topostream_formats::text::plural;
 
 use super::blocks::Blocks;
 use super::cursor::Expected;

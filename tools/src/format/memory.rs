@@ -218,7 +218,9 @@ impl Budget {
     fn searching_bytes(&self, known: &Known) -> u64 {
         let Some(both) = self.searches else { return 0 };
         let tables_bytes = known.map_bytes + order::memory_bytes(known.vertices, known.listed);
-        BASE_BYTES + breadth_first::memory_bytes(known.vertices, known.records, both) + tables_bytes + READ_BYTES
+        // Tables by id have up to 5/2 times as many places as there are vertices.
+        let slots = known.vertices.saturating_mul(5) / 2;
+        BASE_BYTES + breadth_first::memory_bytes(slots, known.records, both) + tables_bytes + READ_BYTES
     }
 
     /// A refusal, with the needs of all stages as far as they are known.

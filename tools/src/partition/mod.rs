@@ -13,7 +13,6 @@ use crate::split::lists::{ShardLists, page_bytes};
 use rules::{Assign, Biased, Contiguous, Given, Random, SoFar};
 use std::path::{Path, PathBuf};
 use topostream_formats::random::SplitMix64;
-use topostream_readers::VertexList;
 use topostream_formats::text::counted;
 use topostream_formats::{Direction, Encoding, Error, OriginalIds, Result, Store, Topology, VertexId, memory, threads};
 use topostream_readers::VertexList;

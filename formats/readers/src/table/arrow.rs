@@ -8,7 +8,6 @@ use super::super::input::{Input, Unpack};
 use super::TableOptions;
 use super::arrays;
 use super::guard;
-use topostream_formats::names::IdType;
 use super::rows::{Ids, RowBatch, Rows, Start};
 use super::schema;
 use super::source::{Plan, TableHead};
@@ -22,6 +21,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream_formats::error::{Error, Result};
+use topostream_formats::names::IdType;
 
 /// Rows of a batch that is passed on; those of files may be of any size.
 const BATCH_ROWS: usize = 1 << 16;

@@ -1,7 +1,7 @@
 //! Which columns of a table are source, dest and weight.
 
-use topostream_formats::text::plural;
 use std::path::Path;
+use topostream_formats::text::plural;
 
 use super::roles;
 use topostream_formats::error::{Error, Result};

@@ -4,8 +4,8 @@
 //!  Input ─▶ buffer ─▶ row by row, split by the form that the sample showed ─▶ batches
 //! ```
 
-use topostream_formats::text::plural;
 use std::path::Path;
+use topostream_formats::text::plural;
 
 use super::super::cursor::{Expected, ID, integer, weight};
 use super::super::file::InputFile;

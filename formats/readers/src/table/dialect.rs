@@ -14,10 +14,10 @@ use super::csv::has_leading_zero;
 use super::form::{CommentsOption, Form, Malformed, Quotes, QuotesOption, Separator};
 use super::header::{self, Header};
 use super::roles;
-use topostream_formats::error::Error;
-use topostream_formats::text::plural;
 use std::path::Path;
+use topostream_formats::error::Error;
 use topostream_formats::names::NameList;
+use topostream_formats::text::plural;
 
 /// The bytes that begin comments.
 const MARKS: [u8; 2] = *b"#%";

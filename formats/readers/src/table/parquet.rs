@@ -32,8 +32,8 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use rayon::prelude::*;
 use std::io::{self, Read};
 use std::path::PathBuf;
-use topostream_formats::error::{Error, Result};
 use std::sync::Arc;
+use topostream_formats::error::{Error, Result};
 
 /// Row groups that are read side by side, if there is memory for them.
 const LANES_MAX: usize = 4;

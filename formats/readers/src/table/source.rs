@@ -1,7 +1,7 @@
 //! A table in one file or several, as batches of rows.
 
-use topostream_formats::text::plural;
 use std::fmt::Write as _;
+use topostream_formats::text::plural;
 
 use super::super::archive::resolve;
 use super::super::headers::Header;

@@ -9,8 +9,8 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
-use topostream_readers::{Ids, InputFile, Options, Table, TableOptions, recognise};
 use topostream_formats::{Error, Result};
+use topostream_readers::{Ids, InputFile, Options, Table, TableOptions, recognise};
 
 const MIB: u64 = 1 << 20;
 
