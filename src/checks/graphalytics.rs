@@ -18,7 +18,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topostream_formats::text::plural;
 use topostream_formats::{Error as FileError, OriginalIds, Store, VertexId};
 use topostream_readers::VertexValues;
-use topostream_readers::VertexValues;
 
 /// The level of an unreached vertex.
 pub const UNREACHABLE: u64 = i64::MAX as u64;
