@@ -59,6 +59,41 @@ def test_distances_are_those_of_scipy(edges: tuple[np.ndarray, np.ndarray]) -> N
     np.testing.assert_array_equal(np.asarray(found, float)[known], expected[known])
 
 
+def test_paths_are_those_of_networkx(edges: tuple[np.ndarray, np.ndarray]) -> None:
+    weights = np.random.default_rng(6).integers(0, 9, len(edges[0])).astype(np.uint32)
+    graph = ts.from_edges((*edges, weights))
+    reference = nx.MultiDiGraph()
+    rows = zip(*(column.tolist() for column in (*edges, weights)), strict=True)
+    reference.add_weighted_edges_from(rows)
+    source = int(graph.ids[7])
+    distances = nx.single_source_dijkstra_path_length(reference, source)
+    with graph.session(**SMALL) as session:
+        found = session.sssp(source=source, parents=True)
+        levels = session.bfs(source=source, parents=True)
+        near = session.sssp(source=source, cutoff=10)["distance"]
+        target = max(distances, key=distances.__getitem__)
+        assert session.path(source, target) == found.path(target)
+        assert session.path(source, target, weighted=False) == levels.path(target)
+        assert session.sssp(source=source, target=target).summary["path"]["value"] == distances[target]
+        with pytest.raises(ts.ParameterError, match="no vertex"):
+            session.path(source, 1 << 40)
+        with pytest.raises(ts.ColumnError, match="parents=True"):
+            session.sssp(source=source).path(target)
+    for vertex in graph.ids.tolist():
+        path = found.path(vertex)
+        assert (path is None) == (vertex not in distances)
+        if path is None:
+            continue
+        assert (path.vertices[0], path.vertices[-1], path.distance) == (source, vertex, distances[vertex])
+        assert path.values == [distances[one] for one in path.vertices]
+        for one, other in nx.utils.pairwise(path.vertices):
+            lightest = min(edge["weight"] for edge in reference[one][other].values())
+            assert distances[one] + lightest == distances[other]
+    expected = {vertex: distance for vertex, distance in distances.items() if distance <= 10}
+    within = zip(graph.ids.tolist(), near.tolist(), strict=True)
+    assert {vertex: value for vertex, value in within if value >= 0} == expected
+
+
 def test_components_partition_as_scipy_does(graph: ts.Graph) -> None:
     count, labels = csgraph.connected_components(graph.to_scipy(), connection="weak")
     with graph.session(**SMALL) as session:

@@ -42,7 +42,7 @@ from .graph import (
     open,
 )
 from .report import Report
-from .result import Result
+from .result import Path, Result
 from .session import Session
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "HintWarning",
     "InputError",
     "ParameterError",
+    "Path",
     "Report",
     "Result",
     "Session",

@@ -256,6 +256,8 @@ class Algorithms:
         parents: bool = False,
         top_down: bool = False,
         max_depth: int | None = None,
+        target: Vertex | None = None,
+        path: str | PathLike[str] | None = None,
         progress: bool | Watcher = False,
     ) -> Result:
         """Breadth-first search: hops from a source to each vertex.
@@ -267,6 +269,8 @@ class Algorithms:
             parents: also keep each vertex's parent in the search tree; ``output`` writes it.
             top_down: never read in-lists, even if the store has them: top-down only.
             max_depth: maximum number of hops: vertices beyond count as not reached.
+            target: show a path from the source to this vertex, by its original id; also keeps parents.
+            path: write that path to a CSV file: its vertices in order, each with its value.
             progress: show a bar; or a function that is called some times a second.
 
         Returns:
@@ -368,6 +372,10 @@ class Algorithms:
         *,
         delta: float | None = None,
         single: bool = False,
+        cutoff: float | None = None,
+        parents: bool = False,
+        target: Vertex | None = None,
+        path: str | PathLike[str] | None = None,
         progress: bool | Watcher = False,
     ) -> Result:
         """Shortest paths: distances of vertices from a source, by edge weights.
@@ -385,10 +393,15 @@ class Algorithms:
             single: distances over f32 weights in single precision: 4 bytes a vertex instead of 8, and on GPUs without
                 64-bit atomics; the error grows with the length of a path, and distances above 3.4e38 count as
                 unreachable.
+            cutoff: largest distance: vertices that are farther away count as unreached, and the search stops there.
+            parents: also keep each vertex's parent, the vertex before it on a shortest path; ``output`` writes it.
+                Reads the store once more.
+            target: show a path from the source to this vertex, by its original id; also keeps parents.
+            path: write that path to a CSV file: its vertices in order, each with its value.
             progress: show a bar; or a function that is called some times a second.
 
         Returns:
-            For each vertex ``distance`` (int64 or float64).
+            For each vertex ``distance`` (int64 or float64), ``parent`` (ids) with ``parents``.
 
         Raises:
             ParameterError: an argument is not valid, or the graph lacks what the algorithm needs.

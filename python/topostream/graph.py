@@ -188,6 +188,14 @@ class Graph:
             self._ids = np.asarray(found) if not isinstance(found, list) else _strings(found)
         return self._ids
 
+    def _vertex(self, vertex: Vertex) -> int:
+        """The place of a vertex among :attr:`ids`."""
+        ids = self.ids
+        found = np.flatnonzero(ids == (str(vertex) if ids.dtype == object else vertex))
+        if len(found) == 0:
+            raise ParameterError(f"the graph has no vertex {vertex!r}")
+        return int(found[0])
+
     def info(self) -> dict[str, Any]:
         """Sizes, degrees and layout, as ``topostream info --json`` prints them."""
         found: dict[str, Any] = json.loads(_native.call(["info", "--json", "--", str(self._path)]))

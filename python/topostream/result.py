@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import ItemsView, Iterator, KeysView, ValuesView
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from . import _native
+from ._options import Vertex
 from .errors import ColumnError, InputError, ParameterError
 from .graph import Graph, Ids, table_html
 from .report import Report
@@ -17,6 +18,20 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+
+class Path(NamedTuple):
+    """A path from the source of a search to a vertex."""
+
+    vertices: list[Any]
+    """The original ids of its vertices, from the source on."""
+    values: list[Any]
+    """The distance of each of them, or its level."""
+
+    @property
+    def distance(self) -> Any:
+        """The distance of the last vertex, or its level."""
+        return self.values[-1]
 
 
 class Result:
@@ -164,6 +179,25 @@ class Result:
         candidates = known[values[known] >= least]
         best = candidates[np.argsort(-values[candidates], kind="stable")][:count]
         return list(zip(self.ids[best].tolist(), values[best].tolist(), strict=True))
+
+    def path(self, target: Vertex) -> Path | None:
+        """A path from the source of a search to a vertex, by the parents that it has kept; ``None`` if there is none.
+
+        Raises:
+            ColumnError: the search has kept no parents: it takes ``parents=True``.
+            ParameterError: the graph has no such vertex.
+        """
+        if "parent" not in self:
+            raise ColumnError("path: the result has no parents: search with parents=True")
+        parents, values = self.numbers("parent"), self.numbers(next(iter(self)))
+        at = self._graph._vertex(target)
+        if parents[at] < 0:
+            return None
+        found = [at]
+        while (parent := int(parents[found[-1]])) != found[-1]:
+            found.append(parent)
+        found.reverse()
+        return Path(self.ids[found].tolist(), values[found].tolist())
 
     def to_dict(self, column: str | None = None) -> dict[Any, Any]:
         """A column (the first, by default) by original id."""

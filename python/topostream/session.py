@@ -11,12 +11,12 @@ from typing import Any, Unpack
 from . import _native
 from ._algorithms import Algorithms
 from ._arguments import SessionOptions
-from ._options import call, takes, words
+from ._options import Vertex, call, takes, words
 from ._progress import RunProgress, Watcher, closed, watcher
 from ._warnings import warn
 from .errors import ConvergenceWarning, SessionError
 from .graph import Graph
-from .result import Result
+from .result import Path, Result
 
 # Runs that Ctrl-C has ended may still be ending by themselves.
 atexit.register(_native.settle)
@@ -83,6 +83,23 @@ class Session(Algorithms):
         if result.converged is False:
             warn(_not_converged(algorithm, result.summary["convergence"]), ConvergenceWarning)
         return result
+
+    def path(
+        self, source: Vertex, target: Vertex, *, weighted: bool | None = None, progress: bool | Watcher = False
+    ) -> Path | None:
+        """A shortest path between two vertices; ``None`` if there is none.
+
+        Its length is the sum of weights if the graph has any, otherwise the number of edges; ``weighted`` says which.
+        For paths from one source to many, :meth:`sssp` or :meth:`bfs` with ``parents=True`` is asked once, and
+        :meth:`Result.path` for each.
+
+        Raises:
+            ParameterError: the graph has no such vertex, or no weights.
+        """
+        weighted = self._graph.weights is not None if weighted is None else weighted
+        self._graph._vertex(target)
+        name = "sssp" if weighted else "bfs"
+        return self.run(name, source=source, parents=True, progress=progress).path(target)
 
     def _run_quietly(self, algorithm: str, progress: bool | Watcher, options: Mapping[str, Any]) -> Result:
         """A run without a warning."""

@@ -47,7 +47,7 @@ pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic, WeightedPageRank
 pub use personalized::PersonalizedPageRank;
 pub use radius::Radius;
 pub use scc::Scc;
-pub use sssp::{DeltaStepping, Precision, Sssp};
+pub use sssp::{DeltaStepping, Precision, ShortestPathTree, ShortestPaths, Sssp};
 pub use widest::Widest;
 
 /// Every algorithm, in the order of `run --help`. A test compares the table with the entries.
@@ -64,7 +64,7 @@ pub use widest::Widest;
 /// | `cross-edges` | out, of the first set's vertices | 4, sets 1/4 | exact |
 /// | `degrees` | out; none where the store has in-lists | 4 | exact |
 /// | `neighbourhood` | as bfs; both ways: out | as bfs; both ways: level 4, outermost 1/8 | exact |
-/// | `sssp` | out | distance 4, frontiers 1/4; `u64` 8; `f32`, `f64` 8 (--single 4) and 1/8 | `u32`, `u64` exact; `f32`, `f64` sums of `f64` (--single `f32`), the same bits |
+/// | `sssp` | out | distance 4, frontiers 1/4; `u64` 8; `f32`, `f64` 8 (--single 4) and 1/8; --parents 4 and 3/8 | `u32`, `u64` exact; `f32`, `f64` sums of `f64` (--single `f32`), the same bits |
 /// | `clustering` | out | links 8, degree 4; table 4, and 4 a neighbour of the range | counts exact |
 /// | `communities` | out | label 4 (8 in several ranges), table 4, and 8 a neighbour of the range | exact |
 /// | `widest` | out | width 4, frontiers 1/4; `f32` weights 1/8 | exact |

@@ -25,16 +25,17 @@ pub struct Checking {
 }
 
 impl Checking {
-    /// Prepares a check; its other input is examined before the run.
+    /// Prepares a check; its other input is examined before the run. `beside_bytes` is the memory of answers that are
+    /// not the algorithm's own.
     pub fn new(
-        check: Check,
-        source: VertexId,
-        algorithm: &dyn Algorithm,
+        (check, source): (Check, VertexId),
+        (algorithm, beside_bytes): (&dyn Algorithm, u64),
         store: &Store,
         engine: &EngineOptions,
+        rules: CheckOptions,
     ) -> Result<Self, Failure> {
         // The run's answer stays, and so do the degrees that it has read.
-        let kept_bytes = answer_bytes(algorithm, store) + 4 * store.vertices();
+        let kept_bytes = answer_bytes(algorithm, store) + 4 * store.vertices() + beside_bytes;
         let needed_bytes = PROGRAM_BYTES + kept_bytes + graph500::memory_bytes(store, algorithm.needs_weights());
         if needed_bytes > engine.memory_bytes {
             // The run comes before.
@@ -45,7 +46,7 @@ impl Checking {
             return Err(Error::Memory { what, needed_bytes, budget_bytes, parts }.into());
         }
         let memory_bytes = engine.memory_bytes - kept_bytes - PROGRAM_BYTES;
-        let options = CheckOptions { memory_bytes, cancel: engine.cancel.clone(), ..CheckOptions::default() };
+        let options = CheckOptions { memory_bytes, cancel: engine.cancel.clone(), ..rules };
         Ok(Self { check, source, options })
     }
 
@@ -74,25 +75,19 @@ pub fn bfs(run: &dyn Finished, source: VertexId, store: &Store, options: &CheckO
     check_bfs(store, source, levels, parents, options)
 }
 
-/// Distances in single precision, where weights are floats.
-pub fn single_sssp(
-    run: &dyn Finished,
-    source: VertexId,
-    store: &Store,
-    options: &CheckOptions,
-) -> Result<Checked, Error> {
-    sssp(run, source, store, &CheckOptions { single: true, ..options.clone() })
-}
-
-/// Distances.
+/// Distances, and the tree where parents were kept.
 pub fn sssp(run: &dyn Finished, source: VertexId, store: &Store, options: &CheckOptions) -> Result<Checked, Error> {
     let answers = run.answers();
+    let parents: Option<&Parents<'_>> = match answers.get(1).map(|answer| &answer.values) {
+        Some(AnswerValues::Vertex(parents)) => Some(parents),
+        _ => None,
+    };
     match &answers[0].values {
-        AnswerValues::F64(distances) => check_sssp(store, source, distances, None, options),
+        AnswerValues::F64(distances) => check_sssp(store, source, distances, parents, options),
         AnswerValues::Vertex(_) => unreachable!("distances are numbers"),
         AnswerValues::Integer(distances) => {
             let distance = |vertex| distances.get(vertex).map_or(f64::INFINITY, |distance| distance as f64);
-            check_sssp(store, source, &Values::new(distance), None, options)
+            check_sssp(store, source, &Values::new(distance), parents, options)
         }
     }
 }

@@ -121,6 +121,11 @@ impl<A: Algorithm> Run<A> {
         self.algorithm.remark(&self.state)
     }
 
+    /// Returns the state at the end of the run.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
     /// Returns the algorithm.
     pub fn algorithm(&self) -> &A {
         &self.algorithm
@@ -181,6 +186,11 @@ impl Engine {
     #[doc(hidden)]
     pub fn reserve(&self, bytes: u64) {
         self.reserved_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Returns the part of the budget that runs may use, in bytes.
+    pub(crate) fn usable_bytes(&self) -> u64 {
+        self.options.memory_bytes.saturating_sub(self.reserved_bytes.load(Ordering::Relaxed))
     }
 
     /// Calls `look` with the adapter that is kept from the last run, for tests.
@@ -248,8 +258,7 @@ impl Engine {
         self.check_checkpoint(&*algorithm)?;
         let (team, kinds, degrees) = self.open_devices(&*algorithm)?;
         let reserved_bytes = self.reserved_bytes.load(Ordering::Relaxed);
-        let memory_bytes = self.options.memory_bytes.saturating_sub(reserved_bytes);
-        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, memory_bytes);
+        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, self.usable_bytes());
         let plan = plan.map_err(|error| self.beside_results(error, reserved_bytes))?;
         self.check_memory(&*algorithm, &plan)?;
         if let Some(degrees) = degrees {

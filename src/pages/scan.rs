@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::pages::buffers::PageBuffers;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use topostream_formats::page::{Neighbours, Page};
+use topostream_formats::page::{Neighbours, Page, PageWeights};
 use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
 use topostream_formats::{PageId, Store, Topology};
@@ -14,6 +14,10 @@ const PAGES_A_THREAD: usize = 8;
 
 /// Receives a list, or the part of it on one page: the vertex and its neighbours in stored order.
 pub type TakeList<'a> = dyn Fn(u32, &[u32]) + Sync + 'a;
+
+/// Receives a list, or the part of it on one page: the vertex, its neighbours in stored order, and the bits of the
+/// weights of its edges.
+pub type TakeWeighted<'a> = dyn Fn(u32, &[u32], &[u32]) + Sync + 'a;
 
 /// Reads and checks the given pages of a topology and passes their lists to `take`, on all threads and in any order.
 ///
@@ -26,11 +30,28 @@ pub fn lists(
     cancel: &AtomicBool,
     take: &TakeList<'_>,
 ) -> Result<()> {
-    let reader = PageReader::open(topology)?;
-    let scan = Scan { store, topology, reader: &reader, cancel, take };
-    let room = || (PageBuffers::new(topology, false), Vec::new());
+    let take: &TakeWeighted<'_> = &|vertex, neighbours, _| take(vertex, neighbours);
+    scan(&Scan { store, topology, reader: &PageReader::open(topology)?, cancel, weights: false, take }, pages)
+}
+
+/// As [`lists`], with the weights of edges, which have 32 bits.
+///
+/// # Errors
+/// The errors of [`lists`].
+pub fn weighted_lists(
+    store: &Store,
+    topology: &Topology,
+    pages: &[PageId],
+    cancel: &AtomicBool,
+    take: &TakeWeighted<'_>,
+) -> Result<()> {
+    scan(&Scan { store, topology, reader: &PageReader::open(topology)?, cancel, weights: true, take }, pages)
+}
+
+fn scan(scan: &Scan<'_>, pages: &[PageId]) -> Result<()> {
+    let room = || (PageBuffers::new(scan.topology, scan.weights), List::default());
     for some in pages.chunks(PAGES_A_THREAD * rayon::current_num_threads()) {
-        let one_page = |(buffers, list): &mut (PageBuffers, Vec<u32>), &page| scan.page(page, buffers, list);
+        let one_page = |(buffers, list): &mut (PageBuffers, List), &page| scan.page(page, buffers, list);
         // Of several errors, the one of the first page is reported, independent of thread timing.
         let results: Vec<Result<()>> = some.par_iter().map_init(room, one_page).collect();
         results.into_iter().collect::<Result<()>>()?;
@@ -41,9 +62,18 @@ pub fn lists(
 /// Returns the maximum memory that [`lists`] needs, in bytes: for each thread a page and its longest list, in a vector
 /// that doubles when it grows, and the page numbers.
 pub fn memory_bytes(topology: &Topology) -> u64 {
+    bytes_of(topology, false)
+}
+
+/// Returns the maximum memory that [`weighted_lists`] needs, in bytes.
+pub fn weighted_memory_bytes(topology: &Topology) -> u64 {
+    bytes_of(topology, true)
+}
+
+fn bytes_of(topology: &Topology, weights: bool) -> u64 {
     let threads = rayon::current_num_threads() as u64;
-    let page_bytes = PageBuffers::memory_bytes(topology, false);
-    let list_bytes = 2 * topology.image_bytes().max(topology.page_bytes().into());
+    let page_bytes = PageBuffers::memory_bytes(topology, weights);
+    let list_bytes = 2 * (1 + u64::from(weights)) * topology.image_bytes().max(topology.page_bytes().into());
     threads * (page_bytes + list_bytes) + 4 * u64::from(topology.page_count())
 }
 
@@ -60,29 +90,43 @@ struct Scan<'a> {
     topology: &'a Topology,
     reader: &'a PageReader<'a>,
     cancel: &'a AtomicBool,
-    take: &'a TakeList<'a>,
+    weights: bool,
+    take: &'a TakeWeighted<'a>,
+}
+
+/// A list, and the weights of its edges if they are read.
+#[derive(Default)]
+struct List {
+    neighbours: Vec<u32>,
+    weights: Vec<u32>,
 }
 
 impl Scan<'_> {
-    fn page(&self, number: PageId, buffers: &mut PageBuffers, list: &mut Vec<u32>) -> Result<()> {
+    fn page(&self, number: PageId, buffers: &mut PageBuffers, list: &mut List) -> Result<()> {
         if self.cancel.load(Relaxed) {
             return Err(Error::Interrupted);
         }
         buffers.fill(self.reader, self.store, self.topology, number)?;
-        let (page, _) = buffers.open(self.store, self.topology, number)?;
+        let (page, weights) = buffers.open(self.store, self.topology, number)?;
         let starts = self.topology.directory().starts();
         with_neighbours!(&page, self.store.manifest().encoding, starts, |neighbours| self
-            .each(&page, neighbours, list));
+            .each(&page, neighbours, weights, list));
         Ok(())
     }
 
-    fn each(&self, page: &Page<'_>, neighbours: impl Neighbours, list: &mut Vec<u32>) {
+    fn each(&self, page: &Page<'_>, neighbours: impl Neighbours, weights: PageWeights<'_>, list: &mut List) {
         for slot in 0..page.header().slot_count {
-            list.clear();
-            list.extend(page.record(slot).map(|at| neighbours.vertex(at)));
-            if !list.is_empty() {
-                (self.take)(page.header().start_vertex + slot, list);
+            let record = page.record(slot);
+            if record.is_empty() {
+                continue;
             }
+            list.weights.clear();
+            if self.weights {
+                list.weights.extend(record.clone().map(|at| weights.get(at) as u32));
+            }
+            list.neighbours.clear();
+            list.neighbours.extend(record.map(|at| neighbours.vertex(at)));
+            (self.take)(page.header().start_vertex + slot, &list.neighbours, &list.weights);
         }
     }
 }

@@ -22,6 +22,7 @@ mod mirrors;
 mod names;
 mod orders;
 mod parts;
+mod paths;
 mod pipes;
 mod plan;
 mod program;

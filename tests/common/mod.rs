@@ -222,7 +222,7 @@ pub fn distances(engine: &Engine, source: u64) -> Result<Answers<f64>, Error> {
 pub fn distances_in(engine: &Engine, source: u64, precision: Precision) -> Result<Answers<f64>, Error> {
     let source = engine.store().ids()?.vertex(source).expect("the source exists");
     let weights = engine.store().manifest().weights.expect("the store has weights");
-    let run = engine.run(Sssp { source, weights, precision })?;
+    let run = engine.run(Sssp { source, weights, precision, cutoff: None })?;
     let values = column(engine, &run, "distance", |values, vertex| match values {
         AnswerValues::F64(of) => of.get(vertex),
         _ => integer(values, vertex).map_or(f64::INFINITY, |distance| distance as f64),

@@ -269,6 +269,30 @@ fn tolerance_is_for_single_precision() {
     assert_eq!(violation(near(false, false)).rule, Rule::EveryEdge);
 }
 
+/// Within a cutoff every vertex must be reached, beyond it none.
+#[test]
+fn distances_up_to_a_cutoff() {
+    const FAR: f64 = f64::INFINITY;
+    for float in [false, true] {
+        let store = opened(TestStore::weighted(&small_weighted(float), true, &small_pages(Encoding::VertexId)));
+        let check = |cutoff, distances: [f64; 7], tree: Option<[Option<u32>; 7]>| {
+            let parent = tree.as_ref().map(|tree| Values::new(|vertex| tree[vertex as usize].map(VertexId)));
+            let options = CheckOptions { cutoff, ..CheckOptions::default() };
+            check_sssp(&store, VertexId(0), &Values::new(|at| distances[at as usize]), parent.as_ref(), &options)
+        };
+        let (near, all) = ([0.0, 2.0, FAR, FAR, FAR, FAR, FAR], [0.0, 2.0, 5.0, 5.0, FAR, FAR, FAR]);
+        let tree = [Some(0), Some(0), None, None, None, None, None];
+        for cutoff in [2.0, 4.9] {
+            assert_eq!(check(cutoff, near, None).unwrap().reached, 2);
+            assert_eq!(check(cutoff, near, Some(tree)).unwrap().reached, 2);
+            assert_eq!(violation(check(cutoff, all, None)).rule, Rule::Tree);
+        }
+        check(5.0, all, None).unwrap();
+        assert_eq!(violation(check(5.0, near, None)).rule, Rule::Spans);
+        assert_eq!(violation(check(5.0, near, Some(tree))).rule, Rule::Spans);
+    }
+}
+
 #[test]
 fn invalid_weights() {
     for weight in [-1.0f32, f32::MIN_POSITIVE * -0.5] {

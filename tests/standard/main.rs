@@ -26,6 +26,7 @@ mod kcore;
 mod neighbourhood;
 mod networkx;
 mod others;
+mod paths;
 mod personalized;
 #[path = "../published/mod.rs"]
 mod published;

@@ -2,8 +2,8 @@
 
 use super::Bfs;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Graphalytics, ParameterKind, Prepared, Rule, Sample, Shown,
-    Source, Switch, source,
+    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Graphalytics, ParameterKind, PathArgs, Prepared, Rule,
+    Sample, Shown, Source, Switch, shown_with_path, source,
 };
 use crate::error::Result;
 use clap::Args;
@@ -56,6 +56,8 @@ pub struct BfsArgs {
     /// Maximum number of hops: vertices beyond count as not reached
     #[arg(long, value_name = "N", conflicts_with = "validate")]
     max_depth: Option<u32>,
+    #[command(flatten)]
+    path: PathArgs,
     /// Check levels, and parents where they are kept, by Graph500's rules before they are written: reads the store once
     /// more
     #[arg(long)]
@@ -65,9 +67,11 @@ pub struct BfsArgs {
 impl Command for BfsArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let source = self.source.vertex(store)?;
-        let bfs =
-            Bfs { parents: self.parents, bottom_up: !self.top_down, hops_max: self.max_depth, ..Bfs::from(source) };
+        let ends = self.path.ends(source, store)?;
+        let parents = self.parents || self.path.is_asked();
+        let bfs = Bfs { parents, bottom_up: !self.top_down, hops_max: self.max_depth, ..Bfs::from(source) };
         let check = self.validate.then_some(Companion::CheckSearch { source });
-        Ok(Prepared::new(bfs).showing(Shown::Reached).with(check))
+        let shown = ends.map_or(Shown::Reached, shown_with_path);
+        Ok(Prepared::new(bfs).showing(shown).with(check).with(self.path.file(ends)))
     }
 }

@@ -14,11 +14,13 @@
 //! Graph500's rules, extraction of edges) a command uses a [`Companion`].
 
 mod entry;
+mod path;
 mod prepared;
 mod sample;
 mod vertices;
 
 pub use entry::{Arguments, Command, Entry, Graphalytics, ON, ParameterKind, Parsed, Rule, Switch, Variation, find};
+pub use path::{Ends, Path, PathArgs, shown as shown_with_path, value as value_on_path};
 pub use prepared::{Companion, Figure, Finished, Prepared, Runnable, Shown, Summarize, SummaryItem, WriteFile};
 pub use sample::{AS_GIVEN, CONDUCTING, DIRECTED, DISTINCT, Edges, Needs, OUT_LISTS, Sample, UNDIRECTED, WEIGHTED};
 pub use vertices::{Held, Source, distinct, held, held_at, held_vertices, source};

@@ -1,5 +1,6 @@
 //! An algorithm that is ready to run, and a finished run, independent of the algorithm's type.
 
+use super::Path;
 use crate::engine::{Engine, Observer, Run};
 use crate::error::Result;
 use crate::model::algorithm::{Algorithm, Answer};
@@ -169,6 +170,10 @@ pub enum SummaryItem {
     Figures(Vec<(&'static str, Figure)>),
     /// The vertices with the largest values of the first answer.
     Top,
+    /// The number of vertices with a value (the reached ones), and the largest value.
+    Reached,
+    /// A path from the source of a search to a vertex.
+    Path(Path),
     /// A table of counts.
     Counts {
         /// The headings, that of the labels first.
@@ -229,5 +234,9 @@ pub enum Companion {
         source: VertexId,
         /// Whether distances over float weights are in single precision.
         single: bool,
+        /// The largest distance, if there is a limit.
+        cutoff: Option<f64>,
+        /// Whether parents are the second answer.
+        parents: bool,
     },
 }

@@ -86,7 +86,10 @@ pub(super) fn traversed_edges(graph: &Graph, is_reached: impl Fn(u32) -> bool + 
 /// A value for every vertex.
 pub trait Column: Sync + 'static {
     /// The type of a value.
-    type Value: Copy;
+    type Value: Copy + PartialOrd + Sync;
+
+    /// The largest value.
+    const LARGEST: Self::Value;
 
     /// The attribute that was declared at `place`.
     fn of(attributes: &Attributes, place: usize) -> &Self;
@@ -97,6 +100,8 @@ pub trait Column: Sync + 'static {
 
 impl Column for U32Column {
     type Value = u32;
+
+    const LARGEST: u32 = u32::MAX;
 
     fn of(attributes: &Attributes, place: usize) -> &Self {
         attributes.u32(place)
@@ -110,6 +115,8 @@ impl Column for U32Column {
 
 impl Column for U64Column {
     type Value = u64;
+
+    const LARGEST: u64 = u64::MAX;
 
     fn of(attributes: &Attributes, place: usize) -> &Self {
         attributes.u64(place)
@@ -161,6 +168,8 @@ pub struct Relaxation<'a, R: Rule> {
     refused: Option<&'a Bits>,
     improved: &'a Bits,
     traversal: bool,
+    /// Larger values are not taken.
+    limit: Value<R>,
     rule: PhantomData<R>,
 }
 
@@ -174,7 +183,12 @@ impl<'a, R: Rule> Relaxation<'a, R> {
     /// A kernel that adds the vertices whose value has improved to a set.
     pub(super) fn collecting(state: &'a State, improved: &'a Bits, weights: WeightType) -> Self {
         let (values, refused) = (R::Column::of(&state.attributes, VALUE), refused(state, weights));
-        Self { values, refused, improved, traversal: false, rule: PhantomData }
+        Self { values, refused, improved, traversal: false, limit: R::Column::LARGEST, rule: PhantomData }
+    }
+
+    /// The kernel that takes no larger values.
+    pub(super) fn within(self, limit: Value<R>) -> Self {
+        Self { limit, ..self }
     }
 }
 
@@ -215,7 +229,7 @@ impl<R: Rule> Relaxation<'_, R> {
     fn offer(&self, neighbour: u32, offer: Option<Value<R>>) -> ControlFlow<()> {
         match (offer, self.refused) {
             (Some(offer), _) => {
-                if R::improve(self.values, neighbour, offer) {
+                if offer <= self.limit && R::improve(self.values, neighbour, offer) {
                     self.improved.insert(neighbour);
                 }
             }

@@ -1,12 +1,14 @@
 //! `sssp`: its arguments, and its entry in the catalogue.
 
-use super::{DeltaStepping, Sssp};
+use super::{DeltaStepping, ShortestPathTree, ShortestPaths, Sssp};
 use crate::algorithms::command::{
-    Arguments, CONDUCTING, Command, Companion, Edges, Entry, Graphalytics, ParameterKind, Prepared, Rule, Sample,
-    Shown, Source, Switch, Variation, WEIGHTED, source,
+    Arguments, CONDUCTING, Command, Companion, Edges, Entry, Finished, Graphalytics, ParameterKind, PathArgs, Prepared,
+    Rule, Runnable, Sample, Shown, Source, Switch, Variation, WEIGHTED, shown_with_path, source,
 };
+use crate::engine::{Engine, Observer};
 use crate::error::Result;
-use crate::model::algorithm::Algorithm;
+use crate::model::algorithm::{Algorithm, Answer};
+use crate::report::RunReport;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +26,7 @@ pub const SSSP: Entry = Entry {
               negative weight on the way is an error.",
     source: "Bellman and Ford, by frontiers; Meyer and Sanders, 2003 (--delta)",
     lists: "out",
-    bytes_per_vertex: "distance 4, frontiers 1/4; `u64` 8; `f32`, `f64` 8 (--single 4) and 1/8",
+    bytes_per_vertex: "distance 4, frontiers 1/4; `u64` 8; `f32`, `f64` 8 (--single 4) and 1/8; --parents 4 and 3/8",
     exactness: "`u32`, `u64` exact; `f32`, `f64` sums of `f64` (--single `f32`), the same bits",
     oracle: "sssp",
     samples: &[
@@ -36,11 +38,18 @@ pub const SSSP: Entry = Entry {
         Sample::tested("--source max-degree --delta 1", CONDUCTING),
         Sample::tested("--source max-degree --single", CONDUCTING),
         Sample::tested("--source max-degree --delta 1 --single", CONDUCTING),
+        Sample::tested("--source max-degree --parents", WEIGHTED),
+        Sample::tested("--source max-degree --parents --delta 1", CONDUCTING),
+        Sample::tested("--source max-degree --cutoff 150 --parents", WEIGHTED),
+        Sample::tested("--source max-degree --cutoff 150.5 --delta 128", WEIGHTED),
+        Sample::tested("--source max-degree --cutoff 30.25 --single --parents", CONDUCTING),
+        Sample::tested("--source max-degree --cutoff 30.25", CONDUCTING),
     ],
     arguments: Arguments::of::<SsspArgs>(),
     switches: &[
         Switch { renames: Some("delta-stepping"), ..Switch::flag("delta", "Use buckets of distances") },
         Switch::flag("single", "Distances over f32 weights in single precision"),
+        Switch::flag("cutoff", "Distances up to a limit"),
     ],
     shader: of_variation,
     graphalytics: Some(Graphalytics {
@@ -54,6 +63,7 @@ pub const SSSP: Entry = Entry {
 fn of_variation(variation: &Variation) -> Box<dyn Algorithm> {
     let paths = Sssp::new(VertexId(0), variation.weight_type());
     let paths = if variation.is_on("single") { paths.in_single() } else { paths };
+    let paths = if variation.is_on("cutoff") { paths.within(1.0) } else { paths };
     match variation.is_on("delta") {
         true => Box::new(DeltaStepping { paths, delta: 1.0 }),
         false => Box::new(paths),
@@ -73,7 +83,16 @@ pub struct SsspArgs {
     /// atomics; the error grows with the length of a path, and distances above 3.4e38 count as unreachable
     #[arg(long)]
     single: bool,
-    /// Check distances by Graph500's rules before they are written: reads the store once more
+    /// Largest distance: vertices that are farther away count as unreached, and the search stops there
+    #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true)]
+    cutoff: Option<f64>,
+    /// Also keep each vertex's parent, the vertex before it on a shortest path; `--output` writes it. Reads the store
+    /// once more
+    #[arg(long)]
+    parents: bool,
+    #[command(flatten)]
+    path: PathArgs,
+    /// Check distances, and parents where they are kept, by Graph500's rules before they are written: reads the store once more
     #[arg(long)]
     validate: bool,
 }
@@ -81,14 +100,62 @@ pub struct SsspArgs {
 impl Command for SsspArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let source = self.source.vertex(store)?;
+        let ends = self.path.ends(source, store)?;
         // Without weights, the engine reports an error.
         let paths = Sssp::new(source, store.manifest().weights.unwrap_or(WeightType::U32));
         let paths = if self.single { paths.in_single() } else { paths };
-        let prepared = match self.delta {
-            Some(delta) => Prepared::new(DeltaStepping { paths, delta }),
-            None => Prepared::new(paths),
+        let paths = Sssp { cutoff: self.cutoff, ..paths };
+        let parents = self.parents || self.path.is_asked();
+        let prepared = match (self.delta, parents) {
+            (Some(delta), false) => Prepared::new(DeltaStepping { paths, delta }),
+            (Some(delta), true) => Prepared::new(WithParents(DeltaStepping { paths, delta })),
+            (None, false) => Prepared::new(paths),
+            (None, true) => Prepared::new(WithParents(paths)),
         };
-        let check = self.validate.then_some(Companion::CheckPaths { source, single: self.single });
-        Ok(prepared.showing(Shown::Reached).with(check))
+        let prepared = if parents { prepared.with_plan_note(PARENTS_NOTE) } else { prepared };
+        let (single, cutoff) = (self.single, self.cutoff);
+        let check = self.validate.then_some(Companion::CheckPaths { source, single, cutoff, parents });
+        let shown = ends.map_or(Shown::Reached, shown_with_path);
+        Ok(prepared.showing(shown).with(check).with(self.path.file(ends)))
+    }
+}
+
+const PARENTS_NOTE: &str = "memory and times are those of the distances; parents take 4 bytes and 3 bits a vertex in \
+                            main memory once the page buffer is free, and another pass over the store";
+
+/// A search that is followed by the search for parents.
+struct WithParents<A>(A);
+
+impl<A: ShortestPaths> Runnable for WithParents<A> {
+    fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>> {
+        Ok(Box::new(ShortestPathTree::run(engine, self.0, observer)?))
+    }
+
+    fn planned(self: Box<Self>, _engine: &Engine) -> Result<Box<dyn Algorithm>> {
+        Ok(Box::new(self.0))
+    }
+
+    fn algorithm(&self) -> Option<&dyn Algorithm> {
+        Some(&self.0)
+    }
+}
+
+impl<A: ShortestPaths> Finished for ShortestPathTree<A> {
+    fn report(&self) -> &RunReport {
+        &self.run.report
+    }
+
+    fn answers(&self) -> Vec<Answer<'_>> {
+        ShortestPathTree::answers(self)
+    }
+
+    fn remark(&self) -> Option<String> {
+        let (pages, passes) = self.read();
+        let passes = if passes == 1 { String::new() } else { format!(" in {passes} passes") };
+        Some(format!("parents: {pages} more pages read{passes}"))
+    }
+
+    fn algorithm(&self) -> &dyn Algorithm {
+        self.run.algorithm()
     }
 }

@@ -13,7 +13,7 @@
 //! Weights, distances and errors are those of [`Sssp`]: two more bits a vertex.
 
 use super::{Numbers, Relaxing, Sssp};
-use crate::algorithms::relaxation::{self, VALUE, relaxation_wgsl};
+use crate::algorithms::relaxation::{VALUE, relaxation_wgsl};
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step, Summary, Visit,
@@ -87,7 +87,8 @@ impl DeltaStepping {
             false => Step::new(superstep, Direction::Out, Visit::Within(self.visited())),
         };
         let [low, high] = [bucket.end as u32, (bucket.end >> 32) as u32];
-        step.with_integers([low, high, 0, 0]).with_scalars([bucket.stride, 0.0, 0.0, 0.0])
+        let [limit_low, limit_high] = self.paths.limit_words();
+        step.with_integers([low, high, limit_low, limit_high]).with_scalars([bucket.stride, 0.0, 0.0, 0.0])
     }
 }
 
@@ -155,8 +156,7 @@ impl Algorithm for DeltaStepping {
                 concat!(include_str!("delta_stepping.wgsl"), include_str!("double.wgsl"), relaxation_wgsl!())
             }
         };
-        let switches = relaxation::switches(self.paths.weights, false);
-        Some(Shader::of_program("src/algorithms/sssp/delta_stepping.wgsl", text, switches))
+        Some(Shader::of_program("src/algorithms/sssp/delta_stepping.wgsl", text, self.paths.switches(false)))
     }
 
     fn seeds(&self) -> Seeds {

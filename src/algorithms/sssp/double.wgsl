@@ -17,7 +17,13 @@ fn extended(dist: U64, weight: u32) -> U64 {
     return double_sum(dist, weight);
 }
 
+// With CUTOFF a distance above the limit, which is in step.integers.zw, is not taken.
 fn improve(vertex: u32, dist: U64) -> bool {
+    if CUTOFF {
+        if u64_less(step.integers.zw, dist) {
+            return false;
+        }
+    }
     return dist_min(vertex, dist);
 }
 

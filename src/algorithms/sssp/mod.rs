@@ -19,20 +19,24 @@
 //!   sum exceeds the largest `f32`: its end counts as unreachable. Weights below 2^-126 (subnormal numbers, which some
 //!   devices do not support) count as 0.
 //!
+//! With a [cutoff](Sssp::cutoff), paths that are longer are not followed: their ends count as unreached.
+//!
 //! It keeps 4 bytes a vertex with integer weights, 8 with those of 64 bits, 8 and 1 bit with float weights, 4 and 1 bit
 //! in single precision, and reads the lists of the vertices whose distance has decreased.
 
 #[cfg(feature = "cli")]
 pub mod command;
 mod delta_stepping;
+mod tree;
 
 pub use delta_stepping::DeltaStepping;
+pub use tree::{ShortestPathTree, ShortestPaths};
 
 use crate::algorithms::relaxation::{self, Relaxation, Rule, VALUE, relaxation_wgsl};
 use crate::algorithms::weights::{INFINITY, NEGATIVE_ZERO};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, SmallSteps, State, Step, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Merge, U32Column, U64Column};
 use crate::model::bits::Bits;
@@ -42,7 +46,7 @@ use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
 
 /// Shortest paths from one source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sssp {
     /// The source.
     pub source: VertexId,
@@ -50,6 +54,8 @@ pub struct Sssp {
     pub weights: WeightType,
     /// The precision of distances over `f32` weights.
     pub precision: Precision,
+    /// The largest distance, from 0 on, if there is a limit: vertices that are farther away count as unreached.
+    pub cutoff: Option<f64>,
 }
 
 /// The precision of distances over `f32` weights.
@@ -86,13 +92,47 @@ const TOO_FAR_LONG: u64 = u64::MAX - 1;
 impl Sssp {
     /// Shortest paths over a store's weights, in double precision where these are floats.
     pub fn new(source: VertexId, weights: WeightType) -> Self {
-        Self { source, weights, precision: Precision::default() }
+        Self { source, weights, precision: Precision::default(), cutoff: None }
     }
 
     /// The same in single precision, where weights are floats.
     #[must_use]
     pub fn in_single(self) -> Self {
         Self { precision: Precision::Single, ..self }
+    }
+
+    /// The same up to a distance.
+    #[must_use]
+    pub fn within(self, cutoff: f64) -> Self {
+        Self { cutoff: Some(cutoff), ..self }
+    }
+
+    /// The largest distance within the cutoff, by its bits; above all distances if there is no cutoff.
+    fn limit(&self) -> u64 {
+        // Without the sign of -0.
+        let Some(cutoff) = self.cutoff.map(f64::abs) else { return u64::MAX };
+        match self.numbers() {
+            Numbers::Whole => u64::from(cutoff as u32),
+            Numbers::Long => cutoff as u64,
+            Numbers::Single => {
+                let nearest = cutoff as f32;
+                let below = if f64::from(nearest) > cutoff { nearest.next_down() } else { nearest };
+                below.to_bits().into()
+            }
+            Numbers::Double => cutoff.to_bits(),
+        }
+    }
+
+    /// The largest distance within the cutoff as the last two integers of every step, low word first.
+    fn limit_words(&self) -> [u32; 2] {
+        [self.limit() as u32, (self.limit() >> 32) as u32]
+    }
+
+    /// The switches of its shader. In a `traversal` the vertices that improve are active next.
+    fn switches(&self, traversal: bool) -> Vec<(&'static str, bool)> {
+        let mut switches = relaxation::switches(self.weights, traversal);
+        switches.push(("CUTOFF", self.cutoff.is_some()));
+        switches
     }
 
     fn numbers(&self) -> Numbers {
@@ -128,9 +168,11 @@ impl Sssp {
             }
         }
         match self.numbers() {
-            Numbers::Whole | Numbers::Single => Relaxing::Word(of(state, superstep, pending, self.weights)),
-            Numbers::Long => Relaxing::Long(of(state, superstep, pending, self.weights)),
-            Numbers::Double => Relaxing::Double(of(state, superstep, pending, self.weights)),
+            Numbers::Whole | Numbers::Single => {
+                Relaxing::Word(of(state, superstep, pending, self.weights).within(self.limit() as u32))
+            }
+            Numbers::Long => Relaxing::Long(of(state, superstep, pending, self.weights).within(self.limit())),
+            Numbers::Double => Relaxing::Double(of(state, superstep, pending, self.weights).within(self.limit())),
         }
     }
 }
@@ -335,13 +377,22 @@ impl Algorithm for Sssp {
         if (self.weights, self.precision) == (WeightType::F64, Precision::Single) {
             return Err("distances in single precision are found over f32 weights; those of the store are f64".into());
         }
+        if let Some(cutoff) = self.cutoff.filter(|cutoff| cutoff.is_nan() || *cutoff < 0.0) {
+            return Err(format!("cutoff {cutoff}: expected a distance, a number from 0 on"));
+        }
         relaxation::check(self.name(), self.source, self.weights, graph)
     }
 
     fn parameters(&self) -> Option<Parameters> {
-        let Self { source, weights, precision } = self;
-        let parameters = Parameters::none().with("source", source.0).with("weights", weights);
-        Some(if *weights == WeightType::F32 { parameters.with("precision", precision) } else { parameters })
+        let Self { source, weights, precision, cutoff } = self;
+        let mut parameters = Parameters::none().with("source", source.0).with("weights", weights);
+        if *weights == WeightType::F32 {
+            parameters = parameters.with("precision", precision);
+        }
+        Some(match cutoff {
+            Some(cutoff) => parameters.with("cutoff", cutoff),
+            None => parameters,
+        })
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -362,12 +413,17 @@ impl Algorithm for Sssp {
                 concat!(include_str!("double.wgsl"), relaxation_wgsl!(), include_str!("../relaxation/step_next.wgsl")),
             ),
         };
-        Some(Shader::of_program(file, text, relaxation::switches(self.weights, true)))
+        Some(Shader::of_program(file, text, self.switches(true)))
     }
 
     fn seeds(&self) -> Seeds {
         let vertex = self.source.0;
         Seeds { active: vec![vertex], values: vec![Seed { attribute: VALUE, vertex, bits: 0 }] }
+    }
+
+    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
+        let [low, high] = self.limit_words();
+        Some(Step::new(0, Direction::Out, Visit::Frontier).with_integers([0, 0, low, high]))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
@@ -422,9 +478,10 @@ impl Algorithm for Sssp {
         }]
     }
 
-    /// Graph500's m: the input edges with both ends in the reached part; the engine counts an undirected edge once.
+    /// Graph500's m: the input edges with both ends in the reached part; the engine counts an undirected edge once. With
+    /// a cutoff, edges lead out of that part.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
-        Some(relaxation::traversed_edges(&state.graph, self.reached(state)))
+        self.cutoff.is_none().then(|| relaxation::traversed_edges(&state.graph, self.reached(state)))
     }
 }
 
@@ -439,6 +496,21 @@ mod tests {
         for (dist, weight) in [(u32::MAX - 3, 2), (u32::MAX - 3, 3), (TOO_FAR, 0), (TOO_FAR, u32::MAX), (5, u32::MAX)] {
             assert_eq!(whole_sum(dist, weight), TOO_FAR, "{dist} and {weight}");
         }
+    }
+
+    #[test]
+    fn limits_are_the_largest_distances_within() {
+        let of = |weights, cutoff| Sssp::new(VertexId(0), weights).within(cutoff);
+        for (cutoff, limit) in [(0.0, 0), (-0.0, 0), (7.9, 7), (1e300, u32::MAX), (f64::INFINITY, u32::MAX)] {
+            assert_eq!(of(WeightType::U32, cutoff).limit(), u64::from(limit), "{cutoff}");
+        }
+        let tenth = f32::from_bits(0.1f32.to_bits() - 1);
+        for (cutoff, limit) in [(0.1, tenth), (1.5, 1.5), (1e300, f32::MAX), (f64::INFINITY, f32::INFINITY)] {
+            assert_eq!(of(WeightType::F32, cutoff).in_single().limit(), u64::from(limit.to_bits()), "{cutoff}");
+        }
+        assert_eq!(of(WeightType::F32, 0.1).limit(), 0.1f64.to_bits());
+        assert_eq!(of(WeightType::F32, 0.1).limit_words(), [0x9999_999a, 0x3fb9_9999]);
+        assert_eq!(Sssp::new(VertexId(0), WeightType::U32).limit(), u64::MAX);
     }
 
     #[test]

@@ -16,7 +16,13 @@ fn extended(dist: u32, weight: u32) -> u32 {
     }
 }
 
+// With CUTOFF a distance above the limit, which is in step.integers.z, is not taken.
 fn improve(vertex: u32, dist: u32) -> bool {
+    if CUTOFF {
+        if dist > step.integers.z {
+            return false;
+        }
+    }
     return dist_min(vertex, dist);
 }
 

@@ -48,13 +48,15 @@ pub struct CheckOptions {
     /// Whether distances over `f32` weights are in single precision: each may differ from the expected sum by one
     /// rounding. Otherwise they are compared with sums in double precision, bit for bit.
     pub single: bool,
+    /// The largest distance: vertices that are farther away count as unreached. Infinity without a limit.
+    pub cutoff: f64,
     /// Set to cancel the check.
     pub cancel: Arc<AtomicBool>,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { memory_bytes: 1 << 30, single: false, cancel: Arc::default() }
+        Self { memory_bytes: 1 << 30, single: false, cutoff: f64::INFINITY, cancel: Arc::default() }
     }
 }
 
@@ -179,6 +181,8 @@ struct Search<'a> {
     value: &'a Distances<'a>,
     parent: Option<&'a Parents<'a>>,
     lengths: Lengths,
+    /// The largest value.
+    cutoff: f64,
     cancel: &'a AtomicBool,
 }
 
@@ -219,7 +223,7 @@ impl<'a> Search<'a> {
                 ),
             });
         }
-        Ok(Self { store, source: source.0, value, parent, lengths, cancel: &options.cancel })
+        Ok(Self { store, source: source.0, value, parent, lengths, cutoff: options.cutoff, cancel: &options.cancel })
     }
 
     fn check(&self) -> Result<Checked> {

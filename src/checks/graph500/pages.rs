@@ -178,7 +178,10 @@ impl Search<'_> {
                 return Err(Broken { rule: Rule::EveryEdge, vertex: source, other: Some(dest), reason, page: None });
             };
             let edge = ReachedEdge { source, dest, from, to: self.value.get(dest), sum: from + length };
-            if edge.to > edge.sum * (1.0 + self.lengths.tolerance()) && self.is_representable(edge.sum) {
+            let longest = edge.sum * (1.0 + self.lengths.tolerance());
+            // Beyond the cutoff nothing is reached.
+            let may_be_far = longest > self.cutoff && edge.to.is_infinite();
+            if edge.to > longest && !may_be_far && self.is_representable(edge.sum) {
                 return Err(self.too_far(&edge, length));
             }
             take(edge);

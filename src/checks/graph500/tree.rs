@@ -32,6 +32,9 @@ impl Search<'_> {
         if value.is_nan() || value < 0.0 {
             return Some((None, format!("has {noun} {value}, which is not valid")));
         }
+        if value > self.cutoff && value.is_finite() {
+            return Some((None, format!("has {noun} {value}, beyond the largest, {}", self.cutoff)));
+        }
         let parent = self.parent.map(|parent| Self::above(parent, vertex));
         if vertex == self.source {
             let is_root = parent.is_none_or(|parent| parent == Some(vertex));

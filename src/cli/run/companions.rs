@@ -2,13 +2,14 @@
 
 use super::common::Common;
 use crate::algorithms::command::{Companion, Finished, Runnable, WriteFile};
-use crate::cli::check::{self, Checking};
+use crate::checks::graph500::CheckOptions;
+use crate::cli::check::{self, Check, Checking};
 use crate::cli::generate::write_edges;
 use crate::cli::results::OutputFile;
 use crate::cli::{Failure, opening};
 use crate::extract::{ExtractOptions, crossing};
 use crate::model::vertex_set::VertexSet;
-use crate::store::Store;
+use crate::store::{Store, VertexId};
 use std::path::Path;
 use std::sync::Arc;
 use topostream_tools::progress::Cancel;
@@ -35,16 +36,21 @@ impl Companions {
     ) -> Result<Self, Failure> {
         let mut companions = Self::default();
         for companion in wanted {
-            let mut check = |rules, source| -> Result<(), Failure> {
+            let mut check = |check: (Check, VertexId), beside_bytes, rules| -> Result<(), Failure> {
                 let algorithm = runs.algorithm().expect("searches are single runs");
                 let options = common.resources.options(cancel);
-                companions.checks.push(Checking::new(rules, source, algorithm, store, &options)?);
+                let checking = Checking::new(check, (algorithm, beside_bytes), store, &options, rules)?;
+                companions.checks.push(checking);
                 Ok(())
             };
             match companion {
-                Companion::CheckSearch { source } => check(check::bfs, source)?,
-                Companion::CheckPaths { source, single: false } => check(check::sssp, source)?,
-                Companion::CheckPaths { source, single: true } => check(check::single_sssp, source)?,
+                Companion::CheckSearch { source } => check((check::bfs, source), 0, CheckOptions::default())?,
+                Companion::CheckPaths { source, single, cutoff, parents } => {
+                    let beside_bytes = if parents { 4 * store.vertices() } else { 0 };
+                    let cutoff = cutoff.unwrap_or(f64::INFINITY);
+                    let rules = CheckOptions { single, cutoff, ..CheckOptions::default() };
+                    check((check::sssp, source), beside_bytes, rules)?;
+                }
                 Companion::File { path, write } => companions.files.push((OutputFile::create(&path)?, write)),
                 Companion::CrossingEdges { path, from, to } => {
                     companions.said += &write_crossing(&path, from, to, common, cancel)?;

@@ -7,6 +7,7 @@ mod ending;
 mod job;
 mod long;
 mod parts;
+mod path;
 mod summary;
 
 use super::{Outcome, opening};
@@ -34,6 +35,7 @@ Examples:
   topostream run degrees wiki --output degrees.csv --histogram distribution.csv
   topostream run neighbourhood wiki --source 30 --source 3 --hops 2 --direction both
   topostream run sssp roads --source 0 --output distances.csv
+  topostream run sssp roads --source 0 --target 17 --path way.csv
   topostream run bfs wiki --source 30 --parents --validate
   topostream run rwr wiki --source 30 --source 74 --top 20
   topostream run circuit grid --source 0=5 --source 99=0 --max-iterations 5000

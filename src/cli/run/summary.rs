@@ -1,5 +1,6 @@
 //! The summary of an answer: data, which `--json` prints as it is and the terminal as text.
 
+use super::path::ShownPath;
 use crate::algorithms::command::{Figure, Finished, Shown, SummaryItem};
 use crate::cli::ranking::{Best, best_by_id, largest};
 use crate::cli::report::{of_answer, of_sizes};
@@ -31,6 +32,8 @@ pub struct AnswerSummary {
     /// Of each column with an order, the vertices with the largest values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     top: Vec<Top>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<ShownPath>,
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
     figures: Vec<(&'static str, Figure)>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +109,7 @@ struct Convergence {
     converged: Option<bool>,
 }
 
-fn as_id<S: Serializer>(id: &OriginalId, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn as_id<S: Serializer>(id: &OriginalId, serializer: S) -> Result<S::Ok, S::Error> {
     match id {
         OriginalId::Number(number) => serializer.serialize_u64(*number),
         name => serializer.collect_str(name),
@@ -153,16 +156,14 @@ impl AnswerSummary {
                     match item {
                         SummaryItem::Figures(figures) => summary.figures.extend(figures),
                         SummaryItem::Top => listed = top.unwrap_or(TOP),
+                        SummaryItem::Reached => summary.count_reached(answer),
+                        SummaryItem::Path(path) => summary.path = Some(ShownPath::of(&path, run, store)?),
                         SummaryItem::Counts { header, rows } => summary.counts = Some(Counts { header, rows }),
                     }
                 }
             }
             (Shown::Top, _) => listed = top.unwrap_or(TOP),
-            (Shown::Reached, _) => {
-                let (count, value) = extent(answer, vertices);
-                summary.reached = Some(count);
-                summary.largest = value.map(|value| Extreme { column: answer.name, value, vertices: None });
-            }
+            (Shown::Reached, _) => summary.count_reached(answer),
             (Shown::AboveZero, AnswerValues::Integer(of)) => {
                 let above = |part| of.iter_range(part).flatten().filter(|&value| value > 0).count() as u64;
                 summary.reached = Some(parts(vertices).map(above).sum());
@@ -207,7 +208,15 @@ impl AnswerSummary {
             convergence: self.convergence.clone(),
             remark: self.remark.clone(),
             distribution: self.distribution.clone(),
+            path: self.path.clone(),
         }
+    }
+
+    /// Notes the number of vertices with a value, and the largest value.
+    fn count_reached(&mut self, answer: &Answer<'_>) {
+        let (count, value) = extent(answer, self.vertices);
+        self.reached = Some(count);
+        self.largest = value.map(|value| Extreme { column: answer.name, value, vertices: None });
     }
 
     /// The summary as text.
@@ -228,8 +237,9 @@ impl AnswerSummary {
             let row = |place: usize| [vertices[place].id.to_string(), figure(vertices[place].value)];
             tables::long_table(["vertex", column], vertices.len(), row)
         });
+        let path = self.path.iter().map(ShownPath::text);
         let groups = self.groups.iter().flat_map(Groups::pieces);
-        counts.chain(top).chain(groups).chain(std::iter::once_with(|| self.closing()))
+        counts.chain(top).chain(path).chain(groups).chain(std::iter::once_with(|| self.closing()))
     }
 
     /// The lines below the tables.

@@ -5,14 +5,65 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// `sssp --source V`: distances, over `f32` weights in double precision; with `--single` rounded to single precision
-/// after each addition.
+/// after each addition. With `--cutoff X` none beyond it, with `--parents` the tree too.
 pub fn answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
     let source = arguments.vertices("source", graph)[0];
-    let distances = match graph.weights {
-        Some(Weights::F32) => distances(graph, source, arguments.has("single")),
+    let single = arguments.has("single");
+    let mut distances = match graph.weights {
+        Some(Weights::F32) => distances(graph, source, single),
         _ => shortest(&graph.out_lists, source),
     };
-    Answer::of("distance", distances, Compare::Exact)
+    if let Some(cutoff) = arguments.number("cutoff") {
+        distances.iter_mut().filter(|distance| **distance > cutoff).for_each(|distance| *distance = f64::INFINITY);
+    }
+    let parents = arguments.has("parents").then(|| parents(graph, source, single, &distances));
+    let mut answer = Answer::of("distance", distances, Compare::Exact);
+    let number = |parent: Option<u32>| parent.map_or(f64::INFINITY, f64::from);
+    answer.columns.extend(parents.map(|parents| ("parent", parents.into_iter().map(number).collect())));
+    answer
+}
+
+/// The tree of shortest paths by its definition. An edge whose weight, added to the distance of its source, gives that
+/// of its dest is tight. The parent of a vertex is the smallest that is nearer and has a tight edge to it; of a vertex
+/// that has none, the smallest with a tight edge on a way of the fewest edges from a vertex of the same distance that
+/// has one, or from the source, which is its own parent.
+pub fn parents(graph: &Graph, source: u32, single: bool, distances: &[f64]) -> Vec<Option<u32>> {
+    let float = graph.weights == Some(Weights::F32);
+    let sum = |distance: f64, weight: u32| match (float, single) {
+        (false, _) => distance + f64::from(weight),
+        (true, false) => distance + f64::from(f32::from_bits(weight)),
+        (true, true) => f64::from(distance as f32 + f32::from_bits(weight)),
+    };
+    // Tight edges: source, dest, and whether the source is nearer.
+    let mut tight = Vec::new();
+    for vertex in 0..distances.len() {
+        let from = distances[vertex];
+        let edges = graph.out_lists.weighted(vertex).filter(|_| from.is_finite());
+        let edges = edges.filter(|&(dest, weight)| sum(from, weight) == distances[dest as usize]);
+        tight.extend(edges.map(|(dest, _)| (vertex as u32, dest, from < distances[dest as usize])));
+    }
+    let mut steps = vec![usize::MAX; distances.len()];
+    steps[source as usize] = 0;
+    tight.iter().filter(|edge| edge.2).for_each(|edge| steps[edge.1 as usize] = 0);
+    loop {
+        let before = steps.clone();
+        for &(from, to, _) in tight.iter().filter(|edge| !edge.2) {
+            steps[to as usize] = steps[to as usize].min(steps[from as usize].saturating_add(1));
+        }
+        if before == steps {
+            break;
+        }
+    }
+    let mut parents: Vec<Option<u32>> = vec![None; distances.len()];
+    for (from, to, is_nearer) in tight {
+        let is_closer = steps[from as usize].checked_add(1) == Some(steps[to as usize]);
+        let parent = &mut parents[to as usize];
+        if (is_nearer || is_closer) && parent.is_none_or(|parent| from < parent) {
+            *parent = Some(from);
+        }
+    }
+    parents[source as usize] = Some(source);
+    parents
 }
 
 /// Distances over whole weights: infinity where there is no path.
@@ -59,6 +110,28 @@ mod tests {
     use super::*;
     use crate::graph::tests::lists;
     use crate::{EdgeList, Weighted};
+
+    /// 4 and 5 are in a circle of length 0 beside 3, which has a nearer parent; 6 hangs on both.
+    #[test]
+    fn parents_lead_to_the_source() {
+        let edges = [
+            (0, 3, 2),
+            (3, 5, 0),
+            (5, 4, 0),
+            (4, 5, 0),
+            (4, 3, 0),
+            (5, 6, 1),
+            (4, 6, 1),
+            (0, 6, 3),
+            (7, 7, 0),
+            (0, 0, 0),
+        ];
+        let graph = Graph::new(lists(8, &edges), None, true, Some(Weights::U32));
+        let distances = shortest(&graph.out_lists, 0);
+        assert_eq!(distances[..7], [0.0, f64::INFINITY, f64::INFINITY, 2.0, 2.0, 2.0, 3.0]);
+        let found = parents(&graph, 0, false, &distances);
+        assert_eq!(found, [Some(0), None, None, Some(0), Some(5), Some(3), Some(0), None]);
+    }
 
     #[test]
     fn a_way_round_may_be_shorter() {
