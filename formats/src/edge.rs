@@ -236,6 +236,11 @@ pub trait EdgeSource: Send {
         Rounding::default()
     }
 
+    /// The number of rows so far that were left out, since they do not meet conditions.
+    fn left_out(&self) -> u64 {
+        0
+    }
+
     /// Whether the input is a pipe, so that it cannot be opened again.
     fn is_read_once(&self) -> bool {
         false

@@ -502,3 +502,52 @@ def test_pandas_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(ts.from_edges(pd.DataFrame({"source": ["a"], "target": ["b"]})).ids) == ["a", "b"]
     with pytest.raises(ts.InputError, match="column source: .*datetime64"):
         ts.from_edges(frame.astype({"source": "datetime64[s]"}))
+
+
+def test_some_of_the_rows(tmp_path: Path) -> None:
+    """Conditions on any column, beside pandas' own."""
+    draw = np.random.default_rng(8)
+    frame = pd.DataFrame(
+        {
+            "source": draw.integers(0, 50, 900),
+            "target": draw.integers(0, 50, 900),
+            "year": draw.integers(2000, 2020, 900),
+            "kind": draw.choice(["road", "rail"], 900),
+            "when": pd.Timestamp("2020-01-01") + pd.to_timedelta(draw.integers(0, 2000, 900), "h"),
+        }
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    for where, meets in (
+        ("year >= 2010", frame["year"] >= 2010),
+        (["kind = road", "year < 2005"], (frame["kind"] == "road") & (frame["year"] < 2005)),
+        (["when >= 2020-02-01", "when < 2020-03-01"], frame["when"].between("2020-02-01", "2020-02-29 23:59:59")),
+    ):
+        kept = frame[meets]
+        expected = sorted(zip(kept["source"].tolist(), kept["target"].tolist(), strict=True))
+        assert 0 < len(expected) < len(frame)
+        assert pairs(ts.from_edges(frame, where=where)) == expected
+        for file in ("t.csv", "t.parquet"):
+            assert pairs(ts.format(tmp_path / file, tmp_path / f"{file}{len(expected)}", where=where)) == expected
+    with pytest.raises(ts.InputError, match="`year`") as error:
+        ts.from_edges(frame, where="yeer > 3")
+    assert "--" not in str(error.value)
+
+
+def test_repeated_edges_are_combined() -> None:
+    """As SciPy adds up entries, and as pandas groups rows."""
+    draw = np.random.default_rng(9)
+    source, dest, weight = (draw.integers(0, most, 2000).astype(np.uint32) for most in (30, 30, 100))
+    rows = pd.DataFrame({"source": source, "dest": dest, "weight": weight})
+    for repeated in ("sum", "min", "max", "first"):
+        graph = ts.from_edges((source, dest, weight), repeated=repeated)
+        expected = rows.groupby(["source", "dest"])["weight"].agg(repeated)
+        found = graph.to_arrow().to_pandas().set_index(["source", "dest"])["weight"].sort_index()
+        assert found.index.tolist() == expected.index.tolist() and found.tolist() == expected.tolist()
+    matrix = sp.coo_array((weight.astype(np.int64), (source, dest)), shape=(30, 30)).tocsr()
+    graph = ts.from_edges((source, dest, weight), repeated="sum", ids=30)
+    assert (graph.to_scipy() != matrix).nnz == 0
+    with pytest.raises(ts.InputError, match="u64"):
+        ts.from_edges(([1, 1], [2, 2], np.full(2, 2**31, np.uint32)), repeated="sum")
+    wide = ts.from_edges(([1, 1], [2, 2], np.full(2, 2**31, np.uint32)), repeated="sum", weight_type="u64")
+    assert wide.to_arrow()["weight"].to_pylist() == [2**32]

@@ -16,7 +16,7 @@ use topostream_formats::page::{PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MI
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, VertexOrder};
-use topostream_tools::format::{Balance, FormatOptions, IdPolicy, OrderFrom};
+use topostream_tools::format::{Balance, FormatOptions, IdPolicy, OrderFrom, Repeated};
 
 /// The options whose value is an original id, which may begin with `-`.
 const ID_OPTIONS: [&str; 3] = ["--source", "--ego", "--input"];
@@ -84,6 +84,10 @@ pub struct StoreArgs {
     /// Keep one of several edges with the same ends (the one with the smallest weight)
     #[arg(long)]
     remove_duplicates: bool,
+    /// Make one edge of several with the same ends, and give it this one of their weights, or their sum. With
+    /// `--symmetrize`, of both directions together
+    #[arg(long, value_name = "RULE", conflicts_with = "remove_duplicates")]
+    repeated: Option<RepeatedName>,
     /// Drop edges from a vertex to itself
     #[arg(long)]
     remove_self_loops: bool,
@@ -157,6 +161,19 @@ impl EncodingName {
             }
         }
     }
+}
+
+/// The weight of one edge in the place of several.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RepeatedName {
+    /// The sum of all weights; one that the type of the weights does not hold is an error
+    Sum,
+    /// The smallest
+    Min,
+    /// The largest
+    Max,
+    /// That of the first edge in the input; of weights of 32 bits
+    First,
 }
 
 /// What shards have equal shares of.
@@ -236,6 +253,12 @@ impl StoreArgs {
             keep_weights,
             symmetrize: self.symmetrize,
             remove_duplicates: self.remove_duplicates,
+            repeated: self.repeated.map(|rule| match rule {
+                RepeatedName::Sum => Repeated::Sum,
+                RepeatedName::Min => Repeated::Min,
+                RepeatedName::Max => Repeated::Max,
+                RepeatedName::First => Repeated::First,
+            }),
             remove_self_loops: self.remove_self_loops,
             in_edges: self.in_edges,
             order: match self.order {

@@ -77,6 +77,7 @@ const OF_STORES: [&str; 16] = [
     "in_edges",
     "symmetrize",
     "remove_duplicates",
+    "repeated",
     "remove_self_loops",
     "order",
     "shards",

@@ -74,6 +74,7 @@ graph must list every edge at both ends; in graphalytics, every edge must join v
 Examples:
   topostream format follows.parquet follows --source from_user --dest to_user
   topostream format 'part-*.csv' graph --columns 2,5,7 --no-header
+  topostream format calls.csv calls --where \"year >= 2020\" --repeated sum
   topostream format soc-LiveJournal1.txt.gz livejournal --in-edges --memory 2GiB
   curl -s https://example.org/edges.txt.gz | topostream format - edges --temporary /scratch";
 

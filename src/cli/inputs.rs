@@ -4,7 +4,8 @@ use super::Failure;
 use clap::Args;
 use std::path::PathBuf;
 use topostream_readers::{
-    ColumnChoice, CommentsOption, Kind, Options, QuotesOption, Separator, TableOptions, WeightsOption, input_files,
+    ColumnChoice, CommentsOption, Condition, Kind, Options, QuotesOption, Separator, TableOptions, WeightsOption,
+    input_files,
 };
 
 /// The input of `topostream format`.
@@ -54,6 +55,10 @@ pub struct InputArgs {
     /// then join only these
     #[arg(long, value_name = "FILE")]
     pub vertices: Option<PathBuf>,
+    /// Read only the rows of a table where a column compares so with a value: = != < <= > >=, numbers, times such as
+    /// 2020-01-31T12:00, or 'text'; such as "year >= 2020". May be repeated: rows must meet all conditions
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<Condition>,
     /// Keep the ids of the two columns apart: each gets the name of its column before it, as in `user:7`
     #[arg(long)]
     bipartite: bool,
@@ -93,7 +98,7 @@ impl InputArgs {
 
     /// Options of tables.
     pub fn table(&self) -> TableOptions {
-        let Self { source, dest, weight, columns, .. } = self.clone();
+        let Self { source, dest, weight, columns, conditions, .. } = self.clone();
         TableOptions {
             columns: ColumnChoice { source, dest, weight, numbers: columns, ..ColumnChoice::default() },
             header: (self.header || self.no_header).then_some(self.header),
@@ -102,6 +107,7 @@ impl InputArgs {
             comments: self.comment,
             names: self.names,
             bipartite: self.bipartite,
+            conditions,
         }
     }
 }

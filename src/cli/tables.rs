@@ -218,6 +218,9 @@ pub fn format_report(store: &Path, report: &FormatReport, taken: Option<&str>, t
         let loops = counted(report.self_loops_removed, "self-loop");
         writeln!(text, "removed {loops} and {}", counted(report.duplicates_removed, "duplicate")).ok();
     }
+    if report.combined > 0 {
+        writeln!(text, "{} edges combined with others of the same ends", count(report.combined)).ok();
+    }
     text += &taken.map_or_else(String::new, |taken| what_was_taken(report, taken));
     text + &what_was_rounded(report)
 }
@@ -243,6 +246,10 @@ fn what_was_rounded(report: &FormatReport) -> String {
 fn what_was_taken(report: &FormatReport, taken: &str) -> String {
     let FormatReport { manifest, seen, repeated, .. } = report;
     let mut text = format!("{taken}\n");
+    if seen.left_out > 0 {
+        let (kept, left_out) = (count(manifest.input_edges), count(seen.left_out));
+        writeln!(text, "{left_out} rows left out by --where, {kept} kept").ok();
+    }
     let directed = if manifest.directed { "directed" } else { "undirected" };
     let weights = manifest.weights.map_or("no weights".into(), |of| format!("weights {of:?}").to_lowercase());
     let (loops, repeated) = (counted(seen.self_loops, "self-loop"), counted(*repeated, "repeated edge"));

@@ -56,8 +56,8 @@ pub use narrow::WithWeightType;
 pub use options::{Options, WeightsOption};
 pub use recognise::recognise;
 pub use table::{
-    ColumnChoice, CommentsOption, Ids, Numbers, Opened, QuotesOption, RowBatch, Separator, Table, TableOptions, Taken,
-    WithVertices, input_files, open_inputs,
+    ColumnChoice, CommentsOption, Condition, Ids, Kept, Numbers, Opened, QuotesOption, RowBatch, Separator, Table,
+    TableOptions, Taken, WithVertices, input_files, open_inputs,
 };
 #[cfg(feature = "parquet")]
 pub use table::{MemoryTable, Spool};

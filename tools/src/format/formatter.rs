@@ -3,11 +3,11 @@
 use super::ingest::{Ingested, ingest};
 use super::memory::{Budget, Known};
 use super::naming::Naming;
-use super::record::{Record, unsortable};
+use super::record::{Record, Wide, unsortable};
 use super::reorder::Order;
 use super::seeded::Seeded;
 use super::sorter::{Collected, Sorter};
-use super::{FormatOptions, FormatReport, NamesFrom, OpenSource, Seen, batches, order, part};
+use super::{FormatOptions, FormatReport, NamesFrom, OpenSource, Repeated, Seen, batches, order, part};
 use crate::names::{Spool, copy_names, note_numbers};
 use crate::progress::{Cancel, Progress, Unit};
 use std::ops::Range;
@@ -53,6 +53,8 @@ pub(super) struct Formatter<'a, R> {
     /// The number of each vertex among them, if the order is another one.
     pub(super) order_of_names: Option<Spool>,
     pub(super) duplicates_removed: u64,
+    /// Edges that were combined with others of the same ends, before any were removed.
+    pub(super) combined: u64,
     /// Edges with the same ends as the one before them, if all were passed in order.
     pub(super) repeated: u64,
     /// Whether every edge is there in both directions.
@@ -92,6 +94,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             names,
             order_of_names: None,
             duplicates_removed,
+            combined: 0,
             repeated,
             mirrored,
             edges_max,
@@ -106,8 +109,8 @@ impl<'a, R: Record> Formatter<'a, R> {
             None => formatter.make_sorted(source, open)?,
         };
         let made = formatter.with_names(made)?;
-        let duplicates_removed = formatter.duplicates_removed;
-        let repeated = formatter.repeated.max(duplicates_removed);
+        let (duplicates_removed, combined) = (formatter.duplicates_removed, formatter.combined);
+        let repeated = formatter.repeated.max(duplicates_removed + combined);
         let manifest = Manifest {
             tag,
             created_by: concat!("topostream ", env!("CARGO_PKG_VERSION")).into(),
@@ -129,7 +132,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         cancel.check()?;
         formatter.writer.finish(&manifest)?;
         let Made { self_loops_removed, seen, rounding, .. } = made;
-        Ok(FormatReport { manifest, self_loops_removed, duplicates_removed, repeated, seen, rounding })
+        Ok(FormatReport { manifest, self_loops_removed, duplicates_removed, combined, repeated, seen, rounding })
     }
 
     /// Writes the names of the vertices, if they have names: at last, when no edges are in memory.
@@ -151,10 +154,19 @@ impl<'a, R: Record> Formatter<'a, R> {
 
     /// Collects all edges, sorts them, and writes their lists.
     fn make_sorted(&mut self, source: Box<dyn EdgeSource>, open: &mut OpenSource<'_>) -> Result<Made> {
-        let sorter = Sorter::new(&self.folder, self.budget.sort_bytes(), self.cancel.clone());
-        let sorter = if order::is_before_sorting(self.options) { sorter.unsorted() } else { sorter };
-        let Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding } =
-            ingest::<R>(source, open, self.options, sorter, self.progress, self.cancel)?;
+        let place = source.place();
+        let ingested = match self.options.repeated {
+            Some(Repeated::First) => {
+                let ingested = self.ingest::<Wide>(source, open)?;
+                self.keep_first(ingested, &place)?
+            }
+            Some(Repeated::Sum | Repeated::Max) => {
+                let ingested = self.ingest::<R>(source, open)?;
+                self.combine(ingested, &place)?
+            }
+            Some(Repeated::Min) | None => self.ingest::<R>(source, open)?,
+        };
+        let Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding } = ingested;
         let vertices = naming.vertices();
         (self.edges, self.naming) = (edges, naming);
         self.budget.check(&self.known())?;
@@ -172,6 +184,13 @@ impl<'a, R: Record> Formatter<'a, R> {
         let own = self.destinations(part.as_ref());
         let in_lists = if self.options.in_edges { Some(self.write_in_lists(edges, &own)?) } else { None };
         Ok(Made { order, ids, out, in_lists, part, vertices, edges, input_edges, self_loops_removed, seen, rounding })
+    }
+
+    /// Reads the source into a sorter.
+    fn ingest<K: Record>(&self, source: Box<dyn EdgeSource>, open: &mut OpenSource<'_>) -> Result<Ingested<K>> {
+        let sorter = Sorter::new(&self.folder, self.budget.sort_bytes(), self.cancel.clone());
+        let sorter = if order::is_before_sorting(self.options) { sorter.unsorted() } else { sorter };
+        ingest::<K>(source, open, self.options, sorter, self.progress, self.cancel)
     }
 
     /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed.

@@ -16,7 +16,7 @@ use super::reverses::{self, Balance};
 use super::sorter::{Collected, Sorter};
 use super::spool::Spool;
 use super::survey::{Seen, Survey};
-use super::{FormatOptions, IdPolicy, OpenSource};
+use super::{FormatOptions, IdPolicy, OpenSource, Repeated, combine};
 use crate::progress::{Cancel, Progress, Unit};
 use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::text::plural;
@@ -64,17 +64,20 @@ pub fn ingest<R: Record>(
 ) -> Result<Ingested<R>> {
     let info = source.info().clone();
     let space = id_space(&info, options);
+    let has_order = options.repeated == Some(Repeated::First);
     let mut ingest = Ingest {
         space,
         keep_loops: !options.remove_self_loops,
         weights: info.weights.filter(|_| options.keep_weights),
         // An input that is declared undirected and is not mirrored must list each edge at both ends.
         balance: (!info.directed && !info.mirror && !options.symmetrize).then(Balance::default),
-        // Edges that a seed generates are mirrored one by one, wherever they are generated.
-        intake: match options.symmetrize && source.parts().is_none() {
+        // Edges that a seed generates are mirrored one by one, wherever they are generated, and so are edges that are
+        // combined with their reverses. Of an edge that is listed at both ends either may come first.
+        intake: match options.symmetrize && source.parts().is_none() && !combine::is_needed(options) {
             true => Intake::union(sorter),
-            false => Intake::plain(sorter, info.mirror || options.symmetrize),
+            false => Intake::plain(sorter, info.mirror || options.symmetrize || has_order && !info.directed),
         },
+        has_order,
         collector: IdCollector::new(sort_share(options)),
         survey: Survey::default(),
         largest: None,
@@ -82,6 +85,7 @@ pub fn ingest<R: Record>(
         input_edges: 0,
         self_loops_removed: 0,
         rounding: Rounding::default(),
+        left_out: 0,
         chunk: Vec::new(),
         at: 0,
         progress,
@@ -191,6 +195,8 @@ struct Ingest<'a, R> {
     weights: Option<WeightType>,
     balance: Option<Balance>,
     intake: Intake<R>,
+    /// Whether weights have the place of their edge in the input above them.
+    has_order: bool,
     collector: IdCollector,
     survey: Survey,
     largest: Option<u64>,
@@ -199,6 +205,8 @@ struct Ingest<'a, R> {
     input_edges: u64,
     self_loops_removed: u64,
     rounding: Rounding,
+    /// Rows that do not meet conditions.
+    left_out: u64,
     /// The edges that were read last, and how many of them are done.
     chunk: Vec<Edge>,
     at: usize,
@@ -268,7 +276,7 @@ impl<R: Record> Ingest<'_, R> {
             self.progress.position(if bytes.is_some() { source.bytes_read() } else { passed });
         }
         source.extra_vertices(&mut extra)?;
-        self.rounding = source.rounding();
+        (self.rounding, self.left_out) = (source.rounding(), source.left_out());
         self.progress.end();
         Ok(extra)
     }
@@ -281,6 +289,7 @@ impl<R: Record> Ingest<'_, R> {
         if let Some(balance) = &mut self.balance {
             balance.add(source, dest, weight);
         }
+        let weight = if self.has_order { combine::in_order(self.input_edges, weight)? } else { weight };
         if source == dest && !self.keep_loops {
             self.self_loops_removed += 1;
             return Ok(());
@@ -356,7 +365,7 @@ impl<R: Record> Ingest<'_, R> {
             self.progress.position(passed);
         }
         self.progress.end();
-        self.rounding = source.rounding();
+        (self.rounding, self.left_out) = (source.rounding(), source.left_out());
         let mut extra = Vec::new();
         source.extra_vertices(&mut extra)?;
         extra.iter().for_each(|&id| collector.insert(id));
@@ -376,7 +385,8 @@ impl<R: Record> Ingest<'_, R> {
         numbered.for_each(|edge| {
             let (source, dest) = (edge.source as u32, edge.dest as u32);
             if let Some(balance) = &mut self.balance {
-                balance.add(source, dest, edge.weight);
+                let weight = if self.has_order { combine::without_order(edge.weight) } else { edge.weight };
+                balance.add(source, dest, weight);
             }
             self.intake.push(source, dest, edge.weight)
         })?;
@@ -408,7 +418,7 @@ impl<R: Record> Ingest<'_, R> {
             return Err(reverses::error(&edges, &naming, self.weights, &input.place, open, self.cancel));
         }
         let Self { input_edges, self_loops_removed, rounding, .. } = self;
-        let seen = Seen { both_ways, ..self.survey.seen() };
+        let seen = Seen { both_ways, left_out: self.left_out, ..self.survey.seen() };
         Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding })
     }
 }

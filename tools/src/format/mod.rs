@@ -15,6 +15,7 @@ mod balance;
 mod batches;
 mod blocks;
 mod breadth_first;
+mod combine;
 mod distinct;
 mod distribute;
 mod formatter;
@@ -44,7 +45,7 @@ mod survey;
 mod tally;
 
 pub use balance::Balance;
-pub use options::{FormatOptions, FormatReport, IdPolicy, OrderFrom};
+pub use options::{FormatOptions, FormatReport, IdPolicy, OrderFrom, Repeated};
 pub use survey::{Seen, Undirected};
 
 use crate::mirrors::make_mirrors;
@@ -160,6 +161,7 @@ fn format_with(
     let list = open_list(options)?;
     let source = open()?;
     let options = adapted(options, source.info());
+    combine::check(&options, &source.place())?;
     let reserved_bytes = list.as_ref().map_or(reserved_bytes(&options), VertexList::memory_bytes);
     let budget_bytes = options.memory_bytes;
     let options = FormatOptions { memory_bytes: options.memory_bytes.saturating_sub(reserved_bytes), ..options };
@@ -243,6 +245,8 @@ pub fn needed_bytes(
 fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     let mut options = options.clone();
     options.layout.weights = info.weights.filter(|_| options.keep_weights);
+    // Once they are combined, no edge is repeated.
+    options.remove_duplicates |= options.repeated.is_some();
     // The out-lists of an undirected graph serve as its in-lists, but not those of one of several parts.
     options.in_edges &= info.directed && !options.symmetrize || options.part.is_some() && options.shards > 1;
     if let Encoding::Packed { edges_max, step, .. } = &mut options.layout.encoding {

@@ -32,6 +32,33 @@ pub enum OrderFrom {
     Sample,
 }
 
+/// What becomes of several edges with the same ends: one edge, with a weight of theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeated {
+    /// The sum of all weights. Those of `f32` and `f64` are added in `f64`, from the smallest to the largest; a sum
+    /// that the type of the weights does not hold is an error.
+    Sum,
+    /// The smallest weight.
+    Min,
+    /// The largest weight.
+    Max,
+    /// The weight of the edge that comes first in the input, in either direction if the graph is undirected. For weights
+    /// of 32 bits, and fewer than 2^32 edges.
+    First,
+}
+
+impl Repeated {
+    /// The name, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::First => "first",
+        }
+    }
+}
+
 /// The options of a store to be made.
 #[derive(Clone, Debug)]
 pub struct FormatOptions {
@@ -46,6 +73,9 @@ pub struct FormatOptions {
     pub symmetrize: bool,
     /// Whether to keep only one of several edges with the same ends: the one with the smallest weight.
     pub remove_duplicates: bool,
+    /// Which weight the only one of several edges with the same ends has, if there is to be one only. The reverse of
+    /// every listed edge then counts too if edges are symmetrized, whether or not it is in the list itself.
+    pub repeated: Option<Repeated>,
     /// Whether to drop self-loops.
     pub remove_self_loops: bool,
     /// Whether to store the in-lists of a directed graph too.
@@ -89,6 +119,7 @@ impl FormatOptions {
             keep_weights: true,
             symmetrize: false,
             remove_duplicates: false,
+            repeated: None,
             remove_self_loops: false,
             in_edges: false,
             order: VertexOrder::Natural,
@@ -132,6 +163,8 @@ pub struct FormatReport {
     pub self_loops_removed: u64,
     /// The number of duplicates dropped.
     pub duplicates_removed: u64,
+    /// The number of edges that became part of another one with the same ends.
+    pub combined: u64,
     /// The number of edges that had the same ends as another one, dropped or not; mirrored edges count.
     pub repeated: u64,
     /// What was seen in the input.

@@ -19,7 +19,7 @@ use super::record::{Record, sortable};
 use super::sample::Sample;
 use super::spilt::{self, Spilt};
 use super::tally::{self, Degrees, Rules, Tally};
-use super::{FormatOptions, OrderFrom, listed, open_list};
+use super::{FormatOptions, OrderFrom, combine, listed, open_list};
 use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -67,7 +67,7 @@ impl<'a> Seeded<'a> {
         let must_balance = !info.directed && !is_mirrored;
         let is_traversed = options.order == VertexOrder::Bfs;
         let other = degrees_of_distinct || layout_first || lacks_degrees || must_balance || is_traversed;
-        if other || options.shards > 1 || options.part.is_some() || vertices == 0 {
+        if other || combine::is_needed(options) || options.shards > 1 || options.part.is_some() || vertices == 0 {
             return None;
         }
         let rules = Rules { keep_loops: !options.remove_self_loops, mirror: is_mirrored };

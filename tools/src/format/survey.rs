@@ -22,6 +22,8 @@ pub struct Seen {
     pub bipartite: bool,
     /// Edges whose reverse was in a list that was symmetrized: they are kept as often as in one direction.
     pub both_ways: u64,
+    /// Rows of a table that were left out, since they do not meet conditions.
+    pub left_out: u64,
 }
 
 /// Why a graph looks undirected.
@@ -116,7 +118,7 @@ impl Survey {
             () => None,
         };
         let bipartite = vertices.len() >= MEMBERS_MIN && vertices.values().all(|&flags| flags != 3);
-        Seen { self_loops: self.self_loops, undirected, bipartite, both_ways: 0 }
+        Seen { self_loops: self.self_loops, undirected, bipartite, both_ways: 0, left_out: 0 }
     }
 }
 

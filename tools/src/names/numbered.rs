@@ -91,6 +91,10 @@ impl EdgeSource for NumberedTable {
         self.table.rounding()
     }
 
+    fn left_out(&self) -> u64 {
+        self.table.left_out()
+    }
+
     fn is_read_once(&self) -> bool {
         self.table.is_read_once()
     }

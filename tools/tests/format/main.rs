@@ -15,6 +15,7 @@ mod orders;
 mod partitions;
 mod parts;
 mod properties;
+mod repeated;
 #[path = "../../../tests/sample/mod.rs"]
 mod sample;
 mod seeded;

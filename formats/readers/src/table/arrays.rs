@@ -53,13 +53,9 @@ pub(super) fn weight_type(field: &Field) -> Option<WeightType> {
     }
 }
 
-/// The ends and weights of a batch. Columns are those of the plan, in this batch.
-pub(super) fn rows(batch: &RecordBatch, plan: &Plan, places: [usize; 3]) -> Result<(Ids, Vec<u64>), Fault> {
-    rows_within(batch, plan, places, usize::MAX)
-}
-
-/// As [`rows`], of the first rows whose names have at most `names_bytes` together: at least one.
-pub(super) fn rows_within(
+/// The ends and weights of the first rows of a batch whose names have at most `names_bytes` together: at least one row.
+/// Columns are those of the plan, in this batch.
+pub(super) fn rows(
     batch: &RecordBatch,
     plan: &Plan,
     places: [usize; 3],
@@ -109,7 +105,7 @@ fn values<T: ArrowPrimitiveType>(array: &ArrayRef) -> Option<&[T::Native]> {
 }
 
 /// Passes a column of integers, each as one of 128 bits, or its row if that is not one.
-fn integers_of(array: &ArrayRef) -> Option<Vec<i128>> {
+pub(super) fn integers_of(array: &ArrayRef) -> Option<Vec<i128>> {
     macro_rules! of {
         ($($type:ty),*) => {
             $(if let Some(values) = values::<$type>(array) {
@@ -154,7 +150,7 @@ fn integers(array: &ArrayRef, column: usize) -> Result<Vec<u64>, Fault> {
 }
 
 /// A column of names.
-enum Texts<'a> {
+pub(super) enum Texts<'a> {
     Strings(&'a arrow_array::StringArray),
     LargeStrings(&'a arrow_array::LargeStringArray),
     StringViews(&'a arrow_array::StringViewArray),
@@ -168,7 +164,7 @@ enum Texts<'a> {
 
 impl Texts<'_> {
     #[inline]
-    fn get(&self, row: usize) -> &[u8] {
+    pub(super) fn get(&self, row: usize) -> &[u8] {
         match self {
             Self::Strings(array) => array.value(row).as_bytes(),
             Self::LargeStrings(array) => array.value(row).as_bytes(),
@@ -185,15 +181,7 @@ impl Texts<'_> {
 
 fn texts(array: &ArrayRef, of: IdType, column: usize) -> Result<Texts<'_>, Fault> {
     check_nulls(array, column, "an id")?;
-    let texts = match array.data_type() {
-        DataType::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            // Nulls of values that no row has do not matter.
-            let values = without_null_check(dictionary.values());
-            Texts::Dictionary(dictionary.normalized_keys(), Box::new(values))
-        }
-        _ => without_null_check(array),
-    };
+    let texts = unchecked_texts(array);
     let is_text = |texts: &Texts<'_>| match texts {
         Texts::Binary(_) | Texts::LargeBinary(_) | Texts::BinaryViews(_) | Texts::Fixed(_) => false,
         Texts::Dictionary(_, values) => {
@@ -210,6 +198,19 @@ fn texts(array: &ArrayRef, of: IdType, column: usize) -> Result<Texts<'_>, Fault
         }
     }
     Ok(texts)
+}
+
+/// A column of names, whatever the values of nulls are.
+pub(super) fn unchecked_texts(array: &ArrayRef) -> Texts<'_> {
+    match array.data_type() {
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            // Nulls of values that no row has do not matter.
+            let values = without_null_check(dictionary.values());
+            Texts::Dictionary(dictionary.normalized_keys(), Box::new(values))
+        }
+        _ => without_null_check(array),
+    }
 }
 
 /// The values of a dictionary, or numbers as text.

@@ -10,6 +10,7 @@ use super::arrays;
 use super::guard;
 use super::rows::{Ids, RowBatch, Rows, Start};
 use super::schema;
+use super::selection::{self, Selected};
 use super::source::{Plan, TableHead};
 use crate::WeightsOption;
 use arrow_array::RecordBatch;
@@ -394,6 +395,7 @@ pub(super) struct ArrowRows {
     number: u64,
     passed: u64,
     bytes: u64,
+    left_out: u64,
 }
 
 impl ArrowRows {
@@ -407,19 +409,32 @@ impl ArrowRows {
         let passed_bytes = PASSED_BYTES + longest_bytes.min(memory_bytes / NAMES_SHARE);
         let file = file.clone();
         let (number, passed) = (0, 0);
-        Ok(Self { file, reader, plan, names, memory_bytes, passed_bytes, batch: None, number, passed, bytes })
+        Ok(Self {
+            file,
+            reader,
+            plan,
+            names,
+            memory_bytes,
+            passed_bytes,
+            batch: None,
+            number,
+            passed,
+            bytes,
+            left_out: 0,
+        })
     }
 
-    /// The next rows of a record batch, from `row` on, and how many there are.
+    /// The next rows of a record batch that meet all conditions, from `row` on, and the number of rows they are taken of.
     fn part(&self, batch: &RecordBatch, row: usize) -> Result<(RowBatch, usize)> {
         let (path, columns) = (self.file.path(), self.plan.columns);
         let start = Start { group: Some(self.number - 1), row: row as u64 };
         let places = [columns.source, columns.dest, columns.weight.unwrap_or(0)];
         let part = batch.slice(row, BATCH_ROWS.min(batch.num_rows() - row));
         let what = format!(" (record batch {})", self.number - 1);
-        let found = guarded(path, &what, || Ok(arrays::rows_within(&part, &self.plan, places, BATCH_NAMES_BYTES)))?;
-        let (ids, weights) = found.map_err(|fault| schema::fault(path, &self.names, "record batch", start, fault))?;
-        let rows = ids.rows();
+        let rows = || selection::rows(&part, &self.plan, places, BATCH_NAMES_BYTES, |column| column);
+        let found = guarded(path, &what, || Ok(rows()))?;
+        let found = found.map_err(|fault| schema::fault(path, &self.names, "record batch", start, fault))?;
+        let Selected { ids, weights, kept, passed } = found;
         if let Ids::Names(names) = &ids
             && COPIES * names.text_bytes() as u64 > self.passed_bytes
         {
@@ -427,7 +442,7 @@ impl ArrowRows {
             let needed_bytes = COPIES * NAMES_SHARE * names.text_bytes() as u64;
             return Err(too_large(path, needed_bytes, self.memory_bytes, &parts));
         }
-        Ok((RowBatch { ids, weights, start }, rows))
+        Ok((RowBatch { ids, weights, start, kept }, passed))
     }
 }
 
@@ -438,10 +453,14 @@ impl Rows for ArrowRows {
             if let Some((batch, row)) = self.batch.take()
                 && row < batch.num_rows()
             {
-                let (part, rows) = self.part(&batch, row)?;
-                self.batch = Some((batch, row + rows));
-                batches.push(part);
-                return Ok(());
+                let (part, passed) = self.part(&batch, row)?;
+                self.left_out += (passed - part.ids.rows()) as u64;
+                self.batch = Some((batch, row + passed));
+                if part.ids.rows() > 0 {
+                    batches.push(part);
+                    return Ok(());
+                }
+                continue;
             }
             let Some(batch) = self.reader.next(&self.file, self.number)? else {
                 self.passed = self.bytes;
@@ -455,6 +474,10 @@ impl Rows for ArrowRows {
 
     fn consumed_bytes(&self) -> u64 {
         self.passed
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -12,10 +12,11 @@ use super::super::file::InputFile;
 use super::super::input::{Input, Unpack};
 use super::TableOptions;
 use super::columns::Columns;
+use super::conditions::Condition;
 use super::dialect::{Comments, Dialect, Sample};
 use super::form::{Form, Malformed};
 use super::header::is_number;
-use super::rows::{Ids, RowBatch, Rows, Start, braced_keys, braced_weight};
+use super::rows::{Ids, Kept, RowBatch, Rows, Start, braced_keys, braced_weight};
 use super::source::{Plan, TableHead};
 use crate::WeightsOption;
 use topostream_formats::edge::WeightType;
@@ -72,6 +73,8 @@ pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOpt
     if weights == WeightsOption::Ignore {
         columns.weight = None;
     }
+    let kept = sample_within(path, rows, &names, &options.conditions)?;
+    let rows = kept.as_deref().unwrap_or(rows);
     let mut notes = dialect.notes.clone();
     let id_type = id_type(path, rows, columns, options.names || options.bipartite, &mut notes)?;
     let stated = match (&key, columns.weight) {
@@ -96,6 +99,25 @@ pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOpt
     let Dialect { form: of, comments, begin, .. } = dialect;
     let layout = Layout { form: of, comments, width, begin, key, is_braced, weight_name };
     Ok(TableHead { columns, id_type, weight, notes: form, layout: Some(layout), names })
+}
+
+/// The rows of a sample that meet conditions, which alone decide about types; `None` if there are none.
+fn sample_within(
+    path: &Path,
+    rows: &[NameList],
+    names: &[String],
+    conditions: &[Condition],
+) -> Result<Option<Vec<NameList>>> {
+    if conditions.is_empty() {
+        return Ok(None);
+    }
+    let mut kept = rows.to_vec();
+    for condition in conditions {
+        let place = condition.place(path, names)?;
+        // Cells that cannot be compared are errors when they are read.
+        kept.retain(|row| place < row.len() && condition.of_text(row.get(place)).unwrap_or(true));
+    }
+    Ok(Some(kept).filter(|kept| !kept.is_empty()))
 }
 
 /// The beginning of a file: a header and a row at least, and whether it is all.
@@ -292,13 +314,14 @@ pub(super) struct CsvRows {
     layout: Layout,
     plan: Plan,
     rows: u64,
+    left_out: u64,
 }
 
 impl CsvRows {
     pub(super) fn open(file: &InputFile, layout: Layout, plan: Plan, memory_bytes: u64) -> Result<Self> {
         let input = Input::open(file, memory_bytes, Unpack::ByContent)?;
         let lines = Lines::open(input, layout.begin)?;
-        Ok(Self { lines, cells: NameList::default(), layout, plan, rows: 0 })
+        Ok(Self { lines, cells: NameList::default(), layout, plan, rows: 0, left_out: 0 })
     }
 
     /// Moves to the next row and splits it; returns its length, or `None` at the end of the file.
@@ -339,8 +362,8 @@ impl CsvRows {
         }
     }
 
-    /// Appends the row that was split last.
-    fn push(&self, batch: &mut RowBatch) -> Result<(), Expected> {
+    /// Appends the row that was split last, if it meets the conditions; returns whether it does.
+    fn push(&self, batch: &mut RowBatch) -> Result<bool, Expected> {
         let Layout { width, is_braced, key, .. } = &self.layout;
         let (columns, cells) = (self.plan.columns, &self.cells);
         if !is_row(cells, *width, *is_braced) {
@@ -350,6 +373,14 @@ impl CsvRows {
                 cells.len()
             )
             .into());
+        }
+        for (condition, column) in &self.plan.conditions {
+            if !condition.of_text(cells.get(*column))? {
+                return Ok(false);
+            }
+        }
+        if !self.plan.conditions.is_empty() {
+            batch.kept.push((self.rows - batch.start.row) as u32);
         }
         let (source, dest) = (cells.get(columns.source), cells.get(columns.dest));
         match &mut batch.ids {
@@ -381,7 +412,7 @@ impl CsvRows {
             };
             batch.weights.push(weight(cell, of).map_err(explained)?);
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -406,16 +437,23 @@ fn no_integer(cell: &[u8]) -> Expected {
 impl Rows for CsvRows {
     fn read(&mut self, batches: &mut Vec<RowBatch>) -> Result<()> {
         let start = Start { group: None, row: self.rows };
-        let mut batch = RowBatch { ids: Ids::new(self.plan.id_type != IdType::Integer), weights: Vec::new(), start };
+        let ids = Ids::new(self.plan.id_type != IdType::Integer);
+        let mut batch = RowBatch { ids, weights: Vec::new(), start, kept: Kept::default() };
         batches.clear();
         let mut bytes = 0;
         while batch.ids.rows() < BATCH_ROWS && bytes < BATCH_BYTES {
             let Some(length) = self.next_row()? else { break };
-            bytes += length;
-            self.push(&mut batch).map_err(|expected| self.lines.error(expected, self.lines.rest()))?;
+            let is_kept = self.push(&mut batch).map_err(|expected| self.lines.error(expected, self.lines.rest()))?;
             self.lines.advance(length);
+            self.rows += 1;
+            self.left_out += u64::from(!is_kept);
+            if batch.ids.rows() > 0 {
+                bytes += length;
+            } else {
+                // A batch begins at the first row that is kept.
+                batch.start.row = self.rows;
+            }
         }
-        self.rows += batch.ids.rows() as u64;
         if batch.ids.rows() > 0 {
             batches.push(batch);
         }
@@ -424,6 +462,10 @@ impl Rows for CsvRows {
 
     fn consumed_bytes(&self) -> u64 {
         self.lines.input.consumed_bytes()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -25,7 +25,7 @@ use super::super::file::InputFile;
 use super::super::input::{Input, Unpack};
 use super::TableOptions;
 use super::columns::{ColumnChoice, Columns};
-use super::rows::{Ids, RowBatch, Rows, Start};
+use super::rows::{Ids, Kept, RowBatch, Rows, Start};
 use super::source::{Plan, TableHead};
 use crate::WeightsOption;
 use topostream_formats::edge::WeightType;
@@ -391,7 +391,8 @@ impl GraphMlRows {
 impl Rows for GraphMlRows {
     fn read(&mut self, batches: &mut Vec<RowBatch>) -> Result<()> {
         let start = Start { group: None, row: self.rows };
-        let mut batch = RowBatch { ids: Ids::new(self.plan.id_type != IdType::Integer), weights: Vec::new(), start };
+        let ids = Ids::new(self.plan.id_type != IdType::Integer);
+        let mut batch = RowBatch { ids, weights: Vec::new(), start, kept: Kept::default() };
         batches.clear();
         let mut bytes = 0;
         while batch.ids.rows() < BATCH_ROWS && bytes < BATCH_BYTES {

@@ -12,6 +12,7 @@ mod arrays;
 #[cfg(feature = "parquet")]
 mod arrow;
 mod columns;
+mod conditions;
 mod csv;
 mod dialect;
 mod files;
@@ -31,17 +32,21 @@ mod roles;
 mod rows;
 #[cfg(feature = "parquet")]
 mod schema;
+#[cfg(feature = "parquet")]
+mod selection;
 mod source;
 #[cfg(feature = "parquet")]
 mod spool;
+mod times;
 
 #[cfg(feature = "parquet")]
 pub use arrow::MemoryTable;
 pub use columns::ColumnChoice;
+pub use conditions::Condition;
 pub use files::input_files;
 pub use form::{CommentsOption, QuotesOption, Separator};
 pub use numbers::{Numbers, WithVertices};
-pub use rows::{Ids, RowBatch};
+pub use rows::{Ids, Kept, RowBatch};
 pub use source::{Table, Taken};
 #[cfg(feature = "parquet")]
 pub use spool::Spool;
@@ -58,7 +63,7 @@ use topostream_formats::error::{Error, Result};
 use topostream_formats::names::IdType;
 
 /// What to read of a table, in place of what is recognised.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TableOptions {
     /// The columns.
     pub columns: ColumnChoice,
@@ -74,6 +79,8 @@ pub struct TableOptions {
     pub names: bool,
     /// Whether the ids of the two columns are apart: each gets the name of its column before it.
     pub bipartite: bool,
+    /// Rows that do not meet all of these are left out.
+    pub conditions: Vec<Condition>,
 }
 
 impl TableOptions {
@@ -134,7 +141,7 @@ pub fn open_inputs(files: &[InputFile], options: &Options, table: &TableOptions)
     if table.is_table() {
         return Err(Error::Invalid(format!(
             "{}: a file of kind {kind} has no columns to choose from, and its ids are integers; columns, separators, \
-             names and --bipartite are for csv, parquet and arrow",
+             names, --bipartite and --where are for csv, parquet and arrow",
             first.path().display()
         )));
     }

@@ -62,6 +62,10 @@ impl EdgeSource for Numbers {
         self.table.rounding()
     }
 
+    fn left_out(&self) -> u64 {
+        self.table.left_out()
+    }
+
     fn is_read_once(&self) -> bool {
         self.table.is_read_once()
     }
@@ -135,6 +139,10 @@ impl EdgeSource for WithVertices {
 
     fn rounding(&self) -> Rounding {
         self.edges.rounding()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.edges.left_out()
     }
 
     fn is_read_once(&self) -> bool {

@@ -17,6 +17,7 @@ use super::lengths::Lengths;
 use super::pages::{ChunkSizes, chunk_sizes};
 use super::rows::{RowBatch, Rows, Start};
 use super::schema;
+use super::selection::{self, Selected};
 use super::source::{Plan, TableHead};
 use crate::WeightsOption;
 use arrow_array::RecordBatch;
@@ -144,6 +145,8 @@ struct Lane {
     group: usize,
     reader: Option<ParquetRecordBatchReader>,
     row: u64,
+    /// Rows that do not meet the conditions.
+    left_out: u64,
 }
 
 /// The row groups of a file, and what is read of them.
@@ -177,6 +180,7 @@ impl ParquetRows {
         let chosen = plan.columns;
         let mut roots = vec![chosen.source, chosen.dest];
         roots.extend(chosen.weight);
+        roots.extend(plan.conditions.iter().map(|(_, column)| *column));
         roots.sort_unstable();
         roots.dedup();
         let place = |column: usize| roots.iter().position(|&root| root == column).unwrap_or(0);
@@ -194,7 +198,7 @@ impl ParquetRows {
         let left = (memory_bytes / lanes).saturating_sub(pages_bytes);
         groups.batch_bytes = left.min(BATCH_ROWS_MAX * ROW_BYTES).max(least);
         let memory_bytes = lanes * (pages_bytes + groups.batch_bytes);
-        let lanes = (0..lanes as usize).map(|group| Lane { group, reader: None, row: 0 }).collect();
+        let lanes = (0..lanes as usize).map(|group| Lane { group, reader: None, row: 0, left_out: 0 }).collect();
         Ok(Self { groups, lanes, memory_bytes, consumed_bytes: 0 })
     }
 }
@@ -305,16 +309,22 @@ impl Groups {
             }
             let rows = self.rows(&batch, lane)?;
             lane.row += batch.num_rows() as u64;
+            lane.left_out += (batch.num_rows() - rows.ids.rows()) as u64;
+            if rows.ids.rows() == 0 {
+                continue;
+            }
             return Ok(Some((rows, bytes)));
         }
     }
 
     fn rows(&self, batch: &RecordBatch, lane: &Lane) -> Result<RowBatch> {
         let start = Start { group: Some(lane.group as u64), row: lane.row };
-        let rows = guarded(|| Ok(arrays::rows(batch, &self.plan, self.places)));
+        let place = |column: usize| self.roots.iter().position(|&root| root == column).unwrap_or(0);
+        let rows = guarded(|| Ok(selection::rows(batch, &self.plan, self.places, usize::MAX, place)));
         let rows = rows.map_err(|error| self.damaged(lane.group, &error))?;
-        let (ids, weights) = rows.map_err(|fault| schema::fault(&self.path, &self.names, "row group", start, fault))?;
-        Ok(RowBatch { ids, weights, start })
+        let selected = rows.map_err(|fault| schema::fault(&self.path, &self.names, "row group", start, fault))?;
+        let Selected { ids, weights, kept, .. } = selected;
+        Ok(RowBatch { ids, weights, start, kept })
     }
 
     /// The error of a row group that cannot be decoded, with the column that cannot.
@@ -369,6 +379,10 @@ impl Rows for ParquetRows {
 
     fn consumed_bytes(&self) -> u64 {
         self.consumed_bytes.min(self.groups.source.bytes)
+    }
+
+    fn left_out(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.left_out).sum()
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -36,6 +36,31 @@ pub struct RowBatch {
     pub weights: Vec<u64>,
     /// The position of the first row; error messages name it.
     pub start: Start,
+    /// Which rows from there on these are.
+    pub kept: Kept,
+}
+
+/// The rows of a batch that meet the conditions of the options, by their distances from its start. All, if there are
+/// none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept(Option<Vec<u32>>);
+
+impl Kept {
+    /// Some rows of this many.
+    #[cfg(feature = "parquet")]
+    pub(super) fn rows(kept: Vec<u32>, all: usize) -> Self {
+        Self((kept.len() < all).then_some(kept))
+    }
+
+    /// Adds a row at a distance from the start, if rows may be left out.
+    pub(super) fn push(&mut self, row: u32) {
+        self.0.get_or_insert_default().push(row);
+    }
+
+    /// The distance of a row from the start.
+    pub(super) fn row(&self, row: usize) -> usize {
+        self.0.as_ref().map_or(row, |kept| kept.get(row).map_or(row, |&kept| kept as usize))
+    }
 }
 
 /// The position of a batch's first row.
@@ -53,6 +78,10 @@ pub(super) trait Rows: Send {
     fn read(&mut self, batches: &mut Vec<RowBatch>) -> Result<()>;
     /// The number of bytes of the file read so far.
     fn consumed_bytes(&self) -> u64;
+    /// The number of rows so far that do not meet the conditions.
+    fn left_out(&self) -> u64 {
+        0
+    }
     /// Maximum memory, in bytes.
     fn memory_bytes(&self) -> u64;
 }

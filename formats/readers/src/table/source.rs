@@ -9,7 +9,7 @@ use super::columns::{ColumnChoice, Columns, listed};
 use super::csv::{self, CsvRows, Layout};
 use super::graphml::{self, GraphMlRows};
 use super::rows::{RowBatch, Rows};
-use super::{InputFile, Kind, Options, TableOptions};
+use super::{Condition, InputFile, Kind, Options, TableOptions};
 use topostream_formats::edge::{IdSpace, Rounding, SourceInfo, WeightType};
 use topostream_formats::error::{Error, Result};
 use topostream_formats::names::IdType;
@@ -35,6 +35,8 @@ pub(super) struct Plan {
     pub weight: Option<WeightType>,
     /// What stands before the names of both columns: empty, unless their ids are apart.
     pub prefixes: [Vec<u8>; 2],
+    /// Conditions, and the columns that they are on.
+    pub conditions: Vec<(Condition, usize)>,
 }
 
 /// What was taken of a table, for people.
@@ -57,14 +59,16 @@ pub struct Table {
     kind: Kind,
     id_type: IdType,
     prefixes: [Vec<u8>; 2],
+    conditions: Vec<Condition>,
     memory_bytes: u64,
     /// Main memory for the file that needs most of it.
     reading_bytes: u64,
     /// The file that is being read, and the next one.
     current: Option<Box<dyn Rows>>,
     next: usize,
-    /// The bytes of the files before it.
+    /// The bytes of the files before it, and their rows that do not meet the conditions.
     done_bytes: u64,
+    done_left_out: u64,
     info: SourceInfo,
     taken: Taken,
     rounding: Rounding,
@@ -86,25 +90,9 @@ impl Table {
             _ => Err(Error::Invalid(format!("{}: {kind} is no kind of table", file.path().display()))),
         };
         let heads = files.iter().map(head).collect::<Result<Vec<_>>>()?;
+        check_conditions(kind, files, &heads, &table.conditions)?;
+        let id_type = common_ids(kind, files, &heads, table)?;
         let first = &heads[0];
-        let mut id_type = first.id_type;
-        for (file, head) in files.iter().zip(&heads) {
-            if kind == Kind::Csv {
-                id_type = if head.id_type == IdType::Integer { id_type } else { head.id_type };
-            } else if head.id_type != first.id_type && !table.names {
-                let expected = format!("ids that are {}, as in {}", first.id_type.plural(), files[0].path().display());
-                return Err(Error::file(file.path(), expected, head.id_type.plural()));
-            }
-        }
-        if id_type == IdType::Integer && (table.names || table.bipartite)
-            || heads.iter().any(|head| head.id_type != id_type)
-        {
-            id_type = if id_type == IdType::Integer || table.names { IdType::String } else { id_type };
-        }
-        if table.bipartite && id_type != IdType::String {
-            let found = format!("ids that are {}", id_type.plural());
-            return Err(Error::file(files[0].path(), "ids that are strings or integers for --bipartite", found));
-        }
         let weights = common_weights(files, &heads)?;
         let prefixes = if table.bipartite { sides(first) } else { Default::default() };
         let bytes = files.iter().map(InputFile::bytes).sum::<Result<Option<u64>>>()?;
@@ -119,18 +107,22 @@ impl Table {
             edges: None,
             bytes,
         };
-        let taken = taken(kind, files.len(), first, id_type, weights, table.bipartite.then_some(&prefixes));
+        let conditions = placed(&table.conditions, &files[0], first)?;
+        let sides = table.bipartite.then_some(&prefixes);
+        let taken = taken(kind, files.len(), first, (id_type, weights), sides, &conditions);
         let mut table = Self {
             files: files.to_vec(),
             heads,
             kind,
             id_type,
             prefixes,
+            conditions: table.conditions.clone(),
             memory_bytes: options.memory_bytes,
             reading_bytes: 0,
             current: None,
             next: 0,
             done_bytes: 0,
+            done_left_out: 0,
             info,
             rounding: Rounding::default(),
             taken,
@@ -162,7 +154,8 @@ impl Table {
             Ok(kind) => return Err(Error::file(file.path(), "a table of vertices", format!("the kind {kind}"))),
             Err(error) => return Err(error),
         };
-        let table = TableOptions { columns: ColumnChoice::of_vertices(), bipartite: false, ..table.clone() };
+        let (columns, conditions) = (ColumnChoice::of_vertices(), Vec::new());
+        let table = TableOptions { columns, bipartite: false, conditions, ..table.clone() };
         Self::open(std::slice::from_ref(file), kind, options, &table)
     }
 
@@ -180,6 +173,7 @@ impl Table {
             id_type: self.id_type,
             weight: self.info.weights,
             prefixes: self.prefixes.clone(),
+            conditions: placed(&self.conditions, file, head)?,
         };
         Ok(match head.layout.clone() {
             Some(layout) => Box::new(CsvRows::open(file, layout, plan, self.memory_bytes)?),
@@ -215,6 +209,7 @@ impl Table {
                 return Ok(());
             }
             self.done_bytes += rows.consumed_bytes();
+            self.done_left_out += rows.left_out();
             self.current = None;
             if self.next < self.files.len() {
                 self.current = Some(self.open_next()?);
@@ -252,6 +247,11 @@ impl Table {
         self.rounding
     }
 
+    /// The number of rows so far that do not meet the conditions.
+    pub fn left_out(&self) -> u64 {
+        self.done_left_out + self.current.as_ref().map_or(0, |rows| rows.left_out())
+    }
+
     /// What is known about the graph.
     pub fn info(&self) -> &SourceInfo {
         &self.info
@@ -285,13 +285,46 @@ impl Table {
     /// The location of a row of a batch that was read last.
     pub fn place_of(&self, batch: &RowBatch, row: usize) -> String {
         let group = batch.start.group.map_or(String::new(), |group| format!("row group {group}, "));
-        format!("{}: {group}row {}", self.place(), batch.start.row + row as u64 + 1)
+        format!("{}: {group}row {}", self.place(), batch.start.row + batch.kept.row(row) as u64 + 1)
     }
 
     /// Whether a file is a pipe.
     pub fn is_read_once(&self) -> bool {
         self.files.iter().any(|file| file.is_pipe().unwrap_or(false))
     }
+}
+
+/// Checks that every file has the columns that conditions are on.
+fn check_conditions(kind: Kind, files: &[InputFile], heads: &[TableHead], conditions: &[Condition]) -> Result<()> {
+    if let (Kind::GraphMl, Some(condition)) = (kind, conditions.first()) {
+        let expected = format!("a table of csv, parquet or arrow for --where '{condition}'");
+        return Err(Error::file(files[0].path(), expected, "GraphML"));
+    }
+    files.iter().zip(heads).try_for_each(|(file, head)| placed(conditions, file, head).map(drop))
+}
+
+/// The type of the ids of all files.
+fn common_ids(kind: Kind, files: &[InputFile], heads: &[TableHead], table: &TableOptions) -> Result<IdType> {
+    let first = &heads[0];
+    let mut id_type = first.id_type;
+    for (file, head) in files.iter().zip(heads) {
+        if kind == Kind::Csv {
+            id_type = if head.id_type == IdType::Integer { id_type } else { head.id_type };
+        } else if head.id_type != first.id_type && !table.names {
+            let expected = format!("ids that are {}, as in {}", first.id_type.plural(), files[0].path().display());
+            return Err(Error::file(file.path(), expected, head.id_type.plural()));
+        }
+    }
+    if id_type == IdType::Integer && (table.names || table.bipartite)
+        || heads.iter().any(|head| head.id_type != id_type)
+    {
+        id_type = if id_type == IdType::Integer || table.names { IdType::String } else { id_type };
+    }
+    if table.bipartite && id_type != IdType::String {
+        let found = format!("ids that are {}", id_type.plural());
+        return Err(Error::file(files[0].path(), "ids that are strings or integers for --bipartite", found));
+    }
+    Ok(id_type)
 }
 
 /// The type of the weights of all files: they all have some, or none has.
@@ -315,13 +348,19 @@ fn sides(head: &TableHead) -> [Vec<u8>; 2] {
     [name(head.columns.source, "source").into_bytes(), name(head.columns.dest, "dest").into_bytes()]
 }
 
+/// The conditions with the places of their columns in a file.
+fn placed(conditions: &[Condition], file: &InputFile, head: &TableHead) -> Result<Vec<(Condition, usize)>> {
+    let place = |condition: &Condition| Ok((condition.clone(), condition.place(file.path(), &head.names)?));
+    conditions.iter().map(place).collect()
+}
+
 fn taken(
     kind: Kind,
     files: usize,
     head: &TableHead,
-    id_type: IdType,
-    weights: Option<WeightType>,
+    (id_type, weights): (IdType, Option<WeightType>),
     sides: Option<&[Vec<u8>; 2]>,
+    conditions: &[(Condition, usize)],
 ) -> Taken {
     let column = |place: usize| match &head.names[place] {
         name if name.is_empty() => format!("column {}", place + 1),
@@ -339,7 +378,8 @@ fn taken(
         _ => write!(text, ", no weights"),
     }
     .ok();
-    let unused = |&place: &usize| ![Some(source), Some(dest), weight].contains(&Some(place));
+    let is_tested = |place: usize| conditions.iter().any(|(_, column)| *column == place);
+    let unused = |&place: &usize| ![Some(source), Some(dest), weight].contains(&Some(place)) && !is_tested(place);
     let unused: Vec<usize> = (0..head.names.len()).filter(unused).collect();
     let names: Vec<String> = unused.iter().map(|&place| head.names[place].clone()).collect();
     match names.iter().any(|name| !name.is_empty()) {
@@ -353,6 +393,10 @@ fn taken(
     if let Some([source, dest]) = sides {
         let text_of = |side: &Vec<u8>| String::from_utf8_lossy(side).into_owned();
         write!(text, ", apart: `{}…` and `{}…`", text_of(source), text_of(dest)).ok();
+    }
+    let shown: Vec<String> = conditions.iter().map(|(condition, _)| condition.to_string()).collect();
+    if !shown.is_empty() {
+        write!(text, "; rows where {}", shown.join(" and ")).ok();
     }
     let notes = if head.notes.is_empty() { String::new() } else { format!("{}; ", head.notes) };
     Taken { kind, files, text: notes + &text, claimed: None }
