@@ -70,7 +70,7 @@ pub struct Extract {
 }
 
 /// The options of a store's layout: all except the memory.
-const OF_STORES: [&str; 16] = [
+const OF_STORES: [&str; 17] = [
     "page_size",
     "encoding",
     "id_widths",

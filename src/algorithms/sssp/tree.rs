@@ -84,6 +84,15 @@ impl<A: ShortestPaths> ShortestPathTree<A> {
             let message = format!("{} with --parents runs on whole graphs only", algorithm.name());
             return Err(Error::Parameter(message));
         }
+        let weights = algorithm.paths().weights;
+        if weights.is_wide() {
+            return Err(Error::Parameter(format!(
+                "{} with --parents reads weights of 32 bits, those of the store are {}: make a store of these with \
+                 `topostream reformat --weight-type`",
+                algorithm.name(),
+                weights.name()
+            )));
+        }
         let (store, budget_bytes) = (engine.store(), engine.usable_bytes());
         // The distances and the degrees stay.
         let kept_bytes = answer_bytes(algorithm, store) + 4 * store.vertices();
@@ -156,7 +165,8 @@ impl<'a> Search<'a> {
                     |vertex| Some(dist.get(vertex)).filter(|&dist| dist != INFINITY).map_or(UNREACHED, u64::from);
                 self.among(value, |dist, weight| float_sum(dist as u32, weight).map_or(UNREACHED, u64::from))
             }
-            Numbers::Double => {
+            // Not of integers of 64 bits: checked before the run.
+            Numbers::Long | Numbers::Double => {
                 let dist = attributes.u64(VALUE);
                 let sum = |dist, weight| double_sum(dist, f64::from(f32::from_bits(weight)));
                 self.among(|vertex| dist.get(vertex), |dist, weight| sum(dist, weight).unwrap_or(UNREACHED))

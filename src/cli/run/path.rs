@@ -14,7 +14,7 @@ const LISTED_MAX: u64 = 100_000;
 const LISTED_BYTES_MAX: usize = 8 << 20;
 
 /// A path from the source of a search to a vertex.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub struct ShownPath {
     /// The name of a vertex's value.
     #[serde(skip)]
@@ -34,7 +34,7 @@ pub struct ShownPath {
     left_out: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct PathVertex {
     #[serde(serialize_with = "as_id")]
     id: OriginalId,
