@@ -5,6 +5,7 @@ use crate::answers::hash;
 use std::path::{Path, PathBuf};
 use topostream_formats::write::Layout;
 use topostream_formats::{Direction, Edge, EdgeSource, Encoding, SourceInfo, Store, VertexId, VertexOrder, WeightType};
+use topostream_readers as readers;
 use topostream_tools::format::{FormatOptions, OpenSource, OrderFrom, format};
 use topostream_tools::generate::{Grid, RandomWeights, Rmat, Uniform};
 use topostream_tools::progress::{Cancel, Quiet};

@@ -1,7 +1,7 @@
 //! PageRank by residuals.
 
-use crate::common::{FETCHERS, PAGE, TestStore, engine_options, small_pages};
-use crate::everywhere::{everywhere, run, ways};
+use crate::common::{FETCHERS, TestStore, engine_options, small_pages};
+use crate::everywhere::{everywhere, run};
 use crate::reference::{Dangling, EdgeList, random_edges, rank_limit, relative_error};
 use topostream::algorithms::{DanglingMass, DeltaPageRank};
 use topostream_formats::Encoding;

@@ -107,7 +107,7 @@ fn parents_along_a_chain_without_lengths() {
 }
 
 #[test]
-fn parents_need_memory_and_weights() {
+fn parents_are_part_of_the_memory() {
     let graph = EdgeList::new(3_000_000, vec![(5, 6)]);
     let weighted = Weighted { weights: vec![1], graph, float: false };
     let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));

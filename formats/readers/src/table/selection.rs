@@ -12,6 +12,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use arrow_select::filter::filter_record_batch;
+use topostream_formats::names::IdType;
 
 /// Whether a value meets a condition, or cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,10 @@ pub(super) fn rows(
         test(condition, *column, batch.column(place(*column)), &mut meets)?;
     }
     let kept: Vec<u32> = (0..).zip(&meets).filter(|(_, meets)| **meets).map(|(row, _)| row).collect();
+    if kept.is_empty() {
+        let (ids, passed) = (Ids::new(plan.id_type != IdType::Integer), batch.num_rows());
+        return Ok(Selected { ids, weights: Vec::new(), kept: Kept::default(), passed });
+    }
     let kept = Kept::rows(kept, batch.num_rows());
     let failed = |error: ArrowError| Fault {
         row: 0,
