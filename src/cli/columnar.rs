@@ -37,6 +37,8 @@ const NAMES_BYTES: u64 = 2 << 20;
 pub const PARQUET_BYTES: u64 = 20 << 20;
 /// Main memory for writing Arrow: a batch, and the same as it is written, in bytes.
 pub const ARROW_BYTES: u64 = 10 << 20;
+/// Names are long if so many of them do not fit in a batch.
+const LONG_ROWS: u64 = 1 << 10;
 /// The column of ids.
 const VERTEX: &str = "vertex";
 /// Columns whose values all differ, or nearly.
@@ -46,7 +48,8 @@ impl Columns<'_> {
     /// Writes a Parquet file.
     pub fn write_parquet(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
         let schema = self.schema();
-        let properties = parquet_properties(&schema, self.metadata.to_vec());
+        let rows = rows_at_a_time(self.ids).map_err(io::Error::other)?;
+        let properties = parquet_properties(&schema, rows, self.metadata.to_vec());
         let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties));
         let mut writer = writer.map_err(of_parquet)?;
         self.each_batch(&schema, |batch| {
@@ -124,17 +127,21 @@ pub fn rows_at_a_time(ids: &OriginalIds) -> topostream_formats::Result<u64> {
 }
 
 /// The properties of a Parquet file with these columns, of which those of ids and of fractions have no dictionary:
-/// their values differ, so that one would be built and given up.
-pub fn parquet_properties(schema: &Schema, metadata: Vec<(String, String)>) -> WriterProperties {
+/// their values differ, so that one would be built and given up. `rows` are written at a time.
+pub fn parquet_properties(schema: &Schema, rows: u64, metadata: Vec<(String, String)>) -> WriterProperties {
     let metadata = metadata.into_iter().map(|(name, value)| KeyValue::new(name, value));
     let mut properties = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_compression(Compression::SNAPPY)
         .set_max_row_group_row_count(Some(GROUP_ROWS))
-        .set_max_row_group_bytes(Some(GROUP_BYTES))
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_created_by(format!("topostream {}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(metadata.collect()));
+    if rows < LONG_ROWS {
+        // Pages are ended by their rows: those of an encoding by prefixes have no size before they are complete.
+        properties = properties.set_max_row_group_bytes(Some(GROUP_BYTES));
+        properties = properties.set_data_page_row_count_limit(rows as usize).set_write_batch_size(rows as usize);
+    }
     for field in schema.fields() {
         if UNIQUE.contains(&field.name().as_str()) || field.data_type() == &DataType::Float64 {
             let column = ColumnPath::from(field.name().as_str());

@@ -12,12 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use topostream_formats::write::{StoreWriter, TopologyWriter};
-use topostream_formats::{EdgeSource, Error};
+use topostream_formats::{EdgeSource, Error, IdSpace, SourceInfo};
 use topostream_readers::{
     InputFile, Opened, Options, Spool, Table, TableOptions, Taken, WeightsOption, WithVertices, open_inputs,
 };
-use topostream_tools::format::{FormatOptions, FormatReport, OpenSource, check_memory, format, format_names};
-use topostream_tools::names::{Dictionary, NamingBudget, NumberedTable, OpenTable};
+use topostream_tools::format::{
+    FormatOptions, FormatReport, OpenSource, check_memory, format, format_names, needed_bytes as formatting_bytes,
+};
+use topostream_tools::names::{self, Dictionary, NamingBudget, NumberedTable, OpenTable};
 use topostream_tools::progress::{Cancel, Progress, Unit};
 
 /// Make a store from edge lists.
@@ -240,7 +242,17 @@ impl Format {
         for _ in 0..if seekable { TRIES_MAX } else { 0 } {
             options.memory_bytes = needed_bytes;
             let more = match open_inputs(files, &self.reading(&options), &table) {
-                Ok(Opened::Names(_)) => break,
+                Ok(Opened::Names(table)) => {
+                    // As if it had few names: how many it has is not known before they are read.
+                    let ids = IdSpace::Range { first: 0, count: 1 };
+                    let info = SourceInfo { ids, ..table.info().clone() };
+                    let more = formatting_bytes(&info, table.memory_bytes(), 1, 1, &options);
+                    let more = more.max(names::needed_bytes(table.memory_bytes()));
+                    if more <= needed_bytes {
+                        break;
+                    }
+                    more
+                }
                 Ok(Opened::Numbers(mut source, _)) => match check_memory(&mut *source, &options) {
                     Err(Error::Memory { needed_bytes, .. }) => needed_bytes,
                     _ => break,

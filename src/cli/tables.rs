@@ -2,6 +2,7 @@
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 use humansize::{BINARY, format_size};
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -59,6 +60,16 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> St
 const WIDTH_DEFAULT: usize = 100;
 /// The least width that tables are made to fit in.
 const WIDTH_MIN: usize = 40;
+/// The characters of a cell that are shown: a name may have a megabyte.
+const CELL_MAX: usize = 200;
+
+/// A cell without what is beyond its limit.
+fn shortened(cell: &str) -> Cow<'_, str> {
+    match cell.char_indices().nth(CELL_MAX) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &cell[..end])),
+        None => Cow::Borrowed(cell),
+    }
+}
 
 /// The width that tables fit in, in columns: `COLUMNS`, or that of the terminal.
 fn width() -> usize {
@@ -103,7 +114,9 @@ fn drawn(words: usize, header: &[&str], rows: &[Vec<String>], saving: Saving) ->
     let headings = header.iter().map(|heading| if breaks { heading.replace(' ', "\n") } else { (*heading).to_owned() });
     table.load_style(STYLE).set_header(headings.collect::<Vec<_>>());
     // Names of vertices may hold line breaks, and commands to terminals.
-    table.add_rows(rows.iter().map(|row| row.iter().map(|cell| printable_line(cell).into_owned()).collect::<Vec<_>>()));
+    table.add_rows(
+        rows.iter().map(|row| row.iter().map(|cell| printable_line(&shortened(cell)).into_owned()).collect::<Vec<_>>()),
+    );
     if let Saving::Words(width) = saving {
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(u16::try_from(width).unwrap_or(u16::MAX));
     }

@@ -6,6 +6,7 @@
 
 use crate::context::{Campaign, Case, Verdict, variable};
 use crate::process::{self, Ended};
+use crate::random::Random;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_ipc::writer::FileWriter;
 use parquet::arrow::ArrowWriter;
@@ -191,7 +192,12 @@ impl Graphs {
 /// Writes a ring of long names: some of a megabyte, or many of ten kilobytes.
 fn write_names(path: &Path, kind: &str, scale: u64) {
     let (count, bytes) = if scale.is_multiple_of(2) { (100, 1 << 20) } else { (8000, 10_000) };
-    let name = |at: usize| format!("{}{}", at % count, "x".repeat(bytes));
+    // Of letters that do not compress.
+    let name = |at: usize| {
+        let mut random = Random::of_case((at % count) as u64, "names", 0);
+        let letters = (0..bytes).map(|_| char::from(b'a' + random.below(26) as u8));
+        format!("{} {}", at % count, letters.collect::<String>())
+    };
     let batch = |from: usize, to: usize| {
         let column =
             |by: usize| Arc::new(StringArray::from_iter_values((from..to).map(|at| name(at + by)))) as ArrayRef;

@@ -46,7 +46,9 @@ pub fn write_parquet(export: &mut Export<'_>, path: &Path) -> Result<String, Fai
     let (ids, weights) = (export.ids, export.weights);
     let schema = schema(ids, weights);
     written(export, path, |export, out| {
-        let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(parquet_properties(&schema, Vec::new())));
+        let rows = rows_at_a_time(ids).map_err(io::Error::other)?;
+        let properties = parquet_properties(&schema, rows, Vec::new());
+        let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties));
         let mut writer = writer.map_err(io::Error::other)?;
         export
             .each_batch(ids, |edges| writer.write(&batch(&schema, ids, weights, edges)?).map_err(io::Error::other))?;

@@ -10,7 +10,7 @@
 
 use super::Export;
 use super::lists::{Direction, Lists};
-use crate::cli::columnar::{IdColumn, parquet_properties};
+use crate::cli::columnar::{IdColumn, parquet_properties, rows_at_a_time};
 use crate::cli::{Failure, tables, temporary_folder};
 use arrow_array::{ArrayRef, Float32Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use topostream_formats::edge::WeightType;
 
 /// Rows that are made at a time.
-const BATCH_ROWS: usize = 1 << 16;
+const BATCH_ROWS: u64 = 1 << 16;
 
 pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
     if path.exists() {
@@ -42,11 +42,12 @@ pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
     let write = || -> io::Result<()> {
         std::fs::create_dir(&inside)?;
         let id = Field::new("id", ids.data_type(), false);
-        write_file(&inside.join("nodes_vertex.parquet"), vec![id], numbering.ids(), |part| {
+        let rows = rows_at_a_time(ids).map_err(io::Error::other)?;
+        write_file(&inside.join("nodes_vertex.parquet"), vec![id], (numbering.ids(), rows), |part| {
             Ok(vec![ids.column_of_ids(part.iter().copied())?])
         })?;
         let ptr = Field::new("ptr", DataType::UInt64, false);
-        write_file(&inside.join("indptr_edge.parquet"), vec![ptr], &lists.offsets, |part| {
+        write_file(&inside.join("indptr_edge.parquet"), vec![ptr], (&lists.offsets[..], BATCH_ROWS), |part| {
             Ok(vec![Arc::new(UInt64Array::from(part.to_vec()))])
         })?;
         let mut fields = vec![Field::new("target", DataType::UInt64, false)];
@@ -54,7 +55,7 @@ pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
             let of = if of.is_float() { DataType::Float32 } else { DataType::UInt32 };
             Field::new("weight", of, false)
         }));
-        write_file(&inside.join("indices_edge.parquet"), fields, lists.entries(), |part| {
+        write_file(&inside.join("indices_edge.parquet"), fields, (lists.entries(), BATCH_ROWS), |part| {
             let targets = part.iter().map(|entry| u64::from(entry[0])).collect::<UInt64Array>();
             let heavy = weights.map(|of| -> ArrayRef {
                 let bits = part.iter().map(|entry| entry[1]);
@@ -93,19 +94,19 @@ fn script(id: &DataType, weights: Option<WeightType>) -> String {
     )
 }
 
-/// Writes a Parquet file of some columns of as many rows as there are items.
+/// Writes a Parquet file of some columns of as many rows as there are items, of which so many at a time.
 fn write_file<T>(
     path: &Path,
     fields: Vec<Field>,
-    items: &[T],
+    (items, rows): (&[T], u64),
     columns: impl Fn(&[T]) -> io::Result<Vec<ArrayRef>>,
 ) -> io::Result<()> {
     let schema = Arc::new(Schema::new(fields));
     let metadata = vec![("icebug_disk_version".to_owned(), "v1".to_owned())];
     let file = File::create(path)?;
-    let writer = ArrowWriter::try_new(&file, Arc::clone(&schema), Some(parquet_properties(&schema, metadata)));
+    let writer = ArrowWriter::try_new(&file, Arc::clone(&schema), Some(parquet_properties(&schema, rows, metadata)));
     let mut writer = writer.map_err(io::Error::other)?;
-    for part in items.chunks(BATCH_ROWS) {
+    for part in items.chunks(rows as usize) {
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns(part)?).map_err(io::Error::other)?;
         writer.write(&batch).map_err(io::Error::other)?;
     }

@@ -5,6 +5,7 @@ use super::lookup::{Lookup, Node};
 use super::perfect::Perfect;
 use super::recent::Recent;
 use super::spool::Spool;
+use super::write::RANGES_MAX;
 use super::{Key, key};
 use crate::format::sorting::{Record, Sorter, Weighted};
 use crate::progress::{Cancel, Progress, Unit};
@@ -110,6 +111,22 @@ impl Dictionary {
     }
 }
 
+/// The least memory for numbering the names of an input that takes `reading_bytes`, and for writing them, in bytes:
+/// besides that of each name.
+pub fn needed_bytes(reading_bytes: u64) -> u64 {
+    let writing_bytes = BASE_BYTES + Spool::memory_bytes(RANGES_MAX as usize);
+    collecting_bytes(with_next(reading_bytes)).max(writing_bytes)
+}
+
+/// Reading, with the batches that are read while others are inserted.
+fn with_next(reading_bytes: u64) -> u64 {
+    reading_bytes.saturating_add(rayon::current_num_threads() as u64 * NEXT_BYTES)
+}
+
+fn collecting_bytes(reading_bytes: u64) -> u64 {
+    (BASE_BYTES + Spool::memory_bytes(PARTS) + 2 * RECENT_BYTES_MIN).saturating_add(reading_bytes)
+}
+
 /// One attempt at naming.
 struct Naming<'a> {
     budget: &'a NamingBudget,
@@ -156,9 +173,8 @@ impl Naming<'_> {
     ) -> Result<(Dictionary, Lookup), Trouble> {
         let mut table = open()?;
         let (id_type, place) = (table.id_type(), table.place());
-        let reading_bytes = table.memory_bytes();
-        let reading_bytes = reading_bytes + rayon::current_num_threads() as u64 * NEXT_BYTES;
-        let least = BASE_BYTES + reading_bytes + Spool::memory_bytes(PARTS) + 2 * RECENT_BYTES_MIN;
+        let reading_bytes = with_next(table.memory_bytes());
+        let least = collecting_bytes(reading_bytes);
         let memory_bytes = self.budget.memory_bytes;
         if memory_bytes < least {
             return Err(Trouble::Failed(Error::Memory {

@@ -20,7 +20,7 @@ mod recent;
 mod spool;
 mod write;
 
-pub use dictionary::{Dictionary, NamingBudget, OpenTable};
+pub use dictionary::{Dictionary, NamingBudget, OpenTable, needed_bytes};
 pub use lookup::Lookup;
 pub use numbered::NumberedTable;
 pub(crate) use spool::Spool;

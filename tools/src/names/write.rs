@@ -16,7 +16,7 @@ const NAME_BYTES: u64 = 24;
 /// The least memory for the names of a range, in bytes.
 const RANGE_BYTES_MIN: u64 = 8 << 20;
 /// The most ranges of vertices.
-const RANGES_MAX: u64 = 1 << 10;
+pub(super) const RANGES_MAX: u64 = 1 << 10;
 
 impl Dictionary {
     /// Main memory for writing, beside the order of the vertices, in bytes: at least.

@@ -253,8 +253,8 @@ impl Groups {
             names.saturating_mul(COPIES).saturating_add(TABLE_BYTES * rows)
         };
         let most = (self.batch_bytes / ROW_BYTES).clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX);
-        let halves = std::iter::successors(Some(most), |rows| Some(rows / 2)).take_while(|&rows| rows > 0);
-        let rows = { halves }.find(|&rows| needed_bytes(rows) <= self.batch_bytes);
+        let mut halves = std::iter::successors(Some(most), |rows| Some(rows / 2)).take_while(|&rows| rows > 0);
+        let rows = halves.find(|&rows| needed_bytes(rows) <= self.batch_bytes);
         Ok(rows.unwrap_or(1) as usize)
     }
 

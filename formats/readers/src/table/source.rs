@@ -131,13 +131,7 @@ impl Table {
             // Names are read twice, but a pipe only once.
             files.iter().try_for_each(InputFile::make_seekable)?;
         }
-        let first = table.open_next()?;
-        table.reading_bytes = first.memory_bytes();
-        table.current = Some(first);
-        // What files with record batches or row groups take depends on these.
-        for place in if matches!(kind, Kind::Parquet | Kind::Arrow) { 1..files.len() } else { 0..0 } {
-            table.reading_bytes = table.reading_bytes.max(table.rows_of(place)?.memory_bytes());
-        }
+        table.begin()?;
         Ok(table)
     }
 
@@ -157,6 +151,19 @@ impl Table {
         let (columns, conditions) = (ColumnChoice::of_vertices(), Vec::new());
         let table = TableOptions { columns, bipartite: false, conditions, ..table.clone() };
         Self::open(std::slice::from_ref(file), kind, options, &table)
+    }
+
+    /// Opens the first file, and finds the memory that the files need.
+    fn begin(&mut self) -> Result<()> {
+        let first = self.open_next()?;
+        self.reading_bytes = first.memory_bytes();
+        self.current = Some(first);
+        // What files take depends on their row groups or record batches.
+        let others = if matches!(self.kind, Kind::Parquet | Kind::Arrow) { 1..self.files.len() } else { 0..0 };
+        for place in others {
+            self.reading_bytes = self.reading_bytes.max(self.rows_of(place)?.memory_bytes());
+        }
+        Ok(())
     }
 
     /// Opens the rows of the next file.
