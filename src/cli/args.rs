@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use etcetera::BaseStrategy as _;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use topostream_formats::encoding::PLAIN_PAGES;
 use topostream_formats::page::{PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use topostream_formats::shard::SHARDS_MAX;
@@ -19,7 +20,7 @@ use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::{Balance, FormatOptions, IdPolicy, OrderFrom, Repeated};
 
 /// The options whose value is an original id, which may begin with `-`.
-const ID_OPTIONS: [&str; 3] = ["--source", "--ego", "--input"];
+const ID_OPTIONS: [&str; 4] = ["--source", "--target", "--ego", "--input"];
 /// The options of one letter that the same commands have.
 const SHORT_OPTIONS: [&str; 4] = ["-h", "-o", "-q", "-v"];
 
@@ -41,6 +42,18 @@ pub fn with_ids_joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsStrin
         }
     }
     joined
+}
+
+static WORDS: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Keeps the words of the command line for reports: in a process of Python these are not the process's own.
+pub fn keep_words(words: &[OsString]) {
+    WORDS.set(words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()).ok();
+}
+
+/// The command line without the name of the program; empty if there is none.
+pub fn words() -> &'static [String] {
+    WORDS.get().map_or(&[], Vec::as_slice)
 }
 
 /// Whether a word begins with `-` and is no option.

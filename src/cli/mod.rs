@@ -251,6 +251,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>) -> u8 {
     quieten_guarded_panics();
     memory::settle_allocator();
     let words = args::with_ids_joined(words);
+    args::keep_words(&words);
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| tips::explain(error, &Cli::command(), &words).exit());
     let cancel = Cancel::default();
     listen(&cancel);

@@ -3,7 +3,7 @@
 //! A rank that fails says why and ends the whole job, at once: the others may be waiting for it. Where all ranks fail
 //! for the same reason, the first one speaks for all.
 
-use super::args::with_ids_joined;
+use super::args::{keep_words, with_ids_joined};
 use super::run::RunCommand;
 use super::{BAD_USAGE, Failure, INTERRUPTED, end, listen, memory, opening, ranks, start, tell, verbosity};
 use crate::cluster::{Cluster, Wish};
@@ -82,7 +82,9 @@ pub fn main(start: impl FnOnce() -> Result<Ranked, String>) -> ExitCode {
 
 /// Runs the command; ends the job if it fails. Returns the exit code of all ranks otherwise.
 fn run(cluster: &Cluster, cancel: &Cancel, abort: fn(u8) -> !) -> u8 {
-    let cli = match RankCli::try_parse_from(with_ids_joined(std::env::args_os())) {
+    let words = with_ids_joined(std::env::args_os());
+    keep_words(&words);
+    let cli = match RankCli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
             let code = u8::try_from(error.exit_code()).unwrap_or(BAD_USAGE);

@@ -7,7 +7,7 @@ use super::long::{self, Watch};
 use super::parts::{PartsFolder, own_vertices};
 use super::summary::AnswerSummary;
 use crate::algorithms::command::{Finished, Prepared, Runnable, Shown};
-use crate::cli::args::ResourceArgs;
+use crate::cli::args::{self, ResourceArgs};
 use crate::cli::columns::Columns;
 use crate::cli::ranking::largest;
 use crate::cli::report::{self, Asked};
@@ -165,7 +165,7 @@ impl Common {
         if !first {
             return checkpoints::clear(checkpoints.as_deref());
         }
-        let command = format!("topostream {}", words().join(" "));
+        let command = format!("topostream {}", args::words().join(" "));
         let asked = Asked { path: &self.store, rates, command, degrees: page.is_some() };
         self.show(&*run, &store, &shown, said, (page, &asked, cancel))?;
         checkpoints::clear(checkpoints.as_deref())
@@ -342,16 +342,11 @@ fn ranked(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Vec<u32>, 
     Ok(ranked.into_iter().map(|(vertex, _)| vertex).collect())
 }
 
-/// The command line without the name of the program.
-fn words() -> Vec<String> {
-    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
-}
-
 /// What files of results say about the run that they are from.
 fn metadata(report: &RunReport, store: &Store) -> Vec<(String, String)> {
     let pairs = [
         ("algorithm", report.algorithm.clone()),
-        ("command", words().join(" ")),
+        ("command", args::words().join(" ")),
         ("device", report.device.clone()),
         ("store", format!("{:08x}", store.manifest().tag)),
         ("version", env!("CARGO_PKG_VERSION").into()),
