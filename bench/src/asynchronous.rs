@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  grid ──┬─▶ SSSP, widest paths,     ─┬─▶ superstep by superstep ∥ asynchronous ─▶ answers compared ─▶ bytes
-//!  R-MAT ─┴─▶ components, delta PageRank ┘   (a page buffer of a quarter of what is read)
+//!  R-MAT ─┴─▶ components                 ─┘   (a page buffer of a quarter of what is read)
 //! ```
 
 use crate::algorithms::entry::{Finished, Footprint, Needs, UNDIRECTED, WEIGHTED, run as run_on};
@@ -11,16 +11,14 @@ use crate::measure::{Spread, ratio};
 use crate::outcome::{Goal, Outcome, Table};
 use crate::{Result, arrays, graph};
 use std::path::PathBuf;
-use topostream::algorithms::{Components, DeltaPageRank, Sssp, Widest};
+use topostream::algorithms::{Components, Sssp, Widest};
 use topostream::{Engine, VertexId};
 use topostream_formats::{Store, WeightType};
-use topostream_oracles::{Compare, Dangling, Graph, components, delta_pagerank, sssp, widest};
+use topostream_oracles::{Compare, Graph, components, sssp, widest};
 
 const EXPECTATION: &str = "on the grid, where a superstep advances one hop and reads most pages for it, asynchronous \
     relaxation reads at most half the bytes from disk for shortest paths, widest paths and components; on R-MAT, which \
-    takes few supersteps, at most 1.5 times the bytes, and on other graphs no more bytes. PageRank by residuals reads \
-    at most 1.5 times the bytes on any graph: on a grid all vertices have residuals at the same time. Answers are \
-    equal";
+    takes few supersteps, at most 1.5 times the bytes, and on other graphs no more bytes. Answers are equal";
 /// Ratio of bytes without to bytes with, on the grid, on R-MAT, and on a graph from a file.
 const GRID_TARGET: f64 = 2.0;
 const RMAT_TARGET: f64 = 0.67;
@@ -51,7 +49,6 @@ enum Work {
     Sssp,
     Widest,
     Components,
-    DeltaPageRank,
 }
 
 impl Work {
@@ -60,7 +57,6 @@ impl Work {
             Self::Sssp => "SSSP",
             Self::Widest => "widest path",
             Self::Components => "components",
-            Self::DeltaPageRank => "delta PageRank",
         }
     }
 
@@ -69,17 +65,12 @@ impl Work {
             Self::Sssp => sssp::shortest(&plain.out_lists, source.0),
             Self::Widest => widest::whole_widths(&plain.out_lists, source.0),
             Self::Components => components::connected(&plain.out_lists),
-            Self::DeltaPageRank => {
-                let DeltaPageRank { damping, tolerance, .. } = DeltaPageRank::default();
-                delta_pagerank::pagerank_to(plain, damping, Dangling::Spread, tolerance * (1.0 - damping))
-            }
         }
     }
 
     fn compare(self) -> Compare {
         match self {
             Self::Sssp | Self::Widest | Self::Components => Compare::Exact,
-            Self::DeltaPageRank => Compare::Within(3e-4),
         }
     }
 
@@ -88,7 +79,6 @@ impl Work {
             Self::Sssp => run_on(engine, Sssp::new(source, WeightType::U32)),
             Self::Widest => run_on(engine, Widest { source, weights: WeightType::U32 }),
             Self::Components => run_on(engine, Components { directed: false }),
-            Self::DeltaPageRank => run_on(engine, DeltaPageRank::default()),
         }
     }
 
@@ -150,11 +140,9 @@ fn trials(options: &Options) -> Result<Vec<(Store, Work, f64)>> {
         (grid()?, Work::Sssp, GRID_TARGET),
         (grid()?, Work::Widest, GRID_TARGET),
         (grid()?, Work::Components, GRID_TARGET),
-        (grid()?, Work::DeltaPageRank, RMAT_TARGET),
         (rmat(&WEIGHTED)?, Work::Sssp, RMAT_TARGET),
         (rmat(&WEIGHTED)?, Work::Widest, RMAT_TARGET),
         (rmat(&UNDIRECTED)?, Work::Components, RMAT_TARGET),
-        (rmat(&UNDIRECTED)?, Work::DeltaPageRank, RMAT_TARGET),
     ];
     if let Some(graph) = &options.graph {
         let file = |needs| run_options.wanted(needs).file(&run_options.resources.dir, graph);
@@ -162,7 +150,6 @@ fn trials(options: &Options) -> Result<Vec<(Store, Work, f64)>> {
         trials.push((file(&weighted)?, Work::Sssp, FILE_TARGET));
         trials.push((file(&weighted)?, Work::Widest, FILE_TARGET));
         trials.push((file(&UNDIRECTED)?, Work::Components, FILE_TARGET));
-        trials.push((file(&UNDIRECTED)?, Work::DeltaPageRank, RMAT_TARGET));
     }
     Ok(trials)
 }

@@ -175,7 +175,7 @@ impl Mirrors {
         };
         header.header_crc = crc32c(bytemuck::bytes_of(&header));
         let write = || {
-            let mut output = OutputFile::create(&path)?;
+            let mut output = OutputFile::of_store(&path)?;
             output.write_all(bytemuck::bytes_of(&header))?;
             output.write_all(masks)?;
             output.persist()

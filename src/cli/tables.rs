@@ -147,7 +147,7 @@ pub fn long_table<'a>(
         let whole = move || table(&header, (0..rows).map(|place| row(place).to_vec()));
         return Box::new((rows > 0).then(whole).into_iter());
     }
-    let row = move |place: usize| row(place).map(|cell| printable_line(&cell).into_owned());
+    let row = move |place: usize| row(place).map(|cell| printable_line(&shortened(&cell)).into_owned());
     let mut widths = header.map(|heading| heading.chars().count());
     for place in 0..rows {
         let cells = row(place);
@@ -260,8 +260,8 @@ fn what_was_taken(report: &FormatReport, taken: &str) -> String {
     let FormatReport { manifest, seen, repeated, .. } = report;
     let mut text = format!("{taken}\n");
     if seen.left_out > 0 {
-        let (kept, left_out) = (count(manifest.input_edges), count(seen.left_out));
-        writeln!(text, "{left_out} rows left out by --where, {kept} kept").ok();
+        let (kept, left_out) = (count(manifest.input_edges), counted(seen.left_out, "row"));
+        writeln!(text, "{left_out} left out by --where, {kept} kept").ok();
     }
     let directed = if manifest.directed { "directed" } else { "undirected" };
     let weights = manifest.weights.map_or("no weights".into(), |of| format!("weights {of:?}").to_lowercase());
@@ -494,7 +494,7 @@ fn packed_sizes(summary: &Summary) -> String {
         let others = [("natural", orders.natural), ("degree", orders.degree), ("degree-groups", orders.degree_groups)];
         let others = others.map(|(name, bits)| format!("{name} {bits:.2}")).join(", ");
         let (stored, edges) = (orders.stored, counted(orders.edges, "edge"));
-        writeln!(text, "{:15} {others}; stored {stored:.2} (sample of {edges})", "other orders").ok();
+        writeln!(text, "{:15} {others}; stored {stored:.2} ({edges} sampled)", "other orders").ok();
     }
     text
 }
@@ -553,7 +553,7 @@ mod tests {
         let header = columns.map(|(heading, _)| heading);
         let rows = vec![strings(&columns.map(|(_, cell)| cell)); 3];
         for width in [80, 100, 120, 200] {
-            let text = fitting(1, &header, &rows, &["GB/s", "lists", "pages", "cached"], width);
+            let text = fitting(1, &header, &rows, &["GB/s", "lists", "pages", "cached", "host s"], width);
             assert!(fits(&text, width), "{width}: {text}");
             assert!(text.contains("17,179,869,184") && text.contains("1234.567"), "{width}: {text}");
             assert_eq!(text.contains("lack of width"), width < 120, "{width}: {text}");

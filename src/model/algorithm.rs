@@ -90,6 +90,8 @@ pub struct Groups {
 pub enum SmallSteps {
     /// The lists of these vertices are read.
     Lists,
+    /// Their lists are read, several times in paths whose vertices are in no order.
+    Rounds,
     /// Their lists are read, and the vertex phase goes over all vertices.
     Vertices,
     /// All lists are read.

@@ -81,7 +81,7 @@ fn refused_ids_are_located() {
 fn too_many_vertices_for_the_edges() {
     let folder = Folder::new();
     folder.write("huge.el", "0 4294967295\n");
-    let words = ["huge.el: 4294967296 vertices", "for 1 edges", "--ids compact", "--ids 4294967296"];
+    let words = ["huge.el: 4294967296 vertices", "for 1 edge:", "--ids compact", "--ids 4294967296"];
     folder.run("format huge.el s").fails(1, &words);
     folder.assert_nothing_left("s");
     folder.run("format huge.el few --ids compact").succeeds().prints(&["2 vertices"]);

@@ -194,22 +194,33 @@ fn follow_hint(folder: &Folder, line: &str, thread: usize) -> Result<(), String>
 #[cfg(target_os = "linux")]
 mod peak {
     use super::*;
-    use std::process::{Child, Stdio};
+    use std::fs::File;
+    use std::io::{Read, Seek};
+    use std::process::{Child, Output, Stdio};
     use std::time::Duration;
 
     const MIB: u64 = 1 << 20;
 
     /// Runs a command; returns its peak resident memory (VmHWM) in bytes.
     pub fn peak_bytes(folder: &Folder, line: &str) -> (Done, u64) {
-        // The output is short, so the pipe cannot fill up.
+        // Files, since nobody would empty a pipe meanwhile.
+        let [mut stdout, mut stderr] = [(); 2].map(|()| tempfile::tempfile().expect("a temporary file"));
+        let to = |file: &File| Stdio::from(file.try_clone().expect("another handle"));
         let mut child =
-            folder.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+            folder.command(line).stdout(to(&stdout)).stderr(to(&stderr)).spawn().expect("the program starts");
         let mut peak = 0;
         while child.try_wait().expect("a child").is_none() {
             peak = peak.max(high_water_bytes(&child).unwrap_or(0));
             std::thread::sleep(Duration::from_millis(2));
         }
-        (Done::of(line, child.wait_with_output().expect("its output")), peak)
+        let read = |file: &mut File| {
+            let mut bytes = Vec::new();
+            file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("its output");
+            bytes
+        };
+        let status = child.wait().expect("its status");
+        let (stdout, stderr) = (read(&mut stdout), read(&mut stderr));
+        (Done::of(line, Output { status, stdout, stderr }), peak)
     }
 
     fn high_water_bytes(child: &Child) -> Option<u64> {

@@ -177,7 +177,7 @@ fn other_rows_are_not_looked_at() {
     // Names, bipartite ids, and a file without a header.
     folder.write("names.tsv", "ann\tbob\t0.5\nbob\tcid\t0.75\ncid\tann\t1\n");
     let done = format(&folder, "format names.tsv g4 --no-header", &["3 > 0.5"]).succeeds();
-    done.prints(&["3 vertices, 2 edges", "rows where 3 > 0.5", "1 rows left out"]);
+    done.prints(&["3 vertices, 2 edges", "rows where 3 > 0.5", "1 row left out"]);
     // A plain list is a table then; a table of vertices has no conditions.
     folder.write("plain.txt", "1 2 3\n2 3 9\n");
     folder.write("vertices.csv", "id\n1\n2\n3\n4\n");

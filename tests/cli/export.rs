@@ -98,8 +98,9 @@ fn tables_have_the_edges() {
     }
     // What was written is read again.
     for file in ["e.csv", "e.parquet", "e.arrow"] {
-        folder.run(&format!("format {file} again-{file}")).succeeds();
-        folder.run(&format!("extract again-{file} --all -o again.txt")).succeeds();
+        let again = format!("again-{}", file.replace('.', "-"));
+        folder.run(&format!("format {file} {again}")).succeeds();
+        folder.run(&format!("extract {again} --all -o again.txt")).succeeds();
         assert_eq!(edges(&folder.read("again.txt")), edges(EDGES), "{file}");
     }
 }

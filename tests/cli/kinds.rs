@@ -66,7 +66,7 @@ fn headers_are_obeyed_and_said() {
     folder.assert_nothing_left("s");
     folder.run("format mixed.txt once --symmetrize --remove-duplicates").succeeds().prints(&["4 vertices, 6 edges"]);
     folder.run("format out.ring-friends directed --directed").succeeds().prints(&["5 vertices, 5 edges", "--directed"]);
-    folder.run("format nr.edges row --no-header").succeeds().prints(&["6 edges", "1 self-loops"]);
+    folder.run("format nr.edges row --no-header").succeeds().prints(&["6 edges", "1 self-loop"]);
     folder.run("format out.ring-friends s --directed --symmetrize").fails(2, &["cannot be used with"]);
     let weighted = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n";
     folder.write("m.mtx", weighted);

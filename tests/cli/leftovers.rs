@@ -158,10 +158,11 @@ fn files_are_synced_before_they_are_renamed() {
     }
     folder.run("generate uniform --vertices 200 --edges 2000 --edges-file e.el").succeeds();
     folder.run("format e.el source").succeeds();
+    std::fs::create_dir(folder.path("results")).unwrap();
     for (line, product) in [
         ("format e.el s --in-edges --stripe x", "s/graph.json"),
         ("run bfs source --source 0 --output r.txt", "r.txt"),
-        ("run bfs source --source 0 --output source/r.csv", "source/r.csv"),
+        ("run bfs source --source 0 --output results/r.csv", "results/r.csv"),
         ("run bfs source --source 0 --trace t.json", "t.json"),
         ("generate uniform --vertices 9 --edges 99 --edges-file g.el", "g.el"),
         ("extract source --ego 0 --output x.el", "x.el"),

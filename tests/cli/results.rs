@@ -68,7 +68,7 @@ fn the_top_is_by_rank() {
     folder.rmat("s", SCALE, "--order degree");
     let (first, rank) = expected.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
     let done = folder.run("run pagerank s --iterations 20 --top 1").succeeds();
-    let row = done.stdout.lines().rev().nth(2).unwrap();
+    let row = done.stdout.lines().skip_while(|line| !line.contains("vertex")).nth(2).unwrap();
     assert_eq!(row.split_whitespace().next(), Some(first.to_string().as_str()), "{row}");
     assert!(row.contains(&format!("{rank:.2e}")[..4]), "{row} and {rank}");
     // More rows than there are, and none.
@@ -86,7 +86,7 @@ fn bfs_is_right_in_every_format() {
     let source = graph.max_degree();
     let reached = graph.levels(source).values().filter(|level| **level >= 0).count();
     let done = folder.run("run bfs s --source max-degree --parents --output b.csv").succeeds();
-    done.prints(&[&format!("reached {reached} of 1,024 vertices"), "M traversed edges/s"]);
+    done.prints(&[&format!("reached {reached} of 1,024 vertices"), "traversed edges/s"]);
     assert!(folder.read("b.csv").starts_with("vertex,level,parent\n"));
     assert_tree(&columns(&folder.read("b.csv"), ','), &graph, source);
     folder.run(&format!("run bfs s --source {source} --parents --top-down --output b.txt")).succeeds();

@@ -9,7 +9,7 @@ fn a_generated_store_has_the_requested_size() {
     let graph = Graph::rmat(&folder, 10);
     folder
         .rmat("s", 10, "--in-edges --encoding vertex-id --order natural")
-        .prints(&["s: 1,024 vertices, 16,384 edges, 2 pages of 1 MiB", "M edges/s"]);
+        .prints(&["s: 1,024 vertices, 16,384 edges, 2 pages of 1 MiB", "edges/s"]);
     let info = folder.run("info s").succeeds();
     info.prints(&["rmat scale 10", "16,384 directed", "0 to 1023", "vertex-id", "1 page of 1 MiB", "out-degree"]);
     let info = folder.run("info s --json").succeeds().json();
@@ -65,7 +65,7 @@ fn formatting_options_have_their_effect() {
     folder.write("e.txt", "# a comment\n5 7\n5 7\n7 7\n7 9\n");
     folder.run("format e.txt plain").succeeds().prints(&["3 vertices, 4 edges"]);
     let done = folder.run("format e.txt clean --remove-duplicates --remove-self-loops --symmetrize").succeeds();
-    done.prints(&["3 vertices, 4 edges", "removed 1 self-loops and 2 duplicates"]);
+    done.prints(&["3 vertices, 4 edges", "removed 1 self-loop and 2 duplicates"]);
     folder.run("run bfs clean --source 9 --output l").succeeds();
     assert_eq!(folder.read("l"), "5 2\n7 1\n9 0\n");
     folder.run("format e.txt kept --ids keep").succeeds().prints(&["10 vertices, 4 edges"]);
@@ -159,7 +159,7 @@ fn outputs_do_not_go_into_a_store() {
         "run bfs s --source max-degree --trace s/directory.bin",
         "run bfs s --source max-degree --report s/graph.json",
         "run bfs s --source max-degree --output s/levels.txt",
-        "run bfs other --source max-degree --output s/pages.0",
+        "run bfs other --source max-degree --output s/pages.0 --output-format text",
         "run pagerank s --checkpoint s/c",
         "run pagerank s --output s/parts --output-parts",
         "info s --report s/graph.json",
@@ -177,12 +177,14 @@ fn outputs_do_not_go_into_a_store() {
     // A stripe outside of the store.
     folder.rmat("striped", 8, "--stripe away");
     let stripe = std::fs::read(folder.path("away/pages.1")).unwrap();
-    let done = folder.run("run bfs striped --source max-degree --device cpu --output away/pages.1");
+    let done =
+        folder.run("run bfs striped --source max-degree --device cpu --output away/pages.1 --output-format text");
     done.fails(1, &["is a file of a store's stripe"]);
     assert!(std::fs::read(folder.path("away/pages.1")).unwrap() == stripe);
 }
 
-/// The program waits at each pipe until it is read, so that the store is replaced between opening and the run.
+/// The program waits at each pipe until it is read, so that the store is replaced between opening and the run: its pages
+/// are those of another one.
 #[cfg(unix)]
 #[test]
 fn a_store_that_is_replaced_during_a_run_is_noticed() {
@@ -204,7 +206,7 @@ fn a_store_that_is_replaced_during_a_run_is_noticed() {
     std::fs::rename(folder.path("t"), folder.path("s")).unwrap();
     let trace = read("trace");
     let done = Done::of(line, child.wait_with_output().unwrap());
-    done.fails(1, &["s: the store was replaced during the run", "run again"]);
+    done.fails(1, &["s/pages.0: page 0"]);
     let written = std::io::read_to_string(out).unwrap();
     assert_eq!(written, "");
     trace.join().unwrap();

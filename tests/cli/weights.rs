@@ -113,8 +113,9 @@ fn weights_of_64_bits_go_in_and_out_exactly() {
         // What was written is read again, with the type that was asked for.
         for file in ["o.txt", "o.csv", "o.mtx", "o.parquet", "o.arrow"] {
             folder.run(&format!("extract g --all -o {file}")).succeeds();
-            folder.run(&format!("format {file} again-{file} --weight-type {of}")).succeeds();
-            folder.run(&format!("extract again-{file} --all -o again.txt")).succeeds();
+            let again = format!("again-{}", file.replace('.', "-"));
+            folder.run(&format!("format {file} {again} --weight-type {of}")).succeeds();
+            folder.run(&format!("extract {again} --all -o again.txt")).succeeds();
             assert_eq!(weights(&folder.read("again.txt")), given, "{file}");
         }
         let (batches, _) = parquet(&folder, "o.parquet");
@@ -140,7 +141,7 @@ fn algorithms_read_32_bits_or_say_how_to_get_them() {
     for line in ["pagerank g", "bfs g --source 10", "components g", "degrees g", "triangles g"] {
         folder.run(&format!("run {line} --device cpu")).succeeds();
     }
-    for line in ["widest g --source 10", "pagerank g --weighted"] {
+    for line in ["widest g --source 10", "pagerank g --weights"] {
         let refused = folder.run(&format!("run {line} --device cpu"));
         refused.fails(1, &["reads weights of 32 bits", "f64", "topostream reformat g NEW --weight-type f32"]);
     }

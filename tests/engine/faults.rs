@@ -82,7 +82,7 @@ fn transient_faults_of_all_kinds() {
         }
         let found = search(&engine, 8999, true, seed % 2 == 0).unwrap_or_else(|e| failed(e));
         assert_eq!(found.levels.dense(), far, "{faults:?}, {buffer:?}");
-        let tree = check_tree(&graph, 8999, &far, &found.parents.unwrap());
+        let tree = check_least_tree(&graph, 8999, &far, &found.parents.unwrap());
         tree.unwrap_or_else(|defect| panic!("{faults:?}, {buffer:?}: {defect}"));
     }
     assert!(retries > 100, "only {retries} retries: the faults did not happen");

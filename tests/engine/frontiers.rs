@@ -201,7 +201,7 @@ fn integer_distances_near_the_maximum() {
     let found = from_first(&[(0, 1, HALF), (1, 2, HALF - 3), (3, 0, 1)], false).unwrap();
     assert_eq!(found, [0.0, HALF.into(), most as f64, f64::INFINITY]);
     for over in [HALF - 2, HALF - 1, HALF, u32::MAX] {
-        let words = ["sssp", "vertex 2", "4294967293", "f32"];
+        let words = ["sssp", "vertex 2", "4294967293", "u64"];
         refused(&[(0, 1, HALF), (1, 2, over)], false, &words);
         refused(&[(0, 1, HALF), (1, 2, over), (2, 3, 0), (3, 4, over)], false, &words);
         let around = from_first(&[(0, 1, HALF), (1, 2, over), (0, 3, 1), (3, 2, 7)], false).unwrap();

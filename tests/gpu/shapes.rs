@@ -30,7 +30,7 @@ fn check_search(engine: &Engine, graph: &EdgeList, source: u32, bottom_up: bool,
     let found = search(engine, source.into(), true, bottom_up).unwrap_or_else(|error| panic!("{what}: {error}"));
     let levels_found = found.levels.dense();
     assert_eq!(levels_found, levels(graph, source), "{what}");
-    let tree = check_tree(graph, source, &levels_found, &found.parents.unwrap());
+    let tree = check_least_tree(graph, source, &levels_found, &found.parents.unwrap());
     tree.unwrap_or_else(|defect| panic!("{what}: {defect}"));
 }
 

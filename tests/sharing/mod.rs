@@ -108,7 +108,7 @@ impl Shared {
                 search(engine, self.source.into(), true, bottom_up).unwrap_or_else(|error| panic!("{what}: {error}"));
             let levels = run.levels.dense();
             assert_eq!(levels, self.levels, "{what}");
-            let tree = check_tree(&self.weighted.graph, self.source, &levels, &run.parents.unwrap());
+            let tree = check_least_tree(&self.weighted.graph, self.source, &levels, &run.parents.unwrap());
             tree.unwrap_or_else(|defect| panic!("{what}: {defect}"));
         }
         let run = distances(engine, self.source.into()).unwrap_or_else(|error| panic!("{what}: {error}"));

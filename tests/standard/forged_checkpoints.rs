@@ -33,7 +33,21 @@ pub fn with_header(bytes: &[u8], edit: impl FnOnce(&mut Value)) -> Vec<u8> {
     forged.extend(crc32c(&forged).to_le_bytes());
     forged.extend(json);
     forged.extend(&bytes[end..]);
+    let pieces = pieces_of(&lengths(bytes));
+    seal(&mut forged, pieces);
     forged
+}
+
+/// The number of pieces of sections of these lengths.
+fn pieces_of(lengths: &[usize]) -> usize {
+    lengths.iter().map(|length| length.div_ceil(PIECE)).sum()
+}
+
+/// Puts the right checksum at the end: of the header and the checksums of all pieces.
+fn seal(forged: &mut [u8], pieces: usize) {
+    let (json, end) = (PREAMBLE..PREAMBLE + word(forged, 12), forged.len() - 4);
+    let sum = crc32c(&[&forged[json], &forged[end - 4 * pieces..end]].concat());
+    forged[end..].copy_from_slice(&sum.to_le_bytes());
 }
 
 /// The lengths of a file's sections.
@@ -46,7 +60,6 @@ fn lengths(bytes: &[u8]) -> Vec<usize> {
 /// The same file with other words at the beginning of a section, which must be long enough.
 fn with_words(bytes: &[u8], section: usize, words: [u32; 2]) -> Vec<u8> {
     let lengths = lengths(bytes);
-    let pieces_of = |lengths: &[usize]| lengths.iter().map(|length| length.div_ceil(PIECE)).sum::<usize>();
     let (pieces, before) = (pieces_of(&lengths), pieces_of(&lengths[..section]));
     let begin = PREAMBLE + word(bytes, 12) + lengths[..section].iter().sum::<usize>();
     let mut forged = bytes.to_vec();
@@ -56,9 +69,7 @@ fn with_words(bytes: &[u8], section: usize, words: [u32; 2]) -> Vec<u8> {
     let table = forged.len() - 4 - 4 * pieces;
     let sum = crc32c(&forged[begin..begin + lengths[section].min(PIECE)]);
     forged[table + 4 * before..table + 4 * before + 4].copy_from_slice(&sum.to_le_bytes());
-    let end = forged.len() - 4;
-    let sum = crc32c(&forged[table..end]);
-    forged[end..].copy_from_slice(&sum.to_le_bytes());
+    seal(&mut forged, pieces);
     forged
 }
 

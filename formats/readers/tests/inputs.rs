@@ -60,7 +60,7 @@ static ALLOCATOR: Watched = Watched;
 /// Runs a target over its corpus and over changed copies. It must accept the files `good-…` and refuse the files
 /// `bad-…`.
 fn replay(target: &str, run: impl Fn(&[u8]) -> bool) {
-    let mut paths: Vec<_> = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target))
+    let mut paths: Vec<_> = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target))
         .expect("a corpus")
         .map(|entry| entry.expect("an entry").path())
         .collect();

@@ -36,13 +36,21 @@ impl OutputFile {
     /// # Errors
     /// Errors of the system; [`ErrorKind::InvalidInput`] for a file within a store's folder, or in place of a stripe's.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        let path = path.as_ref();
+        Self::open(path.as_ref(), false)
+    }
+
+    /// A file of a store itself.
+    pub(crate) fn of_store(path: &Path) -> io::Result<Self> {
+        Self::open(path, true)
+    }
+
+    fn open(path: &Path, of_store: bool) -> io::Result<Self> {
         // Follows links, so that their target is replaced and not the link.
         let target_path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let target = match fs::metadata(path) {
             Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
             Ok(found) if !found.is_file() => Target::Special(File::options().write(true).open(path)?),
-            _ => create_beside(&target_path)?,
+            _ => create_beside(&target_path, of_store)?,
         };
         Ok(Self { path: target_path, target })
     }
@@ -98,11 +106,13 @@ impl Write for OutputFile {
 }
 
 /// Creates a locked file beside `path`, after removing leftovers for the same path.
-fn create_beside(path: &Path) -> io::Result<Target> {
+fn create_beside(path: &Path, of_store: bool) -> io::Result<Target> {
     let folder = folder_of(path);
     // The system's own error, without the temporary name.
     fs::metadata(folder)?;
-    outside_of_stores(folder)?;
+    if !of_store {
+        outside_of_stores(folder)?;
+    }
     if is_of_stripe(path) {
         let message = "is a file of a store's stripe; name another file";
         return Err(io::Error::new(ErrorKind::InvalidInput, message));

@@ -62,7 +62,8 @@ fn only_leftovers(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<
             || is_stripe()
     };
     foreign.retain(|name| !is_ours(name));
-    if foreign == ["in"] && left.iter().any(|path| path.starts_with(&whole)) {
+    // Empty, it is nobody's: a replacement that was killed may have left it.
+    if foreign == ["in"] {
         let inside = whole.join("in");
         foreign = entries(&inside)?.unwrap_or_default();
         foreign.retain(|name| !left.contains(&inside.join(name)));

@@ -129,32 +129,36 @@ impl BfsKernel<'_> {
                     self.next.insert(vertex);
                 }
             }
-            Some(parent) => {
-                if self.is_open(parent, vertex) && parent.min(vertex, from) {
-                    self.visited.insert(vertex);
-                    self.next.insert(vertex);
-                }
-            }
+            Some(parent) => self.adopt(parent, vertex, from),
         }
     }
 
-    /// Reaches the vertex of a list. If only a part of the list is here, another part may still hold a smaller parent:
-    /// the vertex must not be in the visited set yet, which would exclude that part.
-    #[inline(always)]
-    fn reach_from_list(&self, list: &List, neighbour: u32) {
-        let Some(parent) = self.parent else { return self.reach(list.vertex, neighbour) };
-        if parent.min(list.vertex, neighbour) {
-            if list.whole {
-                self.visited.insert(list.vertex);
-            }
-            self.next.insert(list.vertex);
+    /// Reaches a vertex from a possible parent. Not inlined, so that searches without parents stay as short as they are.
+    #[inline(never)]
+    fn adopt(&self, parent: &U32Column, vertex: u32, from: u32) {
+        if self.is_open(parent, vertex) && parent.min(vertex, from) {
+            self.visited.insert(vertex);
+            self.next.insert(vertex);
         }
     }
 
-    /// Whether no superstep before this one has reached a vertex. A source is its own parent.
+    /// Reaches the vertex of a list from a possible parent. If only a part of the list is here, another part may still
+    /// hold a smaller parent: the vertex must not be in the visited set yet, which would exclude that part.
+    #[inline(never)]
+    fn adopt_from_list(&self, parent: &U32Column, (vertex, whole): (u32, bool), from: u32) {
+        if parent.min(vertex, from) {
+            if whole {
+                self.visited.insert(vertex);
+            }
+            self.next.insert(vertex);
+        }
+    }
+
+    /// Whether no superstep before this one has reached a vertex whose parent is written here. A source is its own
+    /// parent.
     #[inline(always)]
     fn is_open(&self, parent: &U32Column, vertex: u32) -> bool {
-        let known = parent.get(vertex);
+        let Some(known) = parent.find(vertex) else { return false };
         known == UNREACHED || (known != vertex && self.frontier.contains(known))
     }
 
@@ -176,28 +180,32 @@ impl BfsKernel<'_> {
 }
 
 impl Kernel for BfsKernel<'_> {
-    type Record = List;
+    /// The vertex of the list, and whether all of the list is here.
+    type Record = (u32, bool);
 
     #[inline(always)]
-    fn open(&self, list: List) -> Option<List> {
-        (!self.bottom_up || self.is_searched(list.vertex)).then_some(list)
+    fn open(&self, list: List) -> Option<(u32, bool)> {
+        (!self.bottom_up || self.is_searched(list.vertex)).then_some((list.vertex, list.whole))
     }
 
     #[inline(always)]
-    fn edge(&self, list: &mut List, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+    fn edge(&self, &mut (vertex, whole): &mut (u32, bool), neighbour: u32, _weight: u32) -> ControlFlow<()> {
         if !self.bottom_up {
-            self.reach(neighbour, list.vertex);
+            self.reach(neighbour, vertex);
             return ControlFlow::Continue(());
         }
         if self.frontier.contains(neighbour) {
-            self.reach_from_list(list, neighbour);
+            match self.parent {
+                None => self.reach(vertex, neighbour),
+                Some(parent) => self.adopt_from_list(parent, (vertex, whole), neighbour),
+            }
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
 
     #[inline(always)]
-    fn close(&self, _list: List) {}
+    fn close(&self, _record: (u32, bool)) {}
 }
 
 impl Algorithm for Bfs {

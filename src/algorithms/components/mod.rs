@@ -147,7 +147,7 @@ impl Algorithm for Components {
     }
 
     fn small_steps(&self) -> Option<SmallSteps> {
-        Some(if self.directed { SmallSteps::AllLists } else { SmallSteps::Lists })
+        Some(if self.directed { SmallSteps::AllLists } else { SmallSteps::Rounds })
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

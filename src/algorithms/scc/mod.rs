@@ -243,7 +243,7 @@ impl Algorithm for Scc {
     }
 
     fn small_steps(&self) -> Option<SmallSteps> {
-        Some(SmallSteps::Lists)
+        Some(SmallSteps::Rounds)
     }
 
     fn first(&self, _graph: &Graph, totals: Scalars) -> Option<Step> {

@@ -2,7 +2,7 @@
 
 use super::checkpoints::{self, CheckpointArgs};
 use super::companions::Companions;
-use super::ending::Ending;
+use super::ending::{Ending, raised};
 use super::long::{self, Watch};
 use super::parts::{PartsFolder, own_vertices};
 use super::summary::AnswerSummary;
@@ -131,8 +131,9 @@ impl Common {
         let options = options.with_progress(progress).with_cluster(ranks::shared()).with_single_run(true);
         let manifest = store.manifest().clone();
         let engine = Engine::new(store, options);
-        self.ending(&engine, &*runs, &shown, (format, !companions.is_empty())).check(&engine)?;
-        let run = runs.run(&engine, &mut |step| watch.see(step)).inspect_err(|error| {
+        let ending_bytes = self.ending(&engine, &*runs, &shown, (format, !companions.is_empty())).check(&engine)?;
+        let run = runs.run(&engine, &mut |step| watch.see(step)).map_err(|error| raised(error, ending_bytes));
+        let run = run.inspect_err(|error| {
             if matches!(error, Error::Interrupted) {
                 checkpoints::stopped(checkpoints.as_deref());
             }

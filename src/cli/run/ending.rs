@@ -95,21 +95,33 @@ impl Ending<'_> {
         ]
     }
 
-    /// Refuses what does not fit in the budget, before the run.
+    /// Refuses what does not fit in the budget, before the run. Returns the bytes that the end needs. A budget that is
+    /// too small for the run itself is left to the run to refuse, with the larger of both figures ([`raised`]).
     ///
     /// # Errors
     /// [`Error::Memory`] with a budget that is enough for the run and for its end.
-    pub fn check(&self, engine: &Engine) -> Result<(), Failure> {
+    pub fn check(&self, engine: &Engine) -> Result<u64, Failure> {
         let budget_bytes = engine.options().memory_bytes;
         let parts = self.parts();
         let ending_bytes = parts.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
-        if ending_bytes <= budget_bytes {
-            return Ok(());
-        }
+        let has_more = parts[1..].iter().any(|(_, bytes)| *bytes > 0);
         let run_bytes = self.algorithm.map_or(Ok(0), |algorithm| engine.needed_bytes(algorithm))?;
+        if ending_bytes <= budget_bytes || run_bytes > budget_bytes || !has_more {
+            return Ok(ending_bytes);
+        }
         let what = self.algorithm.map_or("the end of the run".into(), |of| format!("{}, at its end,", of.name()));
         let parts = parts.iter().filter(|(_, bytes)| *bytes > 0).map(|(name, bytes)| format!("{name} {bytes}"));
         let parts = parts.collect::<Vec<_>>().join(", ");
         Err(Error::Memory { what, needed_bytes: ending_bytes.max(run_bytes), budget_bytes, parts }.into())
+    }
+}
+
+/// The error of a run, with a budget that is enough for its end too.
+pub fn raised(error: Error, ending_bytes: u64) -> Error {
+    match error {
+        Error::Memory { what, needed_bytes, budget_bytes, parts } => {
+            Error::Memory { what, needed_bytes: needed_bytes.max(ending_bytes), budget_bytes, parts }
+        }
+        other => other,
     }
 }

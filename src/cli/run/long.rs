@@ -31,6 +31,7 @@ fn note_before(name: &str, long: &LongPaths, vertices: u64) -> String {
     let LongPaths { degree_max, small, superstep_ns, longest_ns } = *long;
     let work = match small {
         SmallSteps::Lists => "",
+        SmallSteps::Rounds => ", in several rounds",
         SmallSteps::Vertices => ", which goes over all vertices",
         SmallSteps::AllLists => ", which reads all lists",
     };

@@ -44,6 +44,12 @@ impl U32Column {
         value > cell.load(Relaxed) && value > cell.fetch_max(value, Relaxed)
     }
 
+    /// A vertex's value, if it is written here.
+    #[inline(always)]
+    pub fn find(&self, vertex: u32) -> Option<u32> {
+        self.0.at(vertex).map(|cell| cell.load(Relaxed))
+    }
+
     /// Atomically sets bits of a vertex's value; returns whether that has changed it. Tests before it writes.
     #[inline(always)]
     pub fn or(&self, vertex: u32, bits: u32) -> bool {

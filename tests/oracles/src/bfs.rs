@@ -54,7 +54,7 @@ pub fn optional(levels: Vec<u32>) -> Vec<Option<u64>> {
 ///
 /// Every reached vertex but the source has a reached parent one level up, so all of them hang below the source (1, 2);
 /// no edge skips a level or leaves the reached part, so that part is all there is to reach (3, 4); tree edges exist
-/// (5). Besides, each parent is the smallest of those that there could be.
+/// (5).
 pub fn check_tree(
     graph: &EdgeList,
     source: u32,
@@ -64,13 +64,9 @@ pub fn check_tree(
     if (levels[source as usize], parents[source as usize]) != (Some(0), Some(source.into())) {
         return Err(format!("the source {source} is not the root"));
     }
-    let mut smallest = vec![None; graph.vertices as usize];
+    let mut has_edge = vec![false; graph.vertices as usize];
     for &(from, to) in &graph.edges {
-        let (Some(above), Some(level)) = (levels[from as usize], levels[to as usize]) else { continue };
-        if above + 1 == level {
-            let known = smallest[to as usize].get_or_insert(from);
-            *known = from.min(*known);
-        }
+        has_edge[to as usize] |= parents[to as usize] == Some(from.into());
     }
     for vertex in (0..graph.vertices).filter(|&vertex| vertex != source) {
         match (levels[vertex as usize], parents[vertex as usize]) {
@@ -80,9 +76,8 @@ pub fn check_tree(
                 if level == 0 || above != Some(level - 1) {
                     return Err(format!("vertex {vertex} at level {level} has parent {parent} at level {above:?}"));
                 }
-                if smallest[vertex as usize].map(u64::from) != Some(parent) {
-                    let smallest = smallest[vertex as usize];
-                    return Err(format!("the parent of {vertex} is {parent}, the smallest predecessor {smallest:?}"));
+                if !has_edge[vertex as usize] {
+                    return Err(format!("no edge leads from parent {parent} to {vertex}"));
                 }
             }
             (level, parent) => return Err(format!("vertex {vertex} has level {level:?} and parent {parent:?}")),
@@ -93,6 +88,25 @@ pub fn check_tree(
             (Some(_), None) => return Err(format!("edge {from} → {to} leaves the reached part")),
             (Some(near), Some(far)) if far > near + 1 => return Err(format!("edge {from} → {to} skips a level")),
             _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// As [`check_tree`], and each parent is the smallest predecessor one level up: of a store that numbers vertices by their
+/// ids.
+pub fn check_least_tree(
+    graph: &EdgeList,
+    source: u32,
+    levels: &[Option<u64>],
+    parents: &[Option<u64>],
+) -> Result<(), String> {
+    check_tree(graph, source, levels, parents)?;
+    for &(from, to) in &graph.edges {
+        let (Some(above), Some(level)) = (levels[from as usize], levels[to as usize]) else { continue };
+        let parent = parents[to as usize];
+        if above + 1 == level && parent.is_some_and(|parent| parent > from.into()) {
+            return Err(format!("the parent of {to} is {parent:?}, but {from} is a smaller one"));
         }
     }
     Ok(())

@@ -51,7 +51,7 @@ pub mod sssp;
 pub mod widest;
 
 pub use arguments::Arguments;
-pub use bfs::{check_tree, levels};
+pub use bfs::{check_least_tree, check_tree, levels};
 pub use compare::{Compare, relative_error};
 pub use components::components;
 pub use edges::{EdgeList, Weighted, draw, random_edges};

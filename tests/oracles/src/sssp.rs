@@ -32,7 +32,10 @@ pub fn parents(graph: &Graph, source: u32, single: bool, distances: &[f64]) -> V
     let sum = |distance: f64, weight: u32| match (float, single) {
         (false, _) => distance + f64::from(weight),
         (true, false) => distance + f64::from(f32::from_bits(weight)),
-        (true, true) => f64::from(distance as f32 + f32::from_bits(weight)),
+        (true, true) => {
+            let weight = Some(f32::from_bits(weight)).filter(|weight| weight.abs() >= f32::MIN_POSITIVE);
+            f64::from(distance as f32 + weight.unwrap_or(0.0))
+        }
     };
     // Tight edges: source, dest, and whether the source is nearer.
     let mut tight = Vec::new();

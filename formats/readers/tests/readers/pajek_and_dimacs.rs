@@ -59,7 +59,7 @@ fn pajek() {
         ],
     );
     assert!(
-        note(&Sample::new("a.net", "*Vertices 2\n1 \"a\"\n*Edges\n1 2 7\n2 2\n")).contains("1 rows without a weight")
+        note(&Sample::new("a.net", "*Vertices 2\n1 \"a\"\n*Edges\n1 2 7\n2 2\n")).contains("1 row without a weight")
     );
     let said = note(&Sample::new("a.net", "*Vertices 2\n1 \"a\"\n*Arcs :1\n1 2\n*Arcs :2\n2 1\n"));
     assert!(said.contains("2 sections") && said.contains("labels of vertices are not kept"), "{said}");

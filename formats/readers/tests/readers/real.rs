@@ -14,7 +14,7 @@ use super::{Graph, assert_fails, read};
 
 /// Returns the path of a published file; `None` if its test is skipped.
 fn file(relative: &str) -> Option<PathBuf> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(relative);
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(relative);
     if here.exists() {
         return Some(here);
     }

@@ -8,7 +8,7 @@ use topostream_readers::{
 };
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/tables")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/tables")
 }
 
 /// Source, dest and weight of each row, as text.
