@@ -225,6 +225,10 @@ mod peak {
 
     fn high_water_bytes(child: &Child) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+        // Before it has become the program, it has the memory of this process.
+        if !status.starts_with("Name:\ttopostream\n") {
+            return None;
+        }
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
     }

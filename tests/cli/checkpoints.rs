@@ -80,13 +80,13 @@ fn ctrl_c_writes_a_checkpoint_and_says_how_to_resume() {
     }
     let done = Done::of(line, child.wait_with_output().unwrap());
     let done = done.fails(130, &["c has a checkpoint after", "the same command with --resume goes on", "interrupted"]);
-    let after: u64 =
-        done.stderr.split("has a checkpoint after ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let text = done.stderr.split("has a checkpoint after ").nth(1).unwrap().split(' ').next().unwrap();
+    let after: u64 = text.replace(',', "").parse().unwrap();
     // Without --resume the checkpoint is not touched.
     folder.run(line).fails(1, &["the folder already has a checkpoint (bfs after", "add --resume"]);
     let done = folder.run(&format!("{line} --resume --json"));
     assert_eq!(done.code, Some(0), "{}", done.stderr);
-    assert!(done.stderr.contains(&format!("goes on after {after} supersteps")), "{}", done.stderr);
+    assert!(done.stderr.contains(&format!("goes on after {text} supersteps")), "{}", done.stderr);
     let report = done.json();
     assert_eq!(report["checkpoints"]["resumed"]["supersteps"], after);
     assert_eq!(report["supersteps"].as_u64().unwrap() + after, 400_000);

@@ -40,7 +40,7 @@ fn a_partition_makes_devices_exchange_less() {
     let (found, linked) = ranks(&folder, "parted", devices);
     assert_eq!(found, expected);
     assert_eq!(linked["sharing"]["exchanged"], "linked");
-    folder.run("mirrors parted").succeeds().prints(&["30 ranges", "of 400 vertices have edges into others"]);
+    folder.run("mirrors parted").succeeds().prints(&["30 ranges", "of 400 vertices with edges into others"]);
     let (found, mirrored) = ranks(&folder, "parted", devices);
     assert_eq!(found, expected);
     assert_eq!(mirrored["sharing"]["exchanged"], "mirrored");

@@ -163,7 +163,7 @@ fn outputs_do_not_go_into_a_store() {
         "run pagerank s --checkpoint s/c",
         "run pagerank s --output s/parts --output-parts",
         "info s --report s/graph.json",
-        "extract s s/e.csv --all",
+        "extract s --all --output s/e.csv",
         "partition s --parts 2 -o s/p.txt",
     ];
     for line in lines {

@@ -146,7 +146,7 @@ fn algorithms_read_32_bits_or_say_how_to_get_them() {
         refused.fails(1, &["reads weights of 32 bits", "f64", "topostream reformat g NEW --weight-type f32"]);
     }
     let narrow = folder.run("reformat g narrow --weight-type f32 --in-edges").succeeds();
-    narrow.prints(&["1 of 4 weights are not exact in f32 (0.1 becomes 0.100000001)"]);
+    narrow.prints(&["1 of 4 weights is not exact in f32 (0.1 becomes 0.100000001)"]);
     folder.run("run sssp narrow --source 10 --device cpu").succeeds();
     folder.run("reformat g whole --weight-type u32").fails(1, &["f64", "u32", "fractions"]);
     folder.run("reformat g both --weight-type f32 --drop-weights").fails(2, &["cannot be used with"]);

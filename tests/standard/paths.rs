@@ -62,7 +62,9 @@ fn assert_parents<A: ShortestPaths>(
         let none = |distance: &f64| if *distance == -1.0 { f64::INFINITY } else { *distance };
         assert!(found.column("distance").iter().map(none).eq(distances.iter().copied()), "{way}");
         assert_leads_to_source(found.column("parent"), way);
-        assert!(found.column("parent") == parents, "{way}");
+        for (vertex, (found, expected)) in found.column("parent").iter().zip(parents).enumerate() {
+            assert_eq!(found, expected, "{way}: the parent of {vertex} at {}", distances[vertex]);
+        }
     });
 }
 

@@ -79,7 +79,8 @@ fn judged<T>(result: Result<T>, path: &Path) -> bool {
     match result {
         Ok(_) => true,
         Err(error @ Error::Memory { .. }) => {
-            assert!(error.to_string().contains("unpacking"), "{error}");
+            let text = error.to_string();
+            assert!(text.contains("unpacking") || text.contains(&*path.to_string_lossy()), "{error}");
             false
         }
         Err(error) => {

@@ -21,6 +21,7 @@
 #[cfg(feature = "cli")]
 pub mod command;
 
+use crate::algorithms::relaxation;
 use crate::model::algorithm::{
     Algorithm, Alternative, Answer, Ends, Graph, Integers, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps,
     State, Step, Summary, Visit,
@@ -358,6 +359,13 @@ impl Algorithm for Bfs {
     /// no out-edge leaves that part, these are all out-edges of its vertices.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
         let closed = self.hops_max.is_none() && !self.against;
-        closed.then(|| state.attributes.bits(VISITED).census(|vertex| state.graph.out_degree(vertex).into()).1)
+        closed.then(|| match self.parents {
+            false => state.attributes.bits(VISITED).census(|vertex| state.graph.out_degree(vertex).into()).1,
+            // Vertices of long lists may not be in the visited set yet.
+            true => {
+                let parent = state.attributes.u32(PARENT);
+                relaxation::traversed_edges(&state.graph, |vertex| parent.get(vertex) != UNREACHED)
+            }
+        })
     }
 }

@@ -114,8 +114,14 @@ impl Common {
         // Of several ranks, the first shows and writes the results.
         let first = ranks::is_first();
         let companions = if first { companions } else { Vec::new() };
-        let companions = Companions::begin(companions, &*runs, &store, self, cancel)?;
         let format = self.checked_format(&store)?;
+        let memory_bytes = self.resources.memory_bytes();
+        let ending_bytes = self.ending(&store, &*runs, &shown, (format, !companions.is_empty())).bytes();
+        let companions =
+            Companions::begin(companions, &*runs, &store, self, cancel).map_err(|failure| match failure {
+                Failure::Engine(error) => raised(error, memory_bytes, ending_bytes).into(),
+                other => other,
+            })?;
         warn_of_hours(&*runs, &store, shorter);
         long::warn_before(runs.algorithm(), &store);
         let mut watch = Watch::begin(runs.algorithm(), &store);
@@ -131,8 +137,9 @@ impl Common {
         let options = options.with_progress(progress).with_cluster(ranks::shared()).with_single_run(true);
         let manifest = store.manifest().clone();
         let engine = Engine::new(store, options);
-        let ending_bytes = self.ending(&engine, &*runs, &shown, (format, !companions.is_empty())).check(&engine)?;
-        let run = runs.run(&engine, &mut |step| watch.see(step)).map_err(|error| raised(error, ending_bytes));
+        self.ending(engine.store(), &*runs, &shown, (format, !companions.is_empty())).check(&engine)?;
+        let run =
+            runs.run(&engine, &mut |step| watch.see(step)).map_err(|error| raised(error, memory_bytes, ending_bytes));
         let run = run.inspect_err(|error| {
             if matches!(error, Error::Interrupted) {
                 checkpoints::stopped(checkpoints.as_deref());
@@ -175,13 +182,13 @@ impl Common {
     /// What is made of the answer when the run has ended.
     fn ending<'a>(
         &self,
-        engine: &'a Engine,
+        store: &'a Store,
         runs: &'a dyn Runnable,
         shown: &Shown,
         (output, has_companions): (Option<ResultFormat>, bool),
     ) -> Ending<'a> {
         Ending {
-            store: engine.store(),
+            store,
             algorithm: runs.algorithm(),
             output,
             has_companions,

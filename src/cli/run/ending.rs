@@ -95,19 +95,23 @@ impl Ending<'_> {
         ]
     }
 
-    /// Refuses what does not fit in the budget, before the run. Returns the bytes that the end needs. A budget that is
+    /// What the end needs, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.parts().iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
+    }
+
+    /// Refuses what does not fit in the budget, before the run. A budget that is
     /// too small for the run itself is left to the run to refuse, with the larger of both figures ([`raised`]).
     ///
     /// # Errors
     /// [`Error::Memory`] with a budget that is enough for the run and for its end.
-    pub fn check(&self, engine: &Engine) -> Result<u64, Failure> {
+    pub fn check(&self, engine: &Engine) -> Result<(), Failure> {
         let budget_bytes = engine.options().memory_bytes;
-        let parts = self.parts();
-        let ending_bytes = parts.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        let (parts, ending_bytes) = (self.parts(), self.bytes());
         let has_more = parts[1..].iter().any(|(_, bytes)| *bytes > 0);
         let run_bytes = self.algorithm.map_or(Ok(0), |algorithm| engine.needed_bytes(algorithm))?;
         if ending_bytes <= budget_bytes || run_bytes > budget_bytes || !has_more {
-            return Ok(ending_bytes);
+            return Ok(());
         }
         let what = self.algorithm.map_or("the end of the run".into(), |of| format!("{}, at its end,", of.name()));
         let parts = parts.iter().filter(|(_, bytes)| *bytes > 0).map(|(name, bytes)| format!("{name} {bytes}"));
@@ -116,10 +120,10 @@ impl Ending<'_> {
     }
 }
 
-/// The error of a run, with a budget that is enough for its end too.
-pub fn raised(error: Error, ending_bytes: u64) -> Error {
+/// The error of a run, with a budget that is enough for its end too, if `memory_bytes` are the budget that is too small.
+pub fn raised(error: Error, memory_bytes: u64, ending_bytes: u64) -> Error {
     match error {
-        Error::Memory { what, needed_bytes, budget_bytes, parts } => {
+        Error::Memory { what, needed_bytes, budget_bytes, parts } if budget_bytes == memory_bytes => {
             Error::Memory { what, needed_bytes: needed_bytes.max(ending_bytes), budget_bytes, parts }
         }
         other => other,

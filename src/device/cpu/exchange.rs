@@ -181,9 +181,14 @@ impl MessageView<'_> {
                 self.set(places.bases + block, number as u32);
             }
             for (word, mut bits) in self.active(&vertices) {
+                // Here too: an edge function may leave that to the end of the superstep.
                 for &place in &self.layout.followers {
-                    let unset = bits & !attributes.bits(place).half_word(word as u32);
-                    debug_assert_eq!(unset, 0, "{}: activated, and not set", self.declared[place].name);
+                    let set = attributes.bits(place);
+                    let mut unset = bits & !set.half_word(word as u32);
+                    while unset != 0 {
+                        set.learn(32 * word as u32 + unset.trailing_zeros());
+                        unset &= unset - 1;
+                    }
                 }
                 if !sparse {
                     let at = word - self.vertices.start / 32;
