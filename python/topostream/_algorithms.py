@@ -380,12 +380,13 @@ class Algorithms:
     ) -> Result:
         """Shortest paths: distances of vertices from a source, by edge weights.
 
-        Integer weights give integer distances of at most 2^32 - 3. Over f32 weights distances are in double precision:
-        each addition along a path is rounded to the nearest f64. Unreachable vertices get -1 (integer weights) or inf.
-        A negative weight on the way is an error.
+        Integer weights give integer distances of at most 2^32 - 3, those of 64 bits of at most 2^64 - 3. Over float
+        weights distances are in double precision: each addition along a path is rounded to the nearest f64. Weights of
+        64 bits are read by CPUs only. Unreachable vertices get -1 (integer weights) or inf. A negative weight on the
+        way is an error.
 
-        Source: Bellman and Ford, by frontiers; Meyer and Sanders, 2003 (``delta``). Exactness: ``u32`` exact; ``f32``
-        sums of ``f64`` (``single`` ``f32``), the same bits.
+        Source: Bellman and Ford, by frontiers; Meyer and Sanders, 2003 (``delta``). Exactness: ``u32``, ``u64`` exact;
+        ``f32``, ``f64`` sums of ``f64`` (``single`` ``f32``), the same bits.
 
         Args:
             source: the source: an original id, or ``max-degree`` for the vertex with the most out-edges.

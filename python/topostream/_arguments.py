@@ -92,9 +92,9 @@ class StoreOptions(TypedDict, total=False):
     symmetrize: add the reverse of every edge; the graph becomes undirected.
     remove_duplicates: keep one of several edges with the same ends (the one with the smallest weight).
     repeated: make one edge of several with the same ends, and give it this one of their weights, or their sum.
-        With ``symmetrize``, of both directions together: ``"sum"``: the sum of all weights; one that the type of
-        the weights does not hold is an error; ``"min"``: the smallest; ``"max"``: the largest; ``"first"``: that
-        of the first edge in the input; of weights of 32 bits.
+        With ``symmetrize``, of both directions together: ``"sum"``: the sum of all weights; one that the type
+        of the weights does not hold is an error; ``"min"``: the smallest; ``"max"``: the largest; ``"first"``:
+        that of the first edge in the input; of weights of 32 bits.
     remove_self_loops: drop edges from a vertex to itself.
     order: how the store numbers vertices; results always have original ids: ``"auto"``: by degree-groups if a
         sample of lists shows that it makes a packed store smaller, otherwise natural; also chooses how dense
@@ -146,8 +146,8 @@ class FormatOptions(StoreOptions, total=False):
     """Options of the input.
 
     kind: the input's format [default: recognised by name and content].
-    weight_type: the type of the weights: auto (u32 or f32, by the input), u32, f32, u64, f64 (64 bits, exact), or
-        ignore.
+    weight_type: the type of the weights: auto (u32 or f32, by the input), u32, f32, u64, f64 (64 bits, exact),
+        or ignore.
     source: the column of sources [default: by the names of the columns, such as source, from_id or person1; of
         two columns the first].
     dest: the column of destinations [default: by the names of the columns, such as target, to_id or person2; of
@@ -165,7 +165,8 @@ class FormatOptions(StoreOptions, total=False):
     vertices: a table of all vertices, its first column the ids: vertices without edges, and for names the
         order. Edges may then join only these.
     where: read only the rows of a table where a column compares so with a value: = != < <= > >=, numbers, times
-        such as 2020-01-31T12:00, or 'text'; such as "year >= 2020"; one or several: rows must meet all conditions.
+        such as 2020-01-31T12:00, or 'text'; such as "year >= 2020". May be repeated: rows must meet all
+        conditions.
     bipartite: keep the ids of the two columns apart: each gets the name of its column before it, as in
         ``user:7``.
     directed: read the edges as they are listed, each in its direction, even if the input says that the graph is
@@ -248,8 +249,8 @@ class ReformatOptions(StoreOptions, total=False):
     """Options of copies.
 
     drop_weights: leave out the weights.
-    weight_type: convert the weights: u32, f32, u64 or f64. Integers that do not fit are refused, what f32 rounds is
-        counted.
+    weight_type: convert the weights: u32, f32, u64 or f64. Integers that do not fit are refused, what f32
+        rounds is counted.
     """
 
     drop_weights: bool

@@ -164,7 +164,7 @@ fn outputs_do_not_go_into_a_store() {
         "run pagerank s --output s/parts --output-parts",
         "info s --report s/graph.json",
         "extract s --all --output s/e.csv",
-        "partition s --parts 2 -o s/p.txt",
+        "partition s --parts 2 --output s/p.txt",
     ];
     for line in lines {
         folder.run(line).fails(1, &["lies inside the store", "outside of it"]);

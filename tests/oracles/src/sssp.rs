@@ -81,6 +81,9 @@ pub fn distances(graph: &Graph, source: u32, single: bool) -> Vec<f64> {
     // From 0 on, bits order as numbers do.
     let add = |bits: u64, weight: u32| {
         let weight = if float { f64::from(f32::from_bits(weight)) } else { f64::from(weight) };
+        // Subnormal numbers count as 0 in single precision.
+        let is_lost = single && weight.abs() < f64::from(f32::MIN_POSITIVE);
+        let weight = if is_lost { 0.0 } else { weight };
         let sum = f64::from_bits(bits) + weight;
         if single { f64::from(f64::from_bits(bits) as f32 + weight as f32) } else { sum }.to_bits()
     };
