@@ -10,6 +10,7 @@ use std::sync::Arc;
 use topostream::cli::{self, Failure};
 use topostream::extract::{ExtractOptions, induced};
 use topostream::{Store, VertexId, VertexSet};
+use topostream_formats::checksum::crc32c;
 use topostream_formats::edge::WeightType;
 use topostream_formats::encoding::Encoding;
 use topostream_formats::manifest::Ids;
@@ -54,36 +55,43 @@ impl ColumnData {
     }
 }
 
-/// Opens a store, and returns its manifest as JSON.
+/// Opens a store, and returns its manifest as JSON and its fingerprint.
 #[pyfunction]
-pub fn manifest(py: Python<'_>, path: &str) -> PyResult<String> {
+pub fn manifest(py: Python<'_>, path: &str) -> PyResult<(String, u32)> {
     interruptible(py, &Cancel::default(), &(), || {
         let store = cli::open(path, u64::MAX)?;
-        serde_json::to_string(store.manifest()).map_err(|error| Failure::Other(error.to_string()))
+        let text = serde_json::to_string(store.manifest()).map_err(|error| Failure::Other(error.to_string()))?;
+        Ok((text, fingerprint(&store)))
     })
 }
 
-/// Opens the store with this tag. Another one may be in its folder by now, and numbers of vertices would be those of
-/// other vertices there.
+/// What tells a store from another that has replaced it in its folder: a checksum of the whole manifest. Its tag is
+/// not enough, which is the same for all stores that were formatted from the same files or arrays in the same way.
+pub fn fingerprint(store: &Store) -> u32 {
+    crc32c(&serde_json::to_vec(store.manifest()).expect("a manifest was read from JSON"))
+}
+
+/// Opens the store with this fingerprint. Another one may be in its folder by now, and numbers of vertices would be
+/// those of other vertices there.
 ///
 /// # Errors
-/// If it has another tag; those of opening.
-pub fn open_same(path: impl AsRef<Path>, tag: u32) -> Result<Store, Failure> {
+/// If it has another fingerprint; those of opening.
+pub fn open_same(path: impl AsRef<Path>, expected: u32) -> Result<Store, Failure> {
     let store = cli::open(path.as_ref(), u64::MAX)?;
-    check_same(&store, tag)?;
+    check_same(&store, expected)?;
     Ok(store)
 }
 
-/// Checks that a store has this tag.
+/// Checks that a store has this fingerprint.
 ///
 /// # Errors
 /// If it has another.
-pub fn check_same(store: &Store, tag: u32) -> Result<(), Failure> {
-    match store.manifest().tag {
-        found if found == tag => Ok(()),
+pub fn check_same(store: &Store, expected: u32) -> Result<(), Failure> {
+    match fingerprint(store) {
+        found if found == expected => Ok(()),
         found => Err(Failure::Store(Error::Invalid(format!(
-            "{}: expected the store with the tag {tag:08x}, which was opened, found another with the tag {found:08x}, \
-             which has replaced it; open the graph again",
+            "{}: expected the store with the fingerprint {expected:08x}, which was opened, found another with the \
+             fingerprint {found:08x}, which has replaced it; open the graph again",
             store.path().display()
         )))),
     }
@@ -97,15 +105,15 @@ pub fn ids_of(store: &Store) -> Result<OriginalIds, Failure> {
     let found = store.ids();
     if !matches!(store.manifest().ids, Ids::Range { .. }) {
         // Afterwards: it may be replaced at any time. A store that is gone is an error of its own.
-        open_same(store.path(), store.manifest().tag).map(drop)?;
+        open_same(store.path(), fingerprint(store)).map(drop)?;
     }
     Ok(found?)
 }
 
 /// The original ids of a store's vertices: an array of numbers, or a list of strings.
 #[pyfunction]
-pub fn ids(py: Python<'_>, path: &str, tag: u32) -> PyResult<Py<PyAny>> {
-    all_ids(py, || Ok(Arc::new(open_same(path, tag)?)))
+pub fn ids(py: Python<'_>, path: &str, fingerprint: u32) -> PyResult<Py<PyAny>> {
+    all_ids(py, || Ok(Arc::new(open_same(path, fingerprint)?)))
 }
 
 /// The original ids of a store as an array of numbers, or a list of strings.
@@ -129,9 +137,9 @@ pub fn all_ids(py: Python<'_>, open: impl FnOnce() -> Result<Arc<Store>, Failure
 
 /// Sources, destinations and weights of all edges, by the numbers of vertices; an undirected edge once.
 #[pyfunction]
-pub fn edges(py: Python<'_>, path: &str, tag: u32) -> PyResult<(ColumnData, ColumnData, Option<ColumnData>)> {
+pub fn edges(py: Python<'_>, path: &str, fingerprint: u32) -> PyResult<(ColumnData, ColumnData, Option<ColumnData>)> {
     let cancel = Cancel::default();
-    interruptible(py, &cancel, &(), || all_edges(open_same(path, tag)?, &cancel))
+    interruptible(py, &cancel, &(), || all_edges(open_same(path, fingerprint)?, &cancel))
 }
 
 fn all_edges(store: Store, cancel: &Cancel) -> Result<(ColumnData, ColumnData, Option<ColumnData>), Failure> {
@@ -191,10 +199,10 @@ pub fn each_of(
 /// Whether there are edges from a vertex to itself, and whether edges are repeated. Reads all edges, until both are
 /// found.
 #[pyfunction]
-pub fn kinds_of_edges(py: Python<'_>, path: &str, tag: u32) -> PyResult<(bool, bool)> {
+pub fn kinds_of_edges(py: Python<'_>, path: &str, fingerprint: u32) -> PyResult<(bool, bool)> {
     let cancel = Cancel::default();
     interruptible(py, &cancel, &(), || {
-        let store = Arc::new(open_same(path, tag)?);
+        let store = Arc::new(open_same(path, fingerprint)?);
         // Writers say of packed pages whether no edge is repeated.
         let unlike = matches!(store.manifest().encoding, Encoding::Packed { step: true, .. });
         let (mut loops, mut repeated, mut last) = (false, false, None);
@@ -213,11 +221,11 @@ pub fn kinds_of_edges(py: Python<'_>, path: &str, tag: u32) -> PyResult<(bool, b
 
 /// The number of edges from a vertex to itself. Reads all edges.
 #[pyfunction]
-pub fn loops(py: Python<'_>, path: &str, tag: u32) -> PyResult<u64> {
+pub fn loops(py: Python<'_>, path: &str, fingerprint: u32) -> PyResult<u64> {
     let cancel = Cancel::default();
     interruptible(py, &cancel, &(), || {
         let mut loops = 0;
-        each_chunk(&Arc::new(open_same(path, tag)?), &cancel, |chunk| {
+        each_chunk(&Arc::new(open_same(path, fingerprint)?), &cancel, |chunk| {
             loops += chunk.iter().filter(|edge| edge.source == edge.dest).count() as u64;
             ControlFlow::Continue(())
         })?;
@@ -228,11 +236,11 @@ pub fn loops(py: Python<'_>, path: &str, tag: u32) -> PyResult<u64> {
 /// Whether an edge leaves the group of a vertex: 1 or 0 for each vertex that groups are named after. `groups` has the
 /// group of each vertex.
 #[pyfunction]
-pub fn groups_left(py: Python<'_>, path: &str, tag: u32, groups: &Bound<'_, PyAny>) -> PyResult<ColumnData> {
+pub fn groups_left(py: Python<'_>, path: &str, fingerprint: u32, groups: &Bound<'_, PyAny>) -> PyResult<ColumnData> {
     let groups = PyBuffer::<i64>::get(groups)?.to_vec(py)?;
     let cancel = Cancel::default();
     interruptible(py, &cancel, &(), || {
-        let store = Arc::new(open_same(path, tag)?);
+        let store = Arc::new(open_same(path, fingerprint)?);
         let numbering = Numbering::of(&store)?;
         let mut left = vec![0; groups.len()];
         each_chunk(&store, &cancel, |chunk| {

@@ -101,10 +101,10 @@ impl Ids {
 /// The ids of the neighbours of a vertex, which is named by its id: `direction` is `out`, `in` or `both`. Repeated
 /// edges repeat them.
 #[pyfunction]
-pub fn neighbours(py: Python<'_>, path: &str, tag: u32, vertex: &str, direction: &str) -> PyResult<Ids> {
+pub fn neighbours(py: Python<'_>, path: &str, fingerprint: u32, vertex: &str, direction: &str) -> PyResult<Ids> {
     let cancel = Cancel::default();
     interruptible(py, &cancel, &(), || {
-        let store = open_same(path, tag)?;
+        let store = open_same(path, fingerprint)?;
         let vertex = Source::from(vertex).vertex_of("vertex", &store)?;
         Ids::of(&store, &Lists::of(direction)?.read(&store, vertex, &cancel)?)
     })
@@ -112,10 +112,10 @@ pub fn neighbours(py: Python<'_>, path: &str, tag: u32, vertex: &str, direction:
 
 /// The number of edges of a vertex, as [`neighbours`] returns their other ends.
 #[pyfunction]
-pub fn degree(py: Python<'_>, path: &str, tag: u32, vertex: &str, direction: &str) -> PyResult<usize> {
+pub fn degree(py: Python<'_>, path: &str, fingerprint: u32, vertex: &str, direction: &str) -> PyResult<usize> {
     let cancel = Cancel::default();
     interruptible(py, &cancel, &(), || {
-        let store = open_same(path, tag)?;
+        let store = open_same(path, fingerprint)?;
         let vertex = Source::from(vertex).vertex_of("vertex", &store)?;
         Ok(Lists::of(direction)?.read(&store, vertex, &cancel)?.len())
     })
@@ -131,17 +131,17 @@ pub enum Weights {
 /// The edges for which all conditions hold, at most `limit`: ids of sources and of destinations, and weights. A
 /// condition is a column (`source`, `dest`, `weight`), an operator, and a value.
 #[pyfunction]
-#[pyo3(signature = (path, tag, conditions, limit=None))]
+#[pyo3(signature = (path, fingerprint, conditions, limit=None))]
 pub fn edges_where(
     py: Python<'_>,
     path: &str,
-    tag: u32,
+    fingerprint: u32,
     conditions: Vec<(String, String, String)>,
     limit: Option<u64>,
 ) -> PyResult<(Ids, Ids, Option<Weights>)> {
     let cancel = Cancel::default();
     interruptible(py, &cancel, &(), || {
-        let store = Arc::new(open_same(path, tag)?);
+        let store = Arc::new(open_same(path, fingerprint)?);
         let parsed = conditions.iter().map(|(column, operator, value)| Condition::of(&store, column, operator, value));
         let conditions = parsed.collect::<Result<Vec<_>, _>>()?;
         let limit = limit.map_or(usize::MAX, |limit| limit as usize);

@@ -1,6 +1,6 @@
 //! What a run did: text, JSON, and the page of `topostream report`.
 
-use crate::arrays::open_same;
+use crate::arrays::{fingerprint, open_same};
 use crate::work::interruptible;
 use pyo3::prelude::*;
 use std::path::Path;
@@ -29,15 +29,15 @@ impl Report {
 impl Report {
     /// A report that was made of these texts, in another process or before.
     #[staticmethod]
-    fn restored(py: Python<'_>, path: &str, tag: u32, text: String, json: String) -> PyResult<Self> {
-        let store = interruptible(py, &Cancel::default(), &(), || open_same(path, tag))?;
+    fn restored(py: Python<'_>, path: &str, fingerprint: u32, text: String, json: String) -> PyResult<Self> {
+        let store = interruptible(py, &Cancel::default(), &(), || open_same(path, fingerprint))?;
         Ok(Self::new(text, json, &Arc::new(store)))
     }
 
-    /// The store's folder and its tag.
+    /// The store's folder and its fingerprint.
     #[getter]
     fn store(&self) -> (&Path, u32) {
-        (self.store.path(), self.store.manifest().tag)
+        (self.store.path(), fingerprint(&self.store))
     }
 
     /// The report as text.

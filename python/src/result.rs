@@ -180,8 +180,8 @@ impl RunResult {
         texts: (String, String),
         columns: Vec<Restored<'_>>,
     ) -> PyResult<Self> {
-        let ((path, tag), (text, json)) = (store, texts);
-        let store = Arc::new(interruptible(py, &Cancel::default(), &(), || open_same(&path, tag))?);
+        let ((path, fingerprint), (text, json)) = (store, texts);
+        let store = Arc::new(interruptible(py, &Cancel::default(), &(), || open_same(&path, fingerprint))?);
         let vertices = store.vertices();
         let column = |(name, kind, values): &Restored<'_>| -> PyResult<(&'static str, Values)> {
             let integers = || PyBuffer::<i64>::get(values)?.to_vec(py).map(Arc::new);

@@ -37,9 +37,9 @@ struct Session {
 
 #[pymethods]
 impl RunSession {
-    /// Opens the store with this tag for runs with these options of `topostream run`.
+    /// Opens the store with this fingerprint for runs with these options of `topostream run`.
     #[new]
-    fn new(py: Python<'_>, store: &str, tag: u32, words: Vec<String>) -> PyResult<Self> {
+    fn new(py: Python<'_>, store: &str, fingerprint: u32, words: Vec<String>) -> PyResult<Self> {
         let turns = Arc::new(Turns::default());
         let (progress, path) = (Arc::new(Progress::default()), PathBuf::from(store));
         let (shared, cancel) = (Arc::clone(&progress), turns.engine());
@@ -47,7 +47,7 @@ impl RunSession {
             let resources = resources(&words)?;
             resources.load_drivers();
             let store = topostream::cli::open(store, resources.memory_bytes())?;
-            check_same(&store, tag)?;
+            check_same(&store, fingerprint)?;
             store.check_ids()?;
             let rates = topostream::cli::rates(None)?;
             let options = resources.options(cancel).with_progress(shared).with_rates(rates.clone());

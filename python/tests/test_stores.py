@@ -157,15 +157,15 @@ def test_values_are_never_paired_with_ids_of_another_store(ids: Callable[[int], 
             assert form(result) == expected
         except ts.StoreError as error:
             assert REPLACED in str(error) and ids is not int
-    for call in (
-        lambda: held.ids,
+    calls: list[Callable[[], Any]] = [
         held.edge_arrays,
         held.is_multigraph,
         held.edges,
         lambda: held.neighbors(ids(0)),
         lambda: held.degree(ids(0)),
         lambda: held.session(**SMALL),
-    ):
+    ]
+    for call in [*calls, lambda: held.ids]:
         with pytest.raises(ts.StoreError, match=REPLACED):
             call()
     assert pairs(fresh) == sorted((ids(3 * a), ids(3 * b)) for a, b in OLD)

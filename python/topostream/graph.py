@@ -59,28 +59,30 @@ class Graph:
         self._path = Path(word(path)).absolute()
         # A temporary store is deleted with the graph.
         self._folder = _folder
-        self._manifest: dict[str, Any] = json.loads(_native.manifest(str(self._path)))
         # What is read later must be of the same store, and not of one that has replaced it.
-        self._tag = int(self._manifest["tag"])
+        manifest, self._fingerprint = _native.manifest(str(self._path))
+        self._manifest: dict[str, Any] = json.loads(manifest)
         self._ids: Ids | None = None
         self._kinds: tuple[bool, bool] | None = None
         self._loops: int | None = None
 
     @classmethod
-    def _at(cls, path: str, tag: int) -> Graph:
-        """The store with this tag, for what was pickled.
+    def _at(cls, path: str, fingerprint: int) -> Graph:
+        """The store with this fingerprint, for what was pickled.
 
         Raises:
             StoreError: there is another one, or none.
         """
         graph = cls(path)
-        if graph._tag != tag:
-            raise StoreError(f"{path}: expected the store with the tag {tag:08x}, found another: it has been replaced")
+        if graph._fingerprint != fingerprint:
+            raise StoreError(
+                f"{path}: expected the store with the fingerprint {fingerprint:08x}, found another: it has been replaced"
+            )
         return graph
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The original keeps a temporary folder.
-        return Graph._at, (str(self._path), self._tag)
+        return Graph._at, (str(self._path), self._fingerprint)
 
     @property
     def path(self) -> Path:
@@ -109,12 +111,12 @@ class Graph:
         Raises:
             ParameterError: the graph has no such vertex.
         """
-        found: list[Any] = _native.neighbours(str(self._path), self._tag, word(vertex), direction)
+        found: list[Any] = _native.neighbours(str(self._path), self._fingerprint, word(vertex), direction)
         return found
 
     def degree(self, vertex: Vertex, direction: Literal["out", "in", "both"] = "out") -> int:
         """The number of edges of a vertex: the length of :meth:`neighbors`, where a loop counts once."""
-        return _native.degree(str(self._path), self._tag, word(vertex), direction)
+        return _native.degree(str(self._path), self._fingerprint, word(vertex), direction)
 
     @property
     def directed(self) -> bool:
@@ -133,7 +135,7 @@ class Graph:
     def _kinds_of_edges(self) -> tuple[bool, bool]:
         """Whether there are edges from a vertex to itself, and whether edges are repeated."""
         if self._kinds is None:
-            self._kinds = _native.kinds_of_edges(str(self._path), self._tag)
+            self._kinds = _native.kinds_of_edges(str(self._path), self._fingerprint)
         return self._kinds
 
     def number_of_nodes(self) -> int:
@@ -160,7 +162,7 @@ class Graph:
     def _loop_count(self) -> int:
         """The number of edges from a vertex to itself."""
         if self._loops is None:
-            self._loops = _native.loops(str(self._path), self._tag)
+            self._loops = _native.loops(str(self._path), self._fingerprint)
         return self._loops
 
     def __len__(self) -> int:
@@ -179,7 +181,7 @@ class Graph:
         Raises:
             StoreError: another store has replaced this one.
         """
-        return self._ids_by(lambda: _native.ids(str(self._path), self._tag))
+        return self._ids_by(lambda: _native.ids(str(self._path), self._fingerprint))
 
     def _ids_by(self, read: Callable[[], Any]) -> Ids:
         """The ids, which are read once."""
@@ -312,7 +314,7 @@ class Graph:
         An undirected edge is there once. A vertex number is an index of :attr:`ids`. The arrays take 16 bytes an edge,
         20 with weights.
         """
-        source, dest, weight = _native.edges(str(self._path), self._tag)
+        source, dest, weight = _native.edges(str(self._path), self._fingerprint)
         return np.asarray(source), np.asarray(dest), None if weight is None else np.asarray(weight)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
@@ -389,7 +391,7 @@ class EdgeCount(int):
         if limit is not None and limit < 0:
             raise ParameterError(f"limit {limit}: expected a number of edges, from 0 on")
         graph = self._graph
-        found = _native.edges_where(str(graph.path), graph._tag, _conditions(where), limit)
+        found = _native.edges_where(str(graph.path), graph._fingerprint, _conditions(where), limit)
         return list(zip(*(column for column in found if column is not None), strict=True))
 
     def __reduce__(self) -> tuple[type[int], tuple[int]]:

@@ -26,8 +26,8 @@ class Report(Mapping[str, Any]):
         self._fields: dict[str, Any] = json.loads(native.json)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        path, tag = self._native.store
-        return _restored, (os.fspath(path), tag, self._native.text, self._native.json)
+        path, fingerprint = self._native.store
+        return _restored, (os.fspath(path), fingerprint, self._native.text, self._native.json)
 
     def __getitem__(self, field: str) -> Any:
         return self._fields[field]
@@ -83,6 +83,6 @@ class Report(Mapping[str, Any]):
         return self.to_html(degrees=False)
 
 
-def _restored(path: str, tag: int, text: str, fields: str) -> Report:
+def _restored(path: str, fingerprint: int, text: str, fields: str) -> Report:
     """A report that was pickled."""
-    return Report(_native.Report.restored(path, tag, text, fields))
+    return Report(_native.Report.restored(path, fingerprint, text, fields))

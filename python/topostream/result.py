@@ -57,11 +57,11 @@ class Result:
         self._report: Report | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        path, tag = self._native.report.store
+        path, fingerprint = self._native.report.store
         report = self.report
         texts = self._native.report.text, self._native.report.json
         columns = [(name, kind, self.numbers(name)) for name, kind in self._kinds.items()]
-        return _restored, ((os.fspath(path), tag), report["algorithm"], texts, columns)
+        return _restored, ((os.fspath(path), fingerprint), report["algorithm"], texts, columns)
 
     @property
     def graph(self) -> Graph:

@@ -31,7 +31,7 @@ fn calls() -> Vec<Call> {
         kind: ["road", "rail", "a, b"][number as usize % 3],
         day: 1 + number % 31,
         hour: number % 24,
-        score: (number % 5 > 0).then(|| (number % 13) as f32 / 10.0),
+        score: (!number.is_multiple_of(5)).then(|| (number % 13) as f32 / 10.0),
     };
     (0..3_000).map(call).collect()
 }

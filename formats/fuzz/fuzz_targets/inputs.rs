@@ -108,7 +108,7 @@ fn read(path: &Path, options: &Options) -> Result<(u64, u64)> {
         assert!(source.place_of(chunk.len() - 1, last).contains(&source.place()));
         check_ids(&*source, &chunk);
         edges += chunk.len() as u64;
-        chunk.iter().for_each(|edge| [edge.source, edge.dest, edge.weight.into()].into_iter().for_each(&mut add));
+        chunk.iter().for_each(|edge| [edge.source, edge.dest, edge.weight].into_iter().for_each(&mut add));
     }
     if edges < EDGES_MAX {
         assert!(source.info().edges.is_none_or(|promised| promised == edges), "{edges} of {:?}", source.info().edges);

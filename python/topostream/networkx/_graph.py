@@ -212,7 +212,7 @@ class View:
 
     def left(self, result: Result) -> Any:
         """Of vertices that components are named after, whether an edge leads from their component to another."""
-        return np.asarray(_native.groups_left(str(self.store.path), self.store._tag, result.numbers("component")))
+        return np.asarray(_native.groups_left(str(self.store.path), self.store._fingerprint, result.numbers("component")))
 
     def parts(self, result: Result) -> list[set[Node]]:
         """The sets of nodes with the same component."""
@@ -258,7 +258,7 @@ class _Sessions:
             if native is None or self._graph is None or self._graph() is not graph or self._options != options:
                 # The memory of the last one is free before the next one asks for its own.
                 self._graph = self._native = native = None
-                native = _native.RunSession(str(graph.path), graph._tag, words(options))
+                native = _native.RunSession(str(graph.path), graph._fingerprint, words(options))
                 self._graph, self._options, self._native = weakref.ref(graph, self._forget), options, native
             return Session._over(graph, native, options)
 
