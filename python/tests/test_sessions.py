@@ -519,8 +519,8 @@ def test_an_interrupt_ends_work_within_a_second_and_leaves_nothing(wide: ts.Grap
     assert list(folder.iterdir()) == []
 
 
-def test_a_run_that_does_not_end_is_left_alone_after_an_interrupt(graph: ts.Graph, tmp_path: Path) -> None:
-    """It waits for a pipe, before it needs the session, which goes on with other runs."""
+def test_a_run_that_waits_for_a_pipe_can_be_interrupted(graph: ts.Graph, tmp_path: Path) -> None:
+    """The session goes on with other runs."""
     pipe, other = tmp_path / "from.txt", tmp_path / "to.txt"
     os.mkfifo(pipe)
     other.write_text(f"{graph.ids[1]}\n")
@@ -535,9 +535,6 @@ def test_a_run_that_does_not_end_is_left_alone_after_an_interrupt(graph: ts.Grap
     except KeyboardInterrupt:
         print("interrupted", flush=True)
     print(len(session.degrees()["out_degree"]), flush=True)
-    with open({str(pipe)!r}, "w") as file:
-        file.write("{graph.ids[0]}\\n")
-    print(len(session.degrees()["out_degree"]), flush=True)
     """
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -545,7 +542,6 @@ def test_a_run_that_does_not_end_is_left_alone_after_an_interrupt(graph: ts.Grap
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     assert process.stdout.readline() == "interrupted\n"
-    assert process.stdout.readline() == f"{graph.vertices}\n"
     assert process.stdout.readline() == f"{graph.vertices}\n"
     assert process.wait(30) == 0
 

@@ -75,9 +75,7 @@ class Graph:
         """
         graph = cls(path)
         if graph._fingerprint != fingerprint:
-            raise StoreError(
-                f"{path}: expected the store with the fingerprint {fingerprint:08x}, found another: it has been replaced"
-            )
+            raise StoreError(f"{path}: expected the store with the fingerprint {fingerprint:08x}, found another")
         return graph
 
     def __reduce__(self) -> tuple[Any, ...]:

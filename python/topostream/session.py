@@ -40,7 +40,9 @@ class Session(Algorithms):
     def __init__(self, graph: Graph, **options: Unpack[SessionOptions]) -> None:
         self._graph = graph
         self._options: Mapping[str, Any] = options
-        self._native: _native.RunSession | None = _native.RunSession(str(graph.path), graph._fingerprint, words(options))
+        self._native: _native.RunSession | None = _native.RunSession(
+            str(graph.path), graph._fingerprint, words(options)
+        )
 
     @classmethod
     def _over(cls, graph: Graph, native: _native.RunSession, options: Mapping[str, Any]) -> Session:

@@ -212,7 +212,9 @@ class View:
 
     def left(self, result: Result) -> Any:
         """Of vertices that components are named after, whether an edge leads from their component to another."""
-        return np.asarray(_native.groups_left(str(self.store.path), self.store._fingerprint, result.numbers("component")))
+        return np.asarray(
+            _native.groups_left(str(self.store.path), self.store._fingerprint, result.numbers("component"))
+        )
 
     def parts(self, result: Result) -> list[set[Node]]:
         """The sets of nodes with the same component."""
