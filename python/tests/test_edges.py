@@ -465,6 +465,7 @@ def test_messages_name_arguments(graph: ts.Graph, tmp_path: Path) -> None:
     for call, named in (
         (lambda: ts.from_edges(frame), "names=True, or bipartite=True"),
         (lambda: ts.from_edges(([1], [2], [2**40])), 'weight_type="u64"'),
+        (lambda: ts.from_edges(([1], [2], [2**70])), "expected a weight from 0"),
         (lambda: ts.from_edges(([1], [2]), no_such_option=3), "no_such_option"),
         (lambda: graph.session(devise="cpu"), "'devise'"),
         (lambda: graph.session(memory="much"), "'memory'"),

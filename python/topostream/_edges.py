@@ -473,7 +473,7 @@ def _of_objects(name: str, values: list[Any], role: str | None) -> Any:
         return _Texts(texts)
     first = next((row for row, value in enumerate(values) if not _is_number(value)), None)
     if first is None:
-        return _of_numbers(name, values)
+        return _of_numbers(name, values, role)
     expected, found = ("numbers" if role == "weight" else "integers or strings"), type(values[first]).__name__
     if role != "weight" and any(isinstance(value, str) for value in values):
         other = next(row for row, value in enumerate(values) if isinstance(value, str) != isinstance(values[0], str))
@@ -507,7 +507,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
-def _of_numbers(name: str, values: list[Any]) -> Any:
+def _of_numbers(name: str, values: list[Any], role: str | None = None) -> Any:
     if not all(isinstance(value, numbers.Integral) for value in values):
         try:
             return np.array([float(value) for value in values])
@@ -519,7 +519,8 @@ def _of_numbers(name: str, values: list[Any]) -> Any:
     if least >= 0 and largest < 2**64:
         return np.array([int(value) for value in values], np.uint64)
     row = next(row for row, value in enumerate(values) if not 0 <= value < 2**64)
-    raise InputError(f"column {name}: expected an id from 0 to 2^64 - 1, found {values[row]} in row {row}")
+    kind, hint = ("a weight", "; float(value) makes weights of f64") if role == "weight" else ("an id", "")
+    raise InputError(f"column {name}: expected {kind} from 0 to 2^64 - 1, found {values[row]} in row {row}{hint}")
 
 
 def _whole(name: str, array: Any) -> Any:
