@@ -52,7 +52,7 @@ pub(crate) enum Place {
     DevicePacked,
 }
 
-/// All places, those of a GPU last.
+/// All places; GPU memory last.
 const PLACES: [Place; 4] = [Place::Ssd, Place::MainMemory, Place::DeviceMemory, Place::DevicePacked];
 
 impl Place {

@@ -68,8 +68,8 @@ impl SharedMemory {
             return Err(refused());
         }
         #[allow(unsafe_code)]
-        // SAFETY: the file is long enough, and its seal keeps it so. Others may change the contents at any time, to which nothing here gives
-        // access but by address.
+        // SAFETY: the file is long enough, and its seal keeps it so. Others may change the contents at any time, to
+        // which nothing here gives access but by address.
         let mut map = unsafe { MmapOptions::new().len(wanted).map_mut(file) }.map_err(|_| refused())?;
         map.advise(memmap2::Advice::HugePage).ok();
         let start = map.as_mut_ptr();

@@ -226,7 +226,8 @@ pub trait EdgeSource: Send {
         None
     }
 
-    /// The number of edges that the input states without being relied on: files are shortened by hand, and comments stay.
+    /// The number of edges that the input states without being relied on: files are shortened by hand, and comments
+    /// stay.
     fn claimed_edges(&self) -> Option<u64> {
         None
     }

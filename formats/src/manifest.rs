@@ -284,9 +284,9 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The store's version of the format: 6 if weights have 64 bits, otherwise 5 if it is a part of a graph, otherwise 4
-    /// if original ids are names, otherwise 3 if its pages are packed or its order is new in version 3, otherwise 2 if
-    /// its lists are grouped by shard, otherwise 1.
+    /// The store's version of the format: 6 if weights have 64 bits, otherwise 5 if it is a part of a graph, otherwise
+    /// 4 if original ids are names, otherwise 3 if its pages are packed or its order is new in version 3, otherwise 2
+    /// if its lists are grouped by shard, otherwise 1.
     pub fn version(&self) -> u32 {
         if self.weights.is_some_and(WeightType::is_wide) {
             return 6;

@@ -58,8 +58,8 @@ pub struct PageHeader {
     pub list_offset: u64,
 }
 
-/// The first 16 bytes of a page of weights; weight `i` of 4 or 8 bytes, after them, belongs to neighbour `i` of the page
-/// of topology with the same number.
+/// The first 16 bytes of a page of weights; weight `i` of 4 or 8 bytes, after them, belongs to neighbour `i` of the
+/// page of topology with the same number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct WeightsHeader {

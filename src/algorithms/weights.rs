@@ -1,5 +1,5 @@
-//! The weights of a store, as most algorithms read them: 32 bits for each edge. The engine runs these over no weights of
-//! 64 bits.
+//! The weights of a store, as most algorithms read them: 32 bits for each edge. The engine runs these over no weights
+//! of 64 bits.
 
 use crate::model::algorithm::Graph;
 use topostream_formats::edge::WeightType;

@@ -338,7 +338,8 @@ impl Checkpoints {
         self.inner().report.clone()
     }
 
-    /// Removes all checkpoints, and the folder if this run has created it. To be called once the results of the run are stored safely.
+    /// Removes all checkpoints, and the folder if this run has created it. To be called once the results of the run are
+    /// stored safely.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] if a file cannot be removed.

@@ -224,8 +224,8 @@ pub trait Device: Send {
     /// Those of [`initialise`](Self::initialise).
     fn begin(&mut self, step: &Step) -> Result<()>;
 
-    /// Keeps active vertices of pages that the superstep does not visit active in the next one. Called at most once in a
-    /// superstep.
+    /// Keeps active vertices of pages that the superstep does not visit active in the next one. Called at most once in
+    /// a superstep.
     ///
     /// # Errors
     /// Those of [`initialise`](Self::initialise).

@@ -79,8 +79,8 @@ pub struct FastPaths {
     pub subgroups: bool,
     /// The device runs supersteps without the host if all pages are in its memory; otherwise the host chooses each.
     pub device_loop: bool,
-    /// With a shard of the graph, values of all vertices if they fit in device memory; otherwise of own vertices, and of
-    /// those with edges to them.
+    /// With a shard of the graph, values of all vertices if they fit in device memory; otherwise of own vertices, and
+    /// of those with edges to them.
     pub whole_copies: bool,
 }
 

@@ -398,8 +398,8 @@ impl Session<'_> {
     }
 
     /// Runs `step`, or the superstep that is chosen in its place, which is returned: plans its pages, passes them to
-    /// the device, and ends with the vertex phase or the next frontier. `before` is the summary and the direction of the
-    /// previous superstep, if it ran in this session.
+    /// the device, and ends with the vertex phase or the next frontier. `before` is the summary and the direction of
+    /// the previous superstep, if it ran in this session.
     async fn superstep(
         &mut self,
         step: Step,

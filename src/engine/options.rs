@@ -240,8 +240,8 @@ impl EngineOptions {
         Self { rates: rates.into(), ..self }
     }
 
-    /// Whether the engine is made for a single run: pages that a device keeps in its own memory are then not kept in main
-    /// memory too, for other runs that would have to replace them there.
+    /// Whether the engine is made for a single run: pages that a device keeps in its own memory are then not kept in
+    /// main memory too, for other runs that would have to replace them there.
     #[must_use]
     pub fn with_single_run(self, single_run: bool) -> Self {
         Self { single_run, ..self }

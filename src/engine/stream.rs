@@ -112,8 +112,8 @@ impl PageStream {
         }
     }
 
-    /// Leaves pages to the device that it keeps: it has room for all, and no other run follows. Few frames are used then,
-    /// again and again, so that most of a large page buffer is never touched.
+    /// Leaves pages to the device that it keeps: it has room for all, and no other run follows. Few frames are used
+    /// then, again and again, so that most of a large page buffer is never touched.
     pub fn leave_kept(&mut self) {
         self.leaves_kept = true;
     }

@@ -14,7 +14,8 @@ const SUPERSTEP_NS: f64 = 4e3;
 const VERTEX_NS: f64 = 1.0;
 const EDGE_NS: f64 = 5.0;
 
-/// How often [`SmallSteps::Rounds`] read a list of a path of 10^6 shuffled vertices, at least: bench/results/shapes.json.
+/// How often [`SmallSteps::Rounds`] read a list of a path of 10^6 shuffled vertices, at least:
+/// bench/results/shapes.json.
 const ROUNDS: f64 = 3.0;
 
 /// The longest list of graphs that may be long. Lists of roads and meshes are shorter.

@@ -391,8 +391,8 @@ fn parts(store: &Store, own: &[Range<u64>], sharded: bool) -> Vec<Part> {
     own.iter().map(|own| Part { vertices, own: own.clone(), sharded }).collect()
 }
 
-/// Returns whether a device under [`Strategy::Shard`] reads values of own vertices, and of those with edges to them, and
-/// no others. They must be sent packed, or in messages.
+/// Returns whether a device under [`Strategy::Shard`] reads values of own vertices, and of those with edges to them,
+/// and no others. They must be sent packed, or in messages.
 fn reads_border(algorithm: &dyn Algorithm, declared: &[Attribute], has_in_lists: bool, packed: Option<Role>) -> bool {
     let role = match packed {
         Some(Role::Gathered) => Role::Gathered,
@@ -406,8 +406,8 @@ fn reads_border(algorithm: &dyn Algorithm, declared: &[Attribute], has_in_lists:
         && declared.iter().filter(|attribute| may_border(attribute)).all(|attribute| attribute.role == role)
 }
 
-/// Returns whether devices under [`Strategy::Shard`] [may](reads_border) hold values of own and bordering vertices only,
-/// where these values are sent as wanted.
+/// Returns whether devices under [`Strategy::Shard`] [may](reads_border) hold values of own and bordering vertices
+/// only, where these values are sent as wanted.
 pub fn may_read_border(algorithm: &dyn Algorithm, has_in_lists: bool, exchanged: Exchanged) -> bool {
     let declared = algorithm.attributes(has_in_lists);
     let packed = packed_role(algorithm, has_in_lists, true).filter(|_| exchanged != Exchanged::All);

@@ -13,10 +13,11 @@ use topostream_formats::{Store, WeightType};
 
 const EXPECTATION: &str = "under a cap on the memory of each device, PageRank by push takes at least 12 bytes for each \
     of the device's own vertices, and read-only attributes stay in main memory: N devices run graphs of nearly N times \
-    as many vertices. The other algorithms read values of other devices' vertices, of a grid those of a section at \
-    most. They also take 2 bits for each vertex of the graph to find these, and traversals 2 for frontiers: two devices \
-    run 0.95 of twice the vertices by pull, which takes 12 bytes for each own one, and 0.85 where it is 4. Exchanges \
-    go through 8 MiB of each device for any graph, and page directories grow with the whole graph, by 16 bytes a page";
+    as many vertices. The other algorithms read values of other devices' vertices; a grid limits them to one section \
+    at a time. They also take 2 bits for each vertex of the graph to find these, and traversals 2 for frontiers: two \
+    devices run 0.95 of twice the vertices by pull, which takes 12 bytes for each own one, and 0.85 where it is 4. \
+    Exchanges go through 8 MiB of each device for any graph, and page directories grow with the whole graph, by 16 \
+    bytes a page";
 /// Relative to the vertices of one device times the number of devices.
 const TARGET: f64 = 0.9;
 /// A lower bound of the bytes per vertex on the device that owns it.

@@ -122,8 +122,8 @@ fn subjects(bench: &Bench) -> Result<Vec<Subject>> {
 const WORKS: [fn(VertexId) -> Work; 3] = [|_| Work::Pull, Work::Distances, |_| Work::Components];
 
 impl Subject {
-    /// Runs with values of all vertices and with those of a border, alternately, under a cap on the memory of each
-    /// device; none of the first if they are refused.
+    /// Alternates runs that hold the values of all vertices with runs that hold only border vertices' values, under a
+    /// memory cap per device. The first list is empty if those runs are refused.
     fn compare(&self, bench: &Bench, count: usize, cap: Option<u64>) -> Result<[Vec<Ran>; 2]> {
         let forced = FastPaths { whole_copies: false, ..FastPaths::default() };
         let side = |stored: &Stored, name: &str, fast_paths| -> Result<Side> {

@@ -163,8 +163,8 @@ fn directions(report: &RunReport) -> Vec<Option<Direction>> {
     report.steps.iter().map(|step| step.direction).collect()
 }
 
-/// Runs a search until its directions are those of a search by edges: it has read the lists that it avoided. Returns the
-/// number of the run.
+/// Repeats a search until it takes the same directions as a search by edges, because the lists that it avoided have
+/// been read. Returns the run's number.
 fn read_all(rig: &Rig, by_edges: &[Option<Direction>]) -> Result<u32> {
     for run in 3..RUNS_MAX {
         let finished = rig.run()?;

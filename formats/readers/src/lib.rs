@@ -9,7 +9,8 @@
 //! ```
 //!
 //! gzip, Zstandard, bzip2 and xz are recognised by content and decompressed, and so are zip and tar archives with one
-//! edge list. Memory is bounded for every input: [`Options::memory_bytes`]. Errors name the file and, in text, the line.
+//! edge list. Memory is bounded for every input: [`Options::memory_bytes`]. Errors name the file and, in text, the
+//! line.
 
 mod adjacency;
 mod archive;

@@ -11,9 +11,9 @@
 //!  *Arcslist, *Edgeslist  source, dests …
 //! ```
 //!
-//! Ids are 1 to n. A network of edges only is undirected. If it has arcs too, it is directed, and its edges lead in both
-//! directions. A first pass over the file finds what there is: a pipe is copied. Rows without a weight have the weight 1
-//! if others have one.
+//! Ids are 1 to n. A network of edges only is undirected. If it has arcs too, it is directed, and its edges lead in
+//! both directions. A first pass over the file finds what there is: a pipe is copied. Rows without a weight have the
+//! weight 1 if others have one.
 
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected, integer, weight};

@@ -105,8 +105,8 @@ fn stores() -> Vec<Golden> {
             stripes: &[".", "second"],
             ..hub_store("part-2")
         },
-        // Weights of 8 bytes: in plain pages, in packed ones of two stripes, with narrow neighbours in two directions, and
-        // in a part.
+        // Weights of 8 bytes: in plain pages, in packed ones of two stripes, with narrow neighbours in two directions,
+        // and in a part.
         Golden {
             edges: with_long_weights(&EDGES),
             weights: Some(WeightType::U64),

@@ -134,7 +134,8 @@ impl BfsKernel<'_> {
         }
     }
 
-    /// Reaches a vertex from a possible parent. Not inlined, so that searches without parents stay as short as they are.
+    /// Reaches a vertex from a possible parent. Not inlined, so that searches without parents stay as short as they
+    /// are.
     #[inline(never)]
     fn adopt(&self, parent: &U32Column, vertex: u32, from: u32) {
         if self.is_open(parent, vertex) && parent.min(vertex, from) {

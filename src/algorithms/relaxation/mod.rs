@@ -2,8 +2,8 @@
 //! [`Widest`](super::Widest): their attributes, their kernel, and its WGSL.
 //!
 //! Each vertex has a value of 32 or 64 bits, whose order as integers is that of the distances or widths, whatever the
-//! type of the weights. Every edge offers its neighbour a value; the best one wins. A vertex with an incoming edge whose `f32`
-//! weight is negative or NaN is added to the set `refused`.
+//! type of the weights. Every edge offers its neighbour a value; the best one wins. A vertex with an incoming edge
+//! whose `f32` weight is negative or NaN is added to the set `refused`.
 
 use crate::algorithms::bfs::check_sources;
 use crate::algorithms::weights;

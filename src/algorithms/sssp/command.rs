@@ -92,7 +92,8 @@ pub struct SsspArgs {
     parents: bool,
     #[command(flatten)]
     path: PathArgs,
-    /// Check distances, and parents where they are kept, by Graph500's rules before they are written: reads the store once more
+    /// Check distances, and parents where they are kept, by Graph500's rules before they are written: reads the store
+    /// once more
     #[arg(long)]
     validate: bool,
 }

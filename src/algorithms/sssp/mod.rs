@@ -14,10 +14,10 @@
 //!   the largest `f64`. An edge with weight infinity is not followed. A negative or NaN weight ends the run with an
 //!   error if it leaves a vertex that is reached; elsewhere it is ignored. A GPU needs 64-bit atomics.
 //! - `f64` weights: the same, on CPUs. A path whose sum exceeds the largest `f64` ends the run with an error.
-//! - `f32` weights, in [single precision](Precision::Single): each addition is rounded to the nearest `f32`, so that the
-//!   error grows with the length of the path: a path of 10^6 edges of 0.1 is 100,958.34. Nor is a path followed whose
-//!   sum exceeds the largest `f32`: its end counts as unreachable. Weights below 2^-126 (subnormal numbers, which some
-//!   devices do not support) count as 0.
+//! - `f32` weights, in [single precision](Precision::Single): each addition is rounded to the nearest `f32`, so that
+//!   the error grows with the length of the path: a path of 10^6 edges of 0.1 is 100,958.34. Nor is a path followed
+//!   whose sum exceeds the largest `f32`: its end counts as unreachable. Weights below 2^-126 (subnormal numbers, which
+//!   some devices do not support) count as 0.
 //!
 //! With a [cutoff](Sssp::cutoff), paths that are longer are not followed: their ends count as unreached.
 //!
@@ -64,8 +64,8 @@ pub enum Precision {
     /// Sums of `f64`: 8 bytes a vertex.
     #[default]
     Double,
-    /// Sums of `f32`: 4 bytes a vertex. Errors grow with the length of a path, and what is farther away than the largest
-    /// `f32` counts as unreachable.
+    /// Sums of `f32`: 4 bytes a vertex. Errors grow with the length of a path, and what is farther away than the
+    /// largest `f32` counts as unreachable.
     Single,
 }
 
@@ -478,8 +478,8 @@ impl Algorithm for Sssp {
         }]
     }
 
-    /// Graph500's m: the input edges with both ends in the reached part; the engine counts an undirected edge once. With
-    /// a cutoff, edges lead out of that part.
+    /// Graph500's m: the input edges with both ends in the reached part; the engine counts an undirected edge once.
+    /// With a cutoff, edges lead out of that part.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
         self.cutoff.is_none().then(|| relaxation::traversed_edges(&state.graph, self.reached(state)))
     }

@@ -14,8 +14,8 @@
 //! depend on nothing but the store: not on devices, threads or buckets.
 //!
 //! The distances are final, so every reached vertex has a parent. The offer that set its distance came from a vertex
-//! that was as near as it is now, and settled earlier, or has become nearer since; then it is nearer than the vertex, as
-//! no edge is shorter than 0.
+//! that was as near as it is now, and settled earlier, or has become nearer since; then it is nearer than the vertex,
+//! as no edge is shorter than 0.
 
 use super::{DeltaStepping, Numbers, Sssp, UNREACHED, double_sum, float_sum, whole_sum};
 use crate::algorithms::relaxation::VALUE;

@@ -120,7 +120,8 @@ impl Ending<'_> {
     }
 }
 
-/// The error of a run, with a budget that is enough for its end too, if `memory_bytes` are the budget that is too small.
+/// The error of a run, with a budget that is enough for its end too, if `memory_bytes` are the budget that is too
+/// small.
 pub fn raised(error: Error, memory_bytes: u64, ending_bytes: u64) -> Error {
     match error {
         Error::Memory { what, needed_bytes, budget_bytes, parts } if budget_bytes == memory_bytes => {

@@ -93,8 +93,8 @@ pub fn check_tree(
     Ok(())
 }
 
-/// As [`check_tree`], and each parent is the smallest predecessor one level up: of a store that numbers vertices by their
-/// ids.
+/// As [`check_tree`], and each parent is the smallest predecessor one level up: of a store that numbers vertices by
+/// their ids.
 pub fn check_least_tree(
     graph: &EdgeList,
     source: u32,

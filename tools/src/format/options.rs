@@ -42,8 +42,8 @@ pub enum Repeated {
     Min,
     /// The largest weight.
     Max,
-    /// The weight of the edge that comes first in the input, in either direction if the graph is undirected. For weights
-    /// of 32 bits, and fewer than 2^32 edges.
+    /// The weight of the edge that comes first in the input, in either direction if the graph is undirected. For
+    /// weights of 32 bits, and fewer than 2^32 edges.
     First,
 }
 
@@ -68,8 +68,8 @@ pub struct FormatOptions {
     pub layout: Layout,
     /// Whether to keep the source's weights.
     pub keep_weights: bool,
-    /// Whether to add the reverse of every edge that is not in the list itself: the graph becomes undirected. Edges that
-    /// a seed generates have their reverses added in any case.
+    /// Whether to add the reverse of every edge that is not in the list itself: the graph becomes undirected. Edges
+    /// that a seed generates have their reverses added in any case.
     pub symmetrize: bool,
     /// Whether to keep only one of several edges with the same ends: the one with the smallest weight.
     pub remove_duplicates: bool,

@@ -39,7 +39,8 @@ const STREAM_BYTES_MIN: u64 = 32 << 20;
 
 /// The first bytes of a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// Compressed bytes inflate at most so many times, beyond this many bytes: Zstandard makes a block of 128 KiB of 4 bytes.
+/// Compressed bytes inflate at most so many times, beyond this many bytes: Zstandard makes a block of 128 KiB of 4
+/// bytes.
 const INFLATION_MAX: u64 = 1 << 16;
 const INFLATED_MIN: u64 = 32 << 20;
 
@@ -424,7 +425,8 @@ impl ArrowRows {
         })
     }
 
-    /// The next rows of a record batch that meet all conditions, from `row` on, and the number of rows they are taken of.
+    /// The next rows of a record batch that meet all conditions, from `row` on, and the number of rows they are taken
+    /// of.
     fn part(&self, batch: &RecordBatch, row: usize) -> Result<(RowBatch, usize)> {
         let (path, columns) = (self.file.path(), self.plan.columns);
         let start = Start { group: Some(self.number - 1), row: row as u64 };

@@ -5,7 +5,8 @@
 //!                                                                                                  └─▶ names
 //! ```
 //!
-//! Ids that are integers make an [`EdgeSource`](topostream_formats::EdgeSource) ([`Numbers`]); names have to be numbered first.
+//! Ids that are integers make an [`EdgeSource`](topostream_formats::EdgeSource) ([`Numbers`]); names have to be
+//! numbered first.
 
 #[cfg(feature = "parquet")]
 mod arrays;

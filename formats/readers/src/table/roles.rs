@@ -12,8 +12,8 @@
 const SOURCE: &[&str] = &["source", "src", "from", "u"];
 /// Words for the dest of an edge.
 const DEST: &[&str] = &["target", "tgt", "dst", "dest", "destination", "to", "v"];
-/// Words that are source and dest together only. `head` and `tail` are missing: the head of an arc is its dest, and that
-/// of a triple its subject.
+/// Words that are source and dest together only. `head` and `tail` are missing: the head of an arc is its dest, and
+/// that of a triple its subject.
 const PAIRS: &[(&str, &str)] = &[
     ("start", "end"),
     ("origin", "destination"),

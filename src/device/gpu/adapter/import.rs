@@ -236,8 +236,8 @@ fn wrap(
     Ok(SharedBuffer { raw: Some(raw), buffer })
 }
 
-/// A shader module without the checks that wgpu adds, if the backend is Vulkan: bounds of loops, and of arrays unless the
-/// driver checks them.
+/// A shader module without the checks that wgpu adds, if the backend is Vulkan: bounds of loops, and of arrays unless
+/// the driver checks them.
 ///
 /// # Safety
 /// The text is the program's own, or its author has vouched for it (`Shader::unchecked`): it indexes arrays and bounds
@@ -253,7 +253,7 @@ pub(in crate::device::gpu) unsafe fn trusted_shader_module(
     // SAFETY: the caller vouches for the text. Kernels index with values from pages, which have passed their checks
     // (header, slots, every neighbour in range) before a kernel reads them; these values also bound the loops.
     // Neighbours of packed pages are checked by the kernel that decodes them, which replaces those out of range and
-    // bounds its own indices, whatever the bytes are. In addition, Vulkan devices are opened with robust access, so that
-    // a wrong index stays within its buffer.
+    // bounds its own indices, whatever the bytes are. In addition, Vulkan devices are opened with robust access, so
+    // that a wrong index stays within its buffer.
     unsafe { gpu.device().create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
 }

@@ -82,8 +82,8 @@ impl Staging {
         Self { bytes, spare, back, more: Arc::new(AtomicU32::new(count)), thread: None }
     }
 
-    /// Starts to create up to `count` of the buffers on another thread, if that has not been done: it takes milliseconds
-    /// with NVIDIA's driver.
+    /// Starts to create up to `count` of the buffers on another thread, if that has not been done: it takes
+    /// milliseconds with NVIDIA's driver.
     pub fn create_ahead(&mut self, gpu: &Arc<Gpu>, count: u32) {
         if self.thread.is_some() || count == 0 {
             return;

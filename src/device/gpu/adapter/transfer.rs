@@ -123,8 +123,8 @@ impl TransferQueue {
     #[cfg(target_os = "linux")]
     #[allow(unsafe_code)]
     pub(in crate::device::gpu) fn beside_wgpu(gpu: &Gpu) -> Result<Self, GpuError> {
-        // SAFETY: an adapter's home moves between threads as a whole, so its owner has both queues. The thread that keeps
-        // a card awake is not started where copies go through the compute queue.
+        // SAFETY: an adapter's home moves between threads as a whole, so its owner has both queues. The thread that
+        // keeps a card awake is not started where copies go through the compute queue.
         unsafe { Self::on_compute_queue(gpu) }
     }
 

@@ -187,8 +187,8 @@ impl Home {
         Ok(())
     }
 
-    /// Starts to create the buffers for so many downloads, while nothing else needs the driver. No download of the run has
-    /// more than `largest_bytes`.
+    /// Starts to create the buffers for so many downloads, while nothing else needs the driver. No download of the run
+    /// has more than `largest_bytes`.
     pub(in crate::device::gpu) fn stage_ahead(&mut self, downloads: u64, largest_bytes: u64) {
         let bytes = largest_bytes.next_multiple_of(DOWNLOAD_UNIT);
         if self.staging.bytes() < bytes {
@@ -234,8 +234,8 @@ fn no_staging() -> Staging {
     Staging::new(0, 0)
 }
 
-/// A thread that keeps a card awake until there is work for it. None if copies go through the compute queue: two threads
-/// would submit to it at once.
+/// A thread that keeps a card awake until there is work for it. None if copies go through the compute queue: two
+/// threads would submit to it at once.
 fn awake(gpu: &Arc<Gpu>, settings: &GpuSettings) -> Option<Awake> {
     if gpu.is_discrete() && !settings.copies_on_compute_queue { Awake::begin(gpu) } else { None }
 }

@@ -28,8 +28,8 @@ struct Lane {
     busy: bool,
 }
 
-/// Submissions to a queue, each in a lane of its own. Lanes are made when they are first used: opening the queue with 32
-/// of them took 9 ms with NVIDIA's driver 580.
+/// Submissions to a queue, each in a lane of its own. Lanes are made when they are first used: opening the queue with
+/// 32 of them took 9 ms with NVIDIA's driver 580.
 pub struct Lanes {
     device: ash::Device,
     queue: vk::Queue,
@@ -174,8 +174,8 @@ impl Lanes {
     fn lane(&self) -> Result<Lane, vk::Result> {
         let buffers = vk::CommandBufferAllocateInfo::default().command_pool(self.pool);
         let buffers = buffers.level(vk::CommandBufferLevel::PRIMARY).command_buffer_count(1);
-        // SAFETY: the pool is this device's, and used by the owner of the lanes alone. What has been made when something
-        // fails is freed with the pool.
+        // SAFETY: the pool is this device's, and used by the owner of the lanes alone. What has been made when
+        // something fails is freed with the pool.
         unsafe {
             let fence = self.device.create_fence(&vk::FenceCreateInfo::default(), None)?;
             match self.device.allocate_command_buffers(&buffers) {
@@ -267,7 +267,8 @@ impl Drop for Lanes {
         // SAFETY: the fences are this device's, and have been submitted.
         let waited = if busy.is_empty() { Ok(()) } else { unsafe { self.device.wait_for_fences(&busy, true, ns) } };
         if !matches!(waited, Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST)) {
-            // A device that hangs may still write, and so may one that could not be waited for for want of memory. What it might write to, and the device itself, are left to it.
+            // A device that hangs may still write, and so may one that could not be waited for for want of memory. What
+            // it might write to, and the device itself, are left to it.
             self.lanes.drain(..).for_each(|lane| std::mem::forget(lane.held));
             std::mem::forget(self._alive.clone());
             return;

@@ -173,8 +173,9 @@ impl DeviceLoop {
         self.resident.map(|resident| Box::new(resident) as Box<dyn Any + Send>)
     }
 
-    /// Runs supersteps from `step` on, for a [turn](crate::device::settings::GpuSettings::turn) or until the algorithm is
-    /// done. `found` has the results of the superstep before. Returns no supersteps if the device cannot run this one.
+    /// Runs supersteps from `step` on, for a [turn](crate::device::settings::GpuSettings::turn) or until the algorithm
+    /// is done. `found` has the results of the superstep before. Returns no supersteps if the device cannot run this
+    /// one.
     ///
     /// # Errors
     /// Device errors; [`rounds::cut`] if the driver ended loops early.
