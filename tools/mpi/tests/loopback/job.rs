@@ -76,6 +76,8 @@ pub struct Ended {
 pub struct Job {
     launcher: Child,
     mark: String,
+    /// The launcher's files.
+    sessions: PathBuf,
     begun: Instant,
 }
 
@@ -103,6 +105,11 @@ impl Job {
             "tcp,self",
         ]);
         command.args(["--mca", "btl_tcp_if_include", "lo", "-x", MARK]);
+        // Launchers that start or end together fail if they share the folder of their sessions, which each creates if it
+        // is missing, and removes. In the system's folder, since paths of sockets are short.
+        let sessions = std::env::temp_dir().join(format!("topostream-mpi-{mark}"));
+        std::fs::create_dir(&sessions).unwrap();
+        command.args([OsStr::new("--mca"), OsStr::new("orte_tmpdir_base"), sessions.as_ref()]);
         for (at, (ranks, arguments)) in parts.iter().enumerate() {
             if at > 0 {
                 command.arg(":");
@@ -111,7 +118,7 @@ impl Job {
         }
         let launcher = command.env(MARK, &mark).stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(Stdio::null());
         let launcher = launcher.spawn().expect("mpirun starts");
-        Self { launcher, mark, begun: Instant::now() }
+        Self { launcher, mark, sessions, begun: Instant::now() }
     }
 
     /// The ranks' processes that run, by rank.
@@ -179,15 +186,15 @@ impl Job {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        let mark = Self { launcher: Command::new("true").spawn().unwrap(), mark: self.mark.clone(), begun };
-        let Output { status, stdout, stderr } = self.launcher.wait_with_output().unwrap();
-        let mut left = mark.ranks();
+        let mut left = self.ranks();
         // The launcher may end before the processes that it has killed.
         while !left.is_empty() && begun.elapsed() < limit {
             std::thread::sleep(Duration::from_millis(20));
-            left = mark.ranks();
+            left = self.ranks();
         }
-        mark.kill();
+        self.kill();
+        let Output { status, stdout, stderr } = self.launcher.wait_with_output().unwrap();
+        std::fs::remove_dir_all(&self.sessions).ok();
         assert!(left.is_empty(), "the job has left ranks: {left:?}");
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         Ended { code: status.code(), stdout: text(&stdout), stderr: text(&stderr) }
