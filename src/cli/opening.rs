@@ -82,11 +82,9 @@ pub fn open_after(path: &Path, memory_bytes: u64, manifest: &Manifest) -> Result
         return Ok(store);
     }
     let message = format!(
-        "{}: the store was replaced during the run (tag {:08x} before, {:08x} now): the results belong to the store \
-         before, and are not written; run again",
-        path.display(),
-        manifest.tag,
-        store.manifest().tag
+        "{}: the store was replaced during the run: the results belong to the previous store, and are not written; run \
+         again",
+        path.display()
     );
     Err(Failure::Other(message))
 }

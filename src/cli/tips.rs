@@ -13,17 +13,12 @@ const TIPS: &[Tip] = &[
     (&["delimiter", "delim", "sep", "field-separator"], "separator", "'--separator' names the separator of columns"),
     (&["gpu", "cuda"], "device", "'--device gpu' selects a GPU; 'topostream devices' lists them"),
     (&["cpu"], "device", "'--device cpu' selects the CPU"),
-    (&["overwrite", "force", "replace", "clobber"], "force", "'--force' replaces a store that is there already"),
+    (&["replace", "clobber"], "overwrite", "'--overwrite' replaces an existing store"),
     (&["in-lists", "reverse"], "in-edges", "'--in-edges' stores in-lists too"),
     (&["weighted"], "weights", "'--weights' follows edges by weight"),
     (&["output-file", "out"], "output", "'--output' names the file of results"),
     (&["mem", "ram", "max-memory"], "memory", "'--memory' limits the main memory"),
 ];
-
-/// What is said of options that would replace a store, by commands that make one and do not replace any.
-const NO_FORCE: &str = "no command replaces a store: remove its folder first, or choose another name";
-/// The arguments of commands that make a store.
-const STORES: [&str; 2] = ["page_size", "new_store"];
 
 /// Replaces the parser's guesses by a tip, if there is one for the word that is wrong. `words` is the command line with
 /// the name of the program.
@@ -80,11 +75,7 @@ fn of_option(option: &str, program: &clap::Command, words: &[OsString]) -> Optio
     let name = option.trim_start_matches('-').split('=').next()?;
     let (_, needed, tip) = TIPS.iter().find(|(names, ..)| names.contains(&name))?;
     let command = command_of(program, words);
-    if command.get_arguments().any(|arg| arg.get_long() == Some(needed)) {
-        return Some((*tip).to_owned());
-    }
-    let makes_store = command.get_arguments().any(|arg| STORES.contains(&arg.get_id().as_str()));
-    (*needed == "force" && makes_store).then(|| NO_FORCE.to_owned())
+    command.get_arguments().any(|arg| arg.get_long() == Some(needed)).then(|| (*tip).to_owned())
 }
 
 /// The innermost command that the words name.
@@ -127,21 +118,23 @@ mod tests {
             ("topostream format e.txt g --sep=,", "--separator"),
             ("topostream run bfs g --source 1 --gpu", "--device gpu"),
             ("topostream format e.txt g --in-lists", "--in-edges"),
+            ("topostream format e.txt g --replace", "--overwrite"),
         ];
         for (line, tip) in cases {
             let text = tip_of(line);
             assert!(text.contains(tip) && text.matches("tip:").count() == 1, "{line}: {text}");
             assert!(!text.contains("as a value") && !text.contains("similar"), "{line}: {text}");
         }
-        let text = tip_of("topostream split g parts --overwrite");
-        assert!(!text.contains("replaces a store"), "{text}");
     }
 
     /// A tip names an option of the same command; other words keep the parser's own guesses.
     #[test]
     fn a_tip_is_true_where_it_is_shown() {
-        for line in ["topostream info g --undirected", "topostream verify g --gpu"] {
-            assert!(!tip_of(line).contains("--symmetrize") && !tip_of(line).contains("--device"), "{line}");
+        for line in
+            ["topostream info g --undirected", "topostream verify g --gpu", "topostream split g parts --clobber"]
+        {
+            let text = tip_of(line);
+            assert!(["--symmetrize", "--device", "replaces"].iter().all(|tip| !text.contains(tip)), "{text}");
         }
         assert!(tip_of("topostream run bfs g --source 1 --sorce 2").contains("--source"));
         for line in ["topostream pagerang g", "topostream generate pagerank"] {

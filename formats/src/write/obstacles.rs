@@ -19,7 +19,7 @@ pub(super) fn check(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Resul
     if fs::symlink_metadata(home.join(MANIFEST)).is_ok() && !replaces {
         let home = home.display();
         return Err(Error::Invalid(format!(
-            "{home}: there is a store already; remove it first, or replace it (--overwrite, where a command has that)"
+            "{home}: there is a store already; remove it first, or replace it (--overwrite, if the command has it)"
         )));
     }
     outside_of_stores(home, left)?;

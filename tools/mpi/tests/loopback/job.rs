@@ -105,8 +105,8 @@ impl Job {
             "tcp,self",
         ]);
         command.args(["--mca", "btl_tcp_if_include", "lo", "-x", MARK]);
-        // Launchers that start or end together fail if they share the folder of their sessions, which each creates if it
-        // is missing, and removes. In the system's folder, since paths of sockets are short.
+        // Launchers that start or end together fail if they share the folder of their sessions, which each creates if
+        // it is missing, and removes. In the system's folder, since paths of sockets are short.
         let sessions = std::env::temp_dir().join(format!("topostream-mpi-{mark}"));
         std::fs::create_dir(&sessions).unwrap();
         command.args([OsStr::new("--mca"), OsStr::new("orte_tmpdir_base"), sessions.as_ref()]);
