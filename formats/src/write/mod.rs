@@ -392,7 +392,6 @@ impl StoreWriter {
     /// # Errors
     /// [`Error::Io`].
     pub fn finish(mut self, manifest: &Manifest) -> Result<()> {
-        // Its marks are still there: they are replaced next.
         let replaced = self.layout.replaced(&self.path)?;
         self.mark_stripes()?;
         let (staged, mut file) = self.stage(MANIFEST.into())?;
@@ -403,6 +402,7 @@ impl StoreWriter {
         replaced.note(&mut journal);
         journal.write(&self.sites[0].staging)?;
         replaced.remove()?;
+        self.remove_marks()?;
         self.move_files()?;
         let store = self.path.join(MANIFEST);
         if store.symlink_metadata().is_ok() {
@@ -412,14 +412,24 @@ impl StoreWriter {
         sync(&self.path)
     }
 
-    /// Writes this store's marks in the folders of stripes outside of its own folder.
+    /// Writes this store's marks, for the folders of stripes outside of its own folder.
     fn mark_stripes(&mut self) -> Result<()> {
         for (stripe, name, text) in crate::open::stripe_marks(&self.path, &self.layout.stripes, self.tag)? {
-            // A mark of a removed store: had its pages been there, they would have been in the way.
-            fs::remove_file(self.path.join(&self.layout.stripes[stripe]).join(&name)).ok();
             let (path, mut file) = self.stage_in(stripe, name.into())?;
             file.write_all(text.as_bytes()).map_err(Error::io(&path, "write"))?;
             file.sync_all().map_err(Error::io(&path, "sync"))?;
+        }
+        Ok(())
+    }
+
+    /// Removes marks of removed stores where this store's will be: had their pages been there, they would have been in
+    /// the way. A store that is replaced needs its marks until its manifest is removed.
+    fn remove_marks(&self) -> Result<()> {
+        let marks = crate::open::stripe_marks(&self.path, &self.layout.stripes, self.tag)?;
+        let _list = hold();
+        for (stripe, name, _) in marks {
+            // One that stays is in the way when the new one gets its name.
+            fs::remove_file(self.path.join(&self.layout.stripes[stripe]).join(name)).ok();
         }
         Ok(())
     }

@@ -422,3 +422,23 @@ fn a_store_is_replaced_when_the_new_one_is_complete() {
         }
     }
 }
+
+/// The last files of the new store cannot be written: the old one keeps the marks without which its stripes are
+/// refused.
+#[test]
+fn a_replacement_that_fails_at_its_end_leaves_the_old_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let [store, ssd] = ["store", "ssd"].map(|name| folder.path().join(name));
+    let striped = small_pages(&[Path::new("."), &ssd]);
+    let manifest = write(&store, striped.clone()).unwrap();
+    let (before, sound) = (names(folder.path()), library::read(&store).unwrap());
+    assert!(before.contains(&"ssd/.topostream-stripe.1".to_owned()), "{before:?}");
+    for obstacle in ["graph.json", "journal"] {
+        let mut writer = StoreWriter::create(&store, Layout { overwrite: true, ..striped.clone() }, 1).unwrap();
+        writer.topology(Direction::Out, None).unwrap();
+        fs::create_dir(writer.temporary().join(obstacle)).unwrap();
+        writer.finish(&manifest).unwrap_err();
+        assert_eq!(names(folder.path()), before, "{obstacle}");
+        assert_eq!(library::read(&store).unwrap(), sound, "{obstacle}");
+    }
+}
