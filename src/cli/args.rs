@@ -97,8 +97,8 @@ pub struct StoreArgs {
     /// Keep one of several edges with the same ends (the one with the smallest weight)
     #[arg(long)]
     remove_duplicates: bool,
-    /// Make one edge of several with the same ends, and give it this one of their weights, or their sum. With
-    /// `--symmetrize`, of both directions together
+    /// Merge edges with the same ends into one, with the sum, smallest, largest or first of their weights. With
+    /// `--symmetrize`, both directions are merged
     #[arg(long, value_name = "RULE", conflicts_with = "remove_duplicates")]
     repeated: Option<RepeatedName>,
     /// Drop edges from a vertex to itself

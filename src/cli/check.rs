@@ -1,12 +1,11 @@
 //! `--validate` of `run bfs` and `run sssp`: Graph500's checks, after the run and within its memory.
 
 use super::{Failure, tables};
-use crate::algorithms::command::Finished;
+use crate::algorithms::command::{Finished, Runnable};
 use crate::checks::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
 use crate::engine::{Engine, EngineOptions};
 use crate::error::Error;
-use crate::model::algorithm::Values;
-use crate::model::algorithm::{Algorithm, AnswerValues};
+use crate::model::algorithm::{AnswerValues, Values};
 use crate::pages::memory::answer_bytes;
 use crate::store::{Store, VertexId};
 use std::time::Instant;
@@ -25,17 +24,17 @@ pub struct Checking {
 }
 
 impl Checking {
-    /// Prepares a check; its other input is examined before the run. `beside_bytes` is the memory of answers that are
-    /// not the algorithm's own.
+    /// Prepares a check of a single run; its other input is examined before the run.
     pub fn new(
         (check, source): (Check, VertexId),
-        (algorithm, beside_bytes): (&dyn Algorithm, u64),
+        runs: &dyn Runnable,
         store: &Store,
         engine: &EngineOptions,
         rules: CheckOptions,
     ) -> Result<Self, Failure> {
+        let algorithm = runs.algorithm().expect("searches are single runs");
         // The run's answer stays, and so do the degrees that it has read.
-        let kept_bytes = answer_bytes(algorithm, store) + 4 * store.vertices() + beside_bytes;
+        let kept_bytes = answer_bytes(algorithm, store) + 4 * store.vertices() + runs.beside_bytes(store);
         let needed_bytes = PROGRAM_BYTES + kept_bytes + graph500::memory_bytes(store, algorithm.needs_weights());
         if needed_bytes > engine.memory_bytes {
             // The run comes before.

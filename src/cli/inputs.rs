@@ -55,8 +55,8 @@ pub struct InputArgs {
     /// then join only these
     #[arg(long, value_name = "FILE")]
     pub vertices: Option<PathBuf>,
-    /// Read only the rows of a table where a column compares so with a value: = != < <= > >=, numbers, times such as
-    /// 2020-01-31T12:00, or 'text'; such as "year >= 2020". May be repeated: rows must meet all conditions
+    /// Read only table rows that meet a condition, such as "year >= 2020": a column, one of = != < <= > >=, and a
+    /// number, a time (2020-01-31T12:00) or 'text'. May be repeated: rows must meet all conditions
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     /// Keep the ids of the two columns apart: each gets the name of its column before it, as in `user:7`

@@ -206,7 +206,7 @@ fn check_weights(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
     let narrow = if of.is_float() { "f32" } else { "u32, or f32" };
     let (name, of, path) = (algorithm.name(), of.name(), store.path().display());
     Err(Error::Parameter(format!(
-        "{name} reads weights of 32 bits, those of the store are {of}: `topostream reformat {path} NEW --weight-type \
+        "{name} reads weights of 32 bits, but the store has {of}: `topostream reformat {path} NEW --weight-type \
          {narrow}` makes a store of such weights and says how many were rounded"
     )))
 }

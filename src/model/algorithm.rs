@@ -90,7 +90,7 @@ pub struct Groups {
 pub enum SmallSteps {
     /// The lists of these vertices are read.
     Lists,
-    /// Their lists are read, several times in paths whose vertices are in no order.
+    /// As `Lists`; along a path of shuffled vertices, each list is read several times.
     Rounds,
     /// Their lists are read, and the vertex phase goes over all vertices.
     Vertices,
@@ -157,9 +157,9 @@ pub trait Kernel: Sync {
     /// Processes a neighbour and the weight's bits (0 without weights). `Break` skips the rest of the list.
     fn edge(&self, record: &mut Self::Record, neighbour: u32, weight: u32) -> ControlFlow<()>;
 
-    /// As [`edge`](Self::edge), with a weight of 64 bits.
-    fn wide_edge(&self, record: &mut Self::Record, neighbour: u32, weight: u64) -> ControlFlow<()> {
-        self.edge(record, neighbour, weight as u32)
+    /// As [`edge`](Self::edge), with a weight of 64 bits. Called if [`IS_WIDE`](Self::IS_WIDE).
+    fn wide_edge(&self, _record: &mut Self::Record, _neighbour: u32, _weight: u64) -> ControlFlow<()> {
+        unreachable!("without IS_WIDE")
     }
 
     /// Prefetches the data that [`edge`](Self::edge) will access for a neighbour, some edges ahead. A hint: it may be
@@ -218,9 +218,8 @@ pub trait Algorithm: Send + Sync + 'static {
             .any(|&has_in_lists| self.visits(has_in_lists).iter().any(|visit| visit.1 == Visit::Frontier))
     }
 
-    /// Whether its values change monotonically and converge to the same result ,
-    /// regardless of the order in which lists are read and of how often. Its supersteps may then defer lists to later
-    /// ones. Such an algorithm is a traversal.
+    /// Whether its values change monotonically and converge to the same result, regardless of the order in which lists
+    /// are read and of how often. Its supersteps may then defer lists to later ones. Only traversals may return true.
     fn is_monotone(&self) -> bool {
         false
     }

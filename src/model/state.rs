@@ -10,7 +10,9 @@ use crate::model::told::Told;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
+use topostream_formats::VertexId;
 use topostream_formats::edge::WeightType;
+use topostream_formats::text::counted;
 use topostream_formats::values::StoredValues;
 
 /// A graph as algorithms see it.
@@ -35,6 +37,17 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Checks that a vertex exists; `role` says what a run needs it for, such as "source".
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub fn check_vertex(&self, role: &str, vertex: VertexId) -> std::result::Result<(), String> {
+        if u64::from(vertex.0) < self.vertices {
+            return Ok(());
+        }
+        Err(format!("{role} vertex {vertex} does not exist: the graph has {}", counted(self.vertices, "vertex")))
+    }
+
     /// The vertices whose values devices send each other.
     pub(crate) fn told(&self) -> &Arc<Told> {
         self.told.get_or_init(|| Arc::new(Told::outgoing(self.out_degrees.values())))

@@ -49,9 +49,9 @@ pub fn weighted_lists(
 }
 
 fn scan(scan: &Scan<'_>, pages: &[PageId]) -> Result<()> {
-    let room = || (PageBuffers::new(scan.topology, scan.weights), List::default());
+    let room = || (PageBuffers::new(scan.topology, scan.weights), Vec::new());
     for some in pages.chunks(PAGES_A_THREAD * rayon::current_num_threads()) {
-        let one_page = |(buffers, list): &mut (PageBuffers, List), &page| scan.page(page, buffers, list);
+        let one_page = |(buffers, list): &mut (PageBuffers, Vec<u32>), &page| scan.page(page, buffers, list);
         // Of several errors, the one of the first page is reported, independent of thread timing.
         let results: Vec<Result<()>> = some.par_iter().map_init(room, one_page).collect();
         results.into_iter().collect::<Result<()>>()?;
@@ -73,7 +73,7 @@ pub fn weighted_memory_bytes(topology: &Topology) -> u64 {
 fn bytes_of(topology: &Topology, weights: bool) -> u64 {
     let threads = rayon::current_num_threads() as u64;
     let page_bytes = PageBuffers::memory_bytes(topology, weights);
-    let list_bytes = 2 * (1 + u64::from(weights)) * topology.image_bytes().max(topology.page_bytes().into());
+    let list_bytes = 2 * topology.image_bytes().max(topology.page_bytes().into());
     threads * (page_bytes + list_bytes) + 4 * u64::from(topology.page_count())
 }
 
@@ -94,15 +94,8 @@ struct Scan<'a> {
     take: &'a TakeWeighted<'a>,
 }
 
-/// A list, and the weights of its edges if they are read.
-#[derive(Default)]
-struct List {
-    neighbours: Vec<u32>,
-    weights: Vec<u32>,
-}
-
 impl Scan<'_> {
-    fn page(&self, number: PageId, buffers: &mut PageBuffers, list: &mut List) -> Result<()> {
+    fn page(&self, number: PageId, buffers: &mut PageBuffers, list: &mut Vec<u32>) -> Result<()> {
         if self.cancel.load(Relaxed) {
             return Err(Error::Interrupted);
         }
@@ -114,19 +107,20 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn each(&self, page: &Page<'_>, neighbours: impl Neighbours, weights: PageWeights<'_>, list: &mut List) {
+    fn each(&self, page: &Page<'_>, neighbours: impl Neighbours, weights: PageWeights<'_>, list: &mut Vec<u32>) {
         for slot in 0..page.header().slot_count {
             let record = page.record(slot);
             if record.is_empty() {
                 continue;
             }
-            list.weights.clear();
-            if self.weights {
-                list.weights.extend(record.clone().map(|at| weights.get(at) as u32));
-            }
-            list.neighbours.clear();
-            list.neighbours.extend(record.map(|at| neighbours.vertex(at)));
-            (self.take)(page.header().start_vertex + slot, &list.neighbours, &list.weights);
+            let weights = match weights {
+                PageWeights::Words(weights) => &weights[record.clone()],
+                PageWeights::None => &[],
+                PageWeights::Longs(_) => unreachable!("callers read weights of 32 bits"),
+            };
+            list.clear();
+            list.extend(record.map(|at| neighbours.vertex(at)));
+            (self.take)(page.header().start_vertex + slot, list, weights);
         }
     }
 }

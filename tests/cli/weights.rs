@@ -222,6 +222,16 @@ fn shortest_paths_over_64_bits_are_exact() {
     folder.write("far.txt", "0 1 1.7e308\n1 2 1.7e308\n");
     folder.run("format far.txt far --weight-type f64").succeeds();
     folder.run("run sssp far --source 0 --device cpu").fails(1, &["longer than the largest f64"]);
+    folder.run("run sssp far --source 0 --device cpu --cutoff inf").fails(1, &["longer than the largest f64"]);
+    // Beyond a cutoff it is a vertex that is not reached, as any other.
+    for options in ["", "--delta 1e307"] {
+        let line = format!("run sssp far --source 0 --device cpu --cutoff 1.75e308 --output far.csv {options}");
+        folder.run(&line).succeeds();
+        let distance =
+            |line: &str| line.split_once(',').unwrap().1.parse().ok().filter(|found: &f64| found.is_finite());
+        let distances: Vec<Option<f64>> = folder.read("far.csv").lines().skip(1).map(distance).collect();
+        assert_eq!(distances, [Some(0.0), Some(1.7e308), None], "{options}");
+    }
     folder.write("long.txt", "0 1 18446744073709551000\n1 2 9999\n");
     folder.run("format long.txt long --weight-type u64").succeeds();
     folder.run("run sssp long --source 0 --device cpu").fails(1, &["18446744073709551613", "--weight-type f64"]);

@@ -94,7 +94,7 @@ fn weights_that_are_not_widths_are_refused_if_visited() {
         for (way, options) in ways.filter(|(way, _)| weight == -1.0 || way.starts_with("1 ")) {
             let engine = store.engine(options);
             let error = run(&engine, widest(&engine, 0)).map(drop).unwrap_err().to_string();
-            assert!(error.contains("vertex 3: ") && error.contains("negative or no number"), "{way}: {error}");
+            assert!(error.contains("vertex 3: ") && error.contains("negative or NaN"), "{way}: {error}");
             let elsewhere = run(&engine, widest(&engine, 3)).unwrap();
             assert_eq!(elsewhere.column("width"), [0.0, 0.0, 0.0, f64::INFINITY, 4.0], "{way}");
         }

@@ -49,7 +49,6 @@ use crate::model::attributes::{Attribute, AttributeType};
 use std::collections::HashSet;
 use std::ops::Range;
 use topostream_formats::edge::WeightType;
-use topostream_formats::text::counted;
 use topostream_formats::{Direction, VertexId};
 
 /// How new values are computed from means.
@@ -179,10 +178,7 @@ impl Averaging {
             return Err(format!("{} needs a {what} at least", self.name()));
         }
         for (vertex, value) in seeded {
-            if u64::from(vertex.0) >= graph.vertices {
-                let all = counted(graph.vertices, "vertex");
-                return Err(format!("{what} vertex {vertex} does not exist: the graph has {all}"));
-            }
+            graph.check_vertex(what, vertex)?;
             if !met.insert(vertex.0) {
                 return Err(format!("{what} vertex {vertex} is given twice"));
             }

@@ -43,7 +43,6 @@ use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use topostream_formats::random::SplitMix64;
-use topostream_formats::text::counted;
 use topostream_formats::{Direction, VertexId};
 
 /// Betweenness centrality, in single precision (`f32`) or in double precision (`f64`).
@@ -356,13 +355,7 @@ impl<N: Number> Algorithm for Betweenness<N> {
         if sources.is_empty() {
             return Err("betweenness needs a source".into());
         }
-        match sources.last() {
-            Some(&source) if u64::from(source) >= graph.vertices => Err(format!(
-                "source vertex {source} does not exist: the graph has {}",
-                counted(graph.vertices, "vertex")
-            )),
-            _ => Ok(()),
-        }
+        sources.last().map_or(Ok(()), |&source| graph.check_vertex("source", VertexId(source)))
     }
 
     fn parameters(&self) -> Option<Parameters> {

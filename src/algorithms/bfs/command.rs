@@ -47,7 +47,8 @@ pub struct BfsArgs {
     /// The source: an original id, or `max-degree` for the vertex with the most out-edges
     #[arg(long, value_name = "ID", value_parser = source)]
     source: Source,
-    /// Also keep each vertex's parent in the search tree; `--output` writes it
+    /// Also keep each vertex's parent in the search tree, the first in the store of those one level up; `--output`
+    /// writes it
     #[arg(long)]
     parents: bool,
     /// Never read in-lists, even if the store has them: top-down only

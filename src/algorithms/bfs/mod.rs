@@ -31,7 +31,6 @@ use crate::model::bits::Bits;
 use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::ControlFlow;
-use topostream_formats::text::counted;
 use topostream_formats::{Direction, VertexId};
 
 /// Breadth-first search from one source or from several at once.
@@ -103,12 +102,7 @@ pub(in crate::algorithms) fn check_sources(sources: &[VertexId], graph: &Graph) 
     if sources.is_empty() {
         return Err("a search needs a source".into());
     }
-    match sources.iter().find(|source| u64::from(source.0) >= graph.vertices) {
-        None => Ok(()),
-        Some(source) => {
-            Err(format!("source vertex {source} does not exist: the graph has {}", counted(graph.vertices, "vertex")))
-        }
-    }
+    sources.iter().try_for_each(|&source| graph.check_vertex("source", source))
 }
 
 /// Reaches vertices, from the frontier or towards it.

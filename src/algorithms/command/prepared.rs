@@ -75,6 +75,11 @@ pub trait Runnable: Send {
     fn algorithm(&self) -> Option<&dyn Algorithm> {
         None
     }
+
+    /// The main memory of answers beside the algorithm's own, in bytes.
+    fn beside_bytes(&self, _store: &Store) -> u64 {
+        0
+    }
 }
 
 impl<A: Algorithm> Runnable for A {
@@ -228,7 +233,7 @@ pub enum Companion {
         /// The source of the search.
         source: VertexId,
     },
-    /// Checks distances by Graph500's rules before they are written.
+    /// Checks distances (and parents, if they are the second answer) by Graph500's rules before they are written.
     CheckPaths {
         /// The source of the paths.
         source: VertexId,
@@ -236,7 +241,5 @@ pub enum Companion {
         single: bool,
         /// The largest distance, if there is a limit.
         cutoff: Option<f64>,
-        /// Whether parents are the second answer.
-        parents: bool,
     },
 }

@@ -25,7 +25,6 @@ use crate::model::algorithm::{
 use crate::model::attributes::{Attribute, AttributeType};
 use std::ops::Range;
 use topostream_formats::edge::WeightType;
-use topostream_formats::text::counted;
 use topostream_formats::{Direction, VertexId};
 
 /// The activation function that is applied to a sum.
@@ -137,12 +136,7 @@ impl Algorithm for NeuralNetwork {
         if let Some(value) = values.into_iter().find(|value| !(-LARGEST..=LARGEST).contains(value)) {
             return Err(format!("{value}: the values of vertices must be numbers between -1e18 and 1e18"));
         }
-        if let Some((vertex, _)) = self.inputs.iter().find(|(vertex, _)| u64::from(vertex.0) >= graph.vertices) {
-            return Err(format!(
-                "input vertex {vertex} does not exist: the graph has {}",
-                counted(graph.vertices, "vertex")
-            ));
-        }
+        self.inputs.iter().try_for_each(|&(vertex, _)| graph.check_vertex("input", vertex))?;
         weights::check(self.name(), self.weights, graph)
     }
 

@@ -26,7 +26,6 @@ use crate::model::algorithm::{
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use std::collections::HashSet;
 use std::ops::Range;
-use topostream_formats::text::counted;
 use topostream_formats::{Direction, VertexId};
 
 /// PageRank relative to a set of seeds.
@@ -74,14 +73,9 @@ impl Algorithm for PersonalizedPageRank {
         }
         let mut met = HashSet::new();
         for &seed in &self.seeds {
-            if u64::from(seed.0) >= graph.vertices {
-                return Err(format!(
-                    "seed vertex {seed} does not exist: the graph has {}",
-                    counted(graph.vertices, "vertex")
-                ));
-            }
+            graph.check_vertex("seed", seed)?;
             if !met.insert(seed.0) {
-                return Err(format!("seed vertex {seed} is given twice; seeds are all alike"));
+                return Err(format!("seed vertex {seed} is given twice"));
             }
         }
         self.ranks.check(graph)

@@ -64,15 +64,8 @@ pub(super) fn refused(state: &State, weights: WeightType) -> Option<&Bits> {
 /// Returns an error if a vertex is in that set; `what` names the computed values, in the plural.
 pub(super) fn verdict(state: &State, weights: WeightType, what: &str) -> Result<(), Refusal> {
     let Some(vertex) = refused(state, weights).and_then(|refused| refused.next_set(0)) else { return Ok(()) };
-    let reason = match weights {
-        WeightType::F64 => format!(
-            "an edge to it has a weight that is negative or no number, or a path to it is longer than the largest f64; \
-             {what} are found over weights from 0 on"
-        ),
-        _ => {
-            format!("an edge to it has a weight that is negative or no number; {what} are found over weights from 0 on")
-        }
-    };
+    let longer = if weights == WeightType::F64 { ", or a path to it is longer than the largest f64" } else { "" };
+    let reason = format!("an edge to it has a negative or NaN weight{longer}; {what} need weights of at least 0");
     Err(Refusal { vertex: VertexId(vertex as u32), reason })
 }
 
@@ -157,6 +150,12 @@ pub trait Rule: Sync {
         None
     }
 
+    /// Whether a value is that of an overflow. Like a rejected weight, it ends the run, unless it exceeds the limit.
+    #[inline(always)]
+    fn overflows(_value: Value<Self>) -> bool {
+        false
+    }
+
     /// Replaces the value of a vertex if another is better; returns whether it is.
     fn improve(values: &Self::Column, vertex: u32, value: Value<Self>) -> bool;
 }
@@ -216,7 +215,8 @@ impl<R: Rule> Kernel for Relaxation<'_, R> {
 
     #[inline(always)]
     fn wide_edge(&self, &mut value: &mut Value<R>, neighbour: u32, weight: u64) -> ControlFlow<()> {
-        self.offer(neighbour, R::extended_widely(value, weight))
+        let offer = R::extended_widely(value, weight);
+        self.offer(neighbour, offer.filter(|&offer| offer > self.limit || !R::overflows(offer)))
     }
 
     #[inline(always)]

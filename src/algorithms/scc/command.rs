@@ -13,7 +13,7 @@ pub const SCC: Entry = Entry {
     name: "scc",
     aliases: &["strong-components"],
     about: "Strongly connected components: parts of a directed graph in which every vertex reaches every other",
-    details: "Needs in-lists (format --in-edges). A component is named after the vertex with its smallest id: the \
+    details: "Needs in-lists (format or reformat --in-edges). A component is named after the vertex with its smallest id: the \
               smallest number, or the first name, compared byte by byte.",
     source: "Orzan, 2004; Slota, Rajamanickam and Madduri, IPDPS 2014",
     lists: "out and in",

@@ -198,8 +198,7 @@ impl Algorithm for Scc {
         }
         if !graph.has_in_lists {
             return Err(
-                "strongly connected components need in-lists: `topostream reformat STORE NEW --in-edges` adds \
-                        them"
+                "strongly connected components need in-lists: `topostream reformat STORE NEW --in-edges` adds them"
                     .into(),
             );
         }

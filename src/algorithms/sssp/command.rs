@@ -87,7 +87,7 @@ pub struct SsspArgs {
     #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true)]
     cutoff: Option<f64>,
     /// Also keep each vertex's parent, the vertex before it on a shortest path; `--output` writes it. Reads the store
-    /// once more
+    /// once more, and parts of it again where edges add nothing to a distance
     #[arg(long)]
     parents: bool,
     #[command(flatten)]
@@ -115,13 +115,13 @@ impl Command for SsspArgs {
         };
         let prepared = if parents { prepared.with_plan_note(PARENTS_NOTE) } else { prepared };
         let (single, cutoff) = (self.single, self.cutoff);
-        let check = self.validate.then_some(Companion::CheckPaths { source, single, cutoff, parents });
+        let check = self.validate.then_some(Companion::CheckPaths { source, single, cutoff });
         let shown = ends.map_or(Shown::Reached, shown_with_path);
         Ok(prepared.showing(shown).with(check).with(self.path.file(ends)))
     }
 }
 
-const PARENTS_NOTE: &str = "memory and times are those of the distances; parents take 4 bytes and 3 bits a vertex in \
+const PARENTS_NOTE: &str = "memory and times are for distances only; parents take 4 bytes and 3 bits a vertex in \
                             main memory once the page buffer is free, and another pass over the store";
 
 /// A search that is followed by the search for parents.
@@ -138,6 +138,10 @@ impl<A: ShortestPaths> Runnable for WithParents<A> {
 
     fn algorithm(&self) -> Option<&dyn Algorithm> {
         Some(&self.0)
+    }
+
+    fn beside_bytes(&self, store: &Store) -> u64 {
+        4 * store.vertices()
     }
 }
 

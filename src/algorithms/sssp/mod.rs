@@ -254,7 +254,12 @@ impl Rule for NearestDouble {
 
     #[inline(always)]
     fn extended_widely(dist: u64, weight: u64) -> Option<u64> {
-        double_sum(dist, f64::from_bits(weight)).filter(|&sum| sum != f64::INFINITY.to_bits())
+        double_sum(dist, f64::from_bits(weight))
+    }
+
+    #[inline(always)]
+    fn overflows(dist: u64) -> bool {
+        dist == f64::INFINITY.to_bits()
     }
 
     #[inline(always)]
@@ -375,7 +380,7 @@ impl Algorithm for Sssp {
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
         if (self.weights, self.precision) == (WeightType::F64, Precision::Single) {
-            return Err("distances in single precision are found over f32 weights; those of the store are f64".into());
+            return Err("single precision (--single) needs f32 weights; the store has f64".into());
         }
         if let Some(cutoff) = self.cutoff.filter(|cutoff| cutoff.is_nan() || *cutoff < 0.0) {
             return Err(format!("cutoff {cutoff}: expected a distance, a number from 0 on"));
@@ -431,25 +436,24 @@ impl Algorithm for Sssp {
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
-        let attributes = &state.attributes;
-        let too_far = |vertex: u32| match self.numbers() {
-            Numbers::Whole => attributes.u32(VALUE).get(vertex) == TOO_FAR,
-            Numbers::Long => attributes.u64(VALUE).get(vertex) == TOO_FAR_LONG,
-            Numbers::Single | Numbers::Double => false,
-        };
         if self.weights.is_float() {
             return relaxation::verdict(state, self.weights, "shortest paths");
         }
-        let Some(vertex) = (0..state.graph.vertices).find(|&vertex| too_far(vertex as u32)) else { return Ok(()) };
-        let reason = match self.numbers() {
+        let mut vertices = (0..state.graph.vertices).map(|vertex| vertex as u32);
+        let (vertex, largest, remedy) = match self.numbers() {
             Numbers::Long => {
-                format!("its distance is more than {}; use f64 weights (format --weight-type f64)", TOO_FAR_LONG - 1)
+                let dist = state.attributes.u64(VALUE);
+                let vertex = vertices.find(|&vertex| dist.get(vertex) == TOO_FAR_LONG);
+                (vertex, TOO_FAR_LONG - 1, "f64 weights (format --weight-type f64)")
             }
             _ => {
-                format!("its distance is more than {}; use weights of 64 bits (format --weight-type u64)", TOO_FAR - 1)
+                let dist = state.attributes.u32(VALUE);
+                let vertex = vertices.find(|&vertex| dist.get(vertex) == TOO_FAR);
+                (vertex, u64::from(TOO_FAR) - 1, "weights of 64 bits (format --weight-type u64)")
             }
         };
-        Err(Refusal { vertex: VertexId(vertex as u32), reason })
+        let Some(vertex) = vertex else { return Ok(()) };
+        Err(Refusal { vertex: VertexId(vertex), reason: format!("its distance is more than {largest}; use {remedy}") })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

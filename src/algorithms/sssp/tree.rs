@@ -27,6 +27,7 @@ use crate::model::attributes::zeroed;
 use crate::model::bits::Bits;
 use crate::pages::memory::{PROGRAM_BYTES, answer_bytes, directory_bytes};
 use crate::pages::scan::{weighted_lists, weighted_memory_bytes};
+use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use topostream_formats::{Direction, PageId, Store, Topology};
 
@@ -87,7 +88,7 @@ impl<A: ShortestPaths> ShortestPathTree<A> {
         let weights = algorithm.paths().weights;
         if weights.is_wide() {
             return Err(Error::Parameter(format!(
-                "{} with --parents reads weights of 32 bits, those of the store are {}: make a store of these with \
+                "{} with --parents reads weights of 32 bits, but the store has {}: make a store of these with \
                  `topostream reformat --weight-type`",
                 algorithm.name(),
                 weights.name()
@@ -181,7 +182,7 @@ impl<'a> Search<'a> {
         sum: impl Fn(u64, u32) -> u64 + Sync,
     ) -> Result<(Vec<AtomicU32>, (u64, u32))> {
         let parents = zeroed::<AtomicU32>(self.store.vertices());
-        parents.iter().for_each(|parent| parent.store(NONE, Relaxed));
+        parents.par_iter().for_each(|parent| parent.store(NONE, Relaxed));
         let source = self.paths.source.0;
         parents[source as usize].store(source, Relaxed);
         let all: Vec<PageId> = (0..out_lists(self.store).page_count()).map(PageId).collect();
@@ -211,15 +212,17 @@ impl<'a> Search<'a> {
         sum: impl Fn(u64, u32) -> u64 + Sync,
     ) -> Result<(u64, u32)> {
         let vertices = self.store.vertices();
+        let reached = (0..vertices).into_par_iter().map(|vertex| vertex as u32);
+        let reached = reached.filter(|&vertex| value(vertex) != UNREACHED);
+        let has_parent = |vertex: u32| parents[vertex as usize].load(Relaxed) != NONE;
+        let mut missing = reached.clone().filter(|&vertex| !has_parent(vertex)).count() as u64;
+        if missing == 0 {
+            return Ok((0, 0));
+        }
         // Vertices with a parent; those that a pass gives one; and those of the pass before.
         let (settled, found, last) = (Bits::new(vertices), Bits::new(vertices), Bits::new(vertices));
-        let (mut missing, mut pages_read, mut passes) = (0, 0, 0);
-        for vertex in (0..vertices).map(|vertex| vertex as u32).filter(|&vertex| value(vertex) != UNREACHED) {
-            match parents[vertex as usize].load(Relaxed) {
-                NONE => missing += 1,
-                _ => _ = settled.insert(vertex),
-            }
-        }
+        let (mut pages_read, mut passes) = (0, 0);
+        reached.filter(|&vertex| has_parent(vertex)).for_each(|vertex| _ = settled.insert(vertex));
         last.learn_all(&settled);
         while missing > 0 {
             let (pages, count) = (pages_with(out_lists(self.store), &last), AtomicU64::new(0));

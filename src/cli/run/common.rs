@@ -189,7 +189,7 @@ impl Common {
     ) -> Ending<'a> {
         Ending {
             store,
-            algorithm: runs.algorithm(),
+            runs,
             output,
             has_companions,
             listed: self.top.into_iter().chain(self.order_by_value).max().unwrap_or(0) as u64,

@@ -36,20 +36,17 @@ impl Companions {
     ) -> Result<Self, Failure> {
         let mut companions = Self::default();
         for companion in wanted {
-            let mut check = |check: (Check, VertexId), beside_bytes, rules| -> Result<(), Failure> {
-                let algorithm = runs.algorithm().expect("searches are single runs");
-                let options = common.resources.options(cancel);
-                let checking = Checking::new(check, (algorithm, beside_bytes), store, &options, rules)?;
+            let mut check = |check: (Check, VertexId), rules| -> Result<(), Failure> {
+                let checking = Checking::new(check, runs, store, &common.resources.options(cancel), rules)?;
                 companions.checks.push(checking);
                 Ok(())
             };
             match companion {
-                Companion::CheckSearch { source } => check((check::bfs, source), 0, CheckOptions::default())?,
-                Companion::CheckPaths { source, single, cutoff, parents } => {
-                    let beside_bytes = if parents { 4 * store.vertices() } else { 0 };
+                Companion::CheckSearch { source } => check((check::bfs, source), CheckOptions::default())?,
+                Companion::CheckPaths { source, single, cutoff } => {
                     let cutoff = cutoff.unwrap_or(f64::INFINITY);
                     let rules = CheckOptions { single, cutoff, ..CheckOptions::default() };
-                    check((check::sssp, source), beside_bytes, rules)?;
+                    check((check::sssp, source), rules)?;
                 }
                 Companion::File { path, write } => companions.files.push((OutputFile::create(&path)?, write)),
                 Companion::CrossingEdges { path, from, to } => {

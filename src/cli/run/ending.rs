@@ -5,12 +5,12 @@
 //!  end   values │ degrees │ directories │ program │ ids │ --output │ --top │ --report       what is refused before
 //! ```
 
+use crate::algorithms::command::Runnable;
 use crate::cli::Failure;
 use crate::cli::columnar;
 use crate::cli::results::ResultFormat;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::model::algorithm::Algorithm;
 use crate::pages::memory::{Decoders, MemoryPlan, PROGRAM_BYTES};
 use crate::store::Store;
 use topostream_formats::manifest::Ids;
@@ -18,8 +18,7 @@ use topostream_formats::manifest::Ids;
 /// What a command makes of an answer.
 pub struct Ending<'a> {
     pub store: &'a Store,
-    /// The algorithm, if it is known before the run.
-    pub algorithm: Option<&'a dyn Algorithm>,
+    pub runs: &'a dyn Runnable,
     /// The format of the file of results.
     pub output: Option<ResultFormat>,
     /// Whether other files are written, or the answer is checked.
@@ -49,10 +48,11 @@ impl Ending<'_> {
     /// What is there when the page buffer is free, in bytes.
     fn kept_bytes(&self) -> u64 {
         let unknown = PROGRAM_BYTES + VALUES_BYTES * self.store.vertices();
-        let Some(algorithm) = self.algorithm else { return unknown };
+        let Some(algorithm) = self.runs.algorithm() else { return unknown };
         // The parts do not depend on the budget.
         let plan = MemoryPlan::new(algorithm, self.store, 1 << 60, None, 0, Decoders::default());
-        plan.map_or(unknown, |plan| plan.total_bytes() - plan.buffer_bytes())
+        let own_bytes = plan.map_or(unknown, |plan| plan.total_bytes() - plan.buffer_bytes());
+        own_bytes + self.runs.beside_bytes(self.store)
     }
 
     fn ids_bytes(&self) -> u64 {
@@ -100,8 +100,8 @@ impl Ending<'_> {
         self.parts().iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
     }
 
-    /// Refuses what does not fit in the budget, before the run. A budget that is
-    /// too small for the run itself is left to the run to refuse, with the larger of both figures ([`raised`]).
+    /// Refuses what does not fit in the budget, before the run. A budget that is too small for the run itself is left
+    /// to the run to refuse, with the larger of both figures ([`raised`]).
     ///
     /// # Errors
     /// [`Error::Memory`] with a budget that is enough for the run and for its end.
@@ -109,11 +109,12 @@ impl Ending<'_> {
         let budget_bytes = engine.options().memory_bytes;
         let (parts, ending_bytes) = (self.parts(), self.bytes());
         let has_more = parts[1..].iter().any(|(_, bytes)| *bytes > 0);
-        let run_bytes = self.algorithm.map_or(Ok(0), |algorithm| engine.needed_bytes(algorithm))?;
+        let algorithm = self.runs.algorithm();
+        let run_bytes = algorithm.map_or(Ok(0), |algorithm| engine.needed_bytes(algorithm))?;
         if ending_bytes <= budget_bytes || run_bytes > budget_bytes || !has_more {
             return Ok(());
         }
-        let what = self.algorithm.map_or("the end of the run".into(), |of| format!("{}, at its end,", of.name()));
+        let what = algorithm.map_or("the end of the run".into(), |of| format!("{}, at its end,", of.name()));
         let parts = parts.iter().filter(|(_, bytes)| *bytes > 0).map(|(name, bytes)| format!("{name} {bytes}"));
         let parts = parts.collect::<Vec<_>>().join(", ");
         Err(Error::Memory { what, needed_bytes: ending_bytes.max(run_bytes), budget_bytes, parts }.into())

@@ -14,7 +14,7 @@ const LISTED_MAX: u64 = 100_000;
 const LISTED_BYTES_MAX: usize = 8 << 20;
 
 /// A path from the source of a search to a vertex.
-#[derive(Clone, Serialize)]
+#[derive(Serialize)]
 pub struct ShownPath {
     /// The name of a vertex's value.
     #[serde(skip)]
@@ -34,7 +34,7 @@ pub struct ShownPath {
     left_out: u64,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Serialize)]
 struct PathVertex {
     #[serde(serialize_with = "as_id")]
     id: OriginalId,
@@ -91,7 +91,7 @@ impl ShownPath {
         let gap = (between > 0).then(|| vec![format!("… {} more", tables::count(between)), String::new()]);
         let table = tables::table(&["vertex", column], first.iter().map(row).chain(gap).chain(last.iter().map(row)));
         let all = if between > 0 { "; --path FILE writes all of it" } else { "" };
-        let (edges, value) = (if hops == 1 { "edge" } else { "edges" }, number(self.value));
-        format!("path from {source} to {target}: {} {edges}, {column} {value}{all}\n{table}", tables::count(hops))
+        let (edges, value) = (tables::counted(hops, "edge"), number(self.value));
+        format!("path from {source} to {target}: {edges}, {column} {value}{all}\n{table}")
     }
 }

@@ -191,7 +191,7 @@ impl AnswerSummary {
         Ok(summary)
     }
 
-    /// The summary with the first vertices and groups only, and one more than a page has.
+    /// The summary with the first vertices and groups only, and one more than a page has; without a path.
     pub fn for_page(&self) -> Self {
         let some = LISTED_MAX + 1;
         let top = |Top { column, vertices }: &Top| Top { column, vertices: first(vertices, some) };
@@ -208,7 +208,7 @@ impl AnswerSummary {
             convergence: self.convergence.clone(),
             remark: self.remark.clone(),
             distribution: self.distribution.clone(),
-            path: self.path.clone(),
+            path: None,
         }
     }
 

@@ -194,29 +194,32 @@ impl PageLists<'_> {
         let count = edges.len() as u64;
         let known = known.unwrap_or(edges.end);
         let weights = self.weights.part(edges.clone());
-        if let PageWeights::None = weights {
-            for (edge, neighbour) in edges.clone().zip(neighbours.vertices(edges.clone())) {
-                if edge + EDGES_AHEAD < known {
-                    kernel.prefetch(neighbours.vertex(edge + EDGES_AHEAD));
-                }
-                if kernel.edge(&mut record, neighbour, 0).is_break() {
-                    break;
-                }
-            }
-        }
-        if let PageWeights::Words(weights) = weights {
-            for (neighbour, &weight) in neighbours.vertices(edges.clone()).zip(weights) {
-                if kernel.edge(&mut record, neighbour, weight).is_break() {
-                    break;
+        match weights {
+            PageWeights::None => {
+                for (edge, neighbour) in edges.clone().zip(neighbours.vertices(edges)) {
+                    if edge + EDGES_AHEAD < known {
+                        kernel.prefetch(neighbours.vertex(edge + EDGES_AHEAD));
+                    }
+                    if kernel.edge(&mut record, neighbour, 0).is_break() {
+                        break;
+                    }
                 }
             }
-        }
-        if let (true, PageWeights::Longs(weights)) = (K::IS_WIDE, weights) {
-            for (neighbour, &weight) in neighbours.vertices(edges).zip(weights) {
-                if kernel.wide_edge(&mut record, neighbour, weight).is_break() {
-                    break;
+            PageWeights::Words(weights) => {
+                for (neighbour, &weight) in neighbours.vertices(edges).zip(weights) {
+                    if kernel.edge(&mut record, neighbour, weight).is_break() {
+                        break;
+                    }
                 }
             }
+            PageWeights::Longs(weights) if K::IS_WIDE => {
+                for (neighbour, &weight) in neighbours.vertices(edges).zip(weights) {
+                    if kernel.wide_edge(&mut record, neighbour, weight).is_break() {
+                        break;
+                    }
+                }
+            }
+            PageWeights::Longs(_) => unreachable!("refused before the run"),
         }
         kernel.close(record);
         count

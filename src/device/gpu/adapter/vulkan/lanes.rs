@@ -267,7 +267,7 @@ impl Drop for Lanes {
         // SAFETY: the fences are this device's, and have been submitted.
         let waited = if busy.is_empty() { Ok(()) } else { unsafe { self.device.wait_for_fences(&busy, true, ns) } };
         if !matches!(waited, Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST)) {
-            // A device that hangs may still write, and so may one that could not be waited for for want of memory. What
+            // A device that hangs may still write, and so may one that could not be waited for for lack of memory. What
             // it might write to, and the device itself, are left to it.
             self.lanes.drain(..).for_each(|lane| std::mem::forget(lane.held));
             std::mem::forget(self._alive.clone());
