@@ -277,7 +277,7 @@ fn header(pages: u64, tag: u32, page_bytes: u32) -> ChunksHeader {
 /// file, within a few bytes a page.
 pub fn memory_bytes(pages: u64, edges: u64, page_bytes: u32) -> u64 {
     let a_page = 4 * u64::from(page_bytes / chunk_bytes(page_bytes)) + 2 * 4 + size_of::<usize>() as u64;
-    HEADER_BYTES + pages.saturating_mul(a_page).saturating_add(edges / UNIT as u64 * 4)
+    pages.saturating_mul(a_page).saturating_add(edges / UNIT as u64 * 4).saturating_add(HEADER_BYTES)
 }
 
 /// What the table has about a page.

@@ -176,15 +176,16 @@ fn is_exact_integer(word: &[u8], value: f64) -> bool {
 /// What is expected of a weight of this type, and what to do about others.
 #[cold]
 pub(super) fn weight_fault(word: &[u8], of: WeightType) -> Expected {
-    let Some(value) = number(word).filter(|value| value.is_finite()) else {
+    if !number(word).is_some_and(f64::is_finite) {
         let what = match of {
             WeightType::U32 => "an integer weight from 0 to 4294967295",
             WeightType::U64 => "an integer weight from 0 to 18446744073709551615",
             WeightType::F32 => "a weight that is a finite number of single precision",
             WeightType::F64 => "a weight that is a finite number",
         };
-        return format!("{what} (--weight-type ignore reads no weights, --columns 1,2,N those of column N)").into();
-    };
+        return format!("{what} (--weight-type ignore reads no weights, --columns 1,2,N reads weights from column N)")
+            .into();
+    }
     match of {
         WeightType::U32 if word.iter().all(u8::is_ascii_digit) => WEIGHT_TOO_LARGE.into(),
         WeightType::U32 => WEIGHT_NOT_WHOLE.into(),
@@ -192,23 +193,22 @@ pub(super) fn weight_fault(word: &[u8], of: WeightType) -> Expected {
         WeightType::F32 => "a weight that is a finite number of single precision (--weight-type f64 takes larger \
                             ones)"
             .into(),
-        WeightType::F64 if value.abs() >= EXACT_MAX => WEIGHT_NOT_EXACT.into(),
-        WeightType::F64 => "a weight that is a finite number".into(),
+        WeightType::F64 => WEIGHT_NOT_EXACT.into(),
     }
 }
 
 /// The expectation for an integer weight that is too large. Advice that would round time stamps is no help.
-pub(super) const WEIGHT_TOO_LARGE: &str = "an integer weight from 0 to 4294967295 (--weight-type ignore leaves out a \
+const WEIGHT_TOO_LARGE: &str = "an integer weight from 0 to 4294967295 (--weight-type ignore leaves out a \
                                            column that is no weight, such as a time stamp; --weight-type u64 keeps \
                                            larger weights)";
 /// The expectation for an integer weight where another number was found.
 pub(super) const WEIGHT_NOT_WHOLE: &str = "an integer weight from 0 to 4294967295 (pass --weight-type f32 or f64 for \
                                            other numbers, or ignore to read no weights)";
-/// The same for 64 bits.
+/// The expectation for an integer weight of 64 bits.
 pub(super) const WEIGHT_NOT_LONG: &str = "an integer weight from 0 to 18446744073709551615 (pass --weight-type f64 for \
                                           other numbers, or ignore to read no weights)";
 /// The expectation for an integer that double precision would round.
-pub(super) const WEIGHT_NOT_EXACT: &str = "a weight that double precision holds exactly (--weight-type u64 keeps \
+const WEIGHT_NOT_EXACT: &str = "a weight that double precision holds exactly (--weight-type u64 keeps \
                                            integers up to 18446744073709551615)";
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Weights of another type than the input's, and what they have lost.
 //!
 //! ```text
-//!  a reader: F32 in its info, and the bits of f64 in its edges ──▶ narrowed ──▶ the bits of f32 ─┬─▶ Rounding
-//!  a store: weights of any type ──▶ WithWeightType ──▶ those of another one ────────────────────────┘
+//!  a reader: F32 in its info, and the bits of f64 in its edges ─┬─▶ WithWeightType ─▶ weights of another type
+//!  a store: weights of any type ────────────────────────────────┘     └─▶ Rounding
 //! ```
 //!
 //! Readers parse numbers in double precision. What does not fit is counted here, in one place for all formats, since a
@@ -14,65 +14,12 @@ use topostream_formats::error::{Error, Result};
 /// Narrows the weights of a source whose type is [`WeightType::F32`]; returns others as they are.
 pub(super) fn narrowed(source: Box<dyn EdgeSource>) -> Box<dyn EdgeSource> {
     match source.info().weights {
-        Some(WeightType::F32) => Box::new(Narrowed { source, rounding: Rounding::default() }),
+        Some(WeightType::F32) => {
+            let info = source.info().clone();
+            let (from, to, rounding) = (WeightType::F64, WeightType::F32, Rounding::default());
+            Box::new(WithWeightType { source, info, from, to, rounding })
+        }
         _ => source,
-    }
-}
-
-struct Narrowed {
-    source: Box<dyn EdgeSource>,
-    rounding: Rounding,
-}
-
-impl EdgeSource for Narrowed {
-    fn info(&self) -> &SourceInfo {
-        self.source.info()
-    }
-
-    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
-        self.source.read(chunk)?;
-        chunk.iter_mut().for_each(|edge| edge.weight = self.rounding.narrow(edge.weight));
-        Ok(())
-    }
-
-    fn extra_vertices(&mut self, ids: &mut Vec<u64>) -> Result<()> {
-        self.source.extra_vertices(ids)
-    }
-
-    fn declared_vertices(&mut self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
-        self.source.declared_vertices(take)
-    }
-
-    fn place(&self) -> String {
-        self.source.place()
-    }
-
-    fn place_of(&self, index: usize, edge: &Edge) -> String {
-        self.source.place_of(index, edge)
-    }
-
-    fn note(&self) -> Option<String> {
-        self.source.note()
-    }
-
-    fn claimed_edges(&self) -> Option<u64> {
-        self.source.claimed_edges()
-    }
-
-    fn rounding(&self) -> Rounding {
-        self.rounding
-    }
-
-    fn is_read_once(&self) -> bool {
-        self.source.is_read_once()
-    }
-
-    fn bytes_read(&self) -> u64 {
-        self.source.bytes_read()
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        self.source.memory_bytes()
     }
 }
 

@@ -38,29 +38,24 @@ pub enum WeightsOption {
     Auto,
     /// No weights, even if the file has them; in plain text, columns after the second are ignored.
     Ignore,
-    /// Unsigned integers; anything else is an error.
-    U32,
-    /// Single-precision numbers; others are rounded.
-    F32,
-    /// Unsigned integers of 64 bits; anything else is an error.
-    U64,
-    /// Double-precision numbers; an integer that double precision does not hold is an error.
-    F64,
+    /// Weights of this type. Numbers that are no unsigned integers, if those are asked for, are errors, and so are
+    /// integers that double precision does not hold. Single precision rounds.
+    As(WeightType),
 }
 
 impl WeightsOption {
     /// All options, in the order in which help texts list them.
-    pub const ALL: [Self; 6] = [Self::Auto, Self::Ignore, Self::U32, Self::F32, Self::U64, Self::F64];
+    pub const ALL: [Self; 6] = {
+        let [a, b, c, d] = WeightType::ALL;
+        [Self::Auto, Self::Ignore, Self::As(a), Self::As(b), Self::As(c), Self::As(d)]
+    };
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Ignore => "ignore",
-            Self::U32 => "u32",
-            Self::F32 => "f32",
-            Self::U64 => "u64",
-            Self::F64 => "f64",
+            Self::As(of) => of.name(),
         }
     }
 
@@ -69,16 +64,13 @@ impl WeightsOption {
         match self {
             Self::Auto => stated,
             Self::Ignore => None,
-            Self::U32 => Some(WeightType::U32),
-            Self::F32 => Some(WeightType::F32),
-            Self::U64 => Some(WeightType::U64),
-            Self::F64 => Some(WeightType::F64),
+            Self::As(of) => Some(of),
         }
     }
 
     /// Whether weights of a certain type are required, so that a file without weights is an error.
     pub(super) fn demanded(self) -> bool {
-        !matches!(self, Self::Auto | Self::Ignore)
+        matches!(self, Self::As(_))
     }
 }
 

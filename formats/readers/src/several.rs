@@ -44,7 +44,7 @@ pub(super) fn open(files: &[InputFile], kind: Kind, options: &Options) -> Result
         return Err(Error::file(files[place].path(), expected, is(weights[place])));
     }
     if weights.contains(&Some(WeightType::F32)) {
-        options.weights = super::WeightsOption::F32;
+        options.weights = super::WeightsOption::As(WeightType::F32);
     }
     let current = super::open_file(&files[0], &options)?;
     let mut info = current.info().clone();

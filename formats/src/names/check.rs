@@ -1,8 +1,7 @@
 //! Verifies the names of a store.
 
-use super::IdType;
 use super::read::entry;
-use super::{KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, StoredNames, name_key};
+use super::{IdType, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, StoredNames, name_key};
 use crate::checksum::Crc32c;
 use crate::durable::open_ordinary;
 use crate::error::{Error, Result};

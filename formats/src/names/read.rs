@@ -1,7 +1,8 @@
 //! Reads names of a store: the name of a vertex, and the vertex with a name.
 
-use super::IdType;
-use super::{BLOCK_NAMES, FILES, INDEX_BYTES, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, read_varint, table_bytes};
+use super::{
+    BLOCK_NAMES, FILES, INDEX_BYTES, IdType, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, read_varint, table_bytes,
+};
 use crate::checksum::{Crc32c, crc32c};
 use crate::durable::open_ordinary;
 use crate::error::{Error, Result};

@@ -1,7 +1,6 @@
 //! Writes the names of a store.
 
-use super::IdType;
-use super::{BLOCK_NAMES, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, push_varint};
+use super::{BLOCK_NAMES, IdType, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, push_varint};
 use crate::checksum::{Crc32c, crc32c};
 use crate::error::Result;
 use crate::manifest::Ids;

@@ -3,8 +3,7 @@
 
 use super::journal::{Journal, Moved, is_store_file};
 use super::obstacles::entries;
-use crate::durable::has_store;
-use crate::durable::{hold, sync_folder};
+use crate::durable::{has_store, hold, sync_folder};
 use crate::error::{Error, Result};
 use crate::manifest::{MANIFEST, Manifest};
 use crate::open::{MARK_PREFIX, is_marked, read_manifest};

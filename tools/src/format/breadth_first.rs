@@ -28,9 +28,10 @@ pub struct Adjacency {
     both: bool,
 }
 
-/// Main memory of the lists, in bytes.
+/// Main memory of the lists, in bytes. A header may state any number of records.
 pub fn memory_bytes(slots: u64, records: u64, both: bool) -> u64 {
-    size_of::<u64>() as u64 * slots + size_of::<u32>() as u64 * records * (1 + u64::from(both))
+    let neighbours_bytes = (size_of::<u32>() as u64 * (1 + u64::from(both))).saturating_mul(records);
+    (size_of::<u64>() as u64).saturating_mul(slots).saturating_add(neighbours_bytes)
 }
 
 impl Adjacency {

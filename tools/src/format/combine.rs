@@ -1,4 +1,4 @@
-//! Edges with the same ends become one edge, with a weight of theirs or the sum of them.
+//! Merges edges with the same ends: the sum, smallest, largest or first of their weights.
 //!
 //! ```text
 //!  sorted by source, dest, weight ─▶ runs of the same ends ─▶ one record each ─▶ in memory in place, or a run on disk
@@ -114,7 +114,9 @@ impl Folding {
             }
             _ => {
                 let mut group = Group { source, dest, count: 1, weight, whole: 0, real: 0.0 };
-                group.add(weight, self.weights);
+                if self.repeated == Repeated::Sum {
+                    group.add(weight, self.weights);
+                }
                 self.group.replace(group).map(|group| self.record(&group)).transpose()
             }
         }
@@ -200,6 +202,13 @@ fn fold<R: Record>(records: &mut Vec<R>, folding: &mut Folding) -> std::result::
     Ok(())
 }
 
+/// Records in memory that are combined.
+enum Folded<K, R> {
+    Done(Vec<R>),
+    /// Those that leave no room for records of another type: they go to disk.
+    NoRoom(Vec<K>),
+}
+
 impl<R: Record> Formatter<'_, R> {
     /// Replaces sorted edges with the same ends by one with the sum of their weights, or the largest.
     ///
@@ -208,7 +217,7 @@ impl<R: Record> Formatter<'_, R> {
     pub(super) fn combine(&mut self, ingested: Ingested<R>, place: &str) -> Result<Ingested<R>> {
         self.combined(ingested, place, |mut records, folding| {
             fold(&mut records, folding)?;
-            Ok((Some(records), Vec::new()))
+            Ok(Folded::Done(records))
         })
     }
 
@@ -221,25 +230,25 @@ impl<R: Record> Formatter<'_, R> {
             let room = records.capacity() * size_of::<Wide>();
             fold(&mut records, folding)?;
             if records.len() * (size_of::<Wide>() + size_of::<R>()) > room {
-                return Ok((None, records));
+                return Ok(Folded::NoRoom(records));
             }
             records.shrink_to_fit();
             let narrow = |record: &Wide| {
                 let (source, dest, weight) = record.parts();
                 R::new(source, dest, weight)
             };
-            Ok((Some(records.iter().map(narrow).collect()), Vec::new()))
+            Ok(Folded::Done(records.iter().map(narrow).collect()))
         })
     }
 
-    /// Combines edges: those in memory by `in_memory`, which returns them, or else those that go to disk.
+    /// Combines edges: those in memory by `in_memory`, others on their way to disk.
     fn combined<K: Record>(
         &mut self,
         ingested: Ingested<K>,
         place: &str,
-        in_memory: impl FnOnce(Vec<K>, &mut Folding) -> std::result::Result<(Option<Vec<R>>, Vec<K>), TooLarge>,
+        in_memory: impl FnOnce(Vec<K>, &mut Folding) -> std::result::Result<Folded<K, R>, TooLarge>,
     ) -> Result<Ingested<R>> {
-        let Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding } = ingested;
+        let Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, doubled } = ingested;
         let (Some(repeated), Some(weights)) = (self.options.repeated, self.options.layout.weights) else {
             return Err(Error::Invalid(format!("{place}: expected weights to be combined, found none")));
         };
@@ -248,13 +257,17 @@ impl<R: Record> Formatter<'_, R> {
         let failed = |large: TooLarge| large.error(weights, &naming, has_names, place);
         let edges = match edges {
             Collected::Memory(records) => match in_memory(records, &mut folding).map_err(failed)? {
-                (Some(records), _) => Collected::Memory(records),
-                (None, rest) => self.to_disk(&Collected::Memory(rest), &mut folding, failed)?,
+                Folded::Done(records) => Collected::Memory(records),
+                Folded::NoRoom(records) => self.to_disk(&Collected::Memory(records), &mut folding, failed)?,
             },
             others => self.to_disk(&others, &mut folding, failed)?,
         };
-        self.combined += folding.combined;
-        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding })
+        self.combined += match doubled {
+            // Every edge also met the reverse of the one from its other end: that does not make it a repeated one.
+            true => input_edges - self_loops_removed - edges.records(),
+            false => folding.combined,
+        };
+        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, doubled })
     }
 
     /// Writes the combined records to a run of their own.

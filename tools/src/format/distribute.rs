@@ -36,7 +36,7 @@ pub fn block_count(records: u64, buckets: usize, capacity: u64, threads: usize) 
 #[derive(Default)]
 pub struct Edges {
     pub ends: Vec<(u32, u32)>,
-    /// Sortable bits of weights, which have 4 bytes in generated graphs; empty without weights.
+    /// Sortable bits of weights, which have 32 bits in generated graphs; empty without weights.
     pub weights: Vec<u32>,
     /// What the input needs to make them.
     pub raw_ends: Vec<(u32, u32)>,
@@ -134,7 +134,7 @@ impl Work<'_> {
         let shared = Shared {
             work: self,
             layouts: (0..self.ranges.ranges.len())
-                .map(|range| self.ranges.bucket_layout(range, self.vertices, self.weights.map_or(0, WeightType::bytes)))
+                .map(|range| self.ranges.bucket_layout(range, self.vertices, self.weights.is_some()))
                 .collect(),
             state: Mutex::new(State { free, ..State::default() }),
             workers: Condvar::new(),
@@ -360,7 +360,7 @@ impl<'a> Shared<'a> {
                 bucket.capacity = capacity;
                 open.full.extend(Some((number, full)).filter(|(_, block)| block.records > 0));
             }
-            let weight = edges.weights.get(at).copied().unwrap_or(0).into();
+            let weight = edges.weights.get(at).copied().unwrap_or(0);
             layout.write(bucket.block.bytes, bucket.block.records, source - bucket.first, dest, weight);
             bucket.block.records += 1;
         }
@@ -401,7 +401,7 @@ impl<'a> Shared<'a> {
         for block in &blocks {
             let records = &mut scratch.records;
             layout.read(block.bytes, 0..block.records, |source, dest, weight| {
-                records.push(R::new(first + source, dest, weight));
+                records.push(R::new(first + source, dest, weight.into()));
             });
         }
         let mut state = self.lock();

@@ -166,7 +166,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             }
             Some(Repeated::Min) | None => self.ingest::<R>(source, open)?,
         };
-        let Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding } = ingested;
+        let Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, .. } = ingested;
         let vertices = naming.vertices();
         (self.edges, self.naming) = (edges, naming);
         self.budget.check(&self.known())?;

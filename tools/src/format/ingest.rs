@@ -36,6 +36,8 @@ pub struct Ingested<R> {
     pub seen: Seen,
     /// What the weights have lost.
     pub rounding: Rounding,
+    /// Whether edges were mirrored although the input lists each of them at both ends.
+    pub doubled: bool,
 }
 
 /// Determines which vertices exist, by the policy and the source.
@@ -65,18 +67,20 @@ pub fn ingest<R: Record>(
     let info = source.info().clone();
     let space = id_space(&info, options);
     let has_order = options.repeated == Some(Repeated::First);
+    let has_both_ends = !info.directed && !info.mirror && !options.symmetrize;
     let mut ingest = Ingest {
         space,
         keep_loops: !options.remove_self_loops,
         weights: info.weights.filter(|_| options.keep_weights),
         // An input that is declared undirected and is not mirrored must list each edge at both ends.
-        balance: (!info.directed && !info.mirror && !options.symmetrize).then(Balance::default),
+        balance: has_both_ends.then(Balance::default),
         // Edges that a seed generates are mirrored one by one, wherever they are generated, and so are edges that are
         // combined with their reverses. Of an edge that is listed at both ends either may come first.
         intake: match options.symmetrize && source.parts().is_none() && !combine::is_needed(options) {
             true => Intake::union(sorter),
-            false => Intake::plain(sorter, info.mirror || options.symmetrize || has_order && !info.directed),
+            false => Intake::plain(sorter, info.mirror || options.symmetrize || has_order && has_both_ends),
         },
+        doubled: has_order && has_both_ends,
         has_order,
         collector: IdCollector::new(sort_share(options)),
         survey: Survey::default(),
@@ -195,6 +199,8 @@ struct Ingest<'a, R> {
     weights: Option<WeightType>,
     balance: Option<Balance>,
     intake: Intake<R>,
+    /// Whether edges are mirrored although each is listed at both ends.
+    doubled: bool,
     /// Whether weights have the place of their edge in the input above them.
     has_order: bool,
     collector: IdCollector,
@@ -417,9 +423,9 @@ impl<R: Record> Ingest<'_, R> {
         if self.balance.is_some_and(|balance| !balance.is_even()) {
             return Err(reverses::error(&edges, &naming, self.weights, &input.place, open, self.cancel));
         }
-        let Self { input_edges, self_loops_removed, rounding, .. } = self;
+        let Self { input_edges, self_loops_removed, rounding, doubled, .. } = self;
         let seen = Seen { both_ways, left_out: self.left_out, ..self.survey.seen() };
-        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding })
+        Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, doubled })
     }
 }
 

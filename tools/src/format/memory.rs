@@ -82,8 +82,9 @@ impl Budget {
         if least <= budget.memory_bytes && declared.as_ref().is_none_or(fits) {
             return Ok(budget);
         }
-        let listed = source.info().edges.unwrap_or(0) * (1 + u64::from(source.info().mirror || options.symmetrize));
-        let declared = declared.map(|known| (Known { records: listed, ..known }, 0));
+        let info = source.info();
+        let records = records_of(info, info.edges.unwrap_or(0), options.symmetrize);
+        let declared = declared.map(|known| (Known { records, ..known }, 0));
         let (known, ids_bytes) = declared.unwrap_or_else(|| look(source, options));
         let needed = least.max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes);
         Err(budget.refusal(needed, &known))
@@ -123,7 +124,8 @@ impl Budget {
         let budget = Self::of(info, reading_bytes, options);
         let known = Known { vertices, map_bytes: id_map::map_bytes(vertices, largest), listed: true, records: 0 };
         let ids_bytes = id_map::collecting_bytes(vertices, 0, largest);
-        let lists = Known { records: info.edges.unwrap_or(0) * (1 + u64::from(info.mirror)), ..known };
+        let records = records_of(info, info.edges.unwrap_or(0), options.symmetrize);
+        let lists = Known { records, ..known };
         let searching_bytes = budget.searching_bytes(&lists);
         budget.least_bytes().max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes).max(searching_bytes)
     }
@@ -161,7 +163,7 @@ impl Budget {
 
     /// The refusal if the adjacency lists of an order take so much, beside `other_bytes`; none if they fit.
     pub fn check_adjacency(&self, lists_bytes: u64, other_bytes: u64) -> Result<()> {
-        let needed_bytes = BASE_BYTES + lists_bytes + other_bytes;
+        let needed_bytes = lists_bytes.saturating_add(BASE_BYTES + other_bytes);
         if needed_bytes <= self.memory_bytes {
             return Ok(());
         }
@@ -175,8 +177,8 @@ impl Budget {
     /// The memory for writing lists: page buffers, page entries, and the chunks of packed pages.
     pub fn writing_bytes(&self, known: &Known) -> u64 {
         // A record id has at most 8 bytes, and pages are rarely less than half full.
-        let lists_bytes = 8 * known.records + 4 * self.shards * known.vertices;
-        let pages = 2 * lists_bytes / self.page_bytes + 2;
+        let lists_bytes = known.records.saturating_mul(8).saturating_add(4 * self.shards * known.vertices);
+        let pages = lists_bytes.saturating_mul(2) / self.page_bytes + 2;
         let chunks_bytes = match self.packed {
             true => 2 * chunks::memory_bytes(pages, known.records, self.page_bytes as u32),
             false => 0,
@@ -220,7 +222,8 @@ impl Budget {
         let tables_bytes = known.map_bytes + order::memory_bytes(known.vertices, known.listed);
         // Tables by id have up to 5/2 times as many places as there are vertices.
         let slots = known.vertices.saturating_mul(5) / 2;
-        BASE_BYTES + breadth_first::memory_bytes(slots, known.records, both) + tables_bytes + READ_BYTES
+        let lists_bytes = breadth_first::memory_bytes(slots, known.records, both);
+        lists_bytes.saturating_add(BASE_BYTES + tables_bytes + READ_BYTES)
     }
 
     /// A refusal, with the needs of all stages as far as they are known.
@@ -247,6 +250,11 @@ impl Budget {
     }
 }
 
+/// The records of so many edges: two of each if reverses are added. A header may state any number.
+fn records_of(info: &SourceInfo, edges: u64, symmetrize: bool) -> u64 {
+    edges.saturating_mul(1 + u64::from(info.mirror || symmetrize))
+}
+
 /// Returns the vertices in the first edges of a source, and the memory for collecting their ids. Defects of the input
 /// are ignored here; reading reports them.
 fn look(source: &mut dyn EdgeSource, options: &FormatOptions) -> (Known, u64) {
@@ -262,7 +270,7 @@ fn look(source: &mut dyn EdgeSource, options: &FormatOptions) -> (Known, u64) {
     if seen == 0 {
         return (Known::default(), 0);
     }
-    let records = seen.max(whole(source, seen)) * (1 + u64::from(options.symmetrize || source.info().mirror));
+    let records = records_of(source.info(), seen.max(whole(source, seen)), options.symmetrize);
     if ingest::id_space(source.info(), options) == IdSpace::UpToLargest {
         return (Known { vertices: largest.saturating_add(1).min(1 << 32), records, ..Known::default() }, 0);
     }

@@ -32,7 +32,7 @@ pub enum OrderFrom {
     Sample,
 }
 
-/// What becomes of several edges with the same ends: one edge, with a weight of theirs.
+/// Merges edges with the same ends: the sum, smallest, largest or first of their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeated {
     /// The sum of all weights. Those of `f32` and `f64` are added in `f64`, from the smallest to the largest; a sum

@@ -29,8 +29,7 @@ const READ_BYTES_NS: f64 = 3.0;
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'a> {
     pub vertices: u64,
-    /// Bytes of a weight, 0 without weights.
-    pub weight_bytes: usize,
+    pub weighted: bool,
     /// Edges by step of their sources.
     pub steps: &'a [u64],
     /// Bytes of a record while it is sorted.
@@ -71,7 +70,7 @@ impl Plan {
         let made_bytes = (threads * PART_EDGES * MADE_EDGES * (size_of::<(u32, u32)>() + size_of::<u32>())) as u64;
         let open = left_bytes / (OPEN_PART * OPEN_BUCKETS * threads as u64);
         let block_bytes = (open.next_power_of_two() / 2).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX) as usize;
-        let weight_bytes = shape.weight_bytes;
+        let weight_bytes = if shape.weighted { 4 } else { 0 };
         let mut sort_bytes = 0;
         // The bytes of an edge depend on the ranges, and so does the memory for sorting: each is tried twice.
         for key_bytes in (3..=8).flat_map(|bytes| [bytes; 2]) {
@@ -97,7 +96,7 @@ impl Plan {
 
     /// The blocks of a range if it has so many edges.
     pub fn blocks(&self, shape: Shape<'_>, range: usize, records: u64) -> u64 {
-        let layout = self.ranges.bucket_layout(range, shape.vertices, shape.weight_bytes);
+        let layout = self.ranges.bucket_layout(range, shape.vertices, shape.weighted);
         let capacity = layout.capacity(self.block_bytes) as u64;
         block_count(records, self.ranges.ranges[range].len(), capacity, self.threads)
     }
@@ -106,7 +105,7 @@ impl Plan {
     /// so much free space.
     pub fn spills(&self, shape: Shape<'_>, records: u64, free_bytes: u64) -> bool {
         let ranges = self.ranges.ranges.len();
-        let layout = |range| self.ranges.range_layout(range, shape.vertices, shape.weight_bytes);
+        let layout = |range| self.ranges.range_layout(range, shape.vertices, shape.weighted);
         let bytes = (0..ranges).map(layout).map(RecordLayout::record_bytes).max().unwrap_or(0) as f64 * records as f64;
         let making = ranges.saturating_sub(1) as f64 * records as f64 * MAKE_NS / self.threads as f64;
         // The store itself takes less.

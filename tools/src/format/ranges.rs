@@ -112,16 +112,16 @@ impl Ranges {
     }
 
     /// How edges of a range are written beside others of their bucket.
-    pub fn bucket_layout(&self, range: usize, dests: u64, weight_bytes: usize) -> RecordLayout {
+    pub fn bucket_layout(&self, range: usize, dests: u64, weighted: bool) -> RecordLayout {
         let spans = self.buckets[self.ranges[range].clone()].iter();
         let sources = spans.map(|bucket| bucket.sources.end - bucket.sources.start).max().unwrap_or(0);
-        RecordLayout::new(sources, dests, weight_bytes)
+        RecordLayout::new(sources, dests, weighted)
     }
 
     /// How edges of a range are written beside others of the range.
-    pub fn range_layout(&self, range: usize, dests: u64, weight_bytes: usize) -> RecordLayout {
+    pub fn range_layout(&self, range: usize, dests: u64, weighted: bool) -> RecordLayout {
         let sources = self.sources(range);
-        RecordLayout::new(sources.end - sources.start, dests, weight_bytes)
+        RecordLayout::new(sources.end - sources.start, dests, weighted)
     }
 
     /// The edges of the largest buckets, so many of them.

@@ -96,7 +96,7 @@ impl<'a> Seeded<'a> {
     fn shape<'n, R: Record>(&self, numbered: &'n Numbered, direction: Direction) -> Shape<'n> {
         let Tally { out_steps, in_steps, .. } = &numbered.tally;
         let steps = if direction == Direction::Out { out_steps } else { in_steps };
-        Shape { vertices: self.vertices, weight_bytes: R::WEIGHT_BYTES, steps, record_bytes: size_of::<R>() }
+        Shape { vertices: self.vertices, weighted: self.weights.is_some(), steps, record_bytes: size_of::<R>() }
     }
 
     /// The number of edges to sort, or a larger one.
@@ -322,7 +322,7 @@ impl<R: Record> Formatter<'_, R> {
         self.progress.begin("spill edges", Some(records), Unit::Edges);
         let ranges = plan.ranges.ranges.len();
         let threads = (plan.threads, spilt::block_bytes(plan.memory_bytes, plan.threads, ranges));
-        let kind = (seeded.vertices, R::WEIGHT_BYTES);
+        let kind = (seeded.vertices, seeded.weights.is_some());
         let spilt = Spilt::new(&self.folder, input, &plan.ranges, kind, threads, advance(self.progress, self.cancel))?;
         self.progress.end();
         Ok(spilt)

@@ -70,14 +70,14 @@ impl Spilt {
         folder: &Path,
         input: &dyn Input,
         ranges: &Ranges,
-        (vertices, weight_bytes): (u64, usize),
+        (vertices, weighted): (u64, bool),
         (threads, block_bytes): (usize, usize),
         advance: impl Fn(u64) -> Result<()> + Sync,
     ) -> Result<Self> {
         let file = |_| tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"));
         let files = (0..threads).map(file).collect::<Result<_>>()?;
         let range = |number| {
-            let layout = ranges.range_layout(number, vertices, weight_bytes);
+            let layout = ranges.range_layout(number, vertices, weighted);
             let (first, capacity) = (ranges.sources(number).start as u32, layout.capacity(block_bytes));
             SpiltRange { layout, first, capacity, blocks: Vec::new() }
         };
@@ -127,7 +127,7 @@ impl Spilt {
             if open.filled[range] == *capacity {
                 self.write(thread, range, open)?;
             }
-            let weight = edges.weights.get(at).copied().unwrap_or(0).into();
+            let weight = edges.weights.get(at).copied().unwrap_or(0);
             layout.write(&mut open.blocks[range], open.filled[range], source - first, dest, weight);
             open.filled[range] += 1;
         }
@@ -171,7 +171,7 @@ impl Input for Spilt {
         layout.read(&edges.bytes, 0..records as usize, |source, dest, weight| {
             ends.push((first + source, dest));
             if weighted {
-                weights.push(weight as u32);
+                weights.push(weight);
             }
         });
         Ok(())

@@ -6,7 +6,7 @@ use super::spec_reader;
 use std::fs;
 use std::path::{Path, PathBuf};
 use topostream_formats::{Encoding, Error, IdSpace, Store, VertexOrder, WeightType};
-use topostream_tools::format::{FormatOptions, OrderFrom};
+use topostream_tools::format::{FormatOptions, OrderFrom, needed_bytes};
 use topostream_tools::progress::{Cancel, Progress, Unit};
 
 fn canonical() -> Feed {
@@ -266,4 +266,35 @@ fn an_order_that_is_missing_is_refused_first() {
     let error = run(&feed, &folder.path().join("store"), &options).unwrap_err().to_string();
     assert!(error.contains("needs a file"), "{error}");
     expect_nothing_left(folder.path());
+}
+
+/// A header may state any number of edges: what they would need is computed without overflow.
+#[test]
+fn huge_numbers_of_edges_are_refused_or_said() {
+    let numbers = [1 << 60, 1 << 63, u64::MAX];
+    let spaces = [IdSpace::Range { first: 0, count: VERTICES }, IdSpace::UpToLargest, IdSpace::Named];
+    for (edges, ids) in numbers.into_iter().flat_map(|edges| spaces.map(|ids| (edges, ids))) {
+        for (order, mirror) in
+            [VertexOrder::Natural, VertexOrder::Bfs].into_iter().flat_map(|order| [(order, false), (order, true)])
+        {
+            let mut feed = canonical();
+            (feed.info.edges, feed.info.ids) = (Some(edges), ids);
+            (feed.info.mirror, feed.info.directed) = (mirror, !mirror);
+            for (memory_bytes, symmetrize) in [(1 << 20, false), (1 << 20, true), (1 << 30, false)] {
+                let folder = tempfile::tempdir().unwrap();
+                let options = FormatOptions { order, memory_bytes, symmetrize, ..small_pages() };
+                let result = run(&feed, folder.path(), &options);
+                match result.map(drop) {
+                    Err(Error::Memory { needed_bytes, .. }) => {
+                        assert!(order != VertexOrder::Bfs || needed_bytes > 1 << 60, "{needed_bytes}");
+                        expect_nothing_left(folder.path());
+                    }
+                    // Only the edges that are there are needed.
+                    result => assert!(result.is_ok() && (order, memory_bytes) == (VertexOrder::Natural, 1 << 30)),
+                }
+                let needed_bytes = needed_bytes(&feed.info, 0, VERTICES, VERTICES, &options);
+                assert!(order != VertexOrder::Bfs || needed_bytes > 1 << 60, "{needed_bytes}");
+            }
+        }
+    }
 }

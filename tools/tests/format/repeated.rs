@@ -82,6 +82,17 @@ fn check(feed: &Feed, options: &FormatOptions) -> Result<(), TestCaseError> {
     }
     prop_assert_eq!(report.manifest.edges, expected.len() as u64);
     prop_assert_eq!(report.duplicates_removed + report.combined > 0, report.repeated > 0);
+    if options.repeated != Some(Repeated::Min) {
+        let mirrored = options.symmetrize || feed.info.mirror;
+        let ends = feed.edges.iter().map(|edge| edge.0 == edge.1);
+        let listed: usize = ends
+            .map(|is_loop| match is_loop {
+                true => usize::from(!options.remove_self_loops),
+                false => 1 + usize::from(mirrored),
+            })
+            .sum();
+        prop_assert_eq!(report.combined as usize, listed - expected.len());
+    }
     Ok(())
 }
 
@@ -133,6 +144,23 @@ proptest! {
         }
         check(&feed, &options)?;
     }
+}
+
+/// The first edge between two vertices may be listed at either end, so that both are compared: that alone repeats none.
+#[test]
+fn edges_that_are_listed_at_both_ends_are_not_repeated() {
+    let listed = |edges: &[Triple]| {
+        let mut feed = Feed::new(IdSpace::Named, Some(WeightType::U32), edges.to_vec());
+        feed.info.directed = false;
+        let options = FormatOptions { repeated: Some(Repeated::First), memory_bytes: 1 << 30, ..small_pages() };
+        check(&feed, &options).unwrap();
+        let report = run(&feed, scratch::in_memory().path(), &options).unwrap();
+        (report.combined, report.repeated)
+    };
+    let once = [(2, 1, 5), (1, 2, 5), (3, 3, 6), (2, 3, 7), (3, 2, 7)];
+    assert_eq!(listed(&once), (0, 0));
+    let twice = [&once[..], &[(1, 2, 4), (2, 1, 4)]].concat();
+    assert_eq!(listed(&twice), (2, 2));
 }
 
 /// More edges than the minimum memory holds: they are combined on their way from runs on disk to another one.

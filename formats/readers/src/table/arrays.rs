@@ -1,6 +1,6 @@
 //! Columns of Arrow arrays as ids and weights.
 
-use super::super::cursor::{WEIGHT_NOT_EXACT, WEIGHT_NOT_LONG, WEIGHT_NOT_WHOLE, WEIGHT_TOO_LARGE};
+use super::super::cursor::{WEIGHT_NOT_LONG, WEIGHT_NOT_WHOLE, weight_fault};
 use super::rows::{Ids, Start};
 use super::source::Plan;
 use arrow_array::cast::AsArray;
@@ -234,14 +234,12 @@ fn without_null_check(array: &ArrayRef) -> Texts<'_> {
 /// The bits of a column of weights, as those of a word.
 fn weights(array: &ArrayRef, of: WeightType, column: usize) -> Result<Vec<u64>, Fault> {
     check_nulls(array, column, "a weight")?;
-    let fault = |row, expected: &str, found: String| Fault { row, column, expected: expected.into(), found };
+    let fault =
+        |row, found: String| Fault { row, column, expected: weight_fault(found.as_bytes(), of).into_owned(), found };
     if of.is_float() {
         let finite = |(row, value): (usize, f64)| match of {
-            WeightType::F32 if !(value as f32).is_finite() => {
-                let expected = if value.is_finite() { LARGE_FLOAT } else { "a weight that is a finite number" };
-                Err(fault(row, expected, value.to_string()))
-            }
-            _ if !value.is_finite() => Err(fault(row, "a weight that is a finite number", value.to_string())),
+            WeightType::F32 if !(value as f32).is_finite() => Err(fault(row, value.to_string())),
+            _ if !value.is_finite() => Err(fault(row, value.to_string())),
             _ => Ok(value.to_bits()),
         };
         if let Some(values) = values::<Float64Type>(array) {
@@ -252,28 +250,21 @@ fn weights(array: &ArrayRef, of: WeightType, column: usize) -> Result<Vec<u64>, 
         }
         let all = integers_of(array).unwrap_or_default();
         let exact = |(row, value): (usize, i128)| match value as f64 {
-            double if of == WeightType::F64 && double as i128 != value => {
-                Err(fault(row, WEIGHT_NOT_EXACT, value.to_string()))
-            }
+            double if of == WeightType::F64 && double as i128 != value => Err(fault(row, value.to_string())),
             double => finite((row, double)),
         };
         return all.into_iter().enumerate().map(exact).collect();
     }
     let Some(all) = integers_of(array) else {
-        let expected = if of == WeightType::U64 { WEIGHT_NOT_LONG } else { WEIGHT_NOT_WHOLE };
-        return Err(fault(0, expected, array.data_type().to_string()));
+        let expected = if of == WeightType::U64 { WEIGHT_NOT_LONG } else { WEIGHT_NOT_WHOLE }.into();
+        return Err(Fault { row: 0, column, expected, found: array.data_type().to_string() });
     };
     let fits = |(row, value): (usize, i128)| match u64::try_from(value) {
         Ok(value) if of == WeightType::U64 || value <= u32::MAX.into() => Ok(value),
-        Ok(value) => Err(fault(row, WEIGHT_TOO_LARGE, value.to_string())),
-        Err(_) if of == WeightType::U64 => Err(fault(row, WEIGHT_NOT_LONG, value.to_string())),
-        Err(_) => Err(fault(row, WEIGHT_NOT_WHOLE, value.to_string())),
+        _ => Err(fault(row, value.to_string())),
     };
     all.into_iter().enumerate().map(fits).collect()
 }
-
-/// The expectation for a weight that single precision does not hold.
-const LARGE_FLOAT: &str = "a weight that is a finite number of single precision (--weight-type f64 takes larger ones)";
 
 /// The text of a fault's place: the row group, and the row in it from 1.
 pub(super) fn place(kind: &str, start: Start, row: usize) -> String {

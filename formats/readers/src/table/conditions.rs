@@ -120,12 +120,12 @@ impl Number {
 
 /// How an integer compares with a number.
 fn compare(integer: i128, real: f64) -> Option<Ordering> {
-    // Beyond these, conversion saturates.
-    const LIMIT: f64 = 1.0e38;
+    // Integers are from -2^127 to below 2^127: beyond these, conversion saturates.
+    const LIMIT: f64 = (1u128 << 127) as f64;
     match real {
         _ if real.is_nan() => None,
         _ if real >= LIMIT => Some(Ordering::Less),
-        _ if real <= -LIMIT => Some(Ordering::Greater),
+        _ if real < -LIMIT => Some(Ordering::Greater),
         _ => {
             let below = real.floor();
             let fraction = if real > below { Ordering::Less } else { Ordering::Equal };
@@ -227,7 +227,8 @@ fn number_of(text: &str) -> Option<Number> {
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.column, self.relation.sign(), self.text)
+        let quote = if self.column.contains(RELATIONS) { "`" } else { "" };
+        write!(f, "{quote}{}{quote} {} {}", self.column, self.relation.sign(), self.text)
     }
 }
 
@@ -277,10 +278,12 @@ mod tests {
             ("year>=2020", "year >= 2020"),
             ("a b == 'x y'", "a b = 'x y'"),
             ("kind <> road", "kind != road"),
-            ("`a<b` < -1.5", "a<b < -1.5"),
+            ("`a<b` < -1.5", "`a<b` < -1.5"),
+            ("`a b`=1", "a b = 1"),
             ("t < 2020-01-31", "t < 2020-01-31"),
         ] {
             assert_eq!(condition(text).to_string(), shown);
+            assert_eq!(condition(shown), condition(text));
         }
         assert_eq!(condition("x = '5'").value, Value::Text("5".into()));
         assert_eq!(condition("x = 5").value, Value::Number(Number::Integer(5)));
@@ -318,6 +321,18 @@ mod tests {
             let of = condition(&format!("x {relation} 2"));
             assert_eq!([1.5, 2.0, 2.5].map(|number| of.of_number(Number::Real(number)).unwrap()), expected);
             assert_eq!([-1e300, 2.0, 1e300].map(|number| of.of_number(Number::Real(number)).unwrap()), expected);
+            // Near the ends of 128 bits.
+            for sign in [1.0, -1.0] {
+                let of = condition(&format!("x {relation} {}", sign * 1.2e38));
+                let of = Condition { value: Value::Number(Number::Real(sign * 1.2e38)), ..of };
+                let numbers = [1.2e38 - sign * 1e37, 1.2e38, 1.2e38 + sign * 1e37].map(|real| (sign * real) as i128);
+                assert_eq!(numbers.map(|number| of.of_number(Number::Integer(number)).unwrap()), expected);
+            }
+            let least = Condition { value: Value::Number(Number::Real(i128::MIN as f64)), ..of };
+            let found = [i128::MIN, i128::MIN + 1].map(|number| least.of_number(Number::Integer(number)).unwrap());
+            assert_eq!(found, [expected[1], expected[2]]);
+            let most = Condition { value: Value::Number(Number::Real(i128::MAX as f64)), ..least };
+            assert_eq!(most.of_number(Number::Integer(i128::MAX)).unwrap(), expected[0]);
             let of = condition(&format!("x {relation} b"));
             assert_eq!(["a", "b", "ba"].map(|cell| of.of_text(cell.as_bytes()).unwrap()), expected);
             let of = condition(&format!("x {relation} 2020-02-29T12:00"));

@@ -1,6 +1,7 @@
 //! Lengths of the names in a Parquet column chunk, without the names: how many rows fit in a given memory is known
 //! before they are decoded.
 
+use super::pages::{self, damaged, zigzag};
 use bytes::Bytes;
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
@@ -90,10 +91,6 @@ impl Lengths {
     }
 }
 
-fn damaged(what: &str) -> ParquetError {
-    ParquetError::General(format!("damaged: {what}"))
-}
-
 fn length_of(length: i32) -> Result<u64> {
     u64::try_from(length).map_err(|_| damaged("a negative length"))
 }
@@ -159,7 +156,12 @@ fn differences(data: &[u8], most: u64, mut take: impl FnMut(i32) -> Result<()>) 
     let count = varint(data, &mut at)?;
     let mut value = zigzag(varint(data, &mut at)?) as i32;
     let part = block.checked_div(parts).unwrap_or(0);
-    if block % 128 != 0 || part == 0 || part % 32 != 0 || part.checked_mul(parts) != Some(block) {
+    if i32::try_from(block).is_err()
+        || block % 128 != 0
+        || part == 0
+        || part % 32 != 0
+        || part.checked_mul(parts) != Some(block)
+    {
         return Err(damaged(&format!("blocks of {block} numbers in {parts} parts")));
     }
     if count > most {
@@ -179,12 +181,15 @@ fn differences(data: &[u8], most: u64, mut take: impl FnMut(i32) -> Result<()>) 
             if left == 0 {
                 break;
             }
+            if width > 32 {
+                return Err(damaged(&format!("lengths of {width} bits")));
+            }
             let bytes = usize::from(width) * (part as usize / 8);
             let packed = data.get(at..).and_then(|rest| rest.get(..bytes));
             // The last part may be shorter than it should be.
             let packed = packed.unwrap_or(data.get(at..).unwrap_or(&[]));
             let here = part.min(left);
-            if width > 32 || (here * u64::from(width)).div_ceil(8) > packed.len() as u64 {
+            if (here * u64::from(width)).div_ceil(8) > packed.len() as u64 {
                 return Err(damaged("lengths that are cut off"));
             }
             for index in 0..here {
@@ -209,20 +214,11 @@ fn bits(packed: &[u8], index: usize, width: usize) -> u32 {
 }
 
 fn varint(data: &[u8], at: &mut usize) -> Result<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
+    pages::varint(|| {
         let byte = *data.get(*at).ok_or_else(|| damaged("lengths that are cut off"))?;
         *at += 1;
-        value |= u64::from(byte & 127) << shift;
-        if byte < 128 {
-            return Ok(value);
-        }
-    }
-    Err(damaged("a number of more than 64 bits"))
-}
-
-fn zigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
+        Ok(byte)
+    })
 }
 
 #[cfg(test)]
@@ -315,6 +311,33 @@ mod tests {
             for cut in 0..bytes.len() {
                 differences(&bytes[..cut], 1 << 20, |_| Ok(())).ok();
             }
+        }
+    }
+
+    /// Sizes whose products would overflow.
+    #[test]
+    fn blocks_and_widths_have_limits() {
+        let list = packed(&[7, 8]);
+        for (block, error) in [
+            // 2^31 - 128, which is a size, and 2^31 and 2^63.
+            (vec![0x80, 0xff, 0xff, 0xff, 0x07], None),
+            (vec![0x80, 0x80, 0x80, 0x80, 0x08], Some("blocks of 2147483648 numbers")),
+            ([vec![0x80; 9], vec![1]].concat(), Some("blocks of 9223372036854775808 numbers")),
+        ] {
+            // Behind the size of a block: one part, two numbers, the first, the difference of the second, its width.
+            let data = [block, vec![1, 2, 14, 2, 0]].concat();
+            let found = differences(&data, 2, |_| Ok(())).map_err(|error| error.to_string());
+            match error {
+                Some(error) => assert!(found.as_ref().is_err_and(|found| found.contains(error)), "{found:?}"),
+                None => assert_eq!(found, Ok(data.len())),
+            }
+        }
+        for width in [33, 255] {
+            let mut wrong = list.clone();
+            // Block, parts, numbers, first, least difference, and the widths.
+            wrong[6] = width;
+            let error = differences(&wrong, 2, |_| Ok(())).unwrap_err().to_string();
+            assert!(error.contains(&format!("lengths of {width} bits")), "{error}");
         }
     }
 

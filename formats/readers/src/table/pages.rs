@@ -86,8 +86,26 @@ pub(super) fn chunk_sizes(source: &Source, (start, length): (u64, u64), values: 
     Ok(sizes)
 }
 
-fn damaged(what: &str) -> ParquetError {
+pub(super) fn damaged(what: &str) -> ParquetError {
     ParquetError::General(format!("damaged: {what}"))
+}
+
+/// A number in as many bytes as it needs, seven bits in each.
+pub(super) fn varint(mut byte: impl FnMut() -> Result<u8>) -> Result<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = byte()?;
+        value |= u64::from(byte & 127) << shift;
+        if byte < 128 {
+            return Ok(value);
+        }
+    }
+    Err(damaged("a number of more than 64 bits"))
+}
+
+/// A number whose sign is its lowest bit.
+pub(super) fn zigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
 /// What a page's header says.
@@ -188,25 +206,18 @@ impl Bytes<'_> {
     }
 
     fn varint(&mut self) -> Result<u64> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 127) << shift;
-            if byte < 128 {
-                return Ok(value);
-            }
-        }
-        Err(damaged("a number of more than 64 bits"))
+        varint(|| self.byte())
     }
 
     fn integer(&mut self) -> Result<i64> {
-        let value = self.varint()?;
-        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+        self.varint().map(zigzag)
     }
 
-    /// A number that may not be negative.
+    /// A size, a number of values or an enumerator: an integer of 32 bits that is not negative. Sums of some of them
+    /// do not overflow.
     fn unsigned(&mut self) -> Result<u64> {
-        u64::try_from(self.integer()?).map_err(|_| damaged("a negative number in a page's header"))
+        let number = i32::try_from(self.integer()?).ok().and_then(|number| u64::try_from(number).ok());
+        number.ok_or_else(|| damaged("a page's header with a number that is negative or has more than 32 bits"))
     }
 
     /// The id and the type of the next field of a struct; none at its end.
@@ -260,5 +271,49 @@ impl Bytes<'_> {
     /// An element of a list, where a boolean is a byte.
     fn skip_element(&mut self, of: u8, depth: u32) -> Result<()> {
         if matches!(of, TRUE | FALSE) { self.skip_bytes(1) } else { self.skip_value(of, depth) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::InputFile;
+
+    fn integer(value: i64) -> Vec<u8> {
+        let (mut rest, mut bytes) = ((value << 1 ^ value >> 63) as u64, vec![1 << 4 | INTEGER]);
+        while rest >= 128 {
+            bytes.push(rest as u8 | 128);
+            rest >>= 7;
+        }
+        bytes.push(rest as u8);
+        bytes
+    }
+
+    /// The header of a data page of version 1 that has no bytes in the file.
+    fn header(bytes: i64, values: i64, encoding: i64) -> Vec<u8> {
+        let sizes = [0, bytes, 0].map(integer).concat();
+        [sizes, vec![2 << 4 | STRUCT], integer(values), integer(encoding), vec![STOP, STOP]].concat()
+    }
+
+    fn sizes(headers: &[Vec<u8>], values: u64) -> Result<ChunkSizes> {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, bytes) = (folder.path().join("chunk"), headers.concat());
+        std::fs::write(&path, &bytes).unwrap();
+        chunk_sizes(&Source::open(&InputFile::new(&path)).unwrap(), (0, bytes.len() as u64), values)
+    }
+
+    #[test]
+    fn numbers_of_headers_have_32_bits() {
+        const MAX: i64 = i32::MAX as i64;
+        let delta_length = DELTA_LENGTH[0] as i64;
+        let found = sizes(&[header(MAX, MAX, delta_length), header(MAX, 1, 0)], u64::MAX).unwrap();
+        assert_eq!(found.data, [(1 + LENGTHS_BYTES) * MAX as u64, MAX as u64]);
+        assert_eq!(found.memory_bytes(), (2 + LENGTHS_BYTES) * MAX as u64);
+        for wrong in [-1, MAX + 1, i64::MAX, i64::MIN] {
+            for header in [header(wrong, 1, 0), header(1, wrong, delta_length), header(1, 1, wrong)] {
+                let error = sizes(&[header.clone(), header], u64::MAX).unwrap_err().to_string();
+                assert!(error.contains("negative or has more than 32 bits"), "{wrong}: {error}");
+            }
+        }
     }
 }

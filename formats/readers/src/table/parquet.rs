@@ -57,7 +57,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    fn open(file: &InputFile) -> Result<Self> {
+    pub(super) fn open(file: &InputFile) -> Result<Self> {
         // A footer is at the end: a pipe has to be copied.
         file.make_seekable()?;
         let bytes = file.bytes()?.unwrap_or(0);

@@ -120,6 +120,12 @@ fn values(condition: &Condition, array: &ArrayRef) -> Result<Vec<Tested>, String
         }
         DataType::Decimal128(_, scale) => {
             let values = array.as_primitive::<Decimal128Type>().values().iter();
+            if let (Value::Number(Number::Integer(integer)), Ok(scale)) = (condition.value(), u32::try_from(*scale)) {
+                // Exactly, as integers of the same scale. One that is too large for that is beyond all values.
+                let scaled = 10i128.checked_pow(scale).and_then(|unit| integer.checked_mul(unit));
+                let order = |value: i128| scaled.map_or(0.cmp(integer), |scaled| value.cmp(&scaled));
+                return Ok(values.map(|&value| of(condition.holds(Some(order(value))))).collect());
+            }
             numbers(&mut values.map(|&value| value as f64 / 10f64.powi((*scale).into())))
         }
         DataType::Boolean => match condition.value() {
@@ -202,6 +208,21 @@ mod tests {
         assert_eq!(found("x = 0.25", single), Ok(vec![false, false, true]));
         let decimals = Decimal128Array::from(vec![10, 25]).with_precision_and_scale(5, 2).unwrap();
         assert_eq!(found("x = 0.1", Arc::new(decimals)), Ok(vec![true, false]));
+        // Of more digits than double precision has.
+        let fine: Vec<i128> = vec![900_719_925_474_099_300, 900_719_925_474_099_301, 0, -100];
+        let fine: ArrayRef = Arc::new(Decimal128Array::from(fine).with_precision_and_scale(38, 2).unwrap());
+        assert_eq!(found("x = 9007199254740993", fine.clone()), Ok(vec![true, false, false, false]));
+        assert_eq!(found("x > 9007199254740993", fine.clone()), Ok(vec![false, true, false, false]));
+        assert_eq!(found("x < -1", fine.clone()), Ok(vec![false; 4]));
+        assert_eq!(found("x = -1", fine.clone()), Ok(vec![false, false, false, true]));
+        // An integer that has no place at this scale.
+        let large = i128::MAX.to_string();
+        assert_eq!(found(&format!("x < {large}"), fine.clone()), Ok(vec![true; 4]));
+        assert_eq!(found(&format!("x > -{large}"), fine), Ok(vec![true; 4]));
+        let whole: ArrayRef = Arc::new(Decimal128Array::from(vec![(1 << 53) + 1, 1 << 53]));
+        assert_eq!(found("x = 9007199254740993", whole), Ok(vec![true, false]));
+        let hundreds = Decimal128Array::from(vec![3, -2]).with_data_type(DataType::Decimal128(5, -2));
+        assert_eq!(found("x = 300", Arc::new(hundreds)), Ok(vec![true, false]));
         let flags: ArrayRef = Arc::new(BooleanArray::from(vec![Some(true), Some(false), None]));
         assert_eq!(found("x = true", flags.clone()), Ok(vec![true, false, false]));
         assert_eq!(found("x != true", flags.clone()), Ok(vec![false, true, false]));

@@ -73,7 +73,7 @@ fn pajek() {
     fails("*Vertices 2\n*Partition p\n", &["a.net:2", "*Arcslist"]);
     fails("*Network n\n1 2\n", &["a.net:2", "*Vertices"]);
     let sample = Sample::new("a.net", "*Vertices 2\n*Arcs\n1 2\n");
-    assert_fails(sample.read_with_weights(WeightsOption::U32), &["weights", "drop --weight-type"]);
+    assert_fails(sample.read_with_weights(WeightsOption::As(WeightType::U32)), &["weights", "drop --weight-type"]);
     let directed = Options { directed: true, ..Options::default() };
     let mixed = Sample::new("a.net", "*Vertices 3\n*Arcs\n1 2\n*Edges\n2 3\n");
     assert_eq!(super::read(&mixed.path, &directed).unwrap().pairs(), [(1, 2), (2, 3)]);
@@ -118,6 +118,9 @@ fn dimacs_of_other_problems() {
     fails("p edge 3 1\na 1 2 7\n", &["a.col:2", "an edge: e SOURCE DEST"]);
     fails("p edge 4 4\ne 1 2\ne 2 1\ne 2 3\ne 3 4\n", &["a.col", "each in both", "--directed"]);
     let sample = Sample::new("a.col", "p edge 3 1\ne 1 2\n");
-    assert_fails(sample.read_with_weights(WeightsOption::F32), &["edges without weights", "drop --weight-type"]);
+    assert_fails(
+        sample.read_with_weights(WeightsOption::As(WeightType::F32)),
+        &["edges without weights", "drop --weight-type"],
+    );
     assert_eq!(Sample::new("a.max", "p max 2 1\na 1 2 5\n").read().unwrap().info.weights, Some(WeightType::U32));
 }

@@ -82,11 +82,11 @@ proptest! {
     #[test]
     fn text_with_64_bits(edges in vec((any::<u64>(), any::<u64>(), any::<u64>()), 1..300)) {
         let of = |weights, text| Sample::new("a.txt", text).read_with_weights(weights).unwrap().triples();
-        prop_assert_eq!(of(WeightsOption::U64, lines(&edges, "", " ")), edges.clone());
+        prop_assert_eq!(of(WeightsOption::As(WeightType::U64), lines(&edges, "", " ")), edges.clone());
         let finite = |bits: u64| if f64::from_bits(bits).is_finite() { bits } else { bits & !(1 << 62) };
         let doubles: Triples = edges.iter().map(|&(source, dest, bits)| (source, dest, finite(bits))).collect();
         let line = |&(source, dest, bits): &_| format!("{source} {dest} {:?}\n", f64::from_bits(bits));
-        prop_assert_eq!(of(WeightsOption::F64, doubles.iter().map(line).collect()), doubles);
+        prop_assert_eq!(of(WeightsOption::As(WeightType::F64), doubles.iter().map(line).collect()), doubles);
     }
 
     #[test]

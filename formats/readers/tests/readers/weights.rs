@@ -1,9 +1,14 @@
 //! Which weights are read, and as which type.
 
 use topostream_formats::WeightType;
-use topostream_readers::WeightsOption::{self, Auto, F32, F64, Ignore, U32, U64};
+use topostream_readers::WeightsOption::{self, Auto, Ignore};
 
 use super::{CANONICAL, Sample, assert_fails, gap_binary, lists};
+
+const U32: WeightsOption = WeightsOption::As(WeightType::U32);
+const F32: WeightsOption = WeightsOption::As(WeightType::F32);
+const U64: WeightsOption = WeightsOption::As(WeightType::U64);
+const F64: WeightsOption = WeightsOption::As(WeightType::F64);
 
 #[test]
 fn the_first_lines_decide_the_type_of_text_weights() {
