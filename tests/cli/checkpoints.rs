@@ -62,35 +62,29 @@ fn interrupt(child: &Child) {
 
 #[test]
 fn ctrl_c_writes_a_checkpoint_and_says_how_to_resume() {
+    // A superstep for each vertex. A checkpoint is due after half of them, and no second one.
+    const VERTICES: u32 = 600_000;
+    const DUE: u64 = 301_000;
     let folder = Folder::new();
-    path(&folder, 400_000);
-    // No checkpoint is due for an hour.
-    let line = "run bfs s --source 0 --device cpu --output r.txt --checkpoint c --checkpoint-every 1h";
-    let mut child = start(&folder, line);
-    let started = Instant::now();
-    while !folder.path("c").exists() && started.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    // Within the run, which takes a superstep for each vertex.
-    std::thread::sleep(Duration::from_millis(50));
+    path(&folder, VERTICES);
+    let line = format!("run bfs s --source 0 --device cpu --output r.txt --checkpoint c --checkpoint-every {DUE}");
+    let mut child = start(&folder, &line);
+    wait_for_checkpoint(&folder, &mut child, Duration::ZERO);
     interrupt(&child);
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(10) {
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let done = Done::of(line, child.wait_with_output().unwrap());
+    let done = Done::of(&line, child.wait_with_output().unwrap());
     let done = done.fails(130, &["c has a checkpoint after", "the same command with --resume goes on", "interrupted"]);
     let text = done.stderr.split("has a checkpoint after ").nth(1).unwrap().split(' ').next().unwrap();
     let after: u64 = text.replace(',', "").parse().unwrap();
+    assert!(after > DUE, "no checkpoint after the one that was due: {after} supersteps");
     // Without --resume the checkpoint is not touched.
-    folder.run(line).fails(1, &["the folder already has a checkpoint (bfs after", "add --resume"]);
+    folder.run(&line).fails(1, &["the folder already has a checkpoint (bfs after", "add --resume"]);
     let done = folder.run(&format!("{line} --resume --json"));
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     assert!(done.stderr.contains(&format!("goes on after {text} supersteps")), "{}", done.stderr);
     let report = done.json();
     assert_eq!(report["checkpoints"]["resumed"]["supersteps"], after);
-    assert_eq!(report["supersteps"].as_u64().unwrap() + after, 400_000);
-    let levels: String = (0..400_000).map(|vertex| format!("{vertex} {vertex}\n")).collect();
+    assert_eq!(report["supersteps"].as_u64().unwrap() + after, u64::from(VERTICES));
+    let levels: String = (0..VERTICES).map(|vertex| format!("{vertex} {vertex}\n")).collect();
     assert_eq!(folder.read("r.txt"), levels);
 }
 
@@ -129,7 +123,8 @@ fn bad_options_and_folders_are_refused() {
 fn parts_of_different_checkpoints_do_not_pass() {
     let folder = Folder::new();
     folder.rmat("s", 8, "");
-    let line = "run pagerank s --device cpu --iterations 3000 --checkpoint c --checkpoint-every 1";
+    // More iterations than it does before it is killed.
+    let line = "run pagerank s --device cpu --iterations 300000 --checkpoint c --checkpoint-every 1";
     let mut child = start(&folder, line);
     while ["checkpoint.0", "checkpoint.1"].iter().any(|name| !folder.path("c").join(name).exists()) {
         assert!(child.try_wait().unwrap().is_none(), "over before there were two checkpoints");
@@ -140,18 +135,18 @@ fn parts_of_different_checkpoints_do_not_pass() {
     let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
     let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
     let [one, other] = ["c/checkpoint.0", "c/checkpoint.1"].map(read);
-    let begin = 24 + word(&one, 12);
-    // Both headers have one length here, as `before` has numbers of as many digits; otherwise lengths would tell.
-    if begin == 24 + word(&other, 12) {
-        let spliced = [&one[..begin], &other[begin..]].concat();
-        folder.write("c/checkpoint.0", &spliced);
-        folder.write("c/checkpoint.1", &spliced);
-        let resumed = folder.run(&format!("{line} --resume"));
-        resumed.fails(1, &["no checkpoint in the folder can be used", "do not belong together"]);
-    }
+    // Headers may have different lengths, but sections have the same: the spliced file is as long as its header says.
+    let [begin, begin_of_other] = [&one, &other].map(|bytes| 24 + word(bytes, 12));
+    assert_eq!(one.len() - begin, other.len() - begin_of_other);
+    let spliced = [&one[..begin], &other[begin_of_other..]].concat();
+    assert!(spliced != one, "two generations have different values");
+    folder.write("c/checkpoint.0", &spliced);
+    folder.write("c/checkpoint.1", &spliced);
+    let resumed = folder.run(&format!("{line} --resume"));
+    resumed.fails(1, &["no checkpoint in the folder can be used", "do not belong together"]);
     // A header with another parameter and the right checksum of its own.
     let text = String::from_utf8(one[24..begin].to_vec()).unwrap();
-    let edited = text.replacen("Iterations(3000)", "Iterations(3001)", 1);
+    let edited = text.replacen("Iterations(300000)", "Iterations(300001)", 1);
     assert_ne!(text, edited);
     let crc = crc32c(edited.as_bytes());
     let mut forged = one.clone();
@@ -162,7 +157,7 @@ fn parts_of_different_checkpoints_do_not_pass() {
     for name in ["c/checkpoint.0", "c/checkpoint.1"] {
         folder.write(name, &forged);
     }
-    let line = line.replace("3000", "3001");
+    let line = line.replace("300000", "300001");
     folder.run(&format!("{line} --resume")).fails(1, &["do not belong together"]);
 }
 

@@ -189,22 +189,34 @@ fn outputs_do_not_go_into_a_store() {
 #[test]
 fn a_store_that_is_replaced_during_a_run_is_noticed() {
     use crate::program::Done;
+    use std::fs::File;
     use std::process::Stdio;
+    use std::sync::mpsc::{Receiver, channel};
     let folder = Folder::new();
     folder.rmat("s", 10, "");
     folder.rmat("t", 8, "");
     let done = folder.shell("mkfifo out trace");
     assert_eq!(done.code, Some(0));
     let line = "run pagerank s --device cpu --iterations 3 --output out --output-format text --trace trace";
-    let child = folder.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let read = |name: &'static str| {
-        let path = folder.path(name);
-        std::thread::spawn(move || std::fs::read(path).unwrap())
+    let mut child = folder.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Opening waits for the program, which may wait at the other pipe: on another thread, for a minute at most.
+    let open = |name: &str| {
+        let (path, (opened, file)) = (folder.path(name), channel());
+        std::thread::spawn(move || opened.send(File::open(path).unwrap()));
+        file
     };
-    let out = std::fs::File::open(folder.path("out")).unwrap();
+    let within_a_minute = |file: Receiver<File>| file.recv_timeout(std::time::Duration::from_secs(60));
+    let Ok(out) = within_a_minute(open("out")) else {
+        child.kill().unwrap();
+        panic!("it does not open `out` first");
+    };
     std::fs::rename(folder.path("s"), folder.path("before")).unwrap();
     std::fs::rename(folder.path("t"), folder.path("s")).unwrap();
-    let trace = read("trace");
+    let Ok(mut trace) = within_a_minute(open("trace")) else {
+        child.kill().unwrap();
+        panic!("it does not open `trace`");
+    };
+    let trace = std::thread::spawn(move || std::io::copy(&mut trace, &mut std::io::sink()).unwrap());
     let done = Done::of(line, child.wait_with_output().unwrap());
     done.fails(1, &["s/pages.0: page 0"]);
     let written = std::io::read_to_string(out).unwrap();

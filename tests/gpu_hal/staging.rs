@@ -1,6 +1,7 @@
 //! Buffers through which values are read: created ahead, lent, and lent again.
 
 use super::*;
+use std::sync::mpsc;
 use std::thread;
 use topostream::device::gpu::Staging;
 
@@ -19,7 +20,13 @@ fn buffers_are_lent_again_once_nobody_reads_them() {
         let read = staging.map(&gpu, first, submission, BYTES).unwrap();
         assert_eq!(&read[..], &written[..]);
         thread::scope(|scope| {
-            let third = scope.spawn(|| staging.buffer(&gpu).map(drop));
+            let (started, starts) = mpsc::channel();
+            let (staging, gpu) = (&staging, &gpu);
+            let third = scope.spawn(move || {
+                started.send(()).unwrap();
+                staging.buffer(gpu).map(drop)
+            });
+            starts.recv().unwrap();
             thread::sleep(Duration::from_millis(20));
             assert!(!third.is_finished(), "there are two buffers");
             // One is read no more, or the device was never told to fill it.
