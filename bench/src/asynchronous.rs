@@ -1,8 +1,8 @@
 //! Asynchronous relaxation: bytes from disk with and without reprocessing of buffered pages.
 //!
 //! ```text
-//!  grid ──┬─▶ SSSP, widest paths,     ─┬─▶ superstep by superstep ∥ asynchronous ─▶ answers compared ─▶ bytes
-//!  R-MAT ─┴─▶ components                 ─┘   (a page buffer of a quarter of what is read)
+//!  grid ──┬─▶ SSSP, widest paths, ─┬─▶ superstep by superstep ∥ asynchronous ─▶ answers compared ─▶ bytes
+//!  R-MAT ─┴─▶ components          ─┘   (a page buffer of a quarter of what is read)
 //! ```
 
 use crate::algorithms::entry::{Finished, Footprint, Needs, UNDIRECTED, WEIGHTED, run as run_on};

@@ -55,11 +55,16 @@ impl ColumnData {
     }
 }
 
-/// Opens a store, and returns its manifest as JSON and its fingerprint.
+/// Opens a store, which must have the fingerprint that is expected, if any. Returns its manifest as JSON and its
+/// fingerprint.
 #[pyfunction]
-pub fn manifest(py: Python<'_>, path: &str) -> PyResult<(String, u32)> {
+#[pyo3(signature = (path, expected = None))]
+pub fn manifest(py: Python<'_>, path: &str, expected: Option<u32>) -> PyResult<(String, u32)> {
     interruptible(py, &Cancel::default(), &(), || {
-        let store = cli::open(path, u64::MAX)?;
+        let store = match expected {
+            Some(expected) => open_same(path, expected)?,
+            None => cli::open(path, u64::MAX)?,
+        };
         let text = serde_json::to_string(store.manifest()).map_err(|error| Failure::Other(error.to_string()))?;
         Ok((text, fingerprint(&store)))
     })

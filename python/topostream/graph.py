@@ -33,7 +33,7 @@ from ._options import Vertex, takes, word, words
 from ._progress import StageProgress, Watcher, closed, watcher
 from ._texts import in_python
 from ._warnings import warn
-from .errors import FileError, HintWarning, InputError, ParameterError, StoreError
+from .errors import FileError, HintWarning, InputError, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -54,13 +54,13 @@ class Graph:
 
     __networkx_backend__ = "topostream"
 
-    def __init__(self, path: str | os.PathLike[str], *, _folder: Any = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, _folder: Any = None, _fingerprint: int | None = None) -> None:
         # The current folder may change.
         self._path = Path(word(path)).absolute()
         # A temporary store is deleted with the graph.
         self._folder = _folder
         # What is read later must be of the same store, and not of one that has replaced it.
-        manifest, self._fingerprint = _native.manifest(str(self._path))
+        manifest, self._fingerprint = _native.manifest(str(self._path), _fingerprint)
         self._manifest: dict[str, Any] = json.loads(manifest)
         self._ids: Ids | None = None
         self._kinds: tuple[bool, bool] | None = None
@@ -73,10 +73,7 @@ class Graph:
         Raises:
             StoreError: there is another one, or none.
         """
-        graph = cls(path)
-        if graph._fingerprint != fingerprint:
-            raise StoreError(f"{path}: expected the store with the fingerprint {fingerprint:08x}, found another")
-        return graph
+        return cls(path, _fingerprint=fingerprint)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The original keeps a temporary folder.

@@ -9,8 +9,9 @@ use std::rc::Rc;
 
 const EXPECTATION: &str = "shares of edges are equal to within a page or two. PageRank exchanges less under \
     contiguous, where the owner of a vertex has its list: by pull a third, since sums are complete where they are \
-    needed, by push two thirds, since ranks are. A search exchanges the same amount for all assignments, except for vertices that several devices find; under \
-    contiguous a level's work stays with the owners of its vertices, so that shares differ between levels";
+    needed, by push two thirds, since ranks are. A search exchanges the same amount for all assignments, except for \
+    vertices that several devices find; under contiguous a level's work stays with the owners of its vertices, so \
+    that shares differ between levels";
 const ASSIGNMENTS: [Assignment; 2] = [Assignment::Modulo, Assignment::Contiguous];
 
 /// Measures.

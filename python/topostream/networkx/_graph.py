@@ -128,7 +128,7 @@ def _weights(weights: list[Any]) -> Any:
     if array.dtype.kind == "f" and np.all(array == np.floor(array)) and np.all(np.abs(array) < 2**53):
         array = array.astype(np.int64)
     if array.dtype.kind == "f":
-        raise NotImplementedError("weights are not whole numbers, and stores have single precision")
+        raise NotImplementedError("weights are not whole numbers")
     if array.min() < 0 or array.max() >= 2**31:
         raise NotImplementedError("weights are negative, or 2^31 or more")
     return array.astype(np.uint32)
