@@ -107,6 +107,11 @@ const HARWELL_BOEING: Foreign = Foreign {
     way: "scipy.io.mmwrite(\"graph.mtx\", scipy.io.hb_read(\"FILE\")) writes a Matrix Market file",
 };
 const LGL: Foreign = super::rows::LGL;
+const RULED: Foreign = Foreign {
+    what: "a table with drawn lines, as Markdown, psql and mysql have",
+    way: "sed -E '/^[-=+|: ]+$/d; s/^[ |]+//; s/[ |]+$//; s/ *[|] */,/g' FILE > edges.csv writes one (psql --csv and \
+          mysql --batch print one)",
+};
 const SQL: Foreign = Foreign { what: "an SQL script", way: "export the table of edges as CSV" };
 
 /// The format with the signature of `head`, in a file with the extension `extension`.
@@ -142,6 +147,9 @@ fn of_binary(extension: Option<&str>, head: &[u8]) -> Option<Foreign> {
 
 /// Formats of text, by their first word.
 fn of_first_words(text: &[u8]) -> Option<Foreign> {
+    if text.split(|&byte| byte == b'\n').take(3).any(is_rule) {
+        return Some(RULED);
+    }
     let text = text.trim_ascii_start();
     let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
     match text {
@@ -170,6 +178,14 @@ fn of_first_words(text: &[u8]) -> Option<Foreign> {
         b"create" if words[1].starts_with(b"table") || words[1].starts_with(b"(") => Some(SQL),
         _ => of_dimacs(text).or_else(|| of_matrix(text)),
     }
+}
+
+/// Whether a line is drawn between the rows of a table of several columns: `|---|---|`.
+fn is_rule(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let is_drawn = |byte: &u8| matches!(byte, b'-' | b'=' | b'+' | b'|' | b':' | b' ');
+    let has_columns = line.iter().any(|byte| matches!(byte, b'+' | b'|' | b' '));
+    has_columns && line.iter().all(is_drawn) && line.windows(3).any(|three| matches!(three, b"---" | b"==="))
 }
 
 fn of_markup(text: &[u8]) -> Option<Foreign> {

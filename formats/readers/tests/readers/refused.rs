@@ -17,12 +17,17 @@ fn formats_of_other_programs() {
     let binary = |begin: &[u8]| [begin, &[0; 64]].concat();
     let galois: Vec<u8> = [1u64, 4, 3, 2].into_iter().flat_map(u64::to_le_bytes).collect();
     let utf16: Vec<u8> = "\u{feff}1 2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let cases: [(&str, Vec<u8>, &[&str]); 26] = [
+    let cases: [(&str, Vec<u8>, &[&str]); 31] = [
         ("g.gml", b"graph [\n  node [ id 1 ]\n]\n".to_vec(), &["a GML graph", "read_gml(\"g.gml\")"]),
         ("g.txt", b"Creator \"igraph\"\nVersion 1\ngraph\n[\n  node\n".to_vec(), &["a GML graph"]),
         ("g.gexf", b"<?xml version=\"1.0\"?>\n<gexf><graph/></gexf>".to_vec(), &["a GEXF graph", "read_gexf"]),
         ("g.xml", b"<?xml version=\"1.0\"?>\n<a/>".to_vec(), &["an XML document"]),
         ("g.txt", b"<!DOCTYPE html>\n<html><body>Not found</body>".to_vec(), &["a web page", "download"]),
+        ("g.md", b"| source | target |\n|:---|---:|\n| 1 | 2 |\n".to_vec(), &["a table with drawn lines", "sed -E"]),
+        ("h.md", b"a | b\n--- | ---\n1 | 2\n".to_vec(), &["a table with drawn lines"]),
+        ("psql.txt", b" a | b\n---+---\n 1 | 2\n(1 row)\n".to_vec(), &["a table with drawn lines", "psql --csv"]),
+        ("mysql.txt", b"+---+---+\n| a | b |\n+---+---+\n| 1 | 2 |\n".to_vec(), &["a table with drawn lines"]),
+        ("ruled.txt", b"source target\n------ ------\n1 2\n".to_vec(), &["a table with drawn lines"]),
         ("g.dot", b"// c\ndigraph g {\n  a -> b;\n}\n".to_vec(), &["a DOT graph", "gvpr"]),
         ("g.gdf", b"nodedef>name VARCHAR\na\n".to_vec(), &["a GDF graph", "edgedef>"]),
         ("g.json", b"{\"nodes\": [], \"links\": []}".to_vec(), &["a JSON document", "jq", "g.json"]),

@@ -1,7 +1,10 @@
-//! Style as a test: short files, short functions, and unsafe code and io_uring only where they are allowed.
+//! Style as a test: short files, short functions, imports in one direction, and unsafe code, io_uring and wgpu only
+//! where they are allowed.
 //!
 //! The sources are formatted by rustfmt, so that a function ends at the first line that closes a brace at its own
 //! indentation.
+
+mod order;
 
 use std::path::{Path, PathBuf};
 
@@ -46,6 +49,9 @@ const URING_ALLOWED: [&str; 3] = ["src/pages/", "src/cli/", "bench/src/"];
 /// Files that may name wgpu: its device, the command line's GPU options, and the benchmarks.
 const WGPU_ALLOWED: [&str; 3] = ["src/device/gpu/", "src/cli/", "bench/src/"];
 
+/// Modules whose files may import each other in circles.
+const CIRCLES_ALLOWED: [&str; 1] = ["device::gpu::driver"];
+
 /// The top-level modules of `src`, lowest first. A module may only use those before it.
 const MODULES: [&str; 17] = [
     "error",
@@ -80,6 +86,10 @@ impl Source {
     /// Lines without comments and string literals.
     fn code(&self) -> impl Iterator<Item = (usize, String)> {
         self.lines().map(|(number, line)| (number, code_of(line)))
+    }
+
+    fn all_code(&self) -> String {
+        self.code().map(|(_, line)| line + "\n").collect()
     }
 }
 
@@ -272,6 +282,20 @@ fn no_module_uses_a_higher_one() {
         }
     }
     assert!(seen > 200, "only {seen} imports found");
+    report(&defects);
+}
+
+#[test]
+fn files_do_not_import_each_other_in_circles() {
+    let sources = sources();
+    let mut defects = Vec::new();
+    for folder in SOURCES {
+        let within =
+            |source: &Source| Some((source.path.strip_prefix(folder)?.strip_prefix('/')?.into(), source.all_code()));
+        let circles = order::Crate::new(sources.iter().filter_map(within)).circles();
+        let is_allowed = |import: &String| CIRCLES_ALLOWED.iter().any(|module| import.starts_with(module));
+        defects.extend(circles.iter().filter(|import| !is_allowed(import)).map(|import| format!("{folder}: {import}")));
+    }
     report(&defects);
 }
 
