@@ -1,4 +1,8 @@
 //! An open adapter with the buffers that it keeps between runs.
+//!
+//! It keeps the pages in the arena, the kernels, the graph's degrees, the import of the page pool, the table of units
+//! of pages, and the exchange memory. With `EngineOptions::with_open_gpus` the adapter and its kernels go on to the
+//! next engine.
 
 use super::arena::{Arena, Shape};
 use super::buffers::GraphBuffers;
