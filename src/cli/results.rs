@@ -90,7 +90,7 @@ impl ResultFile {
     }
 
     /// Writes all rows. The file appears when it is complete; where it cannot be completed, nothing is
-    /// left. Returns a line that says what was written where.
+    /// left. Returns a one-line summary.
     pub fn write(self, columns: &Columns<'_>, cancel: &Cancel) -> Result<String, Failure> {
         let Self { file, format } = self;
         let (place, started) = (file.place(), Instant::now());

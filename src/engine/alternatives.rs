@@ -127,7 +127,7 @@ fn fastest(predicted_ns: &[f64]) -> usize {
     best.filter(|&best| predicted_ns[best] < MARGIN * predicted_ns[0]).unwrap_or(0)
 }
 
-/// What supersteps of an engine have lost in the place of the algorithm's choice, in nanoseconds.
+/// Time lost by alternative supersteps of an engine, in nanoseconds.
 #[derive(Debug, Default)]
 pub(super) struct Lost(Mutex<f64>);
 

@@ -39,9 +39,9 @@ const STREAM_BYTES_MIN: u64 = 32 << 20;
 
 /// The first bytes of a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// Compressed bytes inflate at most so many times, beyond this many bytes: Zstandard makes a block of 128 KiB of 4
-/// bytes.
+/// Maximum ratio of a buffer's size to its compressed size: Zstandard makes a block of 128 KiB of 4 bytes.
 const INFLATION_MAX: u64 = 1 << 16;
+/// Buffers up to this size are not checked by that ratio, in bytes.
 const INFLATED_MIN: u64 = 32 << 20;
 
 /// A file that can be read from any place.

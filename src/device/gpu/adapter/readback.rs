@@ -95,7 +95,7 @@ impl Staging {
                     return;
                 }
                 let Ok(buffer) = gpu.buffer("staging", bytes, READBACK) else {
-                    // Who waits for it creates one, and hears the error.
+                    // The waiter allocates one and gets the error.
                     more.fetch_add(1, Ordering::Relaxed);
                     back.send(None).ok();
                     return;
