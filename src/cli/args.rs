@@ -304,7 +304,7 @@ impl StoreArgs {
 }
 
 impl StoreArgs {
-    /// Sets the main memory, in bytes: a part of what was asked for.
+    /// Sets the main memory, in bytes: a part of the requested memory.
     pub fn limit_memory(&mut self, bytes: u64) {
         self.memory = Some(bytes);
     }

@@ -160,7 +160,7 @@ impl PageStream {
         self.ahead.take_reads() * self.sizes.mean()
     }
 
-    /// Waits for reads in flight that no superstep has asked for, at most for [`SHUT_DOWN_TIMEOUT`].
+    /// Waits for reads in flight that no superstep has requested, at most for [`SHUT_DOWN_TIMEOUT`].
     ///
     /// # Errors
     /// [`Error::Fetcher`].

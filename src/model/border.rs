@@ -80,7 +80,7 @@ impl Border {
         place(vertices.start)..place(vertices.end)
     }
 
-    /// Bytes of the table for a graph of so many vertices.
+    /// Bytes of the table for a graph of this many vertices.
     pub fn table_bytes(vertices: u64) -> u64 {
         size_of::<[u32; 2]>() as u64 * vertices.div_ceil(ENTRY as u64)
     }

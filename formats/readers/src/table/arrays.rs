@@ -189,7 +189,7 @@ fn texts(array: &ArrayRef, of: IdType, column: usize) -> Result<Texts<'_>, Fault
         }
         _ => true,
     };
-    // Bytes among strings, if several files are of different types and names were asked for.
+    // Bytes among strings, if several files are of different types and names were requested.
     if of == IdType::String && !is_text(&texts) {
         for row in 0..array.len() {
             if std::str::from_utf8(texts.get(row)).is_err() {

@@ -197,7 +197,7 @@ impl PageEncoder {
         count
     }
 
-    /// Whether so many more slots and neighbours fit, whatever they are.
+    /// Whether this many more slots and neighbours fit, whatever they are.
     #[inline]
     fn surely_fits(&self, slots: usize, edges: usize) -> bool {
         let (all_slots, all_edges) = (self.degrees.len() + slots, self.widths.len() + edges);

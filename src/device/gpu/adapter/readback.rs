@@ -112,7 +112,7 @@ impl Staging {
         self.bytes
     }
 
-    /// A buffer that nobody reads; waits until there is one.
+    /// A buffer that is not being read; waits until there is one.
     ///
     /// # Errors
     /// If the device is out of memory.
