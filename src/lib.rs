@@ -191,10 +191,10 @@ mod team;
 #[doc(hidden)]
 pub mod team;
 
-/// The README's example compiles.
+/// The example of docs/library.md compiles.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-mod readme {}
+#[doc = include_str!("../docs/library.md")]
+mod library {}
 
 #[cfg(feature = "gpu")]
 pub use engine::OpenGpus;

@@ -236,7 +236,7 @@ pub struct StepReport {
     pub pages_cached: u64,
     /// Bytes read from disk.
     pub disk_bytes: u64,
-    /// Bytes of them that were asked for: the parts that visited lists are in, of pages of which parts were read, and
+    /// Bytes of them that were requested: the parts that visited lists are in, of pages of which parts were read, and
     /// all bytes of pages that were read whole.
     pub wanted_bytes: u64,
     /// Elapsed time in nanoseconds.

@@ -12,7 +12,13 @@
 //! Spans are added once they have ended, in any order and from any thread. Rows are assigned when the timeline is
 //! written. The number of spans is bounded; those that do not fit are counted. The format is [Trace Event
 //! Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), which
-//! <https://ui.perfetto.dev> and `chrome://tracing` open; docs/architecture.md says why serde writes it.
+//! <https://ui.perfetto.dev> and `chrome://tracing` open.
+//!
+//! Events are plain serde structs, because spans are known only afterwards: kernels and copies are timed by the GPU's
+//! clock and read back later. Crates that record spans as they happen do not fit. tracing-chrome and tracing-perfetto
+//! use the time at which a `tracing` span is entered and left; so does perfetto-recorder, which keeps its packets
+//! private. Profilers of GPU libraries write their own queries only, Google's perfetto-sdk builds a C++ library, and
+//! the crates with Perfetto's schema need `protoc` on the build machine.
 
 use crate::pages::fetch::PageRef;
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! Packed pages beside plain ones: the same graph in both encodings, from the SSD, from main memory and, on a GPU, from
-//! its own memory: with room for the plain images of all pages, and with room for packed pages only.
+//! Packed pages compared with plain ones: the same graph in both encodings, from the SSD, from main memory and, on a
+//! GPU, from its own memory: with room for the plain images of all pages, and with room for packed pages only.
 
 use crate::gpu::api::{DeviceChoice, Measured, Rig, Setup, Share, Work};
 use crate::gpu::case::{CHECK, Case};

@@ -9,7 +9,7 @@
 //!             a CRC-32C each; a list needs those with the entries and the payload of its units
 //! ```
 //!
-//! The numbers of a page's lists, its degrees, are not in the table: whoever reads parts of pages has them from
+//! The numbers of a page's lists, its degrees, are not in the table: readers of parts of pages have them from
 //! `degrees.bin`.
 
 use crate::checksum::crc32c;

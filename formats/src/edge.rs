@@ -252,7 +252,7 @@ pub trait EdgeSource: Send {
         0
     }
 
-    /// The same edges by parts, if any thread can make any part of them again at any time: those that a seed generates.
+    /// The edges by parts, if any thread can make any part of them again at any time: those that a seed generates.
     fn parts(&self) -> Option<&dyn EdgeParts> {
         None
     }

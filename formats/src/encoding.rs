@@ -35,7 +35,7 @@ pub enum Encoding {
     },
 }
 
-/// Bytes of a packed page's plain image as a multiple of the page's, unless another number is asked for.
+/// Bytes of a packed page's plain image as a multiple of the page's, unless another number is requested.
 pub const PLAIN_PAGES: u32 = 4;
 
 impl Encoding {

@@ -183,7 +183,7 @@ impl Mirrors {
         write().map_err(Error::io(&path, "write"))
     }
 
-    /// The same sections, all of them known, with other masks.
+    /// Mirrors of these sections, all of them known, with other masks.
     ///
     /// # Errors
     /// [`Error::Allocation`].

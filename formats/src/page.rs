@@ -148,7 +148,7 @@ impl PageDefect {
         if holds { Ok(()) } else { Err(Self::new(expected, found)) }
     }
 
-    /// The same without the cost of messages for sound pages.
+    /// As `unless`, without the cost of messages for sound pages.
     #[inline(always)]
     pub(crate) fn unless_with<E: Into<String>>(
         holds: bool,

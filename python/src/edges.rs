@@ -1,5 +1,5 @@
 //! Stores of edges in memory: arrays of NumPy, and tables that offer the Arrow PyCapsule interface, read where they
-//! are; lists of strings; streams whose producer makes batches as they are asked for.
+//! are; lists of strings; streams whose producer makes batches as they are requested.
 
 use crate::commands::{Stage, StageWatch};
 use crate::errors::{exception, of_input};
@@ -136,7 +136,7 @@ where
     Ok(Arc::new(PrimitiveArray::<T>::new(memory.into(), None)))
 }
 
-/// The Arrow stream of a table. No batch is asked for yet.
+/// The Arrow stream of a table. No batch is requested yet.
 fn of_stream(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let py = table.py();
     // What a library raises about its table is about the input.

@@ -274,7 +274,7 @@ impl RunResult {
     }
 }
 
-/// Batches of columns for Arrow, made when they are asked for. Integers are signed, so that differences of them are.
+/// Batches of columns for Arrow, made when they are requested. Integers are signed, so that differences of them are.
 struct Batches {
     vectors: Arc<Vectors>,
     ids: OriginalIds,

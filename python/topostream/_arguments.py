@@ -26,8 +26,8 @@ class SessionOptions(TypedDict, total=False):
 
     memory: main memory of a run, as a hard limit [default: half of the available memory of the machine or
         container].
-    buffer: page buffer, as a part of it [default: memory that the algorithm does not need, at most the whole
-        graph].
+    buffer: page buffer size, within ``memory`` [default: memory that the algorithm does not need, at most the
+        whole graph].
     threads: worker threads [default: one for each core].
     fetcher: how pages are read: ``"auto"``: io_uring if the system allows it, otherwise threads; ``"uring"``:
         io_uring, or an error; ``"threads"``: blocking reads on threads: works everywhere.
@@ -42,8 +42,8 @@ class SessionOptions(TypedDict, total=False):
         out-edges), mirrored (to each device, those that its lists read; needs ``topostream mirrors``, otherwise
         as linked).
     device_memory: GPU memory of a run, as a hard limit [default: nine tenths of the adapter's memory].
-    device_cache: page cache, as a part of it; 0 for none [default: memory that the algorithm does not need, at
-        most the whole graph].
+    device_cache: page cache size, within ``device_memory``; 0 for none [default: memory that the algorithm does
+        not need, at most the whole graph].
     distribution: how the work of a batch is distributed over threads: auto, vertex, warp:2 to warp:32, hybrid,
         segments.
     batch_pages: maximum number of pages in one launch.
@@ -106,9 +106,9 @@ class StoreOptions(TypedDict, total=False):
     order_file: number vertices in the order of a file: original ids, one a line, or raw little-endian ids
         (.u32, .u64). Vertices that it does not list follow, by original id.
     shards: group out-lists by destination range, one partition per device: 1 to 256.
-    balance: with ``shards``: what they have equal shares of: ``"both"``: vertices and edges: no shard has much
-        more than twice its share of either; ``"edges"``: edges into them; ``"vertices"``: vertices;
-        ``"bytes"``: bytes of edges on disk, as estimated.
+    balance: with ``shards``: quantity to balance: ``"both"``: vertices and edges: no shard has much more than
+        twice its share of either; ``"edges"``: edges into them; ``"vertices"``: vertices; ``"bytes"``: bytes of
+        edges on disk, as estimated.
     shard_weights: with ``shards``: a weight for each, where machines or devices differ, such as 1,1,2 [default:
         equal].
     mirrors: note for each vertex which of 32 ranges its edges lead to, in 4 bytes: devices and machines that

@@ -191,7 +191,7 @@ fn create(new: &Path) -> io::Result<File> {
 }
 
 /// Removes a file that a process has left while it wrote it: the begin of a checkpoint, or zeros, which file systems
-/// leave after a loss of power. Anything else of that name is somebody's own.
+/// leave after a loss of power. Anything else of that name belongs to the user.
 fn remove_unfinished(new: &Path) -> io::Result<()> {
     let file = match open_own(new, File::options().read(true)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

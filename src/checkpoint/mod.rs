@@ -110,7 +110,7 @@ type Observer = dyn Fn(&CheckpointEvent) + Send + Sync;
 
 /// A folder for the checkpoints of one run, locked while this exists.
 pub struct Checkpoints {
-    /// The folder that was asked for.
+    /// The folder that was requested.
     path: PathBuf,
     /// The folder of this process's files: that one, or one in it for a rank.
     folder: Folder,

@@ -120,7 +120,7 @@ pub struct StoreArgs {
         value_parser = clap::value_parser!(u32).range(1..=i64::from(SHARDS_MAX))
     )]
     shards: u32,
-    /// With `--shards`: what they have equal shares of
+    /// With `--shards`: quantity to balance
     #[arg(long, default_value = "both", value_name = "FIGURE", hide_short_help = true)]
     balance: BalanceName,
     /// With `--shards`: a weight for each, where machines or devices differ, such as 1,1,2 [default: equal]
@@ -304,7 +304,7 @@ impl StoreArgs {
 }
 
 impl StoreArgs {
-    /// Sets the main memory, in bytes: a part of what was asked for.
+    /// Sets the main memory, in bytes: a part of the requested memory.
     pub fn limit_memory(&mut self, bytes: u64) {
         self.memory = Some(bytes);
     }
@@ -317,7 +317,7 @@ pub struct ResourceArgs {
     /// Main memory of a run, as a hard limit [default: half of the available memory of the machine or container]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
-    /// Page buffer, as a part of it [default: memory that the algorithm does not need, at most the whole graph]
+    /// Page buffer size, within `--memory` [default: memory that the algorithm does not need, at most the whole graph]
     #[arg(long, value_parser = size, value_name = "SIZE", hide_short_help = true)]
     buffer: Option<u64>,
     /// Worker threads [default: one for each core]
@@ -369,8 +369,8 @@ pub struct ResourceArgs {
     /// GPU memory of a run, as a hard limit [default: nine tenths of the adapter's memory]
     #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU", hide_short_help = true)]
     device_memory: Option<u64>,
-    /// Page cache, as a part of it; 0 for none [default: memory that the algorithm does not need, at most the whole
-    /// graph]
+    /// Page cache size, within `--device-memory`; 0 for none [default: memory that the algorithm does not need, at most
+    /// the whole graph]
     #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU", hide_short_help = true)]
     device_cache: Option<u64>,
     /// How the work of a batch is distributed over threads: auto, vertex, warp:2 to warp:32, hybrid, segments

@@ -29,7 +29,7 @@ use topostream_readers::IdType;
 const GROUP_ROWS: usize = 1 << 20;
 /// The size of a row group's encoded columns in memory from which on it is written, in bytes.
 const GROUP_BYTES: usize = 8 << 20;
-/// Rows that are made at a time: the memory of a batch, beside that of a row group's encoded columns.
+/// Rows that are made at a time: the memory of a batch, without that of a row group's encoded columns.
 const BATCH_ROWS: u64 = 1 << 16;
 /// Bytes of the names of a batch's column.
 const NAMES_BYTES: u64 = 2 << 20;
@@ -37,7 +37,7 @@ const NAMES_BYTES: u64 = 2 << 20;
 pub const PARQUET_BYTES: u64 = 20 << 20;
 /// Main memory for writing Arrow: a batch, and the same as it is written, in bytes.
 pub const ARROW_BYTES: u64 = 10 << 20;
-/// Names are long if so many of them do not fit in a batch.
+/// Names are long if this many of them do not fit in a batch.
 const LONG_ROWS: u64 = 1 << 10;
 /// The column of ids.
 const VERTEX: &str = "vertex";
@@ -245,7 +245,7 @@ fn of_parquet(error: ParquetError) -> io::Error {
     }
 }
 
-/// The same of Arrow's.
+/// The I/O error within an error of Arrow.
 fn of_arrow(error: ArrowError) -> io::Error {
     match error {
         ArrowError::IoError(_, source) => source,

@@ -1,4 +1,4 @@
-//! Commands inside another program: what they print is returned to it, and it hears of their progress.
+//! Commands inside another program: their output is returned to it, and it receives their progress.
 
 use super::args::with_ids_joined;
 use super::format::Format;
@@ -42,7 +42,7 @@ pub fn call(words: Vec<String>, cancel: &Cancel, hears: Hears) -> Result<String,
 pub enum Edges {
     /// A table that the program holds in memory.
     Table(MemoryTable),
-    /// Batches that are made as they are asked for: they count as memory of the command, and go to a temporary file
+    /// Batches that are made as they are requested: they count as memory of the command, and go to a temporary file
     /// where they would take more than a part of it.
     Stream(SchemaRef, Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>),
 }

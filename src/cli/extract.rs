@@ -176,7 +176,7 @@ impl Extract {
             return Ok(VertexSet::read_file(&file, &store)?);
         };
         let ego = ego.vertex_of("--ego", &store)?;
-        // What is found stands beside what has found it.
+        // The sets that are found are in memory at the same time as the search.
         let memory_bytes = memory_bytes.saturating_sub(VertexSet::memory_bytes(store.vertices()));
         let engine = Engine::new(store, self.engine_options(memory_bytes, cancel));
         Ok(within_hops(&engine, &[ego], self.hops, hop_direction(self.direction))?)
@@ -221,7 +221,7 @@ pub fn write_store(
     (options, weights): (&FormatOptions, Option<WeightType>),
     cancel: &Cancel,
 ) -> Outcome {
-    // Half of what the rest leaves, and what is needed: sorting wants the other.
+    // Half of the remaining memory, and what is needed: the other half is for sorting.
     let rest = needed_bytes(&info(store, weights), 0, 0, 0, options);
     let half = options.memory_bytes.saturating_sub(rest) / 2;
     let memory_bytes = half.max(induced_needs(store, wanted.count()));

@@ -38,7 +38,7 @@ pub struct Format {
     layout: StoreArgs,
 }
 
-/// Main memory that formatting needs beside the edges, with the least that sorting needs, in bytes.
+/// Main memory that formatting needs in addition to the edges, with the least that sorting needs, in bytes.
 const BASE_BYTES: u64 = 64 << 20;
 /// Reading gets one part in this many of the rest.
 const READING_SHARE: u64 = 4;
@@ -86,7 +86,7 @@ impl Format {
         self.run_over(&files.iter().map(InputFile::of_argument).collect::<Vec<_>>(), cancel)
     }
 
-    /// The same with other input than the arguments name.
+    /// As `run`, with other input than the arguments name.
     pub fn run_over(&self, inputs: &[InputFile], cancel: &Cancel) -> Outcome {
         let options = self.layout.options(self.input.weight_type != WeightsOption::Ignore)?;
         let temporary = options.temporary.as_ref().unwrap_or(&self.store);
@@ -98,7 +98,7 @@ impl Format {
         })
     }
 
-    /// The same with batches that can be read once. At most a part of the memory is for them.
+    /// As `run`, with batches that can be read once. At most a part of the memory is for them.
     pub fn run_over_stream(
         mut self,
         name: &str,
@@ -218,8 +218,8 @@ impl Format {
         Table::open_vertices(&InputFile::new(path), &reading, &table)
     }
 
-    /// Options of the reader: a quarter of the memory beside formatting, so that large blocks of input do not use up a
-    /// small budget.
+    /// Options of the reader: a quarter of the memory that formatting leaves, so that large blocks of input do not use
+    /// up a small budget.
     fn reading(&self, options: &FormatOptions) -> Options {
         let memory_bytes = options.memory_bytes.saturating_sub(rest_bytes(options)) / READING_SHARE;
         let reading = self.input.reading(memory_bytes);
@@ -268,7 +268,7 @@ impl Format {
     }
 }
 
-/// Main memory of formatting beside reading, in bytes.
+/// Main memory of formatting without reading, in bytes.
 fn rest_bytes(options: &FormatOptions) -> u64 {
     BASE_BYTES + TopologyWriter::memory_bytes(&options.layout)
 }

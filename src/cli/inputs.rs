@@ -92,7 +92,7 @@ impl InputArgs {
 
     /// Options of the readers.
     pub fn reading(&self, memory_bytes: u64) -> Options {
-        // A column of weights that is asked for is read whatever its name.
+        // A column of weights that is requested is read whatever its name.
         Options { kind: self.kind, weights: self.weight_type, memory_bytes, directed: self.directed }
     }
 

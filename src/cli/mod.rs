@@ -324,7 +324,7 @@ fn temporary_folder(parent: &Path, what: &str) -> Result<TemporaryFolder, Failur
     TemporaryFolder::create(parent, what).map_err(failed)
 }
 
-/// Prints what a command has to say about its work, unless it shall be quiet.
+/// Prints the report of a command, unless `--quiet` is given.
 fn say(text: &str) -> Outcome {
     if verbosity::is_quiet() { Ok(()) } else { print(text) }
 }

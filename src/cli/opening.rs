@@ -45,7 +45,7 @@ pub fn open_within(path: impl AsRef<Path>, memory_bytes: u64) -> Result<Store, F
     Ok(Store::open_with(path, &options(memory_bytes))?)
 }
 
-/// Opens a store, or a part of a graph: for commands that describe and check what there is.
+/// Opens a store, or a part of a graph: for commands that describe and check it.
 pub fn open_any(path: impl AsRef<Path>, memory_bytes: u64) -> Result<Store, Failure> {
     Ok(Store::open_with(path, &options(memory_bytes).with_parts())?)
 }

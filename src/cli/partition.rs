@@ -38,7 +38,7 @@ pub struct PartitionCommand {
     /// ascending order of their original ids
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rule", "bias"])]
     from: Option<PathBuf>,
-    /// The seed of what is random
+    /// Random seed
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// Main memory, as a hard limit [default: half of the available memory of the machine or container]

@@ -195,7 +195,7 @@ impl Planned<'_> {
         ways.into_iter().map(|(machines, devices, strategy)| self.row(machines, devices, strategy)).collect()
     }
 
-    /// The prediction for so many devices of each machine, by a strategy or the one that `run` would select.
+    /// The prediction for this many devices of each machine, by a strategy or the one that `run` would select.
     fn row(&self, machines: Machines, devices: usize, strategy: Option<Strategy>) -> Result<Row, Failure> {
         let Self { algorithm, ref work, engine, rates, .. } = *self;
         let options = UserOptions { machines, ..self.options };
@@ -238,7 +238,7 @@ fn unknown(rates: &Rates, names: &[String]) -> Failure {
     Failure::Other(format!("{name} has not been measured; `topostream calibrate --device …` does that"))
 }
 
-/// The devices that are asked for, or the first of them; none is opened. CPUs share their threads.
+/// The devices that are requested, or the first of them; none is opened. CPUs share their threads.
 #[cfg(feature = "gpu")]
 fn profiles(options: &EngineOptions, most: usize) -> Result<Vec<DeviceProfile>, Failure> {
     let mut adapters = crate::device::gpu::adapters::choose_all(&options.devices)?;

@@ -12,7 +12,7 @@ use topostream_formats::text::{counted, rate};
 use topostream_formats::threads;
 use topostream_tools::progress::{Progress, Unit};
 
-/// One bar at a time, on stderr; inside another program, none: that program hears of the stages.
+/// One bar at a time, on stderr; inside another program, none: that program is sent the stages.
 pub struct Bars(Mutex<Option<ProgressBar>>, Option<Hears>);
 
 impl Default for Bars {

@@ -108,7 +108,7 @@ fn run(cluster: &Cluster, cancel: &Cancel, abort: fn(u8) -> !) -> u8 {
         Err(failure) if failure.is_interrupt() && (cluster.is_agreed(Wish::Stop) || !cluster.is_shared()) => {
             ranks::meet(true).map_err(Failure::from)
         }
-        // Waits until the first rank has written the results: those of a job that fails are not said to be there.
+        // Waits until the first rank has written the results: they are reported only if the job succeeded.
         outcome => outcome.and_then(|()| ranks::meet(false).map_err(Failure::from)),
     };
     match outcome {

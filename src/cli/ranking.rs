@@ -181,7 +181,7 @@ impl<K: Ord + Copy> Best<K> {
         Self { count, found: Vec::new(), last: None }
     }
 
-    /// With memory for all that are kept at a time, of so many values.
+    /// With memory for all that are kept at a time, of this many values.
     fn with_room(count: usize, values: usize) -> Self {
         Self { found: Vec::with_capacity(values.min(2 * count.max(512))), ..Self::new(count) }
     }

@@ -31,7 +31,7 @@ pub fn here() -> usize {
     HERE.get().map_or(1, |&ranks| ranks.max(1))
 }
 
-/// The number of threads of a rank unless another is asked for: its share of the machine's cores. A rank that its
+/// The number of threads of a rank unless another is requested: its share of the machine's cores. A rank that its
 /// launcher has bound to some cores has those for itself.
 pub fn threads(cores: usize) -> usize {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();

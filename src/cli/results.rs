@@ -18,7 +18,7 @@ use topostream_tools::progress::Cancel;
 pub enum ResultFormat {
     /// One vertex per line: id and values, separated by spaces
     Text,
-    /// The same with commas and a header
+    /// Comma-separated values with a header
     Csv,
     /// A NumPy structured array, one record per vertex
     Npy,
@@ -90,7 +90,7 @@ impl ResultFile {
     }
 
     /// Writes all rows. The file appears when it is complete; where it cannot be completed, nothing is
-    /// left. Returns a line that says what was written where.
+    /// left. Returns a one-line summary.
     pub fn write(self, columns: &Columns<'_>, cancel: &Cancel) -> Result<String, Failure> {
         let Self { file, format } = self;
         let (place, started) = (file.place(), Instant::now());
@@ -128,7 +128,7 @@ impl OutputFile {
         Ok(Self { file, path: path.to_owned() })
     }
 
-    /// The same, or standard output for the path `-`.
+    /// As `create`, or standard output for the path `-`.
     fn create_or_print(path: &Path) -> Result<Self, Failure> {
         if path != Path::new(STDOUT) {
             return Self::create(path);
@@ -143,7 +143,7 @@ impl OutputFile {
     }
 
     /// Writes the file. It appears when it is complete; where it cannot be completed, nothing is left. Returns the
-    /// number of bytes. A reader of standard output that closes the pipe (`| head`) has what it wants.
+    /// number of bytes. A reader of standard output that closes the pipe (`| head`) needs no more.
     pub fn write(
         mut self,
         cancel: &Cancel,

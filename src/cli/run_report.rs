@@ -15,7 +15,7 @@ const STEPS_SHOWN: usize = 24;
 /// Columns that narrow terminals do without, the first one first.
 const SPARE: [&str; 4] = ["GB/s", "lists", "pages", "cached"];
 
-/// The same; all of them with `--verbose`.
+/// Maximum number of supersteps that are shown: all of them with `--verbose`.
 fn steps_shown() -> usize {
     if verbosity::is_verbose() { usize::MAX } else { STEPS_SHOWN }
 }
@@ -224,7 +224,7 @@ fn closing(report: &RunReport) -> String {
     text + "\n" + &prediction(report)
 }
 
-/// The prediction of the cost model, beside the measurement.
+/// The prediction of the cost model, compared with the measurement.
 fn prediction(report: &RunReport) -> String {
     let Some(Prediction { terms, total_ns, wall, .. }) = &report.predicted else { return String::new() };
     let share = if report.wall_ns > 0 { 100.0 * total_ns / report.wall_ns as f64 } else { 100.0 };

@@ -87,7 +87,7 @@ enum Saving {
     Spaces,
     /// One space, and headings on several lines.
     Headings,
-    /// The same, and words on several lines, so that it has at most this width. Numbers are never broken.
+    /// As `Headings`, and words on several lines, so that it has at most this width. Numbers are never broken.
     Words(usize),
 }
 

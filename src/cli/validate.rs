@@ -133,7 +133,7 @@ impl Validate {
     fn is_failure(&self, verdict: &Verdict) -> bool {
         match verdict {
             Verdict::Compared(comparison) => comparison.mismatches > 0,
-            // Who asks for it by name counts on it.
+            // Explicitly requested algorithms must run.
             Verdict::NoReference => !self.algorithms.is_empty(),
             Verdict::Failed(_) => true,
         }

@@ -166,7 +166,7 @@ impl Transport for Memory {
     }
 }
 
-/// A rank that ends, by a panic too, leaves nobody waiting.
+/// A rank that ends, by a panic too, leaves no other rank waiting.
 impl Drop for Memory {
     fn drop(&mut self) {
         self.mail().gone.push(self.rank);

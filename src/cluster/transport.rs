@@ -43,8 +43,8 @@ pub trait Transport: Send {
         (0..self.ranks()).collect()
     }
 
-    /// Returns so many zeroed bytes of memory that the ranks of this machine share. `what` names them in errors. Ranks
-    /// of other machines may ask for other numbers of bytes.
+    /// Returns this many zeroed bytes of memory that the ranks of this machine share. `what` names them in errors.
+    /// Ranks of other machines may ask for other numbers of bytes.
     ///
     /// # Errors
     /// [`Error::Store`] if the system refuses them; [`Error::Rank`] if another rank has failed.

@@ -21,7 +21,7 @@ const ASK_PART: usize = 16;
 /// Pages that were requested ahead of the superstep that visits them.
 #[derive(Debug, Default)]
 pub(super) struct ReadAhead {
-    /// Reads in flight that no superstep has asked for yet.
+    /// Reads in flight that no superstep has requested yet.
     reading: HashSet<PageRef>,
     /// Pages in the page buffer that have not been checked.
     unchecked: HashSet<PageRef>,
@@ -35,7 +35,7 @@ impl ReadAhead {
         std::mem::take(&mut self.reads)
     }
 
-    /// The number of reads in flight that no superstep has asked for.
+    /// The number of reads in flight that no superstep has requested.
     pub fn in_flight(&self) -> usize {
         self.reading.len()
     }

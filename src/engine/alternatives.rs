@@ -86,7 +86,7 @@ impl RatesSoFar {
         ReadCost { request_ns: self.request_ns, byte_ns: 1.0 / self.disk_bytes_per_ns }
     }
 
-    /// Updates the rates after a superstep that read `requested_bytes`, with so many reads of parts of pages. The
+    /// Updates the rates after a superstep that read `requested_bytes`, with this many reads of parts of pages. The
     /// disk's rate is the maximum so far: in slower supersteps, reads waited for frames.
     pub fn learn(&mut self, step: &StepReport, (requested_bytes, partial_reads): (u64, u64)) {
         self.edges += step.edges as f64;
@@ -100,12 +100,12 @@ impl RatesSoFar {
         }
     }
 
-    /// Returns the predicted time of a superstep with so many edges that reads nothing, in nanoseconds.
+    /// Returns the predicted time of a superstep with this many edges that reads nothing, in nanoseconds.
     fn edges_ns(&self, edges: f64) -> f64 {
         edges * self.edges_ns / self.edges
     }
 
-    /// Returns the predicted time of a superstep with so many reads and bytes of them, and so many edges, in
+    /// Returns the predicted time of a superstep with this many reads and bytes of them, and this many edges, in
     /// nanoseconds.
     pub fn predicted_ns(&self, (reads, bytes): (u64, u64), edges: f64) -> f64 {
         let disk_ns = self.read_cost().ns(reads, bytes);
@@ -127,7 +127,7 @@ fn fastest(predicted_ns: &[f64]) -> usize {
     best.filter(|&best| predicted_ns[best] < MARGIN * predicted_ns[0]).unwrap_or(0)
 }
 
-/// What supersteps of an engine have lost in the place of the algorithm's choice, in nanoseconds.
+/// Time lost by alternative supersteps of an engine, in nanoseconds.
 #[derive(Debug, Default)]
 pub(super) struct Lost(Mutex<f64>);
 

@@ -12,6 +12,11 @@
 //! read. The order is that of AsynGraph, applied to pages instead of paths: hubs first, then forwards and backwards in
 //! turn (Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for Efficient Iterative Graph Processing on GPUs*,
 //! ACM TACO 2020).
+//!
+//! Pages that a superstep leaves out are *deferred* (`Device::defer`, `defer` in `shaders/kernels/pages.wgsl`). Pages
+//! of one list stay together, so a vertex is deferred with all of its list or not at all; stores whose lists are
+//! grouped for shards are refused. There are more and smaller supersteps, and fewer bytes are read from disk when many
+//! supersteps touch the same pages.
 
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;

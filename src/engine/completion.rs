@@ -35,7 +35,7 @@ impl Completion {
         self.spent_ns >= self.due_ns
     }
 
-    /// Whether missing pages that take so long are to be read now. If not, nobody looks for them before they are.
+    /// Whether to read missing pages now, which takes `missing_ns`. Otherwise the lookup is skipped until they are due.
     fn reads(&mut self, missing_ns: f64) -> bool {
         let reads = self.spent_ns >= missing_ns;
         // If they are read, or if there are none, others may be missing in another direction.

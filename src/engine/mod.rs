@@ -77,7 +77,7 @@ pub struct Engine {
     buffer: KeptBuffer,
     roster: Roster,
     gate: Gate,
-    /// What supersteps have lost in the place of others.
+    /// Time lost by alternative supersteps.
     lost: alternatives::Lost,
     /// Bytes of the budget that are not for runs.
     reserved_bytes: AtomicU64,

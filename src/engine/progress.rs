@@ -16,7 +16,7 @@ pub struct Progress {
     disk_bytes: AtomicU64,
     /// The bits of an `f64`: the share of the run before this superstep, above 0 once it is known.
     before: AtomicU64,
-    /// The same, the share that this superstep is.
+    /// The share that this superstep is.
     share: AtomicU64,
     iterations: AtomicU32,
     residual: AtomicU64,

@@ -29,7 +29,7 @@ pub(super) struct Session<'a> {
     pub(super) store: &'a Store,
     pub(super) options: &'a EngineOptions,
     pub(super) plan: &'a MemoryPlan,
-    /// What the engine's supersteps have lost in the place of others.
+    /// Time lost by alternative supersteps of the engine.
     pub(super) lost: &'a Lost,
     /// Whether the device may run several supersteps without the engine: nothing is done between them.
     pub(super) runs_ahead: bool,

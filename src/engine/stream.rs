@@ -1,5 +1,9 @@
 //! The pages of a superstep: requested as frames become free, handed to the device, and kept or evicted when it is
 //! done.
+//!
+//! A page that cannot be read or fails its check is tried three times in all; then the run ends with an error that
+//! names the file and the page. When a run ends early, it waits up to five seconds for reads in flight; frames that the
+//! kernel still holds then are never freed.
 
 use super::TRIES_MAX;
 use super::ahead::{ReadAhead, Upcoming};
@@ -156,7 +160,7 @@ impl PageStream {
         self.ahead.take_reads() * self.sizes.mean()
     }
 
-    /// Waits for reads in flight that no superstep has asked for, at most for [`SHUT_DOWN_TIMEOUT`].
+    /// Waits for reads in flight that no superstep has requested, at most for [`SHUT_DOWN_TIMEOUT`].
     ///
     /// # Errors
     /// [`Error::Fetcher`].

@@ -7,6 +7,11 @@
 //! ```
 //!
 //! A table with a bit for each vertex finds places: 2 bits a vertex, where values take 32.
+//!
+//! A GPU under `shard` without room for the values of all vertices holds those of its own and of bordering vertices;
+//! the store's mirrors say which these are. It is for algorithms that read values through edges from their owner's
+//! neighbours only: PageRank and its like by pull, shortest and widest paths, components. CPUs hold the values of all
+//! vertices.
 
 use rayon::prelude::*;
 use std::ops::Range;
@@ -75,7 +80,7 @@ impl Border {
         place(vertices.start)..place(vertices.end)
     }
 
-    /// Bytes of the table for a graph of so many vertices.
+    /// Bytes of the table for a graph of this many vertices.
     pub fn table_bytes(vertices: u64) -> u64 {
         size_of::<[u32; 2]>() as u64 * vertices.div_ceil(ENTRY as u64)
     }

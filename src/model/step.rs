@@ -87,7 +87,7 @@ pub struct Iteration {
     pub iterations: u32,
     /// How much the last one changed, in the unit of the algorithm's tolerance.
     pub residual: f64,
-    /// The run ends once the residual is within this; `None` if a number of iterations was asked for.
+    /// The run ends once the residual is within this; `None` if a number of iterations was requested.
     pub tolerance: Option<f64>,
 }
 

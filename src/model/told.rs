@@ -6,6 +6,10 @@
 //! ```
 //!
 //! Both ends of a transfer have the same list, so that values are packed without gaps and without their vertices.
+//!
+//! The second list needs the store's mirrors, an index that says for each vertex into which of 32 ranges of the graph
+//! its edges lead (formats/SPEC.md, section 16). Without it, all devices are sent the values of all vertices with
+//! out-edges.
 
 use rayon::prelude::*;
 use std::ops::Range;

@@ -51,7 +51,7 @@ pub struct MemoryPlan {
 pub struct Decoders {
     /// Their number; 0 if devices with their own memory decode.
     pub threads: usize,
-    /// Whether they belong to one device, which nobody shares frames with: it can decode pages in their frames.
+    /// Whether they belong to one device, which shares frames with no other: it can decode pages in their frames.
     pub alone: bool,
 }
 
@@ -184,7 +184,7 @@ impl MemoryPlan {
         (self.frames as usize / 2).clamp(2, 2 * IN_FLIGHT_MAX * self.stripes as usize)
     }
 
-    /// The error of a plan that has no room for the page buffer that was asked for, or for the least one.
+    /// The error of a plan that has no room for the page buffer that was requested, or for the least one.
     fn too_small(&self, algorithm: &str, memory_bytes: u64, asked: Option<u64>, least: u64) -> Error {
         let buffer_bytes = asked.unwrap_or(0).max(least);
         let (what, needed_bytes, budget_bytes) = match asked {

@@ -9,6 +9,10 @@
 //! Where the lists are follows from what is in memory, so that nothing has to be read before. That takes packed pages,
 //! which have a table of chunks, lists that are not grouped, and degrees: those of the out-lists, which are also the
 //! in-lists of undirected graphs. Other pages are read whole, and so are pages with a part of a single list.
+//!
+//! A part is read if it is predicted to take less than three quarters of the page's time. Pages are also read whole for
+//! scans, with weights, by GPUs and teams, and in asynchronous runs. Chunks have checksums of their own. The frame
+//! knows which it holds: other lists of the page complete it later.
 
 use super::fetch::PageRef;
 use super::unit_lists::UnitLists;

@@ -255,13 +255,13 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// Returns the share of the pages, in so many groups by destination, that one of `owners` sees: all pages, if any of
+/// Returns the share of the pages, in this many groups by destination, that one of `owners` sees: all pages, if any of
 /// them may point to its vertices.
 fn share_of_groups(groups: u64, owners: u64) -> f64 {
     (groups.div_ceil(owners) as f64 / groups as f64).min(1.0)
 }
 
-/// Returns the division of memory for a graph of another size, with so many pages, all of them in the page buffer.
+/// Returns the division of memory for a graph of another size, with this many pages, all of them in the page buffer.
 fn scaled(plan: &MemoryPlan, scale: &Scale, pages: u64) -> MemoryPlan {
     let by = |bytes: u64, factor: f64| (bytes as f64 * factor).ceil() as u64;
     MemoryPlan {

@@ -43,7 +43,7 @@ impl LongPaths {
         Self::at_size(algorithm, store, 1)
     }
 
-    /// The same for a graph like that of the store, and so many times as large.
+    /// The same for a graph like that of the store, and this many times as large.
     pub fn at_size(algorithm: &dyn Algorithm, store: &Store, times: u64) -> Option<Self> {
         let manifest = store.manifest();
         let lists = [Some(&manifest.out), manifest.in_lists.as_ref()];

@@ -94,7 +94,7 @@ impl Crossing {
         1e9 * self.sent_bytes / bytes_per_s as f64 + messages * latency_ns as f64
     }
 
-    /// In so many supersteps.
+    /// In this many supersteps.
     fn times(self, supersteps: f64) -> Self {
         let Self { sent_bytes, exchanges, gathers } = self;
         Self { sent_bytes: supersteps * sent_bytes, exchanges: supersteps * exchanges, gathers: supersteps * gathers }
@@ -128,7 +128,7 @@ impl Crossing {
     }
 }
 
-/// Bytes of an attribute's values of so many vertices, as they are sent.
+/// Bytes of an attribute's values of this many vertices, as they are sent.
 fn value_bytes(attribute: &Attribute, vertices: f64) -> f64 {
     attribute.of.bits() as f64 / 8.0 * vertices
 }

@@ -103,7 +103,7 @@ fn kept_bytes(work: &Workload, pages: f64, room: u64) -> (u64, u64) {
 }
 
 /// Returns the bytes of attributes, tables and frontiers of a device that owns `own` vertices: with values of all
-/// vertices, or of own and so many bordering ones.
+/// vertices, or of own and this many bordering ones.
 pub(super) fn device_bytes(work: &Workload, own: u64, sharded: bool, bordering: Option<u64>) -> u64 {
     // Only the number of vertices matters, not where they begin.
     let part = Part { vertices: work.vertices, own: 0..own, sharded };

@@ -18,6 +18,12 @@
 //! share r_hit of equation 2 is [`Hits`].
 //!
 //! Nothing here uses a device: the input is plain data.
+//!
+//! The bus has one rate for scans and one for traversals, which read parts of pages. A kernel's rate is that of its
+//! edge function at about this number of vertices. N does not divide the bus under `shard` unless lists are grouped.
+//! Levels of R-MAT graphs may be far from those of other graphs. For other algorithms with an unknown number of
+//! supersteps the times are for one pass over the graph, and edge functions that `calibrate` does not measure use
+//! PageRank's rates: `plan` says both.
 
 mod assumed;
 mod choose;

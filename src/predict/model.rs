@@ -125,7 +125,7 @@ impl Model<'_> {
         self.environment.is_sharded()
     }
 
-    /// Returns the share of a machine, which sends so many bytes.
+    /// Returns the share of a machine, which sends this many bytes.
     fn machine(&self, sent_bytes: f64) -> MachineShare {
         let supersteps: f64 = self.work.phases.iter().map(|phase| phase.supersteps).sum();
         let own = |phase: &Phase| phase.pages * self.environment.machine_seen(phase.kernel, self.work);

@@ -1,4 +1,11 @@
 //! Which device sees which page (h(j) under Strategy-P), and which vertices it owns.
+//!
+//! `replicate`: modulo, or contiguous with equal work, the default for devices of one kind. Devices of different kinds
+//! take turns, in shares that follow their measured speed. `shard`: a page of out-lists goes to the owners of its
+//! destinations, which are all devices unless the store has shards; a page of in-lists goes to the owners of its lists.
+//!
+//! Every device owns a range of vertices: whole shards or, in a plain store, equal ranges; if its lists are those of
+//! its own vertices, as in pull, ranges with equal numbers of edges and lists. `--shares` gives other proportions.
 
 use super::Assignment;
 use crate::model::Part;

@@ -1,4 +1,9 @@
 //! Which attributes several devices exchange after a superstep. The schedule and the cost model share these rules.
+//!
+//! Sums that edges add to any vertex are reduced: each device merges its own vertices'. Attributes that are read at
+//! random are gathered. Values of the list's own vertex stay local if a device's lists are those of its own vertices.
+//! If edges read values that edges write (`Role::Writable`), a sharded device keeps a copy of what owners last
+//! published.
 
 use crate::model::attributes::{Attribute, Merge, Role};
 

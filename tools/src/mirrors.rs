@@ -47,8 +47,8 @@ struct Buffers {
     image: AlignedBuffer,
 }
 
-/// Reads the out-lists of a store, and writes its [`Mirrors`] beside them, in place of older ones. Pages are checked
-/// as a run checks them. Takes 4 bytes a vertex, and two pages for each thread.
+/// Reads the out-lists of a store, and writes its [`Mirrors`] to the same folder, in place of older ones. Pages are
+/// checked as a run checks them. Takes 4 bytes a vertex, and two pages for each thread.
 ///
 /// # Errors
 /// [`Error::Invalid`] for more parts or shards than there can be sections; [`Error::Memory`]; [`Error::Page`] and

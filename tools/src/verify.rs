@@ -32,7 +32,7 @@ struct Checked {
     sums: Sums,
     first: u32,
     last: u32,
-    /// The neighbour before the first, as far as the page says so.
+    /// The neighbour before the first, as far as the page has it.
     before: Option<u32>,
 }
 
@@ -98,7 +98,7 @@ pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel:
     Err(Error::file(store.path(), expected, "edges without their counterpart"))
 }
 
-/// Ids below so many times the number of vertices are dense: a bit for each takes less memory than a sorted list.
+/// Ids below this many times the number of vertices are dense: a bit for each takes less memory than a sorted list.
 const ID_BITS: u64 = 32;
 /// Code, stacks, and the results of pages before they are added up.
 const BASE_BYTES: u64 = 32 << 20;

@@ -339,7 +339,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The orders beside each other: how many times as fast the others are as the first.
+    /// A comparison of the orders: how many times as fast the others are as the first.
     fn orders(&self) -> Table {
         let first = self.options.order[0];
         let columns = ["algorithm", "order", "buffered ms", "from disk ms", "times as fast, buffered", "from disk"];

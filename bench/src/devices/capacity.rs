@@ -136,7 +136,7 @@ impl<'a> Graphs<'a> {
         let refused = (cap / VERTEX_BYTES_LEAST * self.count as u64).min(1 << 32);
         let mut search = Search { runs: 0, refused, estimate: None };
         let mut why = String::new();
-        // Grids are smaller than asked for by up to two rows, far less than the gap at which the search ends.
+        // Grids are smaller than requested by up to two rows, far less than the gap at which the search ends.
         while let Some(vertices) = search.next() {
             match self.refusal(vertices)? {
                 None => search.runs = vertices,
@@ -176,7 +176,7 @@ impl<'a> Graphs<'a> {
         Ok(measured.ns / 1e6)
     }
 
-    /// Makes a graph of so many vertices; of a grid, as many as make a square.
+    /// Makes a graph of this many vertices; of a grid, as many as make a square.
     fn make(&self, vertices: u64) -> Result<Store> {
         let wanted = Wanted { page_bytes: PAGE_BYTES, mirrors: true, order: Order::Natural, ..self.bench.wanted() };
         let weights = matches!(self.subject.work, Work::Distances(_)).then_some(WeightType::U32);

@@ -1,4 +1,5 @@
-//! Checks that the figures in the docs are those of `bench/results`, and that those of the README are in the docs.
+//! Checks that the figures in the docs and in `bench/notes` are those of `bench/results`, and that those of the README
+//! are in the docs.
 //!
 //! A comment above a table gives the source of its figures:
 //!
@@ -133,7 +134,7 @@ fn filled(text: &str) -> (String, usize) {
 /// The pages that may have figures, with their contents.
 fn pages() -> Vec<(PathBuf, String)> {
     let (docs, mut pages) = (root().join("docs"), Vec::new());
-    for folder in [docs.clone(), docs.join("decisions")] {
+    for folder in [docs.clone(), docs.join("decisions"), root().join("bench/notes")] {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "md") {
@@ -188,7 +189,7 @@ fn written_numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|char: char| !char.is_ascii_digit() && char != '.').map(|word| word.trim_end_matches('.')).filter(number)
 }
 
-/// Figures of the README are in the docs, possibly with more digits.
+/// Figures of the README are in the docs or notes, possibly with more digits.
 #[test]
 fn the_readme_has_figures_of_the_docs() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
@@ -206,7 +207,7 @@ fn the_readme_has_figures_of_the_docs() {
     for number in measured.flat_map(|(_, measured)| written_numbers(measured)) {
         let decimals = number.split_once('.').map_or(0, |(_, behind)| behind.len());
         let found = known.iter().any(|known| format!("{known:.decimals$}") == number);
-        assert!(found, "README.md: {number} is no figure of docs/benchmarks.md or the decisions");
+        assert!(found, "README.md: {number} is no figure of docs/benchmarks.md, the decisions or the notes");
         count += 1;
     }
     assert!(count > 20, "only {count} figures in README.md");

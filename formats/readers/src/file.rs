@@ -196,7 +196,7 @@ impl InputFile {
         self.again(self.0.temporary.clone(), cancel)
     }
 
-    /// The same file, not opened yet, with another folder for temporary files and another flag.
+    /// A copy that is not opened yet, with another folder for temporary files and another flag.
     fn again(&self, temporary: PathBuf, cancel: Arc<AtomicBool>) -> Self {
         if self.is_member() {
             return self.clone();
@@ -221,7 +221,7 @@ impl InputFile {
         &self.0.path
     }
 
-    /// Whether this is standard input, which has neither a name nor files beside it.
+    /// Whether this is standard input, which has neither a name nor a folder.
     pub(super) fn is_standard_input(&self) -> bool {
         self.0.is_standard_input
     }

@@ -10,7 +10,7 @@
 //! A symmetric matrix lists one triangle: its graph is undirected, and each edge appears once. The vertices are
 //! `1..=rows`, which are the columns too. Rows and
 //! columns of a matrix that is not square are different things: its graph is bipartite, and column j has the id rows +
-//! j. Real values are `F32` weights, integers are `U32` weights, unless others are asked for.
+//! j. Real values are `F32` weights, integers are `U32` weights, unless others are requested.
 //!
 //! Some files have one `%` before the banner, or more, or their size line in a comment. They are read, with a note.
 

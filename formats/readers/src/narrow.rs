@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Readers parse numbers in double precision. What does not fit is counted here, in one place for all formats, since a
-//! store that holds other numbers than its input must say so.
+//! store that holds other numbers than its input must report it.
 
 use topostream_formats::edge::{Edge, EdgeSource, Rounding, SourceInfo, WeightType};
 use topostream_formats::error::{Error, Result};

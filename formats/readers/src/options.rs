@@ -38,7 +38,7 @@ pub enum WeightsOption {
     Auto,
     /// No weights, even if the file has them; in plain text, columns after the second are ignored.
     Ignore,
-    /// Weights of this type. Numbers that are no unsigned integers, if those are asked for, are errors, and so are
+    /// Weights of this type. Numbers that are no unsigned integers, if those are requested, are errors, and so are
     /// integers that double precision does not hold. Single precision rounds.
     As(WeightType),
 }

@@ -105,7 +105,7 @@ impl Write for OutputFile {
     }
 }
 
-/// Creates a locked file beside `path`, after removing leftovers for the same path.
+/// Creates a locked file in the folder of `path`, after removing leftovers for the same path.
 fn create_beside(path: &Path, of_store: bool) -> io::Result<Target> {
     let folder = folder_of(path);
     // The system's own error, without the temporary name.

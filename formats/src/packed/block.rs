@@ -65,7 +65,7 @@ impl Shape {
         })
     }
 
-    /// The same for gaps of these numbers of bits.
+    /// As `smallest`, for gaps of these numbers of bits.
     pub(super) fn of_widths(widths: &[u8; BLOCK]) -> Self {
         let largest = widths.iter().fold(0, |largest, &bits| bits.max(largest));
         // At most 128, so that a byte holds the sum: sixteen are added at a time.

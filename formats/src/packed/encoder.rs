@@ -179,7 +179,7 @@ impl PageEncoder {
         is_room
     }
 
-    /// Appends a gap of so many bits, if it fits.
+    /// Appends a gap of this many bits, if it fits.
     #[inline]
     fn push_width(&mut self, bits: u32) -> bool {
         let edges = self.widths.len();
@@ -260,7 +260,7 @@ impl PageEncoder {
         fits && image <= self.parameters.image_bytes()
     }
 
-    /// Words with so many slots and neighbours, but without the payload of the open blocks.
+    /// Words with this many slots and neighbours, but without the payload of the open blocks.
     fn words_with(&self, slots: u64, edges: u64) -> u64 {
         table_words(slots, edges) + self.block_words + self.degree_words
     }
@@ -281,7 +281,7 @@ impl PageEncoder {
         }
     }
 
-    /// Completes a degree block of so many bits.
+    /// Completes a degree block of this many bits.
     fn close_degrees(&mut self, bits: u32) {
         self.degree_words += block_words(bits) as u64;
         self.degree_widths.push(bits as u8);

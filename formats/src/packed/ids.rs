@@ -393,7 +393,7 @@ fn fill(from: &mut impl Read, words: &mut [u32]) -> Result<(), PageDefect> {
     read.map_err(|error| PageDefect::new("further ids", error.to_string()))
 }
 
-/// Main memory for reading packed ids beside the ids themselves, in bytes: a bit for each, and a buffer.
+/// Main memory for reading packed ids, without the ids themselves, in bytes: a bit for each, and a buffer.
 pub(crate) const fn reading_bytes(vertices: u64) -> u64 {
     vertices.div_ceil(64) * 8 + READ_BYTES as u64
 }

@@ -9,7 +9,7 @@ use super::{BLOCK, UNIT, bits, unzigzag};
 
 /// Numbers of a list that are written at once: most lists are shorter, which saves a branch that predicts badly.
 const STRIDE: usize = 16;
-/// The same where lists are short on average.
+/// As `STRIDE`, where lists are short on average.
 const SHORT_STRIDE: usize = 8;
 /// The mean number of neighbours up to which lists are short.
 const SHORT_MAX: usize = 5;

@@ -32,7 +32,7 @@ impl PackedPage<'_> {
 
 /// A packed page of which only some chunks are in memory, and valid.
 ///
-/// Nothing is read but the entries and the payload of units that are asked for; the caller makes sure that these have
+/// Nothing is read but the entries and the payload of units that are requested; the caller makes sure that these have
 /// been read ([`PageMap`](crate::chunks::PageMap)).
 #[derive(Clone, Copy, Debug)]
 pub struct PartialPage<'a> {

@@ -17,7 +17,7 @@ use super::block::Shape;
 use super::{BLOCK, UNIT_BLOCKS, kernels};
 use crate::page::{PageDefect, WeightsHeader};
 
-/// The length of a page of packed weights is a multiple of so many bytes, so that pages can be read directly.
+/// The length of a page of packed weights is a multiple of this many bytes, so that pages can be read directly.
 pub const SECTOR: usize = 4096;
 /// `payload_words` of a page whose weights are stored as they are.
 const PLAIN: u32 = u32::MAX;

@@ -69,7 +69,7 @@ impl Leftovers {
             let own = sites[0].canonical()?;
             if is_same(&mark.home, &own) {
                 for stripe in &mark.stripes {
-                    // A stripe's leftover belongs to this store only if its own mark says so.
+                    // A stripe's leftover belongs to this store only if its own mark confirms it.
                     let found = Site::leftover(&folder.join(stripe), false).ok().flatten().filter(same);
                     sites.extend(found);
                 }

@@ -62,7 +62,7 @@ fn only_leftovers(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<
             || is_stripe()
     };
     foreign.retain(|name| !is_ours(name));
-    // Empty, it is nobody's: a replacement that was killed may have left it.
+    // An empty one has no owner: a replacement that was killed may have left it.
     if foreign == ["in"] {
         let inside = whole.join("in");
         foreign = entries(&inside)?.unwrap_or_default();

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// So many empty lists are added one after another.
+/// Up to this many empty lists are added singly.
 const FEW_SLOTS: u64 = 8;
 
 /// Writes a topology from edges in ascending order of source, within each shard if lists are grouped.

@@ -59,7 +59,7 @@ pub(super) struct Written {
 pub(super) const BUFFERS: usize = WRITERS + 1;
 /// The number of threads that encode and write.
 const WRITERS: usize = 3;
-/// After so many bytes a thread waits for the disk, so that no more than a multiple of them is only in the system's
+/// After this many bytes a thread waits for the disk, so that no more than a multiple of them is only in the system's
 /// page cache, and the last sync is short.
 const SYNC_BYTES: u64 = 256 << 20;
 

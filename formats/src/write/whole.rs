@@ -80,7 +80,7 @@ impl WholeDegrees {
         Ok(())
     }
 
-    /// Ends the file of a graph with so many vertices.
+    /// Ends the file of a graph with this many vertices.
     ///
     /// # Errors
     /// Those of [`count`](Self::count).

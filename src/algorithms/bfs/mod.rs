@@ -3,7 +3,7 @@
 //! a limit on hops, vertices farther away count as unreached: the result is the neighbourhood of the sources.
 //!
 //! A vertex that is reached in a superstep is active in the next, whose number is its level: devices do not store
-//! levels. Devices keep a bit for each vertex that is reached, beside the frontiers, and 4 bytes with parents.
+//! levels. Devices keep a bit for each vertex that is reached, in addition to the frontiers, and 4 bytes with parents.
 //!
 //! Top-down, the lists of active vertices are read, and only the pages that hold them. If the store has in-lists, a
 //! superstep may run bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at

@@ -20,12 +20,12 @@ pub struct PathArgs {
 }
 
 impl PathArgs {
-    /// Whether a path is asked for, so that parents are needed.
+    /// Whether a path is requested, so that parents are needed.
     pub fn is_asked(&self) -> bool {
         self.target.is_some()
     }
 
-    /// The ends of the path that is asked for.
+    /// The ends of the path that is requested.
     ///
     /// # Errors
     /// If the graph has no such vertex.
@@ -34,7 +34,7 @@ impl PathArgs {
         Ok(target.map(|target| Ends { source: from, target }))
     }
 
-    /// The file of the path, if one is asked for.
+    /// The file of the path, if one is requested.
     pub fn file(&self, ends: Option<Ends>) -> Option<Companion> {
         let (path, ends) = (self.path.clone()?, ends?);
         let write: WriteFile = Box::new(move |run, store, out| write(ends, run, store, out));
@@ -65,7 +65,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path in a run's answer over a graph of so many vertices.
+    /// The path in a run's answer over a graph of this many vertices.
     pub fn of(ends: Ends, run: &dyn Finished, vertices: u64) -> Self {
         let answers = run.answers();
         let (mut vertex, mut hops, mut marks) = (ends.target, 0, Vec::new());

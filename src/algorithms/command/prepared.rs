@@ -76,7 +76,7 @@ pub trait Runnable: Send {
         None
     }
 
-    /// The main memory of answers beside the algorithm's own, in bytes.
+    /// The main memory of answers in addition to the algorithm's own, in bytes.
     fn beside_bytes(&self, _store: &Store) -> u64 {
         0
     }
@@ -148,7 +148,7 @@ impl<F: Finished + ?Sized> Finished for Box<F> {
     }
 }
 
-/// How an answer is summarised, beside the vertices with the largest values.
+/// How an answer is summarised, in addition to the vertices with the largest values.
 pub enum Shown {
     /// No summary.
     Nothing,

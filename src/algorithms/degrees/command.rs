@@ -84,7 +84,7 @@ impl Distribution {
         Ok(())
     }
 
-    /// The same for people: 0, 1, then up to each power of two.
+    /// The counts as a table: 0, 1, then up to each power of two.
     fn table(&self) -> Option<SummaryItem> {
         let largest = self.columns.iter().filter_map(|(_, counts)| counts.keys().next_back()).max();
         let &largest = largest?;

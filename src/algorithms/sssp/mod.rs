@@ -189,7 +189,7 @@ fn long_sum(dist: u64, weight: u64) -> u64 {
     dist.saturating_add(weight).min(TOO_FAR_LONG)
 }
 
-/// The same in single precision, by the bits; `None` if there is no such sum.
+/// The sum in single precision, by the bits; `None` if there is no such sum.
 #[inline(always)]
 fn float_sum(dist: u32, weight: u32) -> Option<u32> {
     let weight = match weight {

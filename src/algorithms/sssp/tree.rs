@@ -63,7 +63,8 @@ pub struct ShortestPathTree<A> {
 
 impl<A: ShortestPaths> ShortestPathTree<A> {
     /// Finds distances, then parents: by a pass over all out-lists on the CPU, and further ones over the lists of
-    /// vertices that edges of length 0 leave. It takes 4 bytes and 3 bits a vertex, beside distances and degrees.
+    /// vertices that edges of length 0 leave. It takes 4 bytes and 3 bits a vertex, in addition to distances and
+    /// degrees.
     ///
     /// # Errors
     /// The errors of [`Engine::run`]; [`Error::Parameter`] for a store that is one of several parts.

@@ -261,7 +261,7 @@ impl<'a> Search<'a> {
 
     /// Returns the error for a violation, with original ids.
     fn wrong(&self, broken: Broken) -> Error {
-        // A parent may not exist; the reason says so.
+        // A parent may not exist; the reason states it.
         let other = broken.other.filter(|&other| u64::from(other) < self.store.vertices());
         let named: Vec<VertexId> = [broken.vertex].into_iter().chain(other).map(VertexId).collect();
         let mut ids = match self.store.ids_of(&named) {

@@ -100,8 +100,8 @@ impl Bench<'_> {
         })
     }
 
-    /// Bytes of fresh pages per second, beside the work on them: the additional time of a pass with most pages on disk.
-    /// Where the disk is the bottleneck, the time of page checks is used instead.
+    /// Bytes of fresh pages per second, without the work on them: the additional time of a pass with most pages on
+    /// disk. Where the disk is the bottleneck, the time of page checks is used instead.
     fn fresh(&self) -> Result<f64, Failure> {
         let largest = self.graphs.largest();
         let buffered = again(&self.engine(&largest, |_| {})?, pagerank(Traffic::Push))?;

@@ -94,7 +94,7 @@ fn script(id: &DataType, weights: Option<WeightType>) -> String {
     )
 }
 
-/// Writes a Parquet file of some columns of as many rows as there are items, of which so many at a time.
+/// Writes a Parquet file of some columns of as many rows as there are items, of which this many at a time.
 fn write_file<T>(
     path: &Path,
     fields: Vec<Field>,

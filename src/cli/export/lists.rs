@@ -1,4 +1,4 @@
-//! Lists of neighbours by vertex (CSR), in a temporary file beside the output.
+//! Lists of neighbours by vertex (CSR), in a temporary file in the folder of the output.
 
 use super::{Export, Numbering};
 use crate::cli::Failure;

@@ -23,16 +23,16 @@ use topostream_formats::edge::WeightType;
 use topostream_formats::{Edge, EdgeSource, Error as StoreError, OriginalIds};
 use topostream_tools::progress::Cancel;
 
-/// The format of a file of edges, beside those of plain lists (.el, .wel, .txt, .u32, .u64).
+/// The format of a file of edges, other than those of plain lists (.el, .wel, .txt, .u32, .u64).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// Comma-separated values with a header
     Csv,
-    /// The same, separated by tabs
+    /// Tab-separated values with a header
     Tsv,
     /// A Parquet file of the columns source, target and weight
     Parquet,
-    /// The same as an Arrow IPC file, also called Feather
+    /// An Arrow IPC file (Feather) of these columns
     Arrow,
     /// A Matrix Market file
     Mtx,

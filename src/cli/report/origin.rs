@@ -8,7 +8,7 @@ use std::sync::Arc;
 use topostream_formats::Direction;
 use topostream_tools::report::{Degrees, DiskRates, Origin, StoreRecord};
 
-/// What a run was asked for.
+/// What identifies a run, and what its report needs.
 pub struct Asked<'a> {
     /// The store's directory.
     pub path: &'a Path,

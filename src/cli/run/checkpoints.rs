@@ -50,7 +50,7 @@ impl CheckpointArgs {
         let Some(folder) = &self.checkpoint else { return Ok(None) };
         let spinner = spinner.clone();
         let tell = move |event: &CheckpointEvent| {
-            // What all ranks know is said once.
+            // One rank prints what all ranks know.
             if ranks::is_first() || matches!(event, CheckpointEvent::Damaged { .. }) {
                 spinner.suspend(|| tell(&text_of(event)));
             }

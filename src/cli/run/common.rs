@@ -198,7 +198,7 @@ impl Common {
         }
     }
 
-    /// The format of results. What is needed at the end of a run is looked at before its beginning.
+    /// The format of results. Checks output requirements before the run.
     fn checked_format(&self, store: &Store) -> Result<Option<ResultFormat>, Failure> {
         store.check_ids()?;
         let format = |path: &PathBuf| match self.output_format {
@@ -234,7 +234,7 @@ impl Common {
         Ok((None, file))
     }
 
-    /// Writes the results; returns a line that says what was written where.
+    /// Writes the results; returns a one-line summary.
     fn write(&self, output: ResultFile, run: &dyn Finished, store: &Store, cancel: &Cancel) -> Result<String, Failure> {
         let (answers, ids, metadata) = (run.answers(), store.ids()?, metadata(run.report(), store));
         let chosen = match (self.order_by_value, answers.first()) {
@@ -336,7 +336,7 @@ pub fn report_text(run: &RunReport, answer: &AnswerSummary) -> String {
 /// The report of a run, its origin and the summary of its answer as JSON, with a newline.
 ///
 /// # Errors
-/// None that is known.
+/// Serialization errors.
 pub fn report_json(run: &RunReport, origin: &Origin, answer: &AnswerSummary) -> Result<String, Failure> {
     let json = serde_json::to_string_pretty(&WholeReport { run, origin, answer });
     Ok(json.map_err(|error| Failure::Other(error.to_string()))? + "\n")

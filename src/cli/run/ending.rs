@@ -39,7 +39,7 @@ const LISTED_BYTES: u64 = 128;
 const NAME_BYTES: u64 = 40;
 /// Writers of text, and of NumPy's arrays: a buffer, and the values of a few thousand rows.
 const TEXT_BYTES: u64 = 3 << 20;
-/// A page in HTML, beside the degrees: its record, its charts and their text.
+/// A page in HTML, without the degrees: its record, its charts and their text.
 const PAGE_BYTES: u64 = 6 << 20;
 /// Values of a vertex, if the algorithm is not known before the run.
 const VALUES_BYTES: u64 = 24;

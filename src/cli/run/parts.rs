@@ -64,7 +64,7 @@ impl PartsFolder {
         Ok((folder, ResultFile::create(&path.join(part(rank)), Some(format))?))
     }
 
-    /// Waits until all ranks have written their parts, and says so in the folder.
+    /// Waits until all ranks have written their parts, and then creates `_SUCCESS` in the folder.
     pub fn complete(self) -> Result<(), Failure> {
         if !ranks::meet(false)? {
             return Err(Error::Interrupted.into());

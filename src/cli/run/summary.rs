@@ -224,7 +224,7 @@ impl AnswerSummary {
         self.pieces().collect()
     }
 
-    /// The same, piece by piece: long tables need much memory.
+    /// The text of the summary, piece by piece: long tables need much memory.
     pub fn pieces(&self) -> impl Iterator<Item = String> + '_ {
         let row = |(label, counts): &(String, Vec<u64>)| {
             std::iter::once(label.clone()).chain(counts.iter().map(|&count| tables::count(count))).collect()

@@ -366,7 +366,7 @@ impl<A: Algorithm> Shared<A> {
     }
 }
 
-/// The lists of a plain image, and so many of its neighbours.
+/// The lists of a plain image, and this many of its neighbours.
 fn decoded_of(page: &Page<'_>, neighbours: u32) -> u64 {
     u64::from(page.header().slot_count) + u64::from(neighbours)
 }

@@ -197,14 +197,14 @@ impl ExchangeMemory {
     /// What errors call it.
     pub const NAME: &'static str = "the exchange memory";
 
-    /// The number of bytes of so many pieces, and the counters.
+    /// The number of bytes of this many pieces, and the counters.
     pub fn bytes(pieces: u64, piece_bytes: u64) -> u64 {
         let pieces = pieces.max(1);
         let counters = (COUNTERS.saturating_add(pieces)).saturating_mul(8).checked_next_multiple_of(ALIGNMENT as u64);
         pieces.saturating_mul(piece_bytes).saturating_add(counters.unwrap_or(u64::MAX))
     }
 
-    /// Takes zeroed memory that has been allocated for so many pieces; other processes may take it, too.
+    /// Takes zeroed memory that has been allocated for this many pieces; other processes may take it, too.
     ///
     /// # Panics
     /// If it has not as many [bytes](Self::bytes).

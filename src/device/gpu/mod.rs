@@ -18,6 +18,11 @@
 //! The modules are listed lowest first; none uses a later one. The engine's roster opens adapters and creates devices;
 //! `cli` and `bench` list adapters and compose modules. Nothing here knows the engine, other devices, or how pages are
 //! read.
+//!
+//! Work is distributed in four ways: a thread a list (`vertex`); 2 to 32 threads a list (`warp`); as many as the page's
+//! mean degree suggests (`hybrid`); equal numbers of edges (`segments`). `auto` takes `segments` for out-lists and for
+//! pages read in place, `hybrid` for whole in-lists, and `vertex` for bottom-up search (docs/decisions/0017). The parts
+//! of long lists have a second dispatch when lists are not split by edges.
 
 mod adapter;
 pub mod compose;

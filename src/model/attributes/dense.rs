@@ -16,7 +16,7 @@ enum Take {
     Replace,
 }
 
-/// A word of memory that others may write, or of memory that nobody writes.
+/// A word of memory that others may write, or of memory that is not written.
 pub(crate) trait Word: Sync {
     /// The word's value.
     fn value(&self) -> u32;

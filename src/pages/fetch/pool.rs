@@ -6,6 +6,9 @@
 //! The system provides memory at its first access, which takes about 0.1 s per GB on one thread. The shared threads
 //! fault it in ahead of the reads, in pieces. They need only be faster than the disk: a run does not wait for them,
 //! since a read faults in what they have not reached.
+//!
+//! Memory is in huge pages where the system grants them. Frames come into use in the order of addresses, and at most
+//! 256 MiB are faulted in ahead of them, so that a pool that is larger than its use stays untouched.
 
 use crate::pages::parts::Parts;
 use std::sync::Arc;

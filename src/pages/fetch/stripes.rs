@@ -7,6 +7,9 @@
 //! ```
 //!
 //! A slow or broken stripe delays only its own reads.
+//!
+//! Each stripe may have a full queue of 64 reads or 64 MiB, up to half of the frames in all. If the limit on locked
+//! memory forbids a ring to register frames, it reads without registration.
 
 use super::{Fetcher, PageFilled, PageRead};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! A fetcher over another one that unpacks weights: whoever reads a frame finds weights as they are.
+//! A fetcher over another one that unpacks weights: readers of a frame find plain weights.
 //!
 //! ```text
 //!                  read at the end of the frame            from the start of the frame's place for weights

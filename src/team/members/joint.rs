@@ -3,6 +3,11 @@
 //!
 //! GPUs of several ranks run them, too, if all ranks are on one machine: each rank's team starts those of its own, and
 //! ranks gather what the decisions depend on.
+//!
+//! Each device runs the kernels of its own supersteps over the pages that it sees, and sends its messages, in one
+//! submission. In a second one it applies the others' messages, counts its own vertices and searches for missing pages.
+//! The team adds up the counts and calls `Algorithm::next`. A missing page, a CPU in the team, checkpoints, timelines
+//! and asynchronous relaxation bring back the engine's supersteps.
 
 use super::Team;
 use crate::cluster::Wish;

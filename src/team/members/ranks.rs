@@ -53,7 +53,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// The sums of a device that has opened lists of so many edges; its rank wants this, and misses these pages.
+    /// The sums of a device that has opened lists of `edges` edges, with the rank's requests and missing pages.
     pub fn new(summary: &Summary, edges: u64, [wishes, missing]: [u64; 2]) -> Self {
         let Summary { totals, activated, activated_edges } = *summary;
         Self { totals, activated, activated_edges, edges, wishes, missing }

@@ -30,7 +30,7 @@ pub struct Address {
 }
 
 impl Offer {
-    /// Creates a file of so many zeroed bytes, which are there from now on.
+    /// Creates a file of this many zeroed bytes, which are there from now on.
     ///
     /// # Errors
     /// Those of the system, which may have no memory left.

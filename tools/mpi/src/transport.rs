@@ -84,7 +84,7 @@ unsafe impl PointerMut for Words<'_> {
 }
 
 #[allow(unsafe_code)]
-// SAFETY: there are so many words; callers pass at most `WORDS_MAX`.
+// SAFETY: there are this many words; callers pass at most `WORDS_MAX`.
 unsafe impl Collection for Words<'_> {
     fn count(&self) -> Count {
         self.0.len() as Count

@@ -1,4 +1,4 @@
-//! Where ranges of destinations end: what they have equal shares of, or shares in given ratios.
+//! Where ranges of destinations end, so that a quantity is balanced, equally or in given ratios.
 
 use super::record::unsortable;
 use topostream_formats::shard::SHARD_VERTICES;

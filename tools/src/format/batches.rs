@@ -24,7 +24,7 @@ const RECORD_BYTES: usize = 13;
 /// Batches for each thread: being made, waiting, and being laid out; and edges that wait to be one, of up to 12 bytes.
 const BATCHES: usize = 4;
 
-/// Main memory beside that for writing pages, in bytes; none if pages cannot refer to lists.
+/// Main memory in addition to that for writing pages, in bytes; none if pages cannot refer to lists.
 pub fn memory_bytes(layout: &Layout) -> Option<u64> {
     let can_share = layout.encoding.is_packed() && layout.weights.is_none();
     let batches = BATCHES * rayon::current_num_threads() * RECORDS * RECORD_BYTES;

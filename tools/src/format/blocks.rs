@@ -19,7 +19,7 @@ const KEY_BYTES_MAX: usize = 8;
 const WEIGHT_BYTES: usize = 4;
 
 impl RecordLayout {
-    /// The layout for so many consecutive sources and so many dests.
+    /// The layout for this many consecutive sources and this many dests.
     pub fn new(sources: u64, dests: u64, weighted: bool) -> Self {
         let bits = |count: u64| u64::BITS - count.saturating_sub(1).leading_zeros();
         let (dest_bits, weight_bytes) = (bits(dests), if weighted { WEIGHT_BYTES } else { 0 });
@@ -36,7 +36,7 @@ impl RecordLayout {
         self.key_bytes + self.weight_bytes
     }
 
-    /// The number of edges for which a block of so many bytes has room. The last one needs more room than its bytes.
+    /// The number of edges for which a block of this many bytes has room. The last one needs more room than its bytes.
     pub fn capacity(self, block_bytes: usize) -> usize {
         (block_bytes - KEY_BYTES_MAX) / self.record_bytes()
     }

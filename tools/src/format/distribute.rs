@@ -27,7 +27,8 @@ const PARTS: u64 = 8;
 /// Free blocks that a thread holds at most.
 const STASH: usize = 16;
 
-/// The blocks of a range of so many buckets and edges: each thread fills one of each bucket in part, and holds others.
+/// The blocks of a range of this many buckets and edges: each thread fills one of each bucket in part, and holds
+/// others.
 pub fn block_count(records: u64, buckets: usize, capacity: u64, threads: usize) -> u64 {
     records.div_ceil(capacity) + (threads * (buckets + STASH + 1)) as u64
 }
@@ -120,7 +121,7 @@ pub struct Work<'a> {
     pub cancel: &'a Cancel,
 }
 
-/// Buckets that are sorted before the packer takes them, beside one for each thread.
+/// Buckets that are sorted before the packer takes them, in addition to one for each thread.
 pub const WINDOW_EXTRA: usize = 2;
 
 impl Work<'_> {

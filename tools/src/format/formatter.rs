@@ -246,8 +246,8 @@ impl<'a, R: Record> Formatter<'a, R> {
         Known { vertices, map_bytes: self.naming.memory_bytes(), listed: self.naming.first().is_none(), records }
     }
 
-    /// The memory for a second set of edges beside the sorted ones and `other_bytes`. Moves the sorted ones to disk if
-    /// necessary.
+    /// The memory for a second set of edges in addition to the sorted ones and `other_bytes`. Moves the sorted ones to
+    /// disk if necessary.
     pub(super) fn sort_beside(&mut self, other_bytes: u64) -> Result<u64> {
         let left = self.budget.left(self.naming.memory_bytes() + other_bytes);
         let rest = left.saturating_sub(self.edges.memory_bytes());

@@ -44,7 +44,7 @@ pub fn map_bytes(ids: u64, largest: u64) -> u64 {
 /// half of the memory is reserved for the bit set if there are ids for it.
 pub fn collecting_bytes(ids: u64, least: u64, largest: u64) -> u64 {
     let list_bytes = if least >= 1 << 32 { 24 * ids } else { 48 * ids };
-    // The old words exist beside the new ones.
+    // The old words and the new ones exist at the same time.
     list_bytes.min(bit_set_bytes(largest).saturating_mul(3)).max(LIST_BYTES_MIN)
 }
 
@@ -127,7 +127,7 @@ impl IdCollector {
     /// for the list.
     fn grow_words(&mut self, word: usize) {
         let words = (word + 1).next_power_of_two();
-        // While it grows, the old words exist beside the new ones.
+        // While it grows, the old words and the new ones exist at the same time.
         if (words + self.words.len()) as u64 * 9 <= self.memory_bytes / 2 {
             self.words.resize(words, 0);
         } else {

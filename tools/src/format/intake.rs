@@ -160,7 +160,7 @@ fn union<R: Record>(one: &Collected<R>, other: &Collected<R>, mut take: impl FnM
             }
             Ok(met)
         });
-        // A reader that still sends stops, as nobody receives.
+        // A reader that still sends stops, as there is no receiver.
         drop(others);
         let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         merged.and_then(|met| read.map(|()| met))

@@ -151,17 +151,17 @@ impl Budget {
         if !self.sorts_once {
             return share;
         }
-        // The tables of the order come beside these edges, and no second set of edges does.
+        // The tables of the order come in addition to these edges, and no second set of edges does.
         let beside_tables = self.order_bytes.map_or(bytes / 4 * 3, |tables| bytes.saturating_sub(tables));
         share.max(beside_tables / (1 + u64::from(self.collects_ids)))
     }
 
-    /// The memory left beside the program and `other_bytes`.
+    /// The memory left by the program and `other_bytes`.
     pub fn left(&self, other_bytes: u64) -> u64 {
         self.memory_bytes.saturating_sub(BASE_BYTES + other_bytes)
     }
 
-    /// The refusal if the adjacency lists of an order take so much, beside `other_bytes`; none if they fit.
+    /// The refusal if the adjacency lists of an order take this much, in addition to `other_bytes`; none if they fit.
     pub fn check_adjacency(&self, lists_bytes: u64, other_bytes: u64) -> Result<()> {
         let needed_bytes = lists_bytes.saturating_add(BASE_BYTES + other_bytes);
         if needed_bytes <= self.memory_bytes {
@@ -186,7 +186,7 @@ impl Budget {
         self.pages_bytes + PAGE_ENTRY_BYTES * pages + chunks_bytes
     }
 
-    /// The memory of grouping beside two sets of edges.
+    /// The memory of grouping without two sets of edges.
     pub fn grouping_bytes(&self, known: &Known) -> u64 {
         HISTOGRAM_BYTES + self.writing_bytes(known)
     }
@@ -250,7 +250,7 @@ impl Budget {
     }
 }
 
-/// The records of so many edges: two of each if reverses are added. A header may state any number.
+/// The records of this many edges: two of each if reverses are added. A header may state any number.
 fn records_of(info: &SourceInfo, edges: u64, symmetrize: bool) -> u64 {
     edges.saturating_mul(1 + u64::from(info.mirror || symmetrize))
 }

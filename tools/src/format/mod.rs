@@ -191,8 +191,8 @@ fn open_list(options: &FormatOptions) -> Result<Option<VertexList>> {
     }
 }
 
-/// Memory beside that of the stages, in bytes: for a sample, or for reading the order, which may need more if it is
-/// compressed.
+/// Memory in addition to that of the stages, in bytes: for a sample, or for reading the order, which may need more if
+/// it is compressed.
 fn reserved_bytes(options: &FormatOptions) -> u64 {
     match options.order_from {
         Some(OrderFrom::File(_)) => listed::READING_BYTES,

@@ -26,7 +26,7 @@ const TABLE_BYTES: u64 = 2;
 const SUM_BYTES: u64 = 4;
 
 /// Maximum main memory of renumbering, in bytes: tables of counts (2 per vertex each) and their sum (4), then counts
-/// and both numberings (4 each), and the original ids (8) beside an order if they are listed individually. Tables by id
+/// and both numberings (4 each), and the original ids (8) with an order if they are listed individually. Tables by id
 /// take up to 5/2 times as much, and no list of ids.
 pub fn memory_bytes(vertices: u64, listed: bool) -> u64 {
     if listed { 24 * vertices } else { 16 * vertices }
@@ -245,7 +245,7 @@ impl Numbering {
         Self { order, numbers, counts }
     }
 
-    /// Ranges of new sources that divide so many edges, taken from all of them.
+    /// Ranges of new sources that divide this many edges, taken from all of them.
     pub fn buckets(&self, records: usize) -> Buckets {
         let degrees = self.order.iter().zip(0u32..).map(|(&slot, new)| (new, self.counts[slot as usize]));
         Buckets::new(self.order.len() as u64, records, degrees)

@@ -122,7 +122,8 @@ impl Buckets {
         self.firsts.len()
     }
 
-    /// The number of threads that can sort so many records in `memory_bytes` beside them; 0 if there is too little.
+    /// The number of threads that can sort this many records in `memory_bytes` of further memory; 0 if there is too
+    /// little.
     fn threads<R>(&self, records: usize, memory_bytes: u64) -> usize {
         let pieces = |threads: usize| records / BLOCK_RECORDS + threads * self.count();
         let buffers_bytes = self.count() * BLOCK_RECORDS * size_of::<R>();
@@ -140,8 +141,8 @@ struct Piece {
     records: usize,
 }
 
-/// Renumbers the records by `rename` and sorts them, with at most `beside_bytes` beside them. `advance` is told how
-/// many records are renumbered or sorted: each twice.
+/// Renumbers the records by `rename` and sorts them, with at most `beside_bytes` of further memory. `advance` is told
+/// how many records are renumbered or sorted: each twice.
 ///
 /// # Errors
 /// Those of `advance`.
@@ -310,7 +311,7 @@ impl<R: Record> Scratch<R> {
         });
     }
 
-    /// Sorts stably by a key of so many bits.
+    /// Sorts stably by a key of this many bits.
     fn by_digits(&mut self, bits: u32, key: impl Fn(R) -> u64) {
         let passes = bits.div_ceil(DIGIT_BITS_MAX);
         let digit_bits = if passes == 0 { 0 } else { bits.div_ceil(passes) };

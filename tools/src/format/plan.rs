@@ -94,7 +94,7 @@ impl Plan {
         None
     }
 
-    /// The blocks of a range if it has so many edges.
+    /// The blocks of a range if it has this many edges.
     pub fn blocks(&self, shape: Shape<'_>, range: usize, records: u64) -> u64 {
         let layout = self.ranges.bucket_layout(range, shape.vertices, shape.weighted);
         let capacity = layout.capacity(self.block_bytes) as u64;

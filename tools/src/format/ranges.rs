@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// A power of two of vertices has as many steps as two to this.
 const STEPS_LOG2: u32 = 12;
-/// A bucket of so many edges is sorted within a core's cache.
+/// A bucket of this many edges is sorted within a core's cache.
 const BUCKET_RECORDS: u64 = 1 << 15;
 /// The maximum number of buckets of a range, at about which writing to all of them gets slow.
 const BUCKETS_MAX: usize = 1 << 10;
@@ -31,7 +31,7 @@ fn first_of(step: usize) -> u64 {
     (((1 << STEPS_LOG2) + at as u64) << octave) - (1 << STEPS_LOG2)
 }
 
-/// The number of steps of so many vertices.
+/// The number of steps of this many vertices.
 pub fn steps(vertices: u64) -> usize {
     vertices.checked_sub(1).map_or(0, |last| step(last as u32) + 1)
 }
@@ -57,7 +57,7 @@ pub struct Ranges {
 
 impl Ranges {
     /// Divides the sources, whose edges `weights` counts by step, into ranges of at most `records_max` edges, which is
-    /// for one that has so many buckets. Buckets may have more edges if a single step has.
+    /// for one that has this many buckets. Buckets may have more edges if a single step has.
     pub fn new(vertices: u64, weights: &[u64], records_max: impl Fn(usize) -> u64) -> Self {
         let total: u64 = weights.iter().sum();
         let least = total.div_ceil(records_max(0).max(1)).max(1);
@@ -124,7 +124,7 @@ impl Ranges {
         RecordLayout::new(sources.end - sources.start, dests, weighted)
     }
 
-    /// The edges of the largest buckets, so many of them.
+    /// The edges of the largest buckets, this many of them.
     pub fn largest(&self, count: usize) -> u64 {
         let mut records: Vec<u64> = self.buckets.iter().map(|bucket| bucket.records).collect();
         records.sort_unstable_by(|a, b| b.cmp(a));

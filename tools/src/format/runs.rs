@@ -156,7 +156,8 @@ fn unpack<R: Record>(bytes: &[u8], at: &mut usize, before: &mut Before) -> R {
     R::new(before.0, before.1, weight)
 }
 
-/// Main memory of merging so many runs, in bytes: a block of each, the packed records before it, and what is collected.
+/// Main memory of merging this many runs, in bytes: a block of each, the packed records before it, and what is
+/// collected.
 pub fn merge_bytes<R>(runs: usize, block_records: usize) -> u64 {
     (runs * block_records * (2 * size_of::<R>() + READ_BYTES)) as u64
 }
@@ -214,7 +215,7 @@ impl<'a, R: Record> Cursor<'a, R> {
         Ok(())
     }
 
-    /// Reads up to so many packed bytes behind those that are left.
+    /// Reads up to this many packed bytes behind those that are left.
     fn read(&mut self, most: usize) -> std::io::Result<()> {
         let more = (self.run.start + self.run.bytes - self.next).min(most as u64);
         if more == 0 {

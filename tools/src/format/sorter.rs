@@ -61,7 +61,7 @@ impl<R: Record> Sorter<R> {
         Self { sorts: true, ..self }
     }
 
-    /// Takes at most one part in so many of its memory.
+    /// Takes at most one part in this many of its memory.
     pub fn with_share(self, parts: usize) -> Self {
         Self { records_max: (self.records_max / parts).max(RECORDS_MIN), ..self }
     }

@@ -46,7 +46,7 @@ struct Place {
     at: u64,
 }
 
-/// Bytes of a block such that each of so many threads has one of each range.
+/// Bytes of a block such that each of this many threads has one of each range.
 pub fn block_bytes(memory_bytes: u64, threads: usize, ranges: usize) -> usize {
     let fitting = memory_bytes as usize / (threads * ranges).max(1);
     fitting.clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX) / BLOCK_BYTES_MIN * BLOCK_BYTES_MIN

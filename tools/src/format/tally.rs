@@ -60,7 +60,7 @@ impl Tally {
         self.in_steps.iter_mut().zip(&other.in_steps).for_each(|(sum, more)| *sum += more);
     }
 
-    /// Increases all counts by one part in so many.
+    /// Increases all counts by one part in this many.
     pub fn increase(&mut self, part: u64) {
         self.out_steps.iter_mut().chain(&mut self.in_steps).for_each(|count| *count += count.div_ceil(part));
     }
@@ -147,12 +147,13 @@ pub struct Degrees {
     pub loops_dropped: u64,
 }
 
-/// Main memory of counting beside the degrees, in bytes, for a thread with buffers of so many ids.
+/// Main memory of counting without the degrees, in bytes, for a thread with buffers of this many ids.
 fn thread_bytes(buffer: usize) -> u64 {
     (2 * buffer * size_of::<u32>()) as u64 * (2 << REGIONS_LOG2)
 }
 
-/// Counts the degrees of all vertices, in 8 bytes a vertex and at most `memory_bytes` beside them, if that is possible.
+/// Counts the degrees of all vertices, in 8 bytes a vertex and at most `memory_bytes` of further memory, if that is
+/// possible.
 ///
 /// # Errors
 /// Those of `advance`.

@@ -175,7 +175,7 @@ impl RmatEdges {
         Edge { source, dest, weight: self.weights.at(index).into() }
     }
 
-    /// Source and dest of an edge whose path has at most so many words.
+    /// Source and dest of an edge whose path has at most `WORDS` words.
     #[inline(always)]
     fn ends<const WORDS: usize>(&self, index: u64) -> (u32, u32) {
         let (source, dest) = self.paths.ends_of::<WORDS>(index);
@@ -210,7 +210,7 @@ impl Paths {
         self.ends_of::<WORDS_MAX>(index)
     }
 
-    /// The same, if there are at most so many words.
+    /// As `ends`, for at most `WORDS` words.
     #[inline(always)]
     fn ends_of<const WORDS: usize>(&self, index: u64) -> (u64, u64) {
         let (mut source, mut dest) = (0, 0);

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Two names with the same hash are found when they are compared; then the first pass is made again with another key
-//! of the hash. Each run has a key of its own, so that nobody can prepare such names.
+//! of the hash. Each run has a key of its own, so that such names cannot be prepared.
 
 mod dictionary;
 mod distinct;

@@ -10,7 +10,7 @@ use super::Key;
 const BITS_PER_KEY: u64 = 3;
 /// Bits between two counts.
 const BLOCK_WORDS: usize = 8;
-/// Keys that are left after so many levels are listed.
+/// Keys that are left after this many levels are listed.
 const LEVELS_MAX: u32 = 24;
 
 /// The function. Keys that it was not made of get any number.

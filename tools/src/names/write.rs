@@ -19,12 +19,12 @@ const RANGE_BYTES_MIN: u64 = 8 << 20;
 pub(super) const RANGES_MAX: u64 = 1 << 10;
 
 impl Dictionary {
-    /// Main memory for writing, beside the order of the vertices, in bytes: at least.
+    /// Minimum main memory for writing, without the order of the vertices, in bytes.
     pub fn writing_bytes(&self, is_ordered: bool) -> u64 {
         self.tables_bytes(is_ordered) + RANGE_BYTES_MIN
     }
 
-    /// Main memory for writing beside the names of a range, in bytes.
+    /// Main memory for writing without the names of a range, in bytes.
     fn tables_bytes(&self, is_ordered: bool) -> u64 {
         let arrays = u64::from(self.ranks.is_some()) + u64::from(is_ordered);
         4 * self.count * arrays + Spool::memory_bytes(self.ranges(RANGE_BYTES_MIN) as usize)

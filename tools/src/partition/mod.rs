@@ -47,7 +47,7 @@ pub struct PartitionOptions {
     pub parts: u32,
     /// How vertices are assigned.
     pub rule: Rule,
-    /// The seed of what is random.
+    /// Random seed.
     pub seed: u64,
     /// The memory budget, in bytes.
     pub memory_bytes: u64,

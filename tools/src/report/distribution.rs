@@ -260,7 +260,7 @@ mod tests {
         ranges.distribution(&extent, &counts, ("value", "vertices"), integers)
     }
 
-    /// Every value is in exactly the range that says so, by comparing it with the ends of all ranges.
+    /// Every value is in the range that the lookup returns, and in no other, by the ends of all ranges.
     fn holds(found: &Distribution, values: &[Option<f64>]) {
         let finite: Vec<f64> = values.iter().flatten().copied().filter(|value| value.is_finite()).collect();
         assert_eq!((found.count, found.none), (finite.len() as u64, (values.len() - finite.len()) as u64));

@@ -82,7 +82,7 @@ pub struct Figure {
     pub legend: Vec<(Colour, String)>,
     /// The chart, as SVG.
     pub svg: String,
-    /// The same as a table.
+    /// The chart as a table.
     pub table: Table,
 }
 

@@ -172,7 +172,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// The number of pages that fit in the memory beside all else, at most one for each thread. Merging lists reads
+    /// The number of pages that fit in the remaining memory, at most one for each thread. Merging lists reads
     /// from all shards at a time.
     fn pages_at_once(&self) -> Result<usize> {
         let manifest = self.store.manifest();

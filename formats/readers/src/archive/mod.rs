@@ -118,7 +118,7 @@ fn choose(path: &Path, entries: Vec<Entry>) -> Result<(Entry, Vec<String>)> {
     let stem = strip(path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let preferences: [&dyn Fn(&str) -> bool; 4] = [
         &|_| true,
-        // KONECT's archives, and those of the SuiteSparse collection, which have vectors beside the matrix.
+        // KONECT's archives, and those of the SuiteSparse collection, which also have vectors.
         &|name| name.starts_with("out."),
         &|name| name.strip_suffix(".mtx") == Some(stem.as_str()),
         &is_known,

@@ -5,11 +5,11 @@
 pub(in super::super) struct Comments {
     /// The line that says it; empty without a header.
     pub says: String,
-    /// Whether the graph is undirected, if that is said.
+    /// Whether the graph is undirected, if the header states it.
     pub undirected: Option<bool>,
     /// The numbers of vertices on the left and on the right, where they are of different kinds.
     pub apart: Option<[u64; 2]>,
-    /// Whether there are weights, if that is said.
+    /// Whether there are weights, if the header states it.
     pub weights: Option<bool>,
     /// The number of edges.
     pub edges: Option<u64>,

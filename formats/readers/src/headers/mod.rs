@@ -9,8 +9,8 @@
 //!  EdgeArray                   PBBS
 //! ```
 //!
-//! A header is obeyed only where the rows do not contradict it, and the summary says so: sizes are counted in the whole
-//! file, and whether an undirected list has each edge once or in both directions is decided by a sample.
+//! A header is obeyed only where the rows do not contradict it, and the summary states it: sizes are counted in the
+//! whole file, and whether an undirected list has each edge once or in both directions is decided by a sample.
 
 mod comments;
 mod direction;

@@ -21,7 +21,7 @@ pub(super) struct Fault {
     pub found: String,
 }
 
-/// The type of the ids in a column; `None` if it has none. Whether 16 bytes are a UUID is said elsewhere.
+/// The type of the ids in a column; `None` if it has none. The schema tells UUIDs from other 16 bytes.
 pub(super) fn id_type(field: &Field, is_uuid: bool) -> Option<IdType> {
     let of = |of: &DataType| match of {
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(IdType::Integer),
@@ -189,7 +189,7 @@ fn texts(array: &ArrayRef, of: IdType, column: usize) -> Result<Texts<'_>, Fault
         }
         _ => true,
     };
-    // Bytes among strings, if several files are of different types and names were asked for.
+    // Bytes among strings, if several files are of different types and names were requested.
     if of == IdType::String && !is_text(&texts) {
         for row in 0..array.len() {
             if std::str::from_utf8(texts.get(row)).is_err() {

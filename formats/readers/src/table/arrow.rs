@@ -30,7 +30,7 @@ const BATCH_ROWS: usize = 1 << 16;
 const BATCH_NAMES_BYTES: usize = 2 << 20;
 /// Main memory for the batch that is passed on, and for the one before it, unless a name alone takes more.
 const PASSED_BYTES: u64 = 12 << 20;
-/// Places that a name is in, beside the record batch: the list that is passed on, and the one before it.
+/// Copies of a name in addition to the record batch: the list that is passed on, and the one before it.
 const COPIES: u64 = 2;
 /// The part of the memory that the names of one row may take.
 const NAMES_SHARE: u64 = 2;
@@ -39,9 +39,9 @@ const STREAM_BYTES_MIN: u64 = 32 << 20;
 
 /// The first bytes of a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// Compressed bytes inflate at most so many times, beyond this many bytes: Zstandard makes a block of 128 KiB of 4
-/// bytes.
+/// Maximum ratio of a buffer's size to its compressed size: Zstandard makes a block of 128 KiB of 4 bytes.
 const INFLATION_MAX: u64 = 1 << 16;
+/// Buffers up to this size are not checked by that ratio, in bytes.
 const INFLATED_MIN: u64 = 32 << 20;
 
 /// A file that can be read from any place.
@@ -350,7 +350,7 @@ fn compressed_buffers(message: &Message<'_>) -> Vec<(i64, i64)> {
     buffers.map_or_else(Vec::new, |all| all.iter().map(|buffer| (buffer.offset(), buffer.length())).collect())
 }
 
-/// The length that a compressed buffer is said to have when it is inflated.
+/// The stated length of a compressed buffer after inflation.
 fn inflated_bytes(body: &[u8], (offset, length): (i64, i64)) -> Result<u64, ArrowError> {
     let (Ok(at), Ok(length)) = (usize::try_from(offset), u64::try_from(length)) else {
         return Err(damaged("a negative offset"));

@@ -6,7 +6,7 @@ use topostream_formats::text::plural;
 use super::roles;
 use topostream_formats::error::{Error, Result};
 
-/// The columns asked for; what is missing is recognised.
+/// The columns requested; what is missing is recognised.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnChoice {
     /// The name of the source column.
@@ -42,10 +42,10 @@ pub struct Columns {
 impl Columns {
     /// The chosen columns among those with the given names; a column without a name is an empty string.
     ///
-    /// Without a choice they are the pair that the names tell, or the only two columns beside weights and an index.
+    /// Without a choice they are the pair that the names tell, or the only two columns apart from weights and an index.
     ///
     /// # Errors
-    /// With all names, if one that was asked for is missing, if there are fewer than two, or if nothing decides.
+    /// With all names, if one that was requested is missing, if there are fewer than two, or if nothing decides.
     pub(super) fn choose(path: &Path, names: &[String], choice: &ColumnChoice) -> Result<Self> {
         if let Some(columns) = Self::by_numbers(path, names.len(), choice)? {
             return Ok(columns);
@@ -83,7 +83,7 @@ impl Columns {
     /// The chosen columns of a file without names: the first two, and the third of three as weights.
     ///
     /// # Errors
-    /// If names were asked for, or if nothing decides.
+    /// If names were requested, or if nothing decides.
     pub(super) fn choose_unnamed(path: &Path, width: usize, choice: &ColumnChoice, only_ids: bool) -> Result<Self> {
         if let Some(columns) = Self::by_numbers(path, width, choice)? {
             return Ok(columns);

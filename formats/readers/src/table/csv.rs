@@ -147,7 +147,7 @@ fn column_name(names: &[String], place: usize) -> String {
     }
 }
 
-/// The attribute in braces that is the weight: the one asked for, otherwise `weight` if it is there.
+/// The attribute in braces that is the weight: the one requested, otherwise `weight` if it is there.
 fn key_of(
     path: &Path,
     rows: &[NameList],

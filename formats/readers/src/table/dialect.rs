@@ -79,7 +79,7 @@ impl<'a> Sample<'a> {
 pub(super) struct Comments {
     /// The bytes that begin them.
     marks: Vec<u8>,
-    /// Whether they were asked for, or no row can begin like that. Otherwise a line with as many cells as the rows is
+    /// Whether they were requested, or no row can begin like that. Otherwise a line with as many cells as the rows is
     /// refused.
     pub is_sure: bool,
 }

@@ -63,7 +63,7 @@ impl FromStr for Separator {
     }
 }
 
-/// Whether quotes enclose cells, as asked for.
+/// Whether quotes enclose cells, as requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum QuotesOption {
     /// Decided by the beginning of the file.
@@ -88,7 +88,7 @@ impl FromStr for QuotesOption {
     }
 }
 
-/// Which lines are comments, as asked for.
+/// Which lines are comments, as requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CommentsOption {
     /// Lines that begin with `#` or `%`, unless they look like rows.

@@ -133,7 +133,7 @@ struct Document {
     since_event: Arc<AtomicU64>,
     consumed: Arc<AtomicU64>,
     memory_bytes: u64,
-    /// The name of the weights that are asked for.
+    /// The name of the weights that are requested.
     weight: Option<String>,
     key: Option<String>,
     default: Option<String>,

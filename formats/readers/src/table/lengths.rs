@@ -71,7 +71,7 @@ impl Lengths {
         Ok(lengths)
     }
 
-    /// The most bytes that the names of so many consecutive rows have.
+    /// The most bytes that the names of this many consecutive rows have.
     pub fn bytes_of(&self, rows: u64) -> u64 {
         let pages = &self.pages;
         let cost = |page: &PageLengths| page.total.min(page.longest.saturating_mul(rows));

@@ -85,7 +85,7 @@ pub struct TableOptions {
 }
 
 impl TableOptions {
-    /// Whether anything is asked for that plain edge lists without columns do not have.
+    /// Whether anything is requested that plain edge lists without columns do not have.
     pub fn is_table(&self) -> bool {
         *self != Self::default()
     }

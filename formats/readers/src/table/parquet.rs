@@ -44,7 +44,7 @@ const BATCH_ROWS_MIN: u64 = 1 << 10;
 const ROW_BYTES: u64 = 128;
 /// Places that the names of a batch are in: arrays, a list, the list of the batch before, and a list that grows.
 const COPIES: u64 = 4;
-/// Bytes of a row beside its names.
+/// Bytes of a row without its names.
 const TABLE_BYTES: u64 = 64;
 /// Bytes of a read of a page's header.
 const HEADER_BYTES: usize = 4 << 10;
@@ -161,7 +161,7 @@ struct Groups {
     names: Vec<String>,
     /// The columns that are read, by their places in the file.
     roots: Vec<usize>,
-    /// Main memory for a batch of a lane, beside pages.
+    /// Main memory for a batch of a lane, without pages.
     batch_bytes: u64,
 }
 

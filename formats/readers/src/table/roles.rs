@@ -167,7 +167,7 @@ fn is_pair(source: &str, dest: &str) -> bool {
     SOURCE.contains(&source) && DEST.contains(&dest) || PAIRS.contains(&(source, dest))
 }
 
-/// The same where each word is written together with the same other one: `fromnode` and `tonode`.
+/// Whether two names are such a pair, each joined to the same other word: `fromnode` and `tonode`.
 fn is_joined_pair(source: &str, dest: &str) -> bool {
     IDS.iter().any(|id| {
         let ends = source.strip_suffix(id).zip(dest.strip_suffix(id));

@@ -20,7 +20,7 @@ use topostream_formats::error::{Error, Result};
 /// Bytes of a part of a batch in the file, for names of usual lengths.
 const PART_BYTES: usize = 8 << 20;
 
-/// Batches of one schema, from a program that makes them as they are asked for.
+/// Batches of one schema, from a program that makes them as they are requested.
 pub struct Spool {
     name: String,
     schema: SchemaRef,

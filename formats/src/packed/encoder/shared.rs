@@ -174,7 +174,7 @@ impl PageEncoder {
         self.pieces.clear();
     }
 
-    /// Appends empty lists for vertices from `next` on, as many as surely fit and at most so many. Returns their
+    /// Appends empty lists for vertices from `next` on, as many as surely fit and at most `most`. Returns their
     /// number. The last one is open.
     pub fn extend_empty(&mut self, next: u32, most: u64) -> u64 {
         let mut count = 0;
@@ -197,7 +197,7 @@ impl PageEncoder {
         count
     }
 
-    /// Whether so many more slots and neighbours fit, whatever they are.
+    /// Whether this many more slots and neighbours fit, whatever they are.
     #[inline]
     fn surely_fits(&self, slots: usize, edges: usize) -> bool {
         let (all_slots, all_edges) = (self.degrees.len() + slots, self.widths.len() + edges);

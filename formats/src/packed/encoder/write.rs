@@ -29,7 +29,7 @@ impl<'a> Cursor<'a> {
         Self { encoder, edge: 0, piece: 0, own: 0, last, slot, start }
     }
 
-    /// The base and the gaps of the next block, of so many neighbours.
+    /// The base and the gaps of the next block, of this many neighbours.
     fn block(&mut self, count: usize) -> (u32, [u32; BLOCK]) {
         let (begin, before) = (self.edge, self.last);
         let mut neighbours = [0; BLOCK];

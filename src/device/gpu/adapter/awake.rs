@@ -2,7 +2,7 @@
 //!
 //! An idle card lowers its clock (an H200 from 1,980 to 345 MHz) and takes some hundred milliseconds to raise it again.
 //! A card that waits for a disk counts as idle: after two seconds of pages from an SSD, supersteps over the pages that
-//! it then holds took 2.6 times as long (docs/decisions/0017). A thread submits tiny kernels one after another and
+//! it then holds took 2.6 times as long (bench/notes/0017). A thread submits tiny kernels one after another and
 //! waits for each, from opening until the first launch, or until all pages are there if the device will hold them.
 //! Launches wait for at most one of them, about ten microseconds.
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The size from which on a buffer has memory of its own: kernels that read at random are faster then
-/// (docs/decisions/0020).
+/// (bench/notes/0020).
 const ALONE_MIN: u64 = 1 << 20;
 
 /// The features that may be used. Each can be disabled, so that every path can be tested on any machine.

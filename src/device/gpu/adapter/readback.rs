@@ -95,7 +95,7 @@ impl Staging {
                     return;
                 }
                 let Ok(buffer) = gpu.buffer("staging", bytes, READBACK) else {
-                    // Who waits for it creates one, and hears the error.
+                    // The waiter allocates one and gets the error.
                     more.fetch_add(1, Ordering::Relaxed);
                     back.send(None).ok();
                     return;
@@ -112,7 +112,7 @@ impl Staging {
         self.bytes
     }
 
-    /// A buffer that nobody reads; waits until there is one.
+    /// A buffer that is not being read; waits until there is one.
     ///
     /// # Errors
     /// If the device is out of memory.

@@ -1,5 +1,9 @@
 //! The page arena: slots for pages in device memory, in several buffers if they exceed one binding, and the page in
 //! each slot.
+//!
+//! Pages stay in the arena up to its size. The others are read in place if the page pool is imported; a traversal then
+//! reads only the lines of memory that hold visited lists. Where pages are copied or decoded, the least recently used
+//! one leaves the arena for the next in a traversal.
 
 use super::plan::DevicePlan;
 use crate::device::gpu::adapter::import::{SharedBuffer, device_buffer};

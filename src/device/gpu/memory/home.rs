@@ -1,4 +1,8 @@
 //! An open adapter with the buffers that it keeps between runs.
+//!
+//! It keeps the pages in the arena, the kernels, the graph's degrees, the import of the page pool, the table of units
+//! of pages, and the exchange memory. With `EngineOptions::with_open_gpus` the adapter and its kernels go on to the
+//! next engine.
 
 use super::arena::{Arena, Shape};
 use super::buffers::GraphBuffers;
@@ -187,8 +191,8 @@ impl Home {
         Ok(())
     }
 
-    /// Starts to create the buffers for so many downloads, while nothing else needs the driver. No download of the run
-    /// has more than `largest_bytes`.
+    /// Starts to create the buffers for this many downloads, while nothing else needs the driver. No download of the
+    /// run has more than `largest_bytes`.
     pub(in crate::device::gpu) fn stage_ahead(&mut self, downloads: u64, largest_bytes: u64) {
         let bytes = largest_bytes.next_multiple_of(DOWNLOAD_UNIT);
         if self.staging.bytes() < bytes {

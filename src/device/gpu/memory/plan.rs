@@ -1,4 +1,9 @@
 //! The plan of device memory before a run: attributes first, the rest for the page arena.
+//!
+//! No buffer exceeds the binding limit: attributes are divided into chunks of 2^k vertices, and the arena into several
+//! buffers. Attributes that are only read, and only for the vertex whose list it is, move to main memory when the
+//! device is full, and are read with the page. The queue of long lists starts small and grows after a superstep that
+//! needed more; lists that did not fit were processed in place.
 
 use super::batches::first_hubs;
 pub use super::batches::{batch_bytes, hub_bytes};

@@ -86,7 +86,7 @@ pub struct PoolImport {
     pool: Arc<PagePool>,
     division: Division,
     chunks: Arc<[Chunk]>,
-    /// The number of chunks that have been asked for, from the first one on.
+    /// The number of chunks that have been requested, from the first one on.
     asked: AtomicUsize,
     /// Asks the thread for the next chunk. It ends when this is dropped.
     next: Option<Sender<()>>,
@@ -184,7 +184,7 @@ impl Drop for PoolImport {
 mod tests {
     use super::*;
 
-    /// Every byte is in exactly the chunk that is said to hold it, for pools and frames of many sizes.
+    /// Every byte is in the chunk that the lookup returns, and in no other, for pools and frames of many sizes.
     #[test]
     fn chunks_tile_the_pool() {
         for (frame_bytes, frames, most) in [

@@ -16,7 +16,7 @@ pub struct Axis {
     labels: fn(f64) -> String,
 }
 
-/// Ticks that fit beside each other.
+/// Ticks that fit next to each other.
 const TICKS_MAX: usize = 6;
 
 impl Axis {
@@ -56,7 +56,7 @@ impl Axis {
         Self { title: title.into(), range: (low, high), ticks, logarithmic: true, labels }
     }
 
-    /// The same with room for bars of the least value.
+    /// Adds room for bars of the least value.
     pub fn with_room_below(mut self) -> Self {
         self.range.0 -= 0.06 * (self.range.1 - self.range.0);
         self

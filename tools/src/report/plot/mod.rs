@@ -62,7 +62,7 @@ pub enum Mark {
 /// A chart.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// What it shows, for those who cannot see it.
+    /// What it shows, as text for screen readers.
     pub label: String,
     /// The axis below.
     pub x: Axis,

@@ -108,8 +108,8 @@ impl<'a> Supersteps<'a> {
         Some(Figure { legend, ..figure })
     }
 
-    /// Bytes read from disk over elapsed time, beside the measured disks; `None` if few supersteps read, as where the
-    /// first one has brought the whole graph into memory.
+    /// Bytes read from disk over elapsed time, compared with the measured disks; `None` if few supersteps read, as
+    /// where the first one has brought the whole graph into memory.
     fn rates(&self) -> Option<Figure> {
         let reading = self.groups.iter().filter(|group| group.disk_bytes > 0.0).count();
         if reading < 2 || reading * READING_SHARE < self.groups.len() {

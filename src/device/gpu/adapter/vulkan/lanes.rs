@@ -55,7 +55,7 @@ impl fmt::Debug for Lanes {
 }
 
 impl Context {
-    /// Lanes on the transfer queue, which must have been asked for when the device was opened. Only once at a time.
+    /// Lanes on the transfer queue, which must have been requested when the device was opened. Only once at a time.
     ///
     /// # Errors
     /// [`GpuError::Unavailable`] where there is no such queue, or it is taken; [`GpuError::OutOfMemory`].

@@ -22,8 +22,13 @@
 //! log of the last one has arrived.
 //!
 //! Owns the tables of resident pages, the queues and the control buffers. Does not know intake or launches: pages in
-//! the arena are not moved, and nothing else runs at the same time. docs/decisions/0020 has the reasons and the
-//! measurements.
+//! the arena are not moved, and nothing else runs at the same time. docs/decisions/0020 has the reasons,
+//! bench/notes/0020 the measurements.
+//!
+//! Searches, shortest and widest paths, components, k-core, strongly connected components, PageRank, power iteration,
+//! label propagation, radius, betweenness and neighbourhoods run so. Sums over vertices are added in integers, so that
+//! the host would have chosen the same superstep, bit for bit. Other scans are paced by the host, which encodes the
+//! next one while the device works (`paced`).
 
 mod batch;
 mod bins;
