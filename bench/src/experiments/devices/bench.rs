@@ -117,6 +117,7 @@ impl Bench {
         counts
     }
 
+    /// The number of CPU threads.
     pub fn threads(&self) -> usize {
         self.settings.resources.threads()
     }
@@ -133,6 +134,7 @@ impl Bench {
         }
     }
 
+    /// A plain store.
     pub fn wanted(&self) -> Wanted {
         self.settings.resources.wanted()
     }

@@ -75,10 +75,12 @@ impl Bench {
         }
     }
 
+    /// The scale of the graphs of other densities.
     pub fn density_scale(&self) -> u32 {
         self.settings.density_scale.unwrap_or(if self.settings.quick { 13 } else { 22 })
     }
 
+    /// The number of measurements.
     pub fn runs(&self) -> u32 {
         self.settings.runs.unwrap_or(if self.settings.quick { 1 } else { 5 })
     }
@@ -88,10 +90,12 @@ impl Bench {
         self.runs().saturating_sub(2).max(1)
     }
 
+    /// The number of random sources of searches.
     pub fn sources(&self) -> usize {
         if self.settings.quick { 3 } else { SOURCES }
     }
 
+    /// The number of CPU threads.
     pub fn threads(&self) -> usize {
         self.settings.resources.threads()
     }
