@@ -9,8 +9,7 @@
 //! every bucket fits in a cache unless a single vertex has too many edges. A general radix sort knows neither the
 //! ranges nor how many bits of an edge are in use: it is what is left if there is no memory for buckets.
 
-use super::record::Record;
-use super::sorter;
+use super::record::{Record, radix_sort};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -175,7 +174,7 @@ pub fn sort<R: Record>(
 /// Sorts renumbered records without more memory.
 fn sort_whole<R: Record>(mut records: Vec<R>, advance: &impl Fn(usize) -> Result<()>) -> Result<Pieces<R>> {
     advance(0)?;
-    sorter::sort(&mut records);
+    radix_sort(&mut records);
     advance(records.len())?;
     let pieces = (0..records.len()).step_by(RECORDS_PER_CHECK);
     let pieces = pieces.map(|start| start..records.len().min(start + RECORDS_PER_CHECK)).collect();

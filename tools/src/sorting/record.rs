@@ -1,7 +1,7 @@
 //! The records of the external sort: an edge as a key, without a weight or with one of 4 or 8 bytes.
 
 use bytemuck::{Pod, Zeroable};
-use rdst::RadixKey;
+use rdst::{RadixKey, RadixSort};
 use topostream_formats::WeightType;
 
 /// An edge in the order of its lists: by source, then destination, then weight.
@@ -97,6 +97,11 @@ impl RadixKey for Wide {
     }
 }
 
+/// Sorts records in place, on all cores.
+pub fn radix_sort<R: Record>(records: &mut [R]) {
+    records.radix_sort_builder().with_low_mem_tuner().sort();
+}
+
 /// Returns the bits of a weight, mapped such that their unsigned order is the order of weights.
 #[inline]
 pub fn sortable(bits: u64, of: WeightType) -> u64 {
@@ -145,7 +150,6 @@ mod tests {
 
     #[test]
     fn radix_levels_agree_with_order() {
-        use rdst::RadixSort;
         let mut state = 1u32;
         let mut draw = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -9,8 +9,7 @@
 //! Any order of records can be written, but only sorted ones become smaller. All threads pack; runs are unpacked side
 //! by side when they are merged.
 
-use super::record::Record;
-use super::sorter;
+use super::record::{Record, radix_sort};
 use crate::progress::Cancel;
 use rayon::prelude::*;
 use std::fs::File;
@@ -289,7 +288,7 @@ impl DiskRuns {
             if collected.is_empty() {
                 return Ok(());
             }
-            sorter::sort(&mut collected);
+            radix_sort(&mut collected);
             take(&collected)?;
         }
     }

@@ -10,10 +10,9 @@
 //! Edges that will be sorted under other numbers are only collected: runs are then in input order.
 
 use super::partition::Pieces;
-use super::record::Record;
+use super::record::{Record, radix_sort};
 use super::runs::{BLOCK_RECORDS_MAX, DiskRun, DiskRuns, Take, append, block_records, merge_bytes};
 use crate::progress::Cancel;
-use rdst::RadixSort;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use topostream_formats::{Error, Result};
@@ -99,7 +98,7 @@ impl<R: Record> Sorter<R> {
     /// Sorts the buffer, unless records are only collected.
     fn sort(&mut self) {
         if self.sorts {
-            sort(&mut self.buffer);
+            radix_sort(&mut self.buffer);
         }
     }
 
@@ -190,11 +189,6 @@ impl<R: Record> Sorter<R> {
         let block_records = block_records::<R>(memory_bytes as u64, self.runs.len());
         Collected::Runs(DiskRuns { folder: self.folder, file, runs: self.runs, block_records, cancel: self.cancel })
     }
-}
-
-/// Sorts records in place, on all cores.
-pub fn sort<R: Record>(records: &mut [R]) {
-    records.radix_sort_builder().with_low_mem_tuner().sort();
 }
 
 impl<R: Record> Collected<R> {
