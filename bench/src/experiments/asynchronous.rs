@@ -5,12 +5,13 @@
 //!  R-MAT ─┴─▶ components          ─┘   (a page buffer of a quarter of what is read)
 //! ```
 
+use crate::arrays;
 use crate::catalogue::{Finished, Footprint, Needs, UNDIRECTED, WEIGHTED, run as run_on};
 use crate::error::Result;
+use crate::graph;
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Goal, Outcome, Table};
 use crate::run_options::{Buffer, RunOptions};
-use crate::{arrays, graph};
 use std::path::PathBuf;
 use topostream::algorithms::{Components, Sssp, Widest};
 use topostream::{Engine, VertexId};

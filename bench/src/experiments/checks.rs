@@ -1,12 +1,13 @@
 //! The cost of checking every page that is read.
 
 use crate::answers::PAGERANK_CHECK;
+use crate::arrays;
 use crate::error::Result;
+use crate::graph;
 use crate::measure::{Spread, ratio, timed};
 use crate::options::Common;
 use crate::outcome::{Outcome, Table};
 use crate::runs::{Expected, Work, engine};
-use crate::{arrays, graph};
 use topostream::pages::memory::FRAMES_MIN;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::checksum::crc32c;

@@ -18,10 +18,11 @@ mod start;
 mod stripes;
 mod suite;
 
+use crate::child;
 use crate::error::Result;
+use crate::export;
 use crate::options::Common;
 use crate::outcome::Outcome;
-use crate::{child, export};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 

@@ -1,12 +1,14 @@
 //! One graph in one stripe and in two: the cost on one disk, the gain on two.
 
 use crate::answers::PAGERANK_CHECK;
+use crate::arrays;
 use crate::error::Result;
+use crate::graph;
 use crate::measure::{Spread, ratio};
 use crate::options::Common;
 use crate::outcome::{Cell, Goal, Outcome, Table};
 use crate::runs::{Expected, Work, engine};
-use crate::{arrays, graph, scan};
+use crate::scan;
 use std::path::PathBuf;
 use topostream::Engine;
 use topostream::pages::fetch::{FetcherKind, Frame};
