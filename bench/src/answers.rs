@@ -1,7 +1,7 @@
 //! Checks of answers, each against a computation that shares no code with the engine.
 
-use crate::Result;
 use crate::arrays::each_page;
+use crate::error::Result;
 use topostream::Run;
 use topostream::algorithms::{Bfs, DanglingMass, PageRank};
 use topostream::model::algorithm::{Algorithm, AnswerValues};

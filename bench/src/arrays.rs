@@ -1,7 +1,7 @@
 //! Stores as plain arrays, for the oracles: one thread over arrays in memory (COST: McSherry, Isard and Murray, HotOS
 //! 2015).
 
-use crate::Result;
+use crate::error::Result;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::page::{self, Neighbours, Page, RecordIds, VertexIds};
 use topostream_formats::store::PageReader;

@@ -5,9 +5,9 @@
 //!            ◀── one line of JSON on stdout ──────────────
 //! ```
 
-use crate::Result;
 use crate::answers::check_edges;
 use crate::arrays;
+use crate::error::Result;
 use crate::graph::{Order, Wanted, largest_vertex, rmat_source};
 use crate::runs::{Expected, Work, engine};
 use serde::{Deserialize, Serialize};

@@ -7,8 +7,8 @@
 //!
 //! All little-endian, without gaps. Pages are streamed, so that memory does not depend on the graph.
 
-use crate::Result;
 use crate::arrays::each_page;
+use crate::error::Result;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

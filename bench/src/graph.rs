@@ -1,7 +1,7 @@
 //! The measured graphs: stores in the scratch directory, made once and kept.
 
-use crate::Result;
 use crate::answers::hash;
+use crate::error::Result;
 use std::path::{Path, PathBuf};
 use topostream_formats::write::Layout;
 use topostream_formats::{Direction, Edge, EdgeSource, Encoding, SourceInfo, Store, VertexId, VertexOrder, WeightType};
@@ -289,6 +289,19 @@ impl EdgeSource for Weighed {
     fn memory_bytes(&self) -> u64 {
         self.source.memory_bytes()
     }
+}
+
+/// Returns an unused path in the scratch directory.
+///
+/// # Errors
+/// If an existing file there cannot be removed.
+pub fn fresh(folder: &Path, name: &str) -> Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let path = folder.join(name);
+    if path.exists() {
+        std::fs::remove_dir_all(&path)?;
+    }
+    Ok(path)
 }
 
 /// The edges of an R-MAT graph.

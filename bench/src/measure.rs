@@ -84,6 +84,11 @@ pub fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
+/// Bytes in MiB; 0 if unknown.
+pub fn mib(bytes: Option<u64>) -> f64 {
+    bytes.unwrap_or(0) as f64 / f64::from(1 << 20)
+}
+
 /// `part` over `whole`; 0 if `whole` is 0.
 pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }

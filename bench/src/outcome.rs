@@ -6,7 +6,7 @@
 //!  tables, claims, checks ───────┘
 //! ```
 
-use crate::Result;
+use crate::error::Result;
 use crate::machine::Machine;
 use crate::measure::{Spread, digits};
 use serde::Serialize;

@@ -2,8 +2,8 @@
 //!
 //! Several request sizes and queue depths are tried; the best shape is measured again together with each run.
 
-use crate::Result;
 use crate::answers::hash;
+use crate::error::Result;
 use crate::measure::ratio;
 use io_uring::{IoUring, opcode, types};
 use std::fs::File;
@@ -50,6 +50,13 @@ impl RawRead {
     /// The time to read this many bytes at this rate.
     pub fn ns_of(&self, bytes: u64) -> f64 {
         ratio(bytes as f64, self.gb_per_s())
+    }
+
+    /// A note on the rate over the files of a graph.
+    pub fn note(&self, graph: &str) -> String {
+        let through = if self.direct { "" } else { ", through the page cache: the file system has no O_DIRECT" };
+        let (speed, shape) = (self.gb_per_s(), self.shape);
+        format!("{graph}: raw reads at best {speed:.2} GB/s with {shape}{through}; the bytes were checked")
     }
 }
 

@@ -1,8 +1,8 @@
 //! Runs of the engine, with their answers checked.
 
-use crate::Result;
 use crate::answers::{LevelCheck, RankCheck};
 use crate::arrays;
+use crate::error::Result;
 use crate::measure::{ratio, timed};
 use serde::{Deserialize, Serialize};
 use std::path::Path;

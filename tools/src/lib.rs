@@ -10,5 +10,6 @@ pub mod partition;
 pub mod progress;
 #[cfg(feature = "report")]
 pub mod report;
+mod sorting;
 pub mod split;
 pub mod verify;

@@ -2,7 +2,7 @@
 
 use super::process::{Launch, Printed, number};
 use super::{Peer, Told};
-use crate::Result;
+use crate::error::Result;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -2,7 +2,7 @@
 
 use super::process::{Launch, Printed, numbers, run};
 use super::{Peer, Told};
-use crate::Result;
+use crate::error::Result;
 use crate::measure::Spread;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! Starts peers and parses their output.
 
-use crate::Result;
+use crate::error::Result;
 use crate::machine::{disk_read_bytes, drop_page_cache};
 use std::process::Command;
 

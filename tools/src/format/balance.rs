@@ -1,6 +1,6 @@
 //! Where ranges of destinations end, so that a quantity is balanced, equally or in given ratios.
 
-use super::record::unsortable;
+use crate::sorting::record::unsortable;
 use topostream_formats::shard::SHARD_VERTICES;
 use topostream_formats::write::Layout;
 use topostream_formats::{Error, Result, WeightType};

@@ -5,10 +5,10 @@
 //!  └─ one thread, which reads and merges runs, some batches ahead ─┘                            └─ the caller's
 //! ```
 
-use super::Formatter;
 use super::naming::Naming;
-use super::record::Record;
+use super::state::Formatter;
 use crate::progress::Unit;
+use crate::sorting::record::Record;
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;

@@ -7,66 +7,18 @@
 //! Sums of floats are in double precision, in ascending order, so they are the same in whatever order the input has its
 //! edges. For the first edge of the input, the records of the sort have its place in the input above the weight.
 
-use super::formatter::Formatter;
 use super::ingest::Ingested;
 use super::naming::Naming;
-use super::record::{Record, Wide, sortable, unsortable};
-use super::runs::{DiskRuns, append, block_records};
-use super::sorter::Collected;
-use super::{FormatOptions, Repeated};
+use super::options::Repeated;
+use super::repeated::without_order;
+use super::state::Formatter;
+use crate::sorting::record::{Record, Wide, sortable, unsortable};
+use crate::sorting::runs::{DiskRuns, append, block_records};
+use crate::sorting::sorter::Collected;
 use topostream_formats::{Error, Result, WeightType};
 
-/// Bits of a weight below the place of its edge in the input.
-const WEIGHT_BITS: u32 = 32;
 /// Records that are combined at a time on their way to disk.
 const COMBINED_RECORDS: usize = 1 << 14;
-
-/// Whether edges are combined in a pass of their own: the smallest weight is that of the first of sorted duplicates.
-pub fn is_needed(options: &FormatOptions) -> bool {
-    !matches!(options.repeated, None | Some(Repeated::Min))
-}
-
-/// Checks that the weights of an input can be combined as the options ask for. `place` is the input in messages.
-///
-/// # Errors
-/// [`Error::Invalid`] with what to ask for instead.
-pub fn check(options: &FormatOptions, place: &str) -> Result<()> {
-    let Some(repeated) = options.repeated else { return Ok(()) };
-    let name = repeated.name();
-    match options.layout.weights {
-        None => Err(Error::Invalid(format!(
-            "{place}: --repeated {name}: expected edges with weights, found none (--weight names their column; \
-             --remove-duplicates keeps one of several edges)"
-        ))),
-        Some(of) if of.is_wide() && repeated == Repeated::First => Err(Error::Invalid(format!(
-            "{place}: --repeated first: expected weights of u32 or f32, found {}, which leave no room for the order of \
-             the edges (--repeated min and max take them)",
-            of.name()
-        ))),
-        Some(_) => Ok(()),
-    }
-}
-
-/// A weight with the place of its edge in the input, from 1: such numbers order by the place.
-///
-/// # Errors
-/// [`Error::Limit`] for a place of more than 32 bits.
-pub fn in_order(place: u64, weight: u64) -> Result<u64> {
-    if place > u32::MAX.into() {
-        return Err(Error::Limit {
-            what: "edges".into(),
-            found: place,
-            limit: u32::MAX.into(),
-            hint: "--repeated first numbers edges by 32 bits; min and max do not".into(),
-        });
-    }
-    Ok(place << WEIGHT_BITS | weight)
-}
-
-/// The weight alone.
-pub fn without_order(weight: u64) -> u64 {
-    weight & ((1 << WEIGHT_BITS) - 1)
-}
 
 /// The edges with the same ends so far.
 #[derive(Clone, Copy)]
@@ -302,8 +254,9 @@ impl<R: Record> Formatter<'_, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Weighted;
+    use super::super::repeated::in_order;
     use super::*;
+    use crate::sorting::record::Weighted;
 
     fn folded(repeated: Repeated, of: WeightType, edges: &[(u32, u32, u64)]) -> Result<Vec<(u32, u32, u64)>, String> {
         let mut folding = Folding { repeated, weights: of, group: None, combined: 0 };

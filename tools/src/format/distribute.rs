@@ -11,10 +11,10 @@
 //! frees those of the range before, so threads never wait for each other in a circle.
 
 use super::blocks::{Block, RecordLayout};
-use super::partition::Scratch;
 use super::ranges::Ranges;
-use super::record::{Record, unsortable};
 use crate::progress::Cancel;
+use crate::sorting::partition::Scratch;
+use crate::sorting::record::{Record, unsortable};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};

@@ -4,6 +4,7 @@
 //! bit set with running counts, which grows as far as the budget allows; other ids are in a sorted list.
 
 use super::distinct::Distinct;
+use super::options::BASE_BYTES;
 use topostream_formats::{Error, Result};
 
 /// Bits of a counted block.
@@ -33,6 +34,16 @@ impl Counted {
         self.ids.insert(id);
         (self.least, self.largest) = (self.least.min(id), self.largest.max(id));
     }
+}
+
+/// The maximum memory of the map, of a total budget: as much as a sort.
+pub fn share_of(budget_bytes: u64) -> u64 {
+    budget_bytes.saturating_sub(BASE_BYTES) / 3
+}
+
+/// The total budget with which the map may take this much.
+pub fn budget_for(bytes: u64) -> u64 {
+    BASE_BYTES + 3 * bytes
 }
 
 /// Maximum main memory of the finished map, in bytes.
@@ -177,8 +188,8 @@ impl IdCollector {
             let (ids, bytes) = self.needed_bytes(counted);
             return Err(Error::Memory {
                 what: "formatting".into(),
-                needed_bytes: super::ingest::budget_for_ids(bytes),
-                budget_bytes: super::ingest::budget_for_ids(self.memory_bytes),
+                needed_bytes: budget_for(bytes),
+                budget_bytes: budget_for(self.memory_bytes),
                 parts: format!(
                     "the map from about {ids} original ids to vertices {bytes}, at most a third of the rest"
                 ),

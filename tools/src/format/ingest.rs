@@ -7,20 +7,21 @@
 //!              └─ a pipe: all edges go to a temporary file, which is read again
 //! ```
 
-use super::id_map::{IdCollector, IdMap};
+use super::id_map::{self, IdCollector, IdMap};
 use super::intake::Intake;
-use super::memory::BASE_BYTES;
 use super::naming::Naming;
-use super::record::{Record, sortable};
+use super::options::{FormatOptions, IdPolicy, Repeated};
+use super::repeated;
 use super::reverses::{self, Balance};
-use super::sorter::{Collected, Sorter};
+use super::source::{OpenSource, at, id_space, too_many_vertices};
 use super::spool::Spool;
 use super::survey::{Seen, Survey};
-use super::{FormatOptions, IdPolicy, OpenSource, Repeated, combine};
 use crate::progress::{Cancel, Progress, Unit};
+use crate::sorting::record::{Record, sortable};
+use crate::sorting::sorter::{Collected, Sorter};
 use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::text::plural;
-use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, Rounding, SourceInfo, WeightType};
+use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, Rounding, WeightType};
 
 /// The ingested input.
 pub struct Ingested<R> {
@@ -38,21 +39,6 @@ pub struct Ingested<R> {
     pub rounding: Rounding,
     /// Whether edges were mirrored although the input lists each of them at both ends.
     pub doubled: bool,
-}
-
-/// Determines which vertices exist, by the policy and the source.
-pub fn id_space(info: &SourceInfo, options: &FormatOptions) -> IdSpace {
-    match options.ids {
-        IdPolicy::Auto => info.ids,
-        IdPolicy::Keep => IdSpace::UpToLargest,
-        IdPolicy::Compact => IdSpace::Named,
-        IdPolicy::Below(count) => IdSpace::Range { first: 0, count },
-    }
-}
-
-/// Whether ids have to be collected.
-pub fn needs_id_map(info: &SourceInfo, options: &FormatOptions) -> bool {
-    id_space(info, options) == IdSpace::Named
 }
 
 /// Reads the whole source into the sorter.
@@ -76,13 +62,13 @@ pub fn ingest<R: Record>(
         balance: has_both_ends.then(Balance::default),
         // Edges that a seed generates are mirrored one by one, wherever they are generated, and so are edges that are
         // combined with their reverses. Of an edge that is listed at both ends either may come first.
-        intake: match options.symmetrize && source.parts().is_none() && !combine::is_needed(options) {
+        intake: match options.symmetrize && source.parts().is_none() && !repeated::is_needed(options) {
             true => Intake::union(sorter),
             false => Intake::plain(sorter, info.mirror || options.symmetrize || has_order && has_both_ends),
         },
         doubled: has_order && has_both_ends,
         has_order,
-        collector: IdCollector::new(sort_share(options)),
+        collector: IdCollector::new(id_map::share_of(options.memory_bytes)),
         survey: Survey::default(),
         largest: None,
         map: None,
@@ -111,54 +97,6 @@ pub fn ingest<R: Record>(
         other => other?,
     }
     ingest.finish(&input, open, options)
-}
-
-/// The maximum memory of the id map: as much as a sort.
-fn sort_share(options: &FormatOptions) -> u64 {
-    options.memory_bytes.saturating_sub(BASE_BYTES) / 3
-}
-
-/// The total budget with which the id map may take this much.
-pub fn budget_for_ids(bytes: u64) -> u64 {
-    BASE_BYTES + 3 * bytes
-}
-
-/// Checks the number of vertices that a source declares.
-///
-/// # Errors
-/// [`Error::Limit`] with the source's place.
-pub fn check_declared(source: &dyn EdgeSource, options: &FormatOptions) -> Result<()> {
-    check_vertices(id_space(source.info(), options)).map_err(|error| at(source.place(), error))
-}
-
-fn check_vertices(space: IdSpace) -> Result<()> {
-    match space {
-        IdSpace::Range { count, .. } if count > VERTICES_MAX => Err(too_many_vertices(count)),
-        IdSpace::Range { first, count } if first.checked_add(count).is_none() => {
-            Err(Error::Invalid(format!("{count} vertices from id {first} on: ids must be below 2^64")))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn too_many_vertices(found: u64) -> Error {
-    Error::Limit {
-        what: "vertices".into(),
-        found,
-        limit: VERTICES_MAX,
-        hint: "vertex ids have 32 bits; if the ids are sparse, `--ids compact` keeps only those that occur".into(),
-    }
-}
-
-/// Adds a place to an error that has none.
-fn at(place: impl std::fmt::Display, error: Error) -> Error {
-    match error {
-        Error::Invalid(message) => Error::Invalid(format!("{place}: {message}")),
-        Error::Limit { what, found, limit, hint } => {
-            Error::Limit { what: format!("{place}: {what}"), found, limit, hint }
-        }
-        other => other,
-    }
 }
 
 /// Checks of the input as a whole, after it has been read.
@@ -295,7 +233,7 @@ impl<R: Record> Ingest<'_, R> {
         if let Some(balance) = &mut self.balance {
             balance.add(source, dest, weight);
         }
-        let weight = if self.has_order { combine::in_order(self.input_edges, weight)? } else { weight };
+        let weight = if self.has_order { repeated::in_order(self.input_edges, weight)? } else { weight };
         if source == dest && !self.keep_loops {
             self.self_loops_removed += 1;
             return Ok(());
@@ -391,7 +329,7 @@ impl<R: Record> Ingest<'_, R> {
         numbered.for_each(|edge| {
             let (source, dest) = (edge.source as u32, edge.dest as u32);
             if let Some(balance) = &mut self.balance {
-                let weight = if self.has_order { combine::without_order(edge.weight) } else { edge.weight };
+                let weight = if self.has_order { repeated::without_order(edge.weight) } else { edge.weight };
                 balance.add(source, dest, weight);
             }
             self.intake.push(source, dest, edge.weight)

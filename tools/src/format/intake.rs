@@ -11,8 +11,8 @@
 //! it is there in one direction: the union of two multisets has the larger of both counts. Edges with other weights are
 //! other edges.
 
-use super::record::Record;
-use super::sorter::{Collected, Sorter};
+use crate::sorting::record::Record;
+use crate::sorting::sorter::{Collected, Sorter};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use topostream_formats::{Error, Result};
@@ -195,9 +195,9 @@ impl<R: Record> Blocks<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Weighted;
     use super::*;
     use crate::progress::Cancel;
+    use crate::sorting::record::Weighted;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

@@ -1,9 +1,10 @@
 //! New numbers for vertices, in the order of a file.
 
 use super::naming::Naming;
+use super::options::{FormatOptions, OrderFrom};
 use super::order::{Numbering, Slots};
 use crate::progress::Cancel;
-use topostream_formats::Result;
+use topostream_formats::{Error, Result, VertexOrder};
 use topostream_readers::VertexList;
 
 /// Main memory for reading a plain file, in bytes. Decompression takes more.
@@ -12,6 +13,20 @@ pub const READING_BYTES: u64 = 4 << 20;
 const UNLISTED: u32 = u32::MAX;
 /// Ids between two checks for cancellation.
 const IDS_PER_CHECK: usize = 1 << 16;
+
+/// Opens the file of the order, if there is one.
+///
+/// # Errors
+/// If it cannot be opened, or none is named for an order that needs one.
+pub fn open(options: &FormatOptions) -> Result<Option<VertexList>> {
+    match &options.order_from {
+        Some(OrderFrom::File(path)) => VertexList::open(path, READING_BYTES).map(Some),
+        None if options.order == VertexOrder::Listed => {
+            Err(Error::Invalid("the order `listed` needs a file that lists the vertices".into()))
+        }
+        Some(OrderFrom::Sample) | None => Ok(None),
+    }
+}
 
 /// Numbers the vertices in the order of a file of original ids. Vertices that it does not list follow in natural order.
 ///

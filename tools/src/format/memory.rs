@@ -14,15 +14,14 @@
 //! have been read; a refusal then states the needs of all stages. A refusal before reading is based on the first edges.
 
 use super::distinct::Distinct;
-use super::reorder::READ_BYTES;
-use super::{FormatOptions, breadth_first, id_map, ingest, order, sample};
+use super::options::{BASE_BYTES, FormatOptions};
+use super::source;
+use super::{breadth_first, id_map, order, sample};
 use topostream_formats::chunks;
 use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::write::TopologyWriter;
 use topostream_formats::{EdgeSource, Error, IdSpace, Result, SourceInfo, VertexOrder};
 
-/// Main memory in use for any graph: code, stacks, chunk buffers.
-pub const BASE_BYTES: u64 = 40 << 20;
 /// The minimum for a sort.
 const SORT_BYTES_MIN: u64 = 4 << 20;
 /// Counts of destinations, which determine the shards.
@@ -31,6 +30,8 @@ const HISTOGRAM_BYTES: u64 = 512 << 10;
 const PAGE_ENTRY_BYTES: u64 = 64;
 /// The number of edges that are examined to explain a refusal before any have been read.
 const LOOK_EDGES_MAX: u64 = 4 << 20;
+/// The memory of blocks of edges that are read from unsorted runs.
+pub const READ_BYTES: u64 = 8 << 20;
 
 /// What is known about the vertices.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,10 +72,10 @@ impl Budget {
     /// [`Error::Memory`] with the needs of all stages, as far as they are known; [`Error::Limit`] for more vertices
     /// than a store can have.
     pub fn new(source: &mut dyn EdgeSource, options: &FormatOptions) -> Result<Self> {
-        ingest::check_declared(source, options)?;
+        source::check_declared(source, options)?;
         let budget = Self::of(source.info(), source.memory_bytes(), options);
         let least = budget.least_bytes();
-        let declared = match ingest::id_space(source.info(), options) {
+        let declared = match source::id_space(source.info(), options) {
             IdSpace::Range { count, .. } => Some(Known { vertices: count.min(VERTICES_MAX), ..Known::default() }),
             _ => None,
         };
@@ -86,7 +87,7 @@ impl Budget {
         let records = records_of(info, info.edges.unwrap_or(0), options.symmetrize);
         let declared = declared.map(|known| (Known { records, ..known }, 0));
         let (known, ids_bytes) = declared.unwrap_or_else(|| look(source, options));
-        let needed = least.max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes);
+        let needed = least.max(budget.later_bytes(&known)).max(id_map::budget_for(ids_bytes));
         Err(budget.refusal(needed, &known))
     }
 
@@ -100,10 +101,10 @@ impl Budget {
             },
             page_bytes: options.layout.page_bytes.into(),
             packed: options.layout.encoding.is_packed(),
-            collects_ids: ingest::needs_id_map(info, options),
+            collects_ids: source::needs_id_map(info, options),
             ordered: options.order != VertexOrder::Natural,
             sorts_once: order::is_before_sorting(options) && !options.in_edges && options.shards == 1,
-            order_bytes: match ingest::id_space(info, options) {
+            order_bytes: match source::id_space(info, options) {
                 IdSpace::Range { count, .. } => Some(order::memory_bytes(count.min(VERTICES_MAX), false)),
                 _ => None,
             },
@@ -127,7 +128,7 @@ impl Budget {
         let records = records_of(info, info.edges.unwrap_or(0), options.symmetrize);
         let lists = Known { records, ..known };
         let searching_bytes = budget.searching_bytes(&lists);
-        budget.least_bytes().max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes).max(searching_bytes)
+        budget.least_bytes().max(budget.later_bytes(&known)).max(id_map::budget_for(ids_bytes)).max(searching_bytes)
     }
 
     /// The minimum for reading and sorting.
@@ -271,7 +272,7 @@ fn look(source: &mut dyn EdgeSource, options: &FormatOptions) -> (Known, u64) {
         return (Known::default(), 0);
     }
     let records = records_of(source.info(), seen.max(whole(source, seen)), options.symmetrize);
-    if ingest::id_space(source.info(), options) == IdSpace::UpToLargest {
+    if source::id_space(source.info(), options) == IdSpace::UpToLargest {
         return (Known { vertices: largest.saturating_add(1).min(1 << 32), records, ..Known::default() }, 0);
     }
     let vertices = ids.at_most();

@@ -28,32 +28,33 @@ mod naming;
 mod options;
 mod order;
 mod part;
-mod partition;
 mod plan;
 mod ranges;
-mod record;
 mod reorder;
+mod repeated;
 mod reverses;
-mod runs;
 mod sample;
 mod seeded;
 mod shards;
-mod sorter;
+mod source;
 mod spilt;
 mod spool;
+mod state;
 mod survey;
 mod tally;
 
 pub use balance::Balance;
 pub use options::{FormatOptions, FormatReport, IdPolicy, OrderFrom, Repeated};
+pub use source::OpenSource;
 pub use survey::{Seen, Undirected};
 
 use crate::mirrors::make_mirrors;
 use crate::names::Dictionary;
 use crate::progress::{Cancel, Progress};
-use formatter::Formatter;
+use crate::sorting::record::{Plain, Weighted, Wide};
 use memory::Budget;
-use record::{Plain, Weighted, Wide};
+use options::BASE_BYTES;
+use state::{Formatter, NamesFrom};
 use std::path::Path;
 use topostream_formats::memory as system_memory;
 use topostream_formats::names::StoredNames;
@@ -64,24 +65,6 @@ use topostream_readers::VertexList;
 
 /// A larger budget is treated as unlimited: no machine has that much memory, and address spaces may be smaller.
 const PROBED_BYTES_MAX: u64 = 1 << 40;
-
-/// What sorts in bounded memory, for the numbering of names.
-pub(crate) mod sorting {
-    pub use super::record::{Plain, Record, Weighted};
-    pub use super::sorter::Sorter;
-}
-
-/// Where names of vertices come from.
-#[derive(Clone, Copy)]
-enum NamesFrom<'a> {
-    /// By number: original ids are numbers of names, without gaps.
-    Dictionary(&'a Dictionary),
-    /// By vertex of another store: original ids are vertices of that store.
-    Store(&'a StoredNames),
-}
-
-/// Opens the source. Called twice if ids do not fit in 32 bits, to collect them first.
-pub type OpenSource<'a> = dyn FnMut() -> Result<Box<dyn EdgeSource>> + 'a;
 
 /// Makes a store in `path` from the edges of a source.
 ///
@@ -121,9 +104,9 @@ pub fn format_names(
         ));
     }
     let is_ordered = options.order != VertexOrder::Natural || options.order_from.is_some();
-    let needed_bytes = memory::BASE_BYTES + names.writing_bytes(is_ordered);
+    let needed_bytes = BASE_BYTES + names.writing_bytes(is_ordered);
     if needed_bytes > options.memory_bytes {
-        let parts = format!("program {}, the order of {} names", memory::BASE_BYTES, names.count());
+        let parts = format!("program {}, the order of {} names", BASE_BYTES, names.count());
         let budget_bytes = options.memory_bytes;
         return Err(Error::Memory { what: "formatting names".into(), needed_bytes, budget_bytes, parts });
     }
@@ -158,10 +141,10 @@ fn format_with(
     system_memory::probe("formatting", options.memory_bytes.min(PROBED_BYTES_MAX))?;
     // Checked before reading the input, which may take long and, from a pipe, is possible only once.
     StoreWriter::check(path, &options.layout)?;
-    let list = open_list(options)?;
+    let list = listed::open(options)?;
     let source = open()?;
     let options = adapted(options, source.info());
-    combine::check(&options, &source.place())?;
+    repeated::check(&options, &source.place())?;
     let reserved_bytes = list.as_ref().map_or(reserved_bytes(&options), VertexList::memory_bytes);
     let budget_bytes = options.memory_bytes;
     let options = FormatOptions { memory_bytes: options.memory_bytes.saturating_sub(reserved_bytes), ..options };
@@ -178,17 +161,6 @@ fn format_with(
         make_mirrors(&store, budget_bytes, progress, cancel)?;
     }
     Ok(report)
-}
-
-/// Opens the file of the order, if there is one.
-fn open_list(options: &FormatOptions) -> Result<Option<VertexList>> {
-    match &options.order_from {
-        Some(OrderFrom::File(path)) => VertexList::open(path, listed::READING_BYTES).map(Some),
-        None if options.order == VertexOrder::Listed => {
-            Err(Error::Invalid("the order `listed` needs a file that lists the vertices".into()))
-        }
-        Some(OrderFrom::Sample) | None => Ok(None),
-    }
 }
 
 /// Memory in addition to that of the stages, in bytes: for a sample, or for reading the order, which may need more if

@@ -1,11 +1,14 @@
 //! What a store to be made is like, and what came of it.
 
-use super::Seen;
 use super::balance::{Balance, whole_weights};
+use super::survey::Seen;
 use std::path::PathBuf;
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, Error, Manifest, Result, Rounding, VertexOrder};
+
+/// Main memory in use for any graph: code, stacks, chunk buffers.
+pub const BASE_BYTES: u64 = 40 << 20;
 
 /// Which ids become vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,10 +5,10 @@
 //!                                                             └─ a file's order ─▶ numbers (`listed`)
 //! ```
 
-use super::FormatOptions;
 use super::id_map::IdMap;
 use super::naming::Naming;
-use super::partition::Buckets;
+use super::options::FormatOptions;
+use crate::sorting::partition::Buckets;
 use rayon::prelude::*;
 use topostream_formats::VertexOrder;
 

@@ -5,8 +5,9 @@
 //!                                                             └─ to own vertices ─▶ out-lists ─▶ reversed ─▶ in-lists
 //! ```
 
-use super::record::{Record, unsortable};
-use super::{FormatOptions, Formatter};
+use super::options::FormatOptions;
+use super::state::Formatter;
+use crate::sorting::record::{Record, unsortable};
 use std::ops::Range;
 use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::TopologyManifest;

@@ -8,13 +8,16 @@
 //! where they are; others are read from their file twice.
 
 use super::breadth_first::Adjacency;
+use super::memory::READ_BYTES;
+use super::options::{FormatOptions, OrderFrom};
 use super::order::{Degrees, Numbering, Slots, memory_bytes};
-use super::partition;
-use super::record::Record;
 use super::sample::Sample;
-use super::sorter::{Collected, RECORDS_MIN, Sorter};
-use super::{FormatOptions, Formatter, OrderFrom, breadth_first, listed};
+use super::state::Formatter;
+use super::{breadth_first, listed};
 use crate::progress::Unit;
+use crate::sorting::partition;
+use crate::sorting::record::Record;
+use crate::sorting::sorter::{Collected, RECORDS_MIN, Sorter};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use topostream_formats::packed::PackedParameters;
@@ -23,8 +26,6 @@ use topostream_readers::VertexList;
 
 /// Records between two reports of progress.
 const RECORDS_PER_STEP: usize = 1 << 17;
-/// The memory of blocks of edges that are read from unsorted runs.
-pub(super) const READ_BYTES: u64 = 8 << 20;
 /// The part of the memory of a sorted run that is for sorting it.
 const BESIDE_RUN: u64 = 8;
 

@@ -8,11 +8,11 @@
 //!
 //! The sum of keyed hashes takes no memory. For an unbalanced list it is 0 with a probability of 2^-64.
 
-use super::OpenSource;
 use super::naming::Naming;
-use super::record::{Record, unsortable};
-use super::sorter::Collected;
+use super::source::OpenSource;
 use crate::progress::Cancel;
+use crate::sorting::record::{Record, unsortable};
+use crate::sorting::sorter::Collected;
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 use topostream_formats::{Edge, Error, Result, WeightType};
@@ -164,8 +164,8 @@ fn locate(edge: &Edge, weighted: bool, open: &mut OpenSource<'_>, cancel: &Cance
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Wide;
     use super::*;
+    use crate::sorting::record::Wide;
     use proptest::prelude::*;
 
     proptest! {

@@ -10,8 +10,8 @@
 //! blocks have gaps of several lists, and in files with locality those of neighbours have similar gaps. The choice
 //! depends on the edges only: not on their order, the budget or the number of threads.
 
+use super::options::{FormatOptions, OrderFrom};
 use super::order::{Numbering, Slots};
-use super::{FormatOptions, OrderFrom};
 use topostream_formats::packed::{PackedEstimate, PackedParameters, UNIT};
 use topostream_formats::random::hash;
 use topostream_formats::write::Layout;

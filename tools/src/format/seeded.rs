@@ -7,20 +7,21 @@
 //!                                                        lists ─▶ pages ◀── sorted by distribution (distribute) ◀──┘
 //! ```
 
-use super::Seen;
 use super::distribute::{Edges, Input, Lists, Work};
-use super::formatter::{Formatter, Made};
-use super::ingest::{self};
 use super::memory::Known;
 use super::naming::Naming;
+use super::options::{FormatOptions, OrderFrom};
 use super::order::{Numbering, Slots};
 use super::plan::{Plan, Shape};
-use super::record::{Record, sortable};
 use super::sample::Sample;
+use super::source::id_space;
 use super::spilt::{self, Spilt};
+use super::state::{Formatter, Made};
+use super::survey::Seen;
 use super::tally::{self, Degrees, Rules, Tally};
-use super::{FormatOptions, OrderFrom, combine, listed, open_list};
+use super::{listed, repeated};
 use crate::progress::{Cancel, Progress, Unit};
+use crate::sorting::record::{Record, sortable};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -55,7 +56,7 @@ impl<'a> Seeded<'a> {
     pub fn of(source: &'a dyn EdgeSource, options: &FormatOptions) -> Option<Self> {
         let (info, parts) = (source.info(), source.parts()?);
         let IdSpace::Range { first: 0, count: declared } = info.ids else { return None };
-        let vertices = match ingest::id_space(info, options) {
+        let vertices = match id_space(info, options) {
             IdSpace::Range { first: 0, count } if count >= declared => count,
             _ => return None,
         };
@@ -67,7 +68,7 @@ impl<'a> Seeded<'a> {
         let must_balance = !info.directed && !is_mirrored;
         let is_traversed = options.order == VertexOrder::Bfs;
         let other = degrees_of_distinct || layout_first || lacks_degrees || must_balance || is_traversed;
-        if other || combine::is_needed(options) || options.shards > 1 || options.part.is_some() || vertices == 0 {
+        if other || repeated::is_needed(options) || options.shards > 1 || options.part.is_some() || vertices == 0 {
             return None;
         }
         let rules = Rules { keep_loops: !options.remove_self_loops, mirror: is_mirrored };
@@ -220,7 +221,7 @@ impl<R: Record> Formatter<'_, R> {
         let numbers = (kind != VertexOrder::Natural).then_some(numbers);
         let mut numbered = Numbered { kind, ids: natural, numbers, tally, sampled: false };
         if !self.has_plans(seeded, &numbered) {
-            self.list = open_list(self.options)?;
+            self.list = listed::open(self.options)?;
             return Ok(None);
         }
         if kind != VertexOrder::Natural {

@@ -7,10 +7,10 @@
 //!
 //! The order of the input is kept within a shard, so no second sort is needed.
 
-use super::Formatter;
 use super::balance::{Histogram, whole_weights};
-use super::record::{Record, unsortable};
+use super::state::Formatter;
 use crate::progress::{Cancel, Unit};
+use crate::sorting::record::{Record, unsortable};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};

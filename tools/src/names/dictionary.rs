@@ -5,10 +5,10 @@ use super::lookup::{Lookup, Node};
 use super::perfect::Perfect;
 use super::recent::Recent;
 use super::spool::Spool;
-use super::write::RANGES_MAX;
 use super::{Key, key};
-use crate::format::sorting::{Record, Sorter, Weighted};
 use crate::progress::{Cancel, Progress, Unit};
+use crate::sorting::record::{Record, Weighted};
+use crate::sorting::sorter::Sorter;
 use rayon::prelude::*;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ const GROUP: usize = 32;
 const RECENT_BYTES_MIN: u64 = 1 << 20;
 /// The table of recent names does not pay beyond this.
 const RECENT_BYTES_MAX: u64 = 2 << 30;
+/// The most ranges of vertices whose names are written one after another.
+pub(super) const RANGES_MAX: u64 = 1 << 10;
 
 /// What naming may take.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! Writes the names of a store in the order of its vertices.
 
-use super::dictionary::Dictionary;
+use super::dictionary::{Dictionary, RANGES_MAX};
 use super::spool::Spool;
-use crate::format::sorting::{Plain, Record, Sorter};
 use crate::progress::Cancel;
+use crate::sorting::record::{Plain, Record};
+use crate::sorting::sorter::Sorter;
 use std::path::Path;
 use topostream_formats::manifest::Ids;
 use topostream_formats::names::{NamesWriter, StoredNames};
@@ -15,8 +16,6 @@ use topostream_readers::NameList;
 const NAME_BYTES: u64 = 24;
 /// The least memory for the names of a range, in bytes.
 const RANGE_BYTES_MIN: u64 = 8 << 20;
-/// The most ranges of vertices.
-pub(super) const RANGES_MAX: u64 = 1 << 10;
 
 impl Dictionary {
     /// Minimum main memory for writing, without the order of the vertices, in bytes.

@@ -1,7 +1,6 @@
 //! SVG whose colours are classes: the page's style sheet gives them one colour on light ground and another on dark.
 //! plotters' own SVG writes colours as numbers.
 
-use super::SCALE;
 use plotters_backend::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontTransform,
@@ -9,6 +8,8 @@ use plotters_backend::{
 use std::convert::Infallible;
 use std::fmt::Write;
 
+/// plotters' integers in a unit of the picture.
+pub const SCALE: i32 = 10;
 /// The height of a line of text, in units of the picture.
 const TEXT_HEIGHT: f64 = 11.0;
 /// The mean width of a letter or digit.

@@ -4,15 +4,13 @@ mod axis;
 mod canvas;
 
 pub use axis::Axis;
-use canvas::{Canvas, escape};
+use canvas::{Canvas, SCALE, escape};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters_backend::BackendColor;
 use std::convert::Infallible;
 use std::fmt::Write;
 
-/// plotters' integers in a unit of the picture.
-const SCALE: i32 = 10;
 /// The width and the height of a chart, in units of the picture: pixels, where it is shown at its own size.
 const SIZE: (i32, i32) = (480, 250);
 

@@ -1,0 +1,131 @@
+//! The engine with all pages buffered, compared with plain arrays: without a disk, the cost of paging shows.
+
+use crate::answers::{BFS_CHECK, PAGERANK_CHECK};
+use crate::error::Result;
+use crate::graph;
+use crate::measure::{Spread, ratio};
+use crate::options::Common;
+use crate::outcome::{Goal, Outcome, Table};
+use crate::peers::gap::Gap;
+use crate::runs::{Arrays, Expected, Measured, Work, engine};
+use std::path::PathBuf;
+use topostream::Engine;
+
+const EXPECTATION: &str = "with every page buffered, two threads do an iteration of PageRank (pull) and a top-down \
+    BFS at least 1.7 times as fast as one thread over plain arrays in memory; on the same graph, PageRank and \
+    direction-optimizing BFS have at least half of GAP's speed with as many threads";
+const BASELINE_TARGET: f64 = 1.7;
+const GAP_TARGET: f64 = 0.5;
+const ITERATIONS: u32 = 4;
+
+/// All pages buffered: compared with one thread over plain arrays, and with GAP
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// The scale of the R-MAT graph of edge factor 16
+    #[arg(long, default_value_t = 22)]
+    pub scale: u32,
+    /// The directory with GAP's `pr`, `pr_spmv` and `bfs` (source: <https://github.com/sbeamer/gapbs>)
+    #[arg(long, value_name = "DIR", requires = "graph")]
+    pub gapbs: Option<PathBuf>,
+    /// A graph in GAP's serialized format, instead of the R-MAT graph
+    #[arg(long, value_name = "FILE.sg")]
+    pub graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Measures.
+///
+/// # Errors
+/// Any failure, including a wrong answer.
+pub fn run(options: &Options) -> Result<Outcome> {
+    let mut outcome = Outcome::new("buffered", EXPECTATION);
+    outcome.verified(PAGERANK_CHECK);
+    outcome.verified(BFS_CHECK);
+    let (common, wanted) = (&options.common, options.common.wanted());
+    let store = match &options.graph {
+        Some(file) => wanted.file(&common.dir, file)?,
+        None => wanted.rmat(&common.dir, options.scale)?,
+    };
+    let threads = common.threads.unwrap_or(2);
+    let (arrays, source) = (Arrays::read(&store)?, graph::largest_vertex(&store)?);
+    let mut expected = Expected::new(&arrays.out_lists, ITERATIONS, source);
+    let engines = [engine(store.path(), None, threads)?, engine(store.path(), None, 1)?];
+    let gap = options.gapbs.as_ref().zip(options.graph.as_ref()).map(|(folder, file)| Gap::new(folder, file, threads));
+    let columns = [
+        "work",
+        "ms",
+        "M edges/s",
+        "one of our threads ms",
+        "one thread over arrays ms",
+        "speed-up",
+        "GAP ms",
+        "speed of GAP's",
+    ];
+    let mut table = Table::new(format!("{}, {threads} threads", graph::name(&store)), &columns);
+    let bfs = |bottom_up| Work::Bfs { source: source.0, bottom_up };
+    for work in [Work::PageRank { iterations: ITERATIONS }, bfs(false), bfs(true)] {
+        let trial = Trial { work, engines: &engines, arrays: &arrays, gap: gap.as_ref(), source: source.0 };
+        engines.iter().try_for_each(|engine| work.run(engine, &mut expected).map(drop))?;
+        let rounds = (0..common.runs).map(|_| trial.round(&mut expected)).collect::<Result<Vec<_>>>()?;
+        record(work, &rounds, &mut table, &mut outcome);
+    }
+    outcome.tables.push(table);
+    Ok(outcome)
+}
+
+/// The work of every round.
+struct Trial<'a> {
+    work: Work,
+    engines: &'a [Engine; 2],
+    arrays: &'a Arrays,
+    gap: Option<&'a Gap>,
+    source: u32,
+}
+
+struct Round {
+    ours: Measured,
+    one_thread: Measured,
+    baseline_ns: f64,
+    gap_ns: Option<f64>,
+}
+
+impl Trial<'_> {
+    fn round(&self, expected: &mut Expected) -> Result<Round> {
+        let Self { work, engines, arrays, gap, source } = *self;
+        let baseline_ns = work.baseline_ns(arrays);
+        let mut measure = |engine| -> Result<Measured> { Ok(work.measured(&work.run(engine, expected)?)) };
+        let (ours, one_thread) = (measure(&engines[0])?, measure(&engines[1])?);
+        if ours.disk_bytes > 0.0 {
+            return Err(format!("{}: pages were read with everything buffered", work.name()).into());
+        }
+        let gap_ns = gap.map(|gap| match work {
+            Work::PageRank { .. } => gap.pagerank_ns("pr_spmv").map(|trials| Spread::of(&trials).median),
+            Work::Bfs { .. } => gap.bfs_ns(source).map(|trials| Spread::of(&trials).median),
+        });
+        Ok(Round { ours, one_thread, baseline_ns, gap_ns: gap_ns.transpose()? })
+    }
+}
+
+fn record(work: Work, rounds: &[Round], table: &mut Table, outcome: &mut Outcome) {
+    let over = |value: fn(&Round) -> f64| Spread::over(rounds, value);
+    let speed_up = over(|round| ratio(round.baseline_ns, round.ours.ns));
+    let with_gap: Vec<(f64, f64)> = rounds.iter().filter_map(|round| Some((round.gap_ns?, round.ours.ns))).collect();
+    let of_gap = Spread::over(&with_gap, |(gap, ours)| ratio(*gap, *ours));
+    table.row(vec![
+        work.name().into(),
+        over(|round| round.ours.ns / 1e6).into(),
+        over(|round| ratio(1e3 * round.ours.edges, round.ours.ns)).into(),
+        over(|round| round.one_thread.ns / 1e6).into(),
+        over(|round| round.baseline_ns / 1e6).into(),
+        speed_up.into(),
+        Spread::over(&with_gap, |(gap, _)| gap / 1e6).into(),
+        of_gap.into(),
+    ]);
+    if !matches!(work, Work::Bfs { bottom_up: true, .. }) {
+        outcome.claim(format!("{}: speed-up over one thread", work.name()), Goal::AtLeast, BASELINE_TARGET, speed_up);
+    }
+    if of_gap.runs > 0 && !matches!(work, Work::Bfs { bottom_up: false, .. }) {
+        outcome.claim(format!("{}: speed of GAP's", work.name()), Goal::AtLeast, GAP_TARGET, of_gap);
+    }
+}
