@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use topostream::Direction;
 use topostream::algorithms::Traffic;
-use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, State, Step, Visit};
+use topostream::model::algorithm::{Algorithm, Answer, Kernel, List, State, Step, Visit};
 use topostream::model::attributes::Attribute;
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::report::{Bound, RunReport};

@@ -126,3 +126,53 @@ fn flushed(value: f64) -> f64 {
 fn sound(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { flushed(value).to_bits() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: (Direction, Visit) = (Direction::Out, Visit::All);
+    const ACTIVE: (Direction, Visit) = (Direction::In, Visit::Frontier);
+
+    fn step(superstep: u32, (direction, visit): (Direction, Visit)) -> Step {
+        Step::new(superstep, direction, visit).with_scalars([0.1, 0.5, 0.0, 0.0]).with_integers([7, 0, 0x4014_0000, 3])
+    }
+
+    #[test]
+    fn visits_follow_from_what_is_known() {
+        let rule = Rule::new(vec![ALL, ACTIVE], |now| {
+            let first = now.is(ALL.0, ALL.1).select(now.visit(ACTIVE.0, ACTIVE.1), now.without_pages());
+            first.unless(now.superstep().at_least(2).or(now.total(1).above(0.0)))
+        });
+        let next = |superstep, visit, totals| {
+            let summary = Summary { totals, ..Summary::default() };
+            rule.next(10, &step(superstep, visit), &summary).map(|next| (next.superstep, next.direction, next.visit))
+        };
+        assert_eq!(next(0, ALL, [0.0; 4]), Some((1, ACTIVE.0, ACTIVE.1)));
+        assert_eq!(next(1, ACTIVE, [0.0; 4]), Some((2, Direction::Out, Visit::None)));
+        assert_eq!(next(2, (Direction::Out, Visit::None), [0.0; 4]), None);
+        assert_eq!(next(0, ALL, [0.0, 1.0, 0.0, 0.0]), None);
+        assert!(
+            Rule::new(vec![ALL], |now| now.stay().unless(now.flag(false).or(true)))
+                == Rule::new(vec![ALL], |now| now.stop())
+        );
+    }
+
+    #[test]
+    fn numbers_of_a_step_follow_from_its_results() {
+        let rule = Rule::new(vec![ALL], |now| {
+            let [low, high] = (now.number(1) * now.total(0) - 0.5).words();
+            let next = now.stay().with_integer(0, now.integer(0) * 3 - 22).with_integer(1, low).with_integer(2, high);
+            let counts = now.activated() + now.activated_edges() / now.vertices();
+            let next = next.with_integer(3, counts.wide()[0]).with_scalar(1, now.scalar(0));
+            next.with_scalar(2, -now.total(0).root()).with_scalar(3, now.integer(3).number().less(3.5).select(1.0, 2.0))
+        });
+        let summary = Summary { totals: [4.0, 0.0, 0.0, 0.0], activated: 5, activated_edges: 20 };
+        let next = rule.next(10, &step(3, ALL), &summary).unwrap();
+        // 5.0 by its bits, and 5 times 4 less a half.
+        let bits = 19.5f64.to_bits();
+        assert_eq!(next.integers, [u32::MAX, bits as u32, (bits >> 32) as u32, 7]);
+        // Scalars are read as devices have them, and otherwise stay as they are.
+        assert_eq!(next.scalars, [0.1, f64::from(0.1f32), -2.0, 1.0]);
+    }
+}

@@ -123,3 +123,40 @@ fn is_short(operation: &Operation) -> bool {
             | Operation::NumberOfWords(..)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::step::Visit;
+    use topostream_formats::Direction;
+
+    #[test]
+    fn a_rule_is_printed_as_a_function() {
+        let rule = Rule::new(vec![(Direction::Out, Visit::All)], |now| {
+            let unused = now.total(3) / 2.0;
+            let stops = now.total(0).less(now.scalar(2)).or(unused.is_finite().and(false));
+            now.stay().with_scalar(0, now.number(0)).with_integer(2, now.superstep() + 1).unless(stops)
+        });
+        let expected = "\
+// The next superstep.
+fn step_next(now: Step, visit: u32, found: Found) -> Next {
+    let r3 = f64_from(now.scalars.z);
+    let r4 = f64_less(found.totals[0], r3);
+    let r21 = now.superstep + 1u;
+    let r22 = !r4;
+    return Next(select(STOP, visit, r22), vec4<f32>(f64_to_f32(F64(now.integers.x, now.integers.y)), now.scalars.y, \
+                        now.scalars.z, now.scalars.w), vec4<u32>(now.integers.x, now.integers.y, r21, \
+                        now.integers.w), 4294967295u);
+}
+";
+        assert_eq!(without_numbers(&rule.wgsl()), without_numbers(expected));
+    }
+
+    /// The text without the numbers of results, which are of no interest.
+    fn without_numbers(text: &str) -> String {
+        let is_number =
+            |word: &str| word.strip_prefix('r').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+        let words = text.split_inclusive(|char: char| !char.is_alphanumeric());
+        words.map(|word| if is_number(&word[..word.len() - 1]) { "r ".into() } else { word.to_string() }).collect()
+    }
+}
