@@ -126,6 +126,26 @@ fn f64_at_most(a: F64, b: F64) -> bool {
     return !f64_is_nan(a) && !f64_is_nan(b) && !f64_less(b, a);
 }
 
+fn f64_negative(value: F64) -> F64 {
+    return F64(value.x, value.y ^ 0x80000000u);
+}
+
+// The whole part: 0 of negative numbers and NaN, the largest integer for larger numbers.
+fn f64_to_u64(value: F64) -> U64 {
+    let power = f64_exponent(value) - 1023;
+    if f64_is_nan(value) || (value.y >> 31u) != 0u || power < 0 {
+        return U64(0u, 0u);
+    }
+    if power > 63 {
+        return U64(0xffffffffu, 0xffffffffu);
+    }
+    let mantissa = f64_mantissa(value);
+    if power >= 52 {
+        return u64_up(mantissa, u32(power - 52));
+    }
+    return u64_down(mantissa, u32(52 - power));
+}
+
 fn f64_add(a: F64, b: F64) -> F64 {
     if f64_is_zero(b) {
         return select(a, F64(0u, a.y & b.y & 0x80000000u), f64_is_zero(a));

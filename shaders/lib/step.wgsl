@@ -29,20 +29,3 @@ const STOP = 0xffffffffu;
 const MANY = 0xffffffffu;
 // The same number of vertices as in the superstep before.
 const SAME = 0xfffffffeu;
-
-// The next superstep of a traversal that continues with the same numbers until no vertex is activated.
-fn next_while_active(now: Step, found: Found, visit: u32) -> Next {
-    let goes_on = any(found.activated != U64(0u, 0u));
-    return Next(select(STOP, visit, goes_on), now.scalars, now.integers, MANY);
-}
-
-// The next superstep of an algorithm whose vertex phase has counted the vertices of the set to visit.
-fn next_of_set(now: Step, visit: u32, integers: vec4<u32>, vertices: f32) -> Next {
-    // Numbers that f32 cannot represent exactly are too large for a queue.
-    return Next(visit, now.scalars, integers, u32(min(vertices, 4294967040.0)));
-}
-
-// The next superstep with these numbers, or the end of the run.
-fn next_unless(stops: bool, visit: u32, scalars: vec4<f32>, integers: vec4<u32>) -> Next {
-    return Next(select(visit, STOP, stops), scalars, integers, MANY);
-}

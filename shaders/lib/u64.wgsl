@@ -29,16 +29,20 @@ fn u64_up(number: U64, by: u32) -> U64 {
     return select(U64(low, high), U64(0u, low), by >= 32u);
 }
 
+// Shifts down by less than 64 bits.
+fn u64_down(number: U64, by: u32) -> U64 {
+    let few = by & 31u;
+    let moved = select(number, U64(number.y, 0u), by >= 32u);
+    return U64((moved.x >> few) | ((moved.y << 1u) << (31u - few)), moved.y >> few);
+}
+
 // Shifts down by any number of bits; the lowest bit is set if any of those that fall out was.
 fn u64_down_sticky(number: U64, by: u32) -> U64 {
     if by >= 64u {
         return U64(u32(any(number != U64(0u, 0u))), 0u);
     }
-    let few = by & 31u;
-    let moved = select(number, U64(number.y, 0u), by >= 32u);
-    let lost = select(0u, number.x, by >= 32u) | (moved.x & ((1u << few) - 1u));
-    let low = (moved.x >> few) | ((moved.y << 1u) << (31u - few));
-    return U64(low | u32(lost != 0u), moved.y >> few);
+    let moved = u64_down(number, by);
+    return U64(moved.x | u32(any(u64_up(moved, by) != number)), moved.y);
 }
 
 // The product of two words.

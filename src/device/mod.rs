@@ -209,7 +209,7 @@ pub trait Device: Send {
     fn pages(&mut self, step: &Step) -> Result<PagePlan>;
 
     /// Runs supersteps from `step` on while all pages that they visit are in the device's own memory, and calls
-    /// [`Algorithm::next`](crate::model::algorithm::Algorithm::next) between them. Returns at intervals, so that the
+    /// [the rule](crate::model::algorithm::Algorithm::rule) between them. Returns at intervals, so that the
     /// run can be cancelled, and is called again with the next superstep.
     ///
     /// # Errors

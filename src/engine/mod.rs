@@ -40,7 +40,7 @@ pub use crate::device::DeviceChoice;
 pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
 use crate::device::{Ahead, CpuDevice, Member, RunAhead, StepEnd};
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary, Visit};
+use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary, Visit, step_after};
 use crate::model::groups;
 use crate::pages::PagePlan;
 pub use crate::pages::fetch::{Faults, FetcherKind};
@@ -379,7 +379,7 @@ impl Session<'_> {
             report.push(step_report);
             self.show(&now, &report.total);
             observer(&step_report);
-            step = self.algorithm.next(&self.graph, &now, &summary);
+            step = step_after(&*self.algorithm, &self.rule, &self.graph, &now, &summary);
             before = Some(summary);
         }
         report.wall_ns = elapsed_ns(started);

@@ -9,7 +9,7 @@ use super::{Engine, EngineOptions, ranks};
 use crate::cluster::Traffic;
 use crate::device::{Device, RunAhead};
 use crate::error::Result;
-use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
+use crate::model::algorithm::{Algorithm, Graph, Rule, Step, Visit, rule_of};
 use crate::pages::PagePlan;
 use crate::pages::fetch::{self, PageRef, UnpackingFetcher};
 use crate::pages::memory::MemoryPlan;
@@ -34,6 +34,7 @@ pub(super) struct Session<'a> {
     /// Whether the device may run several supersteps without the engine: nothing is done between them.
     pub(super) runs_ahead: bool,
     pub(super) algorithm: Arc<dyn Algorithm>,
+    pub(super) rule: Rule,
     pub(super) graph: Arc<Graph>,
     pub pages: PageStream,
     pub device: Box<dyn Device>,
@@ -107,6 +108,7 @@ impl<'a> Session<'a> {
             plan,
             lost: &engine.lost,
             runs_ahead,
+            rule: rule_of(&*algorithm, graph.has_in_lists),
             algorithm,
             graph,
             pages,

@@ -3,7 +3,7 @@
 //! ```text
 //!  attributes() ─▶ seeds(), initialise(vertices) ─▶ first() ─▶ Step ─┐
 //!                                                           ▼
-//!          next(step, summary) ◀── vertex_phase ◀── for every page of the step, every list that is visited:
+//!          rule(step, summary) ◀── vertex_phase ◀── for every page of the step, every list that is visited:
 //!             │        └─▶ Step …                      open(vertex) · edge(neighbour) … · close
 //!             └─▶ None: converged
 //! ```
@@ -16,6 +16,7 @@ use crate::model::Parameters;
 pub use crate::model::answer::{Answer, AnswerValues, Values};
 use crate::model::attributes::Attribute;
 use crate::model::bits::Bits;
+pub use crate::model::rule::{Next, Now, Rule};
 pub use crate::model::shader::{Constant, Shader};
 pub(crate) use crate::model::state::Complete;
 pub use crate::model::state::{Graph, State};
@@ -177,6 +178,23 @@ pub struct Refusal {
     pub vertex: VertexId,
     /// The problem, to follow `vertex 7: `.
     pub reason: String,
+}
+
+/// The rule of an algorithm over stores with or without in-lists.
+pub fn rule_of(algorithm: &(impl Algorithm + ?Sized), has_in_lists: bool) -> Rule {
+    Rule::new(algorithm.visits(has_in_lists), |now| algorithm.rule(now))
+}
+
+/// The superstep after `step`, by the algorithm's rule; none if that was the last one.
+pub(crate) fn step_after(
+    algorithm: &dyn Algorithm,
+    rule: &Rule,
+    graph: &Graph,
+    step: &Step,
+    summary: &Summary,
+) -> Option<Step> {
+    algorithm.observe(step, summary);
+    rule.next(graph.vertices, step, summary)
 }
 
 /// An algorithm that streams a graph. Only the CPU device, which runs the edge function, knows its type; everywhere
@@ -350,7 +368,7 @@ pub trait Algorithm: Send + Sync + 'static {
     where
         Self: Sized;
 
-    /// Processes vertices after all edges of a superstep; the sums are passed to [`next`](Self::next). Only for
+    /// Processes vertices after all edges of a superstep; the [rule](Self::rule) sees the sums. Only for
     /// algorithms that are not traversals.
     fn vertex_phase(&self, _state: &State, _step: &Step, _vertices: Range<u64>) -> Scalars {
         Scalars::default()
@@ -364,13 +382,18 @@ pub trait Algorithm: Send + Sync + 'static {
         None
     }
 
-    /// The next superstep, or `None` when the algorithm is done. By default a traversal continues with the last of
-    /// [`visits`](Self::visits) as long as vertices are activated, and other algorithms are done after one superstep.
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let (direction, visit) = *self.visits(graph.has_in_lists).last()?;
-        let superstep = step.superstep + 1;
-        (summary.activated > 0).then_some(Step { superstep, direction, visit, ..*step })
+    /// The next superstep, as an expression of what is known after one, which devices evaluate too. By default a
+    /// traversal continues with the last of [`visits`](Self::visits) as long as vertices are activated, and other
+    /// algorithms are done after one superstep.
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        match now.visits().last() {
+            Some(&(direction, visit)) if self.is_traversal() => now.visit(direction, visit).unless(now.is_idle()),
+            _ => now.stop(),
+        }
     }
+
+    /// Takes note of the results of a superstep, after each.
+    fn observe(&self, _step: &Step, _summary: &Summary) {}
 
     /// The state after an iteration, for algorithms that iterate; `None` after supersteps that end none.
     fn iteration(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Iteration> {
@@ -393,7 +416,7 @@ pub trait Algorithm: Send + Sync + 'static {
         (count > 0).then(|| (f64::from(from) / f64::from(count), f64::from(to) / f64::from(count)))
     }
 
-    /// The supersteps that may run in the place of `step`, which [`next`](Self::next) has returned after `summary`,
+    /// The supersteps that may run in the place of `step`, which the [rule](Self::rule) has given after `summary`,
     /// without a change of the answer; `step` is the first of them, and all of them are declared in
     /// [`visits`](Self::visits). Where pages have to be read, the engine runs the one with the least predicted time,
     /// by the bytes to read and the expected edges. Otherwise, and if this is empty, it runs `step`.

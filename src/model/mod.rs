@@ -11,6 +11,7 @@
 //! | `part` | the range of vertices that a device holds |
 //! | `numbers` | numbers and functions that Rust and WGSL share |
 //! | `parameters`, `sound` | what a checkpoint records about an algorithm, and checks of what it restores |
+//! | [`rule`] | the next superstep as an expression, for the host and for devices |
 //! | `shader` | an algorithm's WGSL, and its constants |
 //! | `state` | a graph as algorithms see it, and the values of its vertices |
 //! | `step` | a superstep as plain data |
@@ -32,6 +33,7 @@ pub(crate) mod numbers;
 mod parameters;
 mod part;
 pub(crate) mod prefetch;
+pub mod rule;
 mod shader;
 pub(crate) mod sound;
 mod state;

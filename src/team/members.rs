@@ -27,7 +27,7 @@ use crate::device::exchange::{ExchangeMemory, Gather};
 use crate::device::{Device, DeviceReport, Member, PageDone, PageTask, PageWork, RunAhead, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::Part;
-use crate::model::algorithm::{Algorithm, Complete, Graph, Scalars, State, Step, Visit};
+use crate::model::algorithm::{Algorithm, Complete, Graph, Rule, Scalars, State, Step, Visit, rule_of};
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
 use crate::pages::fetch::PageRef;
@@ -43,6 +43,7 @@ use topostream_formats::{Direction, Store};
 pub struct Team {
     plan: TeamPlan,
     algorithm: Arc<dyn Algorithm>,
+    rule: Rule,
     store: Arc<Store>,
     graph: Arc<Graph>,
     exchange: Arc<ExchangeMemory>,
@@ -111,6 +112,7 @@ impl Team {
         let (busy, lanes) = (vec![0; members.len()], members.iter().map(|member| member.lanes()).collect());
         Self {
             plan,
+            rule: rule_of(&*algorithm, graph.has_in_lists),
             algorithm,
             store,
             graph,

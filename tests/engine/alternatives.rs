@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use topostream::Direction;
 use topostream::model::algorithm::{
-    Algorithm, Alternative, Answer, Graph, Kernel, List, Seed, Seeds, State, Step, Summary, Visit,
+    Algorithm, Alternative, Answer, Graph, Kernel, List, Next, Now, Seed, Seeds, State, Step, Summary, Visit,
 };
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::model::bits::Bits;
@@ -85,8 +85,8 @@ impl Algorithm for Hops {
         }
     }
 
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        (summary.activated > 0).then_some(Step::new(step.superstep + 1, self.asked.0, self.asked.1))
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        now.visit(self.asked.0, self.asked.1).unless(now.is_idle())
     }
 
     fn alternatives(&self, _graph: &Graph, step: &Step, _summary: &Summary) -> Vec<Alternative> {

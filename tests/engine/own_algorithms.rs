@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use topostream::algorithms::Traffic;
-use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
+use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Next, Now, Scalars, State, Step, Visit};
 use topostream::model::attributes::Attribute;
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Direction, Error};
@@ -134,8 +134,8 @@ impl Algorithm for Slow {
         Sleeper { slow: self, superstep: step.superstep, graph: &state.graph }
     }
 
-    fn next(&self, _graph: &Graph, step: &Step, _summary: &Summary) -> Option<Step> {
-        Some(Step { superstep: step.superstep + 1, ..*step })
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        now.stay()
     }
 
     fn answers<'a>(&'a self, _state: &'a State) -> Vec<Answer<'a>> {

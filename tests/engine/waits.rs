@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use topostream::Direction;
 use topostream::algorithms::Traffic;
-use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, State, Step, Summary, Visit};
+use topostream::model::algorithm::{Algorithm, Answer, Kernel, List, State, Step, Visit};
 use topostream::model::attributes::Attribute;
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::report::{Bound, RunReport};
@@ -79,10 +79,6 @@ impl Algorithm for Sleepy {
 
     fn kernel<'a>(&'a self, _state: &'a State, _step: &Step) -> Self {
         Self
-    }
-
-    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
-        None
     }
 
     fn answers<'a>(&'a self, _state: &'a State) -> Vec<Answer<'a>> {

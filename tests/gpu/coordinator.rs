@@ -12,7 +12,7 @@ use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
 use topostream::device::settings::GpuSettings;
 use topostream::device::{CpuDevice, CpuSetup, Member, PageTask, Workers};
 use topostream::model::Part;
-use topostream::model::algorithm::{Algorithm, Graph, State, Step, Summary};
+use topostream::model::algorithm::{Algorithm, Graph, State, Step, Summary, rule_of};
 use topostream::model::attributes::{Attribute, AttributeType, Role};
 use topostream::pages::cache::Policy;
 use topostream::pages::fetch::{Frame, PagePool, PageRef};
@@ -177,10 +177,11 @@ impl<A: Algorithm> Team<A> {
             totals.iter_mut().zip(member.initialise()?).for_each(|(total, sum)| *total += sum);
         }
         self.tell_values()?;
+        let rule = rule_of(&*self.algorithm, self.graph.has_in_lists);
         let mut step = self.algorithm.first(&self.graph, totals);
         while let Some(now) = step {
             let summary = self.superstep(&now)?;
-            step = self.algorithm.next(&self.graph, &now, &summary);
+            step = rule.next(self.graph.vertices, &now, &summary);
         }
         let whole = Part::whole(self.graph.vertices);
         let state = State::new(Arc::clone(&self.graph), &self.attributes, false, whole);

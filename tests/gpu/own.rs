@@ -13,7 +13,7 @@ use topostream::algorithms::Traffic;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{Distribution, PageTransfer};
 use topostream::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Visit,
 };
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use topostream::model::bits::Bits;
@@ -191,10 +191,6 @@ impl Algorithm for LeastLabel {
             frontier: state.frontier(step.superstep),
             next: state.next_frontier(step.superstep),
         }
-    }
-
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        (summary.activated > 0).then(|| Step { superstep: step.superstep + 1, ..*step })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

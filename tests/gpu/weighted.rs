@@ -3,9 +3,7 @@
 use crate::common::*;
 use crate::reference::*;
 use std::ops::ControlFlow;
-use topostream::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
-};
+use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Visit};
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U64Column};
 use topostream::{Direction, Engine, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
@@ -84,10 +82,6 @@ impl Algorithm for WeightedSum {
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> Adder<'a> {
         Adder(state.attributes.u64(0))
-    }
-
-    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
-        None
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -8,7 +8,7 @@ use std::ops::{ControlFlow, Range};
 use topostream::algorithms::{Clustering, Degrees, LabelPropagation};
 use topostream::device::DeviceChoice;
 use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Visit,
 };
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::team::{Assignment, Strategy};
@@ -90,10 +90,6 @@ impl Algorithm for Own {
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
         let (direction, visit) = self.first;
         Some(Step::new(0, direction, visit))
-    }
-
-    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
-        None
     }
 
     fn kernel<'a>(&'a self, _state: &'a State, _step: &Step) -> Nothing {

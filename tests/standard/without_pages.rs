@@ -5,7 +5,7 @@ use crate::refusals::{ALL, every_team, graph, without_in_lists};
 use std::ops::{ControlFlow, Range};
 use topostream::Direction;
 use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Next, Now, Scalars, Shader, State, Step, Visit,
 };
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use topostream::team::Strategy;
@@ -77,10 +77,9 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
         Some(Step::without_pages(0).with_integers([0, 0, 0, LARGE]))
     }
 
-    fn next(&self, _graph: &Graph, step: &Step, _summary: &Summary) -> Option<Step> {
-        let superstep = step.superstep + 1;
-        let next = if superstep == 1 { Step::new(1, ALL.0, ALL.1) } else { Step::without_pages(superstep) };
-        (superstep < 4).then(|| next.with_integers([0, 0, 0, LARGE]))
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let next = now.superstep().equals(0).select(now.visit(ALL.0, ALL.1), now.without_pages());
+        next.unless(now.superstep().at_least(3))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> Lengths<'a> {

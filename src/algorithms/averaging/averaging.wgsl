@@ -50,12 +50,3 @@ fn first_value(vertex: u32, norm: f32, is_seed: bool) -> f32 {
         return 0.0;
     }
 }
-
-// The next superstep, as in Averaging::next. step.integers: the largest total change that ends the run, and the maximum
-// number of iterations.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    let done = now.superstep;
-    let stops = (done > 0u && f64_at_most(found.totals[0], now.integers.xy)) || done >= now.integers.z;
-    return next_unless(stops || found.sums.y != 0.0, visit, now.scalars, now.integers);
-}
-

@@ -46,6 +46,7 @@ use crate::model::algorithm::{
     Algorithm, Answer, Graph, Iteration, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::rule::{Next, Now};
 use std::collections::HashSet;
 use std::ops::Range;
 use topostream_formats::edge::WeightType;
@@ -321,12 +322,12 @@ impl Algorithm for Averaging {
         totals
     }
 
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
         // The first superstep is not an iteration.
-        let done = step.superstep;
-        let (small, iterations_max) = self.limits(graph);
-        let stop = done > 0 && summary.totals[CHANGE] <= small || done >= iterations_max;
-        (!stop && summary.totals[REFUSALS] == 0.0).then(|| self.step(graph, done + 1))
+        let done = now.superstep();
+        let converged = now.total(CHANGE).at_most(now.number(0)).and(!done.equals(0));
+        let stops = converged.or(done.at_least(now.integer(2))).or(now.total(REFUSALS).above(0.0));
+        now.stay().unless(stops)
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
@@ -340,7 +341,7 @@ impl Algorithm for Averaging {
         let iterations = step.superstep;
         let residual = summary.totals[CHANGE] / (self.largest() * graph.vertices as f64).max(f64::MIN_POSITIVE);
         let tolerance = self.stop.tolerance();
-        // As `next` decides, whatever the division rounds to.
+        // As the rule decides, whatever the division rounds to.
         let ended = summary.totals[CHANGE] <= self.limits(graph).0;
         let residual = tolerance.filter(|_| ended).map_or(residual, |tolerance| residual.min(tolerance));
         (iterations > 0).then_some(Iteration { iterations, residual, tolerance })

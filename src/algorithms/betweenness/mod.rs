@@ -32,10 +32,11 @@ pub use numbers::{Number, NumberColumn};
 
 use crate::model::algorithm::{
     Algorithm, Answer, Contents, Ends, Graph, Integers, Kernel, List, Refusal, Scalars, Shader, SmallSteps, State,
-    Step, Summary, Table, Visit,
+    Step, Table, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
+use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -448,22 +449,31 @@ impl<N: Number> Algorithm for Betweenness<N> {
         totals
     }
 
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let phase = Phase::of(step);
-        let Phase { mode, source, level, .. } = phase;
-        let next = match mode {
-            Mode::Begin => Some((Mode::Out, 0)),
-            Mode::Out if summary.totals[TOO_MANY] > 0.0 => return None,
-            Mode::Out if summary.totals[REACHED] > 0.0 => Some((Mode::Out, level + 1)),
-            // No vertex lies between a source and its neighbours.
-            Mode::Out => (level > 1).then_some((Mode::Turn, level)),
-            Mode::Turn | Mode::Back => (level > 1).then(|| (Mode::Back, level - 1)),
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let [mode, source, level, place] = [0, 1, 2, 3].map(|place| now.integer(place));
+        let is = |other: Mode| mode.equals(other as u32);
+        let to = |next: Next<'a>, mode: Mode| next.with_integer(0, mode as u32);
+        let read = now.visit(Direction::Out, Visit::Within(VISITED));
+        let farther = read.with_integer(2, level + 1).of(now.total(REACHED));
+        let back = to(read, Mode::Back).with_integer(2, level - 1).of(now.total(READ_NEXT));
+        let place = place + 1;
+        let (source, is_last) = match &self.sources {
+            None => (source + 1, !(source + 1).number().less(now.vertices())),
+            Some(sources) => {
+                let source = now.lookup("sources", sources, place);
+                (source, source.equals(NO_SOURCE))
+            }
         };
-        let superstep = step.superstep + 1;
-        match next {
-            Some((mode, level)) => Some(Self::step(superstep, Phase { mode, level, ..phase })),
-            None => self.begin(graph, superstep, u64::from(source) + 1),
-        }
+        let place = if self.sources.is_some() { place } else { now.integer_of(0) };
+        let another = to(now.without_pages(), Mode::Begin).with_integer(1, source).with_integer(2, 0);
+        let another = another.with_integer(3, place).unless(is_last);
+        // No vertex lies between a source and its neighbours.
+        let is_far = !level.less(2);
+        let turned = is(Mode::Out).select(to(now.without_pages(), Mode::Turn), back);
+        let reached = is(Mode::Out).and(now.total(REACHED).above(0.0));
+        let next = reached.select(farther, is_far.select(turned, another));
+        let next = next.unless(is(Mode::Out).and(now.total(TOO_MANY).above(0.0)));
+        is(Mode::Begin).select(to(read, Mode::Out).of(now.number_of(1.0)), next)
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {

@@ -103,22 +103,3 @@ fn is_open(vertex: u32) -> bool {
     let parent = parent_load(vertex);
     return parent == UNREACHED || (parent != vertex && is_active(parent));
 }
-
-// The next superstep, as in Bfs::next. Its numbers: edges that are not explored yet, and active vertices; the most
-// hops.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    if all(found.activated == U64(0u, 0u)) || now.superstep + 1u >= now.integers.x {
-        return Next(STOP, now.scalars, now.integers, MANY);
-    }
-    let vertices = u64_to_f32(found.activated);
-    let edges = u64_to_f32(found.activated_edges);
-    var next = visit;
-    if found.visits > 1u {
-        if visit == 0u {
-            next = u32(edges > now.scalars.x / ALPHA);
-        } else {
-            next = u32(vertices > now.scalars.y || vertices > (f32(now.vertices_last) + 1.0) / BETA);
-        }
-    }
-    return Next(next, vec4<f32>(now.scalars.x - edges, vertices, 0.0, 0.0), now.integers, MANY);
-}

@@ -23,11 +23,12 @@ pub mod command;
 
 use crate::algorithms::relaxation;
 use crate::model::algorithm::{
-    Algorithm, Alternative, Answer, Ends, Graph, Integers, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps,
-    State, Step, Summary, Visit,
+    Algorithm, Alternative, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step,
+    Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
+use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -58,6 +59,8 @@ const PARENT: usize = 1;
 /// Indices into a step's scalars: edges that are not explored yet, and active vertices.
 const UNEXPLORED: usize = 0;
 const ACTIVE: usize = 1;
+/// Index into a step's integers: the maximum number of hops.
+const HOPS_MAX: usize = 0;
 
 /// Bottom-up once the frontier's edges are more than 1/15 of the unexplored ones, top-down again once the frontier has
 /// fewer than 1/18 of the vertices: GAP's constants for Beamer's rule.
@@ -79,16 +82,6 @@ impl Bfs {
     /// Whether a search can only run bottom-up.
     fn only_bottom_up(&self, has_in_lists: bool) -> bool {
         self.against && !has_in_lists
-    }
-
-    /// The integers of every step: the maximum number of hops, for devices.
-    fn integers(&self) -> Integers {
-        [self.hops_max.unwrap_or(u32::MAX), 0, 0, 0]
-    }
-
-    /// Whether the search has reached its limit of hops once vertices have this level.
-    fn ends_at(&self, level: u32) -> bool {
-        self.hops_max.is_some_and(|hops_max| level >= hops_max)
     }
 }
 
@@ -267,8 +260,7 @@ impl Algorithm for Bfs {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("bfs.wgsl");
         let switches = vec![("PARENTS", self.parents), ("AGAINST", self.against)];
-        let constants = [("ALPHA", (ALPHA as f32).into()), ("BETA", (BETA as f32).into())];
-        Some(Shader::of_program("src/algorithms/bfs/bfs.wgsl", text, switches).with_constants(constants))
+        Some(Shader::of_program("src/algorithms/bfs/bfs.wgsl", text, switches))
     }
 
     fn seeds(&self) -> Seeds {
@@ -293,8 +285,9 @@ impl Algorithm for Bfs {
         scalars[UNEXPLORED] = graph.edges as f64 - explored;
         scalars[ACTIVE] = self.sources.len() as f64;
         let (direction, visit) = self.visit(self.only_bottom_up(graph.has_in_lists));
-        let step = Step::new(0, direction, visit).with_scalars(scalars).with_integers(self.integers());
-        (!self.ends_at(0)).then_some(step)
+        let mut step = Step::new(0, direction, visit).with_scalars(scalars);
+        step.integers[HOPS_MAX] = self.hops_max.unwrap_or(u32::MAX);
+        (self.hops_max != Some(0)).then_some(step)
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BfsKernel<'a> {
@@ -307,23 +300,22 @@ impl Algorithm for Bfs {
         }
     }
 
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        if summary.activated == 0 || self.ends_at(step.superstep + 1) {
-            return None;
-        }
-        let (edges, active) = (summary.activated_edges as f64, summary.activated as f64);
-        let growing = active > step.scalars[ACTIVE];
-        let bottom_up = match step.direction {
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let (edges, active) = (now.activated_edges(), now.activated());
+        let unexplored = now.scalar(UNEXPLORED);
+        let next = match *now.visits() {
             // Only the lengths of the active vertices' out-lists are known; they say nothing about lists in the
             // opposite direction.
-            _ if self.against || !(self.bottom_up && graph.has_in_lists) => self.only_bottom_up(graph.has_in_lists),
-            Direction::Out => edges > step.scalars[UNEXPLORED] / ALPHA,
-            Direction::In => growing || active > graph.vertices as f64 / BETA,
+            [top_down, bottom_up] => {
+                let turns = (edges * ALPHA).above(unexplored);
+                let stays = active.above(now.scalar(ACTIVE)).or((active * BETA).above(now.vertices()));
+                let is_next = now.is(top_down.0, top_down.1).select(turns, stays);
+                is_next.select(now.visit(bottom_up.0, bottom_up.1), now.visit(top_down.0, top_down.1))
+            }
+            _ => now.stay(),
         };
-        let (direction, visit) = self.visit(bottom_up);
-        let mut scalars = Scalars::default();
-        (scalars[UNEXPLORED], scalars[ACTIVE]) = (step.scalars[UNEXPLORED] - edges, active);
-        Some(Step::new(step.superstep + 1, direction, visit).with_scalars(scalars).with_integers(self.integers()))
+        let has_ended = now.is_idle().or((now.superstep() + 1).at_least(now.integer(HOPS_MAX)));
+        next.with_scalar(UNEXPLORED, unexplored - edges).with_scalar(ACTIVE, active).unless(has_ended)
     }
 
     fn alternatives(&self, graph: &Graph, step: &Step, summary: &Summary) -> Vec<Alternative> {

@@ -27,7 +27,7 @@ use crate::engine::{Engine, Observer, Run};
 use crate::error::Result;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Contents, Ends, Graph, Scalars, Shader, State, Step, Summary, Supersteps, Table, Visit,
+    Algorithm, Answer, Contents, Ends, Graph, Scalars, Shader, State, Step, Supersteps, Table, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, zeroed};
 use crate::pages::adjacency::{Adjacency, TableNeighbours};
@@ -220,10 +220,6 @@ impl Algorithm for Clustering {
         let degree = (!self.directed).then(|| state.attributes.u32(DEGREE));
         let (starts, entries) = (&self.table.starts, &self.table.entries);
         ClusteringKernel { starts, entries, links: state.attributes.u64(LINKS), degree }
-    }
-
-    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
-        None
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

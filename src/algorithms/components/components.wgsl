@@ -35,8 +35,3 @@ fn lower(vertex: u32, label: u32) {
         activate(vertex);
     }
 }
-
-// All lists first, then those of vertices whose labels have changed, or all of them again where an edge is in one list.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    return next_while_active(now, found, found.visits - 1u);
-}

@@ -15,7 +15,7 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -157,11 +157,6 @@ impl Algorithm for Components {
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> ComponentsKernel<'a> {
         let (label, next) = (state.attributes.u32(LABEL), state.next_frontier(step.superstep));
         ComponentsKernel { label, next, both_ends: self.directed }
-    }
-
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let superstep = step.superstep + 1;
-        (summary.activated > 0).then(|| Step { superstep, visit: self.visit(superstep), ..*step })
     }
 
     fn groups(&self) -> Option<Groups> {

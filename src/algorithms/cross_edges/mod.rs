@@ -13,7 +13,7 @@ pub mod command;
 
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -123,10 +123,6 @@ impl Algorithm for CrossEdges {
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> CrossEdgesKernel<'a> {
         CrossEdgesKernel { count: state.attributes.u32(COUNT), dests: state.attributes.bits(DESTS) }
-    }
-
-    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
-        None
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

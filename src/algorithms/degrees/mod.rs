@@ -12,7 +12,7 @@ pub mod command;
 use crate::error::Result;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use std::collections::BTreeMap;
@@ -155,10 +155,6 @@ impl Algorithm for Degrees {
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> DegreesKernel<'a> {
         DegreesKernel { in_degree: state.attributes.u32(IN_DEGREE) }
-    }
-
-    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
-        None
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

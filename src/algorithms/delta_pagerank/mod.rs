@@ -41,6 +41,7 @@ use crate::model::algorithm::{
     Table, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U64Column, to_fixed63};
+use crate::model::rule::{Next, Now};
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -300,25 +301,28 @@ impl Algorithm for DeltaPageRank {
         totals
     }
 
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let (pushed, passed) = (summary.totals[PUSHED], summary.totals[PASSED]);
-        if pushed == 0.0 {
-            return None;
-        }
-        let scans = SCAN_ABOVE * pushed > graph.vertices as f64;
-        let visit = if scans { Visit::All } else { Visit::Within(PUSHING) };
-        let [base, sharing] = numbers(step);
-        let sharing = match (step.superstep, sharing) {
-            // All vertices with out-edges.
-            (0, _) => pushed,
-            (1, sharing) if passed < LEVELLED_ABOVE * sharing * self.damping * base => 0.0,
-            (LEVELLED_MAX.., _) => 0.0,
-            (_, sharing) => sharing,
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let limits = Arc::new(self.limits());
+        let limit = |place: u32| {
+            now.number_of_words([0, 1].map(|word| now.lookup("limits", &limits, now.integer_of(2 * place + word))))
         };
-        let less = if step.superstep > 0 && sharing > 0.0 { passed / sharing } else { 0.0 };
-        let least = LEVELLED_TO * (1.0 - self.damping) * self.base(graph);
-        let less = if base - less >= least { less } else { 0.0 };
-        Some(self.step(step.superstep + 1, visit, (-less, base - less), sharing))
+        let [leftover, damping, rest, least] = [0, 1, 2, 3].map(limit);
+        let (pushed, passed, superstep) = (now.total(PUSHED), now.total(PASSED), now.superstep());
+        let scans = (pushed * SCAN_ABOVE).above(now.vertices());
+        let (base, sharing) = (now.number(0), now.number(2));
+        let few = superstep.equals(1).and(passed.less(sharing * LEVELLED_ABOVE * damping * base));
+        let sharing = few.or(superstep.at_least(LEVELLED_MAX)).select(0.0, sharing);
+        // First, all vertices with out-edges.
+        let sharing = superstep.equals(0).select(pushed, sharing);
+        let subtracts = sharing.above(0.0).and(!superstep.equals(0));
+        let less = subtracts.select(passed / sharing, 0.0);
+        let keeps = (least * (rest / now.vertices())).at_most(base - less);
+        let less = keeps.select(less, 0.0);
+        let base = base - less;
+        let within = now.visit(Direction::Out, Visit::Within(PUSHING)).of(pushed);
+        let next = scans.select(now.visit(Direction::Out, Visit::All), within).unless(pushed.at_most(0.0));
+        let next = next.with_number(0, base).with_number(2, sharing);
+        next.with_scalar(THRESHOLD, leftover * base).with_scalar(EVERYWHERE, -less)
     }
 
     fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {

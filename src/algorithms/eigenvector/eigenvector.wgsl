@@ -15,11 +15,3 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     value_store(vertex, next);
     return vec4<f32>(change, next * next, 0.0, 0.0);
 }
-
-// The next superstep, as in Eigenvector::next.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    let stops = now.superstep > 0u && is_done(now, now.superstep, found.totals[0]);
-    let scale = f64_to_f32(f64_div(F64_ONE, f64_sqrt(found.totals[1])));
-    return next_unless(stops, visit, vec4<f32>(scale, 0.0, 0.0, 0.0), now.integers);
-}
-

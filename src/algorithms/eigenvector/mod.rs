@@ -25,6 +25,7 @@ use crate::model::algorithm::{
     Algorithm, Answer, Graph, Iteration, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::rule::{Next, Now};
 use std::ops::Range;
 use topostream_formats::Direction;
 
@@ -123,11 +124,11 @@ impl Algorithm for Eigenvector {
         totals
     }
 
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
         // The iteration whose result this superstep has scaled; the first one scales the start values.
-        let done = step.superstep;
-        let stop = done > 0 && neighbour_sum::is_done(self.stop, graph, done, summary.totals[CHANGE]);
-        (!stop).then(|| self.step(graph, done + 1, summary.totals[SQUARES].sqrt().recip()))
+        let done = now.superstep();
+        let stops = neighbour_sum::is_done(now, done, now.total(CHANGE)).and(!done.equals(0));
+        now.stay().with_scalar(SCALE, now.number_of(1.0) / now.total(SQUARES).root()).unless(stops)
     }
 
     fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {

@@ -47,18 +47,3 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     authority_store(vertex, computed);
     return vec4<f32>(change, computed, 0.0, 0.0);
 }
-
-// The next superstep, as in Hits::next. step.integers: the mode, the tolerance, and the maximum number of iterations.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    let done = now.superstep / 2u;
-    let converged = done > 0u && f64_less(found.totals[0], now.integers.yz);
-    var mode = AUTHORITIES;
-    if now.integers.x == AUTHORITIES {
-        mode = select(HUBS, SCALE, converged || done >= now.integers.w);
-    }
-    let total = found.totals[1];
-    let scale = select(F64(0u, 0u), f64_div(F64_ONE, total), f64_less(F64(0u, 0u), total));
-    let scalars = vec4<f32>(f64_to_f32(scale), 0.0, 0.0, 0.0);
-    let next = select(visit, found.visits, mode == SCALE);
-    return next_unless(now.integers.x == SCALE, next, scalars, vec4<u32>(mode, now.integers.yzw));
-}

@@ -28,6 +28,7 @@ use crate::model::algorithm::{
     Algorithm, Answer, Ends, Graph, Iteration, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::rule::{Next, Now};
 use std::ops::Range;
 use topostream_formats::Direction;
 
@@ -52,7 +53,13 @@ const AUTHORITY: usize = 1;
 const SUM: usize = 2;
 const SCALED_HUB: usize = 3;
 
-/// The kind of a superstep, in `integers[0]` of its step.
+/// Indices into a step's integers: the kind of the superstep, the two words of the tolerance, and the maximum number of
+/// iterations.
+const MODE: usize = 0;
+const TOLERANCE: usize = 1;
+const ITERATIONS_MAX: usize = 3;
+
+/// The kind of a superstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Hubs add their values to those of their neighbours.
@@ -71,7 +78,7 @@ const TOTAL: usize = 1;
 
 impl Mode {
     fn of(step: &Step) -> Self {
-        match step.integers[0] {
+        match step.integers[MODE] {
             0 => Self::Authorities,
             1 => Self::Hubs,
             _ => Self::Scale,
@@ -180,19 +187,18 @@ impl Algorithm for Hits {
         totals
     }
 
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let (superstep, total) = (step.superstep + 1, summary.totals[TOTAL]);
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
         // The number of iterations whose hubs this superstep has scaled; the first one scales the start values.
-        let done = step.superstep / 2;
-        let (tolerance, iterations_max) = self.stop.limits(1.0);
-        let stop = done > 0 && summary.totals[CHANGE] < tolerance || done >= iterations_max;
-        let mode = match Mode::of(step) {
-            Mode::Authorities if stop => Mode::Scale,
-            Mode::Authorities => Mode::Hubs,
-            Mode::Hubs => Mode::Authorities,
-            Mode::Scale => return None,
-        };
-        Some(mode.step(self.stop, superstep, total))
+        let done = now.superstep() / 2;
+        let converged = now.total(CHANGE).less(now.number(TOLERANCE)).and(!done.equals(0));
+        let stops = converged.or(done.at_least(now.integer(ITERATIONS_MAX)));
+        let mode = |mode: Mode| now.integer(MODE).equals(mode as u32);
+        let to = |next: Next<'a>, mode: Mode| next.with_integer(MODE, mode as u32);
+        let hubs = stops.select(to(now.without_pages(), Mode::Scale), to(now.stay(), Mode::Hubs));
+        let next = mode(Mode::Authorities).select(hubs, to(now.stay(), Mode::Authorities));
+        let total = now.total(TOTAL);
+        let scale = total.above(0.0).select(now.number_of(1.0) / total, 0.0);
+        next.with_scalar(0, scale).unless(mode(Mode::Scale))
     }
 
     fn iteration(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {

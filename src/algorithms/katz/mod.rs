@@ -21,6 +21,7 @@ use crate::model::algorithm::{
     Algorithm, Answer, Graph, Iteration, Refusal, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::Attribute;
+use crate::model::rule::{Next, Now};
 use std::ops::Range;
 use topostream_formats::{Direction, VertexId};
 
@@ -130,18 +131,13 @@ impl Algorithm for Katz {
         totals
     }
 
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let (done, squares) = (step.superstep + 1, summary.totals[SQUARES]);
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let squares = now.total(SQUARES);
         // There is no sum of squares after the last superstep, nor if values have diverged.
-        if step.visit == Visit::None || !squares.is_finite() {
-            return None;
-        }
-        if !neighbour_sum::is_done(self.stop, graph, done, summary.totals[CHANGE]) {
-            return Some(self.step(graph, done));
-        }
-        let mut last = Step::without_pages(done);
-        last.scalars[SCALE] = squares.sqrt().recip();
-        Some(last)
+        let has_ended = now.is(Direction::Out, Visit::None).or(!squares.is_finite());
+        let last = now.without_pages().with_scalar(SCALE, now.number_of(1.0) / squares.root());
+        let is_done = neighbour_sum::is_done(now, now.superstep() + 1, now.total(CHANGE));
+        is_done.select(last, now.stay()).unless(has_ended)
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {

@@ -116,28 +116,6 @@ fn at_most(vertex: u32, stride: u32, times: u32) -> f32 {
     return select(0.0, 1.0, above / stride < times || above == stride * times);
 }
 
-// The next superstep, as in KCore::next.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    let mode = now.integers.x;
-    let level = now.integers.y;
-    if mode == PEEL {
-        return Next(2u, now.scalars, vec4<u32>(PEEL_LAST, level, now.integers.z, 0u), SAME);
-    }
-    if mode == LEAP || mode == SEARCH {
-        return closer(now, found);
-    }
-    if found.sums.z == 0.0 {
-        // The last vertices have no remaining neighbours.
-        return Next(STOP, now.scalars, now.integers, MANY);
-    }
-    if found.sums.x == 0.0 {
-        let next = select(LEAP, PEEL_LAST, found.sums.y > 0.0);
-        return Next(found.visits, now.scalars, vec4<u32>(next, level + 1u, 1u, 0u), MANY);
-    }
-    let next = vec4<u32>(select(PEEL_LAST, PEEL, DIRECTED && !BOTH_ENDS), level, 1u, 0u);
-    return next_of_set(now, select(1u, 0u, BOTH_ENDS), next, found.sums.x);
-}
-
 // At the same level, only vertices that edges have touched may have reached it.
 fn step_updates(before: Step, now: Step) -> u32 {
     let mode = now.integers.x;
@@ -147,28 +125,4 @@ fn step_updates(before: Step, now: Step) -> u32 {
     let peeled = before.integers.x != LEAP && before.integers.x != SEARCH;
     let same = mode == PEEL_LAST && peeled && before.integers.y == now.integers.y;
     return select(UPDATES_ALL, UPDATES_TOUCHED, same);
-}
-
-// After a leap or a search: where to look next, or the smallest degree, as in Phase::closer.
-fn closer(now: Step, found: Found) -> Next {
-    var level = now.integers.y;
-    var stride = now.integers.z;
-    let some = found.sums.xyz > vec3<f32>(0.0);
-    if now.integers.x == SEARCH {
-        level += stride * select(select(select(3u, 2u, some.z), 1u, some.y), 0u, some.x);
-        stride /= 4u;
-    } else if some.x {
-        stride /= 4u;
-        level += stride;
-    } else if some.y || some.z {
-        stride *= select(LEAP_1, LEAP_0, some.y);
-        level += stride;
-    } else if stride == 0xffffffffu {
-        return Next(STOP, now.scalars, now.integers, MANY);
-    } else {
-        stride = select(stride * LONGER, 0xffffffffu, stride > 0xffffffffu / LONGER);
-        return Next(found.visits, now.scalars, vec4<u32>(LEAP, level, stride, 0u), MANY);
-    }
-    let next = select(vec4<u32>(SEARCH, level, stride, 0u), vec4<u32>(PEEL_LAST, level + 1u, 1u, 0u), stride == 0u);
-    return Next(found.visits, now.scalars, next, MANY);
 }

@@ -26,11 +26,11 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Constant, Ends, Graph, Integers, Kernel, List, Scalars, Shader, SmallSteps, State, Step,
-    Summary, Visit,
+    Algorithm, Answer, Constant, Ends, Graph, Integers, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
+use crate::model::rule::{Flag, Integer, Next, Now};
 use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
@@ -72,11 +72,16 @@ const MODES: [Mode; 5] = [Mode::Count, Mode::Peel, Mode::PeelLast, Mode::Leap, M
 /// Their names in the shader.
 const MODE_NAMES: [&str; 5] = ["COUNT", "PEEL", "PEEL_LAST", "LEAP", "SEARCH"];
 /// The distances that [`Mode::Leap`] tests, in strides.
-const LEAPS: [u64; 3] = [1, 4, 16];
+const LEAPS: [u32; 3] = [1, 4, 16];
 /// Those that [`Mode::Search`] tests.
-const SEARCHES: [u64; 3] = [1, 2, 3];
+const SEARCHES: [u32; 3] = [1, 2, 3];
 /// The factor by which the stride grows if a leap was too short.
-const LONGER: u64 = 64;
+const LONGER: u32 = 64;
+
+/// Indices into a step's integers.
+const MODE: usize = 0;
+const LEVEL: usize = 1;
+const STRIDE: usize = 2;
 
 /// The integers of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,22 +109,18 @@ impl Phase {
         let [mode, level, stride, _] = step.integers;
         Self { mode: MODES[mode as usize], level: level.into(), stride: stride.into() }
     }
+}
 
-    /// After a leap or a search: where to look next, or the smallest degree. `found` says which of three ranges have
-    /// vertices in them; each contains those before it.
-    fn closer(self, found: [bool; 3]) -> Self {
-        let Self { mode, level, stride } = self;
-        let place = found.iter().position(|&found| found);
-        let (level, stride) = match (mode, place) {
-            (Mode::Search, place) => (level + place.unwrap_or(3) as u64 * stride, stride / 4),
-            // No vertex is nearer than a quarter of a stride: otherwise the previous leap would have found it.
-            (_, Some(0)) => (level + stride / 4, stride / 4),
-            (_, Some(place)) => (level + LEAPS[place - 1] * stride, LEAPS[place - 1] * stride),
-            (_, None) => return Self { stride: stride * LONGER, ..self },
-        };
-        // A stride of one that has been searched is a quarter here, rounded to 0.
-        if stride == 0 { Self::new(Mode::PeelLast, level + 1) } else { Self { mode: Mode::Search, level, stride } }
-    }
+/// After a leap, or after a search: the level and the stride with which to look next, and whether a vertex was found.
+/// `found` says which of three ranges have vertices in them; each contains those before it.
+fn closer<'a>(now: Now<'a>, searched: Flag<'a>, found: [Flag<'a>; 3]) -> ((Integer<'a>, Integer<'a>), Flag<'a>) {
+    let (level, stride) = (now.integer(LEVEL), now.integer(STRIDE));
+    let place = found[0].select(0, found[1].select(1, found[2].select(2, 3)));
+    let quarter = stride / 4;
+    // No vertex is nearer than a quarter of a stride: otherwise the previous leap would have found it.
+    let leap = found[0].select(quarter, stride * found[1].select(LEAPS[0], LEAPS[1]));
+    let level = level + searched.select(place * stride, leap);
+    ((level, searched.select(quarter, leap)), searched.or(found[2]))
 }
 
 /// Adds to degrees, or subtracts from them.
@@ -210,10 +211,6 @@ impl KCore {
     fn step(superstep: u32, direction: Direction, visit: Visit, phase: Phase) -> Step {
         Step::new(superstep, direction, visit).with_integers(phase.integers())
     }
-
-    fn without_pages(superstep: u32, phase: Phase) -> Step {
-        Step::without_pages(superstep).with_integers(phase.integers())
-    }
 }
 
 impl Algorithm for KCore {
@@ -274,8 +271,8 @@ impl Algorithm for KCore {
         let text = include_str!("kcore.wgsl");
         let switches = vec![("DIRECTED", self.directed), ("BOTH_ENDS", self.both_ends())];
         let shader = Shader::of_program("src/algorithms/kcore/kcore.wgsl", text, switches).with_modes(MODE_NAMES);
-        let names = ["LEAP_0", "LEAP_1", "LEAP_2", "SEARCH_0", "SEARCH_1", "SEARCH_2", "LONGER"];
-        let strides = LEAPS.into_iter().chain(SEARCHES).chain([LONGER]).map(|strides| Constant::U32(strides as u32));
+        let names = ["LEAP_0", "LEAP_1", "LEAP_2", "SEARCH_0", "SEARCH_1", "SEARCH_2"];
+        let strides = LEAPS.into_iter().chain(SEARCHES).map(Constant::U32);
         Some(shader.with_constants(names.into_iter().zip(strides)))
     }
 
@@ -309,7 +306,7 @@ impl Algorithm for KCore {
                 degree.add(vertex, state.graph.out_degree(vertex));
             }
             let left = u64::from(degree.get(vertex));
-            let within = |strides: u64| left <= phase.level + strides * phase.stride;
+            let within = |strides: u32| left <= phase.level + u64::from(strides) * phase.stride;
             match phase.mode {
                 Mode::Leap => note(LEAPS.map(within)),
                 Mode::Search => note(SEARCHES.map(within)),
@@ -325,27 +322,39 @@ impl Algorithm for KCore {
         found.map(|found| f64::from(u8::from(found)))
     }
 
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let (phase, superstep) = (Phase::of(step), step.superstep + 1);
-        let found = [0, 1, 2].map(|place| summary.totals[place] > 0.0);
-        let [went, near, left] = found;
-        Some(match phase.mode {
-            Mode::Peel => Self::step(superstep, Direction::In, step.visit, Phase { mode: Mode::PeelLast, ..phase }),
-            // The last vertices have no remaining neighbours.
-            Mode::Count | Mode::PeelLast if !left => return None,
-            Mode::Count | Mode::PeelLast if went => {
-                let visit = if self.both_ends() { Visit::All } else { Visit::Within(WENT) };
-                let mode = if self.two_ways() { Mode::Peel } else { Mode::PeelLast };
-                Self::step(superstep, Direction::Out, visit, Phase::new(mode, phase.level))
-            }
-            Mode::Count | Mode::PeelLast => {
-                let mode = if near { Mode::PeelLast } else { Mode::Leap };
-                Self::without_pages(superstep, Phase::new(mode, phase.level + 1))
-            }
-            // All degrees are nearer: no vertex is left, which only a forged checkpoint can claim.
-            Mode::Leap if found == [false; 3] && phase.stride >= u32::MAX.into() => return None,
-            Mode::Leap | Mode::Search => Self::without_pages(superstep, phase.closer(found)),
-        })
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let (level, stride) = (now.integer(LEVEL), now.integer(STRIDE));
+        let is = |mode: Mode| now.integer(MODE).equals(mode as u32);
+        let [went, near, left] = [0, 1, 2].map(|place| now.total(place).above(0.0));
+        let phase = |next: Next<'a>, mode: Integer<'a>, level: Integer<'a>, stride: Integer<'a>| {
+            next.with_integer(MODE, mode).with_integer(LEVEL, level).with_integer(STRIDE, stride)
+        };
+        let mode = |mode: Mode| now.integer_of(mode as u32);
+        let (one, idle) = (now.integer_of(1), now.without_pages());
+
+        let visit = if self.both_ends() { Visit::All } else { Visit::Within(WENT) };
+        let peel = mode(if self.two_ways() { Mode::Peel } else { Mode::PeelLast });
+        let peeled = phase(now.visit(Direction::Out, visit), peel, level, one).of(now.total(0));
+        let higher = phase(idle, near.select(mode(Mode::PeelLast), mode(Mode::Leap)), level + 1, one);
+        // The last vertices have no remaining neighbours.
+        let counted = went.select(peeled, higher).unless(!left);
+
+        let (nearer, closest) = closer(now, is(Mode::Search), [went, near, left]);
+        let (level_next, stride_next) = nearer;
+        let searched = phase(idle, mode(Mode::Search), level_next, stride_next);
+        // A stride of one that has been searched is a quarter here, rounded to 0.
+        let reached = phase(idle, mode(Mode::PeelLast), level_next + 1, one);
+        let closer = stride_next.equals(0).select(reached, searched);
+        let is_longest = stride.equals(u32::MAX);
+        let is_too_long = now.integer_of(u32::MAX / LONGER).less(stride);
+        let longer = is_too_long.select(u32::MAX, stride * LONGER);
+        // All degrees are nearer: no vertex is left, which only a forged checkpoint can claim.
+        let leapt = phase(idle, mode(Mode::Leap), level, longer).unless(is_longest);
+        let searching = closest.select(closer, leapt);
+
+        let next = is(Mode::Leap).or(is(Mode::Search)).select(searching, counted);
+        let against = now.visit(Direction::In, Visit::Within(WENT)).of_the_same();
+        is(Mode::Peel).select(phase(against, mode(Mode::PeelLast), level, stride), next)
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
@@ -357,6 +366,7 @@ impl Algorithm for KCore {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::algorithm::{Summary, rule_of};
     use proptest::prelude::*;
 
     proptest! {
@@ -364,17 +374,19 @@ mod tests {
         #[test]
         fn leaps_come_to_the_least_degree(level in 0u64..1 << 31, gap in 0u32..31, more: u64) {
             let least = level + (1 << gap) + more % (1 << gap);
-            let mut phase = Phase::new(Mode::Leap, level);
-            let mut steps = 0;
-            while phase.mode != Mode::PeelLast {
-                let step = KCore::step(0, Direction::Out, Visit::All, phase);
-                prop_assert_eq!(Phase::of(&step), phase);
+            let rule = rule_of(&KCore { directed: false, in_lists: false }, false);
+            let mut step = KCore::step(0, Direction::Out, Visit::None, Phase::new(Mode::Leap, level));
+            while Phase::of(&step).mode != Mode::PeelLast {
+                let phase = Phase::of(&step);
                 let strides = if phase.mode == Mode::Leap { LEAPS } else { SEARCHES };
-                phase = phase.closer(strides.map(|strides| least <= phase.level + strides * phase.stride));
-                steps += 1;
-                prop_assert!(steps <= gap / 6 + gap / 2 + 4, "{} for a gap of {}", steps, least - level);
+                let within = |strides: u32| least <= phase.level + u64::from(strides) * phase.stride;
+                let [one, two, three] = strides.map(|strides| f64::from(u8::from(within(strides))));
+                let summary = Summary { totals: [one, two, three, 0.0], ..Summary::default() };
+                step = rule.next(0, &step, &summary).expect("a vertex is left");
+                prop_assert_eq!(step.visit, Visit::None);
+                prop_assert!(step.superstep <= gap / 6 + gap / 2 + 4, "{:?} for a gap of {}", step, least - level);
             }
-            prop_assert_eq!(phase.level, least);
+            prop_assert_eq!(Phase::of(&step).level, least);
         }
     }
 }

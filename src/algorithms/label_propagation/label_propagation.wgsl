@@ -179,14 +179,3 @@ fn give_turn(vertex: u32) {
         turn_remove(vertex);
     }
 }
-
-// The next superstep, as in LabelPropagation::next. step.integers: the range's number, whether it is the last one, the
-// number of ranges, and the maximum number of supersteps.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    let superstep = now.superstep + 1u;
-    let is_last = now.integers.y > 0u;
-    let stops = is_last && found.sums.x == 0.0 || superstep >= now.integers.w;
-    let number = select(now.integers.x + 1u, 0u, is_last);
-    let next_is_last = u32(number + 1u == now.integers.z);
-    return next_unless(stops, visit, now.scalars, vec4<u32>(number, next_is_last, now.integers.zw));
-}

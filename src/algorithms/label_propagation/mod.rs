@@ -35,6 +35,7 @@ use crate::model::algorithm::{
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use crate::model::groups::inverted;
+use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
 use crate::pages::adjacency::{degree, in_degrees, ranges};
 use kernel::{Counts, LabelPropagationKernel, NEW, SPREAD};
@@ -398,10 +399,13 @@ impl Algorithm for LabelPropagation {
         [changed, 0.0, 0.0, 0.0]
     }
 
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let superstep = step.superstep + 1;
-        let ended = step.integers[1] > 0 && summary.totals[0] == 0.0;
-        (!ended && superstep < self.supersteps_max()).then(|| self.step(superstep))
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let [number, is_last, ranges, supersteps_max] = [0, 1, 2, 3].map(|place| now.integer(place));
+        let is_last = !is_last.equals(0);
+        let stops = is_last.and(!now.total(0).above(0.0)).or((now.superstep() + 1).at_least(supersteps_max));
+        let next = is_last.select(0, number + 1);
+        let next_is_last = (next + 1).equals(ranges).select(1, 0);
+        now.stay().with_integer(0, next).with_integer(1, next_is_last).unless(stops)
     }
 
     fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {

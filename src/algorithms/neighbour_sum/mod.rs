@@ -15,6 +15,7 @@ use crate::algorithms::weights::{Ones, Stored, Weights};
 use crate::model::algorithm::{Graph, Integers, Iteration, Kernel, List, State, Step, Supersteps, Visit};
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
 use crate::model::bits::Bits;
+use crate::model::rule::{Flag, Integer, Now, Number};
 use std::ops::ControlFlow;
 use topostream_formats::Direction;
 use topostream_formats::edge::WeightType;
@@ -170,11 +171,10 @@ pub(super) fn check_stop(stop: Stop) -> Result<(), String> {
     }
 }
 
-/// Whether an algorithm stops after an iteration; `change` is the sum of the changes of all vertices, and a tolerance
-/// applies to their mean.
-pub(super) fn is_done(stop: Stop, graph: &Graph, iterations: u32, change: f64) -> bool {
-    let (tolerance, iterations_max) = stop.limits(graph.vertices as f64);
-    change < tolerance || iterations >= iterations_max
+/// Whether an algorithm stops after an iteration; `change` is the sum of the changes of all vertices. The limits are
+/// those of the step's integers.
+pub(super) fn is_done<'a>(now: Now<'a>, iterations: Integer<'a>, change: Number<'a>) -> Flag<'a> {
+    change.less(now.number(0)).or(iterations.at_least(now.integer(2)))
 }
 
 /// The state after an iteration.
@@ -182,7 +182,8 @@ pub(super) fn iteration(stop: Stop, graph: &Graph, iterations: u32, change: f64)
     Iteration { iterations, residual: change / graph.vertices.max(1) as f64, tolerance: stop.tolerance() }
 }
 
-/// The integers of a superstep from which a GPU knows the same.
+/// The integers of a superstep: the sum of changes below which it is the last one, and the maximum number of
+/// iterations.
 pub(super) fn limits(stop: Stop, graph: &Graph) -> Integers {
     let (tolerance, iterations_max) = stop.limits(graph.vertices as f64);
     let [low, high] = words(tolerance);

@@ -68,9 +68,3 @@ fn list_close(record: Record, list: List) {
         }
     }
 }
-
-// Whether the run stops after an iteration, as in neighbour_sum::is_done. step.integers: the total change below which
-// it stops, and the maximum number of iterations.
-fn is_done(now: Step, iterations: u32, change: F64) -> bool {
-    return f64_less(change, now.integers.xy) || iterations >= now.integers.z;
-}

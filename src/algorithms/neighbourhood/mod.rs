@@ -14,10 +14,11 @@ pub mod command;
 use crate::algorithms::bfs::{UNREACHED, check_sources, reached};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step, Summary,
-    Supersteps, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step, Supersteps,
+    Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::rule::{Next, Now};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::{Direction, VertexId};
 
@@ -159,13 +160,11 @@ impl Algorithm for Neighbourhood {
         totals
     }
 
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let superstep = step.superstep + 1;
-        if !ends_hop(step) {
-            return Some(Step { superstep, direction: Direction::In, ..*step });
-        }
-        let ends = summary.totals[0] == 0.0 || self.hops_max == Some(level_of(step));
-        (!ends).then_some(Step { superstep, direction: Direction::Out, ..*step })
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let [out, against] = [Direction::Out, Direction::In].map(|direction| (direction, Visit::Within(OUTERMOST)));
+        let is_last = (now.superstep() / 2 + 1).equals(now.integer(0)).or(!now.total(0).above(0.0));
+        let farther = now.visit(out.0, out.1).of(now.total(0)).unless(is_last);
+        now.is(out.0, out.1).select(now.visit(against.0, against.1).of_the_same(), farther)
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

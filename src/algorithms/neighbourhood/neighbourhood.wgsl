@@ -34,14 +34,3 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     }
     return vec4<f32>();
 }
-
-// The next superstep, as in Neighbourhood::next. step.integers.x: the maximum number of hops.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    if (now.superstep & 1u) == 0u {
-        return Next(1u, now.scalars, now.integers, SAME);
-    }
-    if found.sums.x == 0.0 || now.superstep / 2u + 1u == now.integers.x {
-        return Next(STOP, now.scalars, now.integers, MANY);
-    }
-    return next_of_set(now, 0u, now.integers, found.sums.x);
-}

@@ -23,6 +23,7 @@ use crate::model::algorithm::{
     Algorithm, Answer, Graph, Iteration, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::rule::{Next, Now};
 use std::ops::Range;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
@@ -187,13 +188,11 @@ impl Algorithm for NeuralNetwork {
         totals
     }
 
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let done = step.superstep + 1;
-        let stop = match self.stop {
-            Stop::Iterations(iterations) => done >= iterations,
-            Stop::Tolerance { iterations_max, .. } => summary.totals[CHANGED] == 0.0 || done >= iterations_max,
-        };
-        (!stop && summary.totals[REFUSALS] == 0.0).then(|| self.step(graph, done))
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let [_, iterations_max, converges, _] = [0, 1, 2, 3].map(|place| now.integer(place));
+        let converged = (!converges.equals(0)).and(!now.total(CHANGED).above(0.0));
+        let is_last = (now.superstep() + 1).at_least(iterations_max);
+        now.stay().unless(converged.or(is_last).or(now.total(REFUSALS).above(0.0)))
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {

@@ -39,12 +39,3 @@ fn tangent(x: f32) -> f32 {
     let quotient = 1.0 - 2.0 / (exp(2.0 * clamp(x, -40.0, 40.0)) + 1.0);
     return select(quotient, x * series, abs(x) < 0.25);
 }
-
-// The next superstep, as in NeuralNetwork::next. step.integers: the activation, the maximum number of iterations, and
-// whether the run ends when no vertex has changed.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    let converged = now.integers.z != 0u && found.sums.x == 0.0;
-    let stops = converged || now.superstep + 1u >= now.integers.y;
-    return next_unless(stops || found.sums.y != 0.0, visit, now.scalars, now.integers);
-}
-

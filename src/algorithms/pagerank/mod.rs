@@ -28,6 +28,7 @@ use crate::model::algorithm::{
     Algorithm, Answer, Graph, Iteration, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
+use crate::model::rule::{Next, Now, Number};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 use topostream_formats::edge::WeightType;
@@ -194,9 +195,9 @@ impl PageRank {
         [1.0 - self.damping, spread].map(|part| part / among as f64)
     }
 
-    /// A superstep. Its integers are the bits of [`base`](Self::base), low words first, from which a GPU computes the
-    /// base rank of the next superstep by the same operations.
-    fn step(&self, graph: &Graph, among: u64, superstep: u32, dangling: f64) -> Step {
+    /// The first superstep. Its integers are the bits of [`base`](Self::base), low words first, from which the base
+    /// rank of the next superstep is computed.
+    fn step(&self, graph: &Graph, among: u64, dangling: f64) -> Step {
         let direction = self.direction(graph.has_in_lists);
         let [base, spread] = self.base(among);
         let (tolerance, iterations_max) = self.stop.limits(1.0);
@@ -204,27 +205,13 @@ impl PageRank {
         let scalars = [base + spread * dangling, self.damping, rounded(tolerance), rounded(iterations_max.into())];
         let [base, spread] = [base, spread].map(words);
         let integers = [base[0], base[1], spread[0], spread[1]];
-        Step::new(superstep, direction, Visit::All).with_scalars(scalars).with_integers(integers)
+        Step::new(0, direction, Visit::All).with_scalars(scalars).with_integers(integers)
     }
 
     /// The first superstep, with this number of restart vertices.
     pub(in crate::algorithms) fn first_among(&self, graph: &Graph, among: u64, totals: Scalars) -> Option<Step> {
         let none = self.stop == Stop::Iterations(0) || graph.vertices == 0;
-        (!none).then(|| self.step(graph, among, 0, totals[DANGLING]))
-    }
-
-    /// The next one.
-    pub(in crate::algorithms) fn next_among(
-        &self,
-        graph: &Graph,
-        among: u64,
-        step: &Step,
-        summary: &Summary,
-    ) -> Option<Step> {
-        let done = step.superstep + 1;
-        let stop =
-            summary.totals[CHANGE] < step.scalars[TOLERANCE] || f64::from(done as f32) >= step.scalars[ITERATIONS_MAX];
-        (!stop).then(|| self.step(graph, among, done, summary.totals[DANGLING]))
+        (!none).then(|| self.step(graph, among, totals[DANGLING]))
     }
 
     /// The state after an iteration.
@@ -285,6 +272,11 @@ impl PageRank {
 /// The bits of a number, low word first: how a step's integers hold it for GPUs.
 pub(in crate::algorithms) fn words(number: f64) -> [u32; 2] {
     [number.to_bits() as u32, (number.to_bits() >> 32) as u32]
+}
+
+/// The base rank of the next superstep, from the numbers in the step's integers.
+pub(in crate::algorithms) fn next_base(now: Now<'_>) -> Number<'_> {
+    now.number(0) + now.number(2) * now.total(DANGLING)
 }
 
 /// The column of sums.
@@ -476,8 +468,10 @@ impl Algorithm for PageRank {
         self.update(state, step, vertices, |_| true)
     }
 
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        self.next_among(graph, graph.vertices, step, summary)
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let converged = now.total(CHANGE).less(now.scalar(TOLERANCE));
+        let is_last = (now.superstep() + 1).number().at_least(now.scalar(ITERATIONS_MAX));
+        now.stay().with_scalar(BASE, next_base(now)).unless(converged.or(is_last))
     }
 
     fn answered(&self) -> Option<&'static [usize]> {

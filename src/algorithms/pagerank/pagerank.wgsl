@@ -116,12 +116,3 @@ fn set_rank(vertex: u32, rank: f32) -> vec4<f32> {
     share_store(vertex, share);
     return vec4<f32>(select(0.0, rank, degree == 0u), change, 0.0, 0.0);
 }
-
-// The next superstep, as in PageRank::next. step.scalars: the base rank, the damping, the tolerance and the maximum
-// number of iterations; step.integers: the base rank without dangling vertices, and its part of each unit of their
-// rank.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    let base = f64_add(now.integers.xy, f64_mul(now.integers.zw, found.totals[0]));
-    let stops = f64_less(found.totals[1], f64_from(now.scalars.z)) || f32(now.superstep + 1u) >= now.scalars.w;
-    return next_unless(stops, visit, vec4<f32>(f64_to_f32(base), now.scalars.yzw), now.integers);
-}

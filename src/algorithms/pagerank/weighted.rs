@@ -10,7 +10,7 @@
 //!
 //! It keeps 12 bytes a vertex, with `f32` weights 1 bit more, and reads all out-lists in every superstep.
 
-use super::{DanglingMass, PageRank, Stop, words};
+use super::{DanglingMass, PageRank, Stop, next_base, words};
 use crate::algorithms::neighbour_sum;
 use crate::algorithms::weights::{self, Stored, Weights};
 use crate::model::Parameters;
@@ -20,6 +20,7 @@ use crate::model::algorithm::{
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
 use crate::model::bits::Bits;
+use crate::model::rule::{Next, Now};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
@@ -266,12 +267,13 @@ impl Algorithm for WeightedPageRank {
         totals
     }
 
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
         // The first superstep is not an iteration.
-        let done = step.superstep;
-        let converged = done > 0 && summary.totals[CHANGE] < step.scalars[TOLERANCE];
-        let stops = converged || f64::from(done as f32) >= step.scalars[ITERATIONS_MAX];
-        (!stops && summary.totals[REFUSALS] == 0.0).then(|| self.step(graph, done + 1, summary.totals[DANGLING]))
+        let done = now.superstep();
+        let converged = now.total(CHANGE).less(now.scalar(TOLERANCE)).and(!done.equals(0));
+        let is_last = done.number().at_least(now.scalar(ITERATIONS_MAX));
+        let stops = converged.or(is_last).or(now.total(REFUSALS).above(0.0));
+        now.stay().with_scalar(BASE, next_base(now)).unless(stops)
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {

@@ -69,12 +69,3 @@ fn set_rank(vertex: u32, rank: f32) -> vec4<f32> {
     share_store(vertex, share);
     return vec4<f32>(select(0.0, rank, dangling), change, 0.0, 0.0);
 }
-
-// The next superstep, as in WeightedPageRank::next; step.scalars and step.integers are those of PageRank.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    let done = now.superstep;
-    let base = f64_add(now.integers.xy, f64_mul(now.integers.zw, found.totals[0]));
-    let converged = done > 0u && f64_less(found.totals[1], f64_from(now.scalars.z));
-    let stops = converged || f32(done) >= now.scalars.w || found.sums.z != 0.0;
-    return next_unless(stops, visit, vec4<f32>(f64_to_f32(base), now.scalars.yzw), now.integers);
-}

@@ -24,6 +24,7 @@ use crate::model::algorithm::{
     Algorithm, Answer, Graph, Iteration, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::rule::{Next, Now};
 use std::collections::HashSet;
 use std::ops::Range;
 use topostream_formats::{Direction, VertexId};
@@ -119,8 +120,8 @@ impl Algorithm for PersonalizedPageRank {
         self.ranks.update(state, step, vertices, |vertex| seeds.contains(vertex))
     }
 
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        self.ranks.next_among(graph, self.seeds.len() as u64, step, summary)
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        self.ranks.rule(now)
     }
 
     fn answered(&self) -> Option<&'static [usize]> {

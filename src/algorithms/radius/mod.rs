@@ -47,6 +47,7 @@ use crate::model::algorithm::{
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::numbers::mixed;
+use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
@@ -89,6 +90,8 @@ const NEXT_NAMES: [&str; BITMAPS_MAX] = ["next0", "next1", "next2", "next3", "ne
 const ENOUGH: u32 = 15;
 /// The share of pairs that defines the effective diameter.
 const MOST: f64 = 0.9;
+/// The number of seeds of a pass.
+const SEEDS: u32 = 2;
 /// The maximum number of passes.
 const PASSES_MAX: u32 = 256;
 
@@ -187,7 +190,7 @@ impl Radius {
 
     fn begin_pass(&self, superstep: u32, pass: u32) -> Step {
         self.neighbourhood().push(Vec::new());
-        Phase { hops: 0, seed: self.seed.wrapping_add(2 * pass), pass }.step(superstep, self.passes)
+        Phase { hops: 0, seed: self.seed.wrapping_add(SEEDS * pass), pass }.step(superstep, self.passes)
     }
 }
 
@@ -428,16 +431,23 @@ impl Algorithm for Radius {
         totals
     }
 
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let (phase, superstep) = (Phase::of(step), step.superstep + 1);
+    fn observe(&self, step: &Step, summary: &Summary) {
+        let phase = Phase::of(step);
         if phase.hops > 0 {
-            self.neighbourhood().last_mut().expect("a pass has begun").push(summary.totals[PAIRS]);
-            if summary.totals[CHANGED] == 0.0 {
-                let pass = phase.pass + 1;
-                return (pass < self.passes).then(|| self.begin_pass(superstep, pass));
+            let mut neighbourhood = self.neighbourhood();
+            neighbourhood.last_mut().expect("a pass has begun").push(summary.totals[PAIRS]);
+            if summary.totals[CHANGED] == 0.0 && phase.pass + 1 < self.passes {
+                neighbourhood.push(Vec::new());
             }
         }
-        Some(Phase { hops: phase.hops + 1, ..phase }.step(superstep, self.passes))
+    }
+
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let [hops, seed, pass, passes] = [0, 1, 2, 3].map(|place| now.integer(place));
+        let is_over = (!hops.equals(0)).and(!now.total(CHANGED).above(0.0));
+        let begin = now.without_pages().with_integer(0, 0).with_integer(1, seed + SEEDS).with_integer(2, pass + 1);
+        let hop = now.visit(Direction::Out, Visit::All).with_integer(0, hops + 1);
+        is_over.select(begin.unless((pass + 1).at_least(passes)), hop)
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -152,16 +152,3 @@ fn finish_pass(vertex: u32, bits: u32) {
     clear_next(vertex);
     begin_pass(vertex, step.integers.y);
 }
-
-// The next superstep, as in Radius::next. step.integers: the number of hops, the seed, the pass, and the number of
-// passes.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    let phase = now.integers;
-    if phase.x > 0u && found.sums.x == 0.0 {
-        let next_pass = phase.z + 1u;
-        // A pass has two seeds.
-        let next = vec4<u32>(0u, phase.y + 2u, next_pass, phase.w);
-        return next_unless(next_pass >= phase.w, found.visits, now.scalars, next);
-    }
-    return next_unless(false, 0u, now.scalars, vec4<u32>(phase.x + 1u, phase.yzw));
-}

@@ -24,11 +24,12 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
 use crate::model::numbers::{mixed, unmixed};
+use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
@@ -267,15 +268,16 @@ impl Algorithm for Scc {
         }
     }
 
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let mode = match (Mode::of(step), summary.totals[0] > 0.0) {
-            (Mode::Paint, true) | (Mode::Restart, true) => Mode::Paint,
-            (Mode::Paint, false) => Mode::FindRoots,
-            (Mode::Confirm, true) | (Mode::FindRoots, _) => Mode::Confirm,
-            (Mode::Confirm, false) => Mode::Restart,
-            (Mode::Restart, false) => return None,
-        };
-        Some(mode.step(step.superstep + 1))
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let is = |mode: Mode| now.integer(0).equals(mode as u32);
+        let visit = |next: Next<'a>, mode: Mode| next.with_integer(0, mode as u32).of(now.total(0));
+        let reading = |direction, mode| visit(now.visit(direction, Visit::Within(VISITED)), mode);
+        let (paint, confirm) = (reading(Direction::Out, Mode::Paint), reading(Direction::In, Mode::Confirm));
+        let [find_roots, restart] = [Mode::FindRoots, Mode::Restart].map(|mode| visit(now.without_pages(), mode));
+        let some = now.total(0).above(0.0);
+        let without = is(Mode::Paint).select(find_roots, restart.unless(is(Mode::Restart)));
+        let goes_on = is(Mode::Confirm).select(confirm, paint);
+        is(Mode::FindRoots).select(confirm, some.select(goes_on, without))
     }
 
     fn groups(&self) -> Option<Groups> {

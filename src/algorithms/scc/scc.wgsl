@@ -87,25 +87,3 @@ fn step_updates(before: Step, now: Step) -> u32 {
     let reads = now.integers.x == PAINT || now.integers.x == CONFIRM;
     return select(UPDATES_ALL, UPDATES_TOUCHED, reads);
 }
-
-// The next superstep, as in Scc::next.
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    let mode = now.integers.x;
-    let some = found.sums.x > 0.0;
-    if mode == RESTART && !some {
-        return Next(STOP, now.scalars, now.integers, MANY);
-    }
-    var next = RESTART;
-    if mode == FIND_ROOTS || (mode == CONFIRM && some) {
-        next = CONFIRM;
-    } else if some {
-        next = PAINT;
-    } else if mode == PAINT {
-        next = FIND_ROOTS;
-    }
-    var place = found.visits;
-    if next == PAINT || next == CONFIRM {
-        place = u32(next == CONFIRM);
-    }
-    return next_of_set(now, place, vec4<u32>(next, 0u, 0u, 0u), found.sums.x);
-}

@@ -13,14 +13,18 @@
 //! Weights, distances and errors are those of [`Sssp`]: two more bits a vertex.
 
 use super::{Numbers, Relaxing, Sssp};
+use crate::algorithms::pagerank::words;
 use crate::algorithms::relaxation::{VALUE, relaxation_wgsl};
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step, Summary, Visit,
 };
+use crate::model::algorithm::{Contents, Table, rule_of};
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::rule::{Integer, Next, Now, Number};
 use std::io::Read;
 use std::ops::Range;
+use std::sync::Arc;
 use topostream_formats::Direction;
 
 /// Shortest paths from one source by buckets.
@@ -36,7 +40,16 @@ pub struct DeltaStepping {
 const VISITED: usize = 0;
 const WAITING: usize = 1;
 
-/// Indices of a step's numbers.
+/// Indices of a step's integers and scalars: the two words of [`Bucket::end`], and [`Bucket::stride`].
+const END: usize = 0;
+const STRIDE: usize = 0;
+/// A stride of 1.
+const ONE: Scalars = [1.0, 0.0, 0.0, 0.0];
+
+/// The name of the table with the two words of the width of a bucket.
+const DELTA: &str = "delta";
+
+/// The numbers of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bucket {
     /// The end of the bucket: distances below this, by their bits.
@@ -48,7 +61,7 @@ struct Bucket {
 impl Bucket {
     fn of(step: &Step) -> Self {
         let [low, high, ..] = step.integers.map(u64::from);
-        Self { end: high << 32 | low, stride: step.scalars[0] }
+        Self { end: high << 32 | low, stride: step.scalars[STRIDE] }
     }
 }
 
@@ -67,28 +80,21 @@ impl DeltaStepping {
         self.pending() + 1
     }
 
-    /// Returns the distance that is this many buckets beyond another, by its bits; at most the largest distance of a
-    /// path, so that the last bucket has room for all.
-    fn behind(&self, end: u64, buckets: f64) -> u64 {
-        let width = buckets * self.delta;
+    /// The words of the distance that is this many buckets beyond the end of the bucket, by its bits; at most the
+    /// largest distance of a path, so that the last bucket has room for all.
+    fn behind<'a>(&self, now: Now<'a>, buckets: Number<'a>) -> [Integer<'a>; 2] {
+        let delta = Arc::new(words(self.delta).to_vec());
+        let delta = now.number_of_words([0, 1].map(|word| now.lookup(DELTA, &delta, now.integer_of(word))));
+        let (width, [low, high]) = (buckets * delta, [END, END + 1].map(|place| now.integer(place)));
         match self.paths.numbers() {
-            Numbers::Whole => u64::from((end as f64 + width) as u32),
-            Numbers::Long => (end as f64 + width) as u64,
-            Numbers::Single => u64::from(((f64::from(f32::from_bits(end as u32)) + width) as f32).to_bits()),
-            Numbers::Double => (f64::from_bits(end) + width).to_bits(),
+            Numbers::Whole => {
+                let [low, high] = (low.number() + width).wide();
+                [high.equals(0).select(low, u32::MAX), now.integer_of(0)]
+            }
+            Numbers::Long => (now.wide([low, high]) + width).wide(),
+            Numbers::Single => [(low.float() + width).float_bits(), now.integer_of(0)],
+            Numbers::Double => (now.number(END) + width).words(),
         }
-    }
-
-    /// A superstep over a bucket, or one that determines the vertices of a bucket.
-    fn step(&self, superstep: u32, bucket: Bucket, begins: bool) -> Step {
-        // Between two buckets no list is read.
-        let step = match begins {
-            true => Step::without_pages(superstep),
-            false => Step::new(superstep, Direction::Out, Visit::Within(self.visited())),
-        };
-        let [low, high] = [bucket.end as u32, (bucket.end >> 32) as u32];
-        let [limit_low, limit_high] = self.paths.limit_words();
-        step.with_integers([low, high, limit_low, limit_high]).with_scalars([bucket.stride, 0.0, 0.0, 0.0])
     }
 }
 
@@ -112,6 +118,10 @@ impl Algorithm for DeltaStepping {
         let mut declared = self.paths.attributes(has_in_lists);
         declared.extend([bit("pending", Role::Accumulated), bit("visited", Role::ReadOnly)]);
         declared
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        vec![Table { name: DELTA, contents: Contents::Given(Arc::new(words(self.delta).to_vec())) }]
     }
 
     fn needs_weights(&self) -> bool {
@@ -170,7 +180,11 @@ impl Algorithm for DeltaStepping {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        Some(self.step(0, Bucket { end: self.behind(0, 1.0), stride: 1.0 }, false))
+        let [limit_low, limit_high] = self.paths.limit_words();
+        let before = Step::without_pages(0).with_scalars(ONE).with_integers([0, 0, limit_low, limit_high]);
+        let waiting = Summary { totals: [0.0, 1.0, 0.0, 0.0], ..Summary::default() };
+        let first = rule_of(self, false).next(0, &before, &waiting)?;
+        Some(Step { superstep: 0, visit: Visit::Within(self.visited()), scalars: ONE, ..first })
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
@@ -206,16 +220,15 @@ impl Algorithm for DeltaStepping {
         Some(if self.is_float() { &[2, 3] } else { &[1, 2] })
     }
 
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let Bucket { end, stride } = Bucket::of(step);
-        let bucket = if summary.totals[VISITED] > 0.0 {
-            Bucket { end, stride: 1.0 }
-        } else if summary.totals[WAITING] > 0.0 {
-            Bucket { end: self.behind(end, stride), stride: 2.0 * stride }
-        } else {
-            return None;
-        };
-        Some(self.step(step.superstep + 1, bucket, summary.totals[VISITED] == 0.0))
+    fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let [goes_on, waits] = [VISITED, WAITING].map(|place| now.total(place).above(0.0));
+        let same = now.visit(Direction::Out, Visit::Within(self.visited())).with_scalar(STRIDE, now.number_of(1.0));
+        let stride = now.scalar(STRIDE);
+        let [low, high] = self.behind(now, stride);
+        // Between two buckets no list is read.
+        let next = now.without_pages().with_scalar(STRIDE, stride * 2.0);
+        let next = next.with_integer(END, low).with_integer(END + 1, high);
+        goes_on.select(same.of(now.total(VISITED)), next.unless(!waits))
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
@@ -248,15 +261,14 @@ mod tests {
         ] {
             for delta in deltas {
                 let paths = DeltaStepping { paths, delta };
-                let mut bucket = Bucket { end: paths.behind(0, 1.0), stride: 1.0 };
-                let mut steps = 0;
-                while bucket.end != last {
-                    let end = paths.behind(bucket.end, bucket.stride);
-                    assert!(end >= bucket.end);
-                    bucket = Bucket { end, stride: 2.0 * bucket.stride };
-                    assert_eq!(Bucket::of(&paths.step(0, bucket, true)), bucket);
-                    steps += 1;
-                    assert!(steps < 2_100, "{paths:?}: {bucket:?}");
+                let rule = rule_of(&paths, false);
+                let waiting = Summary { totals: [0.0, 1.0, 0.0, 0.0], ..Summary::default() };
+                let mut step = rule.next(0, &Step::without_pages(0).with_scalars(ONE), &waiting).unwrap();
+                while Bucket::of(&step).end != last {
+                    let next = rule.next(0, &step, &waiting).unwrap();
+                    assert!(Bucket::of(&next).end >= Bucket::of(&step).end);
+                    step = next;
+                    assert!(step.superstep < 2_100, "{paths:?}: {step:?}");
                 }
             }
         }

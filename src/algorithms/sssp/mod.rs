@@ -409,14 +409,12 @@ impl Algorithm for Sssp {
             return None;
         }
         let (file, text) = match self.numbers() {
-            Numbers::Whole | Numbers::Single => (
-                "src/algorithms/sssp/sssp.wgsl",
-                concat!(include_str!("sssp.wgsl"), relaxation_wgsl!(), include_str!("../relaxation/step_next.wgsl")),
-            ),
-            Numbers::Long | Numbers::Double => (
-                "src/algorithms/sssp/double.wgsl",
-                concat!(include_str!("double.wgsl"), relaxation_wgsl!(), include_str!("../relaxation/step_next.wgsl")),
-            ),
+            Numbers::Whole | Numbers::Single => {
+                ("src/algorithms/sssp/sssp.wgsl", concat!(include_str!("sssp.wgsl"), relaxation_wgsl!()))
+            }
+            Numbers::Long | Numbers::Double => {
+                ("src/algorithms/sssp/double.wgsl", concat!(include_str!("double.wgsl"), relaxation_wgsl!()))
+            }
         };
         Some(Shader::of_program(file, text, self.switches(true)))
     }

@@ -119,8 +119,7 @@ impl Algorithm for Widest {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text =
-            concat!(include_str!("widest.wgsl"), relaxation_wgsl!(), include_str!("../relaxation/step_next.wgsl"));
+        let text = concat!(include_str!("widest.wgsl"), relaxation_wgsl!());
         Some(Shader::of_program("src/algorithms/widest/widest.wgsl", text, relaxation::switches(self.weights, true)))
     }
 

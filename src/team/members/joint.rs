@@ -14,7 +14,7 @@ use crate::cluster::Wish;
 use crate::device::joint::{JointEnd, JointPart, SeenPages};
 use crate::device::{Ahead, ExchangeWork, RunAhead};
 use crate::error::Result;
-use crate::model::algorithm::{Algorithm, Graph, Step, Summary, Visit};
+use crate::model::algorithm::{Algorithm, Graph, Step, Summary, Visit, step_after};
 use crate::team::Strategy;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -112,7 +112,7 @@ impl Team {
                 cluster.wish(Wish::Return);
             }
             let ahead = self.joint_superstep(&step)?;
-            next = self.algorithm.next(&self.graph, &step, &ahead.end.summary);
+            next = step_after(&*self.algorithm, &self.rule, &self.graph, &step, &ahead.end.summary);
             supersteps.push(ahead);
             if self.returns(begun) {
                 break;

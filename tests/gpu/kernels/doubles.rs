@@ -18,11 +18,15 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     root_store(vertex, f64_sqrt(a));
     wide_store(vertex, f64_from(bitcast<f32>(a.y)));
     let comparison = u32(f64_less(a, b)) | (u32(f64_at_most(a, b)) << 1u) | (u32(f64_is_finite(a)) << 2u);
+    whole_store(vertex, f64_to_u64(a));
+    count_store(vertex, f64_pack(0u, 62 + 1023, a));
+    difference_store(vertex, f64_add(a, f64_negative(b)));
     single_store(vertex, U64(bitcast<u32>(f64_to_f32(a)), comparison));
     return vec4<f32>();
 }
 ";
-const NAMES: [&str; 8] = ["a", "b", "sum", "product", "quotient", "root", "wide", "single"];
+const NAMES: [&str; 11] =
+    ["a", "b", "sum", "product", "quotient", "root", "wide", "single", "whole", "count", "difference"];
 
 /// Zeros, infinities, no number, ties, neighbours of powers of two, and the largest and smallest numbers.
 const SPECIAL: [f64; 22] = [
@@ -111,10 +115,12 @@ fn double_precision_has_the_bits_of_the_processor() {
         let found = |place: usize| [columns[place][2 * at], columns[place][2 * at + 1]];
         // Subnormal operands count as 0; there are none but from f32.
         let wide = f32::from_bits((a.to_bits() >> 32) as u32);
-        for (place, expected) in [(2, a + b), (3, a * b), (4, a / b), (5, a.sqrt()), (6, wide.into())] {
+        let arithmetic = [(2, a + b), (3, a * b), (4, a / b), (5, a.sqrt()), (10, a - b)];
+        for (place, expected) in arithmetic.into_iter().chain([(6, wide.into()), (9, a.to_bits() as f64)]) {
             let what = NAMES[place];
             assert!(agrees(found(place), expected), "{what} of {a:e} and {b:e}: {:x?}, not {expected:e}", found(place));
         }
+        assert_eq!(found(8), [a as u64 as u32, (a as u64 >> 32) as u32], "{a:e} as u64");
         let [single, comparison] = found(7);
         let same = single == (a as f32).to_bits() || a.is_nan() && f32::from_bits(single).is_nan();
         assert!(same, "{a:e} as f32: {single:x}");

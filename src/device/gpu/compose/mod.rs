@@ -25,7 +25,7 @@ pub use bindings::{Access, Binding, Resource};
 pub use check::{ShaderError, check, check_complete};
 
 use crate::device::exchange::may_border;
-use crate::model::algorithm::{Algorithm, Contents, Shader, Table, Visit};
+use crate::model::algorithm::{Algorithm, Contents, Rule, Shader, Table, Visit, rule_of};
 use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
 use std::fmt;
 use std::str::FromStr;
@@ -383,6 +383,8 @@ pub struct Declared {
     pub tables: Vec<DeclaredTable>,
     /// The role of the attributes that are sent packed.
     pub packed: Option<Role>,
+    /// The rule of its supersteps.
+    pub rule: Rule,
     /// The bit attribute of the set whose lists supersteps visit, by index, if the device may list its vertices: the
     /// shader says which of them a vertex phase updates (`step_updates`).
     pub set: Option<usize>,
@@ -398,9 +400,11 @@ pub struct DeclaredTable {
 }
 
 impl Declared {
-    /// The declaration of an algorithm without tables, whose lists are all visited and whose values are all sent.
+    /// The declaration of an algorithm without tables, whose lists are all visited and whose values are all sent, with
+    /// one superstep.
     pub fn new(name: &'static str, shader: Shader, attributes: Vec<Attribute>, traversal: bool) -> Self {
-        Self { name, shader, attributes, traversal, tables: Vec::new(), packed: None, set: None }
+        let rule = Rule::new(Vec::new(), |now| now.stop());
+        Self { name, shader, attributes, traversal, tables: Vec::new(), packed: None, rule, set: None }
     }
 
     /// The declaration of an algorithm for a store with or without in-lists; none without a shader.
@@ -410,7 +414,7 @@ impl Declared {
         let table = |table: Table| DeclaredTable { name: table.name, own: matches!(table.contents, Contents::Own(_)) };
         let tables = algorithm.tables().into_iter().map(table).collect();
         let set = declared.set_of(&algorithm.visits(has_in_lists));
-        Some(Self { tables, set, ..declared })
+        Some(Self { tables, set, rule: rule_of(algorithm, has_in_lists), ..declared })
     }
 
     /// The only set that supersteps visit, if the shader says what vertex phases update.
@@ -421,7 +425,7 @@ impl Declared {
         };
         let mut places = visits.iter().filter_map(place);
         let set = places.next().filter(|&set| places.all(|other| other == set))?;
-        (!self.traversal && prelude::declares(self, &["step_next", "step_updates"])).then_some(set)
+        (!self.traversal && prelude::declares(self, &["step_updates"])).then_some(set)
     }
 
     /// Whether its kernels may read out-degrees, over lists that are `grouped` for shards or not.
@@ -438,9 +442,9 @@ impl Declared {
         self.attributes.iter().any(is_lowered)
     }
 
-    /// Whether its shader has `step_next`, so that a device can run supersteps without the host.
+    /// Whether several supersteps may follow each other, which a device can run without the host.
     pub fn decides(&self) -> bool {
-        prelude::declares(self, &["step_next"])
+        !self.rule.stops_at_once()
     }
 }
 

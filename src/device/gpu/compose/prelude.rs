@@ -203,5 +203,8 @@ pub(super) fn text(
     }
     text += "// Defers those of 32 vertices whose bits are set to later supersteps, if they are active.\n";
     text += "fn defer_vertices(word: u32, bits: u32) {\n    next_frontier_join(word, frontier_word(word) & bits);\n}\n";
+    if kernel == KernelName::Decide {
+        text += &algorithm.rule.wgsl();
+    }
     text + &messages::text(algorithm, kernel, options)
 }

@@ -23,7 +23,7 @@ use crate::device::joint::SeenPages;
 use crate::device::settings::Distribution;
 use crate::error::{Error, Result};
 use crate::model::Part;
-use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
+use crate::model::algorithm::{Algorithm, Graph, Step, Summary, Visit, step_after};
 use crate::model::attributes::Role;
 use crate::model::border::Border;
 use crate::model::told::Told;
@@ -156,6 +156,11 @@ impl Context {
     /// The store's degrees and directories on the device.
     pub fn graph_buffers(&self) -> &GraphBuffers {
         self.home.graph.as_ref().expect("prepared with the run")
+    }
+
+    /// The superstep after `step`; none if that was the last one.
+    pub fn next(&self, step: &Step, summary: &Summary) -> Option<Step> {
+        step_after(&*self.algorithm, &self.declared.rule, &self.graph, step, summary)
     }
 
     /// The page buffer as the device reads it.

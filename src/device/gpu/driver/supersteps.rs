@@ -128,7 +128,7 @@ impl Driver {
             end.work.edges += pages.edges;
             end.transfer.resident_pages += pages.pages;
             end.transfer.batches += pages.launches;
-            next = self.context.algorithm.next(&self.context.graph, &step, &end.summary);
+            next = self.context.next(&step, &end.summary);
             let wall_ns = since.elapsed().as_nanos() as u64;
             supersteps.push(Ahead { step, end, pages: pages.pages, wall_ns });
         }

@@ -119,7 +119,7 @@ pub struct Request<'a> {
     pub traversal: bool,
     /// Whether the supersteps in which vertices are first active are part of its answer.
     pub keeps_activations: bool,
-    /// Whether its shader has `step_next`.
+    /// Whether devices may run several supersteps without the host.
     pub decides: bool,
     /// Whether supersteps may visit all in-lists, and end with a vertex phase.
     pub pulls: bool,

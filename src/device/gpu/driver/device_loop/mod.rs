@@ -17,8 +17,8 @@
 //!
 //! All kernels but `halt` and `decide` are dispatched indirectly: `decide` sets the number of workgroups of each
 //! dispatch, which is zero if the next superstep does not need it, or if the algorithm is done. The host reads the log
-//! after each submission, and calls [`Algorithm::next`](crate::model::algorithm::Algorithm::next) with the same
-//! results: it must end in the same superstep as the algorithm's `step_next`. The next submission is made before the
+//! after each submission, and evaluates [the rule](crate::model::algorithm::Algorithm::rule) with the same
+//! results: it must end in the same superstep as the device. The next submission is made before the
 //! log of the last one has arrived.
 //!
 //! Owns the tables of resident pages, the queues and the control buffers. Does not know intake or launches: pages in
@@ -439,10 +439,11 @@ impl Turn {
                 pages: pages(context, &step, logged),
                 wall_ns: ns.max(compute_ns) as u64,
             });
-            self.next = context.algorithm.next(&context.graph, &step, &summary);
-            if let (Some(next), Some(following)) = (&mut self.next, log.get(at + 1)) {
-                // Rounding may make the device choose another direction than the host: the device's choice counts.
-                (next.direction, next.visit) = visits(context)[following.visit as usize];
+            self.next = context.next(&step, &summary);
+            if let (Some(next), Some(following)) = (&self.next, log.get(at + 1))
+                && visits(context)[following.visit as usize] != (next.direction, next.visit)
+            {
+                return Err(disagree(context, "went another way"));
             }
         }
         if self.until_ns.is_none() {
@@ -461,8 +462,7 @@ impl Turn {
 /// The error if device and host disagree on the last superstep.
 fn disagree(context: &Context, what: &str) -> Error {
     let name = context.algorithm.name();
-    let message =
-        format!("{name}: the device {what}, and the host did not: `step_next` and `Algorithm::next` disagree");
+    let message = format!("{name}: the device {what}, and the host did not, by the same rule");
     context.gpu().health().fault("a superstep", &message).into()
 }
 
