@@ -6,7 +6,7 @@
 //!
 //! Each device runs the kernels of its own supersteps over the pages that it sees, and sends its messages, in one
 //! submission. In a second one it applies the others' messages, counts its own vertices and searches for missing pages.
-//! The team adds up the counts and calls `Algorithm::next`. A missing page, a CPU in the team, checkpoints, timelines
+//! The team adds up the counts and evaluates the rule. A missing page, a CPU in the team, checkpoints, timelines
 //! and asynchronous relaxation bring back the engine's supersteps.
 
 use super::Team;
