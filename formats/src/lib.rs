@@ -22,6 +22,7 @@ pub mod durable;
 pub mod edge;
 pub mod encoding;
 pub mod error;
+mod file;
 pub mod ids;
 pub mod manifest;
 pub mod memory;

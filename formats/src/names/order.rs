@@ -155,10 +155,10 @@ fn each_run(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::ChecksummedFile;
     use crate::manifest::Ids;
     use crate::names::IdType;
     use crate::names::{FILES, NamesWriter};
-    use crate::write::ChecksummedFile;
     use proptest::prelude::*;
     use std::collections::HashSet;
     use std::fs::File;

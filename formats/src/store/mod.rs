@@ -1,13 +1,15 @@
 //! An open store: its metadata is in memory, its page files are located but not read.
 
 mod original_ids;
-pub(crate) mod reader;
+mod reader;
 mod topology;
 
 pub use original_ids::{OriginalId, OriginalIds};
-pub use reader::{PageReader, read_exact_at, write_all_at};
+pub use reader::PageReader;
 use topology::stripe_path;
 pub use topology::{PagePlace, Topology};
+
+pub use crate::file::{read_exact_at, write_all_at};
 
 use crate::error::Result;
 use crate::ids::VertexId;

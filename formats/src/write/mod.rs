@@ -27,12 +27,12 @@ pub(crate) use site::STAGING;
 pub use targets::Targets;
 pub use whole::{DegreeFigures, WholeDegrees};
 
-use crate::checksum::Crc32c;
 use crate::chunks::CHUNKS;
 use crate::durable::{Made, clear_staging, folder_of, hold, new_tag, open_ordinary, sync_folder};
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
+use crate::file::{ChecksummedFile, VALUES_BYTES};
 use crate::manifest::{Ids, MANIFEST, Manifest, packs_weights};
 use crate::names::{IdType, NamesWriter};
 use crate::packed::{self, ids::IdsSummary};
@@ -43,7 +43,7 @@ use journal::{Journal, Moved};
 use replaced::Replaced;
 use site::{Mark, Site};
 use std::fs::{self, File};
-use std::io::{BufWriter, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -109,8 +109,6 @@ impl Layout {
 const DEGREES: &str = "degrees.bin";
 /// The lengths of a part's lists while these are written.
 const PART_DEGREES: &str = "degrees.part";
-/// Values that are written at once, in bytes.
-const VALUES_BYTES: usize = 1 << 18;
 
 /// A store that is being written. Holds locks on its folders.
 #[derive(Debug)]
@@ -471,29 +469,4 @@ impl StoreWriter {
 
 fn sync(folder: &Path) -> Result<()> {
     sync_folder(folder).map_err(Error::io(folder, "sync"))
-}
-
-/// A file that is written sequentially, with a running checksum.
-#[derive(Debug)]
-pub(crate) struct ChecksummedFile {
-    path: PathBuf,
-    file: BufWriter<File>,
-    crc: Crc32c,
-}
-
-impl ChecksummedFile {
-    pub(crate) fn new(path: PathBuf, file: File) -> Self {
-        Self { path, file: BufWriter::with_capacity(1 << 16, file), crc: Crc32c::default() }
-    }
-
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.crc.update(bytes);
-        self.file.write_all(bytes).map_err(Error::io(&self.path, "write"))
-    }
-
-    pub(crate) fn finish(mut self) -> Result<u32> {
-        self.file.flush().map_err(Error::io(&self.path, "write"))?;
-        self.file.get_ref().sync_all().map_err(Error::io(&self.path, "sync"))?;
-        Ok(self.crc.value())
-    }
 }
