@@ -23,6 +23,7 @@ pub mod edge;
 pub mod encoding;
 pub mod error;
 mod file;
+mod filenames;
 pub mod ids;
 pub mod manifest;
 pub mod memory;

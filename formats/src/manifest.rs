@@ -13,8 +13,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 
-/// The file's name in a store's directory.
-pub const MANIFEST: &str = "graph.json";
+pub use crate::filenames::MANIFEST;
+
 /// The newest version of the format. Stores that use nothing new in it are written as version 1.
 pub const FORMAT_VERSION: u32 = 6;
 

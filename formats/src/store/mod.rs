@@ -12,8 +12,9 @@ pub use topology::{PagePlace, Topology};
 pub use crate::file::{read_exact_at, write_all_at};
 
 use crate::error::Result;
+use crate::filenames::MANIFEST;
 use crate::ids::VertexId;
-use crate::manifest::{Ids, MANIFEST, Manifest};
+use crate::manifest::{Ids, Manifest};
 use crate::names::StoredNames;
 use crate::open::{OpenOptions, Places, read_manifest};
 use crate::packed;

@@ -23,7 +23,6 @@ mod targets;
 mod whole;
 
 pub use packer::TopologyWriter;
-pub(crate) use site::STAGING;
 pub use targets::Targets;
 pub use whole::{DegreeFigures, WholeDegrees};
 
@@ -33,7 +32,8 @@ use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::file::{ChecksummedFile, VALUES_BYTES};
-use crate::manifest::{Ids, MANIFEST, Manifest, packs_weights};
+use crate::filenames::MANIFEST;
+use crate::manifest::{Ids, Manifest, packs_weights};
 use crate::names::{IdType, NamesWriter};
 use crate::packed::{self, ids::IdsSummary};
 use crate::page::{Capacity, PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
