@@ -1,6 +1,7 @@
 //! The manifest, `graph.json`: the description of a store, and the checksums of its other metadata. Written last.
 
 use crate::checksum::crc32c;
+use crate::directory::version_of;
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
@@ -397,13 +398,4 @@ pub(crate) fn check_ends(what: &str, ends: impl Iterator<Item = u64>, vertices: 
 /// Whether writers pack the weights of a store.
 pub(crate) fn packs_weights(encoding: Encoding, weights: Option<WeightType>) -> bool {
     encoding.is_packed() && weights.is_some_and(WeightType::is_packable)
-}
-
-/// The version of a file with anything that is new in version 3, and with or without grouped lists.
-pub(crate) fn version_of(newest: bool, grouped: bool) -> u32 {
-    match (newest, grouped) {
-        (true, _) => 3,
-        (false, true) => 2,
-        (false, false) => 1,
-    }
 }

@@ -1,6 +1,6 @@
 //! The neighbours of a page as vertices, whatever the encoding.
 
-use crate::page::Page;
+use crate::plain::Page;
 use std::ops::Range;
 
 /// An unsigned little-endian number of up to 8 bytes.
