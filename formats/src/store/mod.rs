@@ -19,7 +19,7 @@ use crate::names::StoredNames;
 use crate::open::{OpenOptions, Places, read_manifest};
 use crate::packed;
 use crate::page::PageContext;
-use crate::part::PartManifest;
+use crate::manifest::PartManifest;
 use crate::values::StoredValues;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

@@ -66,7 +66,11 @@ impl Topology {
         let folder = store.join(direction.folder());
         let capacity = manifest.capacity();
         let part = manifest.part.as_ref().filter(|_| direction == Direction::Out);
-        let shards = part.map_or_else(|| Shard::of(summary, manifest.vertices), |part| Shard::of_part(part, summary));
+        let shards = match part {
+            // A part has no shards: its lists have the destinations that it owns.
+            Some(part) => vec![Shard { destinations: part.own(), pages: 0..summary.pages as u32 }],
+            None => summary.all_shards(manifest.vertices),
+        };
         let context = DirectoryContext {
             pages: summary.pages,
             shards: &shards,
