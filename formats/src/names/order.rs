@@ -157,8 +157,9 @@ mod tests {
     use super::*;
     use crate::file::ChecksummedFile;
     use crate::manifest::Ids;
+    use crate::names::FILES;
     use crate::names::IdType;
-    use crate::names::{FILES, NamesWriter};
+    use crate::write::NamesWriter;
     use proptest::prelude::*;
     use std::collections::HashSet;
     use std::fs::File;

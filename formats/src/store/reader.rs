@@ -1,6 +1,6 @@
 //! Reads the pages of a topology one by one.
 
-use super::Topology;
+use super::topology::Topology;
 use crate::durable::open_ordinary;
 use crate::error::{Error, Result};
 use crate::file::read_exact_at;

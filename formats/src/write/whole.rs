@@ -1,6 +1,6 @@
 //! `degrees.bin` of a part: the out-degrees of the whole graph, in vertex order.
 
-use super::packer::whole_degree;
+use super::degrees::whole_degree;
 use crate::error::Result;
 use crate::file::{ChecksummedFile, VALUES_BYTES};
 

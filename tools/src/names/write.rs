@@ -6,8 +6,8 @@ use crate::format::sorting::{Plain, Record, Sorter};
 use crate::progress::Cancel;
 use std::path::Path;
 use topostream_formats::manifest::Ids;
-use topostream_formats::names::{NamesWriter, StoredNames};
-use topostream_formats::write::StoreWriter;
+use topostream_formats::names::StoredNames;
+use topostream_formats::write::{NamesWriter, StoreWriter};
 use topostream_formats::{Result, VertexId};
 use topostream_readers::NameList;
 

@@ -1,10 +1,10 @@
 //! Writes the names of a store.
 
-use super::{BLOCK_NAMES, IdType, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, push_varint};
 use crate::checksum::{Crc32c, crc32c};
 use crate::error::Result;
 use crate::file::ChecksummedFile;
 use crate::manifest::Ids;
+use crate::names::{BLOCK_NAMES, IdType, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, push_varint};
 
 /// Writes names in vertex order, then their keys in ascending order.
 pub struct NamesWriter {
