@@ -23,7 +23,7 @@ macro_rules! with_neighbours {
         let (page, starts) = ($page, $starts);
         match $encoding {
             // Packed pages are read as their plain images.
-            $crate::encoding::Encoding::VertexId | $crate::Encoding::Packed { .. } => {
+            $crate::encoding::Encoding::VertexId | $crate::encoding::Encoding::Packed { .. } => {
                 let $neighbours = VertexIds::new(page);
                 $body
             }

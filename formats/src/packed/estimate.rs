@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::buffer::AlignedBuffer;
     use crate::encoding::Encoding;
-    use crate::page::PageHeader;
+    use crate::header::PageHeader;
     use crate::random::SplitMix64;
 
     /// The estimate is what a page of the same lists uses.
