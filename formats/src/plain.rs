@@ -29,10 +29,11 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// Interprets bytes that have passed [`check_page`](crate::page::check_page) before. Repeats only the checks that memory safety needs.
+    /// Interprets bytes that have passed [`check_page`](crate::page::check_page) before. Repeats only the checks that
+    /// memory safety needs.
     ///
-    /// Packed pages are interpreted by [`PackedPage`](crate::packed::PackedPage); their plain images are opened here, in the encoding
-    /// [`plain`](Encoding::plain).
+    /// Packed pages are interpreted by [`PackedPage`](crate::packed::PackedPage); their plain images are opened here,
+    /// in the encoding [`plain`](Encoding::plain).
     ///
     /// # Errors
     /// A defect, if header and slots do not describe a page of this size, or pages are packed.

@@ -6,8 +6,8 @@
 //!                     └─▶ all of them to an unnamed temporary file, an Arrow stream
 //! ```
 
-use super::MemoryTable;
-use crate::InputFile;
+use crate::file::InputFile;
+use crate::memory_table::MemoryTable;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
