@@ -2,6 +2,7 @@
 
 use crate::durable::{Lock, MARK, is_temporary, is_temporary_folder, lock, remove_staging};
 use crate::error::{Error, Result};
+use crate::filenames::STAGING;
 use crate::write::leftovers::Leftovers;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ pub struct Cleaned {
 pub fn clean(folder: &Path, dry_run: bool) -> Result<Cleaned> {
     let mut cleaned = Cleaned::default();
     let listed = fs::read_dir(folder).map_err(Error::io(folder, "read the folder"))?;
-    let staging = folder.join(crate::write::STAGING);
+    let staging = folder.join(STAGING);
     match Leftovers::find(folder, !dry_run) {
         Ok(None) if dry_run && fs::symlink_metadata(&staging).is_ok_and(|found| found.is_dir()) => {
             cleaned.removed.push(staging);

@@ -3,13 +3,14 @@
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 use crate::ids::{PageId, VertexId};
-use crate::manifest::version_of;
 use crate::memory;
 use crate::page::Capacity;
 use crate::shard::Shard;
 use crate::values::StoredValues;
 use bytemuck::{Pod, Zeroable};
 use std::path::Path;
+
+pub use crate::header::DirectoryEntry;
 
 /// The first bytes of `directory.bin`.
 const MAGIC: [u8; 8] = *b"TSPAGES\0";
@@ -27,27 +28,6 @@ struct DirectoryHeader {
     pages: u64,
     tag: u32,
     page_bytes: u32,
-}
-
-/// One page in the directory: 32 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub struct DirectoryEntry {
-    /// The page's first vertex (GTS: START_VID).
-    pub start_vertex: u32,
-    /// The number of vertices with a slot in the page; 1 in a large page.
-    pub slot_count: u32,
-    /// The number of neighbours in the page.
-    pub edge_count: u32,
-    /// 0 for a small page; for a large page, the number of pages of the same list from here on, including this one
-    /// (GTS: LP_RANGE): the first of three has 3, the last 1.
-    pub run: u32,
-    /// The number of neighbours in all pages before this one.
-    pub first_edge: u64,
-    /// CRC-32C of the page.
-    pub crc: u32,
-    /// CRC-32C of the page of weights, 0 without weights.
-    pub weights_crc: u32,
 }
 
 /// The page directory of one topology, in memory.
@@ -157,6 +137,15 @@ pub fn encode(entries: &[DirectoryEntry], tag: u32, page_bytes: u32, version: u3
     bytes.extend_from_slice(bytemuck::cast_slice(entries));
     let crc = crc32c(&bytes);
     (bytes, crc)
+}
+
+/// The version of a file with anything that is new in version 3, and with or without grouped lists.
+pub(crate) fn version_of(newest: bool, grouped: bool) -> u32 {
+    match (newest, grouped) {
+        (true, _) => 3,
+        (false, true) => 2,
+        (false, false) => 1,
+    }
 }
 
 fn header(pages: u64, tag: u32, page_bytes: u32, version: u32) -> DirectoryHeader {

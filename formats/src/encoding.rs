@@ -1,8 +1,7 @@
 //! How a neighbour is written in a page.
 
 use crate::error::{Error, Result};
-use crate::packed::{self, PackedParameters};
-use crate::page::PAGE_BYTES_DEFAULT;
+use crate::header::{HEADER_BYTES, PAGE_BYTES_DEFAULT};
 use serde::{Deserialize, Serialize};
 
 /// How a neighbour is written in a page: a property of the store that no algorithm sees.
@@ -23,7 +22,7 @@ pub enum Encoding {
         /// Bytes of the slot number: 1 to 7.
         slot_bytes: u8,
     },
-    /// Gaps between neighbours, bit-packed in blocks of 128 ([`packed`]).
+    /// Gaps between neighbours, bit-packed in blocks of 128 ([`packed`](crate::packed)).
     Packed {
         /// The maximum number of neighbours of a page: a multiple of 1,024.
         edges_max: u32,
@@ -35,13 +34,20 @@ pub enum Encoding {
     },
 }
 
+/// Neighbours of a unit of a packed page: decoding can begin at any unit.
+pub const UNIT: usize = 1024;
+/// Bytes of a plain image beyond its neighbours: header and slots. A memory page, so that images and pages of weights
+/// can be read and imported directly.
+pub(crate) const IMAGE_EXTRA_BYTES: u64 = 4096;
+/// The largest `edges_max`.
+pub(crate) const EDGES_MAX_MAX: u32 = (1 << 28) - UNIT as u32;
 /// Bytes of a packed page's plain image as a multiple of the page's, unless another number is requested.
 pub const PLAIN_PAGES: u32 = 4;
 
 impl Encoding {
     /// The packed encoding of pages of the default size, the default of new stores.
     pub const PACKED: Self =
-        Self::Packed { edges_max: PAGE_BYTES_DEFAULT / 4 * PLAIN_PAGES - packed::UNIT as u32, step: false, own: false };
+        Self::Packed { edges_max: PAGE_BYTES_DEFAULT / 4 * PLAIN_PAGES - UNIT as u32, step: false, own: false };
 
     /// A record-id encoding of the given widths.
     ///
@@ -61,7 +67,7 @@ impl Encoding {
     pub fn packed(page_bytes: u32, plain_pages: u32) -> Result<Self> {
         // Header and slots take the rest of the image.
         let edges_max = page_bytes.saturating_mul(plain_pages) / 4;
-        let edges_max = edges_max.saturating_sub(packed::UNIT as u32);
+        let edges_max = edges_max.saturating_sub(UNIT as u32);
         let encoding = Self::Packed { edges_max, step: false, own: false };
         encoding.validate()?;
         Ok(encoding)
@@ -143,5 +149,41 @@ impl std::fmt::Display for Encoding {
                 write!(f, "packed ({edges_max} edges a page{step}{own})")
             }
         }
+    }
+}
+
+/// The parameters of the packed encoding, as in the manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedParameters {
+    /// The maximum number of neighbours of a page: a multiple of 1,024.
+    pub edges_max: u32,
+    /// Whether gaps are stored less one.
+    pub step: bool,
+    /// Whether a list's first neighbour is relative to the list's own vertex.
+    pub own: bool,
+}
+
+impl PackedParameters {
+    /// The parameters of an encoding, if it is packed.
+    pub fn of(encoding: Encoding) -> Option<Self> {
+        match encoding {
+            Encoding::Packed { edges_max, step, own } => Some(Self { edges_max, step, own }),
+            _ => None,
+        }
+    }
+
+    /// Whether `edges_max` is allowed.
+    pub(crate) fn is_valid(self) -> bool {
+        self.edges_max.is_multiple_of(UNIT as u32) && (UNIT as u32..=EDGES_MAX_MAX).contains(&self.edges_max)
+    }
+
+    /// Words of a plain image behind its header: neighbours and slots.
+    pub(crate) fn image_words(self) -> u64 {
+        (self.image_bytes() - HEADER_BYTES as u64) / 4
+    }
+
+    /// Bytes of a plain image, and of a page of weights.
+    pub(crate) fn image_bytes(self) -> u64 {
+        4 * u64::from(self.edges_max) + IMAGE_EXTRA_BYTES
     }
 }

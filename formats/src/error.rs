@@ -140,4 +140,9 @@ impl Error {
     pub fn file(path: impl AsRef<Path>, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self::File { path: path.as_ref().to_owned(), expected: expected.into(), found: found.into() }
     }
+
+    /// Creates an error about more of something than the format allows, with what would help.
+    pub(crate) fn limit(what: &str, found: u64, limit: u64, hint: &str) -> Self {
+        Self::Limit { what: what.into(), found, limit, hint: hint.into() }
+    }
 }

@@ -1,6 +1,6 @@
 //! The neighbours of a page as vertices, whatever the encoding.
 
-use crate::page::Page;
+use crate::plain::Page;
 use std::ops::Range;
 
 /// An unsigned little-endian number of up to 8 bytes.
@@ -19,27 +19,27 @@ pub fn read_le(bytes: &[u8]) -> u64 {
 #[macro_export]
 macro_rules! with_neighbours {
     ($page:expr, $encoding:expr, $starts:expr, |$neighbours:ident| $body:expr) => {{
-        use $crate::page::{RecordIds, RecordIdsOf, VertexIds};
+        use $crate::neighbours::{RecordIds, RecordIdsOf, VertexIds};
         let (page, starts) = ($page, $starts);
         match $encoding {
             // Packed pages are read as their plain images.
-            $crate::Encoding::VertexId | $crate::Encoding::Packed { .. } => {
+            $crate::encoding::Encoding::VertexId | $crate::encoding::Encoding::Packed { .. } => {
                 let $neighbours = VertexIds::new(page);
                 $body
             }
-            $crate::Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
+            $crate::encoding::Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
                 let $neighbours = RecordIdsOf::<2, 2>::new(page, starts);
                 $body
             }
-            $crate::Encoding::RecordId { page_bytes: 3, slot_bytes: 3 } => {
+            $crate::encoding::Encoding::RecordId { page_bytes: 3, slot_bytes: 3 } => {
                 let $neighbours = RecordIdsOf::<3, 3>::new(page, starts);
                 $body
             }
-            $crate::Encoding::RecordId { page_bytes: 4, slot_bytes: 2 } => {
+            $crate::encoding::Encoding::RecordId { page_bytes: 4, slot_bytes: 2 } => {
                 let $neighbours = RecordIdsOf::<4, 2>::new(page, starts);
                 $body
             }
-            $crate::Encoding::RecordId { page_bytes, slot_bytes } => {
+            $crate::encoding::Encoding::RecordId { page_bytes, slot_bytes } => {
                 let $neighbours = RecordIds::new(page, starts, page_bytes, slot_bytes);
                 $body
             }

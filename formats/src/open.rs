@@ -10,7 +10,8 @@
 
 use crate::durable::{open_ordinary, read_own};
 use crate::error::{Error, Result};
-use crate::manifest::{MANIFEST, Manifest};
+use crate::filenames::{MANIFEST, mark_name};
+use crate::manifest::Manifest;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -173,14 +174,6 @@ fn refusal(store: &Path, strange: &[(PathBuf, PathBuf)]) -> Error {
         folders.collect::<Vec<_>>().join(", "),
         options.collect::<Vec<_>>().join(" "),
     ))
-}
-
-/// The prefix of the name of a stripe's mark, before the stripe's number.
-pub(crate) const MARK_PREFIX: &str = ".topostream-stripe.";
-
-/// The name of a stripe's mark, in the stripe's folder.
-pub(crate) fn mark_name(stripe: usize) -> String {
-    format!("{MARK_PREFIX}{stripe}")
 }
 
 /// The contents of the mark: see SPEC.md, section 10.

@@ -1,77 +1,17 @@
-//! A slotted page: whole records of consecutive vertices, or a slice of one vertex's list.
-//!
-//! ```text
-//!  0            32                                                            page_bytes
-//!  ┌────────────┬──────────┬──────────┬───┬ ─ ─ ─ ─ ─ ─ ─ ┬──────┬───┬──────┬──────┐
-//!  │ PageHeader │ record 0 │ record 1 │ … │     zeros     │ s[k] │ … │ s[1] │ s[0] │
-//!  └────────────┴──────────┴──────────┴───┴ ─ ─ ─ ─ ─ ─ ─ ┴──────┴───┴──────┴──────┘
-//!    neighbours, `width` bytes each, grow forward ──▶       ◀── slots, u32, grow backward
-//! ```
-//!
-//! Slot `i` belongs to vertex `start_vertex + i` and holds the number of neighbours before its record, so record `i` is
-//! neighbours `s[i] .. s[i+1]`; the slot after the last (`s[k]`) holds their total. The slots are therefore also the
-//! prefix sum of degrees: a binary search in them finds the beginning of an equal share of edges, so balanced work
-//! distribution needs no further data.
-//!
-//! A *large page* has one slot and holds neighbours `list_offset ..` of a list that fits in no page.
+//! The pages of a topology, plain or packed: what fits in them, and what they are checked against.
 
-use crate::checksum::Crc32c;
-use crate::directory::DirectoryEntry;
+use crate::checksum::{Crc32c, crc32c};
 use crate::edge::WeightType;
-use crate::encoding::Encoding;
-use crate::packed::{self, PackedPage, PackedParameters};
+use crate::encoding::{Encoding, PackedParameters};
+use crate::header::{DirectoryEntry, SLOT_BYTES};
+use crate::packed::{PackedPage, table_words};
 use crate::shard::Shard;
-use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
 
+pub use crate::defect::PageDefect;
+pub use crate::header::{HEADER_BYTES, PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN, PageHeader, WeightsHeader};
 pub use crate::neighbours::{Neighbours, RecordIds, RecordIdsOf, VertexIds, read_le};
-
-/// The smallest page: 64 KiB.
-pub const PAGE_BYTES_MIN: u32 = 64 << 10;
-/// The largest page: 64 MiB.
-pub const PAGE_BYTES_MAX: u32 = 64 << 20;
-/// The default page size: 1 MiB.
-pub const PAGE_BYTES_DEFAULT: u32 = 1 << 20;
-
-/// Bytes of a slot.
-const SLOT_BYTES: usize = 4;
-/// Bytes of a page's header.
-pub const HEADER_BYTES: usize = size_of::<PageHeader>();
-
-/// The first 32 bytes of a page of topology.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub struct PageHeader {
-    /// The page's number in its topology.
-    pub page: u32,
-    /// The store's tag (manifest), so that pages of another store are detected.
-    pub tag: u32,
-    /// The vertex of slot 0.
-    pub start_vertex: u32,
-    /// The number of vertices with a slot here; 1 in a large page.
-    pub slot_count: u32,
-    /// The number of neighbours in the page.
-    pub edge_count: u32,
-    /// 0 in a small page, 1 in a large page.
-    pub large: u32,
-    /// The offset of a large page in its vertex's list, in neighbours; 0 in a small page.
-    pub list_offset: u64,
-}
-
-/// The first 16 bytes of a page of weights; weight `i` of 4 or 8 bytes, after them, belongs to neighbour `i` of the
-/// page of topology with the same number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub struct WeightsHeader {
-    /// The page's number in its topology.
-    pub page: u32,
-    /// The store's tag (manifest).
-    pub tag: u32,
-    /// The number of weights in the page.
-    pub edge_count: u32,
-    /// Zero.
-    pub reserved: u32,
-}
+pub use crate::plain::Page;
 
 /// The capacity of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +41,7 @@ impl Capacity {
         let image_bytes = self.packed.map_or(self.page_bytes.into(), PackedParameters::image_bytes);
         let fits = slots <= self.slots_max && bytes <= image_bytes - HEADER_BYTES as u64;
         fits && self.packed.is_none_or(|parameters| {
-            edges <= parameters.edges_max.into() && 4 * packed::table_words(slots, edges) <= self.page_bytes.into()
+            edges <= parameters.edges_max.into() && 4 * table_words(slots, edges) <= self.page_bytes.into()
         })
     }
 
@@ -127,35 +67,6 @@ impl Capacity {
             None => self.page_bytes,
         };
         if of.is_wide() { 2 * bytes } else { bytes }
-    }
-}
-
-/// A defect of a page: expected and found, for [`Error::Page`](crate::Error::Page).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageDefect {
-    /// What was expected.
-    pub expected: String,
-    /// What was found.
-    pub found: String,
-}
-
-impl PageDefect {
-    pub(crate) fn new(expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Self { expected: expected.into(), found: found.into() }
-    }
-
-    pub(crate) fn unless(holds: bool, expected: impl Into<String>, found: impl Into<String>) -> Result<(), Self> {
-        if holds { Ok(()) } else { Err(Self::new(expected, found)) }
-    }
-
-    /// As `unless`, without the cost of messages for sound pages.
-    #[inline(always)]
-    pub(crate) fn unless_with<E: Into<String>>(
-        holds: bool,
-        expected: impl FnOnce() -> E,
-        found: impl FnOnce() -> String,
-    ) -> Result<(), Self> {
-        if holds { Ok(()) } else { Err(Self::new(expected(), found())) }
     }
 }
 
@@ -206,84 +117,6 @@ impl PageContext<'_> {
     }
 }
 
-/// A page of topology with a valid header and valid slots.
-#[derive(Clone, Copy, Debug)]
-pub struct Page<'a> {
-    bytes: &'a [u8],
-    header: PageHeader,
-    width_bytes: usize,
-}
-
-impl<'a> Page<'a> {
-    /// Interprets bytes that have passed [`check_page`] before. Repeats only the checks that memory safety needs.
-    ///
-    /// Packed pages are interpreted by [`PackedPage`]; their plain images are opened here, in the encoding
-    /// [`plain`](Encoding::plain).
-    ///
-    /// # Errors
-    /// A defect, if header and slots do not describe a page of this size, or pages are packed.
-    pub fn open(bytes: &'a [u8], encoding: Encoding) -> Result<Self, PageDefect> {
-        let plain = !encoding.is_packed();
-        PageDefect::unless_with(plain, || "a page that is not packed, or a plain image", || "a packed page".into())?;
-        let whole = bytes.len() >= HEADER_BYTES + 2 * SLOT_BYTES && bytes.len().is_multiple_of(SLOT_BYTES);
-        PageDefect::unless_with(whole, || "a page", || format!("{} bytes", bytes.len()))?;
-        let aligned = bytes.as_ptr().align_offset(align_of::<u32>()) == 0;
-        PageDefect::unless_with(aligned, || "a page in aligned memory", || format!("address {:p}", bytes.as_ptr()))?;
-        let header: PageHeader = bytemuck::pod_read_unaligned(&bytes[..HEADER_BYTES]);
-        let page = Self { bytes, header, width_bytes: encoding.width_bytes() };
-        let need = HEADER_BYTES as u64
-            + u64::from(header.edge_count) * page.width_bytes as u64
-            + (u64::from(header.slot_count) + 1) * SLOT_BYTES as u64;
-        let room = || format!("at most {} bytes of records and slots", bytes.len());
-        PageDefect::unless_with(need <= bytes.len() as u64, room, || need.to_string())?;
-        Ok(page)
-    }
-
-    /// The header.
-    pub fn header(&self) -> &PageHeader {
-        &self.header
-    }
-
-    /// The slots as stored: slot 0 last.
-    fn slots_backward(&self) -> &'a [u32] {
-        let bytes = (self.header.slot_count as usize + 1) * SLOT_BYTES;
-        bytemuck::cast_slice(&self.bytes[self.bytes.len() - bytes..])
-    }
-
-    /// The neighbours of a slot, as a range within the page; empty for a slot that does not exist.
-    pub fn record(&self, slot: u32) -> Range<usize> {
-        let slots = self.slots_backward();
-        let last = slots.len() - 1;
-        match last.checked_sub(slot as usize) {
-            Some(at) if at > 0 => slots[at] as usize..slots[at - 1] as usize,
-            _ => 0..0,
-        }
-    }
-
-    /// All neighbours, as encoded bytes.
-    pub fn neighbour_bytes(&self) -> &'a [u8] {
-        &self.bytes[HEADER_BYTES..HEADER_BYTES + self.header.edge_count as usize * self.width_bytes]
-    }
-
-    /// The first slot whose record begins at neighbour `edge` or later, by binary search; the slot count if there is
-    /// none. Used to cut equal shares of edges.
-    pub fn first_slot_from(&self, edge: u32) -> u32 {
-        let slots = self.slots_backward();
-        let records = &slots[1..];
-        (records.len() - records.partition_point(|&start| start >= edge)) as u32
-    }
-
-    /// Checks that the slots ascend from 0 to the page's edge count.
-    fn check_slots(&self) -> Result<(), PageDefect> {
-        let slots = self.slots_backward();
-        PageDefect::unless(slots[slots.len() - 1] == 0, "slot 0 to be 0", slots[slots.len() - 1].to_string())?;
-        let total = self.header.edge_count;
-        PageDefect::unless(slots[0] == total, format!("the last slot to be {total}"), slots[0].to_string())?;
-        let ascend = slots.windows(2).fold(true, |sound, pair| sound & (pair[0] >= pair[1]));
-        PageDefect::unless(ascend, "ascending slots", "a slot below the one before it")
-    }
-}
-
 /// Checks everything about a page that has been read: checksum, identity, slots, and the range of every neighbour. The
 /// neighbours of a packed page are not decoded: their range is checked when they are.
 ///
@@ -307,7 +140,7 @@ pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<
     match context.encoding {
         Encoding::VertexId => {
             let in_range = edges == 0 || u64::from(largest) < destinations.end - destinations.start;
-            if in_range { Ok(()) } else { Err(outside(destinations, largest.wrapping_add(from).into())) }
+            if in_range { Ok(()) } else { Err(PageDefect::outside(destinations, largest.wrapping_add(from).into())) }
         }
         Encoding::RecordId { page_bytes, slot_bytes } => {
             check_record_ids(&sound, page_bytes, slot_bytes, destinations, context)
@@ -318,20 +151,11 @@ pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<
 
 /// Checks everything about a packed page but its neighbours.
 fn check_packed(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
-    let (crc, entry) = (crate::checksum::crc32c(bytes), &context.entries[page as usize]);
+    let (crc, entry) = (crc32c(bytes), &context.entries[page as usize]);
     PageDefect::unless_with(crc == entry.crc, || format!("checksum {:08x}", entry.crc), || format!("{crc:08x}"))?;
     let packed = PackedPage::open(bytes, context.encoding, context.destinations(page))?;
     check_header(packed.header(), page, context)?;
     packed.check()
-}
-
-/// A neighbour that is not among its shard's destinations.
-pub(crate) fn outside(destinations: &Range<u64>, found: u64) -> PageDefect {
-    let expected = match destinations.start {
-        0 => format!("neighbours below {}", destinations.end),
-        from => format!("neighbours from {from} on and below {}", destinations.end),
-    };
-    PageDefect { expected, found: found.to_string() }
 }
 
 /// Returns the checksum of the page and, under the vertex-id encoding, the largest neighbour relative to `from`;
@@ -417,7 +241,7 @@ fn check_records(
             return Err(PageDefect { expected, found: format!("page {to}, slot {slot}") });
         }
         if !destinations.contains(&(u64::from(start) + slot)) {
-            return Err(outside(destinations, u64::from(start) + slot));
+            return Err(PageDefect::outside(destinations, u64::from(start) + slot));
         }
     }
     Ok(())
@@ -447,7 +271,7 @@ pub fn check_weights(bytes: &[u8], of: WeightType, page: u32, context: &PageCont
 /// # Errors
 /// The defect.
 pub(crate) fn check_weights_crc(bytes: &[u8], entry: &DirectoryEntry) -> Result<(), PageDefect> {
-    let (crc, expected) = (crate::checksum::crc32c(bytes), entry.weights_crc);
+    let (crc, expected) = (crc32c(bytes), entry.weights_crc);
     PageDefect::unless_with(crc == expected, || format!("weights checksum {expected:08x}"), || format!("{crc:08x}"))
 }
 

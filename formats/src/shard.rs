@@ -10,8 +10,6 @@
 //!
 //! A topology that is not grouped has one shard, and so have the out-lists of a part of a graph.
 
-use crate::manifest::TopologyManifest;
-use crate::part::PartManifest;
 use std::ops::Range;
 
 /// The maximum number of shards that a store can have.
@@ -29,27 +27,6 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The shards of a topology, at least one. In order, they partition all vertices and all pages. The manifest must
-    /// be valid.
-    pub fn of(summary: &TopologyManifest, vertices: u64) -> Vec<Self> {
-        let Some(shards) = &summary.shards else {
-            return vec![Self { destinations: 0..vertices, pages: 0..summary.pages as u32 }];
-        };
-        let (mut vertex, mut page) = (0, 0);
-        let shard = shards.iter().map(|shard| {
-            let pages = page..page + shard.pages as u32;
-            let destinations = vertex..shard.end;
-            (vertex, page) = (shard.end, pages.end);
-            Self { destinations, pages }
-        });
-        shard.collect()
-    }
-
-    /// The single shard of the out-lists of a part of a graph.
-    pub(crate) fn of_part(part: &PartManifest, summary: &TopologyManifest) -> Vec<Self> {
-        vec![Self { destinations: part.own(), pages: 0..summary.pages as u32 }]
-    }
-
     /// The index in `shards` of the shard that contains a page. The page must exist.
     pub fn with_page(shards: &[Self], page: u32) -> usize {
         shards.partition_point(|shard| shard.pages.end <= page)

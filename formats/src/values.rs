@@ -8,7 +8,7 @@ use crate::buffer::AlignedBuffer;
 use crate::checksum::{Crc32c, combine, crc32c};
 use crate::durable::open_ordinary;
 use crate::error::{Error, Result};
-use crate::store::read_exact_at;
+use crate::file::read_exact_at;
 use std::fs::File;
 use std::marker::PhantomData;
 use std::path::Path;

@@ -283,7 +283,7 @@ pub fn manifest(data: &[u8]) -> bool {
         () => 1 + u32::from(manifest.out.shards.is_some()),
     };
     assert_eq!(manifest.version(), version);
-    Shard::of(&manifest.out, manifest.vertices);
+    manifest.out.all_shards(manifest.vertices);
     if let Some(part) = &manifest.part {
         assert!(part.own().end <= manifest.vertices && part.ranges()[part.number as usize] == part.own());
     }

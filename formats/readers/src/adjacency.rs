@@ -12,10 +12,10 @@
 //! One number a line, but any white space is accepted. The offsets need not fit in memory: the file is read at two or
 //! three positions concurrently, the offsets, the edges and the weights.
 
-use super::cursor::weight;
-use super::file::InputFile;
-use super::tokens::Tokens;
-use super::{Options, file_info};
+use crate::cursor::weight;
+use crate::file::InputFile;
+use crate::options::Options;
+use crate::tokens::Tokens;
 use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
 use topostream_formats::error::{Error, Result};
 
@@ -33,7 +33,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
         None => None,
     };
     let ids = IdSpace::Range { first: 0, count: header.vertices };
-    let mut info = file_info(offsets.input(), ids, weight);
+    let mut info = offsets.input().info(ids, weight);
     info.edges = Some(header.edges);
     let state = State::Start;
     Ok(Box::new(Adjacency { info, header, offsets, edges, weights, vertices: 0, end: 0, at: 0, state }))

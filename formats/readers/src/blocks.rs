@@ -7,9 +7,9 @@
 
 use std::ops::Range;
 
-use super::cursor::Expected;
-use super::file::InputFile;
-use super::input::{Input, Unpack};
+use crate::cursor::Expected;
+use crate::file::InputFile;
+use crate::input::{Input, Unpack};
 use topostream_formats::error::{Error, Result};
 
 /// The smallest block, and so a length that lines may always have.

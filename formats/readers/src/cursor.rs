@@ -10,6 +10,10 @@ pub(super) type Expected = Cow<'static, str>;
 /// The expectation for an id in formats without narrower bounds.
 pub(super) const ID: &str = "a vertex id from 0 to 18446744073709551615";
 
+/// What a file without names of columns has, otherwise columns are chosen by number.
+pub(super) const TWO_OR_THREE: &str = "2 or 3 columns: source dest [weight] (--columns 1,2,4 says which to \
+                                                 read; --weight-type ignore reads the first two and no more)";
+
 /// A position within a line whose columns are separated by blanks, tabs or commas.
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
@@ -137,7 +141,7 @@ pub(super) fn integer(word: &[u8]) -> Option<u64> {
     digits(word).filter(|&(_, length)| length == word.len()).map(|(value, _)| value)
 }
 
-/// The bits of a weight. Those of [`WeightType::F32`] are of an `f64`, to be narrowed: see [`narrow`](super::narrow).
+/// The bits of a weight. Those of [`WeightType::F32`] are of an `f64`, to be narrowed: see [`narrow`](crate::narrow).
 #[inline(always)]
 pub(super) fn weight(word: &[u8], of: WeightType) -> Result<u64, Expected> {
     let bits = match of {
@@ -210,6 +214,11 @@ pub(super) const WEIGHT_NOT_LONG: &str = "an integer weight from 0 to 1844674407
 /// The expectation for an integer that double precision would round.
 const WEIGHT_NOT_EXACT: &str = "a weight that double precision holds exactly (--weight-type u64 keeps \
                                            integers up to 18446744073709551615)";
+
+/// Whether an integer is written with leading zeros: it is a name then, since another one may have fewer.
+pub(super) fn has_leading_zero(cell: &[u8]) -> bool {
+    matches!(cell, [b'0', b'0'..=b'9', ..])
+}
 
 #[cfg(test)]
 mod tests {

@@ -12,12 +12,12 @@
 //! Graphs of colouring and of PACE (`p tw`, lines of two ids) are undirected. Most list each edge once, some in both
 //! directions, and their `p` lines count either: a sample decides, and their number of edges is not relied on.
 
-use super::blocks::Blocks;
-use super::cursor::{Cursor, Expected, ID, is_blank, weight};
-use super::file::InputFile;
-use super::headers::Listed;
-use super::lines::{LineFormat, LineSource, Promise};
-use super::{Options, file_info};
+use crate::blocks::Blocks;
+use crate::cursor::{Cursor, Expected, ID, is_blank, weight};
+use crate::file::InputFile;
+use crate::headers::Listed;
+use crate::lines::{LineFormat, LineSource, Promise};
+use crate::options::Options;
 use topostream_formats::edge::{Edge, EdgeSource, IdSpace, WeightType};
 use topostream_formats::error::{Error, Result};
 
@@ -35,7 +35,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
         return Err(Error::file(file.path(), "weights", "edges without weights; drop --weight-type"));
     }
     let weight = options.weights.resolve(problem.form.is_weighted().then_some(WeightType::U32));
-    let mut info = file_info(blocks.input(), ids, weight);
+    let mut info = blocks.input().info(ids, weight);
     let (mut promise, mut listed) = (None, None);
     let edges = problem.sizes.map(|[_, edges]| edges);
     if problem.form.is_undirected() {

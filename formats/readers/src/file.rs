@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
-use super::archive::Member;
-use super::pipe::{self, Pipe};
+use crate::member::Member;
 #[cfg(feature = "parquet")]
-use super::table::MemoryTable;
+use crate::memory_table::MemoryTable;
+use crate::pipe::{self, Pipe};
 use topostream_formats::error::{Error, Result};
 use topostream_formats::patience::insist;
 

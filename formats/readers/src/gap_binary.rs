@@ -12,11 +12,11 @@
 //! All numbers are little-endian and packed. Undirected graphs list both directions. The offsets need not fit in
 //! memory: the file is read at two positions concurrently, the offsets and the neighbours.
 
-use super::file::InputFile;
-use super::input::Unpack;
-use super::packing::strip;
-use super::records::Records;
-use super::{Options, file_info};
+use crate::file::InputFile;
+use crate::input::Unpack;
+use crate::options::Options;
+use crate::packing::strip;
+use crate::records::Records;
 use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
 use topostream_formats::error::{Error, Result};
 use topostream_formats::text::plural;
@@ -34,7 +34,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
     edges.skip(header.list_bytes() - header.edges * header.edge_bytes())?;
     let ids = IdSpace::Range { first: 0, count: header.vertices };
     let weight = options.weights.resolve(header.weighted.then_some(WeightType::U32));
-    let mut info = file_info(offsets.input(), ids, weight);
+    let mut info = offsets.input().info(ids, weight);
     info.edges = Some(header.edges);
     info.directed = header.directed;
     Ok(Box::new(GapBinary { info, header, offsets, edges, vertices: 0, end: 0, at: 0, chunk_at: 0, ended: false }))

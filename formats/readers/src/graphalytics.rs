@@ -18,13 +18,13 @@
 //! The benchmark's validation graphs have another format, which their properties files do not mention: a line
 //! `vertex n1 n2 …` for each vertex, with an undirected edge in the lists of both endpoints.
 
-use super::blocks::Blocks;
-use super::cursor::{Cursor, Expected};
-use super::file::InputFile;
-use super::graphalytics_files::{Files, Properties};
-use super::lines::{LineFormat, LineSource};
-use super::text::{Columns, is_comment};
-use super::{Options, file_info};
+use crate::blocks::Blocks;
+use crate::cursor::{Cursor, Expected};
+use crate::file::InputFile;
+use crate::graphalytics_files::{Files, Properties};
+use crate::lines::{LineFormat, LineSource};
+use crate::options::Options;
+use crate::plain::{Columns, is_comment};
 use topostream_formats::edge::{Edge, EdgeSource, IdSpace, SourceInfo};
 use topostream_formats::error::{Error, Result};
 
@@ -37,7 +37,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
     }
     let mut blocks = Blocks::open(&edge_file, options.memory_bytes / 2)?;
     if let (true, Some(properties)) = (files.lists, &files.properties) {
-        let mut info = file_info(blocks.input(), IdSpace::Named, None);
+        let mut info = blocks.input().info(IdSpace::Named, None);
         info.directed = properties.directed;
         // The file is read a second time for the vertices.
         info.bytes = info.bytes.map(|bytes| 2 * bytes);
@@ -55,7 +55,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
         Some(properties) => columns(properties, options)?,
         None => Columns::look_ahead(&mut blocks, options.weights, IdSpace::UpToLargest)?,
     };
-    let mut info = file_info(blocks.input(), IdSpace::Named, columns.weight);
+    let mut info = blocks.input().info(IdSpace::Named, columns.weight);
     info.directed = files.properties.as_ref().is_none_or(|properties| properties.directed);
     info.mirror = !info.directed;
     let vertices = files.vertices.map(|path| file.beside(&path));
@@ -145,7 +145,7 @@ impl Graphalytics {
     fn each_vertex(&mut self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let Some(file) = self.vertices.take() else { return Ok(()) };
         let blocks = Blocks::open(&file, self.memory_bytes)?;
-        let info = file_info(blocks.input(), IdSpace::Named, None);
+        let info = blocks.input().info(IdSpace::Named, None);
         let mut vertices = LineSource::new(info, blocks, VertexLines { lists: self.lists }, None);
         let (mut chunk, mut ids) = (Vec::new(), Vec::new());
         loop {

@@ -12,8 +12,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::graphalytics_files::{Files, Validation, data_folders, property, read_properties, sibling};
-use super::packing::strip;
+use crate::graphalytics_files::{Files, Validation, data_folders, property, read_properties, sibling};
+use crate::packing::strip;
 use topostream_formats::error::{Error, Result};
 
 /// A data set, identified by its properties file.
@@ -80,7 +80,7 @@ impl GraphalyticsData {
         paths.iter().map(|path| Self::open(path)).collect()
     }
 
-    /// The properties file, by which [`open`](super::open) reads the graph.
+    /// The properties file, by which [`open`](crate::open) reads the graph.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-use super::packing::{PACKED_EXTENSIONS, strip};
+use crate::packing::{PACKED_EXTENSIONS, strip};
 use topostream_formats::edge::WeightType;
 use topostream_formats::error::{Error, Result};
 

@@ -8,9 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::archive::Member;
-use super::file::{InputFile, SeekableStream, Stream as FileStream};
-use super::packing::{HEAD_BYTES, Packing};
+use crate::file::{InputFile, SeekableStream, Stream as FileStream};
+use crate::member::Member;
+use crate::packing::{HEAD_BYTES, Packing};
+use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::error::{Error, Result};
 
 /// When a file is treated as compressed.
@@ -150,6 +151,14 @@ impl Input {
                 + Member::MEMORY_BYTES,
             action: "unpack",
         })
+    }
+
+    /// The information that all formats have in common; directed by default.
+    pub(super) fn info(&self, ids: IdSpace, weights: Option<WeightType>) -> SourceInfo {
+        let path = self.path();
+        let name =
+            path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+        SourceInfo { name, ids, mirror: false, directed: true, weights, edges: None, bytes: self.file_bytes() }
     }
 
     /// The compression of a file that begins with `head`.

@@ -6,8 +6,8 @@
 use rayon::prelude::*;
 use topostream_formats::text::plural;
 
-use super::blocks::Blocks;
-use super::cursor::Expected;
+use crate::blocks::Blocks;
+use crate::cursor::Expected;
 use topostream_formats::edge::{Edge, EdgeSource, SourceInfo};
 use topostream_formats::error::{Error, Result};
 

@@ -14,12 +14,12 @@
 //!
 //! Some files have one `%` before the banner, or more, or their size line in a comment. They are read, with a note.
 
-use super::blocks::Blocks;
-use super::cursor::{Cursor, Expected, weight};
-use super::file::InputFile;
-use super::lines::{LineFormat, LineSource, Promise};
-use super::text::is_comment;
-use super::{Options, file_info};
+use crate::blocks::Blocks;
+use crate::cursor::{Cursor, Expected, weight};
+use crate::file::InputFile;
+use crate::lines::{LineFormat, LineSource, Promise};
+use crate::options::Options;
+use crate::plain::is_comment;
 use topostream_formats::edge::{Edge, EdgeSource, IdSpace, WeightType};
 use topostream_formats::error::{Error, Result};
 
@@ -51,7 +51,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
         return Err(Error::file(file.path(), "a size below 2^64", format!("{rows} x {columns}")));
     };
     let ids = IdSpace::Range { first: 1, count };
-    let mut info = file_info(blocks.input(), ids, weight);
+    let mut info = blocks.input().info(ids, weight);
     info.edges = Some(entries);
     info.directed = !banner.symmetric;
     info.mirror = banner.symmetric;

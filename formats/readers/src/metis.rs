@@ -14,10 +14,10 @@
 //! header has edges; self-loops must be listed twice, too. A line may be longer than memory: the text is read word by
 //! word.
 
-use super::cursor::weight;
-use super::file::InputFile;
-use super::tokens::{Token, Tokens};
-use super::{Options, file_info};
+use crate::cursor::weight;
+use crate::file::InputFile;
+use crate::options::Options;
+use crate::tokens::{Token, Tokens};
 use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
 use topostream_formats::error::{Error, Result};
 use topostream_formats::text::plural;
@@ -35,7 +35,7 @@ pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSo
     }
     let weight = options.weights.resolve(header.edge_weights.then_some(WeightType::U32));
     let ids = IdSpace::Range { first: 1, count: header.vertices };
-    let mut info = file_info(tokens.input(), ids, weight);
+    let mut info = tokens.input().info(ids, weight);
     info.edges = Some(2 * header.edges);
     info.directed = false;
     Ok(Box::new(Metis {

@@ -1,7 +1,7 @@
 //! Names of vertices, one a line.
 
-use super::blocks::Blocks;
-use super::file::InputFile;
+use crate::blocks::Blocks;
+use crate::file::InputFile;
 use topostream_formats::error::{Error, Result};
 
 /// A file of names, read sequentially: every line that is not empty is one, with what is within it, but without blanks

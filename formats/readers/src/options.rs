@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Kind;
+use crate::kind::Kind;
 use topostream_formats::edge::WeightType;
 use topostream_formats::error::Error;
 

@@ -15,10 +15,10 @@
 //! both directions. A first pass over the file finds what there is: a pipe is copied. Rows without a weight have the
 //! weight 1 if others have one.
 
-use super::blocks::Blocks;
-use super::cursor::{Cursor, Expected, integer, weight};
-use super::file::InputFile;
-use super::{Options, file_info};
+use crate::blocks::Blocks;
+use crate::cursor::{Cursor, Expected, integer, weight};
+use crate::file::InputFile;
+use crate::options::Options;
 use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
 use topostream_formats::error::{Error, Result};
 use topostream_formats::text::plural;
@@ -102,7 +102,7 @@ struct List {
 impl Pajek {
     fn over(file: &InputFile, options: &Options) -> Result<Self> {
         let blocks = Blocks::open(file, options.memory_bytes)?;
-        let info = file_info(blocks.input(), IdSpace::Named, None);
+        let info = blocks.input().info(IdSpace::Named, None);
         let found = Found { is_integer: true, ..Found::default() };
         let section = Section::Start;
         let (vertices, all, list, lines) = (None, None, None, Vec::new());

@@ -2,10 +2,10 @@
 //!
 //! The graph is directed and unweighted; its vertices are the endpoints of edges.
 
-use super::file::InputFile;
-use super::input::Unpack;
-use super::records::Records;
-use super::{Options, file_info};
+use crate::file::InputFile;
+use crate::input::Unpack;
+use crate::options::Options;
+use crate::records::Records;
 use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo};
 use topostream_formats::error::{Error, Result};
 
@@ -15,7 +15,7 @@ pub(super) fn open(file: &InputFile, options: &Options, id_bytes: usize) -> Resu
     if options.weights.demanded() {
         return Err(Error::file(file.path(), "weights", "raw pairs, which have none; drop --weight-type"));
     }
-    let mut info = file_info(records.input(), IdSpace::Named, None);
+    let mut info = records.input().info(IdSpace::Named, None);
     if let Some(bytes) = records.input().plain_bytes() {
         check_length(&records, bytes, id_bytes)?;
         info.edges = Some(bytes / (2 * id_bytes as u64));

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use super::Kind;
-use super::archive::resolve;
-use super::cursor::Cursor;
-use super::file::InputFile;
-use super::foreign::{of_rows, of_signature};
-use super::graphalytics_files::is_prefix;
-use super::headers::is_edge_array;
-use super::input::Input;
-use super::matrix_market::is_banner;
-use super::packing::strip;
-use super::table::{Sample, is_plain_list, looks_like};
+use crate::archive::resolve;
+use crate::cursor::Cursor;
+use crate::file::InputFile;
+use crate::foreign::{of_rows, of_signature};
+use crate::graphalytics_files::is_prefix;
+use crate::headers::is_edge_array;
+use crate::input::Input;
+use crate::kind::Kind;
+use crate::matrix_market::is_banner;
+use crate::packing::strip;
+use crate::table::{Sample, is_plain_list, looks_like};
 use topostream_formats::error::{Error, Result};
 
 /// The number of bytes examined.

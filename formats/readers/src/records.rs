@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::file::InputFile;
-use super::input::{Input, Unpack};
+use crate::file::InputFile;
+use crate::input::{Input, Unpack};
 use topostream_formats::error::{Error, Result};
 
 const BUFFER_BYTES: usize = 1 << 20;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::cursor::{Expected, integer, is_blank};
-use super::file::InputFile;
-use super::input::{Input, Unpack};
+use crate::cursor::{Expected, integer, is_blank};
+use crate::file::InputFile;
+use crate::input::{Input, Unpack};
 use topostream_formats::error::{Error, Result};
 
 const BUFFER_BYTES: usize = 256 << 10;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::file::InputFile;
-use super::input::Unpack;
-use super::kind::Kind;
-use super::packing::strip;
-use super::records::Records;
-use super::vertex_values::VertexValues;
+use crate::file::InputFile;
+use crate::input::Unpack;
+use crate::kind::Kind;
+use crate::packing::strip;
+use crate::records::Records;
+use crate::vertex_values::VertexValues;
 use topostream_formats::error::{Error, Result};
 
 /// A file of vertex ids, read sequentially: text with one id a line and `#` and `%` comments, or raw ids of 32 bits

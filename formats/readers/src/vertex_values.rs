@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use super::blocks::Blocks;
-use super::cursor::Cursor;
-use super::file::InputFile;
-use super::text::is_comment;
+use crate::blocks::Blocks;
+use crate::cursor::Cursor;
+use crate::file::InputFile;
+use crate::plain::is_comment;
 use topostream_formats::error::{Error, Result};
 
 /// A file with a vertex and its value a line, plain or compressed, read sequentially.

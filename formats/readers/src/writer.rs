@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::Kind;
+use crate::kind::Kind;
 use topostream_formats::durable::OutputFile;
 use topostream_formats::edge::{Edge, WeightType};
 use topostream_formats::error::{Error, Result};
@@ -13,7 +13,7 @@ use topostream_formats::error::{Error, Result};
 /// The number of edges that one thread formats at a time.
 const BATCH_EDGES: usize = 1 << 14;
 
-/// Writes an edge list that [`super::open`] reads back, edge for edge. [`Self::finish`] gives the file its name,
+/// Writes an edge list that [`crate::open`] reads back, edge for edge. [`Self::finish`] gives the file its name,
 /// replacing an older one; a writer that is dropped before leaves nothing behind.
 pub struct EdgeListWriter {
     file: OutputFile,

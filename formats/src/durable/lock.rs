@@ -1,6 +1,6 @@
 //! Advisory locks, which end with their process.
 
-use super::open_own;
+use super::own::open_own;
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::Path;

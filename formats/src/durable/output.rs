@@ -1,9 +1,11 @@
 //! A file of results: complete under its name, or absent.
 
+use super::folder::{folder_of, outside_of_stores, sync_folder};
+use super::lock::{Lock, lock};
 use super::made::{Made, Thing, hold};
-use super::{Lock, folder_of, is_tag, lock, new_tag, outside_of_stores, sync_folder};
+use super::tag::{is_tag, new_tag};
 use crate::checksum::crc32c;
-use crate::open::{MARK_PREFIX, mark_name};
+use crate::filenames::{MARK_PREFIX, mark_name};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};

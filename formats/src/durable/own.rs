@@ -97,8 +97,8 @@ fn kind_of(_found: std::fs::FileType) -> &'static str {
     "something else"
 }
 
-#[cfg(test)]
 #[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use rustix::fs::{CWD, Mode, mkfifoat};

@@ -1,7 +1,8 @@
 //! A temporary folder that can be recognised as such if its maker is killed.
 
+use super::lock::{Lock, lock};
 use super::made::{MARK, Made, Thing, hold, remove_new_staging};
-use super::{Lock, is_tag, lock, new_tag};
+use super::tag::{is_tag, new_tag};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -11,12 +11,10 @@ mod check;
 mod list;
 mod order;
 mod read;
-mod write;
 
 pub use check::check_names;
 pub use list::{IdType, NameList};
 pub use read::StoredNames;
-pub use write::NamesWriter;
 
 /// Names of a block.
 pub(crate) const BLOCK_NAMES: u64 = 64;

@@ -6,8 +6,8 @@ use super::{
 use crate::checksum::{Crc32c, crc32c};
 use crate::durable::open_ordinary;
 use crate::error::{Error, Result};
+use crate::file::read_exact_at;
 use crate::ids::VertexId;
-use crate::store::reader::read_exact_at;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -3,9 +3,10 @@
 //! Eight numbers of `width` bits have `width` bytes, so that the same byte shuffle and the same shifts unpack every
 //! eight of a block. A shuffle works within 16 bytes: the lower four numbers and the upper four are loaded separately.
 
+use super::bits;
 use super::block::Shape;
-use super::kernels::Bases;
-use super::{BLOCK, UNIT, bits};
+use super::layout::{BLOCK, Bases};
+use crate::encoding::UNIT;
 use std::arch::x86_64::*;
 
 /// The widest numbers that lie in four bytes wherever they begin.

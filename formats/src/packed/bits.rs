@@ -1,6 +1,6 @@
 //! Packs of numbers: `width` bits each, from the lowest bit of the first word on.
 
-use super::BLOCK;
+use super::layout::BLOCK;
 
 /// The number of words of `count` numbers of `width` bits.
 pub(super) const fn words_of(count: usize, width: u32) -> usize {

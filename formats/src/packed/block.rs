@@ -1,8 +1,8 @@
 //! A block of 128 gaps: most of them at one width, the others as exceptions (PFor; Zukowski et al., ICDE 2006).
 
 use super::bits::{self, block_words, words_of};
-use super::{BLOCK, POSITION_BITS};
-use crate::page::PageDefect;
+use super::layout::{BLOCK, POSITION_BITS};
+use crate::defect::PageDefect;
 
 /// How the gaps of a block are written, and where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

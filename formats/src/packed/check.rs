@@ -1,8 +1,11 @@
 //! Checks of a packed page that take time proportional to its blocks and slots, not to its neighbours.
 
 use super::bits::block_words;
-use super::{BLOCK, PackedHeader, PackedPage, UNIT, UNIT_BLOCKS, table_words};
-use crate::page::{Page, PageDefect};
+use super::layout::{BLOCK, PackedHeader, UNIT_BLOCKS, table_words};
+use super::page::PackedPage;
+use crate::defect::PageDefect;
+use crate::encoding::UNIT;
+use crate::plain::Page;
 
 impl PackedPage<'_> {
     /// Checks the second header, the places and shapes of all blocks, and all degrees.

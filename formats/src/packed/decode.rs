@@ -1,9 +1,12 @@
 //! Decoding: a unit of 1,024 neighbours from anywhere, or the whole page to its plain image.
 
 use super::degrees::DegreeCursor;
-use super::kernels::{self, Bases, Lists, Unit};
-use super::{BLOCK, PackedPage, UNIT, UNIT_BLOCKS};
-use crate::page::{HEADER_BYTES, PageDefect};
+use super::kernels::{self, Lists, Unit};
+use super::layout::{BLOCK, Bases, UNIT_BLOCKS};
+use super::page::PackedPage;
+use crate::defect::PageDefect;
+use crate::encoding::UNIT;
+use crate::header::HEADER_BYTES;
 
 /// Decodes units of a page. Units in ascending order need no search for their first list.
 #[derive(Debug)]
@@ -176,6 +179,6 @@ impl PackedPage<'_> {
     fn out_of_range(&self, vertices: &[u32]) -> PageDefect {
         let distances = vertices.iter().map(|&vertex| vertex.wrapping_sub(self.first_dest));
         let (first, largest) = (u64::from(self.first_dest), distances.max().unwrap_or(0));
-        crate::page::outside(&(first..first + self.dest_count), first + u64::from(largest))
+        PageDefect::outside(&(first..first + self.dest_count), first + u64::from(largest))
     }
 }

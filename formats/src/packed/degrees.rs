@@ -1,8 +1,10 @@
 //! Packed degrees: how many neighbours of the page each slot has.
 
 use super::bits::{self, block_words};
-use super::{BLOCK, PackedPage, kernels};
-use crate::page::PageDefect;
+use super::kernels;
+use super::layout::BLOCK;
+use super::page::PackedPage;
+use crate::defect::PageDefect;
 use std::ops::Range;
 
 /// The degrees of one degree block, of which some have been used.

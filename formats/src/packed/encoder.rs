@@ -13,6 +13,7 @@
 //! changes rarely. Only when the page would be full by that bound is the block's smallest shape computed, with each
 //! neighbour from then on.
 
+mod extend;
 mod shared;
 mod write;
 
@@ -20,8 +21,9 @@ pub use shared::SharedLists;
 
 use super::bits::{bits_of, block_words};
 use super::block::Shape;
-use super::{BLOCK, PackedParameters, UNIT, table_words, zigzag};
-use crate::page::HEADER_BYTES;
+use super::layout::{BLOCK, table_words, zigzag};
+use crate::encoding::{PackedParameters, UNIT};
+use crate::header::HEADER_BYTES;
 use shared::Piece;
 
 /// A page that is being encoded.
@@ -317,6 +319,15 @@ impl PageEncoder {
             self.degrees.pop();
         }
         self.reopen_degrees();
+    }
+
+    /// The last neighbour of the page, if there is any.
+    fn last_neighbour(&self) -> Option<u32> {
+        let shared = self.pieces.last().filter(|piece| piece.end() == self.widths.len());
+        match shared {
+            Some(piece) => piece.lists.dests[..piece.range.end].last().copied(),
+            None => self.own.last().copied(),
+        }
     }
 
     /// Restores the state of the last degree block.

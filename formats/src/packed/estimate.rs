@@ -2,7 +2,8 @@
 
 use super::bits::{bits_of, block_words};
 use super::block::{Histogram, Shape};
-use super::{BLOCK, PackedParameters, UNIT, zigzag};
+use super::layout::{BLOCK, zigzag};
+use crate::encoding::{PackedParameters, UNIT};
 
 /// Counts the bytes that lists take in packed pages: blocks, degrees and their tables, as if all were in one page, and
 /// without headers of pages. So lists may be estimated that no page would hold.
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
     use crate::buffer::AlignedBuffer;
     use crate::encoding::Encoding;
-    use crate::page::PageHeader;
+    use crate::header::PageHeader;
     use crate::random::SplitMix64;
 
     /// The estimate is what a page of the same lists uses.
@@ -110,7 +111,7 @@ mod tests {
                 let encoding = Encoding::Packed { edges_max: 1 << 20, step, own };
                 let page = PackedPage::open(&bytes, encoding, &(0..1 << 24)).unwrap();
                 let used = page.parts().sum_bytes() - page.parts().unused_bytes;
-                let headers = 4 * super::super::HEADER_WORDS as u64;
+                let headers = 4 * super::super::layout::HEADER_WORDS as u64;
                 assert_eq!((estimate.bytes(), estimate.edges()), (used - headers, u64::from(encoder.edge_count())));
             }
         }

@@ -13,8 +13,8 @@ mod single;
 pub use single::{find, look_up};
 
 use super::bits::{self, block_words, words_of};
-use super::{BLOCK, POSITION_BITS};
-use crate::page::PageDefect;
+use super::layout::{BLOCK, POSITION_BITS};
+use crate::defect::PageDefect;
 use std::io::Read;
 
 /// The words before the first block: how many ids are listed, and where the range of all ids begins, a u64 each.

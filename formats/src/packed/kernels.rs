@@ -4,8 +4,10 @@
 //! only mark their first neighbours, and one pass sums the gaps since the last mark: lists of any length cost the same,
 //! and no branch depends on them.
 
+use super::bits;
 use super::block::Shape;
-use super::{BLOCK, UNIT, bits, unzigzag};
+use super::layout::{BLOCK, Bases, unzigzag};
+use crate::encoding::UNIT;
 
 /// Numbers of a list that are written at once: most lists are shorter, which saves a branch that predicts badly.
 const STRIDE: usize = 16;
@@ -32,19 +34,6 @@ pub(super) struct Unit {
     /// With the faster kernels, which neighbours begin a list: all bits of their bytes are set, those of others are
     /// not.
     heads: [u8; UNIT],
-}
-
-/// What turns the gaps of a unit into vertices.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bases {
-    /// The value before the first gap, if it continues a list.
-    pub(super) before: u32,
-    /// 1 if gaps are stored less one, otherwise 0.
-    pub(super) step: u32,
-    /// The vertex of value 0.
-    pub(super) origin: u32,
-    /// The largest value that is sound.
-    pub(super) last: u32,
 }
 
 impl Default for Unit {

@@ -1,8 +1,9 @@
 //! The degrees of a packed page, from its header and its degree blocks alone.
 
 use super::bits::{self, block_words};
-use super::{BLOCK, HEADER_WORDS, PackedHeader, table_words};
-use crate::page::{HEADER_BYTES, PageDefect, PageHeader};
+use super::layout::{BLOCK, HEADER_WORDS, PackedHeader, table_words};
+use crate::defect::PageDefect;
+use crate::header::{HEADER_BYTES, PageHeader};
 
 /// Degree blocks that are read at a time: 2 KiB of entries and up to 128 KiB of degrees.
 const BLOCKS_READ: usize = 256;

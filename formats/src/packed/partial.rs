@@ -2,9 +2,12 @@
 //! with what the chunk table, the page directory and `degrees.bin` say about the rest.
 
 use super::decode::UnitDecoder;
-use super::{BLOCK, HEADER_WORDS, PackedHeader, PackedPage, PackedParameters, UNIT, UNIT_BLOCKS, kernels, table_words};
-use crate::encoding::Encoding;
-use crate::page::{HEADER_BYTES, PageDefect, PageHeader};
+use super::kernels;
+use super::layout::{BLOCK, HEADER_WORDS, PackedHeader, UNIT_BLOCKS, table_words};
+use super::page::PackedPage;
+use crate::defect::PageDefect;
+use crate::encoding::{Encoding, PackedParameters, UNIT};
+use crate::header::{HEADER_BYTES, PageHeader};
 use std::ops::Range;
 
 /// The bytes of a page that hold the entries of the blocks of some units, in a page of `edges` neighbours.

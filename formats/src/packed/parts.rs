@@ -1,7 +1,8 @@
 //! What the bytes of packed pages are used for.
 
 use super::bits::block_words;
-use super::{BLOCK, HEADER_WORDS, PackedPage, table_words};
+use super::layout::{BLOCK, HEADER_WORDS, table_words};
+use super::page::PackedPage;
 use std::ops::AddAssign;
 
 /// The bytes of one or more packed pages by use.

@@ -14,8 +14,10 @@
 
 use super::bits::bits_of;
 use super::block::Shape;
-use super::{BLOCK, UNIT_BLOCKS, kernels};
-use crate::page::{PageDefect, WeightsHeader};
+use super::kernels;
+use super::layout::{BLOCK, UNIT_BLOCKS};
+use crate::defect::PageDefect;
+use crate::header::WeightsHeader;
 
 /// The length of a page of packed weights is a multiple of this many bytes, so that pages can be read directly.
 pub const SECTOR: usize = 4096;

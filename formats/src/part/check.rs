@@ -8,10 +8,10 @@
 //!
 //! A report is small, whatever the size of the graph: a manifest has all that is compared.
 
-use super::{EdgesHash, PartPath, WholeFigures};
+use super::path::PartPath;
 use crate::edge::WeightType;
 use crate::error::{Error, Result};
-use crate::manifest::{FORMAT_VERSION, Ids};
+use crate::manifest::{EdgesHash, FORMAT_VERSION, Ids, WholeFigures};
 use crate::open::OpenOptions;
 use crate::store::Store;
 use serde::{Deserialize, Serialize};

@@ -1,45 +1,29 @@
 //! An open store: its metadata is in memory, its page files are located but not read.
 
+mod degrees;
 mod original_ids;
-pub(crate) mod reader;
+mod reader;
 mod topology;
 
 pub use original_ids::{OriginalId, OriginalIds};
-pub use reader::{PageReader, read_exact_at, write_all_at};
+pub use reader::PageReader;
 use topology::stripe_path;
-pub use topology::{PagePlace, Topology};
+pub use topology::{Direction, PagePlace, Topology};
+
+pub use crate::file::{read_exact_at, write_all_at};
 
 use crate::error::Result;
+use crate::filenames::MANIFEST;
 use crate::ids::VertexId;
-use crate::manifest::{Ids, MANIFEST, Manifest};
+use crate::manifest::PartManifest;
+use crate::manifest::{Ids, Manifest};
 use crate::names::StoredNames;
 use crate::open::{OpenOptions, Places, read_manifest};
 use crate::packed;
 use crate::page::PageContext;
-use crate::part::PartManifest;
 use crate::values::StoredValues;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-
-/// The direction of adjacency lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// A vertex's list holds the destinations of its out-edges.
-    Out,
-    /// A vertex's list holds the sources of its in-edges.
-    In,
-}
-
-impl Direction {
-    /// The folder of this topology's files within a store or stripe.
-    pub fn folder(self) -> &'static str {
-        match self {
-            Self::Out => "",
-            Self::In => "in",
-        }
-    }
-}
 
 /// An open graph store.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! The original ids of vertices: a range of numbers, or those of `ids.bin`.
 
-use super::reader::read_exact_at;
 use crate::buffer::AlignedBuffer;
 use crate::checksum::Crc32c;
 use crate::durable::open_ordinary;
 use crate::error::{Error, Result};
+use crate::file::read_exact_at;
 use crate::ids::VertexId;
 use crate::names::StoredNames;
 use crate::packed::ids;

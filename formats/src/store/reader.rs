@@ -1,10 +1,10 @@
-//! Positioned reads and writes, and pages by them.
+//! Reads the pages of a topology one by one.
 
-use super::Topology;
+use super::topology::Topology;
 use crate::durable::open_ordinary;
 use crate::error::{Error, Result};
+use crate::file::read_exact_at;
 use crate::ids::PageId;
-use crate::patience;
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -65,39 +65,5 @@ impl<'a> PageReader<'a> {
         let place = self.topology.place(page);
         let path = &self.topology.page_files()[place.stripe];
         read_exact_at(&self.pages[place.stripe], bytes, place.offset + at).map_err(Error::io(path, "read"))
-    }
-}
-
-/// Fills `bytes` from a position of a file. Retries transient errors for
-/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX).
-///
-/// # Errors
-/// Errors of the system, or an unexpected end of file.
-pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
-    #[cfg(unix)]
-    return patience::fill(bytes, offset, |bytes, offset| std::os::unix::fs::FileExt::read_at(file, bytes, offset));
-    #[cfg(windows)]
-    return patience::fill(bytes, offset, |bytes, offset| {
-        std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
-    });
-}
-
-/// Writes all bytes at an offset, from any thread.
-///
-/// # Errors
-/// Those of the system.
-pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
-    #[cfg(unix)]
-    return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
-    #[cfg(windows)]
-    {
-        let mut done = 0;
-        while done < bytes.len() {
-            match std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], offset + done as u64)? {
-                0 => return Err(std::io::ErrorKind::WriteZero.into()),
-                some => done += some,
-            }
-        }
-        Ok(())
     }
 }

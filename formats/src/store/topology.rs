@@ -1,6 +1,5 @@
 //! One of a store's topologies: where its pages are, and what they are checked against.
 
-use super::Direction;
 use crate::chunks::{self, CHUNKS, ChunkContext, ChunkTable};
 use crate::directory::{self, Directory, DirectoryContext, DirectoryEntry};
 use crate::edge::WeightType;
@@ -12,24 +11,44 @@ use crate::open::Places;
 use crate::packed;
 use crate::page::{PageContext, PageWeights, WeightsHeader, check_page, check_weights, check_weights_crc};
 use crate::shard::Shard;
-use crate::values::{SharedValues, StoredValues};
+use crate::values::SharedValues;
 use crate::weights::{self, WEIGHTS, WeightContext, WeightPlaces};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+/// The direction of adjacency lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// A vertex's list holds the destinations of its out-edges.
+    Out,
+    /// A vertex's list holds the sources of its in-edges.
+    In,
+}
+
+impl Direction {
+    /// The folder of this topology's files within a store or stripe.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Out => "",
+            Self::In => "in",
+        }
+    }
+}
 
 /// One of a store's topologies: a page directory and the files with its pages.
 #[derive(Debug)]
 pub struct Topology {
     direction: Direction,
     store: PathBuf,
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     tag: u32,
     encoding: Encoding,
     summary: TopologyManifest,
     directory: Directory,
     chunks: Option<ChunkTable>,
-    degrees: SharedValues,
-    has_degrees_file: bool,
+    pub(super) degrees: SharedValues,
+    pub(super) has_degrees_file: bool,
     /// Whether lists are those of one of several parts.
     is_partial: bool,
     page_files: Vec<PathBuf>,
@@ -66,7 +85,11 @@ impl Topology {
         let folder = store.join(direction.folder());
         let capacity = manifest.capacity();
         let part = manifest.part.as_ref().filter(|_| direction == Direction::Out);
-        let shards = part.map_or_else(|| Shard::of(summary, manifest.vertices), |part| Shard::of_part(part, summary));
+        let shards = match part {
+            // A part has no shards: its lists have the destinations that it owns.
+            Some(part) => vec![Shard { destinations: part.own(), pages: 0..summary.pages as u32 }],
+            None => summary.all_shards(manifest.vertices),
+        };
         let context = DirectoryContext {
             pages: summary.pages,
             shards: &shards,
@@ -259,19 +282,6 @@ impl Topology {
         };
         let offset = row * u64::from(self.page_bytes);
         PagePlace { stripe: page.index() % stripes, offset, weights_offset, weights_bytes }
-    }
-
-    /// The length of the list of each of the graph's `vertices` vertices, unless they are in memory: there is at most
-    /// one copy. Out-lists of a part have those of the whole graph. Reads and checks `degrees.bin`, or the degrees in
-    /// packed pages.
-    ///
-    /// # Errors
-    /// [`Error::Io`]; [`Error::File`] if the file contradicts the manifest; [`Error::Page`] for a defect of a page.
-    pub fn degrees(&self, vertices: u64) -> Result<StoredValues<u32>> {
-        self.degrees.get(|| match self.has_degrees_file {
-            true => StoredValues::open(&self.folder.join("degrees.bin"), 0, vertices, self.summary.degrees_crc),
-            false => crate::degrees::of_packed_pages(self, vertices),
-        })
     }
 
     /// Bytes of all files of the topology.

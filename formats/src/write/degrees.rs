@@ -1,7 +1,6 @@
 //! Writes `degrees.bin`: sequentially for the first shard, and once more for each further shard, whose degrees are
 //! added to those in the file. Stores with packed pages keep its checksum only.
 
-use super::packer::whole_degree;
 use crate::checksum::Crc32c;
 use crate::durable::hold;
 use crate::error::{Error, Result};
@@ -117,4 +116,10 @@ impl DegreesFile {
         }
         Ok(self.crc_written)
     }
+}
+
+/// A degree in the 32 bits of `degrees.bin`.
+pub(super) fn whole_degree(degree: u64) -> Result<u32> {
+    u32::try_from(degree)
+        .map_err(|_| Error::limit("edges of one vertex", degree, u32::MAX.into(), "remove duplicate edges"))
 }

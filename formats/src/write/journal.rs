@@ -4,10 +4,9 @@
 //! A file under its final name belongs to the unfinished store if it has the length and modification time that the
 //! journal records: a move keeps both, and a user's file of the same name has others.
 
-use super::site::STAGING;
 use crate::durable::read_own;
 use crate::error::{Error, Result};
-use crate::manifest::MANIFEST;
+use crate::filenames::{MANIFEST, MARK_PREFIX, STAGING};
 use crate::mirrors::MIRRORS;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -132,7 +131,7 @@ pub(super) fn is_store_file(path: &Path) -> bool {
     };
     ["directory.bin", "chunks.bin", "weights.bin", "degrees.bin", "ids.bin", MIRRORS].contains(&name)
         || crate::names::FILES.contains(&name)
-        || ["pages.", "weights.", crate::open::MARK_PREFIX].into_iter().any(numbered)
+        || ["pages.", "weights.", MARK_PREFIX].into_iter().any(numbered)
 }
 
 #[cfg(test)]

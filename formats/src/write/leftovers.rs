@@ -8,9 +8,10 @@
 //! ```
 
 use super::journal::Journal;
-use super::site::{STAGING, Site};
+use super::site::Site;
 use crate::durable::{remove_staging, sync_folder};
 use crate::error::{Error, Result};
+use crate::filenames::STAGING;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

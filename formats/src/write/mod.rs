@@ -13,7 +13,9 @@
 
 mod degrees;
 mod journal;
+mod layout;
 pub(crate) mod leftovers;
+mod names;
 mod obstacles;
 mod packer;
 mod replaced;
@@ -22,95 +24,35 @@ mod site;
 mod targets;
 mod whole;
 
+pub use layout::Layout;
+pub use names::NamesWriter;
 pub use packer::TopologyWriter;
-pub(crate) use site::STAGING;
 pub use targets::Targets;
 pub use whole::{DegreeFigures, WholeDegrees};
 
-use crate::checksum::Crc32c;
 use crate::chunks::CHUNKS;
 use crate::durable::{Made, clear_staging, folder_of, hold, new_tag, open_ordinary, sync_folder};
-use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
-use crate::manifest::{Ids, MANIFEST, Manifest, packs_weights};
-use crate::names::{IdType, NamesWriter};
+use crate::file::{ChecksummedFile, VALUES_BYTES};
+use crate::filenames::MANIFEST;
+use crate::manifest::{Ids, Manifest};
+use crate::names::IdType;
 use crate::packed::{self, ids::IdsSummary};
-use crate::page::{Capacity, PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use crate::store::Direction;
 use crate::weights::WEIGHTS;
 use journal::{Journal, Moved};
 use replaced::Replaced;
 use site::{Mark, Site};
 use std::fs::{self, File};
-use std::io::{BufWriter, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-/// The format and the location of a store's pages.
-#[derive(Clone, Debug)]
-pub struct Layout {
-    /// Bytes of a page: a power of two from 64 KiB to 64 MiB.
-    pub page_bytes: u32,
-    /// The encoding of neighbours.
-    pub encoding: Encoding,
-    /// The type of the weights, if they are stored.
-    pub weights: Option<WeightType>,
-    /// The folders of the stripes; by default only `.`, the store's own.
-    pub stripes: Vec<PathBuf>,
-    /// Whether a store that is there is replaced, once the new one is complete.
-    pub overwrite: bool,
-}
-
-impl Default for Layout {
-    fn default() -> Self {
-        let stripes = vec![PathBuf::from(".")];
-        Self { page_bytes: PAGE_BYTES_DEFAULT, encoding: Encoding::VertexId, weights: None, stripes, overwrite: false }
-    }
-}
-
-impl Layout {
-    /// The capacity of a page.
-    pub fn capacity(&self) -> Capacity {
-        Capacity::new(self.page_bytes, self.encoding)
-    }
-
-    /// Whether weights are packed.
-    pub fn packs_weights(&self) -> bool {
-        packs_weights(self.encoding, self.weights)
-    }
-
-    /// The store in a folder, if it is to be replaced.
-    fn replaced(&self, home: &Path) -> Result<Replaced> {
-        if self.overwrite { Replaced::find(home) } else { Ok(Replaced::default()) }
-    }
-
-    /// Checks page size, widths and stripes.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] saying what is allowed.
-    pub fn validate(&self) -> Result<()> {
-        self.encoding.validate()?;
-        if !self.page_bytes.is_power_of_two() || !(PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&self.page_bytes) {
-            let found = self.page_bytes;
-            return Err(Error::Invalid(format!("page size {found}: must be a power of two from 64 KiB to 64 MiB")));
-        }
-        if self.stripes.is_empty() || self.stripes.len() > 256 {
-            return Err(Error::Invalid(format!("{} stripes: there must be 1 to 256", self.stripes.len())));
-        }
-        if let Some(stripe) = self.stripes.iter().find(|stripe| stripe.to_str().is_none()) {
-            return Err(Error::Invalid(format!("stripe {}: its name must be UTF-8", stripe.display())));
-        }
-        Ok(())
-    }
-}
 
 /// The file of the lengths of lists.
 const DEGREES: &str = "degrees.bin";
 /// The lengths of a part's lists while these are written.
 const PART_DEGREES: &str = "degrees.part";
-/// Values that are written at once, in bytes.
-const VALUES_BYTES: usize = 1 << 18;
 
 /// A store that is being written. Holds locks on its folders.
 #[derive(Debug)]
@@ -157,7 +99,7 @@ impl StoreWriter {
         }
         // All locks are held: no other writer changes anything from here on.
         let mut left = sites[0].journal().map_or_else(Vec::new, |journal| journal.left_in(path, &folders));
-        left.extend(layout.replaced(path)?.paths());
+        left.extend(replaced(&layout, path)?.paths());
         obstacles::check(path, &layout.stripes, &left)?;
         let mut writer = Self { made, path: path.to_owned(), layout, tag, sites, stripe_sites, files: Vec::new() };
         writer.take_over(&folders)?;
@@ -179,7 +121,7 @@ impl StoreWriter {
             let folders: Vec<PathBuf> = folders.filter_map(|folder| std::fs::canonicalize(folder).ok()).collect();
             left = site.journal().map_or_else(Vec::new, |journal| journal.left_in(path, &folders));
         }
-        left.extend(layout.replaced(path)?.paths());
+        left.extend(replaced(layout, path)?.paths());
         obstacles::check(path, &layout.stripes, &left)
     }
 
@@ -391,7 +333,7 @@ impl StoreWriter {
     /// # Errors
     /// [`Error::Io`].
     pub fn finish(mut self, manifest: &Manifest) -> Result<()> {
-        let replaced = self.layout.replaced(&self.path)?;
+        let replaced = replaced(&self.layout, &self.path)?;
         self.mark_stripes()?;
         let (staged, mut file) = self.stage(MANIFEST.into())?;
         self.files.pop();
@@ -469,31 +411,11 @@ impl StoreWriter {
     }
 }
 
+/// The store in a folder, if it is to be replaced.
+fn replaced(layout: &Layout, home: &Path) -> Result<Replaced> {
+    if layout.overwrite { Replaced::find(home) } else { Ok(Replaced::default()) }
+}
+
 fn sync(folder: &Path) -> Result<()> {
     sync_folder(folder).map_err(Error::io(folder, "sync"))
-}
-
-/// A file that is written sequentially, with a running checksum.
-#[derive(Debug)]
-pub(crate) struct ChecksummedFile {
-    path: PathBuf,
-    file: BufWriter<File>,
-    crc: Crc32c,
-}
-
-impl ChecksummedFile {
-    pub(crate) fn new(path: PathBuf, file: File) -> Self {
-        Self { path, file: BufWriter::with_capacity(1 << 16, file), crc: Crc32c::default() }
-    }
-
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.crc.update(bytes);
-        self.file.write_all(bytes).map_err(Error::io(&self.path, "write"))
-    }
-
-    pub(crate) fn finish(mut self) -> Result<u32> {
-        self.file.flush().map_err(Error::io(&self.path, "write"))?;
-        self.file.get_ref().sync_all().map_err(Error::io(&self.path, "sync"))?;
-        Ok(self.crc.value())
-    }
 }

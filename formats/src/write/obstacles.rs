@@ -1,10 +1,9 @@
 //! Checks that nothing is in the way of a new store. A store needs an empty folder; a stripe may share its folder with
 //! other files, if none has the name of one of the stripe's files.
 
-use super::site::STAGING;
 use crate::durable::has_store;
 use crate::error::{Error, Result};
-use crate::manifest::MANIFEST;
+use crate::filenames::{MANIFEST, STAGING};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

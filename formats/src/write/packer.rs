@@ -2,14 +2,15 @@
 
 mod packed;
 
-use super::degrees::DegreesFile;
+use super::degrees::{DegreesFile, whole_degree};
+use super::layout::Layout;
 use super::sink::{PageBuffers, Sink};
-use super::{Layout, Targets};
-use crate::directory::{self, DirectoryEntry};
+use super::targets::Targets;
+use crate::directory::{self, DirectoryEntry, version_of};
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
-use crate::manifest::{ShardManifest, TopologyManifest, version_of};
+use crate::manifest::{ShardManifest, TopologyManifest};
 use crate::packed::{PackedParameters, PageEncoder};
 use crate::page::{Capacity, HEADER_BYTES, PageHeader, PageWeights, WeightsHeader};
 use std::fs::File;
@@ -428,7 +429,12 @@ impl TopologyWriter {
         let page = self.entries.len() as u64;
         let pages_max = self.layout.encoding.pages_max();
         if page >= pages_max {
-            return Err(limit("pages", page + 1, pages_max, "choose wider page ids (--id-widths) or larger pages"));
+            return Err(Error::limit(
+                "pages",
+                page + 1,
+                pages_max,
+                "choose wider page ids (--id-widths) or larger pages",
+            ));
         }
         let header = PageHeader {
             page: page as u32,
@@ -487,13 +493,4 @@ impl TopologyWriter {
 fn write_whole((path, mut file): (PathBuf, File), bytes: &[u8]) -> Result<()> {
     file.write_all(bytes).map_err(Error::io(&path, "write"))?;
     file.sync_all().map_err(Error::io(&path, "sync"))
-}
-
-/// A degree in the 32 bits of `degrees.bin`.
-pub(super) fn whole_degree(degree: u64) -> Result<u32> {
-    u32::try_from(degree).map_err(|_| limit("edges of one vertex", degree, u32::MAX.into(), "remove duplicate edges"))
-}
-
-fn limit(what: &str, found: u64, limit: u64, hint: &str) -> Error {
-    Error::Limit { what: what.into(), found, limit, hint: hint.into() }
 }

@@ -8,16 +8,16 @@
 //! Where a page is in its file follows from its number, so pages are written in any order. Pages of packed weights
 //! follow one another: a thread that has packed one waits until those before it have their places.
 
+use super::layout::Layout;
 use crate::buffer::AlignedBuffer;
 use crate::checksum::crc32c;
 use crate::chunks::{ChunkTableWriter, PageChunks};
 use crate::error::{Error, Result};
+use crate::file::write_all_at;
 use crate::packed::{self, PackedParameters, PageEncoder};
 use crate::page::{self, PageHeader, WeightsHeader};
-use crate::store::write_all_at;
 use crate::threads;
 use crate::weights::WeightPlacesWriter;
-use crate::write::Layout;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

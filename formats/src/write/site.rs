@@ -10,14 +10,12 @@
 use super::journal::Journal;
 use crate::durable::{Lock, MARK, Made, Thing, hold, lock, remove_new_staging};
 use crate::error::{Error, Result};
+use crate::filenames::STAGING;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// The name of the staging folder within each folder that a store is written to.
-pub(crate) const STAGING: &str = ".topostream-partial";
 
 /// The contents of the mark: identifies the writer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

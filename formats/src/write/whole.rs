@@ -1,8 +1,8 @@
 //! `degrees.bin` of a part: the out-degrees of the whole graph, in vertex order.
 
-use super::packer::whole_degree;
-use super::{ChecksummedFile, VALUES_BYTES};
+use super::degrees::whole_degree;
 use crate::error::Result;
+use crate::file::{ChecksummedFile, VALUES_BYTES};
 
 /// Writes the out-degrees of a whole graph, sequentially.
 #[derive(Debug)]

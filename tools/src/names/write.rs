@@ -7,8 +7,8 @@ use crate::sorting::record::{Plain, Record};
 use crate::sorting::sorter::Sorter;
 use std::path::Path;
 use topostream_formats::manifest::Ids;
-use topostream_formats::names::{NamesWriter, StoredNames};
-use topostream_formats::write::StoreWriter;
+use topostream_formats::names::StoredNames;
+use topostream_formats::write::{NamesWriter, StoreWriter};
 use topostream_formats::{Result, VertexId};
 use topostream_readers::NameList;
 

@@ -9,22 +9,20 @@
 //! member's path is that of the archive with its name appended, so that kinds are recognised by its own name and errors
 //! name both.
 
-mod contents;
 mod tar;
 mod zip;
 
 use std::path::Path;
 
-use super::Kind;
-use super::file::InputFile;
-use super::foreign::Foreign;
-use super::graphalytics_files::is_prefix;
-use super::input::{Input, Unpack};
-use super::packing::{Packing, strip};
+use crate::file::InputFile;
+use crate::foreign::Foreign;
+use crate::graphalytics_files::is_prefix;
+use crate::input::{Input, Unpack};
+use crate::kind::Kind;
+use crate::member::Entry;
+use crate::packing::{Packing, strip};
 use topostream_formats::error::{Error, Result};
 
-/// The most members of an archive: they are in memory.
-const MEMBERS_MAX: usize = 10_000;
 /// The most names in a message.
 const NAMES_MAX: usize = 8;
 
@@ -34,28 +32,6 @@ const NPZ: Foreign = Foreign::new(
 );
 const EXCEL: Foreign = Foreign::new("an Excel workbook", "save its sheet as CSV");
 const OPEN_DOCUMENT: Foreign = Foreign::new("an OpenDocument spreadsheet", "save its sheet as CSV");
-
-/// Where the bytes of a member are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Member {
-    /// The compression of the whole archive.
-    pub packing: Option<Packing>,
-    /// The offset in the archive, decompressed, and the number of bytes there.
-    pub start: u64,
-    pub bytes: u64,
-    /// The checksum of the contents, if the bytes are deflated.
-    pub deflated: Option<u32>,
-    /// The checksum of the contents, if they are stored in a zip archive.
-    pub stored: Option<u32>,
-}
-
-/// A member and its name.
-struct Entry {
-    name: String,
-    /// Why it cannot be read, if so.
-    defect: Option<&'static str>,
-    member: Member,
-}
 
 /// The edge list in `file`, if that is an archive; otherwise the file itself.
 ///
@@ -168,6 +144,7 @@ fn is_beside(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::member::Member;
 
     fn chosen(path: &str, names: &[&str]) -> Result<String> {
         let member = Member { packing: None, start: 0, bytes: 0, deflated: None, stored: None };

@@ -1,9 +1,9 @@
 //! The members of tar archives: POSIX and GNU.
 
-use super::super::file::InputFile;
-use super::super::input::{Input, Unpack};
-use super::super::packing::Packing;
-use super::{Entry, MEMBERS_MAX, Member};
+use crate::file::InputFile;
+use crate::input::{Input, Unpack};
+use crate::member::{Entry, MEMBERS_MAX, Member};
+use crate::packing::Packing;
 use topostream_formats::error::{Error, Result};
 
 /// The unit of an archive.

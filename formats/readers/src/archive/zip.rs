@@ -4,8 +4,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use zip::{CompressionMethod, ZipArchive};
 
-use super::super::file::InputFile;
-use super::{Entry, MEMBERS_MAX, Member};
+use crate::file::InputFile;
+use crate::member::{Entry, MEMBERS_MAX, Member};
 use topostream_formats::error::{Error, Result};
 
 /// The longest directory of an archive that is read: it is in memory.

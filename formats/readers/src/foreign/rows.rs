@@ -50,7 +50,7 @@ pub(super) const LGL: Foreign = Foreign {
 };
 
 /// The form of rows that are not edges, if the text has such rows.
-pub(in super::super) fn of_rows(head: &[u8], is_whole: bool) -> Option<Foreign> {
+pub(crate) fn of_rows(head: &[u8], is_whole: bool) -> Option<Foreign> {
     let cut = if is_whole { head.len() } else { memchr::memrchr(b'\n', head).map_or(head.len(), |at| at + 1) };
     let lines = || head[..cut].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     if is_lgl(lines()) {

@@ -1,7 +1,7 @@
 //! Formats that are recognised by their first bytes or words.
 
-use super::super::cursor::Cursor;
 use super::Foreign;
+use crate::cursor::Cursor;
 
 /// Magic numbers.
 const MAGIC: [(&[u8], &str, &str); 22] = [
@@ -115,7 +115,7 @@ const RULED: Foreign = Foreign {
 const SQL: Foreign = Foreign { what: "an SQL script", way: "export the table of edges as CSV" };
 
 /// The format with the signature of `head`, in a file with the extension `extension`.
-pub(in super::super) fn of_signature(extension: Option<&str>, head: &[u8]) -> Option<Foreign> {
+pub(crate) fn of_signature(extension: Option<&str>, head: &[u8]) -> Option<Foreign> {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     if let Some(&(_, what, way)) = MAGIC.iter().find(|(magic, ..)| text.starts_with(magic)) {
         return Some(Foreign { what, way });

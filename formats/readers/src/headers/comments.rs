@@ -2,7 +2,7 @@
 
 /// What comments say about the graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Comments {
+pub(crate) struct Comments {
     /// The line that says it; empty without a header.
     pub says: String,
     /// Whether the graph is undirected, if the header states it.

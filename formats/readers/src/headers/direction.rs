@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::super::cursor::Cursor;
-use super::super::text::is_comment;
+use crate::cursor::Cursor;
+use crate::plain::is_comment;
 
 /// How undirected edges are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Listed {
+pub(crate) enum Listed {
     /// In one direction; `both` of the sampled rows have their reverse in the list nevertheless.
     Once { both: usize },
     /// In both directions.
@@ -25,7 +25,7 @@ impl Listed {
     ///
     /// # Errors
     /// With what was found, if some rows are listed in both directions, and some are not.
-    pub(in super::super) fn of(lines: &[u8], says: &str) -> Result<Self, String> {
+    pub(crate) fn of(lines: &[u8], says: &str) -> Result<Self, String> {
         let lines = lines.split(|&byte| byte == b'\n').filter(|line| !is_comment(line));
         let pairs = lines.filter_map(|line| {
             let mut cursor = Cursor::new(line);

@@ -20,12 +20,14 @@ pub(super) use comments::Comments;
 pub(super) use direction::Listed;
 pub(super) use sizes::Sizes;
 
-use super::blocks::Blocks;
-use super::cursor::{Cursor, Expected};
-use super::file::InputFile;
-use super::lines::LineFormat;
-use super::text::{Columns, is_comment, weight_type};
-use super::{Options, WeightsOption};
+use self::sizes::{Bounds, Found};
+use crate::blocks::Blocks;
+use crate::cursor::{Cursor, Expected};
+use crate::file::InputFile;
+use crate::lines::LineFormat;
+use crate::options::Options;
+use crate::options::WeightsOption;
+use crate::plain::{Columns, is_comment, weight_type};
 use topostream_formats::edge::{Edge, IdSpace, SourceInfo};
 use topostream_formats::error::{Error, Result};
 
@@ -107,13 +109,13 @@ impl Header {
 
     fn find_sizes(&mut self, file: &InputFile, blocks: &mut Blocks, options: &Options) -> Result<()> {
         match Sizes::find(file, blocks, options)? {
-            sizes::Found::Sizes(sizes) => {
+            Found::Sizes(sizes) => {
                 blocks.advance();
                 self.say(&sizes.text());
                 self.sizes = Some(sizes);
             }
-            sizes::Found::Edge(text) => self.say(&text),
-            sizes::Found::Nothing => {}
+            Found::Edge(text) => self.say(&text),
+            Found::Nothing => {}
         }
         Ok(())
     }
@@ -258,13 +260,6 @@ impl Headed {
             _ => 0,
         }
     }
-}
-
-/// The smallest id, and the largest ones of sources and dests.
-pub(super) struct Bounds {
-    pub(super) first: u64,
-    pub(super) last: [u64; 2],
-    pub(super) says: &'static str,
 }
 
 impl LineFormat for Headed {

@@ -1,18 +1,17 @@
 //! A first row with the sizes of the graph: `rows columns edges`, or `vertices edges`.
 
-use super::super::Options;
-use super::super::blocks::Blocks;
-use super::super::cursor::Cursor;
-use super::super::file::InputFile;
-use super::super::text::is_comment;
-use super::Bounds;
+use crate::blocks::Blocks;
+use crate::cursor::Cursor;
+use crate::file::InputFile;
+use crate::options::Options;
+use crate::plain::is_comment;
 use topostream_formats::edge::IdSpace;
 use topostream_formats::error::Result;
 use topostream_formats::text::plural;
 
 /// The sizes in the first row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) struct Sizes {
+pub(crate) struct Sizes {
     /// The numbers of vertices that are sources, and dests.
     rows: u64,
     columns: u64,
@@ -32,6 +31,13 @@ pub(super) enum Found {
     Edge(String),
     /// An edge.
     Nothing,
+}
+
+/// The smallest id, and the largest ones of sources and dests.
+pub(super) struct Bounds {
+    pub(super) first: u64,
+    pub(super) last: [u64; 2],
+    pub(super) says: &'static str,
 }
 
 /// Fewer rows than these may agree with a number by chance.
@@ -161,7 +167,7 @@ impl Sizes {
     }
 
     /// The vertices.
-    pub(in super::super) fn ids(&self) -> IdSpace {
+    pub(crate) fn ids(&self) -> IdSpace {
         IdSpace::Range { first: self.first, count: self.rows + self.shift_count() }
     }
 

@@ -1,8 +1,8 @@
 //! Columns of Arrow arrays as ids and weights.
 
-use super::super::cursor::{WEIGHT_NOT_LONG, WEIGHT_NOT_WHOLE, weight_fault};
+use super::plan::Plan;
 use super::rows::{Ids, Start};
-use super::source::Plan;
+use crate::cursor::{WEIGHT_NOT_LONG, WEIGHT_NOT_WHOLE, weight_fault};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,

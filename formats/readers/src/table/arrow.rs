@@ -3,16 +3,17 @@
 //! A record batch is decoded whole. What that takes is known from the messages before: of a file when it is opened, of
 //! a stream message by message. Batches are passed on in parts, bounded by rows and by the bytes of their names.
 
-use super::super::file::InputFile;
-use super::super::input::{Input, Unpack};
-use super::TableOptions;
 use super::arrays;
 use super::guard;
+use super::options::TableOptions;
+use super::plan::{Plan, TableHead};
 use super::rows::{Ids, RowBatch, Rows, Start};
 use super::schema;
 use super::selection::{self, Selected};
-use super::source::{Plan, TableHead};
-use crate::WeightsOption;
+use crate::file::InputFile;
+use crate::input::{Input, Unpack};
+use crate::memory_table::MemoryTable;
+use crate::options::WeightsOption;
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::{FileReader, StreamDecoder};
@@ -116,25 +117,6 @@ enum Reader {
     Stream(Box<Messages>),
     /// A table, and the next of its batches.
     Memory(Arc<MemoryTable>, usize),
-}
-
-/// A table in memory: columns of ids, and of weights if there are any.
-#[derive(Debug)]
-pub struct MemoryTable {
-    schema: SchemaRef,
-    batches: Vec<RecordBatch>,
-}
-
-impl MemoryTable {
-    /// A table of batches, all of which have this schema.
-    pub fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
-        Self { schema, batches }
-    }
-
-    /// Bytes of the columns.
-    pub(in super::super) fn bytes(&self) -> u64 {
-        self.batches.iter().map(|batch| batch.get_array_memory_size() as u64).sum()
-    }
 }
 
 impl Reader {

@@ -4,6 +4,7 @@ use std::path::Path;
 use topostream_formats::text::plural;
 
 use super::roles;
+use crate::cursor::TWO_OR_THREE;
 use topostream_formats::error::{Error, Result};
 
 /// The columns requested; what is missing is recognised.
@@ -23,7 +24,7 @@ pub struct ColumnChoice {
 
 impl ColumnChoice {
     /// The column of ids of a table of vertices.
-    pub(super) fn of_vertices() -> Self {
+    pub(crate) fn of_vertices() -> Self {
         Self { is_of_vertices: true, ..Self::default() }
     }
 }
@@ -119,10 +120,6 @@ impl Columns {
         Ok(Some(Self { source: place(source)?, dest: place(dest)?, weight: weight.map(place).transpose()? }))
     }
 }
-
-/// What a file without names of columns has, otherwise columns are chosen by number.
-pub(in super::super) const TWO_OR_THREE: &str = "2 or 3 columns: source dest [weight] (--columns 1,2,4 says which to \
-                                                 read; --weight-type ignore reads the first two and no more)";
 
 /// Source and dest by the names of columns, with one of them given or none.
 fn by_names(names: &[String], free: &[usize], source: Option<usize>, dest: Option<usize>) -> Option<(usize, usize)> {

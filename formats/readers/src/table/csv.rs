@@ -7,18 +7,18 @@
 use std::path::Path;
 use topostream_formats::text::plural;
 
-use super::super::cursor::{Expected, ID, integer, weight};
-use super::super::file::InputFile;
-use super::super::input::{Input, Unpack};
-use super::TableOptions;
 use super::columns::Columns;
 use super::conditions::Condition;
-use super::dialect::{Comments, Dialect, Sample};
-use super::form::{Form, Malformed};
+use super::dialect::{Dialect, Sample};
+use super::form::Malformed;
 use super::header::is_number;
+use super::options::TableOptions;
+use super::plan::{Layout, Plan, TableHead};
 use super::rows::{Ids, Kept, RowBatch, Rows, Start, braced_keys, braced_weight};
-use super::source::{Plan, TableHead};
-use crate::WeightsOption;
+use crate::cursor::{Expected, ID, has_leading_zero, integer, weight};
+use crate::file::InputFile;
+use crate::input::{Input, Unpack};
+use crate::options::WeightsOption;
 use topostream_formats::edge::WeightType;
 use topostream_formats::error::{Error, Result};
 use topostream_formats::names::{IdType, NameList};
@@ -33,21 +33,6 @@ const BATCH_ROWS: usize = 1 << 16;
 const BATCH_BYTES: usize = 4 << 20;
 /// The maximum length of a row.
 const ROW_BYTES_MAX: usize = 16 << 20;
-
-/// How the rows of a file are read.
-#[derive(Clone, Debug)]
-pub(super) struct Layout {
-    form: Form,
-    comments: Comments,
-    width: usize,
-    /// Bytes and lines before the first row.
-    begin: (usize, u64),
-    /// The weight in the attributes in braces that follow the two ids, as NetworkX writes them.
-    key: Option<String>,
-    is_braced: bool,
-    /// Messages name the column of weights.
-    weight_name: String,
-}
 
 /// Examines the beginning of a file: its columns, and the types of ids and weights.
 pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOption) -> Result<TableHead> {
@@ -200,11 +185,6 @@ fn id_type(
         return Err(Error::file(path, expected, found));
     }
     Ok(IdType::String)
-}
-
-/// Whether an integer is written with leading zeros: it is a name then, since another one may have fewer.
-pub(in super::super) fn has_leading_zero(cell: &[u8]) -> bool {
-    matches!(cell, [b'0', b'0'..=b'9', ..])
 }
 
 /// Refuses a column of weights that has no numbers.

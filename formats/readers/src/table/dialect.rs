@@ -8,12 +8,11 @@
 //! - Lines that begin with `#` or `%` are comments, unless they have as many cells as the rows: then they are rows if
 //!   other cells begin like that, names of columns if they are such above the first row, and refused otherwise.
 
-use super::super::cursor::{Cursor, integer};
-use super::TableOptions;
-use super::csv::has_leading_zero;
 use super::form::{CommentsOption, Form, Malformed, Quotes, QuotesOption, Separator};
 use super::header::{self, Header};
+use super::options::TableOptions;
 use super::roles;
+use crate::cursor::{Cursor, has_leading_zero, integer};
 use std::path::Path;
 use topostream_formats::error::Error;
 use topostream_formats::names::NameList;
@@ -24,7 +23,7 @@ const MARKS: [u8; 2] = *b"#%";
 
 /// A sample that cannot be a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) struct Refusal {
+pub(crate) struct Refusal {
     /// The line, from 0, if there is one.
     line: Option<u64>,
     expected: String,
@@ -52,7 +51,7 @@ impl Refusal {
 
 /// The beginning of a file, in whole lines.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Sample<'a> {
+pub(crate) struct Sample<'a> {
     text: &'a [u8],
     is_whole: bool,
     /// The bytes of a byte order mark before the text.
@@ -113,7 +112,7 @@ pub(super) struct Dialect {
 }
 
 /// Whether the beginning of a file is a table: at least `rows_min` rows, each with as many cells.
-pub(in super::super) fn looks_like(sample: &Sample<'_>, rows_min: usize) -> bool {
+pub(crate) fn looks_like(sample: &Sample<'_>, rows_min: usize) -> bool {
     Dialect::of(sample, &TableOptions::default()).is_ok_and(|dialect| {
         let rows = dialect.rows.len() + usize::from(dialect.header.is_some());
         rows >= rows_min && dialect.rows.iter().all(|row| row.len() >= dialect.width)
@@ -122,7 +121,7 @@ pub(in super::super) fn looks_like(sample: &Sample<'_>, rows_min: usize) -> bool
 
 /// Whether the beginning of a file is a plain list: `source dest [weight]` with integer ids, no header, and no more to
 /// be decided. Plain lists are read faster than tables.
-pub(in super::super) fn is_plain_list(sample: &Sample<'_>) -> bool {
+pub(crate) fn is_plain_list(sample: &Sample<'_>) -> bool {
     let (before, begin) = leading(sample.text, CommentsOption::Auto);
     let line = line_of(&sample.text[begin..], 0);
     let mut cursor = Cursor::new(line);

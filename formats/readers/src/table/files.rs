@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::super::graphalytics_files::is_prefix;
-use super::super::packing::strip;
-use super::Kind;
+use crate::graphalytics_files::is_prefix;
+use crate::kind::Kind;
+use crate::packing::strip;
 use topostream_formats::error::{Error, Result};
 
 /// The folders in folders that are searched.

@@ -1,7 +1,7 @@
 //! Whether the first row of a table is an edge, or has the names of its columns.
 
-use super::super::cursor::integer;
 use super::roles;
+use crate::cursor::integer;
 use topostream_formats::names::NameList;
 
 /// What a first row is.

@@ -8,7 +8,7 @@
 //! A header is a Thrift struct in the compact protocol. Its fields here: 1 type, 2 size, 3 compressed size, and a
 //! struct by the type (5 data page, 7 dictionary, 8 data page of version 2) whose field 1 is the number of values.
 
-use super::parquet::Source;
+use super::parquet_file::Source;
 use parquet::errors::ParquetError;
 
 type Result<T> = std::result::Result<T, ParquetError>;
@@ -277,7 +277,7 @@ impl Bytes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::InputFile;
+    use crate::file::InputFile;
 
     fn integer(value: i64) -> Vec<u8> {
         let (mut rest, mut bytes) = ((value << 1 ^ value >> 63) as u64, vec![1 << 4 | INTEGER]);

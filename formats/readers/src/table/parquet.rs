@@ -9,29 +9,27 @@
 //! Memory is computed before anything is decoded: that of pages by their headers when the file is opened, and the rows
 //! of a batch by the lengths of the names when a row group is.
 
-use super::super::file::InputFile;
-use super::TableOptions;
 use super::arrays;
 use super::guard;
 use super::lengths::Lengths;
+use super::options::TableOptions;
 use super::pages::{ChunkSizes, chunk_sizes};
+use super::parquet_file::Source;
+use super::plan::{Plan, TableHead};
 use super::rows::{RowBatch, Rows, Start};
 use super::schema;
 use super::selection::{self, Selected};
-use super::source::{Plan, TableHead};
-use crate::WeightsOption;
+use crate::file::InputFile;
+use crate::options::WeightsOption;
 use arrow_array::RecordBatch;
-use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::{LogicalType, Type};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 use rayon::prelude::*;
-use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 use topostream_formats::error::{Error, Result};
@@ -46,73 +44,6 @@ const ROW_BYTES: u64 = 128;
 const COPIES: u64 = 4;
 /// Bytes of a row without its names.
 const TABLE_BYTES: u64 = 64;
-/// Bytes of a read of a page's header.
-const HEADER_BYTES: usize = 4 << 10;
-
-/// A file for the `parquet` crate.
-#[derive(Clone)]
-pub(super) struct Source {
-    file: InputFile,
-    bytes: u64,
-}
-
-impl Source {
-    pub(super) fn open(file: &InputFile) -> Result<Self> {
-        // A footer is at the end: a pipe has to be copied.
-        file.make_seekable()?;
-        let bytes = file.bytes()?.unwrap_or(0);
-        Ok(Self { file: file.clone(), bytes })
-    }
-
-    pub(super) fn read(&self, start: u64, buffer: &mut [u8]) -> Result<usize, ParquetError> {
-        self.file.read_at(buffer, start).map_err(|error| ParquetError::External(Box::new(error)))
-    }
-}
-
-impl Length for Source {
-    fn len(&self) -> u64 {
-        self.bytes
-    }
-}
-
-/// A stream from an offset on.
-pub(super) struct From {
-    source: Source,
-    at: u64,
-}
-
-impl Read for From {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.file.read_at(buffer, self.at)?;
-        self.at += read as u64;
-        Ok(read)
-    }
-}
-
-impl ChunkReader for Source {
-    type T = io::BufReader<From>;
-
-    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        Ok(io::BufReader::with_capacity(HEADER_BYTES, From { source: self.clone(), at: start }))
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        if start.checked_add(length as u64).is_none_or(|end| end > self.bytes) {
-            return Err(ParquetError::EOF(format!("{length} bytes at {start} of {}", self.bytes)));
-        }
-        let (mut buffer, mut filled) = (Vec::new(), 0);
-        buffer.try_reserve_exact(length).map_err(|_| ParquetError::General(format!("no memory for {length} bytes")))?;
-        buffer.resize(length, 0);
-        while filled < length {
-            match self.read(start + filled as u64, &mut buffer[filled..])? {
-                0 => return Err(ParquetError::EOF(format!("{length} bytes at {start}"))),
-                read => filled += read,
-            }
-        }
-        Ok(buffer.into())
-    }
-}
-
 /// An error of the crate, with the file.
 fn failed(path: &std::path::Path, what: &str, error: &impl std::fmt::Display) -> Error {
     Error::file(path, format!("a valid Parquet file ({what})"), error.to_string())

@@ -2,10 +2,11 @@
 
 use super::arrays::{Fault, id_type, place, weight_type};
 use super::columns::Columns;
+use super::options::TableOptions;
+use super::plan::TableHead;
 use super::rows::Start;
-use super::source::TableHead;
-use super::{InputFile, TableOptions};
-use crate::WeightsOption;
+use crate::file::InputFile;
+use crate::options::WeightsOption;
 use arrow_schema::Schema;
 use std::path::Path;
 use topostream_formats::error::{Error, Result};

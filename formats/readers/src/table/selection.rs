@@ -2,8 +2,8 @@
 
 use super::arrays::{self, Fault, unchecked_texts};
 use super::conditions::{Condition, Number, Value};
+use super::plan::Plan;
 use super::rows::{Ids, Kept};
-use super::source::Plan;
 use super::times::DAY_NS;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

@@ -3,41 +3,20 @@
 use std::fmt::Write as _;
 use topostream_formats::text::plural;
 
-use super::super::archive::resolve;
-use super::super::headers::Header;
-use super::columns::{ColumnChoice, Columns, listed};
-use super::csv::{self, CsvRows, Layout};
+use super::columns::{Columns, listed};
+use super::conditions::Condition;
+use super::csv::{self, CsvRows};
 use super::graphml::{self, GraphMlRows};
+use super::options::TableOptions;
+use super::plan::{Plan, TableHead};
 use super::rows::{RowBatch, Rows};
-use super::{Condition, InputFile, Kind, Options, TableOptions};
+use crate::file::InputFile;
+use crate::headers::Header;
+use crate::kind::Kind;
+use crate::options::Options;
 use topostream_formats::edge::{IdSpace, Rounding, SourceInfo, WeightType};
 use topostream_formats::error::{Error, Result};
 use topostream_formats::names::IdType;
-
-/// What a file says about its rows before they are read.
-pub(super) struct TableHead {
-    /// The names of the columns, empty without a header.
-    pub names: Vec<String>,
-    pub columns: Columns,
-    pub id_type: IdType,
-    pub weight: Option<WeightType>,
-    /// The form of the file, for people.
-    pub notes: String,
-    /// How a CSV file is written.
-    pub layout: Option<Layout>,
-}
-
-/// What is read of a file's rows.
-#[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub columns: Columns,
-    pub id_type: IdType,
-    pub weight: Option<WeightType>,
-    /// What stands before the names of both columns: empty, unless their ids are apart.
-    pub prefixes: [Vec<u8>; 2],
-    /// Conditions, and the columns that they are on.
-    pub conditions: Vec<(Condition, usize)>,
-}
 
 /// What was taken of a table, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,24 +112,6 @@ impl Table {
         }
         table.begin()?;
         Ok(table)
-    }
-
-    /// Opens a table of vertices: the ids in one of its columns are its sources, and its dests.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn open_vertices(file: &InputFile, options: &Options, table: &TableOptions) -> Result<Self> {
-        let file = &resolve(file)?;
-        let kind = options.kind.map_or_else(|| super::super::recognise::of_file(file), Ok);
-        let kind = match kind {
-            Ok(kind) if kind.is_table() && kind != Kind::GraphMl => kind,
-            Ok(Kind::Text) | Err(Error::File { .. }) => Kind::Csv,
-            Ok(kind) => return Err(Error::file(file.path(), "a table of vertices", format!("the kind {kind}"))),
-            Err(error) => return Err(error),
-        };
-        let (columns, conditions) = (ColumnChoice::of_vertices(), Vec::new());
-        let table = TableOptions { columns, bipartite: false, conditions, ..table.clone() };
-        Self::open(std::slice::from_ref(file), kind, options, &table)
     }
 
     /// Opens the first file, and finds the memory that the files need.

@@ -20,6 +20,8 @@ mod real;
 mod refused;
 mod round_trip;
 #[cfg(feature = "parquet")]
+mod spool;
+#[cfg(feature = "parquet")]
 mod tables;
 mod weights;
 mod writer;

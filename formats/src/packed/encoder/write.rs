@@ -2,9 +2,9 @@
 
 use super::super::bits::{self, block_words};
 use super::super::block::Shape;
-use super::super::{BLOCK, HEADER_WORDS, PackedHeader, UNIT_BLOCKS, table_words, zigzag};
+use super::super::layout::{BLOCK, HEADER_WORDS, PackedHeader, UNIT_BLOCKS, table_words, zigzag};
 use super::{PageEncoder, padded, width_of};
-use crate::page::{HEADER_BYTES, PageHeader};
+use crate::header::{HEADER_BYTES, PageHeader};
 
 /// The place of the next neighbour and of the next list.
 struct Cursor<'a> {

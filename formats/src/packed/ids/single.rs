@@ -1,7 +1,7 @@
 //! Single ids of a file, looked up without decoding all into memory.
 
 use super::{BLOCK, Blocks, Taken};
-use crate::page::PageDefect;
+use crate::defect::PageDefect;
 use std::io::Read;
 
 /// Finds the ids of some vertices, ascending, in a file's bytes: a bit of memory for each of the `all` vertices, and

@@ -1,18 +1,42 @@
-//! The contents of a member, with their checks.
+//! A member of an archive: its name, where its bytes are, and its contents, with their checks.
 
 use std::io::{self, BufReader, Read};
 
-use super::Member;
+use crate::packing::Packing;
 
+/// The most members of an archive: they are in memory.
+pub(super) const MEMBERS_MAX: usize = 10_000;
 /// Bytes of one read from deflated contents.
 const BUFFER_BYTES: usize = 64 << 10;
 
+/// Where the bytes of a member are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    /// The compression of the whole archive.
+    pub packing: Option<Packing>,
+    /// The offset in the archive, decompressed, and the number of bytes there.
+    pub start: u64,
+    pub bytes: u64,
+    /// The checksum of the contents, if the bytes are deflated.
+    pub deflated: Option<u32>,
+    /// The checksum of the contents, if they are stored in a zip archive.
+    pub stored: Option<u32>,
+}
+
+/// A member and its name.
+pub(super) struct Entry {
+    pub(super) name: String,
+    /// Why it cannot be read, if so.
+    pub(super) defect: Option<&'static str>,
+    pub(super) member: Member,
+}
+
 impl Member {
     /// Maximum memory of the decompressor of a member, in bytes.
-    pub(in super::super) const MEMORY_BYTES: u64 = (BUFFER_BYTES as u64) + (128 << 10);
+    pub(super) const MEMORY_BYTES: u64 = (BUFFER_BYTES as u64) + (128 << 10);
 
     /// The contents of a member whose bytes are the next of `archive`.
-    pub(in super::super) fn contents(&self, archive: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
+    pub(super) fn contents(&self, archive: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         let bytes = Bytes { archive: archive.take(self.bytes), is_packed: self.packing.is_some() };
         match (self.deflated, self.stored) {
             (Some(crc), _) => {

@@ -1,10 +1,10 @@
 //! Writes the names of a store.
 
-use super::{BLOCK_NAMES, IdType, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, push_varint};
 use crate::checksum::{Crc32c, crc32c};
 use crate::error::Result;
+use crate::file::ChecksummedFile;
 use crate::manifest::Ids;
-use crate::write::ChecksummedFile;
+use crate::names::{BLOCK_NAMES, IdType, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, push_varint};
 
 /// Writes names in vertex order, then their keys in ascending order.
 pub struct NamesWriter {
@@ -93,5 +93,59 @@ impl NamesWriter {
             index_crc: self.index.finish()?,
             keys_crc: self.keys.finish()?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::{FILES, StoredNames};
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+    use std::fs::File;
+    use std::sync::atomic::AtomicBool;
+
+    fn ordered(names: &[Vec<u8>]) -> Vec<u32> {
+        let folder = tempfile::tempdir().unwrap();
+        let [of_names, index, keys] = FILES.map(|name| {
+            let path = folder.path().join(name);
+            ChecksummedFile::new(path.clone(), File::create(path).unwrap())
+        });
+        let mut writer = NamesWriter::new(IdType::Binary, of_names, index, keys);
+        let mut entries: Vec<(u32, u32)> =
+            (0..).zip(names).map(|(vertex, name)| (writer.push(name).unwrap(), vertex)).collect();
+        entries.sort_unstable();
+        entries.into_iter().for_each(|(key, vertex)| writer.push_key(key, vertex).unwrap());
+        let Ids::Names { bytes, .. } = writer.finish().unwrap() else { unreachable!("names were written") };
+        let stored = StoredNames::open(folder.path(), IdType::Binary, names.len() as u64, bytes).unwrap();
+        stored.ascending(&AtomicBool::new(false)).unwrap()
+    }
+
+    fn assert_ordered(names: HashSet<Vec<u8>>) {
+        let names: Vec<Vec<u8>> = names.into_iter().collect();
+        let mut expected: Vec<u32> = (0..names.len() as u32).collect();
+        expected.sort_by_key(|&at| &names[at as usize]);
+        assert_eq!(ordered(&names), expected, "{names:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_in_the_order_of_their_bytes(
+            names in prop::collection::hash_set(
+                prop::collection::vec(prop_oneof![Just(0u8), Just(255), Just(b'a')], 0..20),
+                0..200,
+            ),
+        ) {
+            assert_ordered(names);
+        }
+    }
+
+    #[test]
+    fn names_that_agree_for_long_are_ordered_too() {
+        let long = |end: &str| [vec![b'x'; 2000], end.into()].concat();
+        assert_ordered(["", "a", "b", "a\0", "ab"].map(long).into_iter().chain([b"y".to_vec()]).collect());
+        assert_ordered((0..1000).map(|at| format!("http://example.org/{}", at * 7919 % 1000).into_bytes()).collect());
+        assert_ordered(HashSet::new());
+        assert_ordered([b"one".to_vec()].into());
     }
 }

@@ -1,20 +1,24 @@
 //! The manifest, `graph.json`: the description of a store, and the checksums of its other metadata. Written last.
 
+mod part;
+
+pub use part::{EdgesHash, PARTS_MAX, PartManifest, WholeFigures, edge_hash, ranges};
+
 use crate::checksum::crc32c;
+use crate::directory::version_of;
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::ids::VERTICES_MAX;
 use crate::names::{IdType, StoredNames};
 use crate::page::{Capacity, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
-use crate::part::PartManifest;
-use crate::shard::{SHARD_VERTICES, SHARDS_MAX};
+use crate::shard::{SHARD_VERTICES, SHARDS_MAX, Shard};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 
-/// The file's name in a store's directory.
-pub const MANIFEST: &str = "graph.json";
+pub use crate::filenames::MANIFEST;
+
 /// The newest version of the format. Stores that use nothing new in it are written as version 1.
 pub const FORMAT_VERSION: u32 = 6;
 
@@ -83,6 +87,24 @@ pub struct TopologyManifest {
     /// grouped.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub shards: Option<Vec<ShardManifest>>,
+}
+
+impl TopologyManifest {
+    /// The shards of a topology, at least one. In order, they partition all vertices and all pages. The manifest must
+    /// be valid.
+    pub fn all_shards(&self, vertices: u64) -> Vec<Shard> {
+        let Some(shards) = &self.shards else {
+            return vec![Shard { destinations: 0..vertices, pages: 0..self.pages as u32 }];
+        };
+        let (mut vertex, mut page) = (0, 0);
+        let shard = shards.iter().map(|shard| {
+            let pages = page..page + shard.pages as u32;
+            let destinations = vertex..shard.end;
+            (vertex, page) = (shard.end, pages.end);
+            Shard { destinations, pages }
+        });
+        shard.collect()
+    }
 }
 
 /// A shard in the manifest.
@@ -342,7 +364,7 @@ impl Manifest {
             self.validate_shards(shards, path)?;
         }
         if let Some(part) = &self.part {
-            part.validate(self, path)?;
+            self.validate_part(part, path)?;
         }
         if let Ids::Range { first } = self.ids
             && first.checked_add(self.vertices).is_none()
@@ -375,11 +397,39 @@ impl Manifest {
         }
         Ok(())
     }
+
+    /// Checks the part against the rest of the manifest.
+    fn validate_part(&self, part: &PartManifest, path: &Path) -> Result<()> {
+        let wrong = |expected: String, found: String| Err(Error::file(path, expected, found));
+        if part.ends.is_empty() || part.ends.len() > PARTS_MAX as usize {
+            return wrong(format!("1 to {PARTS_MAX} parts"), part.ends.len().to_string());
+        }
+        if part.number >= part.count() {
+            return wrong(format!("a part from 0 to {}", part.count() - 1), part.number.to_string());
+        }
+        check_ends("part", part.ends.iter().copied(), self.vertices, path)?;
+        let last = part.ends[part.ends.len() - 1];
+        if last != self.vertices {
+            return wrong(format!("the last part to end at {}", self.vertices), last.to_string());
+        }
+        if self.out.shards.is_some() {
+            return wrong("a part whose lists are not grouped".into(), "shards".into());
+        }
+        // Addresses of records would need those of all vertices.
+        if matches!(self.encoding, Encoding::RecordId { .. }) {
+            return wrong("a part with vertex ids or packed pages".into(), "record ids".into());
+        }
+        let (own, whole) = ((self.edges, part.edges_hash), (part.whole.edges, part.whole.edges_hash));
+        if own.0 > whole.0 || (part.count() == 1 && own != whole) {
+            return wrong(format!("edges among the {} of the whole graph", whole.0), format!("{own:?}"));
+        }
+        Ok(())
+    }
 }
 
 /// Checks that ranges of vertices, each called `what`, ascend and end between words of 64 vertices. The last one may
 /// still end too early.
-pub(crate) fn check_ends(what: &str, ends: impl Iterator<Item = u64>, vertices: u64, path: &Path) -> Result<()> {
+fn check_ends(what: &str, ends: impl Iterator<Item = u64>, vertices: u64, path: &Path) -> Result<()> {
     let mut begin = 0;
     for (number, end) in ends.enumerate() {
         if !(begin..=vertices).contains(&end) {
@@ -397,13 +447,4 @@ pub(crate) fn check_ends(what: &str, ends: impl Iterator<Item = u64>, vertices: 
 /// Whether writers pack the weights of a store.
 pub(crate) fn packs_weights(encoding: Encoding, weights: Option<WeightType>) -> bool {
     encoding.is_packed() && weights.is_some_and(WeightType::is_packable)
-}
-
-/// The version of a file with anything that is new in version 3, and with or without grouped lists.
-pub(crate) fn version_of(newest: bool, grouped: bool) -> u32 {
-    match (newest, grouped) {
-        (true, _) => 3,
-        (false, true) => 2,
-        (false, false) => 1,
-    }
 }

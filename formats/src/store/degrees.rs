@@ -1,4 +1,5 @@
-//! The degrees of a topology with packed pages: there is no `degrees.bin`, as the pages hold them in fewer bits.
+//! The degrees of a topology: those in `degrees.bin`, or in the pages if these are packed. Then there is no
+//! `degrees.bin`, as the pages hold them in fewer bits.
 //!
 //! ```text
 //!  page  │ headers │ … │ degree blocks │ … │ gaps … │ packed degrees │      read: headers, blocks, degrees
@@ -8,15 +9,16 @@
 //! A few percent of the bytes of each page are read, by several threads. They are checked by the checksum of all
 //! degrees in the manifest: the pages' own checksums would need whole pages.
 
+use super::reader::PageReader;
+use super::topology::Topology;
 use crate::buffer::AlignedBuffer;
 use crate::checksum::crc32c;
 use crate::directory::DirectoryEntry;
 use crate::error::{Error, Result};
+use crate::filenames::MANIFEST;
 use crate::ids::PageId;
-use crate::manifest::MANIFEST;
 use crate::packed::add_degrees;
 use crate::page::{PageDefect, PageHeader};
-use crate::store::{PageReader, Topology};
 use crate::values::StoredValues;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -26,12 +28,27 @@ const READERS_MAX: usize = 8;
 /// Pages of a part that a thread takes.
 const PART_PAGES: usize = 32;
 
+impl Topology {
+    /// The length of the list of each of the graph's `vertices` vertices, unless they are in memory: there is at most
+    /// one copy. Out-lists of a part have those of the whole graph. Reads and checks `degrees.bin`, or the degrees in
+    /// packed pages.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::File`] if the file contradicts the manifest; [`Error::Page`] for a defect of a page.
+    pub fn degrees(&self, vertices: u64) -> Result<StoredValues<u32>> {
+        self.degrees.get(|| match self.has_degrees_file {
+            true => StoredValues::open(&self.folder.join("degrees.bin"), 0, vertices, self.summary().degrees_crc),
+            false => of_packed_pages(self, vertices),
+        })
+    }
+}
+
 /// Reads and adds up the degrees in all pages.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Page`]; [`Error::File`] if pages are sound and the degrees are not those of the manifest;
 /// [`Error::Allocation`].
-pub(crate) fn of_packed_pages(topology: &Topology, vertices: u64) -> Result<StoredValues<u32>> {
+fn of_packed_pages(topology: &Topology, vertices: u64) -> Result<StoredValues<u32>> {
     let reader = PageReader::open(topology)?;
     let mut bytes = AlignedBuffer::try_new("the degrees of all vertices", 4 * vertices)?;
     let degrees: &mut [u32] = if vertices > 0 { bytemuck::cast_slice_mut(&mut bytes) } else { &mut [] };
