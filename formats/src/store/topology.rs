@@ -74,6 +74,36 @@ pub struct PagePlace {
     pub weights_bytes: usize,
 }
 
+/// Bytes of a page of weights; 0 without weights.
+fn weight_page_bytes(manifest: &Manifest) -> u32 {
+    manifest.weights.map_or(0, |of| manifest.capacity().weight_page_bytes(of))
+}
+
+/// Opens what a topology has of the checksums of chunks and the places of packed weights.
+fn open_tables(
+    folder: &Path,
+    manifest: &Manifest,
+    summary: &TopologyManifest,
+    directory: &Directory,
+    places: &Places,
+) -> Result<(Option<ChunkTable>, Option<WeightPlaces>)> {
+    let tag = manifest.tag;
+    let chunks = summary.chunks_crc.map(|crc| {
+        let path = folder.join(CHUNKS);
+        places.check(&path)?;
+        let (entries, page_bytes) = (directory.entries(), manifest.page_bytes);
+        ChunkTable::open(&path, &ChunkContext { entries, page_bytes, tag, crc })
+    });
+    let weights = summary.weights_crc.map(|crc| {
+        let path = folder.join(WEIGHTS);
+        places.check(&path)?;
+        let (pages, stripes, page_bytes_max) =
+            (summary.pages, manifest.stripes.len(), weight_page_bytes(manifest).into());
+        WeightPlaces::open(&path, &WeightContext { pages, stripes, tag, crc, page_bytes_max })
+    });
+    Ok((chunks.transpose()?, weights.transpose()?))
+}
+
 impl Topology {
     pub(super) fn open(
         store: &Path,
@@ -108,20 +138,8 @@ impl Topology {
         }
         places.check_directory(&path, tables_bytes(manifest, summary))?;
         let directory = Directory::open(&path, &context)?;
-        let chunks = summary.chunks_crc.map(|crc| {
-            let (path, entries) = (folder.join(CHUNKS), directory.entries());
-            places.check(&path)?;
-            let (page_bytes, tag) = (manifest.page_bytes, manifest.tag);
-            ChunkTable::open(&path, &ChunkContext { entries, page_bytes, tag, crc })
-        });
-        let weight_page_bytes = manifest.weights.map_or(0, |of| capacity.weight_page_bytes(of));
-        let weight_places = summary.weights_crc.map(|crc| {
-            let path = folder.join(WEIGHTS);
-            places.check(&path)?;
-            let (pages, stripes, tag) = (summary.pages, manifest.stripes.len(), manifest.tag);
-            let page_bytes_max = weight_page_bytes.into();
-            WeightPlaces::open(&path, &WeightContext { pages, stripes, tag, crc, page_bytes_max })
-        });
+        let (chunks, weight_places) = open_tables(&folder, manifest, summary, &directory, places)?;
+        let weight_page_bytes = weight_page_bytes(manifest);
         let encoding = manifest.encoding;
         let image_bytes = if encoding.is_packed() { encoding.plain_bytes(manifest.page_bytes) } else { 0 };
         let files = |name| stripe_files(store, &manifest.stripes, direction, name);
@@ -132,13 +150,13 @@ impl Topology {
             encoding,
             summary: summary.clone(),
             directory,
-            chunks: chunks.transpose()?,
+            chunks,
             degrees: SharedValues::default(),
             has_degrees_file,
             is_partial: part.is_some_and(|part| part.count() > 1),
             page_files: files("pages"),
             weight_files: if weight_page_bytes > 0 { files("weights") } else { Vec::new() },
-            weight_places: weight_places.transpose()?,
+            weight_places,
             weights: manifest.weights,
             page_bytes: manifest.page_bytes,
             weight_page_bytes,
