@@ -1,9 +1,10 @@
 //! Serialized graphs of the GAP Benchmark Suite, as `topostream_readers` describes them.
 
-use super::Export;
+use super::graph::Export;
 use super::lists::{Direction, Lists};
-use crate::cli::results::OutputFile;
-use crate::cli::{Failure, tables};
+use crate::cli::failure::Failure;
+use crate::cli::output::OutputFile;
+use crate::cli::tables;
 use std::io::Write;
 use std::path::Path;
 use topostream_formats::edge::WeightType;
