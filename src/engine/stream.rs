@@ -1,7 +1,6 @@
 //! The pages of a superstep: requested as frames become free, handed to the device, and kept or evicted when it is
 //! done.
 
-use super::TRIES_MAX;
 use super::ahead::{ReadAhead, Upcoming};
 use super::progress::Progress;
 use super::waits::Intervals;
@@ -26,6 +25,9 @@ use std::task::Poll;
 use std::time::Instant;
 use tokio::time::Interval;
 use topostream_formats::Store;
+
+/// The number of times that a page is read before the run ends with an error.
+const TRIES_MAX: u32 = 3;
 
 /// The fetcher of a run, and the frames that pages are read into.
 pub(super) struct PageStream {

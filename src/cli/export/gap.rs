@@ -67,7 +67,7 @@ fn write_lists(to: &mut impl Write, lists: &Lists, weighted: bool) -> std::io::R
 /// Numbers follow the order of ids.
 #[cfg(test)]
 mod tests {
-    use crate::cli::export::Numbering;
+    use crate::cli::export::numbering::Numbering;
 
     #[test]
     fn vertices_are_numbered_from_zero() {
