@@ -24,7 +24,6 @@ pub mod algorithm;
 mod answer;
 pub mod attributes;
 pub mod bits;
-#[cfg(feature = "gpu")]
 pub(crate) mod border;
 pub(crate) mod groups;
 mod huge;
