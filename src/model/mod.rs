@@ -26,7 +26,7 @@ pub mod attributes;
 pub mod bits;
 pub(crate) mod border;
 pub(crate) mod groups;
-mod huge;
+pub(crate) mod huge;
 pub(crate) mod numbers;
 mod parameters;
 mod part;
