@@ -1,5 +1,5 @@
-//! The program that a command runs in, where that is not `topostream`: it takes what the command prints, and hears of its
-//! progress.
+//! The program that a command runs in, where that is not `topostream`: it takes what the command prints, and hears of
+//! its progress.
 
 use super::failure::{Failure, Outcome};
 use std::cell::RefCell;
