@@ -11,6 +11,9 @@
 //!
 //! One task drives the fetcher and the device: it sleeps until the fetcher has filled a frame or the device is done
 //! with one. The number of frames bounds every queue.
+//!
+//! The open engine is here; `run` has its runs and the loop over their supersteps, `session` what a run has while it
+//! is in progress, and the other files what these two decide and do.
 
 mod ahead;
 mod alternatives;
