@@ -30,8 +30,8 @@ pub struct Run<A> {
 impl<A: Algorithm> Run<A> {
     /// Returns a column of the results by its name: a vector with a value for every vertex, filled by all threads.
     ///
-    /// The vector is not part of [`EngineOptions::memory_bytes`]. [`answers`](Self::answers) reads results in chunks
-    /// instead.
+    /// The vector is not part of [`EngineOptions::memory_bytes`](super::EngineOptions::memory_bytes).
+    /// [`answers`](Self::answers) reads results in chunks instead.
     ///
     /// # Errors
     /// [`Error::Column`] with the names and types of all columns if there is no such column, or if it cannot be read as
