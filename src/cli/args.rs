@@ -1,7 +1,8 @@
 //! Arguments that several commands share, and how their values are read.
 
+use super::failure::Failure;
 use super::memory::memory_bytes;
-use super::{Failure, ranks};
+use super::ranks;
 pub use crate::algorithms::command::size;
 use crate::device::DeviceChoice;
 use crate::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};

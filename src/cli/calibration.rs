@@ -1,6 +1,7 @@
 //! The file with the rates of this machine.
 
-use super::{Failure, tell};
+use super::failure::Failure;
+use super::printing::tell;
 use crate::predict::Rates;
 use etcetera::BaseStrategy;
 use std::path::{Path, PathBuf};

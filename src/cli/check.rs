@@ -1,6 +1,7 @@
 //! `--validate` of `run bfs` and `run sssp`: Graph500's checks, after the run and within its memory.
 
-use super::{Failure, tables};
+use super::failure::Failure;
+use super::tables;
 use crate::algorithms::command::{Finished, Runnable};
 use crate::checks::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
 use crate::engine::{Engine, EngineOptions};

@@ -1,6 +1,7 @@
 //! `topostream clean`: removes files that killed commands have left.
 
-use super::{Outcome, print};
+use super::failure::Outcome;
+use super::printing::print;
 use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;

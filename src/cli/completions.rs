@@ -1,6 +1,7 @@
 //! `topostream completions` and `topostream man`: what shells and `man` read, made from the program's own arguments.
 
-use super::{Failure, Outcome, print};
+use super::failure::{Failure, Outcome};
+use super::printing::print;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use std::path::{Path, PathBuf};

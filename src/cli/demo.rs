@@ -1,8 +1,11 @@
 //! `topostream demo`: formats a small graph, runs algorithms over it and checks the answers.
 
 use super::args::size;
+use super::failure::{Failure, Outcome};
+use super::output::temporary_folder;
+use super::printing::print;
 use super::progress::Bars;
-use super::{Failure, Outcome, opening, print, tables, temporary_folder};
+use super::{opening, tables};
 use crate::algorithms::{Bfs, PageRank, Stop};
 use crate::engine::{Engine, EngineOptions, Run};
 use crate::model::algorithm::AnswerValues;

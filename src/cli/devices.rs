@@ -1,6 +1,8 @@
 //! `topostream devices`: the devices of this machine.
 
-use super::{Failure, Outcome, print, tables};
+use super::failure::{Failure, Outcome};
+use super::printing::print;
+use super::tables;
 #[cfg(feature = "gpu")]
 use crate::device::gpu::AdapterReport;
 use clap::Args;

@@ -1,31 +1,17 @@
 //! Commands inside another program: their output is returned to it, and it receives their progress.
 
 use super::args::with_ids_joined;
+use super::failure::Failure;
 use super::format::Format;
-use super::{Cli, Failure, Outcome};
+use super::host::{Hears, hosted};
+use super::program::Cli;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use clap::{Args, FromArgMatches, Parser};
-use std::cell::RefCell;
 use std::ffi::OsString;
 use std::sync::Arc;
-use topostream_formats::threads;
 use topostream_readers::{InputFile, MemoryTable};
-use topostream_tools::progress::{Cancel, Progress};
-
-/// Where progress goes in place of a terminal.
-pub type Hears = Arc<dyn Progress + Send + Sync>;
-
-/// The program that a command runs in.
-struct Host {
-    printed: String,
-    hears: Hears,
-}
-
-thread_local! {
-    /// Set while a command runs in another program, on the thread that runs it.
-    static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
-}
+use topostream_tools::progress::Cancel;
 
 /// Runs a command by its words, without the name of the program, and returns what it prints. Global options have no
 /// effect.
@@ -70,15 +56,6 @@ pub fn format_edges(
     })
 }
 
-/// Does a command's work on this thread, and returns what it prints.
-fn hosted(hears: Hears, work: impl FnOnce() -> Outcome) -> Result<String, Failure> {
-    threads::start_shared_pool()?;
-    let before = HOST.replace(Some(Host { printed: String::new(), hears }));
-    let outcome = work();
-    let printed = HOST.replace(before).map_or_else(String::new, |host| host.printed);
-    outcome.map(|()| printed)
-}
-
 /// Clap's text without the lines about the program's usage.
 pub fn usage_text(error: &clap::Error) -> String {
     let text = error.render().to_string();
@@ -86,19 +63,10 @@ pub fn usage_text(error: &clap::Error) -> String {
     message.trim_start_matches("error: ").split("\n\nFor more information").next().unwrap_or_default().trim().to_owned()
 }
 
-/// Takes what a command prints, if it runs in another program.
-pub fn take(text: &str) -> bool {
-    HOST.with_borrow_mut(|host| host.as_mut().map(|host| host.printed += text).is_some())
-}
-
-/// Where progress goes, if a command runs in another program.
-pub fn hears() -> Option<Hears> {
-    HOST.with_borrow(|host| host.as_ref().map(|host| Arc::clone(&host.hears)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::host::{hears, take};
     use topostream_tools::progress::Quiet;
 
     #[test]

@@ -1,10 +1,12 @@
-//! The end of the process.
+//! The end of the process: by itself, or by Ctrl-C.
 
+use super::failure::INTERRUPTED;
 use super::ranks;
 use crate::engine::Engine;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
-use topostream_formats::threads;
+use topostream_formats::{durable, threads};
+use topostream_tools::progress::Cancel;
 
 /// Returns the exit code of a program that is done. If drivers of GPUs are loaded, the process ends here: their exit
 /// handlers only take down what the system frees anyway, which took some 30 to 50 ms with NVIDIA's driver 580.
@@ -32,6 +34,20 @@ pub fn leave(engine: Engine) {
         // Without the thread, the end of the process closes what is open.
         threads::start("close devices", 1, move || drop(ManuallyDrop::into_inner(engine))).ok();
     }
+}
+
+/// The first Ctrl-C asks for a clean stop, the second stops at once. Neither leaves unfinished files.
+pub fn listen(cancel: &Cancel) {
+    let cancel = cancel.clone();
+    let handler = move || {
+        if cancel.is_cancelled() {
+            durable::abandon();
+            at_once(INTERRUPTED.into());
+        }
+        cancel.cancel();
+    };
+    // Without a handler Ctrl-C still ends the program, only less cleanly.
+    ctrlc::set_handler(handler).ok();
 }
 
 /// Ends the process without running exit handlers: a GPU's driver would take down, in its handlers, what threads of

@@ -1,11 +1,11 @@
 //! `topostream extract`: a part of a graph becomes a store or an edge list.
 
 use super::args::StoreArgs;
-use super::export::{Export, ExportFormat, check_file_name, check_store_name};
-use super::format::report;
-use super::generate::write_edges;
-use super::progress::Bars;
-use super::{Failure, Outcome, opening, say};
+use super::export::{Export, ExportFormat, check_file_name, check_store_name, write, write_edges};
+use super::failure::{Failure, Outcome};
+use super::making::{building_bytes, refusal, write_store};
+use super::opening;
+use super::printing::say;
 use crate::algorithms::command::{Source, source};
 use crate::algorithms::neighbourhood::command::DirectionArg;
 use crate::device::DeviceChoice;
@@ -16,10 +16,10 @@ use crate::store::{Store, VertexId};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use topostream_formats::EdgeSource;
 use topostream_formats::write::StoreWriter;
-use topostream_formats::{EdgeSource, Error as StoreError, IdSpace, SourceInfo, WeightType};
-use topostream_readers::{InputFile, WithWeightType};
-use topostream_tools::format::{FormatOptions, format, format_with_names_of, needed_bytes};
+use topostream_readers::InputFile;
+use topostream_tools::format::FormatOptions;
 use topostream_tools::progress::Cancel;
 
 /// Take a part of a graph out of its store: some vertices, and all edges between two of them.
@@ -201,7 +201,7 @@ impl Extract {
             };
             let (directed, weights) = (manifest.directed, manifest.weights);
             let mut export = Export { open: &mut open, vertices: &vertices, ids: &ids, directed, weights, cancel };
-            return say(&export.write(path, format)?);
+            return say(&write(&mut export, path, format)?);
         }
         if manifest.ids.is_names() {
             let message = "--output: the ids of this graph are names, which lists of integers have no place for; write \
@@ -211,79 +211,4 @@ impl Extract {
         let mut edges = induced(store, wanted, &options)?;
         say(&write_edges(path, &mut edges, cancel)?)
     }
-}
-
-/// Makes a store of some vertices of another, and the edges between them, with their weights as they are or of a type.
-pub fn write_store(
-    path: &Path,
-    store: &Arc<Store>,
-    wanted: &Arc<VertexSet>,
-    (options, weights): (&FormatOptions, Option<WeightType>),
-    cancel: &Cancel,
-) -> Outcome {
-    // Half of the remaining memory, and what is needed: the other half is for sorting.
-    let rest = needed_bytes(&info(store, weights), 0, 0, 0, options);
-    let half = options.memory_bytes.saturating_sub(rest) / 2;
-    let memory_bytes = half.max(induced_needs(store, wanted.count()));
-    let reading = ExtractOptions { memory_bytes, cancel: cancel.flag() };
-    let mut open = || -> Result<Box<dyn EdgeSource>, StoreError> {
-        let subgraph = induced(Arc::clone(store), Arc::clone(wanted), &reading);
-        let subgraph = subgraph.map_err(|error| match error {
-            crate::error::Error::Store(error) => error,
-            crate::error::Error::Memory { what, needed_bytes, budget_bytes, parts } => {
-                StoreError::Memory { what, needed_bytes, budget_bytes, parts }
-            }
-            other => StoreError::Invalid(other.to_string()),
-        })?;
-        Ok(match weights {
-            Some(of) => Box::new(WithWeightType::new(Box::new(subgraph), of)?),
-            None => Box::new(subgraph),
-        })
-    };
-    let ids = store.ids()?;
-    let make = |bars: &Bars| match ids.names() {
-        Some(names) => format_with_names_of(&mut open, names, path, options, bars, cancel),
-        None => format(&mut open, path, options, bars, cancel),
-    };
-    report(make, path, None)
-}
-
-/// The minimum main memory for reading the lists of this many vertices and making a store of them, in bytes.
-pub fn building_bytes(
-    store: &Store,
-    options: &FormatOptions,
-    vertices: u64,
-    weights: Option<WeightType>,
-) -> Result<u64, Failure> {
-    let reading = induced_needs(store, vertices);
-    let ids = store.ids()?;
-    let last = store.vertices().checked_sub(1).filter(|_| ids.is_ascending());
-    let largest = last.map_or(u64::MAX, |last| ids.original(VertexId(last as u32)));
-    // Those of all vertices are known; an undirected edge is listed at both ends.
-    let listed = if store.manifest().directed { store.edges() } else { store.edges() / 2 };
-    let edges = (vertices == store.vertices()).then_some(listed);
-    Ok(needed_bytes(&SourceInfo { edges, ..info(store, weights) }, reading, vertices, largest, options))
-}
-
-/// What is known about a subgraph before it is extracted.
-fn info(store: &Store, weights: Option<WeightType>) -> SourceInfo {
-    let manifest = store.manifest();
-    SourceInfo {
-        name: String::new(),
-        ids: IdSpace::Named,
-        mirror: !manifest.directed,
-        directed: manifest.directed,
-        weights: weights.or(manifest.weights),
-        edges: None,
-        bytes: None,
-    }
-}
-
-pub fn refusal(what: &str, needed_bytes: u64, options: &FormatOptions, how_far: &str) -> Failure {
-    Failure::Store(StoreError::Memory {
-        what: what.into(),
-        needed_bytes,
-        budget_bytes: options.memory_bytes,
-        parts: format!("finding vertices, then reading their lists and writing: {how_far} as much"),
-    })
 }

@@ -2,23 +2,21 @@
 
 use super::args::StoreArgs;
 use super::export::check_store_name;
+use super::failure::{Failure, Outcome};
 use super::inputs::InputArgs;
+use super::making::report;
 use super::progress::Bars;
-use super::{Failure, Outcome, say, tables};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 use topostream_formats::write::{StoreWriter, TopologyWriter};
 use topostream_formats::{EdgeSource, Error, IdSpace, SourceInfo};
 use topostream_readers::{
-    InputFile, Opened, Options, Spool, Table, TableOptions, Taken, WeightsOption, WithVertices, open_inputs,
+    InputFile, Opened, Options, Spool, Table, TableOptions, WeightsOption, WithVertices, open_inputs,
 };
-use topostream_tools::format::{
-    FormatOptions, FormatReport, OpenSource, check_memory, format, format_names, needed_bytes as formatting_bytes,
-};
+use topostream_tools::format::{FormatOptions, check_memory, format, format_names, needed_bytes as formatting_bytes};
 use topostream_tools::names::{self, Dictionary, NamingBudget, NumberedTable, OpenTable};
 use topostream_tools::progress::{Cancel, Progress, Unit};
 
@@ -294,46 +292,4 @@ fn named(failure: Failure, files: &[InputFile], store: &Path) -> Failure {
 
 fn not_integers(table: &Table) -> Error {
     Error::Invalid(format!("{}: ids are {}, not integers", table.place(), table.id_type().plural()))
-}
-
-/// What is taken of the input, for the summary.
-fn line(taken: &Taken) -> String {
-    let files = if taken.files > 1 { format!("{} files ", taken.files) } else { String::new() };
-    let text = if taken.text.is_empty() { String::new() } else { format!(": {}", taken.text) };
-    format!("read {files}as {}{text}", taken.kind)
-}
-
-/// Formats, with progress bars, and prints a summary.
-pub fn format_with_report(
-    open: &mut OpenSource<'_>,
-    store: &Path,
-    options: &FormatOptions,
-    cancel: &Cancel,
-) -> Result<(), Failure> {
-    report(|bars| format(open, store, options, bars, cancel), store, None)
-}
-
-/// A remark if the input states another number of edges than it has.
-fn remark(taken: &Taken, edges: u64) -> String {
-    match taken.claimed.filter(|&claimed| claimed != edges) {
-        Some(claimed) => {
-            format!("\nhint: the header says {claimed} edges, and {edges} were read: is the file complete?")
-        }
-        None => String::new(),
-    }
-}
-
-/// Makes a store, with progress bars, and prints a summary, with what was taken of the input and of its vertices.
-pub fn report(
-    make: impl FnOnce(&Bars) -> Result<FormatReport, Error>,
-    store: &Path,
-    taken: Option<(&Taken, &str)>,
-) -> Result<(), Failure> {
-    let started = Instant::now();
-    let bars = Bars::default();
-    let report = make(&bars)?;
-    drop(bars);
-    let taken =
-        taken.map(|(taken, of_vertices)| line(taken) + of_vertices + &remark(taken, report.manifest.input_edges));
-    say(&tables::format_report(store, &report, taken.as_deref(), started.elapsed()))
 }

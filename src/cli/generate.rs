@@ -1,16 +1,15 @@
 //! `topostream generate`: random graphs, straight into a store or as an edge list.
 
 use super::args::StoreArgs;
-use super::export::check_store_name;
-use super::format::format_with_report;
-use super::progress::Bars;
-use super::{Failure, Outcome, say, tables};
+use super::export::{check_store_name, write_edges};
+use super::failure::{Failure, Outcome};
+use super::making::format_with_report;
+use super::printing::say;
 use clap::{Args, Subcommand};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use topostream_formats::{EdgeSource, Result};
-use topostream_readers::EdgeListWriter;
 use topostream_tools::generate::{Grid, RandomWeights, Rmat, Uniform};
-use topostream_tools::progress::{Cancel, Progress, Unit};
+use topostream_tools::progress::Cancel;
 
 /// Generate a random graph, as a store or as an edge list.
 #[derive(Args)]
@@ -153,30 +152,4 @@ fn write(to: &OutputArgs, open: &mut dyn FnMut() -> Result<Box<dyn EdgeSource>>,
         (None, Some(file)) => say(&write_edges(file, &mut *open()?, cancel)?),
         (None, None) => Err(Failure::Other("either --store or --edges-file is needed".into())),
     }
-}
-
-/// Writes an edge list; returns a line for people.
-pub fn write_edges(path: &Path, source: &mut dyn EdgeSource, cancel: &Cancel) -> Result<String, Failure> {
-    let bars = Bars::default();
-    let mut writer = EdgeListWriter::create(path, EdgeListWriter::kind_of(path)?, source.info().weights)?;
-    let (bytes, edges) = (source.info().bytes, source.info().edges);
-    bars.begin(
-        "write edges",
-        edges.or(bytes),
-        if edges.is_none() && bytes.is_some() { Unit::Bytes } else { Unit::Edges },
-    );
-    let mut chunk = Vec::new();
-    loop {
-        cancel.check()?;
-        source.read(&mut chunk)?;
-        if chunk.is_empty() {
-            break;
-        }
-        writer.write(&chunk)?;
-        bars.position(if edges.is_none() && bytes.is_some() { source.bytes_read() } else { writer.edges() });
-    }
-    let edges = writer.edges();
-    let bytes = writer.finish()?;
-    drop(bars);
-    Ok(format!("{}: {}, {}\n", path.display(), tables::counted(edges, "edge"), tables::bytes(bytes)))
 }

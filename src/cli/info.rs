@@ -1,9 +1,11 @@
 //! `topostream info`: a store's sizes and degrees.
 
+use super::failure::{Failure, Outcome};
 use super::memory::memory_bytes;
+use super::output::OutputFile;
+use super::printing::{print, say};
 use super::report::{self, degrees};
-use super::results::OutputFile;
-use super::{Failure, Outcome, opening, print, say, tables};
+use super::{opening, tables};
 use clap::Args;
 use std::path::PathBuf;
 use topostream_tools::info::summarise;

@@ -1,6 +1,6 @@
 //! Arguments that say what to read, and how.
 
-use super::Failure;
+use super::failure::Failure;
 use clap::Args;
 use std::path::PathBuf;
 use topostream_readers::{

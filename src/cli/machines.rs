@@ -1,7 +1,7 @@
 //! Options of `plan` about several machines, and about graphs that need not exist.
 
-use super::Failure;
 use super::args::size;
+use super::failure::Failure;
 use super::tables;
 use crate::predict::{Assumed, GraphSize, Machines, Network, Workload};
 use crate::team::assignment::DEVICES_MAX;

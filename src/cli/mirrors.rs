@@ -1,9 +1,11 @@
 //! `topostream mirrors`: notes which parts of a graph read each vertex.
 
 use super::args::size;
+use super::failure::Outcome;
 use super::memory::memory_bytes;
+use super::printing::say;
 use super::progress::Bars;
-use super::{Outcome, opening, say, tables};
+use super::{opening, tables};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;

@@ -1,7 +1,8 @@
 //! Opening stores, with the options that all commands share.
 
+use super::failure::Failure;
 use super::memory::memory_bytes;
-use super::{Failure, ranks};
+use super::ranks;
 use crate::store::Store;
 use clap::Args;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,12 @@
 //! `topostream partition`: assigns vertices to parts, as an order of them.
 
 use super::args::size;
+use super::failure::{Failure, Outcome};
 use super::memory::memory_bytes;
+use super::output::OutputFile;
+use super::printing::say;
 use super::progress::Bars;
-use super::results::OutputFile;
-use super::{Failure, Outcome, opening, say, tables};
+use super::{opening, tables};
 use clap::{Args, ValueEnum};
 use std::io::{self, Write};
 use std::path::PathBuf;

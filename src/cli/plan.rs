@@ -1,8 +1,10 @@
 //! `topostream plan`: how long a run would take, what it would wait for, and the memory that it would take.
 
+use super::failure::{Failure, Outcome};
 use super::machines::{self, MachineArgs};
+use super::printing::print;
 use super::run::Job;
-use super::{Failure, Outcome, print, tables};
+use super::tables;
 use crate::engine::{Engine, EngineOptions};
 use crate::model::algorithm::{Algorithm, Supersteps, Visit};
 use crate::predict::{

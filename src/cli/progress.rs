@@ -1,6 +1,6 @@
 //! Progress bars on a terminal; none in a pipe.
 
-use super::embedded::{self, Hears};
+use super::host::{self, Hears};
 use super::verbosity;
 use crate::engine::{self, Moment};
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
@@ -17,7 +17,7 @@ pub struct Bars(Mutex<Option<ProgressBar>>, Option<Hears>);
 
 impl Default for Bars {
     fn default() -> Self {
-        Self(Mutex::default(), embedded::hears())
+        Self(Mutex::default(), host::hears())
     }
 }
 

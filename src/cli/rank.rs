@@ -4,8 +4,10 @@
 //! for the same reason, the first one speaks for all.
 
 use super::args::{keep_words, with_ids_joined};
+use super::failure::{BAD_USAGE, Failure, INTERRUPTED};
+use super::printing::{self, tell};
 use super::run::RunCommand;
-use super::{BAD_USAGE, Failure, INTERRUPTED, end, listen, memory, opening, ranks, start, tell, verbosity};
+use super::{end, memory, opening, ranks, start, verbosity};
 use crate::cluster::{Cluster, Wish};
 use crate::error::Error;
 use clap::{Parser, Subcommand};
@@ -61,7 +63,7 @@ pub fn main(start: impl FnOnce() -> Result<Ranked, String>) -> ExitCode {
     memory::settle_allocator();
     // Before the job is joined: a launcher may wait for ever for a process that a signal ends while it joins.
     let cancel = Cancel::default();
-    listen(&cancel);
+    end::listen(&cancel);
     let Ranked { cluster, abort, end: leave } = match start() {
         Ok(ranked) => ranked,
         Err(message) => {
@@ -115,7 +117,7 @@ fn run(cluster: &Cluster, cancel: &Cancel, abort: fn(u8) -> !) -> u8 {
         Ok(true) => 0,
         Ok(false) => {
             if cluster.rank() == 0 {
-                Failure::from(Error::Interrupted).report();
+                printing::report(&Error::Interrupted.into());
             }
             INTERRUPTED
         }

@@ -1,6 +1,6 @@
 //! The vertices with the largest values of a column.
 
-use super::Failure;
+use super::failure::Failure;
 use super::vertices::parts;
 use crate::algorithms::command::Figure;
 use crate::model::algorithm::{Answer, AnswerValues};

@@ -2,8 +2,9 @@
 
 use super::args::StoreArgs;
 use super::export::check_store_name;
-use super::extract::{building_bytes, refusal, write_store};
-use super::{Failure, Outcome, opening};
+use super::failure::{Failure, Outcome};
+use super::making::{building_bytes, refusal, write_store};
+use super::opening;
 use crate::model::vertex_set::VertexSet;
 use clap::Args;
 use std::io::{BufWriter, Write};

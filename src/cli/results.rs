@@ -1,16 +1,17 @@
 //! Results by original id: written as text, CSV, NumPy's .npy, Parquet or Arrow.
 
 use super::columns::{Columns, Rows};
-use super::{Failure, tables};
+use super::failure::Failure;
+use super::output::OutputFile;
+use super::tables;
 use crate::model::algorithm::{Answer, AnswerValues};
 use clap::ValueEnum;
 use npyz::{DType, DTypeError, Field, TypeWrite, WriterBuilder};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 use std::time::Instant;
-use topostream_formats::{Error as StoreError, OriginalIds, VertexId, durable};
+use topostream_formats::{OriginalIds, VertexId};
 use topostream_tools::progress::Cancel;
 
 /// The format of a file of results.
@@ -73,9 +74,6 @@ impl ResultFormat {
     }
 }
 
-/// The path of standard output.
-pub const STDOUT: &str = "-";
-
 /// A file of results, opened before the run, so that hours of work do not end at a mistyped path.
 pub struct ResultFile {
     file: OutputFile,
@@ -108,95 +106,6 @@ impl ResultFile {
         let rate = tables::rate(columns.rows() as f64 / s.max(1e-9));
         let written = format!("{size} of {} in {s:.2} s, {rate} rows/s", format.name());
         Ok(format!("{place}: {rows} of {}; {written}\n", names.join(", ")))
-    }
-}
-
-/// A file that is opened before a run and written after it.
-pub struct OutputFile {
-    file: durable::OutputFile,
-    /// Its path, as it was given.
-    path: PathBuf,
-}
-
-/// The buffered writer of an output file.
-pub type Output<'a> = BufWriter<Stoppable<'a>>;
-
-impl OutputFile {
-    /// Makes sure that `path` can be written. A file that is there already stays until the new one is complete.
-    pub fn create(path: &Path) -> Result<Self, Failure> {
-        let file = durable::OutputFile::create(path).map_err(|error| failure(path, error))?;
-        Ok(Self { file, path: path.to_owned() })
-    }
-
-    /// As `create`, or standard output for the path `-`.
-    fn create_or_print(path: &Path) -> Result<Self, Failure> {
-        if path != Path::new(STDOUT) {
-            return Self::create(path);
-        }
-        let file = durable::OutputFile::stdout().map_err(|error| failure(path, error))?;
-        Ok(Self { file, path: path.to_owned() })
-    }
-
-    /// Where it goes, for people.
-    fn place(&self) -> String {
-        if self.path == Path::new(STDOUT) { "standard output".into() } else { self.path.display().to_string() }
-    }
-
-    /// Writes the file. It appears when it is complete; where it cannot be completed, nothing is left. Returns the
-    /// number of bytes. A reader of standard output that closes the pipe (`| head`) needs no more.
-    pub fn write(
-        mut self,
-        cancel: &Cancel,
-        write: impl FnOnce(&mut Output<'_>) -> io::Result<()>,
-    ) -> Result<u64, Failure> {
-        let path = self.path;
-        let stoppable = Stoppable { file: self.file.file(), cancel, bytes: 0, failed: None };
-        let mut out = BufWriter::with_capacity(1 << 20, stoppable);
-        let finished = write(&mut out).and_then(|()| out.flush());
-        // After an error the rest of the buffer must not be written.
-        let (Stoppable { bytes, failed, .. }, _) = out.into_parts();
-        let is_closed = failed.as_ref().is_some_and(|failed| failed.kind() == io::ErrorKind::BrokenPipe);
-        // Writers of tables replace the system's error by their own, which may not say that the disk is full.
-        let finished = finished.map_err(|error| failed.unwrap_or(error));
-        match finished.and_then(|()| self.file.persist()) {
-            Err(_) if cancel.is_cancelled() => Err(StoreError::Interrupted.into()),
-            Err(_) if is_closed && path == Path::new(STDOUT) => Ok(bytes),
-            finished => finished.map(|()| bytes).map_err(|error| failure(&path, error)),
-        }
-    }
-}
-
-fn failure(path: &Path, source: io::Error) -> Failure {
-    Failure::Engine(crate::error::Error::Output { path: path.to_owned(), source })
-}
-
-/// A file whose writes fail once a stop was requested.
-pub struct Stoppable<'a> {
-    file: &'a mut File,
-    cancel: &'a Cancel,
-    /// Bytes that have been written.
-    bytes: u64,
-    /// The system's error, if writing has failed.
-    failed: Option<io::Error>,
-}
-
-impl Write for Stoppable<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.cancel.is_cancelled() {
-            return Err(io::Error::other("interrupted"));
-        }
-        let written = self.file.write(bytes);
-        match &written {
-            Ok(written) => self.bytes += *written as u64,
-            // Writers try again after an interruption.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => self.failed = error.raw_os_error().map(io::Error::from_raw_os_error),
-        }
-        written
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
     }
 }
 

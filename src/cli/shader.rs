@@ -1,7 +1,8 @@
 //! `topostream shader`: a module as a GPU would be given it.
 
 use super::args::{EncodingName, page_size, widths};
-use super::{Failure, Outcome, print};
+use super::failure::{Failure, Outcome};
+use super::printing::print;
 use crate::algorithms::CATALOGUE;
 use crate::algorithms::command::{Entry, ON, Switch, Variation, find};
 use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};

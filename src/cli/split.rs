@@ -1,9 +1,11 @@
 //! `topostream split`: a store in shards becomes a partial store for each machine.
 
 use super::args::size;
+use super::failure::{Failure, Outcome};
 use super::memory::memory_bytes;
+use super::printing::say;
 use super::progress::Bars;
-use super::{Failure, Outcome, opening, say, tables};
+use super::{opening, tables};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

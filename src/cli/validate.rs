@@ -1,9 +1,12 @@
 //! `topostream validate`: Graphalytics' data sets, from files to a verdict.
 
 use super::args::ResourceArgs;
+use super::failure::{Failure, Outcome};
+use super::output::OutputFile;
+use super::output::temporary_folder;
+use super::printing::print;
 use super::progress::Bars;
-use super::results::OutputFile;
-use super::{Failure, Outcome, opening, print, tables, temporary_folder};
+use super::{opening, tables};
 use crate::algorithms::CATALOGUE;
 use crate::algorithms::command::{Entry, Graphalytics, ParameterKind, Rule as Agreement};
 use crate::checks::graphalytics::{self, Comparison, Rule};

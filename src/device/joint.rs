@@ -11,7 +11,7 @@
 //! [arrives](crate::device::exchange::ExchangeMemory::arrive) when its messages are there. The team adds up the counts
 //! and chooses the next superstep.
 
-use super::StepEnd;
+use super::work::StepEnd;
 use crate::device::exchange::Move;
 use crate::model::algorithm::{Step, Summary};
 use crate::pages::fetch::PageRef;

@@ -75,7 +75,7 @@ impl<T> Index<VertexId> for Column<T> {
 pub trait ColumnValue: Copy + Default + Send + sealed::Read {}
 
 mod sealed {
-    use super::AnswerValues;
+    use crate::model::algorithm::AnswerValues;
 
     /// The reason why a column cannot be read as a type.
     pub enum Misfit {

@@ -6,11 +6,12 @@
 //! supersteps that the host has paced have taken as long as all missing pages will take, these are read with the next
 //! one. That takes at most twice the time of the better way, whichever it is.
 
-use super::session::Session;
-use crate::model::algorithm::{Step, Visit};
+use super::costs::RatesSoFar;
+use super::stream::PageStream;
+use crate::device::Device;
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
-use topostream_formats::{Direction, PageId};
+use topostream_formats::{PageId, Topology};
 
 /// Assumed nanoseconds to bring a byte to a device: a slow bus.
 const BUS_BYTE_NS: f64 = 0.1;
@@ -31,7 +32,7 @@ impl Completion {
     }
 
     /// Whether it is time to look for missing pages.
-    fn is_due(&self) -> bool {
+    pub fn is_due(&self) -> bool {
         self.spent_ns >= self.due_ns
     }
 
@@ -42,35 +43,26 @@ impl Completion {
         self.due_ns = if reads { 2.0 * self.spent_ns } else { missing_ns };
         reads
     }
-}
 
-impl Session<'_> {
-    /// Adds the pages of a superstep's direction that are not on the device to those that it visits, if they are due.
-    pub(super) fn complete(&mut self, step: &Step, plan: &mut PagePlan) {
-        let some = !matches!(step.visit, Visit::All | Visit::None) && !plan.pages.is_empty();
-        let may = some && self.runs_ahead && self.device.runs_alone();
-        if !may || !self.completion.is_due() || !self.device_keeps_all() {
-            return;
-        }
-        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+    /// Adds the pages that are not on the device to those that a superstep over the topology visits, if they are to be
+    /// read now.
+    pub fn add_missing(
+        &mut self,
+        plan: &mut PagePlan,
+        topology: &Topology,
+        (device, stream): (&mut dyn Device, &PageStream),
+        rates: &RatesSoFar,
+    ) {
         let direction = topology.direction();
         let all = (0..topology.page_count()).map(|page| PageRef { direction, page: PageId(page) }).collect();
-        let missing = self.device.missing(all);
-        let (reads, bytes) = self.pages.missing_of(missing.iter().copied(), &plan.parts);
+        let missing = device.missing(all);
+        let (reads, bytes) = stream.missing_of(missing.iter().copied(), &plan.parts);
         let on_bus = missing.len() as f64 * f64::from(topology.page_bytes()) * BUS_BYTE_NS;
-        if self.completion.reads(on_bus.max(self.rates.predicted_ns((reads, bytes), 0.0))) && !missing.is_empty() {
+        if self.reads(on_bus.max(rates.predicted_ns((reads, bytes), 0.0))) && !missing.is_empty() {
             plan.pages.extend(missing);
             plan.pages.sort_unstable_by_key(|page| page.page);
             plan.pages.dedup();
         }
-    }
-
-    /// Whether the device has room for all pages that the algorithm may visit.
-    pub(super) fn device_keeps_all(&self) -> bool {
-        let visits = self.algorithm.visits(self.graph.has_in_lists);
-        let directions: Vec<Direction> = visits.iter().map(|(direction, _)| *direction).collect();
-        let pages = self.store.topologies_of(&directions).map(|topology| u64::from(topology.page_count())).sum::<u64>();
-        self.device.pages_kept() >= pages
     }
 }
 

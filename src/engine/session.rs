@@ -1,20 +1,19 @@
-//! A run in progress: its device, its pages and its report.
+//! A run in progress: its device, its pages, and what is known so far.
 
-use super::alternatives::{self, Lost, RatesSoFar};
 use super::asynchronous::PageScheduler;
 use super::completion::Completion;
+use super::costs::{Lost, RatesSoFar, read_cost};
 use super::roster::{DeviceSetup, MakeCpu};
 use super::stream::PageStream;
-use super::{Engine, EngineOptions, ranks};
+use super::{Engine, EngineOptions};
 use crate::cluster::Traffic;
-use crate::device::{Device, RunAhead};
+use crate::device::Device;
 use crate::error::Result;
 use crate::model::algorithm::{Algorithm, Graph, Rule, Step, Visit, rule_of};
 use crate::pages::PagePlan;
 use crate::pages::fetch::{self, PageRef, UnpackingFetcher};
 use crate::pages::memory::MemoryPlan;
 use crate::pages::parts as page_parts;
-use crate::report::RunReport;
 use crate::team::{TeamPlan, TeamReport};
 use crate::trace::EngineSpans;
 use std::panic::resume_unwind;
@@ -40,7 +39,7 @@ pub(super) struct Session<'a> {
     pub device: Box<dyn Device>,
     pub(super) spans: EngineSpans,
     /// How several devices share the run; `None` for a single device.
-    sharing: Option<TeamReport>,
+    pub(super) sharing: Option<TeamReport>,
     /// Chooses the pages of asynchronous relaxation; `None` otherwise.
     scheduler: Option<PageScheduler>,
     /// The rates of disk and device so far.
@@ -50,7 +49,7 @@ pub(super) struct Session<'a> {
     /// A superstep whose pages are known already.
     pub(super) planned: Option<(Step, PagePlan)>,
     /// What this rank had sent to others before the run.
-    traffic: Traffic,
+    pub(super) traffic: Traffic,
 }
 
 impl<'a> Session<'a> {
@@ -62,13 +61,12 @@ impl<'a> Session<'a> {
         graph: Arc<Graph>,
         team: Option<TeamPlan>,
     ) -> Result<Self> {
-        let (store, options) = (&engine.store, &engine.options);
-        let weights = algorithm.needs_weights();
+        let (store, options, weights) = (&engine.store, &engine.options, algorithm.needs_weights());
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let cache = engine.buffer.take(plan)?;
         let pool = cache.any().expect("a page buffer has frames").pool();
         let parts = (options.partial_reads && !weights && !options.asynchronous && team.is_none())
-            .then(|| alternatives::read_cost(store, options))
+            .then(|| read_cost(store, options))
             .filter(|_| page_parts::are_possible(topology) && plan.place_bytes == u64::from(topology.page_bytes()));
         let runs_ahead = runs_ahead(engine)?;
         let setup = DeviceSetup {
@@ -143,43 +141,12 @@ impl<'a> Session<'a> {
         Ok((selection.taken, selection.deferred))
     }
 
-    /// Returns the report of a run that is about to start.
-    pub(super) fn begin_report(&self) -> RunReport {
-        RunReport {
-            algorithm: self.algorithm.command().into(),
-            device: self.device.name(),
-            lanes: self.device.lanes(),
-            fetcher: self.pages.fetcher().name().into(),
-            direct_io: self.pages.fetcher().direct(),
-            buffer_pages: self.plan.frames.into(),
-            buffer_bytes: self.plan.buffer_bytes(),
-            planned_bytes: self.plan.total_bytes() + self.options.trace_bytes() + self.options.checkpoint_bytes(),
-            memory: Some(*self.plan),
-            ..RunReport::default()
-        }
-    }
-
-    /// Completes the report at the end of a run: of a cluster, with the work of all ranks.
-    ///
-    /// # Errors
-    /// If another rank has failed.
-    pub(super) fn end_report(&mut self, report: &mut RunReport) -> Result<()> {
-        report.bound = report.total.bound();
-        report.converged = report.total.iteration.and_then(|iteration| iteration.converged());
-        let unvisited_bytes = self.pages.unvisited_bytes();
-        report.total.disk_bytes += unvisited_bytes;
-        report.total.wanted_bytes += unvisited_bytes;
-        report.sharing = self.sharing.clone().map(|sharing| TeamReport { devices: self.device.reports(), ..sharing });
-        report.retries = self.pages.retries();
-        report.stripes = self.pages.stripe_reports();
-        report.checkpoints = self.options.checkpoints.as_ref().map(|checkpoints| checkpoints.report());
-        self.options.ranks().map_or(Ok(()), |cluster| ranks::complete(report, cluster, &self.traffic))
-    }
-
-    /// Lets the device run several supersteps without the engine.
-    pub(super) fn run_ahead(&mut self, step: &Step) -> Result<RunAhead> {
-        self.tell_ranks();
-        self.device.run_ahead(step)
+    /// Whether the device has room for all pages that the algorithm may visit.
+    pub(super) fn device_keeps_all(&self) -> bool {
+        let visits = self.algorithm.visits(self.graph.has_in_lists);
+        let directions: Vec<Direction> = visits.iter().map(|(direction, _)| *direction).collect();
+        let pages = self.store.topologies_of(&directions).map(|topology| u64::from(topology.page_count())).sum::<u64>();
+        self.device.pages_kept() >= pages
     }
 
     /// Whether pages of the next frontier are read while a superstep runs.

@@ -5,7 +5,6 @@
 //! names the file and the page. When a run ends early, it waits up to five seconds for reads in flight; frames that the
 //! kernel still holds then are never freed.
 
-use super::TRIES_MAX;
 use super::ahead::{ReadAhead, Upcoming};
 use super::progress::Progress;
 use super::waits::Intervals;
@@ -30,6 +29,9 @@ use std::task::Poll;
 use std::time::Instant;
 use tokio::time::Interval;
 use topostream_formats::Store;
+
+/// The number of times that a page is read before the run ends with an error.
+const TRIES_MAX: u32 = 3;
 
 /// The fetcher of a run, and the frames that pages are read into.
 pub(super) struct PageStream {

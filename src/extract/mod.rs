@@ -28,29 +28,13 @@ mod ego;
 mod subgraph;
 
 pub use ego::{HopDirection, within_hops, within_hops_needs};
-pub use subgraph::{Subgraph, induced_needs};
+pub use subgraph::{ExtractOptions, Subgraph, induced_needs};
 
 use crate::error::Result;
 use crate::model::vertex_set::VertexSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use subgraph::Wanted;
 use topostream_formats::Store;
-
-/// The options of an extraction.
-#[derive(Clone, Debug)]
-pub struct ExtractOptions {
-    /// The memory budget, in bytes, including the sets.
-    pub memory_bytes: u64,
-    /// Set to cancel the extraction.
-    pub cancel: Arc<AtomicBool>,
-}
-
-impl Default for ExtractOptions {
-    fn default() -> Self {
-        Self { memory_bytes: 1 << 30, cancel: Arc::default() }
-    }
-}
 
 /// Returns the subgraph induced by a set of vertices: all of these vertices, including those without edges, and every
 /// edge between two of them, with its weight. Multiple edges are kept. An undirected edge is returned once.

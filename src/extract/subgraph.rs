@@ -1,6 +1,5 @@
 //! A stream of the edges of a part of a graph, read page by page.
 
-use super::ExtractOptions;
 use crate::error::{Error, Result};
 use crate::model::bits::Bits;
 use crate::model::vertex_set::VertexSet;
@@ -16,6 +15,21 @@ use topostream_formats::{
     Direction, Edge, EdgeSource, Error as StoreError, IdSpace, OriginalIds, PageId, Result as StoreResult, SourceInfo,
     Store, Topology, VertexId,
 };
+
+/// The options of an extraction.
+#[derive(Clone, Debug)]
+pub struct ExtractOptions {
+    /// The memory budget, in bytes, including the sets.
+    pub memory_bytes: u64,
+    /// Set to cancel the extraction.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl Default for ExtractOptions {
+    fn default() -> Self {
+        Self { memory_bytes: 1 << 30, cancel: Arc::default() }
+    }
+}
 
 /// The edges that are wanted.
 #[derive(Debug)]

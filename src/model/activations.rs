@@ -1,7 +1,7 @@
 //! The superstep in which each vertex was first active: recorded in main memory at the end of every superstep, so that
 //! a traversal whose result it is (the levels of a breadth-first search) needs no attribute for it on any device.
 
-use crate::model::attributes::zeroed;
+use crate::model::huge::zeroed;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;

@@ -1,7 +1,6 @@
 //! A bit for every vertex, set concurrently by many threads, and fast to iterate when few are set.
 
-use crate::model::Part;
-use crate::model::attributes::zeroed;
+use crate::model::huge::zeroed;
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -40,9 +39,9 @@ impl Bits {
         Self { words: zeroed(words), summary: zeroed(summary), len, own: 0..len }
     }
 
-    /// An empty set to which edges may add a part's own vertices.
-    pub(crate) fn of_part(part: &Part) -> Self {
-        Self { own: part.writable(), ..Self::new(part.vertices) }
+    /// An empty set over `0..len` to which edges may add these vertices only.
+    pub(crate) fn of_own(len: u64, own: Range<u64>) -> Self {
+        Self { own, ..Self::new(len) }
     }
 
     /// Main memory of a set over `0..len`, in bytes.

@@ -29,6 +29,7 @@ pub struct Border {
 /// Vertices of an entry of the table.
 const ENTRY: usize = 32;
 
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only GPUs look vertices up in it"))]
 impl Border {
     /// That of a device with these own vertices. None if the mirrors are not known for all of them.
     ///

@@ -7,7 +7,8 @@ use bytemuck::Zeroable;
 
 /// Returns `count` zeros, in huge pages if the system grants them. The system provides the memory when it is first
 /// accessed, so that what is never read costs nothing, and many threads share the cost of the rest.
-pub fn zeroed_vec<T: Zeroable>(count: usize) -> Vec<T> {
+pub fn zeroed<T: Zeroable>(count: u64) -> Vec<T> {
+    let count = count as usize;
     let vec = bytemuck::zeroed_vec(count);
     #[cfg(target_os = "linux")]
     advise(vec.as_ptr() as usize, count * size_of::<T>());

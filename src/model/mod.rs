@@ -25,10 +25,9 @@ pub mod algorithm;
 mod answer;
 pub mod attributes;
 pub mod bits;
-#[cfg(feature = "gpu")]
 pub(crate) mod border;
 pub(crate) mod groups;
-mod huge;
+pub(crate) mod huge;
 pub(crate) mod numbers;
 mod parameters;
 mod part;

@@ -4,8 +4,9 @@ use crate::error::Result;
 use crate::model::Part;
 use crate::model::activations::Activations;
 use crate::model::algorithm::{Contents, Seed, Seeds, Table};
-use crate::model::attributes::{Attribute, Attributes, Merge, zeroed};
+use crate::model::attributes::{Attribute, Attributes, Merge};
 use crate::model::bits::Bits;
+use crate::model::huge::zeroed;
 use crate::model::told::Told;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
@@ -48,6 +49,14 @@ impl Graph {
         Err(format!("{role} vertex {vertex} does not exist: the graph has {}", counted(self.vertices, "vertex")))
     }
 
+    /// Checks that a search has sources, and that all of them exist.
+    pub(crate) fn check_sources(&self, sources: &[VertexId]) -> std::result::Result<(), String> {
+        if sources.is_empty() {
+            return Err("a search needs a source".into());
+        }
+        sources.iter().try_for_each(|&source| self.check_vertex("source", source))
+    }
+
     /// The vertices whose values devices send each other.
     pub(crate) fn told(&self) -> &Arc<Told> {
         self.told.get_or_init(|| Arc::new(Told::outgoing(self.out_degrees.values())))
@@ -85,7 +94,7 @@ impl State {
     /// Allocates the attributes and frontiers of an algorithm, zeroed.
     #[doc(hidden)]
     pub fn new(graph: Arc<Graph>, declared: &[Attribute], traversal: bool, part: Part) -> Self {
-        let frontiers = traversal.then(|| [Bits::of_part(&part), Bits::of_part(&part)]);
+        let frontiers = traversal.then(|| [(); 2].map(|()| Bits::of_own(part.vertices, part.writable())));
         let attributes = Attributes::new(declared, &part);
         Self { graph, attributes, frontiers, activations: None, part, tables: Vec::new() }
     }

@@ -2,7 +2,7 @@
 //! neighbours within one range of vertices, so a graph can be processed range by range.
 
 use crate::error::{Error, Result};
-use crate::model::attributes::zeroed;
+use crate::model::huge::zeroed;
 use crate::pages::memory::{PROGRAM_BYTES, directory_bytes};
 use crate::pages::scan::{TakeList, lists, memory_bytes, pages_of};
 use rayon::prelude::*;

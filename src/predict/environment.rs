@@ -192,7 +192,7 @@ impl<'a> Environment<'a> {
         let own = if self.is_sharded() { work.vertices.div_ceil(devices) } else { work.vertices };
         let noted = if algorithm.keeps_activations() { Activations::memory_bytes(work.vertices) } else { 0 };
         let listed = if self.packed(work).is_some() { 4 * work.vertices } else { 0 };
-        let of_cpu = super::memory::device_bytes(work, own, self.is_sharded(), None) - work.table_bytes;
+        let of_cpu = work.device_bytes(own, self.is_sharded(), None) - work.table_bytes;
         machines::exchange_bytes(work, devices, local, self.rules()) + noted + listed + cpus * of_cpu
     }
 

@@ -1,21 +1,12 @@
-//! Several machines that share a run: what crosses the network between them, how long it takes, and the memory for it.
+//! Several machines that share a run, and the memory for what they exchange.
 //!
 //! ```text
 //!  machine 0: D devices ─┐     the devices of N machines are one team, with one schedule (team/schedule.rs);
 //!  machine 1: D devices ─┼     of its moves, those between devices of different machines cross the network
 //!  …                     ┘
-//!
-//!  network  =  bytes that a machine sends  ÷  the rate of its link         it receives as many at the same time
-//!            + exchanges of values × (N - 1) × latency                     pairwise: a message to each other machine
-//!            + gathers of counts × ⌈log2 N⌉ × latency                      recursive doubling
 //! ```
-//!
-//! The costs of both patterns are those of Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication
-//! Operations in MPICH", International Journal of High Performance Computing Applications 19(1), 2005. A switch that
-//! cannot carry all links at their full rate is not modelled.
 
-use super::{Environment, Workload};
-use crate::device::exchange::is_packed;
+use super::Workload;
 use crate::device::exchange::message::MessageLayout;
 use crate::model::attributes::Attribute;
 use crate::team::ExchangeRules;
@@ -45,17 +36,6 @@ impl Machines {
     pub const ALONE: Self = Self { count: 1, network: Network { bytes_per_s: 1, latency_ns: 0 } };
 }
 
-/// What crosses the network for one machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Crossing {
-    /// Bytes that it sends. It receives as many.
-    pub sent_bytes: f64,
-    /// Exchanges of values: each machine sends to each other one.
-    pub exchanges: f64,
-    /// Gathers of a few counts of every machine.
-    pub gathers: f64,
-}
-
 /// The share of a machine in a run on several.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MachineShare {
@@ -72,77 +52,13 @@ pub struct MachineShare {
     pub pages_bytes: f64,
 }
 
-/// The largest buffer that GPUs bind, in bytes: values of more vertices are not packed, since the list of vertices with
-/// out-edges must be bound. An estimate, as it depends on the driver.
-const BINDING_BYTES_MAX: u64 = (1 << 31) - 4;
-
-/// Gathers at the end of a superstep: the sums over vertices.
-const GATHERS: f64 = 1.0;
-/// Gathers in a superstep of a traversal: the lengths of messages, the sums over vertices, and the pages of the next
-/// superstep.
-const GATHERS_OF_TRAVERSALS: f64 = 3.0;
-
-impl Crossing {
-    /// The nanoseconds that it takes.
-    pub fn ns(&self, machines: &Machines) -> f64 {
-        if machines.count < 2 {
-            return 0.0;
-        }
-        let Network { bytes_per_s, latency_ns } = machines.network;
-        let count = f64::from(machines.count);
-        let messages = self.exchanges * (count - 1.0) + self.gathers * count.log2().ceil();
-        1e9 * self.sent_bytes / bytes_per_s as f64 + messages * latency_ns as f64
-    }
-
-    /// In this many supersteps.
-    fn times(self, supersteps: f64) -> Self {
-        let Self { sent_bytes, exchanges, gathers } = self;
-        Self { sent_bytes: supersteps * sent_bytes, exchanges: supersteps * exchanges, gathers: supersteps * gathers }
-    }
-
-    /// The values that cross in `supersteps` supersteps with a vertex phase. A machine sends the values of its own
-    /// vertices once to each other machine. Each of its devices sends what its edges have added to the vertices of
-    /// other machines to their owners.
-    pub(super) fn of_values(work: &Workload, environment: &Environment<'_>, supersteps: f64) -> Self {
-        let rules = environment.rules();
-        let reduced = reduced_bytes(work, rules);
-        let gathered: f64 =
-            work.attributes.iter().filter(|of| rules.is_gathered(of)).map(gathered(work, environment)).sum();
-        let others = 1.0 - 1.0 / f64::from(environment.machines.count);
-        let exchange = |bytes: f64, rounds: f64| if bytes > 0.0 { rounds } else { 0.0 };
-        let one = Self {
-            sent_bytes: (environment.profiles.len() as f64 * reduced + gathered) * others,
-            exchanges: exchange(reduced, GROUPS as f64) + exchange(gathered, 1.0),
-            gathers: GATHERS,
-        };
-        one.times(supersteps)
-    }
-
-    /// The messages of `supersteps` supersteps of a traversal, in which each device writes `message_bytes` in all. They
-    /// go to all other machines.
-    pub(super) fn of_messages(environment: &Environment<'_>, message_bytes: f64, supersteps: f64) -> Self {
-        let others = f64::from(environment.machines.count) - 1.0;
-        let sent_bytes = environment.profiles.len() as f64 * message_bytes * others;
-        let counts = Self { sent_bytes: 0.0, exchanges: 1.0, gathers: GATHERS_OF_TRAVERSALS };
-        Self { sent_bytes, ..counts.times(supersteps) }
-    }
-}
-
 /// Bytes of an attribute's values of this many vertices, as they are sent.
-fn value_bytes(attribute: &Attribute, vertices: f64) -> f64 {
+pub(super) fn value_bytes(attribute: &Attribute, vertices: f64) -> f64 {
     attribute.of.bits() as f64 / 8.0 * vertices
 }
 
-/// Bytes of an attribute's values of all vertices, as they are gathered.
-fn gathered(work: &Workload, environment: &Environment<'_>) -> impl Fn(&Attribute) -> f64 {
-    let binds = 4 * work.vertices <= BINDING_BYTES_MAX || environment.profiles.iter().all(|of| of.is_cpu());
-    let packed = environment.packed(work).filter(|_| binds);
-    let (all, some) = (work.vertices as f64, work.packed_vertices);
-    move |attribute| value_bytes(attribute, if is_packed(attribute, packed) { some } else { all })
-}
-
 /// Bytes of all vertices' values of the attributes that are reduced.
-fn reduced_bytes(work: &Workload, rules: ExchangeRules) -> f64 {
+pub(super) fn reduced_bytes(work: &Workload, rules: ExchangeRules) -> f64 {
     let reduced = work.attributes.iter().filter(|attribute| rules.is_reduced(attribute));
     reduced.map(|attribute| value_bytes(attribute, work.vertices as f64)).sum()
 }

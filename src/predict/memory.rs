@@ -1,11 +1,7 @@
 //! The memory that a run needs, on each device and in main memory.
 
 use super::{Environment, Workload};
-use crate::device::exchange::may_border;
-use crate::model::Part;
-use crate::model::attributes::{Attribute, Role};
-use crate::model::bits::Bits;
-use crate::model::border::Border;
+use crate::model::attributes::Role;
 use serde::Serialize;
 
 /// An estimate of batches, queues and sums on a device, in bytes. Part of them depends on limits that only the driver
@@ -75,12 +71,12 @@ fn device_needs(work: &Workload, environment: &Environment<'_>, device: usize) -
     let budget_bytes = if profile.is_cpu() { None } else { profile.memory_bytes };
     let fits = |bytes: u64| budget_bytes.is_none_or(|budget| bytes <= budget);
     let beside = if profile.is_cpu() { 0 } else { 4 * own + 16 * work.directory_pages + WORKING_BYTES };
-    let mut bytes = device_bytes(work, own, sharded, None) + beside;
+    let mut bytes = work.device_bytes(own, sharded, None) + beside;
     if !fits(bytes) {
         bytes -= streamed_bytes(work);
     }
     if let Some(borders) = environment.borders.as_ref().filter(|_| !fits(bytes)) {
-        let with_border = device_bytes(work, own, sharded, Some(borders[device])) + beside;
+        let with_border = work.device_bytes(own, sharded, Some(borders[device])) + beside;
         let streamed = if fits(with_border) { 0 } else { streamed_bytes(work) };
         bytes = bytes.min(with_border - streamed);
     }
@@ -100,24 +96,6 @@ fn kept_bytes(work: &Workload, pages: f64, room: u64) -> (u64, u64) {
     let launch = IMAGES_BYTES.min(room / 4);
     let kept = stored.min(room - launch);
     (kept, kept + launch)
-}
-
-/// Returns the bytes of attributes, tables and frontiers of a device that owns `own` vertices: with values of all
-/// vertices, or of own and this many bordering ones.
-pub(super) fn device_bytes(work: &Workload, own: u64, sharded: bool, bordering: Option<u64>) -> u64 {
-    // Only the number of vertices matters, not where they begin.
-    let part = Part { vertices: work.vertices, own: 0..own, sharded };
-    let attribute = |attribute: &Attribute| {
-        if let Some(bordering) = bordering.filter(|_| may_border(attribute)) {
-            return attribute.memory_bytes(own) + attribute.memory_bytes(bordering);
-        }
-        let held = part.held(attribute.role);
-        let seen = if part.has_seen(attribute.role) { attribute.memory_bytes(work.vertices) } else { 0 };
-        attribute.memory_bytes(held.end - held.start) + seen
-    };
-    let frontiers = if work.traversal { 2 * Bits::memory_bytes(work.vertices) } else { 0 };
-    let table = bordering.map_or(0, |_| Border::table_bytes(work.vertices));
-    work.attributes.iter().map(attribute).sum::<u64>() + work.table_bytes + frontiers + table
 }
 
 /// Returns the bytes of attributes that can stay in main memory and be read with each page.

@@ -27,6 +27,7 @@
 
 mod assumed;
 mod choose;
+mod crossing;
 mod environment;
 mod long;
 mod machines;
@@ -37,9 +38,10 @@ mod work;
 
 pub use assumed::{Assumed, GraphSize};
 pub use choose::{choose, shares};
+pub use crossing::Crossing;
 pub use environment::{DeviceProfile, Environment, UserOptions, disks};
 pub use long::LongPaths;
-pub use machines::{Crossing, MachineShare, Machines, Network};
+pub use machines::{MachineShare, Machines, Network};
 pub use memory::{DeviceNeeds, Needs};
 pub use model::{Prediction, Terms, Wall, predict};
 pub use rates::{BusRates, DeviceRates, Kernel, KernelRates, RATES_VERSION, Rates};

@@ -1,9 +1,12 @@
 //! The work of a run, as far as the declaration and the store determine it: pages, edges and activated vertices.
 
 use super::rates::Kernel;
-use crate::device::exchange::packed_role;
+use crate::device::exchange::{may_border, packed_role};
+use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Supersteps, Visit};
 use crate::model::attributes::{Attribute, Role};
+use crate::model::bits::Bits;
+use crate::model::border::Border;
 use topostream_formats::{Direction, Store, Topology};
 
 /// The number of supersteps that `auto` assumes if an algorithm's number is unknown.
@@ -164,6 +167,24 @@ impl Workload {
             shards: out.shards().len() as u64,
             phases: Vec::new(),
         }
+    }
+
+    /// Returns the bytes of attributes, tables and frontiers of a device that owns `own` vertices: with values of all
+    /// vertices, or of own and this many bordering ones.
+    pub(super) fn device_bytes(&self, own: u64, sharded: bool, bordering: Option<u64>) -> u64 {
+        // Only the number of vertices matters, not where they begin.
+        let part = Part { vertices: self.vertices, own: 0..own, sharded };
+        let attribute = |attribute: &Attribute| {
+            if let Some(bordering) = bordering.filter(|_| may_border(attribute)) {
+                return attribute.memory_bytes(own) + attribute.memory_bytes(bordering);
+            }
+            let held = part.held(attribute.role);
+            let seen = if part.has_seen(attribute.role) { attribute.memory_bytes(self.vertices) } else { 0 };
+            attribute.memory_bytes(held.end - held.start) + seen
+        };
+        let frontiers = if self.traversal { 2 * Bits::memory_bytes(self.vertices) } else { 0 };
+        let table = bordering.map_or(0, |_| Border::table_bytes(self.vertices));
+        self.attributes.iter().map(attribute).sum::<u64>() + self.table_bytes + frontiers + table
     }
 
     fn scans(&self, store: &Store, direction: Direction, supersteps: f64) -> Phase {

@@ -13,8 +13,11 @@
 //! had been written there (`ranks`). Sums over vertices are gathered from all devices and added in the order of
 //! devices.
 
+mod ended;
 mod exchange;
+mod gathers;
 mod joint;
+mod jointly;
 mod ranks;
 
 use super::assignment::{DeviceSet, PageMap};
@@ -31,8 +34,9 @@ use crate::model::algorithm::{Algorithm, Complete, Graph, Rule, Scalars, State, 
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
 use crate::pages::fetch::PageRef;
+use ended::Ended;
+use gathers::Gathers;
 use joint::Joint;
-use ranks::{Ended, Gathers};
 use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll};

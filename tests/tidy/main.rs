@@ -29,6 +29,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "src/device/gpu/adapter/import.rs",
     "src/device/gpu/adapter/pipeline_cache.rs",
     "src/device/gpu/adapter/transfer.rs",
+    "src/device/gpu/adapter/vulkan/facts.rs",
     "src/device/gpu/adapter/vulkan/lanes.rs",
     "src/device/gpu/adapter/vulkan/memory.rs",
     "src/device/gpu/adapter/vulkan/mod.rs",

@@ -90,14 +90,6 @@ pub(in crate::algorithms) fn reached(value: u32) -> Option<u32> {
     Some(value).filter(|&value| value != UNREACHED)
 }
 
-/// Checks that all sources exist.
-pub(in crate::algorithms) fn check_sources(sources: &[VertexId], graph: &Graph) -> Result<(), String> {
-    if sources.is_empty() {
-        return Err("a search needs a source".into());
-    }
-    sources.iter().try_for_each(|&source| graph.check_vertex("source", source))
-}
-
 /// Reaches vertices, from the frontier or towards it.
 #[doc(hidden)]
 pub struct BfsKernel<'a> {
@@ -229,7 +221,7 @@ impl Algorithm for Bfs {
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
-        check_sources(&self.sources, graph)
+        graph.check_sources(&self.sources)
     }
 
     fn parameters(&self) -> Option<Parameters> {

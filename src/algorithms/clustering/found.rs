@@ -1,6 +1,5 @@
 //! The results of earlier ranges, in memory and in checkpoints.
 
-use super::NAME;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::pages::adjacency::Adjacency;
@@ -21,9 +20,10 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Reads the results from the checkpoint that the next run continues, and the range before which it was written.
-    pub(super) fn kept(engine: &Engine) -> Result<Option<(Self, Range<u64>)>> {
-        let Some((mut kept, _)) = engine.kept(NAME)? else { return Ok(None) };
+    /// Reads the results from the checkpoint that the next run of an algorithm of this name continues, and the range
+    /// before which it was written.
+    pub(super) fn kept(engine: &Engine, name: &str) -> Result<Option<(Self, Range<u64>)>> {
+        let Some((mut kept, _)) = engine.kept(name)? else { return Ok(None) };
         let vertices = engine.store().vertices();
         let mut numbers = |count: u64| -> Result<Vec<u64>> {
             let words = kept.words(2 * count as usize)?;

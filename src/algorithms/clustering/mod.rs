@@ -29,7 +29,8 @@ use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Contents, Ends, Graph, Scalars, Shader, State, Step, Supersteps, Table, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, zeroed};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::huge::zeroed;
 use crate::pages::adjacency::{Adjacency, TableNeighbours};
 use crate::report::RunReport;
 use found::Found;
@@ -68,12 +69,13 @@ impl Clustering {
     pub fn run(engine: &Engine, table_bytes: Option<u64>, observer: &mut Observer<'_>) -> Result<Run<Self>> {
         let store = engine.store();
         let directed = store.manifest().directed;
-        engine.check_checkpoint(&Self::without_table(directed))?;
-        let (mut before, counted) = match Found::kept(engine)? {
+        let empty = Self::without_table(directed);
+        engine.check_checkpoint(&empty)?;
+        let (mut before, counted) = match Found::kept(engine, NAME)? {
             Some((found, range)) => (found, range),
             None => (Found { links: Vec::new(), neighbours: zeroed(store.vertices()) }, 0..0),
         };
-        let Ranges { ranges, building_bytes, .. } = Ranges::of(engine, table_bytes, &counted)?;
+        let Ranges { ranges, building_bytes, .. } = Ranges::of(engine, &empty, table_bytes, &counted)?;
         let mut ranges = ranges.into_iter().peekable();
         let mut reports: Option<RunReport> = None;
         // With checkpoints, the results of a range are in one before the run stops; ranks stop after the same
@@ -124,7 +126,8 @@ impl Clustering {
     #[doc(hidden)]
     pub fn planned(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
         let (vertices, directed) = (engine.store().vertices(), engine.store().manifest().directed);
-        let Ranges { ranges, entries_max, .. } = Ranges::of(engine, table_bytes, &(0..0))?;
+        let Ranges { ranges, entries_max, .. } =
+            Ranges::of(engine, &Self::without_table(directed), table_bytes, &(0..0))?;
         // Zeros that are never read take no memory.
         let words = |count: u64| Arc::new(vec![0; count as usize]);
         let table = Adjacency { starts: words(vertices + 1), entries: words(entries_max) };

@@ -1,8 +1,8 @@
 //! The ranges of vertices whose tables fit in memory.
 
-use super::Clustering;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::model::algorithm::Algorithm;
 use crate::pages::adjacency::{building_bytes, degree, in_degrees, ranges};
 use std::ops::Range;
 use topostream_formats::{Direction, Store};
@@ -21,11 +21,16 @@ pub(super) struct Ranges {
 
 impl Ranges {
     /// All ranges, or the remaining ones of a resumed run: they begin with `counted`, whose neighbours are already
-    /// counted.
-    pub(super) fn of(engine: &Engine, table_bytes: Option<u64>, counted: &Range<u64>) -> Result<Self> {
+    /// counted. The memory of a run is that of the `empty` algorithm, without a table, and what this adds.
+    pub(super) fn of(
+        engine: &Engine,
+        empty: &dyn Algorithm,
+        table_bytes: Option<u64>,
+        counted: &Range<u64>,
+    ) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;
-        let memory = Memory::of(engine)?;
+        let memory = Memory::of(engine, empty)?;
         memory.check_counting(store, engine)?;
         let out_degrees = store.out_degrees()?;
         let in_degrees = if directed { in_degrees(store, cancel)? } else { Vec::new() };
@@ -67,11 +72,11 @@ struct Memory {
 }
 
 impl Memory {
-    fn of(engine: &Engine) -> Result<Self> {
+    fn of(engine: &Engine, empty: &dyn Algorithm) -> Result<Self> {
         let store = engine.store();
         let vertices = store.vertices();
         let starts_bytes = 4 * (vertices + 1);
-        let run_bytes = engine.needed_bytes(&Clustering::without_table(store.manifest().directed))?;
+        let run_bytes = engine.needed_bytes(empty)?;
         let (neighbours_bytes, links_bytes) = (4 * vertices, 8 * vertices);
         let run_bytes = run_bytes + starts_bytes + neighbours_bytes;
         let building_bytes = building_bytes(store) + neighbours_bytes + links_bytes + engine.options().trace_bytes();

@@ -15,13 +15,17 @@
 
 mod entry;
 mod path;
+mod path_args;
 mod prepared;
+mod runnable;
 mod sample;
 mod vertices;
 
 pub use entry::{Arguments, Command, Entry, Graphalytics, ON, ParameterKind, Parsed, Rule, Switch, Variation, find};
-pub use path::{Ends, Path, PathArgs, shown as shown_with_path, value as value_on_path};
-pub use prepared::{Companion, Figure, Finished, Prepared, Runnable, Shown, Summarize, SummaryItem, WriteFile};
+pub use path::{Ends, Path, value as value_on_path};
+pub use path_args::{PathArgs, shown as shown_with_path};
+pub use prepared::{Companion, Prepared, Shown, Summarize, SummaryItem, WriteFile};
+pub use runnable::{Figure, Finished, Runnable};
 pub use sample::{AS_GIVEN, CONDUCTING, DIRECTED, DISTINCT, Edges, Needs, OUT_LISTS, Sample, UNDIRECTED, WEIGHTED};
 pub use vertices::{Held, Source, distinct, held, held_at, held_vertices, source};
 

@@ -1,11 +1,7 @@
-//! An algorithm that is ready to run, and a finished run, independent of the algorithm's type.
+//! An algorithm that is ready to run, with what a command makes of its answer.
 
-use super::Path;
-use crate::engine::{Engine, Observer, Run};
-use crate::error::Result;
-use crate::model::algorithm::{Algorithm, Answer};
+use super::{Figure, Finished, Path, Runnable};
 use crate::model::vertex_set::VertexSet;
-use crate::report::RunReport;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,97 +53,6 @@ impl Prepared {
     }
 }
 
-/// An algorithm, or several runs with one answer.
-pub trait Runnable: Send {
-    /// Runs to the end.
-    ///
-    /// # Errors
-    /// The errors of [`Engine::run`].
-    fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>>;
-
-    /// Returns the algorithm as it would run on the engine; computes nothing.
-    ///
-    /// # Errors
-    /// If the engine's store or devices do not support it.
-    fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>>;
-
-    /// Returns the algorithm, if it is known without the engine.
-    fn algorithm(&self) -> Option<&dyn Algorithm> {
-        None
-    }
-
-    /// The main memory of answers in addition to the algorithm's own, in bytes.
-    fn beside_bytes(&self, _store: &Store) -> u64 {
-        0
-    }
-}
-
-impl<A: Algorithm> Runnable for A {
-    fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>> {
-        Ok(Box::new(engine.run_observed(*self, observer)?))
-    }
-
-    fn planned(self: Box<Self>, _engine: &Engine) -> Result<Box<dyn Algorithm>> {
-        Ok(self)
-    }
-
-    fn algorithm(&self) -> Option<&dyn Algorithm> {
-        Some(self)
-    }
-}
-
-/// A finished run.
-pub trait Finished: Send + Sync {
-    /// Its report.
-    fn report(&self) -> &RunReport;
-
-    /// Its results, by vertex.
-    fn answers(&self) -> Vec<Answer<'_>>;
-
-    /// A result about the whole graph, as a line of text.
-    fn remark(&self) -> Option<String>;
-
-    /// The algorithm; the last one of several runs.
-    fn algorithm(&self) -> &dyn Algorithm;
-}
-
-impl<A: Algorithm> Finished for Run<A> {
-    fn report(&self) -> &RunReport {
-        &self.report
-    }
-
-    fn answers(&self) -> Vec<Answer<'_>> {
-        Run::answers(self)
-    }
-
-    fn remark(&self) -> Option<String> {
-        Run::remark(self)
-    }
-
-    fn algorithm(&self) -> &dyn Algorithm {
-        let algorithm: &A = Run::algorithm(self);
-        algorithm
-    }
-}
-
-impl<F: Finished + ?Sized> Finished for Box<F> {
-    fn report(&self) -> &RunReport {
-        (**self).report()
-    }
-
-    fn answers(&self) -> Vec<Answer<'_>> {
-        (**self).answers()
-    }
-
-    fn remark(&self) -> Option<String> {
-        (**self).remark()
-    }
-
-    fn algorithm(&self) -> &dyn Algorithm {
-        (**self).algorithm()
-    }
-}
-
 /// How an answer is summarised, in addition to the vertices with the largest values.
 pub enum Shown {
     /// No summary.
@@ -186,25 +91,6 @@ pub enum SummaryItem {
         /// A label and its counts, one for each further heading.
         rows: Vec<(String, Vec<u64>)>,
     },
-}
-
-/// A number of a summary.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-#[serde(untagged)]
-pub enum Figure {
-    /// A count, a level, a degree.
-    Integer(u64),
-    /// A rank, a distance, a share.
-    F64(f64),
-    /// The same in single precision.
-    F32(f32),
-}
-
-impl Figure {
-    /// A number of a column.
-    pub fn of(answer: &Answer<'_>, value: f64) -> Self {
-        if answer.is_single { Self::F32(value as f32) } else { Self::F64(value) }
-    }
 }
 
 /// Writes a file from a finished run.

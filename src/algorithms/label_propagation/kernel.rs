@@ -1,14 +1,12 @@
 //! The edge function, and the table in which it counts labels.
 
-use super::tally::{NEIGHBOURS_MAX, Tally};
+use super::tally::{NEIGHBOURS_MAX, SPREAD, Tally};
 use crate::model::Part;
 use crate::model::algorithm::{Kernel, List};
 use crate::model::attributes::U32Column;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Spreads labels over places (Knuth's multiplicative hash).
-pub(super) const SPREAD: u32 = 2_654_435_761;
 /// The count of a label that has already won: the vertex's room contains nothing else.
 const WON: u32 = u32::MAX;
 

@@ -1,9 +1,10 @@
 //! Main memory for a run, and how much of it the table of counts takes.
 
+use super::ranks::Ranks;
 use super::tally::NEIGHBOURS_MAX;
-use super::{LabelPropagation, Ranks};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::model::algorithm::Algorithm;
 use crate::pages::adjacency::in_degrees_bytes;
 use topostream_formats::names::StoredNames;
 use topostream_formats::{Direction, Store};
@@ -19,15 +20,16 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn of(engine: &Engine) -> Result<Self> {
+    /// The memory of a run is that of the algorithm without a table, for so many ranges, and what this adds.
+    pub(super) fn of<A: Algorithm>(engine: &Engine, without_table: impl Fn(usize) -> A) -> Result<Self> {
         let store = engine.store();
-        let (directed, vertices) = (store.manifest().directed, store.vertices());
+        let vertices = store.vertices();
         let ranks_bytes = if Ranks::are_needed(store) { 8 * vertices } else { 0 };
         let names = store.manifest().ids.is_names();
         let ranking_bytes = if names { StoredNames::ascending_bytes(vertices) + 4 * vertices } else { 0 };
         let own_bytes = 4 * (vertices + 1) + ranks_bytes + BOUNDS_BYTES;
         let needed_bytes = |ranges| -> Result<u64> {
-            let run_bytes = engine.needed_bytes(&LabelPropagation::without_table(directed, ranges))? + own_bytes;
+            let run_bytes = engine.needed_bytes(&without_table(ranges))? + own_bytes;
             // Names are ranked, and lists counted, before the table is allocated.
             Ok(run_bytes.max(in_degrees_bytes(store) + own_bytes).max(ranking_bytes))
         };

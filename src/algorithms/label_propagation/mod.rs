@@ -25,6 +25,7 @@
 pub mod command;
 mod kernel;
 mod memory;
+mod ranks;
 mod tally;
 
 use crate::engine::{Engine, Observer, Run};
@@ -34,18 +35,18 @@ use crate::model::algorithm::{
     Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-use crate::model::groups::inverted;
 use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
 use crate::pages::adjacency::{degree, in_degrees, ranges};
-use kernel::{Counts, LabelPropagationKernel, NEW, SPREAD};
+use kernel::{Counts, LabelPropagationKernel, NEW};
 use memory::{Memory, counted_alone_max};
+use ranks::Ranks;
 use rayon::prelude::*;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use topostream_formats::{Direction, Store, VertexId};
+use tally::SPREAD;
+use topostream_formats::Direction;
 
 /// Community detection by label propagation.
 pub struct LabelPropagation {
@@ -63,11 +64,6 @@ pub struct LabelPropagation {
     marked: bool,
     /// Vertices by ascending original id, number or name, and their ranks; `None` if their numbers are in that order.
     ranks: Option<Ranks>,
-}
-
-struct Ranks {
-    vertices: Vec<u32>,
-    rank_of: Arc<Vec<u32>>,
 }
 
 /// The name in reports.
@@ -102,7 +98,7 @@ impl LabelPropagation {
     pub fn new(engine: &Engine, iterations: u32, table_bytes: Option<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;
-        let memory = Memory::of(engine)?;
+        let memory = Memory::of(engine, |ranges| Self::without_table(directed, ranges))?;
         memory.check_counting(engine)?;
         let ranks = Ranks::of(store, cancel)?;
         let in_degrees = if directed { in_degrees(store, cancel)? } else { Vec::new() };
@@ -215,31 +211,6 @@ fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
         ranges.first().is_some_and(|range| range.start == 0) && ranges.last().is_some_and(|last| last.end == vertices);
     // Otherwise it is a checkpoint of another graph: the run will report that.
     Ok((ends && ranges.iter().all(|range| range.start <= range.end)).then_some(ranges))
-}
-
-impl Ranks {
-    /// Whether vertices are ranked by their ids. They are not if they are in the order of their ids.
-    fn are_needed(store: &Store) -> bool {
-        let ids = &store.manifest().ids;
-        ids.is_names() || !ids.is_ascending()
-    }
-
-    fn of(store: &Store, cancel: &AtomicBool) -> Result<Option<Self>> {
-        if !Self::are_needed(store) {
-            return Ok(None);
-        }
-        let ids = store.ids()?;
-        let vertices = match ids.names() {
-            Some(names) => names.ascending(cancel)?,
-            None => {
-                let mut vertices: Vec<u32> = (0..store.vertices()).map(|vertex| vertex as u32).collect();
-                vertices.par_sort_unstable_by_key(|&vertex| ids.original(VertexId(vertex)));
-                vertices
-            }
-        };
-        let rank_of = Arc::new(inverted(&vertices));
-        Ok(Some(Self { vertices, rank_of }))
-    }
 }
 
 impl Algorithm for LabelPropagation {

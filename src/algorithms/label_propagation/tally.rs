@@ -1,7 +1,9 @@
 //! The labels of one list, counted in memory of the thread that reads it.
 
-use super::SPREAD;
 use std::cell::Cell;
+
+/// Spreads labels over places (Knuth's multiplicative hash).
+pub(super) const SPREAD: u32 = 2_654_435_761;
 
 /// Longer lists are counted in the table: this bounds a thread's memory, at 36 bytes a neighbour, so that it stays in
 /// its cache.

@@ -11,7 +11,7 @@
 #[cfg(feature = "cli")]
 pub mod command;
 
-use crate::algorithms::bfs::{UNREACHED, check_sources, reached};
+use crate::algorithms::bfs::{UNREACHED, reached};
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step, Supersteps,
@@ -97,7 +97,7 @@ impl Algorithm for Neighbourhood {
                         NEW --in-edges` adds them"
                 .into());
         }
-        check_sources(&self.sources, graph)
+        graph.check_sources(&self.sources)
     }
 
     fn parameters(&self) -> Option<Parameters> {

@@ -5,7 +5,6 @@
 //! type of the weights. Every edge offers its neighbour a value; the best one wins. A vertex with an incoming edge
 //! whose `f32` weight is negative or NaN is added to the set `refused`.
 
-use crate::algorithms::bfs::check_sources;
 use crate::algorithms::weights;
 use crate::model::algorithm::{Graph, Kernel, List, Refusal, State};
 use crate::model::attributes::{Attribute, AttributeType, Attributes, Initial, Merge, Role, U32Column, U64Column};
@@ -38,7 +37,7 @@ pub(super) fn switches(weights: WeightType, traversal: bool) -> Vec<(&'static st
 
 /// Checks that the source exists and that the weights are those of the store.
 pub(super) fn check(name: &str, source: VertexId, asked: WeightType, graph: &Graph) -> Result<(), String> {
-    check_sources(&[source], graph)?;
+    graph.check_sources(&[source])?;
     weights::check(name, Some(asked), graph)
 }
 

@@ -1,6 +1,7 @@
 //! The rate at which the engine's fetcher reads pages, with no work on them.
 
-use crate::cli::{Failure, opening};
+use crate::cli::failure::Failure;
+use crate::cli::opening;
 use crate::pages::fetch::{self, CANCEL_TICK, FetcherKind, Frame, IN_FLIGHT_MAX, PagePool, PageRead, PageRef};
 use crate::pages::parts::Parts;
 use crate::predict::disks;

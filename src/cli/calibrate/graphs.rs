@@ -1,7 +1,8 @@
 //! The temporary graphs that are measured.
 
+use crate::cli::failure::Failure;
+use crate::cli::output::temporary_folder;
 use crate::cli::progress::Bars;
-use crate::cli::{Failure, temporary_folder};
 use std::path::{Path, PathBuf};
 use topostream_formats::EdgeSource;
 use topostream_formats::durable::TemporaryFolder;

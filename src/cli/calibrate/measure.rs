@@ -3,7 +3,8 @@
 use super::fit::{FREE, Sample, median, rate, rates};
 use super::graphs::Graphs;
 use crate::algorithms::{Bfs, Components, PageRank, Sssp, Stop, Traffic};
-use crate::cli::{Failure, opening};
+use crate::cli::failure::Failure;
+use crate::cli::opening;
 use crate::device::DeviceChoice;
 use crate::engine::{Engine, EngineOptions};
 use crate::model::algorithm::Algorithm;

@@ -6,8 +6,10 @@ mod graphs;
 mod measure;
 
 use super::args::ResourceArgs;
-use super::results::OutputFile;
-use super::{Failure, Outcome, calibration, print, say, tables};
+use super::failure::{Failure, Outcome};
+use super::output::OutputFile;
+use super::printing::{print, say};
+use super::{calibration, tables};
 use crate::device::DeviceChoice;
 use crate::engine::EngineOptions;
 use crate::predict::{DeviceRates, RATES_VERSION, Rates};

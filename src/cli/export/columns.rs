@@ -1,9 +1,10 @@
 //! A row for each edge: its ends by their ids, and its weight.
 
-use super::Export;
+use super::graph::Export;
 use crate::cli::columnar::{IdColumn, parquet_properties, rows_at_a_time};
-use crate::cli::results::OutputFile;
-use crate::cli::{Failure, tables};
+use crate::cli::failure::Failure;
+use crate::cli::output::OutputFile;
+use crate::cli::tables;
 use crate::store::VertexId;
 use arrow_array::{ArrayRef, Float32Array, Float64Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_ipc::writer::FileWriter;

@@ -1,9 +1,10 @@
 //! Serialized graphs of the GAP Benchmark Suite, as `topostream_readers` describes them.
 
-use super::Export;
+use super::graph::Export;
 use super::lists::{Direction, Lists};
-use crate::cli::results::OutputFile;
-use crate::cli::{Failure, tables};
+use crate::cli::failure::Failure;
+use crate::cli::output::OutputFile;
+use crate::cli::tables;
 use std::io::Write;
 use std::path::Path;
 use topostream_formats::edge::WeightType;
@@ -66,7 +67,7 @@ fn write_lists(to: &mut impl Write, lists: &Lists, weighted: bool) -> std::io::R
 /// Numbers follow the order of ids.
 #[cfg(test)]
 mod tests {
-    use crate::cli::export::Numbering;
+    use crate::cli::export::numbering::Numbering;
 
     #[test]
     fn vertices_are_numbered_from_zero() {

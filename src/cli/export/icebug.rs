@@ -8,10 +8,12 @@
 //!  schema.cypher            the tables
 //! ```
 
-use super::Export;
+use super::graph::Export;
 use super::lists::{Direction, Lists};
 use crate::cli::columnar::{IdColumn, parquet_properties, rows_at_a_time};
-use crate::cli::{Failure, tables, temporary_folder};
+use crate::cli::failure::Failure;
+use crate::cli::output::temporary_folder;
+use crate::cli::tables;
 use arrow_array::{ArrayRef, Float32Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;

@@ -1,7 +1,8 @@
 //! Lists of neighbours by vertex (CSR), in a temporary file in the folder of the output.
 
-use super::{Export, Numbering};
-use crate::cli::Failure;
+use super::graph::Export;
+use super::numbering::Numbering;
+use crate::cli::failure::Failure;
 use memmap2::MmapMut;
 use std::io::Read;
 use std::path::Path;

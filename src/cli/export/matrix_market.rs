@@ -1,8 +1,9 @@
 //! Matrix Market files of coordinates.
 
-use super::Export;
-use crate::cli::results::OutputFile;
-use crate::cli::{Failure, tables};
+use super::graph::Export;
+use crate::cli::failure::Failure;
+use crate::cli::output::OutputFile;
+use crate::cli::tables;
 use std::io::{Error, Write};
 use std::path::Path;
 

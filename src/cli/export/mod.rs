@@ -3,25 +3,25 @@
 //! ```text
 //!  edges ─┬─▶ .csv .tsv .parquet .arrow   a row for each edge, ids as they are
 //!         ├─▶ .mtx                        rows and columns from 1, in ascending order of ids
-//!         └─▶ lists (a temporary file) ─▶ .sg .wsg, icebug-disk: vertices from 0, in the same order
+//!         ├─▶ lists (a temporary file) ─▶ .sg .wsg, icebug-disk: vertices from 0, in the same order
+//!         └─▶ .el .wel .txt .u32 .u64     a line or a record for each edge, ids as they are
 //! ```
 
 mod columns;
+mod edge_list;
 mod gap;
+mod graph;
 mod icebug;
 mod lists;
 mod matrix_market;
 mod numbering;
 
-use super::Failure;
-use crate::store::VertexId;
+pub use edge_list::write_edges;
+pub use graph::Export;
+
+use super::failure::Failure;
 use clap::ValueEnum;
-use numbering::Numbering;
-use std::io;
 use std::path::Path;
-use topostream_formats::edge::WeightType;
-use topostream_formats::{Edge, EdgeSource, Error as StoreError, OriginalIds};
-use topostream_tools::progress::Cancel;
 
 /// The format of a file of edges, other than those of plain lists (.el, .wel, .txt, .u32, .u64).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -101,56 +101,15 @@ pub fn check_store_name(path: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// A graph to write: its edges can be read several times.
-pub struct Export<'a> {
-    /// Begins to read the edges.
-    pub open: &'a mut dyn FnMut() -> Result<Box<dyn EdgeSource>, Failure>,
-    /// The vertices, ascending.
-    pub vertices: &'a dyn Fn() -> Box<dyn Iterator<Item = VertexId> + 'a>,
-    pub ids: &'a OriginalIds,
-    pub directed: bool,
-    pub weights: Option<WeightType>,
-    pub cancel: &'a Cancel,
-}
-
-impl Export<'_> {
-    /// Writes a file, or a folder, which appears when it is complete. Returns a line about it.
-    pub fn write(&mut self, path: &Path, format: ExportFormat) -> Result<String, Failure> {
-        match format {
-            ExportFormat::Csv => columns::write_csv(self, path, b','),
-            ExportFormat::Tsv => columns::write_csv(self, path, b'\t'),
-            ExportFormat::Parquet => columns::write_parquet(self, path),
-            ExportFormat::Arrow => columns::write_arrow(self, path),
-            ExportFormat::Mtx => matrix_market::write(self, path),
-            ExportFormat::Sg | ExportFormat::Wsg => gap::write(self, path, format == ExportFormat::Wsg),
-            ExportFormat::IcebugDisk => icebug::write(self, path),
-        }
-    }
-
-    /// Passes all edges, a chunk at a time. An undirected edge is passed once.
-    fn each_chunk(&mut self, mut take: impl FnMut(&[Edge]) -> io::Result<()>) -> Result<(), Failure> {
-        let mut source = (self.open)()?;
-        let mut chunk = Vec::new();
-        loop {
-            self.cancel.check()?;
-            source.read(&mut chunk)?;
-            if chunk.is_empty() {
-                return Ok(());
-            }
-            take(&chunk).map_err(|error| Failure::Other(format!("writing edges: {error}")))?;
-        }
-    }
-
-    /// The numbers of the vertices in formats that have no ids.
-    fn numbering(&self) -> Numbering {
-        Numbering::new((self.vertices)(), self.ids)
-    }
-
-    fn failure(path: &Path, source: io::Error) -> Failure {
-        Failure::Engine(crate::error::Error::Output { path: path.to_owned(), source })
-    }
-
-    fn refused(message: String) -> Failure {
-        Failure::Store(StoreError::Invalid(message))
+/// Writes a file, or a folder, which appears when it is complete. Returns a line about it.
+pub fn write(export: &mut Export<'_>, path: &Path, format: ExportFormat) -> Result<String, Failure> {
+    match format {
+        ExportFormat::Csv => columns::write_csv(export, path, b','),
+        ExportFormat::Tsv => columns::write_csv(export, path, b'\t'),
+        ExportFormat::Parquet => columns::write_parquet(export, path),
+        ExportFormat::Arrow => columns::write_arrow(export, path),
+        ExportFormat::Mtx => matrix_market::write(export, path),
+        ExportFormat::Sg | ExportFormat::Wsg => gap::write(export, path, format == ExportFormat::Wsg),
+        ExportFormat::IcebugDisk => icebug::write(export, path),
     }
 }

@@ -1,6 +1,6 @@
 //! Where a run comes from: program, command, store and measured disks.
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 use crate::predict::{Rates, disks};
 use crate::store::Store;
 use std::path::Path;

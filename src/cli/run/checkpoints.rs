@@ -1,7 +1,9 @@
 //! `--checkpoint`, `--checkpoint-every` and `--resume`.
 
 use crate::checkpoint::{CheckpointEvent, Checkpoints, Every};
-use crate::cli::{Failure, Outcome, ranks, tell};
+use crate::cli::failure::{Failure, Outcome};
+use crate::cli::printing::tell;
+use crate::cli::ranks;
 use crate::error::Error;
 use clap::Args;
 use indicatif::ProgressBar;

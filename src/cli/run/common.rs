@@ -5,17 +5,19 @@ use super::companions::Companions;
 use super::ending::{Ending, raised};
 use super::long::{self, Watch};
 use super::parts::{PartsFolder, own_vertices};
+use super::record::{self, WholeReport};
 use super::summary::AnswerSummary;
 use crate::algorithms::command::{Finished, Prepared, Runnable, Shown};
 use crate::cli::args::{self, ResourceArgs};
 use crate::cli::columns::Columns;
+use crate::cli::failure::{Failure, Outcome};
+use crate::cli::output::{OutputFile, STDOUT};
+use crate::cli::printing::{print, print_json, tell};
 use crate::cli::ranking::largest;
 use crate::cli::report::{self, Asked};
-use crate::cli::results::{OutputFile, ResultFile, ResultFormat, STDOUT};
+use crate::cli::results::{ResultFile, ResultFormat};
 use crate::cli::run_report::run_report;
-use crate::cli::{
-    Failure, Outcome, calibration, end, opening, print, print_json, progress, ranks, tables, tell, verbosity,
-};
+use crate::cli::{calibration, end, opening, progress, ranks, tables, verbosity};
 use crate::engine::{Engine, EngineOptions};
 use crate::error::Error;
 use crate::model::algorithm::Answer;
@@ -25,13 +27,11 @@ use crate::store::Store;
 use crate::trace::Timeline;
 use clap::Args;
 use indicatif::HumanDuration;
-use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use topostream_formats::manifest::Ids;
 use topostream_tools::progress::Cancel;
-use topostream_tools::report::Origin;
 
 /// The options of all algorithms.
 #[derive(Args)]
@@ -118,10 +118,11 @@ impl Common {
         let memory_bytes = self.resources.memory_bytes();
         let ending_bytes = self.ending(&store, &*runs, &shown, (format, !companions.is_empty())).bytes();
         let companions =
-            Companions::begin(companions, &*runs, &store, self, cancel).map_err(|failure| match failure {
-                Failure::Engine(error) => raised(error, memory_bytes, ending_bytes).into(),
-                other => other,
-            })?;
+            Companions::begin(companions, &*runs, (&store, &self.store), &self.resources.options(cancel), cancel)
+                .map_err(|failure| match failure {
+                    Failure::Engine(error) => raised(error, memory_bytes, ending_bytes).into(),
+                    other => other,
+                })?;
         warn_of_hours(&*runs, &store, shorter);
         long::warn_before(runs.algorithm(), &store);
         let mut watch = Watch::begin(runs.algorithm(), &store);
@@ -270,7 +271,7 @@ impl Common {
                 print_json(&WholeReport { run: run.report(), origin: &origin, answer: &answer })?;
             }
             if let (Some(page), Some(path)) = (page, &self.report) {
-                let html = report::page(run.report(), origin, &answer.for_page())?;
+                let html = record::page(run.report(), origin, &answer.for_page())?;
                 said += &report::write(page, path, &html, cancel)?;
             }
             if self.json || verbosity::is_quiet() {
@@ -317,29 +318,6 @@ fn warn_of_values(report: &RunReport) {
         let remedy = "a higher --max-iterations lets it go on, a larger --tolerance accepts this";
         tell(&format!("warning: {sentence}; {remedy}"));
     }
-}
-
-/// What `--json` prints: the fields of the report, and a summary of the answer.
-#[derive(Serialize)]
-struct WholeReport<'a> {
-    #[serde(flatten)]
-    run: &'a RunReport,
-    origin: &'a Origin,
-    answer: &'a AnswerSummary,
-}
-
-/// The summary of a run's answer, and its report, as text.
-pub fn report_text(run: &RunReport, answer: &AnswerSummary) -> String {
-    answer.text() + &run_report(run)
-}
-
-/// The report of a run, its origin and the summary of its answer as JSON, with a newline.
-///
-/// # Errors
-/// Serialization errors.
-pub fn report_json(run: &RunReport, origin: &Origin, answer: &AnswerSummary) -> Result<String, Failure> {
-    let json = serde_json::to_string_pretty(&WholeReport { run, origin, answer });
-    Ok(json.map_err(|error| Failure::Other(error.to_string()))? + "\n")
 }
 
 /// The vertices with the largest values.

@@ -1,12 +1,13 @@
 //! Additional work of a command: further files, checks by Graph500's rules.
 
-use super::common::Common;
 use crate::algorithms::command::{Companion, Finished, Runnable, WriteFile};
 use crate::checks::graph500::CheckOptions;
 use crate::cli::check::{self, Check, Checking};
-use crate::cli::generate::write_edges;
-use crate::cli::results::OutputFile;
-use crate::cli::{Failure, opening};
+use crate::cli::export::write_edges;
+use crate::cli::failure::Failure;
+use crate::cli::opening;
+use crate::cli::output::OutputFile;
+use crate::engine::EngineOptions;
 use crate::extract::{ExtractOptions, crossing};
 use crate::model::vertex_set::VertexSet;
 use crate::store::{Store, VertexId};
@@ -26,18 +27,19 @@ pub struct Companions {
 }
 
 impl Companions {
-    /// Does the work that precedes the run, and checks whether the rest will be possible.
+    /// Does the work that precedes the run over a store, which is at a path, and checks whether the rest will be
+    /// possible with the options of an engine.
     pub fn begin(
         wanted: Vec<Companion>,
         runs: &dyn Runnable,
-        store: &Store,
-        common: &Common,
+        (store, path_of_store): (&Store, &Path),
+        options: &EngineOptions,
         cancel: &Cancel,
     ) -> Result<Self, Failure> {
         let mut companions = Self::default();
         for companion in wanted {
             let mut check = |check: (Check, VertexId), rules| -> Result<(), Failure> {
-                let checking = Checking::new(check, runs, store, &common.resources.options(cancel), rules)?;
+                let checking = Checking::new(check, runs, store, options, rules)?;
                 companions.checks.push(checking);
                 Ok(())
             };
@@ -50,7 +52,7 @@ impl Companions {
                 }
                 Companion::File { path, write } => companions.files.push((OutputFile::create(&path)?, write)),
                 Companion::CrossingEdges { path, from, to } => {
-                    companions.said += &write_crossing(&path, from, to, common, cancel)?;
+                    companions.said += &write_crossing(&path, path_of_store, (from, to), options, cancel)?;
                 }
             }
         }
@@ -77,13 +79,13 @@ impl Companions {
 /// Writes the edges between two sets, before attributes take their memory.
 fn write_crossing(
     path: &Path,
-    from: Arc<VertexSet>,
-    to: Arc<VertexSet>,
-    common: &Common,
+    path_of_store: &Path,
+    (from, to): (Arc<VertexSet>, Arc<VertexSet>),
+    options: &EngineOptions,
     cancel: &Cancel,
 ) -> Result<String, Failure> {
-    let memory_bytes = common.resources.options(cancel).memory_bytes.saturating_sub(BASE_BYTES);
+    let memory_bytes = options.memory_bytes.saturating_sub(BASE_BYTES);
     let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
-    let mut edges = crossing(Arc::new(opening::open(&common.store)?), from, to, &options)?;
+    let mut edges = crossing(Arc::new(opening::open(path_of_store)?), from, to, &options)?;
     write_edges(path, &mut edges, cancel)
 }

@@ -6,8 +6,8 @@
 //! ```
 
 use crate::algorithms::command::Runnable;
-use crate::cli::Failure;
 use crate::cli::columnar;
+use crate::cli::failure::Failure;
 use crate::cli::results::ResultFormat;
 use crate::engine::Engine;
 use crate::error::Error;

@@ -1,6 +1,7 @@
 //! Says that a graph is long where that takes time: before a run, as far as its degrees show it, and while it runs.
 
-use crate::cli::{tables, tell, verbosity};
+use crate::cli::printing::tell;
+use crate::cli::{tables, verbosity};
 use crate::model::algorithm::{Algorithm, SmallSteps};
 use crate::predict::LongPaths;
 use crate::report::StepReport;

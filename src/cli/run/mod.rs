@@ -8,12 +8,14 @@ mod job;
 mod long;
 mod parts;
 mod path;
+mod record;
 mod summary;
 
-use super::{Outcome, opening};
+use super::failure::Outcome;
+use super::opening;
 use clap::Args;
-pub use common::{report_json, report_text};
 pub use job::Job;
+pub use record::{report_json, report_text};
 pub use summary::AnswerSummary;
 use topostream_tools::progress::Cancel;
 

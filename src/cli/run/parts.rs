@@ -6,8 +6,9 @@
 //!  ranks/_SUCCESS                       when all parts are complete, as Spark and others have it
 //! ```
 
+use crate::cli::failure::Failure;
+use crate::cli::ranks;
 use crate::cli::results::{ResultFile, ResultFormat};
-use crate::cli::{Failure, ranks};
 use crate::error::Error;
 use crate::report::RunReport;
 use std::io;

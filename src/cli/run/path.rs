@@ -1,10 +1,10 @@
 //! A path of a search, for people and for `--json`.
 
-use super::summary::as_id;
 use crate::algorithms::command::{Figure, Finished, Path, value_on_path};
-use crate::cli::{Failure, tables};
+use crate::cli::failure::Failure;
+use crate::cli::tables;
 use crate::store::Store;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use topostream_formats::OriginalId;
 
 /// The vertices at each end of a long path that people are shown.
@@ -39,6 +39,14 @@ struct PathVertex {
     #[serde(serialize_with = "as_id")]
     id: OriginalId,
     value: Option<Figure>,
+}
+
+/// An id as JSON: a number, or a name as text.
+pub(super) fn as_id<S: Serializer>(id: &OriginalId, serializer: S) -> Result<S::Ok, S::Error> {
+    match id {
+        OriginalId::Number(number) => serializer.serialize_u64(*number),
+        name => serializer.collect_str(name),
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

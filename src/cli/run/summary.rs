@@ -1,11 +1,12 @@
 //! The summary of an answer: data, which `--json` prints as it is and the terminal as text.
 
-use super::path::ShownPath;
+use super::path::{ShownPath, as_id};
 use crate::algorithms::command::{Figure, Finished, Shown, SummaryItem};
+use crate::cli::failure::Failure;
 use crate::cli::ranking::{Best, best_by_id, largest};
 use crate::cli::report::{of_answer, of_sizes};
+use crate::cli::tables;
 use crate::cli::vertices::{group_sizes, parts};
-use crate::cli::{Failure, tables};
 use crate::model::algorithm::{Answer, AnswerValues, Values};
 use crate::store::{Store, VertexId};
 use rayon::prelude::*;
@@ -107,13 +108,6 @@ struct Convergence {
     tolerance: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     converged: Option<bool>,
-}
-
-pub(super) fn as_id<S: Serializer>(id: &OriginalId, serializer: S) -> Result<S::Ok, S::Error> {
-    match id {
-        OriginalId::Number(number) => serializer.serialize_u64(*number),
-        name => serializer.collect_str(name),
-    }
 }
 
 fn as_map<S: Serializer>(pairs: &[(&'static str, Figure)], serializer: S) -> Result<S::Ok, S::Error> {

@@ -11,61 +11,29 @@
 //! written here.
 
 use super::Team;
+use super::ended::Ended;
+use super::gathers::{CrossingPiece, GatherCrossing};
 use crate::cluster::Cluster;
 use crate::cluster::transport::{Incoming, Outgoing};
 use crate::device::StepEnd;
+use crate::device::exchange::Move;
 use crate::device::exchange::message::HEADER_WORDS;
-use crate::device::exchange::{ExchangeMemory, Move};
 use crate::error::{Error, Result};
-use crate::model::algorithm::{State, Step, Summary};
+use crate::model::algorithm::{State, Step};
 use crate::model::bits::bit_words;
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
-use crate::team::crossing::{Crossing, Crossings, Piece, written};
+use crate::team::crossing::{Crossing, Piece, written};
 use crate::team::plan::STAGING_BYTES;
 use crate::team::schedule::MessageRegion;
-use bytemuck::{Pod, Zeroable};
-use std::collections::HashMap;
+use bytemuck::Pod;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use topostream_formats::{Error as StoreError, PageId};
-
-/// How long to sleep before looking again for values that a device still writes.
-const LOOK: Duration = Duration::from_micros(30);
-
-/// What a device tells all ranks at the end of a superstep.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Ended {
-    totals: [f64; 4],
-    activated: u64,
-    activated_edges: u64,
-    /// Edges in the lists that it has opened.
-    pub edges: u64,
-    /// What its rank [wants](crate::cluster::Wish).
-    wishes: u64,
-    /// After a joint superstep, visits that need pages that its rank's devices are missing.
-    pub missing: u64,
-}
-
-impl Ended {
-    /// The sums of a device that has opened lists of `edges` edges, with the rank's requests and missing pages.
-    pub fn new(summary: &Summary, edges: u64, [wishes, missing]: [u64; 2]) -> Self {
-        let Summary { totals, activated, activated_edges } = *summary;
-        Self { totals, activated, activated_edges, edges, wishes, missing }
-    }
-
-    /// Adds the device's sums to those of the devices before it.
-    pub fn add_to(&self, all: &mut Summary) {
-        all.totals.iter_mut().zip(self.totals).for_each(|(total, term)| *total += term);
-        all.activated += self.activated;
-        all.activated_edges += self.activated_edges;
-    }
-}
 
 impl Team {
     /// Returns the records of all devices, given those of the members.
@@ -342,91 +310,4 @@ enum Kind {
     Activations,
     /// The frontier of a superstep.
     Frontier(u32),
-}
-
-/// The gathers of a run so far, of which pieces cross between machines.
-#[derive(Debug)]
-pub(super) struct Gathers {
-    /// How often pieces that this rank sends had been announced before the run, by place.
-    before: HashMap<u64, u64>,
-    /// The number of gathers, of each turn.
-    count: [u64; 2],
-    /// Whether ranks meet before they wait for each other's devices.
-    meets: bool,
-}
-
-impl Gathers {
-    /// None so far.
-    pub fn new(crossings: &Crossings, exchange: &ExchangeMemory) -> Self {
-        let sent = crossings.gather.iter().flat_map(|crossing| &crossing.send);
-        let places = sent.filter_map(|piece| written(&piece.written));
-        Self { before: places.map(|at| (at, exchange.announced(at))).collect(), count: [0; 2], meets: false }
-    }
-}
-
-/// The pieces that cross in a gather.
-struct GatherCrossing {
-    cluster: Arc<Cluster>,
-    exchange: Arc<ExchangeMemory>,
-    send: Vec<CrossingPiece>,
-    receive: Vec<CrossingPiece>,
-}
-
-/// A piece that crosses in a gather.
-struct CrossingPiece {
-    /// The rank that it goes to, or comes from.
-    rank: usize,
-    /// The move that writes it.
-    written: Move,
-    /// Its place, and its length in words.
-    at: u64,
-    words: u64,
-    /// How often it has been announced when it can be sent.
-    announced: u64,
-}
-
-impl GatherCrossing {
-    /// Sends and receives, piece after piece: the first piece for each rank and of each rank, then the second ones.
-    /// Each is sent when it has been announced, and announced when it has been received.
-    fn run(&self) -> Result<()> {
-        let (send, receive) = (by_number(&self.send), by_number(&self.receive));
-        for number in 0..send.len().max(receive.len()) {
-            let [send, receive] = [&send, &receive].map(|pieces| pieces.get(number).map_or(&[][..], Vec::as_slice));
-            if !send.iter().all(|piece| self.arrives(piece)) {
-                // The run ends with the error of the device, or of the rank, that has failed.
-                return Ok(());
-            }
-            let words = |piece: &CrossingPiece| self.exchange.words(piece.at, piece.words);
-            let outgoing: Vec<_> = send.iter().map(|one| Outgoing { to: one.rank, words: words(one) }).collect();
-            let incoming: Vec<_> = receive.iter().map(|one| Incoming { from: one.rank, words: words(one) }).collect();
-            self.cluster.transfer(&outgoing, &incoming)?;
-            receive.iter().for_each(|piece| self.exchange.announce(&piece.written));
-        }
-        Ok(())
-    }
-
-    /// Waits until a piece has been written. False if a device of this machine has failed.
-    fn arrives(&self, piece: &CrossingPiece) -> bool {
-        while self.exchange.announced(piece.at) < piece.announced {
-            if self.exchange.is_abandoned() {
-                return false;
-            }
-            thread::sleep(LOOK);
-        }
-        true
-    }
-}
-
-/// Groups pieces: the first ones of each rank, the second ones, and so on.
-fn by_number(pieces: &[CrossingPiece]) -> Vec<Vec<&CrossingPiece>> {
-    let (mut numbers, mut groups): (HashMap<usize, usize>, Vec<Vec<_>>) = Default::default();
-    for piece in pieces {
-        let number = numbers.entry(piece.rank).or_default();
-        if groups.len() == *number {
-            groups.push(Vec::new());
-        }
-        groups[*number].push(piece);
-        *number += 1;
-    }
-    groups
 }

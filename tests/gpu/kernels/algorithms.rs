@@ -146,7 +146,7 @@ fn bfs_goes_a_level_on(gpu: &Gpu, graph: &Graph, sharing: WorkSplit, bottom_up: 
     for vertex in 0..VERTICES {
         let sources = &reached[vertex as usize];
         assert_eq!(has(&next, vertex), !sources.is_empty(), "activates {vertex}: {case}");
-        let is_new = !sources.is_empty() && !(is_later && !wholes[vertex as usize]);
+        let is_new = !sources.is_empty() && (!is_later || wholes[vertex as usize]);
         assert_eq!(has(&now, vertex), is_new || has(&visited, vertex), "visited {vertex}: {case}");
         if parents && !sources.is_empty() {
             assert_eq!(sources.iter().min(), Some(&parent[vertex as usize]), "parent of {vertex}: {case}");

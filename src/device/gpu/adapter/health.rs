@@ -59,6 +59,22 @@ impl Health {
         error.clone().map_or(Ok(()), Err)
     }
 
+    /// Creates a wgpu object of the device in error scopes.
+    ///
+    /// # Errors
+    /// The errors in the scopes; the errors of [`check`](Self::check).
+    pub fn scoped<T>(&self, device: &wgpu::Device, what: &str, make: impl FnOnce() -> T) -> Result<T, GpuError> {
+        use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+        self.check()?;
+        let scopes = [Internal, Validation, OutOfMemory].map(|filter| device.push_error_scope(filter));
+        let made = make();
+        // All scopes are popped, innermost first, even after an error.
+        let errors = scopes.into_iter().rev().map(|scope| pollster::block_on(scope.pop()));
+        let first = errors.fold(None, |first, error| first.or(error));
+        self.check()?;
+        first.map_or(Ok(made), |error| Err(self.wgpu_error(what, &error)))
+    }
+
     /// Records an error if it is the first one, or a loss, which explains earlier faults; returns the recorded one.
     pub fn record(&self, error: GpuError) -> GpuError {
         let mut kept = self.error.lock().unwrap_or_else(PoisonError::into_inner);

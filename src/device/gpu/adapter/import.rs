@@ -39,8 +39,11 @@ use topostream_formats::buffer::AlignedBuffer;
 use wgpu::BufferUsages;
 
 /// What a [`device_buffer`] may be used for.
-pub(super) const DEVICE_USAGE: BufferUsages =
-    BufferUsages::STORAGE.union(BufferUsages::COPY_SRC).union(BufferUsages::COPY_DST);
+const DEVICE_USAGE: BufferUsages = BufferUsages::STORAGE.union(BufferUsages::COPY_SRC).union(BufferUsages::COPY_DST);
+
+/// The size from which on a buffer has memory of its own: kernels that read at random are faster then
+/// (bench/notes/0020).
+const ALONE_MIN: u64 = 1 << 20;
 
 /// A [`wgpu::Buffer`] that the transfer queue may use too.
 #[derive(Clone, Debug)]
@@ -199,6 +202,30 @@ fn import_part(
     let vulkan = gpu.vulkan().ok_or_else(missing)?;
     let raw = vulkan.import(Arc::clone(memory), part.start, part.end - part.start, gpu.health())?;
     wrap(gpu, vulkan, "imported host memory", raw, usage)
+}
+
+impl Gpu {
+    /// A buffer of device memory, zeroed.
+    ///
+    /// # Errors
+    /// [`GpuError::OutOfMemory`] with the label and the sizes, also if a buffer cannot be that large;
+    /// [`GpuError::Fault`] for an invalid usage; the errors of [`Gpu::check`].
+    pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, Error> {
+        let what = format!("{label} of {bytes} bytes");
+        if bytes > self.caps.buffer_bytes_max {
+            let most = format!("a buffer has at most {} bytes", self.caps.buffer_bytes_max);
+            return Err(self.health.out_of_memory(&what, &most).into());
+        }
+        if self.vulkan.is_some() && bytes >= ALONE_MIN && DEVICE_USAGE.contains(usage) {
+            let buffer = device_buffer(self, label, bytes)?.buffer().clone();
+            let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.clear_buffer(&buffer, 0, None);
+            self.queue.submit([encoder.finish()]);
+            return Ok(buffer);
+        }
+        let descriptor = wgpu::BufferDescriptor { label: Some(label), size: bytes, usage, mapped_at_creation: false };
+        Ok(self.scoped(&what, || self.device.create_buffer(&descriptor))?)
+    }
 }
 
 /// A buffer of device memory that kernels can read and write, and both queues can copy from and to. Its contents are

@@ -4,15 +4,15 @@
 //! | --- | --- |
 //! | [`health`] | the first error of a device |
 //! | `host_memory`, `vulkan` | memory that may be imported; direct calls of Vulkan: imports and the transfer queue |
+//! | [`pipeline_cache`] | compiled kernels on disk |
 //! | [`adapters`] | the adapters of this machine, and how the user chooses among them |
-//! | [`open`] | an open adapter: its features, buffers, waits and errors |
-//! | [`import`], [`transfer`] | host memory that the device reads, copies that overlap kernels |
+//! | [`open`] | an open adapter: its features, waits and errors |
+//! | [`import`], [`transfer`] | buffers, host memory that the device reads, copies that overlap kernels |
 //! | `readback` | uniforms, and readback buffers |
 //! | `probe` | a kernel with one buffer, for tests of the adapter |
 //! | [`rounds`] | drivers that end loops early |
 //! | `opening` | opens an adapter |
 //! | [`awake`] | keeps a card busy until the first launch |
-//! | [`pipeline_cache`] | compiled kernels on disk |
 //!
 //! The modules are listed lowest first. Of the GPU device, only `import`, `pipeline_cache`, `transfer` and `vulkan`
 //! here have unsafe code. Called by the rest of the GPU device, by `engine::roster` and by `cli`; it does not know

@@ -2,7 +2,6 @@
 
 use super::adapters::AdapterKind;
 use super::health::{Health, caught};
-use super::import::{DEVICE_USAGE, device_buffer};
 use super::pipeline_cache::DiskCache;
 use super::vulkan;
 use crate::error::{Error, GpuError};
@@ -10,10 +9,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// The size from which on a buffer has memory of its own: kernels that read at random are faster then
-/// (bench/notes/0020).
-const ALONE_MIN: u64 = 1 << 20;
 
 /// The features that may be used. Each can be disabled, so that every path can be tested on any machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,42 +163,12 @@ impl Gpu {
         self.health.check()
     }
 
-    /// A buffer of device memory, zeroed.
-    ///
-    /// # Errors
-    /// [`GpuError::OutOfMemory`] with the label and the sizes, also if a buffer cannot be that large;
-    /// [`GpuError::Fault`] for an invalid usage; the errors of [`Gpu::check`].
-    pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, Error> {
-        let what = format!("{label} of {bytes} bytes");
-        if bytes > self.caps.buffer_bytes_max {
-            let most = format!("a buffer has at most {} bytes", self.caps.buffer_bytes_max);
-            return Err(self.health.out_of_memory(&what, &most).into());
-        }
-        if self.vulkan.is_some() && bytes >= ALONE_MIN && DEVICE_USAGE.contains(usage) {
-            let buffer = device_buffer(self, label, bytes)?.buffer().clone();
-            let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            encoder.clear_buffer(&buffer, 0, None);
-            self.queue.submit([encoder.finish()]);
-            return Ok(buffer);
-        }
-        let descriptor = wgpu::BufferDescriptor { label: Some(label), size: bytes, usage, mapped_at_creation: false };
-        Ok(self.scoped(&what, || self.device.create_buffer(&descriptor))?)
-    }
-
     /// Creates a wgpu object in error scopes.
     ///
     /// # Errors
     /// The errors in the scopes; the errors of [`Gpu::check`].
     pub fn scoped<T>(&self, what: &str, make: impl FnOnce() -> T) -> Result<T, GpuError> {
-        use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
-        self.check()?;
-        let scopes = [Internal, Validation, OutOfMemory].map(|filter| self.device.push_error_scope(filter));
-        let made = make();
-        // All scopes are popped, innermost first, even after an error.
-        let errors = scopes.into_iter().rev().map(|scope| pollster::block_on(scope.pop()));
-        let first = errors.fold(None, |first, error| first.or(error));
-        self.check()?;
-        first.map_or(Ok(made), |error| Err(self.health.wgpu_error(what, &error)))
+        self.health.scoped(&self.device, what, make)
     }
 
     /// The error to report. If the device is lost while commands are encoded, the first symptom may be a fault of these

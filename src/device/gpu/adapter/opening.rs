@@ -50,9 +50,9 @@ impl Gpu {
         listen(&device, &health);
         let is_vulkan = adapter.report.backend == "vulkan";
         let kind = adapter.report.kind;
-        let mut gpu = Self { vulkan, queue, device, caps, health, is_vulkan, kind, pipelines: None };
         let folder = options.pipelines.as_deref();
-        gpu.pipelines = folder.and_then(|folder| DiskCache::open(&gpu, &adapter.raw.get_info(), folder));
+        let pipelines = folder.and_then(|folder| DiskCache::open(&device, &health, &adapter.raw.get_info(), folder));
+        let mut gpu = Self { vulkan, queue, device, caps, health, is_vulkan, kind, pipelines };
         // Drivers of cards are known not to limit loops.
         if !matches!(adapter.report.kind, AdapterKind::Discrete | AdapterKind::Integrated) {
             gpu.caps.loops_limited = rounds::are_limited(&gpu)?;

@@ -13,7 +13,7 @@
 //! and then renamed, without a sync: the checksum detects damage after a power failure. Errors of the folder do not
 //! fail a run.
 
-use super::open::Gpu;
+use super::health::Health;
 use std::fs;
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
@@ -37,8 +37,8 @@ pub struct DiskCache {
 
 impl DiskCache {
     /// Reads the cache of an adapter from a folder. `None` if the adapter does not support pipeline caches.
-    pub fn open(gpu: &Gpu, info: &wgpu::AdapterInfo, folder: &Path) -> Option<Self> {
-        if !gpu.device().features().contains(Features::PIPELINE_CACHE) {
+    pub fn open(device: &wgpu::Device, health: &Health, info: &wgpu::AdapterInfo, folder: &Path) -> Option<Self> {
+        if !device.features().contains(Features::PIPELINE_CACHE) {
             return None;
         }
         let key = wgpu::util::pipeline_cache_key(info)?;
@@ -50,7 +50,8 @@ impl DiskCache {
         #[allow(unsafe_code)]
         // SAFETY: the data come from `PipelineCache::get_data`, written by `save` with a checksum; wgpu checks that
         // they are of this adapter and driver, and starts with an empty cache otherwise.
-        let cache = gpu.scoped("the pipeline cache", || unsafe { gpu.device().create_pipeline_cache(&descriptor) });
+        let cache =
+            health.scoped(device, "the pipeline cache", || unsafe { device.create_pipeline_cache(&descriptor) });
         Some(Self { cache: cache.ok()?, path, read: data.map(crc32c) })
     }
 

@@ -1,6 +1,6 @@
 //! The bodies of accessors in WGSL. `CELL` is a vertex's element of `BUFFER`.
 
-use super::accessors::Operation::{
+use super::operation::Operation::{
     self, Add, Claim, Clear, Insert, Join, Learn, Load, Max, Min, Or, Remove, Store, Take, Test, Word,
 };
 use crate::model::attributes::{AttributeType, Merge};

@@ -2,8 +2,9 @@
 
 use super::accessors::{Accessors, Used};
 use super::bindings::{self, Buffer, Resource};
+use super::module::Origin;
 use super::text::{Decided, Declaration, declarations};
-use super::{Declared, KernelName, Module, ModuleOptions, Origin, messages, prelude};
+use super::{Declared, KernelName, Module, ModuleOptions, messages, prelude};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 

@@ -1,7 +1,7 @@
 //! Generated declarations other than accessors: constants, and the test for visited vertices.
 
 use super::layout::{HUB_EDGES, LARGE_CHUNK, SLOTS_CACHED, WORKGROUP, edges_per_thread, edges_per_unit};
-use super::{Declared, KernelName, ModuleOptions, layout, messages, text};
+use super::{Declared, KernelName, ModuleOptions, layout, messages};
 use crate::model::algorithm::Visit;
 use crate::model::numbers::{MURMUR_FACTORS, TOO_FAR};
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("VISIT_ALL", visit_all),
         ("SUBGROUPS", options.subgroups),
         // Whether threads that share a list join their records before one of them closes it.
-        ("JOINED", pull && options.subgroups && declares(algorithm, &["list_join", "list_shuffle"])),
+        ("JOINED", pull && options.subgroups && algorithm.declares(&["list_join", "list_shuffle"])),
         // Whether to check for loops that the driver has ended early.
         ("LOOPS_LIMITED", options.loops_limited && kernel.has_hooks()),
         ("RECORD_IDS", options.encoding.plain() != Encoding::VertexId),
@@ -71,12 +71,6 @@ fn lists_sets(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions)
         _ => kernel.touches(),
     };
     may && algorithm.set.is_some() && !options.sharded
-}
-
-/// Whether the algorithm's shader declares all of these names.
-pub(super) fn declares(algorithm: &Declared, names: &[&str]) -> bool {
-    let declared = text::declarations(algorithm.shader.text);
-    names.iter().all(|name| declared.iter().any(|one| one.name == *name))
 }
 
 /// WGSL expressions: whether a vertex's list is read; a word with a bit for each of 32 vertices whose list is read; the

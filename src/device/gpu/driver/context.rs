@@ -16,8 +16,9 @@ use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, NO_WIDE_A
 use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_vertices};
 use crate::device::gpu::memory::home::Home;
-use crate::device::gpu::memory::plan::{DevicePlan, Request, chunk_vertices_log2};
+use crate::device::gpu::memory::plan::{DevicePlan, chunk_vertices_log2};
 use crate::device::gpu::memory::pool_import::PoolImport;
+use crate::device::gpu::memory::request::Request;
 use crate::device::gpu::memory::sizes::{Holding, exchange_bytes, next_bytes, packed_bytes};
 use crate::device::joint::SeenPages;
 use crate::device::settings::Distribution;

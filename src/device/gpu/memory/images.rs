@@ -5,8 +5,8 @@
 //!   slots (plain images of all pages, if they fit) ─────────────────────────▶ edge kernels
 //! ```
 
-use super::plan::Request;
 use super::pool_import::import_chunks;
+use super::request::Request;
 use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::layout::InflatePage;
 use crate::device::settings::GpuSettings;

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
+//! | [`request`] | the run that memory is planned for |
 //! | [`plan`] | the shares of attributes, pages and working memory, before a run |
 //! | [`sizes`] | sizes that depend on the graph and on attributes alone |
 //! | [`arena`] | slots for pages, and the page in each slot |
@@ -22,5 +23,6 @@ pub mod home;
 pub mod images;
 pub mod plan;
 pub mod pool_import;
+pub mod request;
 pub mod rows;
 pub mod sizes;

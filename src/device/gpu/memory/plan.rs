@@ -1,26 +1,20 @@
 //! The plan of device memory before a run: attributes first, the rest for the page arena.
-//!
-//! No buffer exceeds the binding limit: attributes are divided into chunks of 2^k vertices, and the arena into several
-//! buffers. Attributes that are only read, and only for the vertex whose list it is, move to main memory when the
-//! device is full, and are read with the page. The queue of long lists starts small and grows after a superstep that
-//! needed more; lists that did not fit were processed in place.
 
 use super::batches::first_hubs;
 pub use super::batches::{batch_bytes, hub_bytes};
 use super::images;
-use super::sizes::{Holding, bins_bytes, bit_bytes, device_bytes, level_bytes};
+use super::request::Request;
+use super::sizes::{bins_bytes, bit_bytes, device_bytes, level_bytes};
 use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::layout::{self, HUB_EDGES, HubEntry, MIDDLE_EDGES, edges_per_unit};
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
-use crate::model::Part;
-use crate::model::algorithm::Table;
 use crate::model::attributes::{Attribute, Role};
 use crate::model::border::Border;
 use serde::Serialize;
 use std::ops::Range;
 use topostream_formats::page::Capacity;
-use topostream_formats::{Direction, Store, Topology};
+use topostream_formats::{Store, Topology};
 
 /// Maximum number of launches in flight: one runs, the next one waits.
 pub const BATCHES_MAX: usize = 2;
@@ -103,95 +97,6 @@ pub struct DevicePlan {
     pub in_place: bool,
     /// Whether slots have room for weights.
     pub weights: bool,
-}
-
-/// The run that a plan is made for.
-pub struct Request<'a> {
-    /// The name of the device, for errors.
-    pub device: &'a str,
-    /// The name of the algorithm, for errors.
-    pub algorithm: &'a str,
-    /// The algorithm's attributes.
-    pub attributes: &'a [Attribute],
-    /// Its tables.
-    pub tables: &'a [Table],
-    /// Whether it has frontiers.
-    pub traversal: bool,
-    /// Whether the supersteps in which vertices are first active are part of its answer.
-    pub keeps_activations: bool,
-    /// Whether devices may run several supersteps without the host.
-    pub decides: bool,
-    /// Whether supersteps may visit all in-lists, and end with a vertex phase.
-    pub pulls: bool,
-    /// Whether supersteps may visit the lists of a set.
-    pub visits_sets: bool,
-    /// Whether the device may list the vertices of this set.
-    pub lists_sets: bool,
-    /// Whether its kernels may read out-degrees.
-    pub reads_degrees: bool,
-    /// The device's vertices.
-    pub part: &'a Part,
-    /// The vertices of others whose values it is to hold; none for all.
-    pub border: Option<&'a Border>,
-    /// Device memory for exchange, in bytes.
-    pub exchange_bytes: u64,
-    /// The list of vertices with out-edges, if needed, in bytes.
-    pub told_bytes: u64,
-    /// Values that are set or arrive while lists are read, in bytes; 0 if the device cannot send them meanwhile.
-    pub next_bytes: u64,
-    /// Whether it reads weights.
-    pub weights: bool,
-    /// The lists that it reads.
-    pub directions: &'a [Direction],
-    /// The graph.
-    pub store: &'a Store,
-    /// Bytes of a frame.
-    pub frame_bytes: u64,
-    /// Frames of the page buffer.
-    pub frames: u32,
-    /// Whether kernels can read the page buffer in place.
-    pub host_import: bool,
-}
-
-impl Request<'_> {
-    /// The values that the device holds.
-    fn holding(&self) -> Holding<'_> {
-        Holding { part: self.part, border: self.border }
-    }
-
-    /// Whether pages are packed.
-    pub(super) fn is_packed(&self) -> bool {
-        self.store.manifest().encoding.is_packed()
-    }
-
-    /// Bytes of a page as kernels read it.
-    fn plain_bytes(&self) -> u64 {
-        self.store.manifest().encoding.plain_bytes(page_bytes(self.store))
-    }
-
-    /// Bytes of a page as kernels read it, and its page of weights.
-    fn image_bytes(&self) -> u64 {
-        self.plain_bytes() + self.frame_bytes - u64::from(page_bytes(self.store))
-    }
-
-    /// Refuses tables that the device cannot bind.
-    fn check_tables(&self, caps: &Caps) -> Result<()> {
-        for table in self.tables {
-            let (bytes, most) = (4 * table.contents.words(), caps.binding_bytes_max.min(caps.buffer_bytes_max));
-            if bytes > most {
-                let (device, name) = (self.device, table.name);
-                let message =
-                    format!("{device} binds at most {most} bytes at once, and the table {name} takes {bytes}");
-                return Err(Error::Parameter(message));
-            }
-        }
-        Ok(())
-    }
-
-    /// The number of pages that the run may visit.
-    fn pages(&self) -> u64 {
-        self.directions.iter().map(|&direction| pages(self.store, direction)).sum()
-    }
 }
 
 /// Base-2 logarithm of the number of vertices whose values are in a buffer. Values have at most 8 bytes.
@@ -283,7 +188,7 @@ impl DevicePlan {
         let chunk_vertices_log2 = chunk_vertices_log2(caps);
         let auto = settings.distribution == Distribution::Auto && settings.fast_paths.device_loop;
         let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);
-        let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();
+        let edges_max = Capacity::new(request.page_bytes(), request.store.manifest().encoding).list_max();
         let row_words = if segments { row_words(edges_max, edges_per_unit(request.weights)) } else { 0 };
         let packed = request.is_packed();
         // Plain images of packed pages are not in main memory.
@@ -502,12 +407,4 @@ fn may_move_out(attribute: &Attribute, request: &Request<'_>, caps: &Caps, log2:
 /// The maximum number of words of a page's unit row, for pages of at most `edges_max` edges.
 fn row_words(edges_max: u64, unit_edges: u32) -> u64 {
     edges_max.div_ceil(u64::from(unit_edges)) + 1
-}
-
-fn page_bytes(store: &Store) -> u32 {
-    store.topology(Direction::Out).expect("every store has out-lists").page_bytes()
-}
-
-fn pages(store: &Store, direction: Direction) -> u64 {
-    store.topology(direction).map_or(0, |topology| u64::from(topology.page_count()))
 }

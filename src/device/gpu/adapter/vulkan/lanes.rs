@@ -1,8 +1,7 @@
 //! Copies on a queue: a command buffer, a fence and two timestamps for each submission that can be under way.
 
 use super::super::health::Health;
-use super::error;
-use super::memory::{Context, RawBuffer};
+use super::memory::{Context, RawBuffer, error};
 use crate::error::GpuError;
 use ash::vk;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Buffers that wgpu does not make: of imported host memory, and of device memory that two queues share.
 
 use super::super::health::Health;
-use super::{Facts, error};
+use super::facts::{Facts, USAGE};
 use crate::device::gpu::adapter::host_memory::HostMemory;
 use crate::error::GpuError;
 use ash::{ext, vk};
@@ -9,13 +9,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wgpu::hal::vulkan::{Adapter as HalAdapter, Api, Buffer as HalBuffer, Device as HalDevice};
-
-/// What the buffers are for: what wgpu derives from STORAGE, COPY_SRC and COPY_DST.
-pub const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
-    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
-        | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
-        | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
-);
 
 const HOST: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
 
@@ -213,5 +206,16 @@ impl Context {
             (0u32..).zip(all).find(|(at, kind)| kinds >> at & 1 == 1 && kind.property_flags.contains(wanted))
         };
         find(must | better).or_else(|| find(must)).map(|(at, _)| at)
+    }
+}
+
+/// Vulkan's answer as an error; a loss is recorded.
+pub(super) fn error(health: &Health, what: &str, result: vk::Result) -> GpuError {
+    match result {
+        vk::Result::ERROR_DEVICE_LOST => health.record(health.lost(what)),
+        vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
+            health.out_of_memory(what, &result.to_string())
+        }
+        _ => health.fault(what, &result.to_string()),
     }
 }
