@@ -11,7 +11,8 @@ use topostream::algorithms::CATALOGUE;
 use topostream::algorithms::command::Source;
 use topostream::cli;
 
-/// The algorithms with their options, the options of sessions, and the commands with theirs, as JSON.
+/// The algorithms with their options, the options of sessions, the keys of `--tune`, and the commands with their
+/// options, as JSON.
 #[pyfunction]
 pub fn catalogue() -> String {
     let algorithms: Vec<Value> = CATALOGUE
@@ -46,7 +47,8 @@ pub fn catalogue() -> String {
         .collect();
     json!({
         "algorithms": algorithms,
-        "session": of(cli::ResourceArgs::augment_args(Command::new("session"))),
+        "session": of(cli::SessionArgs::augment_args(Command::new("session"))),
+        "tuning": of(cli::RunTuning::augment_args(Command::new("tuning"))),
         "layout": of(cli::StoreArgs::augment_args(Command::new("layout"))),
         "commands": commands,
     })

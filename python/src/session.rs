@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use topostream::algorithms::CATALOGUE;
 use topostream::algorithms::command::{Companion, Prepared, find};
-use topostream::cli::{AnswerSummary, Asked, Failure, ResourceArgs};
+use topostream::cli::{AnswerSummary, Asked, Failure, SessionArgs};
 use topostream::engine::{Moment, Progress};
 use topostream::predict::Rates;
 use topostream::{Engine, Store};
@@ -37,20 +37,20 @@ struct Session {
 
 #[pymethods]
 impl RunSession {
-    /// Opens the store with this fingerprint for runs with these options of `topostream run`.
+    /// Opens the store with this fingerprint for runs with these resources and settings of `topostream run`.
     #[new]
     fn new(py: Python<'_>, store: &str, fingerprint: u32, words: Vec<String>) -> PyResult<Self> {
         let turns = Arc::new(Turns::default());
         let (progress, path) = (Arc::new(Progress::default()), PathBuf::from(store));
         let (shared, cancel) = (Arc::clone(&progress), turns.engine());
         let (engine, rates) = interruptible(py, cancel, &(), || {
-            let resources = resources(&words)?;
-            resources.load_drivers();
-            let store = topostream::cli::open(store, resources.memory_bytes())?;
+            let arguments = arguments(&words)?;
+            arguments.resources.load_drivers();
+            let store = topostream::cli::open(store, arguments.resources.memory_bytes())?;
             check_same(&store, fingerprint)?;
             store.check_ids()?;
             let rates = topostream::cli::rates(None)?;
-            let options = resources.options(cancel).with_progress(shared).with_rates(rates.clone());
+            let options = arguments.options(cancel).with_progress(shared).with_rates(rates.clone());
             Ok((Engine::new(store, options), rates))
         })?;
         let (store, held_bytes) = (engine.shared_store(), Arc::default());
@@ -128,11 +128,11 @@ impl Session {
     }
 }
 
-/// The options of resources that words of a command line name.
-pub fn resources(words: &[String]) -> Result<ResourceArgs, Failure> {
-    let command = ResourceArgs::augment_args(Command::new("session").no_binary_name(true));
+/// The resources and settings that words name.
+fn arguments(words: &[String]) -> Result<SessionArgs, Failure> {
+    let command = SessionArgs::augment_args(Command::new("session").no_binary_name(true));
     let matches = command.try_get_matches_from(words);
-    let arguments = matches.and_then(|matches| ResourceArgs::from_arg_matches(&matches));
+    let arguments = matches.and_then(|matches| SessionArgs::from_arg_matches(&matches));
     arguments.map_err(|error| Failure::Usage(topostream::cli::usage_text(&error)))
 }
 

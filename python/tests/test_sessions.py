@@ -567,6 +567,12 @@ def test_a_plan_predicts_once_the_machine_is_calibrated(
         page = session.pagerank(iterations=10).report.to_html()
     assert "of the" in page and "that “topostream calibrate” measured" in page and "had not measured" not in page
     assert not any(row["fits"] for row in graph.plan("degrees", memory="1MiB", device="cpu"))
+    # Settings, which are words of --tune on the command line.
+    settings: dict[str, Any] = {"strategy": "shard", "whole_pages": True, "shares": [2, 1]}
+    rows = graph.plan("pagerank", memory="256MiB", device=["cpu", "cpu"], threads=2, **settings)
+    assert [row["auto"] for row in rows[1:]] == [False, True]
+    with pytest.raises(ts.ParameterError, match=r"'fast' for 'fetcher'\s.*auto, uring, threads"):
+        graph.plan("degrees", fetcher="fast")
 
 
 def test_the_page_of_a_report_is_the_page_of_the_program(

@@ -26,14 +26,15 @@ class SessionOptions(TypedDict, total=False):
 
     memory: main memory of a run, as a hard limit [default: half of the available memory of the machine or
         container].
+    threads: worker threads [default: one for each core].
+    device: devices: auto (a GPU if there is one), cpu, gpu, all (every GPU), or an adapter by number or name
+        (see ``topostream devices``); may be repeated or separated by commas, and several share the run.
+    device_memory: GPU memory of a run, as a hard limit [default: nine tenths of the adapter's memory].
     buffer: page buffer size, within ``memory`` [default: memory that the algorithm does not need, at most the
         whole graph].
-    threads: worker threads [default: one for each core].
     fetcher: how pages are read: ``"auto"``: io_uring if the system allows it, otherwise threads; ``"uring"``:
         io_uring, or an error; ``"threads"``: blocking reads on threads: works everywhere.
     whole_pages: read whole pages, also where reading parts of them is predicted to be faster.
-    device: devices: auto (a GPU if there is one), cpu, gpu, all (every GPU), or an adapter by number or name
-        (see ``topostream devices``); may be repeated or separated by commas, and several share the run.
     strategy: how several devices share a run: replicate (performance), shard (scalability), auto.
     assignment: which pages go to which device: modulo, contiguous, auto.
     shares: the share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks,
@@ -41,7 +42,6 @@ class SessionOptions(TypedDict, total=False):
     exchange: which values devices send each other in PageRank and its like: all, linked (of vertices with
         out-edges), mirrored (to each device, those that its lists read; needs ``topostream mirrors``, otherwise
         as linked).
-    device_memory: GPU memory of a run, as a hard limit [default: nine tenths of the adapter's memory].
     device_cache: page cache size, within ``device_memory``; 0 for none [default: memory that the algorithm does
         not need, at most the whole graph].
     distribution: how the work of a batch is distributed over threads: auto, vertex, warp:2 to warp:32, hybrid,
@@ -55,23 +55,23 @@ class SessionOptions(TypedDict, total=False):
         instead, copies use the queue of the kernels; ``"float-atomics"``: native atomic addition of floats;
         instead, a compare-exchange loop; ``"wide-integers"``: 64-bit integers; instead, two words with a carry;
         ``"subgroups"``: sums over subgroups; instead, over workgroup memory; ``"device-loop"``: supersteps that
-        the GPU runs by itself; instead, the host starts each of them; ``"whole-copies"``: under
-        ``strategy="shard"``, values of all vertices that fit in device memory; instead, only those that the
-        GPU's edges read, if the store has mirrors; ``"pipeline-cache"``: compiled kernels in the user's cache
-        folder; instead, every process compiles them.
+        the GPU runs by itself; instead, the host starts each of them; ``"whole-copies"``: with strategy shard,
+        values of all vertices that fit in device memory; instead, only those that the GPU's edges read, if the
+        store has mirrors; ``"pipeline-cache"``: compiled kernels in the user's cache folder; instead, every
+        process compiles them.
     """
 
     memory: int | str
-    buffer: int | str
     threads: int
+    device: str | int | Sequence[str | int]
+    device_memory: int | str
+    buffer: int | str
     fetcher: Literal["auto", "uring", "threads"]
     whole_pages: bool
-    device: str | int | Sequence[str | int]
     strategy: str
     assignment: str
     shares: float | Sequence[float]
     exchange: str
-    device_memory: int | str
     device_cache: int | str
     distribution: str
     batch_pages: int

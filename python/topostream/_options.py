@@ -29,11 +29,12 @@ def takes(*options: type) -> Callable[[Described], Described]:
     return described
 
 
-def words(options: Mapping[str, object], algorithm: str | None = None) -> list[str]:
+def words(options: Mapping[str, object], algorithm: str | None = None, *, tunes: bool = False) -> list[str]:
     """Options as words of a command line: ``max_iterations=5`` is ``--max-iterations=5``.
 
     ``None`` and ``False`` are left out, ``True`` is a flag, and sequences are repeated options. A dictionary is for
-    options of an algorithm whose vertices have values.
+    options of an algorithm whose vertices have values. Of a command that ``tunes``, settings are words of ``--tune``:
+    ``strategy="shard"`` is ``--tune=strategy=shard``.
 
     Raises:
         ParameterError: another option has a dictionary, or a value has no text.
@@ -45,7 +46,8 @@ def words(options: Mapping[str, object], algorithm: str | None = None) -> list[s
         if value is None or value is False:
             continue
         key = name.rstrip("_").replace("_", "-")
-        option = f"--{key}" if len(key) > 1 else f"-{key}"
+        dashes = "-" if len(key) == 1 else "--tune=" if tunes and key in _settings() else "--"
+        option = dashes + key
         if value is True:
             found.append(option)
         elif isinstance(value, Mapping):
@@ -78,6 +80,12 @@ def _pairs(option: str, values: Mapping[Any, Any], algorithm: str | None) -> lis
         return [f"{word(vertex)}={float(value)!r}" for vertex, value in values.items()]
     except (TypeError, ValueError):
         raise ParameterError(f"{name}: expected a number for each vertex, found {dict(values)!r:.200}") from None
+
+
+@functools.cache
+def _settings() -> frozenset[str]:
+    """The keys of ``--tune``."""
+    return frozenset(option["long"] for option in json.loads(_native.catalogue())["tuning"])
 
 
 @functools.cache

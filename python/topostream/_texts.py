@@ -19,6 +19,8 @@ _OPTION = re.compile(
 )
 _VALUE = re.compile(r"[\d.,]+|\d+[KMGT]i?B|[iuf](?:32|64)")
 _WORDS = {"auto", "csv", "cpu", "double", "ignore", "none", "space", "tab", "text"}
+# Settings have one option on the command line: '--tune fetcher=threads' stands for '--fetcher=threads'.
+_SETTING = re.compile(r"--tune (?P<name>[a-z][a-z0-9-]*)")
 _ADJACENT = re.compile(r"=True (?=[a-z_]+=True)")
 # Arguments with other names than their options.
 _RENAMED = {"ego": "vertex", "output-format": "format"}
@@ -65,6 +67,7 @@ def in_python(text: str) -> str:
 
 
 def _clap(text: str) -> str:
+    text = _SETTING.sub(lambda found: f"--{found['name']}" if found["name"] in _options() else found[0], text)
     text = _TIP.sub("", text)
     text = _ARGUMENT.sub(lambda found: found["quote"] + name_of(found["name"]) + found["quote"], text)
     return _QUOTED_OPTION.sub(lambda found: f"'{name_of(found['name'])}'", text)

@@ -227,7 +227,7 @@ class Graph:
             TopostreamError: this machine is not calibrated: see :func:`calibrate`.
         """
         name = algorithm.replace("_", "-")
-        found = _native.call(["plan", name, "--json", *words(options, name), "--", str(self._path)])
+        found = _native.call(["plan", name, "--json", *words(options, name, tunes=True), "--", str(self._path)])
         plan: list[dict[str, Any]] = json.loads(found)
         return plan
 
@@ -664,7 +664,8 @@ def calibrate(
         The rates: bytes and edges per second, times in nanoseconds.
     """
     own = {"dir": folder, "scale": scale, "output": output}
-    found: dict[str, Any] = json.loads(_native.call(["calibrate", "--json", *words({**own, **options})]))
+    given = words({**own, **options}, tunes=True)
+    found: dict[str, Any] = json.loads(_native.call(["calibrate", "--json", *given]))
     return found
 
 

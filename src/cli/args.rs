@@ -3,13 +3,11 @@
 use super::failure::Failure;
 use super::memory::memory_bytes;
 use super::ranks;
+use super::tuning::Tuning;
 pub use crate::algorithms::command::size;
 use crate::device::DeviceChoice;
-use crate::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};
-use crate::pages::fetch::FetcherKind;
-use crate::team::{Assignment, Exchanged, Strategy};
+use crate::engine::EngineOptions;
 use clap::{Args, ValueEnum};
-use etcetera::BaseStrategy as _;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -19,6 +17,7 @@ use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::{Balance, FormatOptions, IdPolicy, OrderFrom, Repeated};
+use topostream_tools::progress::Cancel;
 
 /// The options whose value is an original id, which may begin with `-`.
 const ID_OPTIONS: [&str; 4] = ["--source", "--target", "--ego", "--input"];
@@ -230,15 +229,6 @@ pub fn widths(text: &str) -> Result<(u8, u8), String> {
     Encoding::record_id(p, q).map(|_| (p, q)).map_err(|error| error.to_string())
 }
 
-/// Reads a share of work.
-fn share(text: &str) -> Result<f64, String> {
-    let share: f64 = text.trim().parse().map_err(|_| "expected a number, such as 2 or 0.5".to_owned())?;
-    match share.is_finite() && share > 0.0 {
-        true => Ok(share),
-        false => Err("expected a number above 0".into()),
-    }
-}
-
 fn ids(text: &str) -> Result<IdPolicy, String> {
     match text {
         "auto" => Ok(IdPolicy::Auto),
@@ -318,122 +308,16 @@ pub struct ResourceArgs {
     /// Main memory of a run, as a hard limit [default: half of the available memory of the machine or container]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
-    /// Page buffer size, within `--memory` [default: memory that the algorithm does not need, at most the whole graph]
-    #[arg(long, value_parser = size, value_name = "SIZE", hide_short_help = true)]
-    buffer: Option<u64>,
     /// Worker threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// How pages are read
-    #[arg(long, default_value = "auto", value_name = "FETCHER", hide_short_help = true)]
-    fetcher: FetcherName,
-    /// Read whole pages, also where reading parts of them is predicted to be faster
-    #[arg(long, hide_short_help = true)]
-    whole_pages: bool,
     /// Devices: auto (a GPU if there is one), cpu, gpu, all (every GPU), or an adapter by number or name (see
     /// `topostream devices`); may be repeated or separated by commas, and several share the run
     #[arg(long = "device", default_value = "auto", value_name = "DEVICE", value_delimiter = ',')]
     devices: Vec<DeviceChoice>,
-    /// How several devices share a run: replicate (performance), shard (scalability), auto
-    #[arg(
-        long,
-        default_value = "auto",
-        value_name = "STRATEGY",
-        help_heading = "Several devices",
-        hide_short_help = true
-    )]
-    strategy: Strategy,
-    /// Which pages go to which device: modulo, contiguous, auto
-    #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "Several devices", hide_short_help = true)]
-    assignment: Assignment,
-    /// The share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks, for the
-    /// devices of all ranks in order [default: by measured rates, or equal]
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_parser = share,
-        value_name = "S,S",
-        help_heading = "Several devices",
-        hide_short_help = true
-    )]
-    shares: Vec<f64>,
-    /// Which values devices send each other in PageRank and its like: all, linked (of vertices with out-edges),
-    /// mirrored (to each device, those that its lists read; needs `topostream mirrors`, otherwise as linked)
-    #[arg(
-        long,
-        default_value = "mirrored",
-        value_name = "VALUES",
-        help_heading = "Several devices",
-        hide_short_help = true
-    )]
-    exchange: Exchanged,
     /// GPU memory of a run, as a hard limit [default: nine tenths of the adapter's memory]
-    #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU", hide_short_help = true)]
+    #[arg(long, value_parser = size, value_name = "SIZE")]
     device_memory: Option<u64>,
-    /// Page cache size, within `--device-memory`; 0 for none [default: memory that the algorithm does not need, at most
-    /// the whole graph]
-    #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU", hide_short_help = true)]
-    device_cache: Option<u64>,
-    /// How the work of a batch is distributed over threads: auto, vertex, warp:2 to warp:32, hybrid, segments
-    #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "GPU", hide_short_help = true)]
-    distribution: Distribution,
-    /// Maximum number of pages in one launch
-    #[arg(
-        hide_short_help = true,
-        long,
-        default_value_t = BATCH_PAGES_DEFAULT,
-        value_name = "PAGES",
-        value_parser = clap::value_parser!(u32).range(1..=65536),
-        help_heading = "GPU"
-    )]
-    batch_pages: u32,
-    /// How pages that are not in its cache reach the GPU
-    #[arg(long, default_value = "auto", value_name = "WAY", help_heading = "GPU", hide_short_help = true)]
-    transfer: TransferName,
-    /// Disable a fast path; may be repeated: results are the same
-    #[arg(long, value_name = "PATH", help_heading = "GPU", hide_short_help = true)]
-    without: Vec<FastPathName>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum TransferName {
-    /// In place where that is faster by measurements, else by copies
-    Auto,
-    /// Kernels read pages directly in main memory
-    InPlace,
-    /// Pages are copied to GPU memory first
-    Copy,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FastPathName {
-    /// Reading main memory; instead, pages are copied to staging buffers
-    HostImport,
-    /// A separate queue for copies; instead, copies use the queue of the kernels
-    TransferQueue,
-    /// Native atomic addition of floats; instead, a compare-exchange loop
-    FloatAtomics,
-    /// 64-bit integers; instead, two words with a carry
-    WideIntegers,
-    /// Sums over subgroups; instead, over workgroup memory
-    Subgroups,
-    /// Supersteps that the GPU runs by itself; instead, the host starts each of them
-    DeviceLoop,
-    /// Under `--strategy shard`, values of all vertices that fit in device memory; instead, only those that the GPU's
-    /// edges read, if the store has mirrors
-    WholeCopies,
-    /// Compiled kernels in the user's cache folder; instead, every process compiles them
-    PipelineCache,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FetcherName {
-    /// io_uring if the system allows it, otherwise threads
-    Auto,
-    /// io_uring, or an error
-    Uring,
-    /// Blocking reads on threads: works everywhere
-    Threads,
 }
 
 impl ResourceArgs {
@@ -449,63 +333,33 @@ impl ResourceArgs {
     }
 
     /// The engine's options.
-    pub fn options(&self, cancel: &topostream_tools::progress::Cancel) -> crate::engine::EngineOptions {
-        let defaults = crate::engine::EngineOptions::default();
+    pub fn options(&self, tuning: &Tuning, cancel: &Cancel) -> EngineOptions {
+        let defaults = EngineOptions::default();
         let threads = self.threads.map_or_else(|| ranks::threads(defaults.threads), usize::from);
-        defaults
+        tuning
+            .options(defaults, self.device_memory)
             .with_memory_bytes(self.memory_bytes())
-            .with_buffer_bytes(self.buffer)
             .with_threads(threads)
-            .with_fetcher(match self.fetcher {
-                FetcherName::Auto => FetcherKind::Auto,
-                FetcherName::Uring => FetcherKind::Uring,
-                FetcherName::Threads => FetcherKind::Threads,
-            })
-            .with_partial_reads(!self.whole_pages)
             .with_devices(self.devices.clone())
-            .with_strategy(self.strategy)
-            .with_assignment(self.assignment)
-            .with_shares(self.shares.iter().copied())
-            .with_exchanged(self.exchange)
-            .with_gpu(self.gpu())
             .with_cancel(cancel.flag())
-    }
-
-    fn gpu(&self) -> GpuSettings {
-        let allowed = |path| !self.without.contains(&path);
-        GpuSettings {
-            memory_bytes: self.device_memory,
-            cache_bytes: self.device_cache,
-            pipelines: if allowed(FastPathName::PipelineCache) { pipelines() } else { None },
-            distribution: self.distribution,
-            batch_pages: self.batch_pages,
-            transfer: match self.transfer {
-                TransferName::Auto => PageTransfer::Auto,
-                TransferName::InPlace => PageTransfer::InPlace,
-                TransferName::Copy => PageTransfer::Copy,
-            },
-            fast_paths: FastPaths {
-                host_import: allowed(FastPathName::HostImport),
-                transfer_queue: allowed(FastPathName::TransferQueue),
-                float_atomics: allowed(FastPathName::FloatAtomics),
-                wide_integers: allowed(FastPathName::WideIntegers),
-                subgroups: allowed(FastPathName::Subgroups),
-                device_loop: allowed(FastPathName::DeviceLoop),
-                whole_copies: allowed(FastPathName::WholeCopies),
-            },
-            ..GpuSettings::default()
-        }
     }
 }
 
-/// The environment variable with the folder of compiled kernels; empty for none.
-const PIPELINES: &str = "TOPOSTREAM_PIPELINES";
+/// Resources and settings together, each an option of its own: the keyword arguments of Python's sessions.
+#[derive(Args, Clone, Debug)]
+pub struct SessionArgs {
+    /// The resources.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+    /// The settings that few need.
+    #[command(flatten)]
+    pub tuning: Tuning,
+}
 
-/// The folder where compiled kernels are kept: that of the environment, else one in the user's cache folder.
-fn pipelines() -> Option<PathBuf> {
-    match std::env::var_os(PIPELINES) {
-        Some(folder) => (!folder.is_empty()).then(|| folder.into()),
-        None => Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("topostream").join("pipelines")),
+impl SessionArgs {
+    /// The engine's options.
+    pub fn options(&self, cancel: &Cancel) -> EngineOptions {
+        self.resources.options(&self.tuning, cancel)
     }
 }
 

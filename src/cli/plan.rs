@@ -171,7 +171,7 @@ impl Plan {
         let work = &planned.work;
         let supersteps = Counted::of(&*algorithm, work).describe(&*algorithm, has_in_lists);
         let mode = if engine.options().asynchronous {
-            "not included in the times: the effect of --asynchronous\n"
+            "not included in the times: the effect of --tune asynchronous\n"
         } else {
             ""
         };

@@ -7,10 +7,10 @@ use super::args::{keep_words, with_ids_joined};
 use super::failure::{BAD_USAGE, Failure, INTERRUPTED};
 use super::printing::{self, tell};
 use super::run::RunCommand;
-use super::{end, memory, opening, ranks, start, verbosity};
+use super::{end, memory, opening, ranks, start, tips, verbosity};
 use crate::cluster::{Cluster, Wish};
 use crate::error::Error;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,7 +86,8 @@ pub fn main(start: impl FnOnce() -> Result<Ranked, String>) -> ExitCode {
 fn run(cluster: &Cluster, cancel: &Cancel, abort: fn(u8) -> !) -> u8 {
     let words = with_ids_joined(std::env::args_os());
     keep_words(&words);
-    let cli = match RankCli::try_parse_from(words) {
+    let cli = RankCli::try_parse_from(&words);
+    let cli = match cli.map_err(|error| tips::explain(error, &RankCli::command(), &words)) {
         Ok(cli) => cli,
         Err(error) => {
             let code = u8::try_from(error.exit_code()).unwrap_or(BAD_USAGE);

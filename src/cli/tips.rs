@@ -1,5 +1,6 @@
 //! Tips for words that other programs know: shown with the error about the word.
 
+use super::tune;
 use crate::algorithms::command::find;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -73,9 +74,25 @@ fn quoted(word: &str) -> String {
 /// The tip for an option that the command does not have.
 fn of_option(option: &str, program: &clap::Command, words: &[OsString]) -> Option<String> {
     let name = option.trim_start_matches('-').split('=').next()?;
-    let (_, needed, tip) = TIPS.iter().find(|(names, ..)| names.contains(&name))?;
     let command = command_of(program, words);
+    if let Some(takes_value) = tune::key_of(command, name) {
+        let value = if takes_value { format!("={}", value_of(name, words)) } else { String::new() };
+        return Some(format!("this is a setting: '--tune {name}{}'", quoted(&value)));
+    }
+    let (_, needed, tip) = TIPS.iter().find(|(names, ..)| names.contains(&name))?;
     command.get_arguments().any(|arg| arg.get_long() == Some(needed)).then(|| (*tip).to_owned())
+}
+
+/// The value of an option in a command line, or a word for it.
+fn value_of(name: &str, words: &[OsString]) -> String {
+    let mut rest = words.iter().map(|word| word.to_string_lossy());
+    let is_option = |word: &str| word.strip_prefix("--").and_then(|word| word.strip_prefix(name)).map(str::to_owned);
+    let after = rest.find_map(|word| is_option(&word).filter(|after| after.is_empty() || after.starts_with('=')));
+    let value = match after.as_deref().and_then(|after| after.strip_prefix('=')) {
+        Some(value) => Some(value.to_owned()),
+        None => rest.next().filter(|word| !word.starts_with('-')).map(|word| word.into_owned()),
+    };
+    value.unwrap_or_else(|| "VALUE".into())
 }
 
 /// The innermost command that the words name.
@@ -119,6 +136,10 @@ mod tests {
             ("topostream run bfs g --source 1 --gpu", "--device gpu"),
             ("topostream format e.txt g --in-lists", "--in-edges"),
             ("topostream format e.txt g --replace", "--overwrite"),
+            ("topostream run bfs g --source 1 --strategy shard", "'--tune strategy=shard'"),
+            ("topostream plan bfs g --source 1 --trace=t.json --top 5", "'--tune trace=t.json'"),
+            ("topostream run bfs g --source 1 --whole-pages --top 5", "'--tune whole-pages'"),
+            ("topostream validate g --buffer --json", "'--tune buffer=VALUE'"),
         ];
         for (line, tip) in cases {
             let text = tip_of(line);
@@ -130,11 +151,15 @@ mod tests {
     /// A tip names an option of the same command; other words keep the parser's own guesses.
     #[test]
     fn a_tip_is_true_where_it_is_shown() {
-        for line in
-            ["topostream info g --undirected", "topostream verify g --gpu", "topostream split g parts --clobber"]
-        {
+        for line in [
+            "topostream info g --undirected",
+            "topostream verify g --gpu",
+            "topostream split g parts --clobber",
+            "topostream verify g --strategy shard",
+            "topostream validate g --trace t.json",
+        ] {
             let text = tip_of(line);
-            assert!(["--symmetrize", "--device", "replaces"].iter().all(|tip| !text.contains(tip)), "{text}");
+            assert!(["--symmetrize", "--device", "replaces", "--tune"].iter().all(|tip| !text.contains(tip)), "{text}");
         }
         assert!(tip_of("topostream run bfs g --source 1 --sorce 2").contains("--source"));
         for line in ["topostream pagerang g", "topostream generate pagerank"] {

@@ -6,6 +6,8 @@ use super::output::OutputFile;
 use super::output::temporary_folder;
 use super::printing::print;
 use super::progress::Bars;
+use super::tune::Tune;
+use super::tuning::Tuning;
 use super::{opening, tables};
 use crate::algorithms::CATALOGUE;
 use crate::algorithms::command::{Entry, Graphalytics, ParameterKind, Rule as Agreement};
@@ -43,6 +45,8 @@ pub struct Validate {
     output: Option<PathBuf>,
     #[command(flatten)]
     resources: ResourceArgs,
+    #[command(flatten)]
+    tune: Tune<Tuning>,
 }
 
 const AFTER_HELP: &str = "\
@@ -181,7 +185,7 @@ impl Validate {
         // Weights are for shortest paths only; a store that stays may be wanted for others too.
         let weighted = folder.is_none() || names.iter().any(|name| name.needs_weights());
         let weights = if weighted { WeightsOption::Auto } else { WeightsOption::Ignore };
-        let memory_bytes = self.resources.options(cancel).memory_bytes;
+        let memory_bytes = self.resources.memory_bytes();
         let kind = Some(Kind::Graphalytics);
         let reading = Options { kind, weights, memory_bytes: memory_bytes / 8, ..Options::default() };
         // Of equally frequent labels, communities take the smallest: that of the smallest id in natural order only.
@@ -235,7 +239,7 @@ impl Session<'_> {
         let held_bytes = name.graphalytics.held_bytes.map(|bytes| bytes * store.vertices());
         let answer_bytes = held_bytes.or_else(|| Some(answer_bytes(runs.algorithm()?, &store))).unwrap_or_default();
         let output = self.command.output.as_deref().map(|folder| self.output(folder, name)).transpose()?;
-        let options = self.command.resources.options(self.cancel);
+        let options = self.command.resources.options(&self.command.tune, self.cancel);
         let needed_bytes = answer_bytes + graphalytics::memory_bytes(&store, name.rule());
         if needed_bytes > options.memory_bytes {
             let (what, budget_bytes) = (format!("validating {}", name.text()), options.memory_bytes);

@@ -162,7 +162,7 @@ fn check(case: &mut Case, victim: &Victim) -> Verdict {
         }
     }
     let question: Question = *case.random.choose(&QUESTIONS);
-    let more = *case.random.choose(&["--fetcher threads", "--fetcher auto", "--buffer 512KiB"]);
+    let more = *case.random.choose(&["--tune fetcher=threads", "--tune fetcher=auto", "--tune buffer=512KiB"]);
     let answered = question.ask(case.folder(), "s", &victim.graph, more)?;
     match (sound, answered) {
         (true, true) => Ok("harmless"),

@@ -72,17 +72,17 @@ const READS: [Sketch; 4] = [
     (
         "search by threads",
         Product::File("r.csv"),
-        "run sssp {data}/source --source 0 --device cpu --fetcher threads --output r.csv {memory}",
+        "run sssp {data}/source --source 0 --device cpu --tune fetcher=threads --output r.csv {memory}",
     ),
     (
         "search by io_uring",
         Product::File("r.csv"),
-        "run sssp {data}/source --source 0 --device cpu --fetcher uring --output r.csv {memory}",
+        "run sssp {data}/source --source 0 --device cpu --tune fetcher=uring --output r.csv {memory}",
     ),
     (
         "scans",
         Product::File("r.npy"),
-        "run pagerank {data}/source --iterations 3 --buffer 512KiB --device cpu --output r.npy {memory}",
+        "run pagerank {data}/source --iterations 3 --tune buffer=512KiB --device cpu --output r.npy {memory}",
     ),
     ("verify", Product::Nothing, "verify {data}/source {memory}"),
 ];

@@ -123,9 +123,9 @@ fn the_largest_values_come_first_in_a_file() {
     folder.run("run bfs s --source max-degree --output all.csv").succeeds();
     let mut all: Vec<_> = columns(&folder.read("all.csv"), ',').into_iter().filter(|row| row.1[0] >= 0.0).collect();
     all.sort_by(|a, b| b.1[0].total_cmp(&a.1[0]));
-    let run = "run bfs s --source max-degree --order-by-value";
+    let run = "run bfs s --source max-degree --tune";
     for count in [7, 1 << SCALE] {
-        folder.run(&format!("{run} {count} -o first.csv")).succeeds();
+        folder.run(&format!("{run} order-by-value={count} -o first.csv")).succeeds();
         let text = folder.read("first.csv");
         let values: Vec<f64> =
             text.lines().skip(1).map(|line| line.split_once(',').unwrap().1.parse().unwrap()).collect();
@@ -135,13 +135,16 @@ fn the_largest_values_come_first_in_a_file() {
         assert!(columns(&text, ',').iter().all(|(id, level)| levels[id] == *level));
     }
     for file in ["first.txt", "first.npy", "first.parquet", "first.arrow"] {
-        folder.run(&format!("{run} 5 -o {file}")).succeeds().prints(&[&format!("{file}: 5 rows of vertex, level")]);
+        folder
+            .run(&format!("{run} order-by-value=5 -o {file}"))
+            .succeeds()
+            .prints(&[&format!("{file}: 5 rows of vertex, level")]);
     }
     folder
-        .run("run components s --order-by-value 3 -o c.csv")
+        .run("run components s --tune order-by-value=3 -o c.csv")
         .fails(1, &["component are vertices, which have no order"]);
     assert!(!folder.path("c.csv").exists());
-    folder.run("run bfs s --source max-degree --order-by-value 3").fails(2, &["--output"]);
+    folder.run("run bfs s --source max-degree --tune order-by-value=3").fails(2, &["--output"]);
 }
 
 #[test]

@@ -19,10 +19,10 @@ fn too_small_budgets_are_refused_and_the_hint_is_enough() {
     folder.run(&format!("format e.txt f --memory {}", hinted(&format))).succeeds();
     let run = folder.run("run pagerank s --memory 1MiB").fails(1, &["pagerank needs", budget, "attributes", "degrees"]);
     folder.run(&format!("run pagerank s --memory {}", hinted(&run))).succeeds();
-    let run = folder.run("run bfs s --source 1 --buffer 64KiB");
+    let run = folder.run("run bfs s --source 1 --tune buffer=64KiB");
     let run = run.fails(1, &["the page buffer of bfs needs 1048576 bytes", "the budget is 65536 bytes"]);
-    folder.run(&format!("run bfs s --source 1 --buffer {}", hinted(&run))).succeeds();
-    let run = folder.run("run bfs s --source 1 --memory 64MiB --buffer 128MiB");
+    folder.run(&format!("run bfs s --source 1 --tune buffer={}", hinted(&run))).succeeds();
+    let run = folder.run("run bfs s --source 1 --memory 64MiB --tune buffer=128MiB");
     run.fails(1, &["bfs needs", "the budget is 67108864 bytes"]);
     let verify = folder.run("verify s --memory 1MiB").fails(1, &["verifying needs", budget]);
     folder.run(&format!("verify s --memory {}", hinted(&verify))).succeeds();
@@ -76,7 +76,8 @@ fn the_page_buffer_is_no_larger_than_the_graph() {
             folder.read("levels.txt")
         };
         let expected = run("--device cpu");
-        for options in ["--device cpu,cpu", "--fetcher threads --device cpu", "--device cpu --whole-pages --threads 1"]
+        for options in
+            ["--device cpu,cpu", "--tune fetcher=threads --device cpu", "--device cpu --tune whole-pages --threads 1"]
         {
             assert!(run(options) == expected, "{store}: {options}");
         }
@@ -98,7 +99,7 @@ const COMMANDS: &[&str] = &[
     "extract by-degree OUT --vertices some.txt",
     "extract s --ego 0 --hops 2 --output OUT.wel",
     "verify by-degree",
-    "run pagerank s --iterations 2 --trace OUT.json",
+    "run pagerank s --iterations 2 --tune trace=OUT.json",
     "run pagerank by-degree --iterations 2 --output OUT.csv",
     "run bfs s --source 0 --validate --parents",
     "run sssp s --source 0 --validate",
@@ -118,7 +119,7 @@ const COMMANDS: &[&str] = &[
     "run pagerank names --iterations 2 --top 100000 --output OUT.csv",
     "run pagerank s --iterations 2 --output OUT.parquet",
     "run hits names --max-iterations 2 --output OUT.parquet --report OUT.html",
-    "run hits s --max-iterations 2 --output OUT.arrow --order-by-value 100000",
+    "run hits s --max-iterations 2 --output OUT.arrow --tune order-by-value=100000",
     "run components s --report OUT.html --top 100000",
     "run betweenness s --source 0",
 ];

@@ -53,7 +53,7 @@ fn a_flipped_byte_is_detected_in_every_file() {
                 let words = [&format!("s/{file}: page 0")[..], "expected", "found"];
                 folder.run("verify s").fails(1, &words);
                 for fetcher in ["auto", "threads"] {
-                    let run = format!("run pagerank s --iterations 2 {options} --fetcher {fetcher} --output r");
+                    let run = format!("run pagerank s --iterations 2 {options} --tune fetcher={fetcher} --output r");
                     folder.run(&run).fails(1, &words);
                 }
                 // Damage in bytes that are not read goes undetected, and may.

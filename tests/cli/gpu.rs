@@ -66,11 +66,11 @@ fn every_gpu_option_has_an_effect() {
     let Some(adapter) = machine.software() else { return };
     let device = &adapter["index"];
     for options in [
-        "--distribution vertex --batch-pages 1",
-        "--distribution warp:8 --device-cache 0",
-        "--distribution hybrid --device-memory 64MiB --transfer copy",
-        "--distribution segments --without host-import --without transfer-queue",
-        "--without float-atomics --without wide-integers --without subgroups --sums single",
+        "--tune distribution=vertex --tune batch-pages=1",
+        "--tune distribution=warp:8 --tune device-cache=0",
+        "--tune distribution=hybrid --device-memory 64MiB --tune transfer=copy",
+        "--tune distribution=segments --tune without=host-import --tune without=transfer-queue",
+        "--tune without=float-atomics --tune without=wide-integers --tune without=subgroups --sums single",
     ] {
         let report = machine.run(&format!("--device {device} --json {options}")).succeeds().json();
         assert_eq!(report["device"], adapter["name"], "{options}");
@@ -79,13 +79,13 @@ fn every_gpu_option_has_an_effect() {
         let report = machine.run(&format!("--device {device} --json {options}")).succeeds().json();
         report["total"]["transfer"]["resident_pages"].as_u64().unwrap()
     };
-    assert_eq!((cached("--device-cache 0"), cached("") > 0), (0, true));
+    assert_eq!((cached("--tune device-cache=0"), cached("") > 0), (0, true));
     machine
         .run(&format!("--device {device} --device-memory 1KiB"))
         .fails(1, &["pagerank needs", "of device memory", "1024 bytes are available", "attributes"]);
-    let in_place = format!("--device {device} --transfer in-place");
-    machine.run(&format!("{in_place} --distribution vertex")).fails(1, &["in-place", "copies"]);
-    machine.run(&format!("{in_place} --without host-import")).fails(1, &["in-place", "copies"]);
+    let in_place = format!("--device {device} --tune transfer=in-place");
+    machine.run(&format!("{in_place} --tune distribution=vertex")).fails(1, &["in-place", "copies"]);
+    machine.run(&format!("{in_place} --tune without=host-import")).fails(1, &["in-place", "copies"]);
 }
 
 #[test]
@@ -130,11 +130,11 @@ fn auto_never_takes_software() {
 fn wrong_gpu_arguments_end_with_2() {
     let folder = Folder::new();
     let cases: &[(&str, &[&str])] = &[
-        ("--distribution warp:3", &["warp:3", "warp:2 to warp:32", "segments"]),
-        ("--distribution edges", &["edges", "hybrid"]),
-        ("--batch-pages 0", &["0", "1..=65536"]),
-        ("--transfer fast", &["fast", "in-place", "copy"]),
-        ("--without vulkan", &["vulkan", "host-import", "subgroups"]),
+        ("--tune distribution=warp:3", &["warp:3", "warp:2 to warp:32", "segments"]),
+        ("--tune distribution=edges", &["edges", "hybrid"]),
+        ("--tune batch-pages=0", &["0", "1..=65536"]),
+        ("--tune transfer=fast", &["fast", "in-place", "copy"]),
+        ("--tune without=vulkan", &["vulkan", "host-import", "subgroups"]),
         ("--device-memory much", &["much", "sizes look like 64KiB"]),
         ("--sums double", &["double", "exact", "single"]),
     ];

@@ -106,7 +106,7 @@ fn a_second_signal_leaves_nothing() {
         "format e.u32 s --in-edges --symmetrize --order degree --memory 80MiB --stripe x",
         "generate rmat --scale 22 --store deep/s --memory 256MiB",
         "generate rmat --scale 24 --edges-file g.el",
-        "run pagerank source --iterations 1000000000 --output r.csv --trace t.json",
+        "run pagerank source --iterations 1000000000 --output r.csv --tune trace=t.json",
         "demo --scale 22",
     ] {
         signalled(&folder, line, 2, || folder.names(".") != before);

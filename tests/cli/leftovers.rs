@@ -163,7 +163,7 @@ fn files_are_synced_before_they_are_renamed() {
         ("format e.el s --in-edges --stripe x", "s/graph.json"),
         ("run bfs source --source 0 --output r.txt", "r.txt"),
         ("run bfs source --source 0 --output results/r.csv", "results/r.csv"),
-        ("run bfs source --source 0 --trace t.json", "t.json"),
+        ("run bfs source --source 0 --tune trace=t.json", "t.json"),
         ("generate uniform --vertices 9 --edges 99 --edges-file g.el", "g.el"),
         ("extract source --ego 0 --output x.el", "x.el"),
     ] {

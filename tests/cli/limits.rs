@@ -53,7 +53,7 @@ fn threads_that_cannot_be_started_are_an_error() {
     };
     for line in [
         "run bfs s --source max-degree --device cpu",
-        "run pagerank s --iterations 2 --device cpu --fetcher threads",
+        "run pagerank s --iterations 2 --device cpu --tune fetcher=threads",
         "verify s",
         "format e.el f --memory 64MiB",
         "generate rmat --scale 10 --store f",
@@ -78,7 +78,7 @@ fn address_space_that_is_refused_is_an_error() {
     let mut refused = 0;
     for line in [
         "run bfs s --source max-degree --memory 128MiB --device cpu",
-        "run pagerank s --iterations 2 --memory 128MiB --device cpu --fetcher threads",
+        "run pagerank s --iterations 2 --memory 128MiB --device cpu --tune fetcher=threads",
         "verify s --memory 128MiB",
         "format e.el f --memory 96MiB --in-edges --page-size 64KiB",
     ] {

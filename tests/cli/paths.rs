@@ -22,9 +22,9 @@ fn rows(folder: &Folder, file: &str) -> Vec<String> {
 #[test]
 fn parents_of_shortest_paths_are_a_column() {
     let folder = roads();
-    for device in ["cpu --threads 1", "cpu --threads 4", "cpu,cpu", "cpu,cpu --strategy shard"] {
-        for more in ["", "--delta 1", "--asynchronous", "--validate"] {
-            if more == "--asynchronous" && device.contains("shard") {
+    for device in ["cpu --threads 1", "cpu --threads 4", "cpu,cpu", "cpu,cpu --tune strategy=shard"] {
+        for more in ["", "--delta 1", "--tune asynchronous", "--validate"] {
+            if more == "--tune asynchronous" && device.contains("shard") {
                 continue;
             }
             let options = format!("--source a --parents --output tree.csv --device {device} {more}");

@@ -143,7 +143,7 @@ fn a_pipe_without_a_writer_can_be_interrupted() {
     interrupted(&folder, "extract r part --vertices p.txt", || true);
     interrupted(&folder, "run cross-edges r --from p.txt --to p.txt", || true);
     // Small files that are read more than once cannot be pipes.
-    folder.run("run bfs r --source 1 --calibration p.txt").fails(1, &["p.txt: expected a regular file"]);
+    folder.run("run bfs r --source 1 --tune calibration=p.txt").fails(1, &["p.txt: expected a regular file"]);
     folder.shell("mkfifo g.properties");
     folder.run("format g.properties s").fails(1, &["g.properties: expected a regular file"]);
 }

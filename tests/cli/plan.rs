@@ -44,13 +44,13 @@ fn measured_rates_are_used() {
     names.sort();
     assert_eq!(names, ["rates.json", "s"]);
 
-    let plan = "plan pagerank s --iterations 7 --device cpu --threads 2 --calibration rates.json";
+    let plan = "plan pagerank s --iterations 7 --device cpu --threads 2 --tune calibration=rates.json";
     folder.run(plan).succeeds().prints(&["cpu, 2 threads", "alone", "auto", "total", "bound", "yes"]);
     let plan = folder.run(&format!("{plan} --json")).succeeds().json();
     let total = number(&plan, "/0/prediction/total_ns");
     assert!(number(&plan, "/0/prediction/terms/kernel_ns") > 0.0 && total > 0.0, "{plan}");
 
-    let run = "run pagerank s --iterations 7 --device cpu --threads 2 --calibration rates.json";
+    let run = "run pagerank s --iterations 7 --device cpu --threads 2 --tune calibration=rates.json";
     let report = folder.run(&format!("{run} --json")).succeeds().json();
     // The pages and edges are those of the plan, so the figures are equal, except for the bytes of a cold start.
     let kernel = number(&report, "/predicted/terms/kernel_ns");
@@ -59,7 +59,7 @@ fn measured_rates_are_used() {
     folder.run(run).succeeds().prints(&["predicted", "measured", "bound by", "kernel"]);
     let team = folder.run(&format!("{} --json", run.replace("--device cpu", "--device cpu,cpu"))).succeeds().json();
     assert!(number(&team, "/predicted/terms/merge_up_ns") > 0.0, "{team}");
-    let search = "run bfs s --source max-degree --device cpu --threads 2 --calibration rates.json --json";
+    let search = "run bfs s --source max-degree --device cpu --threads 2 --tune calibration=rates.json --json";
     assert!(number(&folder.run(search).succeeds().json(), "/predicted/total_ns") > 0.0);
 }
 
@@ -67,7 +67,7 @@ fn measured_rates_are_used() {
 fn more_iterations_and_fewer_resident_pages_take_longer() {
     let folder = measured();
     let total = |options: &str| {
-        let line = format!("plan {options} --device cpu --calibration rates.json --json");
+        let line = format!("plan {options} --device cpu --tune calibration=rates.json --json");
         number(&folder.run(&line).succeeds().json(), "/0/prediction/total_ns")
     };
     let ten = total("pagerank s --iterations 10 --threads 2");
@@ -75,7 +75,7 @@ fn more_iterations_and_fewer_resident_pages_take_longer() {
     assert!(total("pagerank s --iterations 10 --threads 1") > ten);
     assert!(total("bfs s --source 0 --threads 2") > 0.0);
     // Rates scale with the number of threads; a device of another kind has none.
-    let line = "plan bfs s --source 0 --device cpu,cpu --threads 2 --calibration rates.json --memory 2GiB";
+    let line = "plan bfs s --source 0 --device cpu,cpu --threads 2 --tune calibration=rates.json --memory 2GiB";
     folder.run(line).succeeds().prints(&["2 (cpu, 1 threads)", "alone", "replicate", "shard", "auto"]);
 }
 
@@ -85,8 +85,9 @@ fn auto_is_what_fits() {
     folder.rmat("s", 18, "--edge-factor 1 --page-size 64KiB");
     let run = "run pagerank s --iterations 1 --device cpu,cpu --json";
     let hint = |strategy: &str| {
-        let done =
-            folder.run(&format!("{run} --strategy {strategy} --memory 1MiB")).fails(1, &["shared with other devices"]);
+        let done = folder
+            .run(&format!("{run} --tune strategy={strategy} --memory 1MiB"))
+            .fails(1, &["shared with other devices"]);
         let (_, rest) = done.stderr.split_once("hint: at least ").unwrap();
         rest.split(' ').next().unwrap().to_owned()
     };
@@ -122,7 +123,7 @@ fn without_rates_a_plan_says_how_to_measure_them_and_runs_work() {
     assert_eq!(done.code, Some(0));
     assert!(done.stderr.contains("without predictions") && done.stderr.lines().count() == 1, "{}", done.stderr);
     assert!(done.json()["predicted"].is_null());
-    folder.run(&format!("{run} --calibration calibration.json")).fails(1, &["expected version 2, found 99"]);
+    folder.run(&format!("{run} --tune calibration=calibration.json")).fails(1, &["expected version 2, found 99"]);
 }
 
 #[test]
@@ -196,7 +197,7 @@ fn plans_and_runs_agree_for_every_algorithm() {
     folder.write("even.txt", "2\n4\n6\n");
     folder.write("odd.txt", "1\n3\n5\n7\n");
     let before = folder.names(".");
-    let devices = "--device cpu --threads 2 --calibration rates.json --json";
+    let devices = "--device cpu --threads 2 --tune calibration=rates.json --json";
     let plan = |line: &str| folder.run(&format!("plan {line} {devices} --output never.csv")).succeeds().json();
     let lines = LINES.iter().map(ToString::to_string).chain(sample_lines());
     let plans: Vec<(String, Value)> = lines.map(|line| (line.clone(), plan(&line))).collect();
@@ -225,7 +226,7 @@ fn plans_and_runs_agree_for_every_algorithm() {
     // The figure includes main memory for shared runs, by strategy: the row of replicate, then that of shard.
     for (line, row) in [(LINES[0], 1), (LINES[1], 2), (LINES[2], 2), (LINES[3], 1)] {
         let strategy = if row == 1 { "replicate" } else { "shard" };
-        let line = format!("{line} {devices} --strategy {strategy}").replace("--device cpu", "--device cpu,cpu");
+        let line = format!("{line} {devices} --tune strategy={strategy}").replace("--device cpu", "--device cpu,cpu");
         let plan = folder.run(&format!("plan {line}")).succeeds().json();
         let run = folder.run(&format!("run {line}")).succeeds().json();
         let (planned, taken) = (memory(&plan, row), number(&run, "/planned_bytes"));
@@ -243,7 +244,7 @@ fn plans_and_runs_agree_for_every_algorithm() {
 fn a_plan_names_the_source_of_its_superstep_count() {
     let folder = measured();
     let says = |line: &str, words: &[&str]| {
-        let line = format!("plan {line} --device cpu,cpu --threads 2 --calibration rates.json");
+        let line = format!("plan {line} --device cpu,cpu --threads 2 --tune calibration=rates.json");
         drop(folder.run(&line).succeeds().prints(words));
     };
     says(
@@ -259,22 +260,23 @@ fn a_plan_names_the_source_of_its_superstep_count() {
     says("degrees s", &["supersteps: 0, known before the run; nothing is read"]);
     says("clustering s", &["supersteps: 1, known before the run", "an upper bound for a table of neighbours"]);
     // Owners count labels with either strategy.
-    let line = "plan communities s --device cpu,cpu --threads 2 --strategy replicate --calibration rates.json --json";
+    let rates = "--device cpu,cpu --threads 2 --tune calibration=rates.json";
+    let line = &format!("plan communities s {rates} --tune strategy=replicate --json");
     let plan = folder.run(line).succeeds().json();
     let ways: Vec<&Value> = plan.as_array().unwrap().iter().map(|row| &row["prediction"]["strategy"]).collect();
     assert_eq!(ways, ["replicate", "shard"]);
     assert_eq!((&plan[0]["devices"], &plan[1]["auto"]), (&serde_json::json!(["cpu, 2 threads"]), &Value::Bool(true)));
     // A plan refuses what a run refuses.
     let refused = |line: &str, word: &str| {
-        drop(folder.run(&format!("plan {line} --device cpu --calibration rates.json")).fails(1, &[word]));
+        drop(folder.run(&format!("plan {line} --device cpu --tune calibration=rates.json")).fails(1, &[word]));
     };
     refused("sssp s --source 0", "sssp needs weights, but the store has none");
     refused("pagerank s --damping 2", "damping 2");
     refused("bfs s --source 99999", "no vertex with that id");
-    refused("scc s --asynchronous", "cannot run asynchronously");
+    refused("scc s --tune asynchronous", "cannot run asynchronously");
     // The trace of a run takes memory.
-    let traced =
-        "components s --device cpu --threads 2 --calibration rates.json --json --memory 200MiB --trace trace.json";
+    let settings = "--tune calibration=rates.json --tune trace=trace.json";
+    let traced = format!("components s --device cpu --threads 2 {settings} --json --memory 200MiB");
     let plan = folder.run(&format!("plan {traced}")).succeeds().json();
     let run = folder.run(&format!("run {traced}")).succeeds().json();
     assert_eq!(memory(&plan, 0), number(&run, "/planned_bytes"));
@@ -282,7 +284,7 @@ fn a_plan_names_the_source_of_its_superstep_count() {
 
 /// A plan on a CPU of two threads with 256 MiB.
 fn on_cpu(folder: &Folder, line: &str) -> crate::program::Done {
-    folder.run(&format!("plan {line} --device cpu --threads 2 --calibration rates.json --memory 256MiB"))
+    folder.run(&format!("plan {line} --device cpu --threads 2 --tune calibration=rates.json --memory 256MiB"))
 }
 
 #[test]
@@ -342,13 +344,13 @@ fn graphs_of_another_size_are_planned() {
     let folder = measured();
     let plan = |line: &str| on_cpu(&folder, &format!("pagerank s --iterations 7 {line} --json")).succeeds().json();
     // The store's own size gives the store's own plan.
-    let (own, same) = (plan("--buffer 1MiB"), plan("--buffer 1MiB --graph rmat:12:16"));
+    let (own, same) = (plan("--tune buffer=1MiB"), plan("--tune buffer=1MiB --graph rmat:12:16"));
     for path in ["terms/kernel_ns", "terms/ssd_ns", "terms/vertex_ns", "memory/main_bytes"] {
         let (own, same) =
             (number(&own, &format!("/0/prediction/{path}")), number(&same, &format!("/0/prediction/{path}")));
         assert!((own - same).abs() <= 0.01 * own, "{path}: {own} and {same}");
     }
-    let vast = plan("--graph rmat:36:16 --bytes-per-edge 2.5 --machines 64 --network 100Gbit --buffer 64MiB");
+    let vast = plan("--graph rmat:36:16 --bytes-per-edge 2.5 --machines 64 --network 100Gbit --tune buffer=64MiB");
     assert_eq!(vast[1]["fits"], false, "1 TiB of values");
     let pages_bytes = number(&vast, "/1/prediction/machine/pages_bytes");
     assert!((pages_bytes / (2.5 * (1u64 << 34) as f64) - 1.0).abs() < 1e-3, "{pages_bytes}");

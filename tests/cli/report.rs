@@ -64,7 +64,7 @@ fn the_answer_is_first_and_no_chart_is_empty() {
     for unit in [" KiB", " MiB", " ms<", " s<"] {
         assert!(!page.contains(unit), "a number apart from its unit: {unit:?}");
     }
-    folder.run("run pagerank g --iterations 4 --device cpu --buffer 256KiB --report run.html --quiet").succeeds();
+    folder.run("run pagerank g --iterations 4 --device cpu --tune buffer=256KiB --report run.html --quiet").succeeds();
     assert!(folder.read("run.html").contains("Rate of reads"), "every superstep has read pages");
 }
 

@@ -233,9 +233,9 @@ fn layouts_and_fetchers_agree() {
         folder.rmat(store, SCALE, options);
         folder.run(&format!("verify {store}")).succeeds().prints(&["no defects"]);
         for fetcher in fetchers() {
-            folder.run(&format!("run pagerank {store} --iterations 20 --fetcher {fetcher} --output r")).succeeds();
+            folder.run(&format!("run pagerank {store} --iterations 20 --tune fetcher={fetcher} --output r")).succeeds();
             assert_ranks(&columns(&folder.read("r"), ' '), &expected);
-            let bfs = format!("run bfs {store} --source {source} --parents --fetcher {fetcher} --output b");
+            let bfs = format!("run bfs {store} --source {source} --parents --tune fetcher={fetcher} --output b");
             folder.run(&bfs).succeeds();
             assert_tree(&columns(&folder.read("b"), ' '), &graph, source);
         }
@@ -247,7 +247,7 @@ fn layouts_and_fetchers_agree() {
 fn fetchers() -> Vec<&'static str> {
     let folder = Folder::new();
     folder.rmat("s", 4, "");
-    let done = folder.run("run pagerank s --iterations 1 --fetcher uring");
+    let done = folder.run("run pagerank s --iterations 1 --tune fetcher=uring");
     if done.code == Some(0) {
         return vec!["threads", "uring"];
     }
@@ -259,7 +259,7 @@ fn fetchers() -> Vec<&'static str> {
 fn the_report_is_json() {
     let folder = Folder::new();
     folder.rmat("s", SCALE, "");
-    let report = folder.run("run pagerank s --iterations 7 --fetcher threads --json").succeeds().json();
+    let report = folder.run("run pagerank s --iterations 7 --tune fetcher=threads --json").succeeds().json();
     assert_eq!(report["algorithm"], "pagerank");
     assert_eq!(report["steps"].as_array().unwrap().len(), 7);
     assert_eq!(report["total"]["edges"], (7 * 16) << SCALE);

@@ -156,12 +156,12 @@ fn outputs_do_not_go_into_a_store() {
     folder.rmat("other", 8, "");
     let before = contents(&folder, "s");
     let lines = [
-        "run bfs s --source max-degree --trace s/directory.bin",
+        "run bfs s --source max-degree --tune trace=s/directory.bin",
         "run bfs s --source max-degree --report s/graph.json",
         "run bfs s --source max-degree --output s/levels.txt",
         "run bfs other --source max-degree --output s/pages.0 --output-format text",
         "run pagerank s --checkpoint s/c",
-        "run pagerank s --output s/parts --output-parts",
+        "run pagerank s --output s/parts --tune output-parts",
         "info s --report s/graph.json",
         "extract s --all --output s/e.csv",
         "partition s --parts 2 --output s/p.txt",
@@ -197,7 +197,7 @@ fn a_store_that_is_replaced_during_a_run_is_noticed() {
     folder.rmat("t", 8, "");
     let done = folder.shell("mkfifo out trace");
     assert_eq!(done.code, Some(0));
-    let line = "run pagerank s --device cpu --iterations 3 --output out --output-format text --trace trace";
+    let line = "run pagerank s --device cpu --iterations 3 --output out --output-format text --tune trace=trace";
     let mut child = folder.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Opening waits for the program, which may wait at the other pipe: on another thread, for a minute at most.
     let open = |name: &str| {
@@ -234,7 +234,7 @@ fn paths_need_not_be_text() {
     folder.rmat("s", 8, "");
     let strange = std::ffi::OsStr::from_bytes(b"s\xff\xfe");
     std::fs::rename(folder.path("s"), folder.path("").join(strange)).unwrap();
-    for line in ["", "--json", "--report r.html", "--trace t.json", "--checkpoint c", "--output o.parquet"] {
+    for line in ["", "--json", "--report r.html", "--tune trace=t.json", "--checkpoint c", "--output o.parquet"] {
         let mut command = folder.command("run pagerank --iterations 2 --device cpu");
         let output = command.arg(strange).args(line.split_whitespace()).output().unwrap();
         Done::of(line, output).succeeds();

@@ -71,7 +71,9 @@ fn a_damaged_stripe_is_named() {
     damaged[5000] ^= 1;
     std::fs::write(&file, damaged).unwrap();
     for fetcher in ["auto", "threads"] {
-        folder.run(&format!("{RUN} --fetcher {fetcher}")).fails(1, &["third/pages.2: page 2", "expected", "found"]);
+        folder
+            .run(&format!("{RUN} --tune fetcher={fetcher}"))
+            .fails(1, &["third/pages.2: page 2", "expected", "found"]);
     }
     std::fs::write(&file, sound).unwrap();
     folder.run(RUN).succeeds();

@@ -32,7 +32,7 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
         ("run bfs s --source", &["a value is required", "--source <ID>"]),
         ("extract s --ego --hops 2 near", &["a value is required", "--ego <ID>"]),
         ("run bfs s --source 1 --threads 0", &["1..=1024"]),
-        ("run bfs s --source 1 --fetcher fast", &["auto", "uring", "threads"]),
+        ("run bfs s --source 1 --tune fetcher=fast", &["auto", "uring", "threads"]),
         ("run pagerank s --iterations 3 --tolerance 0.1", &["cannot be used with"]),
         ("run pagerank s --output-format csv", &["--output <FILE>"]),
         ("run pagerank s --memory much", &["much", "sizes look like 64KiB"]),
@@ -94,11 +94,6 @@ fn short_help_leaves_out_the_tuning_of_machines() {
     let folder = Folder::new();
     let cases: &[(&str, &[&str], &[&str])] = &[
         (
-            "run pagerank",
-            &["--memory", "--device <", "--output <", "--top", "--report", "--resume", "--tolerance", "'--help'"],
-            &["--batch-pages", "--fetcher", "--shares", "--transfer", "--without", "--whole-pages", "--allow-stripe"],
-        ),
-        (
             "format",
             &["--in-edges", "--symmetrize", "--separator", "--memory", "--source", "Examples:"],
             &["--page-size", "--id-widths", "--shards", "--balance", "--stripe", "--mirrors", "--quotes"],
@@ -114,6 +109,92 @@ fn short_help_leaves_out_the_tuning_of_machines() {
         assert!(3 * short.len() < 2 * long.len(), "{command}: {} and {} bytes", short.len(), long.len());
     }
     folder.run("info --help").succeeds().prints(&["--allow-stripe <DIR>", "copies"]);
+}
+
+/// The options that a help page lists.
+fn options(help: &str) -> Vec<&str> {
+    let listed = help.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --"));
+    listed.filter_map(|line| line.split_whitespace().find_map(|word| word.strip_prefix("--"))).collect()
+}
+
+/// A page of options can be read at a glance: what few need is behind one of them.
+#[test]
+fn runs_have_few_options_and_a_list_of_settings() {
+    let folder = Folder::new();
+    for algorithm in CATALOGUE {
+        for command in ["run", "plan"] {
+            let help = folder.run(&format!("{command} {} --help", algorithm.name)).succeeds().stdout;
+            let options = options(&help);
+            // Plans have those of machines too.
+            assert!(
+                options.len() <= if command == "run" { 22 } else { 28 },
+                "{command} {}: {options:?}",
+                algorithm.name
+            );
+            for option in ["memory", "threads", "device", "output", "json", "checkpoint", "resume", "tune"] {
+                assert!(options.contains(&option), "{command} {}: no {option} in {help}", algorithm.name);
+            }
+            assert!(help.contains("topostream --help"), "{help}");
+        }
+    }
+    let keys = [
+        ("buffer=<SIZE>", "Page buffer size"),
+        ("fetcher=<FETCHER>", "- uring:"),
+        ("whole-pages", "Read whole pages"),
+        ("strategy=<STRATEGY>", "Several devices:"),
+        ("device-cache=<SIZE>", "GPU:"),
+        ("without=<PATH>", "- host-import:"),
+    ];
+    let of_runs = ["asynchronous", "order-by-value=<N>", "output-parts", "trace=<FILE>", "calibration=<FILE>"];
+    for command in ["run", "run bfs", "run pagerank s", "plan", "plan bfs", "validate", "calibrate"] {
+        let list = folder.run(&format!("{command} --tune help")).succeeds().stdout;
+        for (key, text) in keys {
+            assert!(list.lines().any(|line| line == format!("  {key}")) && list.contains(text), "{key}: {list}");
+        }
+        for key in of_runs {
+            let is_listed = list.lines().any(|line| line == format!("  {key}"));
+            assert_eq!(
+                is_listed,
+                command.starts_with("run") || command.starts_with("plan"),
+                "{command}: {key}: {list}"
+            );
+        }
+        assert!(!list.contains("  --") && !list.contains("Usage"), "{list}");
+    }
+    // Global options work on both sides of the algorithm.
+    folder.rmat("s", 6, "");
+    for line in ["-q run degrees s", "run degrees s --quiet", "run -q degrees s --allow-stripe ."] {
+        assert_eq!(folder.run(line).succeeds().stdout, "", "{line}");
+    }
+}
+
+/// Wrong settings are wrong usage: the error names the key, what is expected, and what was found.
+#[test]
+fn wrong_settings_end_with_2_and_name_the_key() {
+    let folder = Folder::new();
+    let cases: &[(&str, &[&str])] = &[
+        ("--tune fetcher=fast", &["'fast'", "'--tune fetcher=<FETCHER>'", "auto, uring, threads"]),
+        ("--tune fetchre=uring", &["'--tune fetchre'", "'--tune fetcher'", "'--tune help' lists the keys"]),
+        ("--tune frob", &["'--tune frob'", "'--tune help' lists the keys"]),
+        ("--tune buffer", &["equal sign", "'--tune buffer=<SIZE>'"]),
+        ("--tune buffer=much", &["'much'", "'--tune buffer=<SIZE>'", "sizes look like 64KiB"]),
+        ("--tune buffer=1MiB --tune buffer=2MiB", &["'--tune buffer=<SIZE>' cannot be used multiple times"]),
+        ("--tune whole-pages=maybe", &["'maybe'", "'--tune whole-pages'", "true, false"]),
+        ("--tune shares=2,0", &["'--tune shares=<S,S>'", "a number above 0"]),
+        ("--tune output-parts --tune order-by-value=3 -o p", &["'--tune output-parts'", "cannot be used with"]),
+        ("--tune", &["a value is required", "--tune <KEY=VALUE>"]),
+        ("--strategy shard", &["tip: this is a setting: '--tune strategy=shard'"]),
+        ("--trace=t.json", &["'--tune trace=t.json'"]),
+        ("--whole-pages", &["'--tune whole-pages'"]),
+    ];
+    for (options, words) in cases {
+        folder.run(&format!("run pagerank s {options}")).fails(2, words).fails(2, &["error: "]);
+    }
+    folder.run("run --tune buffer=1MiB degrees s").fails(2, &["buffer=1MiB", "after the name of the algorithm"]);
+    folder.rmat("s", 6, "");
+    folder.run("run degrees s --tune output-parts").fails(2, &["--tune output-parts: goes with --output FILE"]);
+    folder.run("run degrees s --tune whole-pages=true --tune buffer=64MiB").succeeds();
+    folder.run("run degrees s --tune whole-pages=false --tune without=subgroups --tune without=device-loop").succeeds();
 }
 
 /// A store is a folder, which nobody wants to have under the name of a file.
@@ -166,8 +247,8 @@ fn every_command_has_help() {
         ("run heat", &["--source", "--alpha", "stable"]),
         ("run circuit", &["--source", "conductances", "Jacobi"]),
         ("run adsorption", &["--source", "--inject", "--abandon"]),
-        ("run components", &["--order", "--output"]),
-        ("run wcc", &["--order", "--output"]),
+        ("run components", &["--top", "--output"]),
+        ("run wcc", &["--top", "--output"]),
         ("shader", &["Examples:", "topostream shader", "segments", "--in-lists"]),
         ("clean", &["Examples:", "--dry-run"]),
         ("devices", &["--json"]),
@@ -186,11 +267,13 @@ fn every_command_has_help() {
 fn completions_and_man_pages_have_every_command() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        folder.run(&format!("completions {shell}")).succeeds().prints(&["topostream", "pagerank", "max-iterations"]);
+        let done = folder.run(&format!("completions {shell}")).succeeds();
+        done.prints(&["topostream", "pagerank", "max-iterations", "quiet", "tune"]);
     }
     folder.run("completions cmd").fails(2, &["bash", "zsh", "fish"]);
     folder.run("man --stdout").succeeds().prints(&[".TH topostream 1", "Exit codes"]);
     folder.run("man pages/man1").succeeds();
+    assert!(folder.read("pages/man1/topostream-run-bfs.1").contains("KEY=VALUE"));
     for page in ["topostream", "topostream-run", "topostream-run-pagerank", "topostream-format"] {
         let text = folder.read(&format!("pages/man1/{page}.1"));
         assert!(text.starts_with(".ie") || text.contains(".TH"), "{text}");
@@ -300,5 +383,5 @@ fn ids_may_begin_with_a_dash() {
     folder.run("extract s near --ego -x --hops 1").succeeds();
     folder.run("run bfs near --source -x --device cpu").succeeds().prints(&["reached 2 of 2"]);
     folder.run("run bfs s --source -7").fails(1, &["--source -7", "no vertex with that id"]);
-    folder.run("plan bfs s --source -x --calibration none.json").fails(1, &["none.json"]);
+    folder.run("plan bfs s --source -x --tune calibration=none.json").fails(1, &["none.json"]);
 }

@@ -199,7 +199,9 @@ fn shortest_paths_over_64_bits_are_exact() {
     let float = distances(&floats, 0.0, |a, b| a + b);
     let long = distances(&longs, 0, |a, b| a + b);
     assert!(float.len() > 200 && long.values().any(|&distance| distance > 1 << 55));
-    for options in ["", "--delta 0.3", "--device cpu,cpu", "--device cpu,cpu --strategy shard", "--asynchronous"] {
+    for options in
+        ["", "--delta 0.3", "--device cpu,cpu", "--device cpu,cpu --tune strategy=shard", "--tune asynchronous"]
+    {
         let options = if options.contains("device") { options.to_owned() } else { format!("{options} --device cpu") };
         folder.run(&format!("run sssp f --source 0 {options} --output f.csv")).succeeds();
         for line in folder.read("f.csv").lines().skip(1) {

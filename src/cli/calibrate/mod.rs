@@ -9,6 +9,8 @@ use super::args::ResourceArgs;
 use super::failure::{Failure, Outcome};
 use super::output::OutputFile;
 use super::printing::{print, say};
+use super::tune::Tune;
+use super::tuning::Tuning;
 use super::{calibration, tables};
 use crate::device::DeviceChoice;
 use crate::engine::EngineOptions;
@@ -20,7 +22,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use topostream_tools::progress::Cancel;
 
-/// Benchmark disk, bus and compute rates, for `plan`, `--strategy auto`, and the predictions of `run`.
+/// Benchmark disk, bus and compute rates, for `plan`, for strategies of several devices, and for the predictions of `run`.
 ///
 /// Runs the engine over small temporary graphs, in less than a minute.
 #[derive(Args)]
@@ -44,6 +46,8 @@ pub struct Calibrate {
     json: bool,
     #[command(flatten)]
     resources: ResourceArgs,
+    #[command(flatten)]
+    tune: Tune<Tuning>,
 }
 
 const EXAMPLES: &str = "\
@@ -61,7 +65,7 @@ impl Calibrate {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let path = calibration::path(self.output.as_deref())?;
         let output = create(&path)?;
-        let options = self.resources.options(cancel);
+        let options = self.resources.options(&self.tune, cancel);
         let choices = choices(&options)?;
         let only_cpu = choices.iter().all(|choice| *choice == DeviceChoice::Cpu);
         let scale = self.scale.unwrap_or(if only_cpu { SCALE_CPU } else { SCALE_GPU });

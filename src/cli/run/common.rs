@@ -7,6 +7,7 @@ use super::long::{self, Watch};
 use super::parts::{PartsFolder, own_vertices};
 use super::record::{self, WholeReport};
 use super::summary::AnswerSummary;
+use super::tuning::RunTuning;
 use crate::algorithms::command::{Finished, Prepared, Runnable, Shown};
 use crate::cli::args::{self, ResourceArgs};
 use crate::cli::columns::Columns;
@@ -17,6 +18,7 @@ use crate::cli::ranking::largest;
 use crate::cli::report::{self, Asked};
 use crate::cli::results::{ResultFile, ResultFormat};
 use crate::cli::run_report::run_report;
+use crate::cli::tune::Tune;
 use crate::cli::{calibration, end, opening, progress, ranks, tables, verbosity};
 use crate::engine::{Engine, EngineOptions};
 use crate::error::Error;
@@ -40,45 +42,22 @@ pub struct Common {
     pub store: PathBuf,
     #[command(flatten)]
     pub resources: ResourceArgs,
+    #[command(flatten)]
+    tune: Tune<RunTuning>,
     /// Write every vertex's result to a file, by original id; it appears when it is complete. `-` is standard output
     #[arg(short, long, value_name = "FILE", help_heading = "Results")]
     output: Option<PathBuf>,
     /// The format of that file [default: by its name: .txt, .csv, .npy, .parquet or .arrow; text without one]
     #[arg(long, value_name = "FORMAT", requires = "output", help_heading = "Results")]
     output_format: Option<ResultFormat>,
-    /// Make a folder of that path, with a file for each rank of `topostream-mpi`: the results of its own vertices
-    /// [default format: Parquet]
-    #[arg(
-        long,
-        requires = "output",
-        conflicts_with = "order_by_value",
-        help_heading = "Results",
-        hide_short_help = true
-    )]
-    output_parts: bool,
     /// Number of vertices with the largest values to print, or of the largest groups [default: 10 of ranks and other
     /// numbers with fractions, and of groups; none of counts such as levels]
     #[arg(long, value_name = "N", help_heading = "Results")]
     top: Option<usize>,
-    /// Write only the N vertices with the largest values of the first column to that file, the largest first;
-    /// vertices without a value, such as unreached ones, are left out
-    #[arg(long, value_name = "N", requires = "output", help_heading = "Results")]
-    order_by_value: Option<usize>,
-    /// Write a timeline (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing
-    /// open; takes 40 MiB of the memory
-    #[arg(long, value_name = "FILE", help_heading = "Results", hide_short_help = true)]
-    trace: Option<PathBuf>,
     /// Write a page in HTML about the run: what its time was spent on, its answer, the degrees of the store; it appears
     /// when it is complete
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     report: Option<PathBuf>,
-    /// Rates of this machine, for predictions [default: those that `topostream calibrate` saved]
-    #[arg(long, value_name = "FILE", help_heading = "Results", hide_short_help = true)]
-    calibration: Option<PathBuf>,
-    /// Process pages in memory again before others are read, where values go one way only (sssp, components, widest):
-    /// more supersteps, fewer bytes from disk
-    #[arg(long, help_heading = "Resources", hide_short_help = true)]
-    asynchronous: bool,
     /// Print the report and a summary of the answer, or the predictions, as JSON, times in nanoseconds, and nothing
     /// else
     #[arg(long, help_heading = "Results")]
@@ -88,15 +67,19 @@ pub struct Common {
 }
 
 impl Common {
+    fn engine_options(&self, cancel: &Cancel) -> EngineOptions {
+        self.resources.options(&self.tune.engine, cancel)
+    }
+
     /// The options of an engine, without rates.
     fn options(&self, trace: Option<Arc<Timeline>>, cancel: &Cancel) -> EngineOptions {
-        self.resources.options(cancel).with_asynchronous(self.asynchronous).with_trace(trace)
+        self.engine_options(cancel).with_asynchronous(self.tune.asynchronous).with_trace(trace)
     }
 
     /// The input of a plan: rates, and an engine as it would run the algorithm; it opens nothing except the store.
     pub fn planning(&self, cancel: &Cancel) -> Result<(Rates, Engine), Failure> {
-        let rates = calibration::for_plan(self.calibration.as_deref())?;
-        let trace = self.trace.is_some().then(Arc::default);
+        let rates = calibration::for_plan(self.tune.calibration.as_deref())?;
+        let trace = self.tune.trace.is_some().then(Arc::default);
         Ok((
             rates,
             Engine::new(opening::open_within(&self.store, self.resources.memory_bytes())?, self.options(trace, cancel)),
@@ -118,7 +101,7 @@ impl Common {
         let memory_bytes = self.resources.memory_bytes();
         let ending_bytes = self.ending(&store, &*runs, &shown, (format, !companions.is_empty())).bytes();
         let companions =
-            Companions::begin(companions, &*runs, (&store, &self.store), &self.resources.options(cancel), cancel)
+            Companions::begin(companions, &*runs, (&store, &self.store), &self.engine_options(cancel), cancel)
                 .map_err(|failure| match failure {
                     Failure::Engine(error) => raised(error, memory_bytes, ending_bytes).into(),
                     other => other,
@@ -127,13 +110,13 @@ impl Common {
         long::warn_before(runs.algorithm(), &store);
         let mut watch = Watch::begin(runs.algorithm(), &store);
         let (folder, output) = self.create_output(format)?;
-        let trace = self.trace.as_deref().filter(|_| first).map(TraceFile::create).transpose()?;
+        let trace = self.tune.trace.as_deref().filter(|_| first).map(TraceFile::create).transpose()?;
         let page = self.report.as_deref().filter(|_| first).map(OutputFile::create).transpose()?;
         let progress = Arc::default();
         let spinner = progress::of_run(Arc::clone(&progress));
         let checkpoints = self.checkpoints.open(&spinner)?;
         let timeline = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
-        let rates = calibration::for_run(self.calibration.as_deref())?;
+        let rates = calibration::for_run(self.tune.calibration.as_deref())?;
         let options = self.options(timeline, cancel).with_rates(rates.clone()).with_checkpoints(checkpoints.clone());
         let options = options.with_progress(progress).with_cluster(ranks::shared()).with_single_run(true);
         let manifest = store.manifest().clone();
@@ -193,7 +176,7 @@ impl Common {
             runs,
             output,
             has_companions,
-            listed: self.top.into_iter().chain(self.order_by_value).max().unwrap_or(0) as u64,
+            listed: self.top.into_iter().chain(self.tune.order_by_value).max().unwrap_or(0) as u64,
             has_groups: matches!(shown, Shown::Groups(_)),
             has_page: self.report.is_some(),
         }
@@ -204,14 +187,19 @@ impl Common {
         store.check_ids()?;
         let format = |path: &PathBuf| match self.output_format {
             Some(format) => Ok(format),
-            None if self.output_parts => Ok(ResultFormat::Parquet),
+            None if self.tune.output_parts => Ok(ResultFormat::Parquet),
             None => ResultFormat::of(path),
         };
         if self.prints_results() && self.json {
             return Err(Failure::Usage("--output - and --json both write to standard output; choose one".into()));
         }
-        if self.prints_results() && self.output_parts {
-            return Err(Failure::Usage("--output-parts: --output names a folder, not standard output".into()));
+        if self.prints_results() && self.tune.output_parts {
+            let message = "--tune output-parts: --output names a folder, not standard output";
+            return Err(Failure::Usage(message.into()));
+        }
+        if self.output.is_none() && (self.tune.output_parts || self.tune.order_by_value.is_some()) {
+            let key = if self.tune.output_parts { "output-parts" } else { "order-by-value" };
+            return Err(Failure::Usage(format!("--tune {key}: goes with --output FILE")));
         }
         let format = self.output.as_ref().map(format).transpose()?;
         if format == Some(ResultFormat::Npy) && store.manifest().ids.is_names() {
@@ -227,7 +215,7 @@ impl Common {
         format: Option<ResultFormat>,
     ) -> Result<(Option<PartsFolder>, Option<ResultFile>), Failure> {
         let (Some(path), Some(format)) = (&self.output, format) else { return Ok((None, None)) };
-        if self.output_parts {
+        if self.tune.output_parts {
             let (folder, file) = PartsFolder::create(path, format)?;
             return Ok((Some(folder), Some(file)));
         }
@@ -238,9 +226,9 @@ impl Common {
     /// Writes the results; returns a one-line summary.
     fn write(&self, output: ResultFile, run: &dyn Finished, store: &Store, cancel: &Cancel) -> Result<String, Failure> {
         let (answers, ids, metadata) = (run.answers(), store.ids()?, metadata(run.report(), store));
-        let chosen = match (self.order_by_value, answers.first()) {
+        let chosen = match (self.tune.order_by_value, answers.first()) {
             (Some(count), Some(answer)) => Some(ranked(answer, count, store)?),
-            _ if self.output_parts => {
+            _ if self.tune.output_parts => {
                 Some(own_vertices(run.report(), store.vertices()).map(|vertex| vertex as u32).collect())
             }
             _ => None,
@@ -323,7 +311,7 @@ fn warn_of_values(report: &RunReport) {
 /// The vertices with the largest values.
 fn ranked(answer: &Answer<'_>, count: usize, store: &Store) -> Result<Vec<u32>, Failure> {
     let ranked = largest(answer, count, store)?.ok_or_else(|| {
-        Failure::Other(format!("--order-by-value: the values of {} are vertices, which have no order", answer.name))
+        Failure::Other(format!("order-by-value: the values of {} are vertices, which have no order", answer.name))
     })?;
     Ok(ranked.into_iter().map(|(vertex, _)| vertex).collect())
 }

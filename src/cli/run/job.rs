@@ -1,8 +1,12 @@
 //! The subcommands of `run` and `plan`: the algorithms of the catalogue.
 
 use super::common::Common;
+use super::tuning::RunTuning;
 use crate::algorithms::CATALOGUE;
 use crate::algorithms::command::{Entry, Parsed, find};
+use crate::cli::opening::OpenArgs;
+use crate::cli::tune;
+use crate::cli::verbosity::VerbosityArgs;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 
@@ -17,6 +21,7 @@ pub struct Job {
 /// The subcommand of an algorithm.
 fn subcommand(entry: &'static Entry) -> Command {
     let command = Common::augment_args(entry.arguments.augment(Command::new(entry.name)));
+    let command = unlisted_globals(command).after_help("Options of every command, such as --quiet: topostream --help");
     let command = command.about(entry.about).visible_aliases(entry.aliases.iter().copied());
     match entry.details {
         "" => command.long_about(None),
@@ -24,9 +29,16 @@ fn subcommand(entry: &'static Entry) -> Command {
     }
 }
 
+/// Adds the options of every command, so that help does not list them: the program's own help does.
+fn unlisted_globals(command: Command) -> Command {
+    let globals = VerbosityArgs::augment_args(OpenArgs::augment_args(Command::new("every command")));
+    command.args(globals.get_arguments().map(|arg| arg.clone().hide_short_help(true).hide_long_help(true)))
+}
+
 impl Subcommand for Job {
     fn augment_subcommands(command: Command) -> Command {
-        command.subcommands(CATALOGUE.iter().map(|entry| subcommand(entry))).subcommand_required(true)
+        let command = command.arg(tune::list_of::<RunTuning>()).subcommand_required(true);
+        command.subcommands(CATALOGUE.iter().map(|entry| subcommand(entry)))
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {

@@ -10,6 +10,7 @@ mod parts;
 mod path;
 mod record;
 mod summary;
+mod tuning;
 
 use super::failure::Outcome;
 use super::opening;
@@ -18,6 +19,7 @@ pub use job::Job;
 pub use record::{report_json, report_text};
 pub use summary::AnswerSummary;
 use topostream_tools::progress::Cancel;
+pub use tuning::RunTuning;
 
 /// Run an algorithm over a store, from disk, in bounded memory.
 #[derive(Args)]

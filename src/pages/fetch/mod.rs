@@ -171,6 +171,6 @@ fn uring(_: PageFiles, _: &Arc<PagePool>) -> Result<Box<dyn Fetcher>> {
 
 fn uring_refused(error: std::io::Error) -> crate::error::Error {
     crate::error::Error::Fetcher(format!(
-        "io_uring is not available: {error}; `--fetcher threads` works on every system"
+        "io_uring is not available: {error}; `--tune fetcher=threads` works on every system"
     ))
 }

@@ -255,7 +255,7 @@ impl UringFetcher {
     fn death(&self) -> Option<error::Error> {
         let error = self.dead.as_ref()?;
         Some(error::Error::Fetcher(format!(
-            "io_uring failed during the run (io_uring_enter: {error}); `--fetcher threads` does not use it"
+            "io_uring failed during the run (io_uring_enter: {error}); `--tune fetcher=threads` does not use it"
         )))
     }
 }

@@ -103,7 +103,7 @@ fn a_lasting_error_of_the_ring_ends_in_a_typed_error() {
             rig.fetcher.submit = submit;
             let error = rig.all().await.unwrap_err();
             let text = error.to_string();
-            assert!(matches!(error, error::Error::Fetcher(_)) && text.contains("--fetcher threads"), "{text}");
+            assert!(matches!(error, error::Error::Fetcher(_)) && text.contains("--tune fetcher=threads"), "{text}");
             // Later polls return the error too.
             assert!(rig.all().await.is_err());
             rig.fetcher.shut_down(Instant::now() + SHUT_DOWN_TIMEOUT);

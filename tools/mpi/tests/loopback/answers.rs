@@ -80,7 +80,7 @@ fn results_in_parts_are_complete() {
     };
     topostream(&arguments(&whole).iter().map(OsStr::new).collect::<Vec<_>>());
     let mut several = arguments(&parts);
-    several.extend(["--output-parts", "--output-format", "csv"].map(String::from));
+    several.extend(["--tune", "output-parts", "--output-format", "csv"].map(String::from));
     let ended = run(3, &several.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let mut rows = Vec::new();
@@ -102,7 +102,7 @@ fn results_in_parts_are_complete() {
 #[test]
 fn the_report_has_the_ranks() {
     let store = text(&stores().path("graph"));
-    let mut arguments = vec!["run", "pagerank", &store, "--iterations", "3", "--json", "--strategy", "shard"];
+    let mut arguments = vec!["run", "pagerank", &store, "--iterations", "3", "--json", "--tune", "strategy=shard"];
     arguments.extend(RESOURCES);
     let sent = [run(3, &arguments), run_apart(3, &arguments)].map(|ended| {
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
