@@ -83,8 +83,8 @@ for count in ${parts//,/ }; do
         devices=$(printf 'cpu,%.0s' $(seq "$count"))
         for mode in linked mirrored; do
             for _ in $(seq "$runs"); do
-                "$topostream" run pagerank "$dir/parted" --iterations 20 --traffic pull --strategy shard \
-                    --device "${devices%,}" --exchange "$mode" --json
+                "$topostream" run pagerank "$dir/parted" --iterations 20 --traffic pull --tune strategy=shard \
+                    --device "${devices%,}" --tune exchange="$mode" --json
                 printf '\0'
             done
             printf '\1'

@@ -61,7 +61,7 @@ printf '%-16s %14s %8s %10s %14s %8s %14s %12s\n' strategy ranks threads ms spre
 for strategy in ${strategies//,/ }; do
     for traffic in pull push; do
         common=(run pagerank "$store" --iterations "$iterations" --traffic "$traffic")
-        common+=(--device cpu --strategy "$strategy" --json)
+        common+=(--device cpu --tune strategy="$strategy" --json)
         one=
         ways=(0)
         for count in ${ranks//,/ }; do

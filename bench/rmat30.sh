@@ -81,7 +81,7 @@ line "raw O_DIRECT read" $(($(now) - begin)) "$page_bytes" 0
 # On a GPU a run keeps the pages that it has read in device memory, unless it is told to keep none.
 on_gpu=()
 if [ "$device" != cpu ]; then
-    on_gpu=(--device-cache 0)
+    on_gpu=(--tune device-cache=0)
 fi
 # Both algorithms with pages in one place: its name, options.
 both() {
@@ -90,11 +90,11 @@ both() {
     run "PageRank, 10 iterations, $where" pagerank "$store" --iterations 10 "$@"
     run "BFS, validated, $where" bfs "$store" --source max-degree --parents --validate "$@"
 }
-both disk --buffer "$stream" "${on_gpu[@]}"
+both disk --tune buffer="$stream" "${on_gpu[@]}"
 if [ "${IN_MEMORY:-1}" = 1 ]; then
     # The first iteration reads every page, later ones find it in the page buffer.
     both "main memory" --memory "${RUN_MEMORY:-$memory}" "${on_gpu[@]}"
 fi
 if [ "$device" != cpu ] && [ "${IN_DEVICE_MEMORY:-1}" = 1 ]; then
-    both "device memory" --buffer "$stream"
+    both "device memory" --tune buffer="$stream"
 fi

@@ -58,15 +58,15 @@ echo "| what | machines | strategy | ssd s | kernel s | vertex s | merge s | net
 echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
 # Lists in 64 groups take more bytes.
 # shellcheck disable=SC2034  # used by name below
-wide=(--graph rmat:36:16 --memory 16TiB --buffer 16GiB --bytes-per-edge)
+wide=(--graph rmat:36:16 --memory 16TiB --tune buffer=16GiB --bytes-per-edge)
 # shellcheck disable=SC2034
-dense=(--graph rmat:32:256 --memory 1TiB --buffer 16GiB --bytes-per-edge)
+dense=(--graph rmat:32:256 --memory 1TiB --tune buffer=16GiB --bytes-per-edge)
 declare -A plain=([wide]=2.7 [dense]=1.9) grouped=([wide]=6.4 [dense]=2.1)
 one=$(disks 3e9) eight=$(disks 24e9)
 for network in 10Gbit 25Gbit 100Gbit; do
     for disk in "$one" "$eight"; do
         ssds=$([ "$disk" = "$one" ] && echo "1 SSD" || echo "8 SSDs")
-        on=(--calibration "$disk" --machines 64 --network $network)
+        on=(--tune calibration="$disk" --machines 64 --network $network)
         for graph in wide dense; do
             sample=$dir/sample-$([ $graph = wide ] && echo 16 || echo 256)
             declare -n size=$graph
@@ -82,26 +82,26 @@ for network in 10Gbit 25Gbit 100Gbit; do
 done
 echo "strong: the dense graph on more machines, pull, 25Gbit, 1 SSD"
 for machines in 8 16 32 64 128 256; do
-    plan "$machines" pagerank "$dir/sample-256-both" --iterations 10 "${dense[@]}" 1.9 --calibration "$one" \
+    plan "$machines" pagerank "$dir/sample-256-both" --iterations 10 "${dense[@]}" 1.9 --tune calibration="$one" \
         --machines "$machines" --network 25Gbit
 done
 echo "weak: 2^34 edges a machine, 256 a vertex, pull, 25Gbit, 1 SSD"
 for more in 0 1 2 3 4 5 6; do
     plan "$((1 << more))" pagerank "$dir/sample-256-both" --iterations 10 --graph rmat:$((26 + more)):256 \
-        --bytes-per-edge 1.9 --memory 1TiB --buffer 16GiB --calibration "$one" --machines $((1 << more)) \
+        --bytes-per-edge 1.9 --memory 1TiB --tune buffer=16GiB --tune calibration="$one" --machines $((1 << more)) \
         --network 25Gbit
 done
 echo "measured: R-MAT 26 on devices of one machine, R-MAT 30 from one SSD"
-on26=(--graph rmat:26:16 --bytes-per-edge 2 --memory 64GiB --calibration "$one" --network 100Gbit)
+on26=(--graph rmat:26:16 --bytes-per-edge 2 --memory 64GiB --tune calibration="$one" --network 100Gbit)
 for machines in 2 4; do
     plan "R-MAT 26, pull" pagerank "$dir/sample-16-both" --iterations 10 "${on26[@]}" --machines "$machines"
     plan "R-MAT 26, push" pagerank "$dir/sample-16-out" --iterations 10 "${on26[@]}" --machines "$machines"
     plan "R-MAT 26, BFS top-down" bfs "$dir/sample-16-out" --source max-degree "${on26[@]}" --machines "$machines"
 done
-on30=(--graph rmat:30:16 --bytes-per-edge 2.27 --memory 64GiB --buffer 8GiB --calibration "$(disks 2.06e9)")
+on30=(--graph rmat:30:16 --bytes-per-edge 2.27 --memory 64GiB --tune buffer=8GiB --tune calibration="$(disks 2.06e9)")
 plan "R-MAT 30, push" pagerank "$dir/sample-16-out" --iterations 10 "${on30[@]}"
 plan "R-MAT 30, BFS" bfs "$dir/sample-16-out" --source max-degree "${on30[@]}"
 threads=2
-on26=(--graph rmat:26:16 --bytes-per-edge 1.98 --memory 2GiB --buffer 256MiB --calibration "$(disks 1.67e9)")
+on26=(--graph rmat:26:16 --bytes-per-edge 1.98 --memory 2GiB --tune buffer=256MiB --tune calibration="$(disks 1.67e9)")
 plan "R-MAT 26, push, 2 threads" pagerank "$dir/sample-16-out" --iterations 10 "${on26[@]}"
 plan "R-MAT 26, BFS, 2 threads" bfs "$dir/sample-16-out" --source max-degree "${on26[@]}"

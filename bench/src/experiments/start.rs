@@ -94,7 +94,7 @@ fn one(
 ) -> Result<Trial> {
     let mut command = Command::new(program);
     command.args(["run", work[0]]).arg(store).args(&work[1..]);
-    command.args(["--json", "--device", device, "--buffer", &buffer_bytes.to_string()]);
+    command.args(["--json", "--device", device, "--tune", &format!("buffer={buffer_bytes}")]);
     command.args(threads.map(|threads| format!("--threads={threads}")));
     let begun = Instant::now();
     let output = command.output().map_err(|error| format!("{}: {error}", program.display()))?;
