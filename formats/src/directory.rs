@@ -130,7 +130,7 @@ pub fn memory_bytes(pages: u64) -> u64 {
     HEADER_BYTES + pages.saturating_mul((size_of::<DirectoryEntry>() + size_of::<u32>()) as u64)
 }
 
-/// Returns the bytes of a directory file of a version of the format, and their checksum.
+/// Returns the bytes of a directory file of a version of its own, and their checksum.
 pub fn encode(entries: &[DirectoryEntry], tag: u32, page_bytes: u32, version: u32) -> (Vec<u8>, u32) {
     let mut bytes = Vec::with_capacity(size_of::<DirectoryHeader>() + size_of_val(entries));
     bytes.extend_from_slice(bytemuck::bytes_of(&header(entries.len() as u64, tag, page_bytes, version)));
@@ -139,9 +139,9 @@ pub fn encode(entries: &[DirectoryEntry], tag: u32, page_bytes: u32, version: u3
     (bytes, crc)
 }
 
-/// The version of a file with anything that is new in version 3, and with or without grouped lists.
-pub(crate) fn version_of(newest: bool, grouped: bool) -> u32 {
-    match (newest, grouped) {
+/// The version of a directory file: of packed pages or others, and with or without grouped lists.
+pub fn version_of(packed: bool, grouped: bool) -> u32 {
+    match (packed, grouped) {
         (true, _) => 3,
         (false, true) => 2,
         (false, false) => 1,

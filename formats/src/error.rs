@@ -63,6 +63,18 @@ pub enum Error {
         /// The newest version that this program reads.
         supported: u32,
     },
+    /// A store has what only newer programs know.
+    #[error(
+        "{}: this program does not know the feature `{}`; a newer version of topostream reads it",
+        path.display(),
+        feature.escape_debug()
+    )]
+    Feature {
+        /// The manifest.
+        path: PathBuf,
+        /// The name of the feature.
+        feature: String,
+    },
     /// A number exceeds the chosen widths, or the format's limit.
     #[error("{what}: {found} is more than the limit of {limit}; {hint}")]
     Limit {

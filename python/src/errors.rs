@@ -102,7 +102,9 @@ fn of_store(error: &StoreError) -> &'static str {
     match error {
         StoreError::Io { .. } | StoreError::Threads { .. } => "FileError",
         StoreError::Line { .. } => "InputError",
-        StoreError::File { .. } | StoreError::Page { .. } | StoreError::Version { .. } => "StoreError",
+        StoreError::File { .. } | StoreError::Page { .. } | StoreError::Version { .. } | StoreError::Feature { .. } => {
+            "StoreError"
+        }
         StoreError::Memory { .. } | StoreError::Allocation { .. } => "BudgetError",
         StoreError::Limit { .. } => "ParameterError",
         _ => "StoreError",

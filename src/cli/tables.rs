@@ -411,6 +411,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         ("store", path.display().to_string()),
         ("origin", manifest.origin.clone()),
         ("written by", manifest.created_by.clone()),
+        ("features", if summary.features.is_empty() { "none".into() } else { summary.features.join(", ") }),
         ("vertices", count(manifest.vertices)),
         (
             "edges",

@@ -88,6 +88,7 @@ pub fn graph_of(store: &Path) -> Result<Graph, String> {
 /// A manifest that can be changed, and written with a correct checksum.
 pub struct Manifest {
     version: Value,
+    features: Value,
     pub graph: Value,
 }
 
@@ -95,13 +96,15 @@ impl Manifest {
     pub fn read(store: &Path) -> Self {
         let text = fs::read(store.join("graph.json")).expect("a manifest");
         let mut all: Value = serde_json::from_slice(&text).expect("JSON");
-        Self { version: all["topostream"].take(), graph: all["graph"].take() }
+        let [version, features, graph] = ["topostream", "features", "graph"].map(|name| all[name].take());
+        Self { version, features, graph }
     }
 
     pub fn write(&self, store: &Path) {
         let graph = self.graph.to_string();
         let crc = spec_reader::crc32c(graph.as_bytes());
-        let text = format!("{{\"topostream\": {}, \"crc32c\": {crc}, \"graph\": {graph}}}\n", self.version);
+        let head = format!("\"topostream\": {}, \"features\": {}", self.version, self.features);
+        let text = format!("{{{head}, \"crc32c\": {crc}, \"graph\": {graph}}}\n");
         fs::write(store.join("graph.json"), text).expect("a manifest is written");
     }
 }

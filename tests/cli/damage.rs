@@ -99,17 +99,22 @@ fn truncated_and_missing_files() {
 }
 
 #[test]
-fn a_newer_version_is_refused_with_both_numbers() {
+fn newer_versions_and_features_are_refused_by_name() {
     let folder = store();
-    let newer = |bytes: &mut Vec<u8>| {
-        let text = String::from_utf8(bytes.clone()).unwrap();
-        *bytes = text.replace("\"topostream\": 1,", "\"topostream\": 7,").into_bytes();
-    };
-    damaged(&folder, "graph.json", newer, || {
-        for command in ["info s", "verify s", "run pagerank s"] {
-            folder.run(command).fails(1, &["s/graph.json", "version 7", "versions 1 to 6"]);
-        }
-    });
+    for (was, newer, words) in [
+        ("\"topostream\": 7,", "\"topostream\": 8,", ["format version 8", "versions 1 to 7"]),
+        ("\"features\": [", "\"features\": [\"tiles\"", ["the feature `tiles`", "a newer version of topostream"]),
+    ] {
+        let newer = |bytes: &mut Vec<u8>| {
+            let text = String::from_utf8(bytes.clone()).unwrap();
+            *bytes = text.replace(was, newer).into_bytes();
+        };
+        damaged(&folder, "graph.json", newer, || {
+            for command in ["info s", "verify s", "run pagerank s"] {
+                folder.run(command).fails(1, &["s/graph.json", words[0], words[1]]);
+            }
+        });
+    }
 }
 
 /// Pages of another store of the same shape are not accepted.

@@ -84,9 +84,9 @@ fn stores_of(folder: &Folder, store: &str, of: &str) {
     for kind in ["", "-plain", "-records", "-bfs", "-halves", "-part"] {
         let (store, weights) = (format!("{store}{kind}"), format!("{of}, "));
         folder.run(&format!("verify {store}")).succeeds();
-        folder.run(&format!("info {store}")).succeeds().prints(&["weights", &weights]);
+        folder.run(&format!("info {store}")).succeeds().prints(&["weights", &weights, "weights-64\n"]);
         let manifest = folder.read(&format!("{store}/graph.json"));
-        assert!(manifest.contains("\"topostream\": 6") && manifest.contains(&format!("\"weights\": \"{of}\"")));
+        assert!(manifest.contains("\"weights-64\"]") && manifest.contains(&format!("\"weights\": \"{of}\"")));
     }
     folder.run(&format!("split {store}-halves {store}-half-{{rank}}")).succeeds();
     for rank in 0..2 {

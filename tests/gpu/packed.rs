@@ -169,7 +169,7 @@ fn corrupt(store: &TestStore, page: usize) {
     let of_page = &mut bytes[page * PAGE as usize..][..PAGE as usize];
     of_page[4 * payload..4 * payload + 32].fill(0xFF);
     entry.crc = crc32c(of_page);
-    let version = manifest.version();
+    let version = directory::version_of(true, manifest.out.shards.is_some());
     let (directory, crc) = directory::encode(&entries, manifest.tag, manifest.page_bytes, version);
     manifest.out.directory_crc = crc;
     std::fs::write(&topology.page_files()[0], bytes).unwrap();

@@ -8,6 +8,7 @@ pub use orders::OrderSizes;
 
 use serde::Serialize;
 use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::manifest::Feature;
 use topostream_formats::mirrors::Mirrors;
 use topostream_formats::packed::{PackedPage, PackedParts};
 use topostream_formats::store::PageReader;
@@ -18,6 +19,8 @@ use topostream_formats::{Direction, Manifest, PageId, Result, Shard, Store, Topo
 pub struct Summary {
     /// The manifest.
     pub manifest: Manifest,
+    /// What the store has that a reader must know, by name.
+    pub features: Vec<&'static str>,
     /// Bytes of all files.
     pub disk_bytes: u64,
     /// The sections of its mirrors, if it has any; they are not among these bytes.
@@ -120,6 +123,7 @@ pub fn summarise(store: &Store) -> Result<Summary> {
         orders: orders::estimate(store)?,
         shards: (out.shards().len() > 1).then(|| shard_summary(out, &manifest)),
         degrees: degrees.collect::<Result<_>>()?,
+        features: manifest.features().into_iter().map(Feature::name).collect(),
         manifest,
     })
 }

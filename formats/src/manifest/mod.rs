@@ -1,11 +1,13 @@
 //! The manifest, `graph.json`: the description of a store, and the checksums of its other metadata. Written last.
 
+mod envelope;
+mod features;
 mod part;
 
+pub use envelope::FORMAT_VERSION;
+pub use features::Feature;
 pub use part::{EdgesHash, PARTS_MAX, PartManifest, WholeFigures, edge_hash, ranges};
 
-use crate::checksum::crc32c;
-use crate::directory::version_of;
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
@@ -13,14 +15,11 @@ use crate::ids::VERTICES_MAX;
 use crate::names::{IdType, StoredNames};
 use crate::page::{Capacity, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use crate::shard::{SHARD_VERTICES, SHARDS_MAX, Shard};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::value::RawValue;
+use envelope::{Envelope, present};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 pub use crate::filenames::MANIFEST;
-
-/// The newest version of the format. Stores that use nothing new in it are written as version 1.
-pub const FORMAT_VERSION: u32 = 6;
 
 /// The description of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -117,11 +116,6 @@ pub struct ShardManifest {
     pub pages: u64,
 }
 
-/// Reads a member that must not be `null`.
-fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(member: D) -> std::result::Result<Option<T>, D::Error> {
-    T::deserialize(member).map(Some)
-}
-
 /// How vertices were numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -139,13 +133,6 @@ pub enum VertexOrder {
     Bfs,
     /// In an order that was given when the store was made.
     Listed,
-}
-
-impl VertexOrder {
-    /// Whether versions 1 and 2 of the format do not have this order.
-    fn is_of_version_3(self) -> bool {
-        matches!(self, Self::DegreeGroups | Self::Bfs | Self::Listed)
-    }
 }
 
 /// How vertices map to original ids.
@@ -243,83 +230,40 @@ impl Ids {
     }
 }
 
-/// The file as a whole: a version, and the manifest after its checksum.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Envelope<'a> {
-    topostream: u32,
-    crc32c: u32,
-    #[serde(borrow)]
-    graph: &'a RawValue,
-}
-
-/// Only the version, which every later format keeps.
-#[derive(Deserialize)]
-struct VersionOnly {
-    topostream: u32,
-}
-
 impl Manifest {
     /// Returns the manifest as a file.
     pub fn encode(&self) -> String {
         let graph = serde_json::to_string_pretty(self).expect("a manifest has string keys only");
-        let (crc32c, version) = (crc32c(graph.as_bytes()), self.version());
-        format!("{{\n\"topostream\": {version},\n\"crc32c\": {crc32c},\n\"graph\": {graph}\n}}\n")
+        envelope::encode(&self.features(), &graph)
     }
 
     /// Reads a manifest from the bytes of a file; errors name `path`.
     ///
     /// # Errors
-    /// [`Error::Version`] for a newer format; [`Error::File`] for an invalid manifest.
+    /// [`Error::Version`] and [`Error::Feature`] for a newer format; [`Error::File`] for an invalid manifest.
     pub fn decode(bytes: &[u8], path: &Path) -> Result<Self> {
-        let wrong = |expected: &str| {
-            let expected = expected.to_owned();
-            move |error: serde_json::Error| Error::file(path, expected, error.to_string())
-        };
-        let version: VersionOnly = serde_json::from_slice(bytes).map_err(wrong("a topostream manifest"))?;
-        let found = version.topostream;
-        if !(1..=FORMAT_VERSION).contains(&found) {
-            return Err(Error::Version { path: path.to_owned(), found, supported: FORMAT_VERSION });
-        }
-        let envelope: Envelope<'_> = serde_json::from_slice(bytes).map_err(wrong("a topostream manifest"))?;
-        let found = crc32c(envelope.graph.get().as_bytes());
-        if found != envelope.crc32c {
-            return Err(Error::file(path, format!("checksum {}", envelope.crc32c), found.to_string()));
-        }
-        let manifest: Self = serde_json::from_str(envelope.graph.get()).map_err(wrong("a graph description"))?;
+        let wrong = |error: serde_json::Error| Error::file(path, "a graph description", error.to_string());
+        let envelope = Envelope::decode(bytes, path)?;
+        let manifest: Self = serde_json::from_str(envelope.graph()).map_err(wrong)?;
         manifest.validate(path)?;
-        let expected = manifest.version();
-        if expected != version.topostream {
-            let newest = expected.max(version.topostream);
-            if newest > 3 {
-                let which =
-                    ["stores with names", "partial stores", "stores with weights of 64 bits"][newest as usize - 4];
-                let expected = format!("version {expected}; only {which} are of version {newest}");
-                return Err(Error::file(path, expected, version.topostream.to_string()));
-            }
-            let newest = if manifest.encoding.is_packed() { "have packed pages" } else { "have an order of version 3" };
-            let what = ["have no shards", "have shards", newest][expected as usize - 1];
-            let expected = format!("version {expected}, whose stores {what}");
-            return Err(Error::file(path, expected, version.topostream.to_string()));
-        }
+        envelope.check(&manifest.features(), path)?;
         Ok(manifest)
     }
 
-    /// The store's version of the format: 6 if weights have 64 bits, otherwise 5 if it is a part of a graph, otherwise
-    /// 4 if original ids are names, otherwise 3 if its pages are packed or its order is new in version 3, otherwise 2
-    /// if its lists are grouped by shard, otherwise 1.
-    pub fn version(&self) -> u32 {
-        if self.weights.is_some_and(WeightType::is_wide) {
-            return 6;
+    /// What the store has that a reader must know, sorted by name.
+    pub fn features(&self) -> Vec<Feature> {
+        Feature::ALL.into_iter().filter(|&feature| self.has(feature)).collect()
+    }
+
+    /// Whether the store has a feature.
+    pub fn has(&self, feature: Feature) -> bool {
+        match feature {
+            Feature::Names => self.ids.is_names(),
+            Feature::Packed => self.encoding.is_packed(),
+            Feature::Part => self.part.is_some(),
+            Feature::Shards => self.out.shards.is_some(),
+            Feature::Weights64 => self.weights.is_some_and(WeightType::is_wide),
         }
-        if self.part.is_some() {
-            return 5;
-        }
-        if self.ids.is_names() {
-            return 4;
-        }
-        let packed = self.encoding.is_packed();
-        version_of(packed || self.order.is_of_version_3(), self.out.shards.is_some())
     }
 
     /// The capacity of this store's pages.

@@ -11,7 +11,7 @@
 use super::path::PartPath;
 use crate::edge::WeightType;
 use crate::error::{Error, Result};
-use crate::manifest::{EdgesHash, FORMAT_VERSION, Ids, WholeFigures};
+use crate::manifest::{EdgesHash, FORMAT_VERSION, Feature, Ids, WholeFigures};
 use crate::open::OpenOptions;
 use crate::store::Store;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,9 @@ pub struct PartReport {
     pub path: PathBuf,
     /// The newest version of the format that the rank's program knows.
     pub format: u32,
+    /// The features of stores that it knows, by name. Programs before version 7 of the format send none.
+    #[serde(default)]
+    pub features: Vec<String>,
     /// The part, or why there is none.
     pub found: std::result::Result<PartIdentity, String>,
 }
@@ -95,6 +98,12 @@ impl PartReport {
             .map_err(|error| Error::Invalid(format!("a rank's report about its part: {error}")))
     }
 
+    /// The stores that the rank's program reads, for people.
+    fn formats(&self) -> String {
+        let with = if self.features.is_empty() { "" } else { " with the features " };
+        format!("store formats up to version {}{with}{}", self.format, self.features.join(", "))
+    }
+
     fn place(&self) -> String {
         format!("rank {} on {}, {}", self.rank, self.host, self.path.display())
     }
@@ -114,7 +123,8 @@ pub fn open_for(path: &PartPath, rank: u32, ranks: u32, options: &OpenOptions) -
         Ok((store, identity)) => (Some(store), Ok(identity)),
         Err(error) => (None, Err(error)),
     };
-    (store, PartReport { rank, host: super::host_name(), path, format: FORMAT_VERSION, found })
+    let features = Feature::ALL.map(|feature| feature.name().to_owned()).into();
+    (store, PartReport { rank, host: super::host_name(), path, format: FORMAT_VERSION, features, found })
 }
 
 /// Checks that the parts that all ranks have found are those of one graph, and that rank k has part k. The reports may
@@ -128,13 +138,13 @@ pub fn check_parts(reports: &[PartReport]) -> Result<()> {
     let mut reports: Vec<&PartReport> = reports.iter().collect();
     reports.sort_by_key(|report| report.rank);
     let Some(first) = reports.first() else { return Err(Error::Invalid("no rank has a part".into())) };
-    if let Some(other) = reports.iter().find(|report| report.format != first.format) {
+    if let Some(other) = reports.iter().find(|report| report.formats() != first.formats()) {
         return Err(Error::Invalid(format!(
-            "the ranks' programs differ: that of {} reads store formats up to version {}, that of {} up to {}",
+            "the ranks' programs differ: that of {} reads {}, that of {} {}; start the same program on all ranks",
             first.place(),
-            first.format,
+            first.formats(),
             other.place(),
-            other.format
+            other.formats()
         )));
     }
     let found = found_by_all(&reports)?;

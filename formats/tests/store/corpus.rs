@@ -74,6 +74,7 @@ fn golden_files_are_accepted() {
     assert!(shared::manifest(&golden("v1/in-edges/graph.json")));
     assert!(shared::manifest(&golden("v2/shards/graph.json")));
     assert!(shared::manifest(&golden("v3/packed-shards/graph.json")));
+    assert!(shared::manifest(&golden("v7/packed-shards/graph.json")));
     assert!(shared::page(&[&[0xF4, 12, 0, 0, 0, 0], &golden("v3/packed/pages.0")[..]].concat()));
     assert!(shared::ids(&[&[12, 0], &golden("v3/packed-ids/ids.bin")[..]].concat()));
     assert!(shared::ids(&[&[0xEB, 3], &golden("v3/packed-groups/ids.bin")[..]].concat()));

@@ -1,7 +1,7 @@
 //! Stores of every version, written when it was current. Today's readers must read them. Golden files are only added.
 //!
-//! `TOPOSTREAM_WRITE_GOLDEN=1 cargo test -p topostream-formats golden` writes stores that are missing and never changes
-//! one.
+//! `TOPOSTREAM_WRITE_GOLDEN=1 cargo test -p topostream-formats golden` writes those of today's version that are missing
+//! and never changes one.
 
 use super::canonical::{
     self, EDGES, HUB_VERTICES, VERTICES, hub, unweighted, with_double_weights, with_float_weights, with_long_weights,
@@ -11,9 +11,10 @@ use super::library::{self, Plan};
 use super::spec_reader::{self, Triple};
 use std::fs;
 use std::path::{Path, PathBuf};
+use topostream_formats::manifest::Feature;
 use topostream_formats::part::ranges;
 use topostream_formats::write::Layout;
-use topostream_formats::{Encoding, VertexOrder, WeightType};
+use topostream_formats::{Encoding, OpenOptions, Store, VertexOrder, WeightType};
 
 /// A golden store: its name, and how it is made.
 struct Golden {
@@ -91,7 +92,6 @@ fn stores() -> Vec<Golden> {
         Golden { shard_ends: &[960, 960, HUB_VERTICES], ..packed_hub("packed-shards") },
         Golden { ids: Some(sparse.clone()), ..plain("packed-ids", packed(1024, false, false)) },
         Golden { ids: Some(grouped), order: VertexOrder::DegreeGroups, ..packed_hub("packed-groups") },
-        // An order that is new in version 3.
         Golden { ids: Some(backward), order: VertexOrder::Listed, ..plain("listed", Encoding::VertexId) },
         // The first part has most of the hub's list, the second owns no vertex, the third has the rest.
         Golden { part: Some((0, PARTS)), in_lists: true, ..packed_hub("part-0") },
@@ -136,10 +136,23 @@ fn stores() -> Vec<Golden> {
 /// The ends of parts.
 const PARTS: &[u64] = &[960, 960, HUB_VERTICES];
 
-/// The folders of golden stores, one for each version that has some.
-fn folders() -> [PathBuf; 5] {
-    ["v1", "v2", "v3", "v5", "v6"]
+/// The stores of today's version, and their features. None has names: tests of the formatter write such stores.
+const TODAYS: [(&str, &[Feature]); 5] = [
+    ("vertex-id", &[]),
+    ("packed-shards", &[Feature::Packed, Feature::Shards]),
+    ("weights-packed", &[Feature::Packed]),
+    ("part-2", &[Feature::Part]),
+    ("weights-f64-record-id-2-1", &[Feature::Weights64]),
+];
+
+/// The folders of golden stores, one for each version that has some, today's last.
+fn folders() -> [PathBuf; 6] {
+    ["v1", "v2", "v3", "v5", "v6", "v7"]
         .map(|version| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(version))
+}
+
+fn todays_folder() -> PathBuf {
+    folders()[5].clone()
 }
 
 fn folder() -> PathBuf {
@@ -170,16 +183,9 @@ impl Golden {
         library::write(path, &plan).unwrap();
     }
 
-    /// The folder of the golden store.
-    fn path(&self) -> PathBuf {
-        let is_new = self.encoding.is_packed() || self.order == VertexOrder::Listed;
-        let folder = match (self.part, is_new) {
-            _ if self.weights.is_some_and(WeightType::is_wide) => 4,
-            (Some(_), _) => 3,
-            (None, true) => 2,
-            (None, false) => usize::from(!self.shard_ends.is_empty()),
-        };
-        folders()[folder].join(self.name)
+    /// The golden stores with the name: of the version that was current when it was added, and of later ones.
+    fn paths(&self) -> Vec<PathBuf> {
+        folders().map(|folder| folder.join(self.name)).into_iter().filter(|path| path.exists()).collect()
     }
 
     /// One line for each edge: source, destination (original ids), the weight's bits.
@@ -224,8 +230,8 @@ fn write_missing() {
     }
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        for golden in stores() {
-            let path = golden.path();
+        for golden in stores().iter().filter(|golden| TODAYS.iter().any(|(name, _)| *name == golden.name)) {
+            let path = todays_folder().join(golden.name);
             if !path.exists() {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 golden.write(&path);
@@ -256,7 +262,7 @@ fn golden_stores_hold_the_edges_beside_them() {
         }
         seen += 1;
     }
-    assert!(seen >= stores().len(), "golden stores only grow: {seen}");
+    assert!(seen >= stores().len() + TODAYS.len(), "golden stores only grow: {seen}");
 }
 
 #[test]
@@ -265,14 +271,39 @@ fn todays_writer_writes_the_golden_bytes() {
     for golden in stores() {
         let written = tempfile::tempdir().unwrap();
         golden.write(written.path());
-        let store = golden.path();
-        assert_eq!(files(written.path()), files(&store), "{}", golden.name);
-        for file in files(&store) {
-            let same = fs::read(written.path().join(&file)).unwrap() == fs::read(store.join(&file)).unwrap();
-            assert!(same, "{}/{} differs from what is written today", golden.name, file.display());
+        assert!(!golden.paths().is_empty(), "{} is missing", golden.name);
+        for store in golden.paths() {
+            assert_eq!(files(written.path()), files(&store), "{}", store.display());
+            let is_older = !store.starts_with(todays_folder());
+            for file in files(&store) {
+                let [today, then] = [written.path(), &store].map(|folder| fs::read(folder.join(&file)).unwrap());
+                let same = match is_older && file == Path::new("graph.json") {
+                    true => description(&today) == description(&then),
+                    false => today == then,
+                };
+                assert!(same, "{}/{} differs from what is written today", store.display(), file.display());
+            }
+            let text = fs::read_to_string(store.with_extension("edges.txt")).unwrap();
+            assert_eq!(text, golden.text(), "{}", store.display());
         }
-        assert_eq!(fs::read_to_string(store.with_extension("edges.txt")).unwrap(), golden.text(), "{}", golden.name);
     }
+}
+
+/// A manifest behind its version and features, which versions before 7 do not list: the checksum and what it is of.
+fn description(manifest: &[u8]) -> String {
+    let text = String::from_utf8(manifest.to_vec()).unwrap();
+    text.split_once("\"crc32c\"").unwrap().1.into()
+}
+
+#[test]
+fn golden_stores_have_the_intended_features() {
+    write_missing();
+    for (name, features) in TODAYS {
+        let store = Store::open_with(todays_folder().join(name), &OpenOptions::default().with_parts()).unwrap();
+        assert_eq!(store.manifest().features(), features, "{name}");
+    }
+    let missing = Feature::ALL.into_iter().filter(|feature| !TODAYS.iter().any(|(_, has)| has.contains(feature)));
+    assert!(missing.eq([Feature::Names]), "a feature without a golden store");
 }
 
 #[test]

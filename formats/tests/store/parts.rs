@@ -5,7 +5,7 @@ use super::library::{self, Plan};
 use super::spec_reader::{self, Triple};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use topostream_formats::manifest::ShardManifest;
+use topostream_formats::manifest::{Feature, ShardManifest};
 use topostream_formats::part::{EdgesHash, PartPath, PartReport, check_parts, open_for, ranges};
 use topostream_formats::write::Layout;
 use topostream_formats::{Direction, Encoding, Manifest, OpenOptions, Store, VertexOrder, WeightType};
@@ -127,7 +127,7 @@ fn wrong_parts_are_refused_by_name() {
     let good = write_part(&folder.path().join("again"), &hub(), 1, ENDS, PACKED);
     let path = PathBuf::from("somewhere/graph.json");
     assert_eq!(Manifest::decode(good.encode().as_bytes(), &path).unwrap(), good);
-    assert!(good.encode().starts_with("{\n\"topostream\": 5,"));
+    assert_eq!(good.features(), [Feature::Packed, Feature::Part]);
     let refused = |words: &[&str], change: &dyn Fn(&mut Manifest)| {
         let mut wrong = good.clone();
         change(&mut wrong);
@@ -164,17 +164,7 @@ fn wrong_parts_are_refused_by_name() {
 }
 
 #[test]
-fn versions_and_hashes_are_written_as_specified() {
-    let folder = parts(&hub(), ENDS);
-    let text = std::fs::read_to_string(folder.path().join("0/graph.json")).unwrap();
-    let path = Path::new("graph.json");
-    let decode = |text: &str| Manifest::decode(text.as_bytes(), path).map_err(|error| error.to_string());
-    let older = decode(&text.replacen("\"topostream\": 5", "\"topostream\": 3", 1)).unwrap_err();
-    assert!(older.contains("version 5; only partial stores are of version 5") && older.contains("found 3"), "{older}");
-    let wide = decode(&text.replacen("\"topostream\": 5", "\"topostream\": 6", 1)).unwrap_err();
-    assert!(wide.contains("version 5; only stores with weights of 64 bits are of version 6"), "{wide}");
-    let newer = decode(&text.replacen("\"topostream\": 5", "\"topostream\": 7", 1)).unwrap_err();
-    assert!(newer.contains("format version 7; this program reads versions 1 to 6"), "{newer}");
+fn hashes_are_written_as_specified() {
     for hash in ["7", "+123456789abcdef", "0123456789ABCDEF", "00123456789abcdef"] {
         assert!(serde_json::from_str::<EdgesHash>(&format!("\"{hash}\"")).is_err(), "{hash}");
     }
@@ -252,9 +242,20 @@ fn duplicate_and_exchanged_parts_name_rank_and_path() {
 #[test]
 fn ranks_with_other_programs_are_named() {
     let folder = parts(&hub(), ENDS);
-    let mut all = reports(folder.path(), 3);
-    all[1].format = 7;
-    refused(&all, &["rank 0 on ", "up to version 6", "rank 1 on ", "up to 7"]);
+    let all = reports(folder.path(), 3);
+    let mut newer = all.clone();
+    newer[1].format = 8;
+    let words = ["rank 0 on ", "up to version 7", "rank 1 on ", "up to version 8", "the same program on all ranks"];
+    refused(&newer, &words);
+    let mut newer = all.clone();
+    newer[2].features.push("tiles".into());
+    refused(&newer, &["rank 0 on ", "part, shards, weights-64, that of rank 2 on ", "weights-64, tiles; start"]);
+    // A program that knows no list of features.
+    let mut older: serde_json::Value = serde_json::from_slice(&all[1].encode()).unwrap();
+    older.as_object_mut().unwrap().remove("features").unwrap();
+    let mut older = vec![all[0].clone(), PartReport::decode(older.to_string().as_bytes()).unwrap(), all[2].clone()];
+    older[1].format = 6;
+    refused(&older, &["rank 0 on ", "up to version 7", "rank 1 on ", "up to version 6"]);
 }
 
 /// Parts that are each sound, of what claims to be the same graph, but do not add up to it.

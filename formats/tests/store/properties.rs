@@ -6,6 +6,7 @@ use super::scratch;
 use super::spec_reader::{self, Triple};
 use proptest::prelude::*;
 use std::path::PathBuf;
+use topostream_formats::manifest::Feature;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, Store, VertexOrder, WeightType};
 
@@ -86,8 +87,9 @@ proptest! {
         let plan =
             Plan { vertices, edges: &edges, layout, in_lists, shard_ends: shards, ids: None, order, part: None };
         library::write(folder.path(), &plan).unwrap();
-        let version = Store::open(folder.path()).unwrap().manifest().version();
-        prop_assert_eq!(version, if is_wide { 6 } else if packed { 3 } else { 1 + u32::from(!cuts.is_empty()) });
+        let features = [(Feature::Packed, packed), (Feature::Shards, !cuts.is_empty()), (Feature::Weights64, is_wide)];
+        let expected: Vec<Feature> = features.into_iter().filter(|has| has.1).map(|has| has.0).collect();
+        prop_assert_eq!(Store::open(folder.path()).unwrap().manifest().features(), expected);
         let by_spec = spec_reader::read(folder.path()).map_err(TestCaseError::fail)?;
         prop_assert_eq!(&library::read(folder.path()).unwrap(), &by_spec);
         edges.sort_unstable();

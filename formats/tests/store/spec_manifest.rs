@@ -34,18 +34,21 @@ pub struct Shard {
 impl Manifest {
     pub fn read(store: &Path) -> Result<Self, String> {
         const FILE: &str = "graph.json";
+        const FEATURES: &str = "features";
         let text = fs::read_to_string(store.join(FILE)).map_err(|e| format!("{FILE}: {e}"))?;
         let (envelope, spans) = Json::parse(&text).ok_or(format!("{FILE}: not JSON"))?;
-        let version = envelope.member("topostream").number();
-        ensure(version.is_some_and(|version| (1..=6).contains(&version)), FILE, "another version")?;
-        ensure(envelope.names() == ["crc32c", "graph", "topostream"], FILE, "other members")?;
+        let version = envelope.member("topostream").number().unwrap_or(0);
+        ensure((1..=7).contains(&version), FILE, "another version")?;
+        let members =
+            ["crc32c", "features", "graph", "topostream"].into_iter().filter(|of| version == 7 || *of != FEATURES);
+        ensure(envelope.names().into_iter().eq(members), FILE, "other members")?;
         let (from, to) = spans.into_iter().find(|(name, ..)| name == "graph").map(|(_, from, to)| (from, to)).unwrap();
         let crc = u64::from(crc32c(&text.as_bytes()[from..to]));
         ensure(envelope.member("crc32c").number() == Some(crc), FILE, "checksum")?;
         let graph = envelope.member("graph").clone();
         let members = "created_by directed edges encoding ids in input_edges order origin out page_bytes stripes tag \
             vertices weights";
-        let has_part = version == Some(5) || version == Some(6) && graph.names().contains(&"part");
+        let has_part = graph.names().contains(&"part");
         let members = if has_part { members.replace("stripes", "part stripes") } else { members.into() };
         ensure(graph.names() == members.split(' ').collect::<Vec<_>>(), FILE, "other members in graph")?;
         let number = |name: &str| graph.member(name).number().ok_or(format!("{FILE}: {name} is no number"));
@@ -66,22 +69,20 @@ impl Manifest {
             let sound = packed.edges_max % 1024 == 0 && (1024..1 << 28).contains(&packed.edges_max);
             ensure(members && sound, FILE, "members of a packed encoding")?;
         }
-        let version = version.unwrap_or(0);
-        let is_new = match graph.member("order").text() {
-            Some("natural" | "degree" | "out-first") => packed.is_some(),
-            Some("degree-groups" | "bfs" | "listed") => true,
-            _ => return Err(format!("{FILE}: order")),
-        };
-        let is_named = graph.member("ids").member("kind").text() == Some("names");
-        ensure(version >= 5 || is_named == (version == 4), FILE, "names of another version")?;
-        ensure(
-            version >= 5 || is_named || is_new == (version == 3),
-            FILE,
-            "packed pages or an order of another version",
-        )?;
+        let orders = ["natural", "degree", "out-first", "degree-groups", "bfs", "listed"];
+        ensure(graph.member("order").text().is_some_and(|order| orders.contains(&order)), FILE, "order")?;
         let weights = graph.member("weights").text().unwrap_or("").to_owned();
         let is_wide = weights == "u64" || weights == "f64";
-        ensure(is_wide == (version == 6), FILE, "weights of another version")?;
+        let shards = shards(graph.member("out"))?;
+        ensure(!has_part || shards.is_empty(), FILE, "shards in a part")?;
+        let features = [
+            ("names", 4, graph.member("ids").member("kind").text() == Some("names")),
+            ("packed", 3, packed.is_some()),
+            ("part", 5, has_part),
+            ("shards", 2, !shards.is_empty()),
+            ("weights-64", 6, is_wide),
+        ];
+        check_features(version, envelope.member(FEATURES), &features)?;
         let manifest = Self {
             packed,
             tag: number("tag")?,
@@ -92,7 +93,7 @@ impl Manifest {
             weight_bytes: if is_wide { 8 } else { 4 },
             page_bytes: number("page_bytes")?,
             record_id,
-            shards: shards(graph.member("out"), (version < 3 || has_part).then_some(version == 2))?,
+            shards,
             part: match has_part {
                 true => Some(Part::read(graph.member("part"), number("vertices")?, number("edges")?)?),
                 false => None,
@@ -156,8 +157,19 @@ impl Manifest {
     }
 }
 
-/// Returns the end and the number of pages of each shard of `out`.
-fn shards(out: &Json, wanted: Option<bool>) -> Result<Vec<(u64, usize)>, String> {
+/// Checks the list of features of version 7, or whether an older version may have those of the store. Features are
+/// sorted names, the versions that introduced them, and whether the store has them.
+fn check_features(version: u64, listed: &Json, features: &[(&str, u64, bool)]) -> Result<(), String> {
+    let mut found = features.iter().filter(|feature| feature.2);
+    if version < 7 {
+        return ensure(found.all(|feature| feature.1 <= version), "graph.json", "features of a later version");
+    }
+    let names = found.map(|feature| Json::Text(feature.0.into())).collect();
+    ensure(*listed == Json::Array(names), "graph.json", "other features")
+}
+
+/// Returns the end and the number of pages of each shard of `out`; none if lists are not grouped.
+fn shards(out: &Json) -> Result<Vec<(u64, usize)>, String> {
     let shard = |shard: &Json| {
         let (end, pages) = (shard.member("end").number()?, shard.member("pages").number()?);
         (shard.names() == ["end", "pages"]).then_some((end, pages as usize))
@@ -165,7 +177,6 @@ fn shards(out: &Json, wanted: Option<bool>) -> Result<Vec<(u64, usize)>, String>
     let shards: Option<Vec<_>> = out.member("shards").items().iter().map(shard).collect();
     let shards = shards.ok_or("graph.json: other members in a shard")?;
     let grouped = *out.member("shards") != Json::Word(String::new());
-    let expected = grouped == (shards.len() > 1) && wanted.is_none_or(|wanted| wanted == grouped);
-    ensure(expected, "graph.json", "shards of another version")?;
+    ensure(grouped == (shards.len() > 1), "graph.json", "number of shards")?;
     Ok(shards)
 }

@@ -4,7 +4,10 @@ use super::canonical::{EDGES, HUB_VERTICES, VERTICES, hub, unweighted};
 use super::library::{self, Plan};
 use std::fs;
 use std::path::{Path, PathBuf};
-use topostream_formats::manifest::{Ids, ShardManifest, TopologyManifest};
+use topostream_formats::manifest::{
+    EdgesHash, Feature, Ids, PartManifest, ShardManifest, TopologyManifest, WholeFigures,
+};
+use topostream_formats::names::IdType;
 use topostream_formats::write::{Layout, StoreWriter};
 use topostream_formats::{Direction, Encoding, Error, Manifest, PageId, Store, VertexOrder, WeightType};
 
@@ -218,7 +221,7 @@ fn absurd_shards_are_refused_by_name() {
     };
     let good = shards(&[(128, 2), (128, 1), (300, 2)]);
     assert_eq!(Manifest::decode(good.encode().as_bytes(), path).unwrap(), good);
-    assert_eq!((good.version(), manifest().version()), (2, 1));
+    assert_eq!((good.features(), manifest().features()), (vec![Feature::Shards], vec![]));
     let refused = |manifest: Manifest, word: &str| {
         let error = Manifest::decode(manifest.encode().as_bytes(), path).unwrap_err().to_string();
         assert!(error.contains("graph.json") && error.contains(word), "{word}: {error}");
@@ -234,38 +237,124 @@ fn absurd_shards_are_refused_by_name() {
     refused(shards(&[(128, u64::MAX), (300, 6)]), "all 300 vertices and all 5 pages");
     let in_lists = Some(good.out.clone());
     refused(Manifest { in_lists, ..good.clone() }, "in-lists that are not grouped");
-    // Shards require version 2, and version 2 requires shards.
-    for (text, version) in [(good.encode(), 2), (manifest().encode(), 1)] {
-        let (was, other) = (format!("\"topostream\": {version}"), format!("\"topostream\": {}", 3 - version));
-        let error = Manifest::decode(text.replace(&was, &other).as_bytes(), path).unwrap_err().to_string();
-        assert!(error.contains(&format!("version {version}")), "{error}");
+}
+
+/// A manifest of an older version: the same description, after a number in the place of the list.
+fn of_version(version: u32, manifest: &Manifest) -> String {
+    let text = manifest.encode();
+    let (_, described) = text.split_once("\"crc32c\"").unwrap();
+    format!("{{\n\"topostream\": {version},\n\"crc32c\"{described}")
+}
+
+/// What a manifest of each feature looks like, and of none.
+fn with_features() -> Vec<(Vec<Feature>, Manifest)> {
+    let shards = Some([(0, 2), (0, 3)].map(|(end, pages)| ShardManifest { end, pages }).into());
+    let grouped = TopologyManifest { pages: 5, shards, ..manifest().out };
+    let packed = TopologyManifest { chunks_crc: Some(7), ..manifest().out };
+    let encoding = Encoding::Packed { edges_max: 1024, step: false, own: false };
+    let names = Ids::Names { of: IdType::String, bytes: 0, crc: 0, index_crc: 0, keys_crc: 0 };
+    let whole = WholeFigures { edges: 0, edges_hash: EdgesHash(0), degree_max: 0 };
+    let part = PartManifest { number: 0, ends: vec![0], edges_hash: EdgesHash(0), whole };
+    let weights = Some(WeightType::F64);
+    vec![
+        (vec![], manifest()),
+        (vec![Feature::Shards], Manifest { out: grouped, ..manifest() }),
+        (vec![Feature::Packed], Manifest { encoding, out: packed.clone(), ..manifest() }),
+        (vec![Feature::Names], Manifest { ids: names.clone(), ..manifest() }),
+        (vec![Feature::Part], Manifest { part: Some(part.clone()), ..manifest() }),
+        (vec![Feature::Weights64], Manifest { weights, ..manifest() }),
+        (
+            vec![Feature::Names, Feature::Packed, Feature::Part, Feature::Weights64],
+            Manifest { encoding, ids: names, weights, out: packed, part: Some(part), ..manifest() },
+        ),
+    ]
+}
+
+#[test]
+fn manifests_list_their_features() {
+    let path = Path::new("somewhere/graph.json");
+    for (features, good) in with_features() {
+        let names: Vec<&str> = features.iter().map(|feature| feature.name()).collect();
+        let (text, list) = (good.encode(), format!("\"features\": {names:?},"));
+        assert!(text.starts_with(&format!("{{\n\"topostream\": 7,\n{list}\n")), "{text}");
+        assert_eq!(Manifest::decode(text.as_bytes(), path).unwrap(), good);
+        let refused = |listed: &str, words: &[&str]| {
+            let other = text.replacen(&list, listed, 1);
+            let error = Manifest::decode(other.as_bytes(), path).unwrap_err().to_string();
+            assert!(error.contains("somewhere/graph.json"), "{error}");
+            assert!(words.iter().all(|word| error.contains(word)), "{listed}: {words:?}: {error}");
+        };
+        let listed = |names: &[&str]| {
+            let expected = format!("the features {:?}", features.iter().map(|of| of.name()).collect::<Vec<_>>());
+            refused(&format!("\"features\": {names:?},"), &[&expected, &format!("found {names:?}")]);
+        };
+        // One too many, one too few, in another order, and twice.
+        for other in Feature::ALL.into_iter().filter(|other| !features.contains(other)) {
+            let mut more: Vec<&str> = names.iter().copied().chain([other.name()]).collect();
+            more.sort_unstable();
+            listed(&more);
+        }
+        for at in 0..names.len() {
+            listed(&[&names[..at], &names[at + 1..]].concat());
+            listed(&[&names[..at], &names[at..=at], &names[at..]].concat());
+        }
+        if names.len() > 1 {
+            listed(&names.iter().rev().copied().collect::<Vec<_>>());
+        }
+        refused("", &["missing field `features`"]);
+        refused("\"features\": null,", &["expected a topostream manifest", "null"]);
+        refused("\"features\": [7],", &["expected a topostream manifest", "7"]);
+        let unknown = "this program does not know the feature `tiles`; a newer version of topostream reads it";
+        refused(&format!("\"features\": {:?},", [&names[..], &["tiles"]].concat()), &[unknown]);
+        // A feature that is not known comes before whatever else it may have changed.
+        refused("\"features\": [\"tiles\"], \"other\": 7,", &[unknown]);
+        refused(&format!("{list} \"other\": 7,"), &["unknown field `other`"]);
     }
 }
 
-/// Orders that are new in version 3 require it, with or without shards.
+/// Versions 1 to 6 have what they and the versions before them introduced.
 #[test]
-fn orders_have_their_version() {
+fn features_have_their_versions() {
     let path = Path::new("somewhere/graph.json");
-    let ends = vec![ShardManifest { end: 0, pages: 0 }, ShardManifest { end: manifest().vertices, pages: 5 }];
-    for (order, newest) in [
-        (VertexOrder::Natural, false),
-        (VertexOrder::Degree, false),
-        (VertexOrder::OutFirst, false),
-        (VertexOrder::DegreeGroups, true),
-        (VertexOrder::Bfs, true),
-        (VertexOrder::Listed, true),
+    for (features, good) in with_features() {
+        for version in 1..=6 {
+            let text = of_version(version, &good);
+            let decoded = Manifest::decode(text.as_bytes(), path).map_err(|error| error.to_string());
+            let Some(newer) = features.iter().find(|feature| feature.since() > version) else {
+                assert_eq!(decoded.unwrap(), good);
+                continue;
+            };
+            let expected = format!("version {} or later, as the store has `{}`", newer.since(), newer.name());
+            let error = decoded.unwrap_err();
+            assert!(error.contains(&expected) && error.ends_with(&format!("found version {version}")), "{error}");
+        }
+        let text = good.encode().replace("\"topostream\": 7", "\"topostream\": 6");
+        let error = Manifest::decode(text.as_bytes(), path).unwrap_err().to_string();
+        assert!(error.contains("version 7, the first one with a list of features"), "{error}");
+        for version in [0, 8, u32::MAX] {
+            let error = Manifest::decode(of_version(version, &good).as_bytes(), path).unwrap_err().to_string();
+            let expected = format!("format version {version}; this program reads versions 1 to 7");
+            assert!(error.ends_with(&expected), "{error}");
+        }
+    }
+}
+
+/// Orders need no feature: readers may ignore them.
+#[test]
+fn orders_are_in_every_version() {
+    let path = Path::new("somewhere/graph.json");
+    for order in [
+        VertexOrder::Natural,
+        VertexOrder::Degree,
+        VertexOrder::OutFirst,
+        VertexOrder::DegreeGroups,
+        VertexOrder::Bfs,
+        VertexOrder::Listed,
     ] {
-        for shards in [None, Some(ends.clone())] {
-            let expected = if newest { 3 } else { 1 + u32::from(shards.is_some()) };
-            let out = TopologyManifest { pages: 5, shards, ..manifest().out };
-            let good = Manifest { order, out, ..manifest() };
-            assert_eq!(Manifest::decode(good.encode().as_bytes(), path).unwrap(), good);
-            assert_eq!(good.version(), expected, "{order:?}");
-            for other in (1..=3).filter(|&other| other != expected) {
-                let (was, other) = (format!("\"topostream\": {expected}"), format!("\"topostream\": {other}"));
-                let error = Manifest::decode(good.encode().replace(&was, &other).as_bytes(), path).unwrap_err();
-                assert!(error.to_string().contains(&format!("version {expected}")), "{error}");
-            }
+        let good = Manifest { order, ..manifest() };
+        assert!(good.features().is_empty());
+        for text in [good.encode(), of_version(1, &good), of_version(6, &good)] {
+            assert_eq!(Manifest::decode(text.as_bytes(), path).unwrap(), good);
         }
     }
 }

@@ -91,6 +91,7 @@ fn layout(path: &str, summary: &Summary) -> Table {
             ("tag", format!("{:08x}", manifest.tag)),
             ("graph", manifest.origin.clone()),
             ("made by", manifest.created_by.clone()),
+            ("features", summary.features.join(", ")),
             ("order of vertices", order.into()),
             ("ids", ids),
             ("pages of out-lists", format!("{}, {} of them large", count(manifest.out.pages), count(large))),

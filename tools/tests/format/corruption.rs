@@ -157,18 +157,23 @@ fn swapped_pages_are_found() {
 }
 
 #[test]
-fn an_unknown_version_is_named_with_the_supported_ones() {
+fn unknown_versions_and_features_are_named() {
     let folder = store_with_everything(0, encodings()[0]);
     let manifest = folder.path().join("graph.json");
     let text = fs::read_to_string(&manifest).unwrap();
-    for (version, rest) in [("7", "\"crc32c\": 7, \"other\": []}"), ("0", "\"graph\": null}")] {
+    for (version, rest) in [("8", "\"features\": 7, \"other\": []}"), ("0", "\"graph\": null}")] {
         fs::write(&manifest, format!("{{\"topostream\": {version}, {rest}")).unwrap();
         let error = open_and_verify(folder.path()).unwrap_err().to_string();
         assert!(
-            error.ends_with(&format!("graph.json: format version {version}; this program reads versions 1 to 6")),
+            error.ends_with(&format!("graph.json: format version {version}; this program reads versions 1 to 7")),
             "{error}"
         );
     }
+    // Nothing else of a file with such a feature is read.
+    fs::write(&manifest, "{\"topostream\": 7, \"features\": [\"packed\", \"tiles\"], \"other\": []}").unwrap();
+    let error = open_and_verify(folder.path()).unwrap_err().to_string();
+    let expected = "graph.json: this program does not know the feature `tiles`; a newer version of topostream reads it";
+    assert!(error.ends_with(expected), "{error}");
     fs::write(&manifest, text.replace("\"graph\":", "  \"graph\":\t")).unwrap();
     open_and_verify(folder.path()).unwrap();
 }

@@ -5,7 +5,7 @@ use super::feed::{Feed, open_and_verify, run, small_pages};
 use std::fs;
 use std::path::Path;
 use topostream_formats::checksum::crc32c;
-use topostream_formats::directory::{DirectoryEntry, encode};
+use topostream_formats::directory::{DirectoryEntry, encode, version_of};
 use topostream_formats::{Encoding, IdSpace, Manifest, Store, WeightType};
 
 /// The parts of a store that are forged. The store has one page.
@@ -45,8 +45,8 @@ impl Forgery {
         change(&mut forged);
         forged.entry.crc = crc32c(&forged.page);
         forged.entry.weights_crc = crc32c(&forged.weights);
-        let (directory, crc) =
-            encode(&[forged.entry], forged.manifest.tag, forged.manifest.page_bytes, forged.manifest.version());
+        let version = version_of(forged.manifest.encoding.is_packed(), false);
+        let (directory, crc) = encode(&[forged.entry], forged.manifest.tag, forged.manifest.page_bytes, version);
         forged.manifest.out.directory_crc = crc;
         if !forged.chunks.is_empty() {
             forged.manifest.out.chunks_crc = Some(crc32c(&forged.chunks));
