@@ -38,7 +38,8 @@ impl Rule {
     /// Whether each operation's result is needed.
     fn used(&self) -> Vec<bool> {
         let mut used = vec![false; self.operations.len()];
-        let results = [self.goes_on, self.visit, self.count].into_iter().chain(self.scalars).chain(self.integers);
+        let scalars = self.scalars.into_iter().filter(|&at| !matches!(self.operation(at), Operation::Scalar(_)));
+        let results = [self.goes_on, self.visit, self.count].into_iter().chain(scalars).chain(self.integers);
         results.for_each(|at| used[usize::from(at)] = true);
         for at in (0..used.len()).rev() {
             if used[at] {

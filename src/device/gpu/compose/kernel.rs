@@ -189,7 +189,6 @@ impl FromStr for KernelName {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let name = if name == "put-off" { Self::Defer.name() } else { name };
         let names = Self::ALL.map(Self::name).join(", ");
         Self::ALL.into_iter().find(|kernel| kernel.name() == name).ok_or_else(|| format!("expected one of {names}"))
     }
