@@ -132,7 +132,7 @@ impl Declaration {
     }
 
     /// How often all lists are read over a graph of this many vertices, where that is known before the run.
-    pub(crate) fn passes(&self, vertices: u64) -> Option<f64> {
+    pub fn passes(&self, vertices: u64) -> Option<f64> {
         match (self.supersteps, &self.rounds) {
             (Supersteps::Exactly(count), _) => Some(count.into()),
             (_, Some(rounds)) => Some(rounds.passes * rounds.count.unwrap_or(vertices) as f64),
@@ -319,4 +319,52 @@ pub enum SmallSteps {
     Vertices,
     /// All lists are read.
     AllLists,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declared(supersteps: Supersteps, rounds: Option<Rounds>) -> Declaration {
+        let visits = vec![(Direction::Out, Visit::All)];
+        Declaration { supersteps, rounds, ..Declaration::new("any", Vec::new(), visits) }
+    }
+
+    #[test]
+    fn a_part_of_a_run_is_of_its_supersteps_or_of_its_rounds() {
+        let step = Step::new(2, Direction::Out, Visit::All).with_integers([0, 5, 0, 3]);
+        let known = |declaration: Declaration| (declaration.part(10, &step), declaration.passes(10));
+        let of_sources = Rounds { count: Some(4), number: 3, passes: 2.0 };
+        let of_vertices = Rounds { count: None, number: 1, passes: 2.0 };
+        assert_eq!(known(declared(Supersteps::Exactly(4), None)), (Some((0.5, 0.75)), Some(4.0)));
+        assert_eq!(known(declared(Supersteps::Unknown, Some(of_sources))), (Some((0.75, 1.0)), Some(8.0)));
+        assert_eq!(known(declared(Supersteps::Unknown, Some(of_vertices))), (Some((0.5, 0.6)), Some(20.0)));
+        assert_eq!(known(declared(Supersteps::AtMost(4), None)), (None, None));
+        assert_eq!(known(declared(Supersteps::Exactly(0), None)), (None, Some(0.0)));
+    }
+
+    #[test]
+    fn a_vertex_phase_is_within_sets_in_some_modes() {
+        let within = |modes| {
+            let phase_within = Some(PhaseWithin { sets: &[1, 3], modes });
+            let declaration = Declaration { phase_within, ..declared(Supersteps::Unknown, None) };
+            [0, 2].map(|mode| {
+                let step = Step::without_pages(0).with_integers([mode, 0, 0, 0]);
+                declaration.phase_within(&step).map(<[usize]>::to_vec)
+            })
+        };
+        assert_eq!(within(None), [Some(vec![1, 3]), Some(vec![1, 3])]);
+        assert_eq!(within(Some(&[2, 4])), [None, Some(vec![1, 3])]);
+    }
+
+    #[test]
+    fn supersteps_without_pages_are_of_vertex_phases() {
+        let scans = declared(Supersteps::Unknown, None);
+        let traversal = Declaration::new("any", Vec::new(), vec![(Direction::Out, Visit::Frontier)]);
+        assert!(traversal.traversal && !scans.traversal);
+        let idle = Step::without_pages(3);
+        assert!(scans.allows(&idle) && !traversal.allows(&idle));
+        assert!(scans.allows(&Step::new(0, Direction::Out, Visit::All)));
+        assert!(!scans.allows(&Step::new(0, Direction::In, Visit::All)));
+    }
 }
