@@ -54,8 +54,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch a run. Says on stderr that it may take long, if it goes from neighbour to neighbour and no degree
-    /// speaks against long paths.
+    /// Begins to watch a run. Says on stderr that it may take long, if it goes from neighbour to neighbour and no
+    /// degree speaks against long paths.
     pub fn begin(algorithm: Option<&dyn Algorithm>, store: &Store) -> Self {
         let declaration = algorithm.map(|algorithm| declaration_of(algorithm, store));
         let name = declaration.as_ref().filter(|one| one.small_steps.is_some()).map(|one| one.command);
