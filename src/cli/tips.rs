@@ -76,8 +76,8 @@ fn of_option(option: &str, program: &clap::Command, words: &[OsString]) -> Optio
     let name = option.trim_start_matches('-').split('=').next()?;
     let command = command_of(program, words);
     if let Some(takes_value) = tune::key_of(command, name) {
-        let value = if takes_value { format!("={}", value_of(name, words)) } else { String::new() };
-        return Some(format!("this is a setting: '--tune {name}{}'", quoted(&value)));
+        let value = if takes_value { quoted(&format!("={}", value_of(name, words))) } else { String::new() };
+        return Some(format!("this is a setting: '--tune {name}{value}'"));
     }
     let (_, needed, tip) = TIPS.iter().find(|(names, ..)| names.contains(&name))?;
     command.get_arguments().any(|arg| arg.get_long() == Some(needed)).then(|| (*tip).to_owned())
