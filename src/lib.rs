@@ -94,18 +94,11 @@
 //! impl Algorithm for LeastAncestor {
 //!     type Kernel<'a> = HandOn<'a>;
 //!
-//!     fn name(&self) -> &'static str {
-//!         "least-ancestor"
-//!     }
-//!
-//!     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-//!         let (of, role, merge, initial) = (AttributeType::U32, Role::Writable, Merge::Min, Initial::Vertex);
-//!         vec![Attribute { name: "least", of, role, merge, initial }]
-//!     }
-//!
-//!     /// First all lists, then those of active vertices, for as long as there are any.
-//!     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-//!         vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Frontier)]
+//!     fn declare(&self, _has_in_lists: bool) -> Declaration {
+//!         let least = Attribute::u32("least", Role::Writable, Merge::Min).initially(Initial::Vertex);
+//!         // First all lists, then those of active vertices, for as long as there are any.
+//!         let visits = vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Frontier)];
+//!         Declaration::new("least-ancestor", vec![least], visits)
 //!     }
 //!
 //!     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> HandOn<'a> {

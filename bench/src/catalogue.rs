@@ -7,7 +7,7 @@ use std::path::Path;
 use topostream::algorithms::CATALOGUE;
 pub use topostream::algorithms::command::{AS_GIVEN, Edges, Needs, Sample, UNDIRECTED, WEIGHTED};
 use topostream::algorithms::command::{Entry, Finished as FinishedRun};
-use topostream::model::algorithm::{Algorithm, AnswerValues};
+use topostream::model::algorithm::{Algorithm, AnswerValues, Declaration, declaration_of};
 use topostream::model::attributes::Attribute;
 use topostream::report::RunReport;
 use topostream::{Direction, Engine, Run, Store, VertexId};
@@ -128,22 +128,21 @@ pub struct Footprint {
 impl Footprint {
     /// Returns the footprint of an algorithm over a store.
     pub fn of(algorithm: &dyn Algorithm, store: &Store) -> Self {
-        let has_in_lists = store.topology(Direction::In).is_some();
-        let attributes = algorithm.attributes(has_in_lists);
+        let declaration = declaration_of(algorithm, store);
+        let Declaration { attributes, visits, traversal, keeps_activations, .. } = &declaration;
         let bits = |written: bool| -> u64 {
             let of_role = attributes.iter().filter(|attribute| attribute.role.is_written() == written);
             of_role.map(bits_of).sum()
         };
-        let table_bytes: u64 = algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum();
+        let table_bytes: u64 = declaration.table_bytes();
         let tables = if table_bytes == 0 { String::new() } else { format!("{:.1} MB", table_bytes as f64 / 1e6) };
-        let visits = algorithm.visits(has_in_lists);
         Self {
             written_bits: bits(true),
             read_bits: bits(false),
-            frontiers: algorithm.is_traversal(),
-            noted: algorithm.keeps_activations(),
+            frontiers: *traversal,
+            noted: *keeps_activations,
             tables,
-            directions: visits.into_iter().map(|(direction, _)| direction).collect(),
+            directions: visits.iter().map(|(direction, _)| *direction).collect(),
         }
     }
 

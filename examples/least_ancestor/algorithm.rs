@@ -36,18 +36,11 @@ fn list_close(record: Record, list: List) {}";
 
 impl Algorithm for LeastAncestor {
     type Kernel<'a> = HandOn<'a>;
-    fn name(&self) -> &'static str {
-        "least-ancestor"
-    }
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let (of, role, merge, initial) = (AttributeType::U32, Role::Writable, Merge::Min, Initial::Vertex);
-        vec![Attribute { name: "least", of, role, merge, initial }]
-    }
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Frontier)]
-    }
-    fn shader(&self) -> Option<Shader> {
-        Some(Shader::new("least_ancestor.wgsl", WGSL))
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let least = Attribute::u32("least", Role::Writable, Merge::Min).initially(Initial::Vertex);
+        let visits = vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Frontier)];
+        let shader = Some(Shader::new("least_ancestor.wgsl", WGSL));
+        Declaration { shader, ..Declaration::new("least-ancestor", vec![least], visits) }
     }
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> HandOn<'a> {
         HandOn(state.attributes.u32(0), state.next_frontier(step.superstep))

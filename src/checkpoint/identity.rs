@@ -1,7 +1,7 @@
 //! The identity of a run: everything that its answer depends on, as named fields, so that errors can name differences.
 
 use crate::error::{Error, Result};
-use crate::model::algorithm::Algorithm;
+use crate::model::algorithm::Declaration;
 use crate::model::attributes::Attribute;
 use topostream_formats::manifest::Ids;
 use topostream_formats::{Direction, Store};
@@ -17,18 +17,18 @@ impl Identity {
     ///
     /// # Errors
     /// [`Error::Parameter`] if the algorithm does not declare its parameters.
-    pub fn of(store: &Store, algorithm: &dyn Algorithm, declared: &[Attribute], asynchronous: bool) -> Result<Self> {
-        let name = algorithm.name();
-        let Some(parameters) = algorithm.parameters() else {
+    pub fn of(store: &Store, declaration: &Declaration, asynchronous: bool) -> Result<Self> {
+        let name = declaration.name;
+        let Some(parameters) = &declaration.parameters else {
             let message = format!("{name} cannot be checkpointed: the algorithm does not declare its parameters");
             return Err(Error::Parameter(message));
         };
         let mut fields: Fields = vec![("program".into(), format!("topostream {}", env!("CARGO_PKG_VERSION")))];
         fields.extend(graph(store));
         fields.push(("algorithm".into(), name.into()));
-        fields.extend(parameters.into_fields().into_iter().map(|(name, value)| (format!("parameter {name}"), value)));
+        fields.extend(parameters.fields().map(|(name, value)| (format!("parameter {name}"), value)));
         fields.push(("asynchronous".into(), asynchronous.to_string()));
-        fields.push(("attributes".into(), declared.iter().map(attribute).collect::<Vec<_>>().join(", ")));
+        fields.push(("attributes".into(), declaration.attributes.iter().map(attribute).collect::<Vec<_>>().join(", ")));
         Ok(Self(fields))
     }
 

@@ -35,8 +35,7 @@ mod writer;
 
 use crate::cluster::Cluster;
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Complete, State, Step};
-use crate::model::attributes::Attribute;
+use crate::model::algorithm::{Algorithm, Complete, Declaration, State, Step};
 use crate::report::CheckpointReport;
 use folder::{Candidate, Folder};
 use format::{Header, RankPart, SavedStep, SessionTotals};
@@ -168,7 +167,7 @@ pub(crate) struct Moment<'a> {
     pub store: &'a Store,
     pub algorithm: &'a dyn Algorithm,
     pub asynchronous: bool,
-    pub declared: &'a [Attribute],
+    pub declaration: &'a Declaration,
     /// The next superstep.
     pub step: &'a Step,
     /// The number of vertices that are active in it.
@@ -190,14 +189,14 @@ impl Resumption {
     pub fn load(
         &mut self,
         algorithm: &dyn Algorithm,
-        declared: &[Attribute],
+        declaration: &Declaration,
         state: &State,
         complete: &Complete<'_>,
     ) -> Result<()> {
         let (mut loaded, vertices) = (None, state.graph.vertices);
         for file in &self.files {
             let mut reader = file.open()?;
-            state::load(&mut reader, algorithm, declared, state, &self.step)?;
+            state::load(&mut reader, declaration, state, &self.step)?;
             let Range { start, end } = reader.header().range(vertices);
             loaded = Some(loaded.map_or(start..end, |before: Range<u64>| before.start..end));
         }
@@ -358,13 +357,8 @@ impl Checkpoints {
     }
 
     /// Checks that a run can be checkpointed, and that it can resume from the checkpoint, if there is one.
-    pub(crate) fn check(
-        &self,
-        (store, asynchronous): (&Store, bool),
-        algorithm: &dyn Algorithm,
-        declared: &[Attribute],
-    ) -> Result<()> {
-        let identity = Identity::of(store, algorithm, declared, asynchronous)?;
+    pub(crate) fn check(&self, (store, asynchronous): (&Store, bool), declaration: &Declaration) -> Result<()> {
+        let identity = Identity::of(store, declaration, asynchronous)?;
         let inner = self.inner();
         let Some(found) = &inner.found else { return Ok(()) };
         found.files.iter().try_for_each(|file| {
@@ -380,15 +374,13 @@ impl Checkpoints {
         &self,
         (store, asynchronous): (&Store, bool),
         algorithm: &dyn Algorithm,
-        declared: &[Attribute],
+        declaration: &Declaration,
     ) -> Result<Option<Resumption>> {
-        self.check((store, asynchronous), algorithm, declared)?;
+        self.check((store, asynchronous), declaration)?;
         let mut inner = self.inner();
         let Some(found) = inner.found.take() else { return Ok(None) };
         let step = found.header().step.step();
-        let has_in_lists = store.topology(topostream_formats::Direction::In).is_some();
-        let visits = algorithm.visits(has_in_lists);
-        let is_possible = step.superstep < SUPERSTEPS_MAX && step.is_among(&visits, algorithm.is_traversal());
+        let is_possible = step.superstep < SUPERSTEPS_MAX && declaration.allows(&step);
         let vertices = store.vertices();
         let refused = |path: &Path, message: String| Error::Checkpoint { path: path.into(), message };
         let unfit = |path| refused(path, "not a valid checkpoint: its step or sections do not fit the run".into());
@@ -401,7 +393,7 @@ impl Checkpoints {
             if !is_possible || header.active > vertices || !follows {
                 return Err(unfit(path));
             }
-            let expected = state::sections(algorithm, declared, &range, &step);
+            let expected = state::sections(algorithm, declaration, &range, &step);
             let expected = expected.map_err(|error| refused(path, error.to_string()))?;
             let fits = |(one, other): (&format::Section, &format::Section)| {
                 one.name == other.name && (one.bytes == other.bytes || one.name == state::KEPT)
@@ -462,8 +454,8 @@ impl Checkpoints {
     pub(crate) fn write(&self, moment: &Moment<'_>, state: &State, range: Range<u64>) -> Result<()> {
         let mut inner = self.inner();
         let begun = Instant::now();
-        let Moment { store, algorithm, asynchronous, declared, step, active, edges, disk_bytes } = *moment;
-        let identity = Identity::of(store, algorithm, declared, asynchronous)?.into_fields();
+        let Moment { store, algorithm, asynchronous, declaration, step, active, edges, disk_bytes } = *moment;
+        let identity = Identity::of(store, declaration, asynchronous)?.into_fields();
         let disk_bytes = ranks::sum(self.cluster.as_deref(), disk_bytes)?;
         // The number of a generation that was not completed is not used again: some ranks may have its file.
         inner.generation = inner.generation.wrapping_add(1);
@@ -471,11 +463,11 @@ impl Checkpoints {
         let totals = inner.totals.and(inner.done, inner.begun.elapsed(), (edges, disk_bytes));
         let supersteps = totals.supersteps;
         let part = self.place().map(|(rank, ranks)| RankPart { rank, ranks, first: range.start, end: range.end });
-        let prepared = state::sections(algorithm, declared, &range, step).and_then(|sections| {
+        let prepared = state::sections(algorithm, declaration, &range, step).and_then(|sections| {
             let created_by = format!("topostream {}", env!("CARGO_PKG_VERSION"));
             let step = SavedStep::of(step);
             let header = Header { created_by, generation, identity, step, active, part, totals, sections };
-            self.folder.prepare(|file| state::write(file, &header, algorithm, declared, state, moment.step))
+            self.folder.prepare(|file| state::write(file, &header, algorithm, declaration, state, moment.step))
         });
         let prepared = ranks::all_have(self.cluster.as_deref(), prepared)?;
         if prepared.is_err() {

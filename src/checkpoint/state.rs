@@ -4,7 +4,7 @@ use super::format::{Header, Section};
 use super::reader::Reader;
 use super::writer::{PIECE_BYTES, Writer, write as write_file};
 use crate::error::Result;
-use crate::model::algorithm::{Algorithm, State, Step};
+use crate::model::algorithm::{Algorithm, Declaration, State, Step};
 use crate::model::attributes::{Attribute, AttributeType};
 use crate::model::bits::bit_words;
 use std::fs::File;
@@ -32,17 +32,17 @@ fn activation_bytes(step: &Step) -> u64 {
 /// Returns the sections of a checkpoint of some vertices before a superstep.
 pub fn sections(
     algorithm: &dyn Algorithm,
-    declared: &[Attribute],
+    declaration: &Declaration,
     vertices: &Range<u64>,
     step: &Step,
 ) -> io::Result<Vec<Section>> {
     let words = |attribute: &Attribute| if vertices.is_empty() { 0 } else { attribute.words(vertices) };
     let of_attribute = |attribute: &Attribute| Section { name: attribute_name(attribute), bytes: 4 * words(attribute) };
-    let mut sections: Vec<Section> = declared.iter().map(of_attribute).collect();
-    if algorithm.is_traversal() {
+    let mut sections: Vec<Section> = declaration.attributes.iter().map(of_attribute).collect();
+    if declaration.traversal {
         sections.push(Section { name: FRONTIER.into(), bytes: 4 * words_of_bits(vertices) });
     }
-    if algorithm.keeps_activations() {
+    if declaration.keeps_activations {
         sections.push(Section {
             name: ACTIVATIONS.into(),
             bytes: activation_bytes(step) * (vertices.end - vertices.start),
@@ -78,14 +78,14 @@ pub fn write(
     file: &mut File,
     header: &Header,
     algorithm: &dyn Algorithm,
-    declared: &[Attribute],
+    declaration: &Declaration,
     state: &State,
     step: &Step,
 ) -> io::Result<u64> {
     let vertices = header.range(state.graph.vertices);
     write_file(file, &header.encode()?, |out| {
         let words: Vec<AtomicU32> = (0..WORDS).map(|_| AtomicU32::new(0)).collect();
-        for (place, attribute) in declared.iter().enumerate() {
+        for (place, attribute) in declaration.attributes.iter().enumerate() {
             for piece in pieces(attribute.of, &vertices) {
                 let words = &words[..attribute.words(&piece) as usize];
                 state.attributes.put(place, &piece, words);
@@ -93,13 +93,13 @@ pub fn write(
             }
             out.end_section()?;
         }
-        if algorithm.is_traversal() {
+        if declaration.traversal {
             for piece in pieces(AttributeType::Bit, &vertices) {
                 out.words(state.frontier(step.superstep).words_of(&piece))?;
             }
             out.end_section()?;
         }
-        if algorithm.keeps_activations() {
+        if declaration.keeps_activations {
             write_activations(out, (state, &vertices), step)?;
             out.end_section()?;
         }
@@ -130,22 +130,16 @@ fn write_activations(out: &mut Writer<'_>, (state, vertices): (&State, &Range<u6
 ///
 /// # Errors
 /// The errors of [`Reader`].
-pub fn load(
-    reader: &mut Reader,
-    algorithm: &dyn Algorithm,
-    declared: &[Attribute],
-    state: &State,
-    step: &Step,
-) -> Result<()> {
+pub fn load(reader: &mut Reader, declaration: &Declaration, state: &State, step: &Step) -> Result<()> {
     let vertices = reader.header().range(state.graph.vertices);
-    for (place, attribute) in declared.iter().enumerate() {
+    for (place, attribute) in declaration.attributes.iter().enumerate() {
         reader.seek(&attribute_name(attribute))?;
         for piece in pieces(attribute.of, &vertices) {
             let words = reader.words(attribute.words(&piece) as usize)?;
             state.attributes.set_words(place, &piece, &words);
         }
     }
-    if algorithm.is_traversal() {
+    if declaration.traversal {
         reader.seek(FRONTIER)?;
         for piece in pieces(AttributeType::Bit, &vertices) {
             let words = reader.words(bit_words(&piece).count())?;

@@ -6,7 +6,7 @@ use crate::algorithms::command::{Finished, Runnable};
 use crate::checks::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
 use crate::engine::{Engine, EngineOptions};
 use crate::error::Error;
-use crate::model::algorithm::{AnswerValues, Values};
+use crate::model::algorithm::{AnswerValues, Values, declaration_of};
 use crate::pages::memory::answer_bytes;
 use crate::store::{Store, VertexId};
 use std::time::Instant;
@@ -34,14 +34,15 @@ impl Checking {
         rules: CheckOptions,
     ) -> Result<Self, Failure> {
         let algorithm = runs.algorithm().expect("searches are single runs");
+        let declaration = declaration_of(algorithm, store);
         // The run's answer stays, and so do the degrees that it has read.
-        let kept_bytes = answer_bytes(algorithm, store) + 4 * store.vertices() + runs.beside_bytes(store);
-        let needed_bytes = PROGRAM_BYTES + kept_bytes + graph500::memory_bytes(store, algorithm.needs_weights());
+        let kept_bytes = answer_bytes(&declaration, store) + 4 * store.vertices() + runs.beside_bytes(store);
+        let needed_bytes = PROGRAM_BYTES + kept_bytes + graph500::memory_bytes(store, declaration.weights.are_read());
         if needed_bytes > engine.memory_bytes {
             // The run comes before.
             let planned = Engine::new(Store::open(store.path())?, engine.clone());
             let needed_bytes = needed_bytes.max(planned.needed_bytes(algorithm)?);
-            let (what, budget_bytes) = (format!("{} with --validate", algorithm.name()), engine.memory_bytes);
+            let (what, budget_bytes) = (format!("{} with --validate", declaration.name), engine.memory_bytes);
             let parts = format!("{kept_bytes} for the answer and degrees, the rest for its check");
             return Err(Error::Memory { what, needed_bytes, budget_bytes, parts }.into());
         }

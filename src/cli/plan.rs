@@ -6,11 +6,10 @@ use super::printing::print;
 use super::run::Job;
 use super::tables;
 use crate::engine::{Engine, EngineOptions};
-use crate::model::algorithm::{Algorithm, Supersteps, Visit};
+use crate::model::algorithm::{Declaration, Supersteps, Visit, declaration_of};
 use crate::predict::{
     DeviceProfile, Environment, Machines, Needs, Prediction, Rates, UserOptions, Workload, choose, predict, shares,
 };
-use crate::store::Direction;
 use crate::team::Strategy;
 use clap::Args;
 use serde::Serialize;
@@ -75,7 +74,7 @@ struct Row {
 
 /// What predictions are for.
 struct Planned<'a> {
-    algorithm: &'a dyn Algorithm,
+    declaration: &'a Declaration,
     work: Workload,
     engine: &'a Engine,
     rates: &'a Rates,
@@ -105,9 +104,9 @@ enum Basis {
 }
 
 impl Counted {
-    fn of(algorithm: &dyn Algorithm, work: &Workload) -> Self {
-        let basis = match algorithm.supersteps() {
-            _ if algorithm.is_traversal() || algorithm.supersteps_expected().is_some() => Basis::Expected,
+    fn of(declaration: &Declaration, work: &Workload) -> Self {
+        let basis = match declaration.supersteps {
+            _ if declaration.traversal || declaration.supersteps_expected.is_some() => Basis::Expected,
             Supersteps::Exactly(_) => Basis::Exact,
             Supersteps::AtMost(_) => Basis::AtMost,
             Supersteps::Unknown => Basis::One,
@@ -116,9 +115,9 @@ impl Counted {
     }
 
     /// A line for people.
-    fn describe(self, algorithm: &dyn Algorithm, has_in_lists: bool) -> String {
+    fn describe(self, declaration: &Declaration) -> String {
         let count = self.count;
-        let all = algorithm.visits(has_in_lists).iter().all(|(_, visit)| *visit == Visit::All);
+        let all = declaration.visits.iter().all(|(_, visit)| *visit == Visit::All);
         let each = if all { "each reads every page" } else { "each reads every page, or fewer" };
         match self.basis {
             Basis::Exact if count == 0.0 => "supersteps: 0, known before the run; nothing is read\n".into(),
@@ -127,8 +126,8 @@ impl Counted {
             Basis::One => "supersteps: unknown before the run. Times are for one superstep that reads every page, and \
                            do not predict the run\n"
                 .into(),
-            Basis::Expected if !algorithm.is_traversal() => {
-                let most = match algorithm.supersteps() {
+            Basis::Expected if !declaration.traversal => {
+                let most = match declaration.supersteps {
                     Supersteps::AtMost(most) => format!(", {most} at most"),
                     Supersteps::Exactly(_) | Supersteps::Unknown => String::new(),
                 };
@@ -154,22 +153,22 @@ impl Plan {
         let note = prepared.plan_note.map_or(String::new(), |note| format!("{note}\n"));
         let algorithm = prepared.runs.planned(&engine)?;
         engine.check(&*algorithm)?;
-        if assumed.graph.is_some() && !algorithm.tables().is_empty() {
+        let declaration = declaration_of(&*algorithm, engine.store());
+        if assumed.graph.is_some() && !declaration.tables.is_empty() {
             let message =
-                format!("--graph: {} keeps a table whose size depends on the edges themselves", algorithm.name());
+                format!("--graph: {} keeps a table whose size depends on the edges themselves", declaration.name);
             return Err(Failure::Usage(message));
         }
         let options = UserOptions { machines, assumed, ..engine.options().cost_options() };
-        let work = Workload::of(&*algorithm, engine.store(), 1).assuming(&assumed);
-        let planned = Planned { algorithm: &*algorithm, work, engine: &engine, rates: &rates, options };
+        let work = Workload::of(&declaration, engine.store(), 1).assuming(&assumed);
+        let planned = Planned { declaration: &declaration, work, engine: &engine, rates: &rates, options };
         let rows = planned.rows()?;
         if common.json() {
             let json = serde_json::to_string_pretty(&rows).map_err(|error| Failure::Other(error.to_string()))?;
             return print(&(json + "\n"));
         }
-        let has_in_lists = engine.store().topology(Direction::In).is_some();
         let work = &planned.work;
-        let supersteps = Counted::of(&*algorithm, work).describe(&*algorithm, has_in_lists);
+        let supersteps = Counted::of(&declaration, work).describe(&declaration);
         let mode = if engine.options().asynchronous {
             "not included in the times: the effect of --tune asynchronous\n"
         } else {
@@ -179,7 +178,7 @@ impl Plan {
         let limits: Vec<String> = rows.iter().flat_map(|row| &row.limits).map(|limit| format!("{limit}\n")).collect();
         let limits = limits.last().map_or("", String::as_str);
         let tables = if machines.count > 1 { tables_of_machines(&rows) } else { table(&rows) };
-        print(&(tables + &assumptions + limits + &supersteps + &rates_of(&*algorithm, work) + mode + &note))
+        print(&(tables + &assumptions + limits + &supersteps + &rates_of(&declaration, work) + mode + &note))
     }
 }
 
@@ -191,7 +190,7 @@ impl Planned<'_> {
         let mut ways = vec![(Machines::ALONE, if machines.count > 1 { all } else { 1 }, None)];
         if all > 1 || machines.count > 1 {
             let strategies = [Strategy::Replicate, Strategy::Shard].into_iter();
-            let possible = strategies.filter(|&of| of == Strategy::Shard || !self.algorithm.is_owned());
+            let possible = strategies.filter(|&of| of == Strategy::Shard || !self.declaration.owned);
             ways.extend(possible.map(|strategy| (machines, all, Some(strategy))));
         }
         ways.into_iter().map(|(machines, devices, strategy)| self.row(machines, devices, strategy)).collect()
@@ -199,35 +198,35 @@ impl Planned<'_> {
 
     /// The prediction for this many devices of each machine, by a strategy or the one that `run` would select.
     fn row(&self, machines: Machines, devices: usize, strategy: Option<Strategy>) -> Result<Row, Failure> {
-        let Self { algorithm, ref work, engine, rates, .. } = *self;
+        let Self { declaration, ref work, engine, rates, .. } = *self;
         let options = UserOptions { machines, ..self.options };
         let mut profiles = profiles(engine.options(), devices)?;
         let names: Vec<String> = profiles.iter().map(|profile| profile.name.clone()).collect();
         let Some(shares) = shares(rates, work, &profiles) else { return Err(unknown(rates, &names)) };
         profiles.iter_mut().zip(shares).for_each(|(profile, share)| profile.share = share);
-        let chosen = choose(Some(rates), algorithm, engine.store(), &options, &profiles);
+        let chosen = choose(Some(rates), declaration, engine.store(), &options, &profiles);
         let strategy = strategy.unwrap_or(chosen);
-        let mut environment = Environment::new(rates, algorithm, engine.store(), &options, profiles, strategy);
+        let mut environment = Environment::new(rates, declaration, engine.store(), &options, profiles, strategy);
         let Some(mut prediction) = predict(work, &environment) else { return Err(unknown(rates, &names)) };
         let fit = |prediction: &Prediction| prediction.memory.as_ref().is_some_and(Needs::fit);
         let mut fits = fit(&prediction);
         if !fits && self.options.assumed.graph.is_none() {
-            environment = environment.with_borders(algorithm, engine.store(), engine.options().exchanged)?;
+            environment = environment.with_borders(declaration, engine.store(), engine.options().exchanged)?;
             prediction = predict(work, &environment).unwrap_or(prediction);
             fits = fit(&prediction);
         }
         let auto = strategy == chosen && machines.count == self.options.machines.count;
         let limits = machines::limits(environment.devices(), work.vertices);
-        let supersteps = Counted::of(algorithm, work);
+        let supersteps = Counted::of(declaration, work);
         Ok(Row { devices: names, auto, fits, supersteps, prediction, limits })
     }
 }
 
 /// A line for people: the algorithm whose measured rates are used for kernel times.
-fn rates_of(algorithm: &dyn Algorithm, work: &Workload) -> String {
+fn rates_of(declaration: &Declaration, work: &Workload) -> String {
     let mut measured: Vec<&str> = work.phases.iter().map(|phase| phase.kernel.measured_of()).collect();
     measured.dedup();
-    let name = algorithm.name();
+    let name = declaration.name;
     let other = match measured.contains(&name) {
         true => String::new(),
         false => format!("; {name} may do more with an edge, and then takes longer"),

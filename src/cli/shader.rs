@@ -171,16 +171,17 @@ impl PrintShader {
     pub fn run(self) -> Outcome {
         let algorithm = (self.named.entry.shader)(&self.variation());
         let direction = if self.in_lists { Direction::In } else { Direction::Out };
-        let declared = Declared::of(&*algorithm, self.in_lists).expect("algorithms of the program have shaders");
-        let visits = algorithm.visits(self.in_lists);
+        let declaration = algorithm.declare(self.in_lists);
+        let declared = Declared::of_declaration(&*algorithm, &declaration);
+        let declared = declared.expect("algorithms of the program have shaders");
         // What most supersteps visit comes last.
-        let visit = visits.iter().rfind(|visit| visit.0 == direction);
-        let unread = || Failure::Usage(format!("--in-lists: {} reads out-lists only", algorithm.name()));
+        let visit = declaration.visits.iter().rfind(|visit| visit.0 == direction);
+        let unread = || Failure::Usage(format!("--in-lists: {} reads out-lists only", declaration.name));
         let encoding = self.encoding.with(self.page_size)?;
         let options = ModuleOptions {
             encoding,
             page_bytes: self.page_size,
-            weights: self.weights || algorithm.needs_weights(),
+            weights: self.weights || declaration.weights.are_read(),
             direction,
             visit: visit.ok_or_else(unread)?.1,
             grouped: self.grouped,

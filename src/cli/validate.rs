@@ -14,6 +14,7 @@ use crate::algorithms::command::{Entry, Graphalytics, ParameterKind, Rule as Agr
 use crate::checks::graphalytics::{self, Comparison, Rule};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::model::algorithm::declaration_of;
 use crate::pages::memory::answer_bytes;
 use crate::store::Store;
 use clap::Args;
@@ -237,7 +238,9 @@ impl Session<'_> {
         }
         let runs = parsed.prepare(&store, &self.cancel.flag())?.runs;
         let held_bytes = name.graphalytics.held_bytes.map(|bytes| bytes * store.vertices());
-        let answer_bytes = held_bytes.or_else(|| Some(answer_bytes(runs.algorithm()?, &store))).unwrap_or_default();
+        let answer_bytes = held_bytes
+            .or_else(|| Some(answer_bytes(&declaration_of(runs.algorithm()?, &store), &store)))
+            .unwrap_or_default();
         let output = self.command.output.as_deref().map(|folder| self.output(folder, name)).transpose()?;
         let options = self.command.resources.options(&self.command.tune, self.cancel);
         let needed_bytes = answer_bytes + graphalytics::memory_bytes(&store, name.rule());

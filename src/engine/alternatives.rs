@@ -123,7 +123,7 @@ impl Session<'_> {
 
     /// Returns the pages of an alternative, and the number of reads that it would take with their bytes.
     fn plan_of(&mut self, alternative: &Alternative) -> Result<(PagePlan, (u64, u64))> {
-        declared::check_step(&*self.algorithm, &self.graph, &alternative.step)?;
+        declared::check_step(&self.declaration, &alternative.step)?;
         let plan = self.device.pages(&alternative.step)?;
         let reads = self.reads(&plan);
         Ok((plan, reads))

@@ -5,11 +5,10 @@ use crate::checkpoint::{Checkpoints, Moment, Reader};
 use crate::cluster::Wish;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Step, Visit};
+use crate::model::algorithm::{Declaration, Step, Visit};
 use crate::report::RunReport;
 use std::sync::Arc;
 use std::time::Instant;
-use topostream_formats::Direction;
 
 impl Session<'_> {
     /// Initialises the run, or restores it from a checkpoint. Returns the first superstep and the number of its active
@@ -30,11 +29,11 @@ impl Session<'_> {
     }
 
     fn resume(&mut self, checkpoints: &Checkpoints) -> Result<Option<(Option<Step>, u64)>> {
-        let declared = self.algorithm.attributes(self.graph.has_in_lists);
+        let declaration = Arc::clone(&self.declaration);
         let run = (self.store, self.options.asynchronous);
-        let Some(mut found) = checkpoints.take(run, &*self.algorithm, &declared)? else { return Ok(None) };
+        let Some(mut found) = checkpoints.take(run, &*self.algorithm, &declaration)? else { return Ok(None) };
         let (algorithm, step) = (Arc::clone(&self.algorithm), found.step);
-        self.device.restore(&step, &mut |state, complete| found.load(&*algorithm, &declared, state, complete))?;
+        self.device.restore(&step, &mut |state, complete| found.load(&*algorithm, &declaration, state, complete))?;
         Ok(Some((Some(step), found.active)))
     }
 
@@ -62,13 +61,12 @@ impl Session<'_> {
         active: u64,
         report: &RunReport,
     ) -> Result<()> {
-        let algorithm = Arc::clone(&self.algorithm);
-        let declared = algorithm.attributes(self.graph.has_in_lists);
+        let (algorithm, declaration) = (Arc::clone(&self.algorithm), Arc::clone(&self.declaration));
         let moment = Moment {
             store: self.store,
             algorithm: &*algorithm,
             asynchronous: self.options.asynchronous,
-            declared: &declared,
+            declaration: &declaration,
             step: next,
             active,
             edges: report.total.edges,
@@ -100,9 +98,8 @@ impl Engine {
 
     /// Checks whether the next run can resume from the checkpoint, if there is one. Algorithms with long preparations
     /// call this first.
-    pub(crate) fn check_checkpoint(&self, algorithm: &dyn Algorithm) -> Result<()> {
+    pub(crate) fn check_checkpoint(&self, declaration: &Declaration) -> Result<()> {
         let Some(checkpoints) = self.settled()? else { return Ok(()) };
-        let declared = algorithm.attributes(self.store.topology(Direction::In).is_some());
-        checkpoints.check((&self.store, self.options.asynchronous), algorithm, &declared)
+        checkpoints.check((&self.store, self.options.asynchronous), declaration)
     }
 }

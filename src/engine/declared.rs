@@ -2,7 +2,7 @@
 //! so that a defect of an algorithm is an error and not a panic during a run.
 
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
+use crate::model::algorithm::{Algorithm, Declaration, Step, Visit};
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge};
 use topostream_formats::text::counted;
 use topostream_formats::{Direction, Store};
@@ -14,25 +14,22 @@ const SETS_MAX: usize = 32;
 ///
 /// # Errors
 /// [`Error::Parameter`] that says what is inconsistent.
-pub fn check(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
-    let has_in_lists = store.topology(Direction::In).is_some();
-    let declared = algorithm.attributes(has_in_lists);
-    let found = defect(algorithm, has_in_lists, store, &declared);
-    found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", algorithm.name()))))
+pub fn check(declaration: &Declaration, store: &Store) -> Result<()> {
+    let found = defect(declaration, store);
+    found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", declaration.name))))
 }
 
 /// Checks the algorithm's seeds. The algorithm's own check comes first: its messages are more specific.
 ///
 /// # Errors
 /// [`Error::Parameter`] if a vertex does not exist, or if a value cannot be set.
-pub fn check_seeds(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
-    let declared = algorithm.attributes(store.topology(Direction::In).is_some());
-    let found = seed_defect(algorithm, store.vertices(), &declared);
-    found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", algorithm.name()))))
+pub fn check_seeds(algorithm: &dyn Algorithm, declaration: &Declaration, store: &Store) -> Result<()> {
+    let found = seed_defect(algorithm, store.vertices(), declaration);
+    found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", declaration.name))))
 }
 
-fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared: &[Attribute]) -> Option<String> {
-    let visits = algorithm.visits(has_in_lists);
+fn defect(declaration: &Declaration, store: &Store) -> Option<String> {
+    let (declared, visits) = (&declaration.attributes, &declaration.visits);
     if visits.iter().all(|(_, visit)| *visit == Visit::None) {
         return Some("`visits` names no lists".into());
     }
@@ -40,22 +37,24 @@ fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared
     let first = declared.iter().filter(zero).find(|attribute| attribute.initial != Initial::Bits(0));
     let first = first
         .map(|attribute| format!("attribute {} has type {} and must begin at 0", attribute.name, attribute.of.name()));
-    let of_visit =
-        |&(direction, visit): &(Direction, Visit)| visit_defect(algorithm, store, declared, direction, visit);
-    let double = declared.iter().find(|attribute| attribute.of == AttributeType::F64 && algorithm.shader().is_some());
+    let of_visit = |&(direction, visit): &(Direction, Visit)| visit_defect(declaration, store, direction, visit);
+    let double = declared.iter().find(|attribute| attribute.of == AttributeType::F64 && declaration.shader.is_some());
     let double = double.map(|attribute| {
         format!("attribute {} has type f64, which GPUs do not have: the algorithm cannot have a shader", attribute.name)
     });
     let fits = |attribute: &Attribute| {
-        algorithm.is_traversal() && attribute.of == AttributeType::Bit && attribute.role.is_written()
+        declaration.traversal && attribute.of == AttributeType::Bit && attribute.role.is_written()
     };
     let follower = declared.iter().find(|attribute| attribute.merge == Merge::Activation && !fits(attribute));
     let follower = follower.map(|attribute| {
         format!("attribute {} follows activations, but is not a bit that edges of a traversal write", attribute.name)
     });
-    let tables = algorithm.is_traversal() && algorithm.tables().iter().any(|table| table.is_own());
+    let tables = declaration.traversal && declaration.tables.iter().any(|table| table.is_own());
     let tables = tables.then(|| "a traversal cannot have tables of its own".into());
-    visits.iter().find_map(of_visit).or(tables).or(first).or(double).or(follower)
+    let sets = declaration.phase_within.map_or(&[][..], |within| within.sets);
+    let set = sets.iter().find(|&&place| !is_set(declared, place));
+    let set = set.map(|place| format!("`phase_within` names attribute {place}, which is not a bit attribute"));
+    visits.iter().find_map(of_visit).or(tables).or(first).or(double).or(follower).or(set)
 }
 
 /// Whether its values have 64 bits, and begin at 0.
@@ -67,13 +66,7 @@ fn is_set(declared: &[Attribute], place: usize) -> bool {
     declared.get(place).is_some_and(|attribute| attribute.of == AttributeType::Bit)
 }
 
-fn visit_defect(
-    algorithm: &dyn Algorithm,
-    store: &Store,
-    declared: &[Attribute],
-    direction: Direction,
-    visit: Visit,
-) -> Option<String> {
+fn visit_defect(declaration: &Declaration, store: &Store, direction: Direction, visit: Visit) -> Option<String> {
     if store.topology(direction).is_none() {
         return Some(format!(
             "it visits in-lists, and the store has none: `topostream reformat {} NEW --in-edges` makes a store with \
@@ -82,41 +75,40 @@ fn visit_defect(
         ));
     }
     match visit {
-        Visit::None if algorithm.is_traversal() => {
+        Visit::None if declaration.traversal => {
             Some("a superstep of a traversal that visits no lists does nothing: it has no vertex phase".into())
         }
         Visit::None if direction == Direction::In => {
             Some("a superstep that visits no lists has the direction `Out`".into())
         }
-        Visit::Frontier if !algorithm.is_traversal() => {
-            Some("it visits active vertices, but `is_traversal` is false".into())
-        }
-        Visit::Within(place) | Visit::Without(place) if !is_set(declared, place) => {
+        Visit::Frontier if !declaration.traversal => Some("it visits active vertices, but `traversal` is false".into()),
+        Visit::Within(place) | Visit::Without(place) if !is_set(&declaration.attributes, place) => {
             Some(format!("it visits vertices by attribute {place}, which is not a bit attribute"))
         }
         _ => None,
     }
 }
 
-fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declared: &[Attribute]) -> Option<String> {
+fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declaration: &Declaration) -> Option<String> {
+    let declared = &declaration.attributes;
     let seeds = algorithm.seeds();
     let beyond = |vertex: u32| u64::from(vertex) >= vertices;
     let named = seeds.active.iter().copied().chain(seeds.values.iter().map(|seed| seed.vertex));
     if let Some(vertex) = named.into_iter().find(|&vertex| beyond(vertex)) {
         return Some(format!("vertex {vertex} does not exist: the graph has {}", counted(vertices, "vertex")));
     }
-    if !seeds.active.is_empty() && !algorithm.is_traversal() {
-        return Some("it starts with active vertices, but `is_traversal` is false".into());
+    if !seeds.active.is_empty() && !declaration.traversal {
+        return Some("it starts with active vertices, but `traversal` is false".into());
     }
     let is_none = |place: usize| declared.get(place).is_none_or(is_wide_sum);
     if let Some(seed) = seeds.values.iter().find(|seed| is_none(seed.attribute)) {
         return Some(format!("a seed sets attribute {}, which does not exist or is a sum of 64 bits", seed.attribute));
     }
-    let sets = algorithm.seed_sets();
+    let sets = &seeds.sets;
     let unfit = |place: usize| !is_set(declared, place) || declared[place].role.is_written();
     if let Some((place, _)) = sets.iter().find(|(place, _)| unfit(*place)) {
         return Some(format!(
-            "`seed_sets` sets attribute {place}, which is not a bit attribute or is written by edges"
+            "a seed is a set for attribute {place}, which is not a bit attribute or is written by edges"
         ));
     }
     let other = sets.iter().find(|(_, set)| set.len() != vertices);
@@ -127,13 +119,13 @@ fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declared: &[Attribute])
 ///
 /// # Errors
 /// [`Error::Parameter`] if a traversal adds to numbers of 64 bits, or writes more than 32 sets.
-pub fn check_shared(algorithm: &dyn Algorithm, has_in_lists: bool) -> Result<()> {
-    if !algorithm.is_traversal() {
+pub fn check_shared(declaration: &Declaration) -> Result<()> {
+    if !declaration.traversal {
         return Ok(());
     }
-    let declared = algorithm.attributes(has_in_lists);
+    let declared = &declaration.attributes;
     let written = || declared.iter().filter(|attribute| attribute.role.is_written());
-    let wrong = |why: String| Err(Error::Parameter(format!("{} runs on one device only: {why}", algorithm.name())));
+    let wrong = |why: String| Err(Error::Parameter(format!("{} runs on one device only: {why}", declaration.name)));
     if let Some(sum) = written().find(|attribute| is_wide_sum(attribute)) {
         return wrong(format!("it is a traversal whose edges add to numbers of 64 bits ({})", sum.name));
     }
@@ -145,24 +137,16 @@ pub fn check_shared(algorithm: &dyn Algorithm, has_in_lists: bool) -> Result<()>
     }
 }
 
-/// Checks that a superstep's visit is one that the algorithm has declared: devices are prepared for those only. Checks
-/// the sets of its vertex phase, too.
+/// Checks that a superstep's visit is one that the algorithm has declared: devices are prepared for those only.
 ///
 /// # Errors
-/// [`Error::Parameter`] if it is not declared, or if a set is not a bit attribute.
-pub fn check_step(algorithm: &dyn Algorithm, graph: &Graph, step: &Step) -> Result<()> {
+/// [`Error::Parameter`] if it is not declared.
+pub fn check_step(declaration: &Declaration, step: &Step) -> Result<()> {
     let Step { superstep, direction, visit, .. } = *step;
-    if let Some(places) = algorithm.phase_within(step) {
-        let declared = algorithm.attributes(graph.has_in_lists);
-        if let Some(place) = places.iter().find(|&&place| !is_set(&declared, place)) {
-            let message = format!("`phase_within` names attribute {place}, which is not a bit attribute");
-            return Err(Error::Parameter(format!("{}: {message}", algorithm.name())));
-        }
-    }
-    if step.is_among(&algorithm.visits(graph.has_in_lists), algorithm.is_traversal()) {
+    if declaration.allows(step) {
         return Ok(());
     }
-    let name = algorithm.name();
+    let name = declaration.name;
     let message =
         format!("{name}: superstep {superstep} visits {visit:?} by {direction:?}-lists, which `visits` does not name");
     Err(Error::Parameter(message))

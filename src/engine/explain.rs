@@ -1,7 +1,7 @@
 //! The cost model's prediction for a finished run, from the pages and edges in its report.
 
 use super::EngineOptions;
-use crate::model::algorithm::{Algorithm, Visit};
+use crate::model::algorithm::{Declaration, Visit};
 use crate::predict::{DeviceProfile, Environment, Hits, Kernel, Phase, Prediction, Rates, Workload, pages, predict};
 use crate::report::{RunReport, StepReport};
 use crate::team::assignment::fractions;
@@ -12,7 +12,7 @@ use topostream_formats::{Direction, Store};
 /// if a device of the run has not been measured, or if there were too many supersteps to report each.
 pub fn explain(
     rates: &Rates,
-    algorithm: &dyn Algorithm,
+    declaration: &Declaration,
     store: &Store,
     options: &EngineOptions,
     report: &RunReport,
@@ -20,7 +20,7 @@ pub fn explain(
     if report.supersteps_a_step > 1 {
         return None;
     }
-    let work = measured(algorithm, store, report);
+    let work = measured(declaration, store, report);
     let profile = |name: &str, share: f64| {
         let memory_bytes = (!name.starts_with("cpu, ")).then_some(u64::MAX);
         DeviceProfile { name: name.to_owned(), memory_bytes, cache_bytes: None, share }
@@ -33,7 +33,7 @@ pub fn explain(
             (profiles.collect(), sharing.strategy, sharing.assignment)
         }
     };
-    let mut environment = Environment::new(rates, algorithm, store, &options.cost_options(), profiles, strategy);
+    let mut environment = Environment::new(rates, declaration, store, &options.cost_options(), profiles, strategy);
     if let Some(assignment) = assignment {
         environment.aligned &= assignment == Assignment::Contiguous;
     }
@@ -42,13 +42,12 @@ pub fn explain(
 
 /// Returns the work that a run has done, with a phase for each superstep: equation 2 of GTS is evaluated for the levels
 /// of the run.
-fn measured(algorithm: &dyn Algorithm, store: &Store, report: &RunReport) -> Workload {
-    let mut work = Workload::without_phases(algorithm, store);
+fn measured(declaration: &Declaration, store: &Store, report: &RunReport) -> Workload {
+    let mut work = Workload::without_phases(declaration, store);
     let next = report.steps.iter().skip(1).map(|step| step.active.unwrap_or(0)).chain([0]);
-    let has_in_lists = store.topology(Direction::In).is_some();
-    let all_at_first = algorithm.visits(has_in_lists).first().is_some_and(|(_, visit)| *visit == Visit::All);
-    let kernel = |direction| match (algorithm.is_traversal(), direction) {
-        (true, _) if algorithm.needs_weights() => Kernel::Weighted,
+    let all_at_first = declaration.visits.first().is_some_and(|(_, visit)| *visit == Visit::All);
+    let kernel = |direction| match (declaration.traversal, direction) {
+        (true, _) if declaration.weights.are_read() => Kernel::Weighted,
         (true, _) if all_at_first => Kernel::Labels,
         (true, Direction::Out) => Kernel::TopDown,
         (true, Direction::In) => Kernel::BottomUp,

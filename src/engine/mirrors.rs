@@ -4,9 +4,8 @@ use super::Engine;
 use crate::cluster::Cluster;
 use crate::device::exchange::packed_role;
 use crate::error::Result;
-use crate::model::algorithm::Algorithm;
+use crate::model::algorithm::Declaration;
 use crate::team::{Exchanged, Strategy};
-use topostream_formats::Direction;
 use topostream_formats::mirrors::Mirrors;
 
 /// Vertices whose masks ranks exchange at a time.
@@ -17,9 +16,8 @@ impl Engine {
     ///
     /// # Errors
     /// Those of [`Mirrors::open`].
-    pub(super) fn mirrors(&self, algorithm: &dyn Algorithm, strategy: Strategy) -> Result<Option<Mirrors>> {
-        let has_in_lists = self.store.topology(Direction::In).is_some();
-        let packed = packed_role(algorithm, has_in_lists, strategy == Strategy::Shard);
+    pub(super) fn mirrors(&self, declaration: &Declaration, strategy: Strategy) -> Result<Option<Mirrors>> {
+        let packed = packed_role(declaration, strategy == Strategy::Shard);
         if self.options.exchanged != Exchanged::Mirrored || packed.is_none() {
             return Ok(None);
         }

@@ -44,7 +44,7 @@ mod waits;
 pub use crate::device::DeviceChoice;
 pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
 use crate::error::Result;
-use crate::model::algorithm::Algorithm;
+use crate::model::algorithm::{Algorithm, declaration_of};
 pub use crate::pages::fetch::{Faults, FetcherKind};
 pub use crate::predict::Rates;
 pub use crate::team::{Assignment, Exchanged, Strategy};
@@ -167,6 +167,6 @@ impl Engine {
     /// [`Error::Parameter`], as from [`run`](Self::run).
     #[doc(hidden)]
     pub fn check(&self, algorithm: &dyn Algorithm) -> Result<()> {
-        self.graph(algorithm).map(drop)
+        self.graph(algorithm, &declaration_of(algorithm, &self.store)).map(drop)
     }
 }

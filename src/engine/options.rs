@@ -173,7 +173,7 @@ impl EngineOptions {
     }
 
     /// Whether pages in the page buffer are reprocessed until they converge before others are read. Only for
-    /// [monotone](crate::model::algorithm::Algorithm::is_monotone) algorithms.
+    /// [monotone](crate::model::algorithm::Declaration::monotone) algorithms.
     #[must_use]
     pub fn with_asynchronous(self, asynchronous: bool) -> Self {
         Self { asynchronous, ..self }

@@ -5,7 +5,7 @@ use super::roster::Kinds;
 use super::session::beside;
 use super::{Engine, THREADS_MAX, declared};
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Graph};
+use crate::model::algorithm::{Algorithm, Declaration, Graph, Weights, declaration_of};
 use crate::pages::memory::{Decoders, MemoryPlan};
 use crate::predict::{self, DeviceProfile, SUPERSTEPS_DEFAULT, UserOptions, Workload, choose};
 use crate::team::{Strategy, TeamPlan, TeamRequest};
@@ -28,10 +28,10 @@ impl Engine {
 
     /// Checks that the system can allocate the planned memory, less what the kept page buffer and the algorithm hold
     /// already.
-    pub(super) fn check_memory(&self, algorithm: &dyn Algorithm, plan: &MemoryPlan) -> Result<()> {
-        let there_already = self.buffer.bytes() + algorithm.held_bytes();
+    pub(super) fn check_memory(&self, declaration: &Declaration, plan: &MemoryPlan) -> Result<()> {
+        let there_already = self.buffer.bytes() + declaration.held_bytes;
         let bytes = plan.total_bytes().saturating_sub(there_already);
-        Ok(memory::probe(&format!("the memory of {}", algorithm.name()), bytes)?)
+        Ok(memory::probe(&format!("the memory of {}", declaration.name), bytes)?)
     }
 
     /// Returns the error of a plan with the memory that was kept for results: the budget is the whole one.
@@ -53,8 +53,9 @@ impl Engine {
     /// The errors of opening the devices.
     #[doc(hidden)]
     pub fn needed_bytes(&self, algorithm: &dyn Algorithm) -> Result<u64> {
-        let (team, kinds) = self.team_plan(algorithm)?;
-        match self.memory_plan(algorithm, team.as_ref(), &kinds, 0) {
+        let declaration = &declaration_of(algorithm, &self.store);
+        let (team, kinds) = self.team_plan(declaration)?;
+        match self.memory_plan(declaration, team.as_ref(), &kinds, 0) {
             Ok(plan) => Ok(plan.total_bytes()),
             Err(Error::Memory { needed_bytes, .. }) => Ok(needed_bytes),
             Err(error) => Err(error),
@@ -62,47 +63,47 @@ impl Engine {
     }
 
     /// Checks that the algorithm and the store allow asynchronous relaxation, if it is on.
-    fn check_asynchronous(&self, algorithm: &dyn Algorithm) -> Result<()> {
+    fn check_asynchronous(&self, declaration: &Declaration) -> Result<()> {
         let topology = self.store.topology(Direction::Out).expect("every store has out-lists");
         let why = match () {
             () if !self.options.asynchronous => return Ok(()),
             () if self.options.ranks().is_some() && self.store.is_partial() => {
                 "ranks have parts of the graph, and do not know which pages the others leave out"
             }
-            () if !algorithm.is_monotone() => "its values depend on the order in which lists are read",
+            () if !declaration.monotone => "its values depend on the order in which lists are read",
             () if topology.is_grouped() => "the store's lists are grouped for shards, so a list is on several pages",
             () => return Ok(()),
         };
-        Err(Error::Parameter(format!("{} cannot run asynchronously: {why}", algorithm.name())))
+        Err(Error::Parameter(format!("{} cannot run asynchronously: {why}", declaration.name)))
     }
 
     /// Like [`team_plan`](Self::team_plan). If GPUs are to be opened for this, which takes some 0.1 s each, the degrees
     /// are read meanwhile, as far as the budget holds them; what came of it is for the caller.
-    pub(super) fn open_devices(&self, algorithm: &dyn Algorithm) -> Result<(Option<TeamPlan>, Kinds, Option<Degrees>)> {
+    pub(super) fn open_devices(&self, declaration: &Declaration) -> Result<(Option<TeamPlan>, Kinds, Option<Degrees>)> {
         let fits = self.store.vertices().saturating_mul(4) <= self.options.memory_bytes;
-        if !fits || !self.roster.opens_gpus(&self.options.devices, algorithm.shader().is_some()) {
-            let (team, kinds) = self.team_plan(algorithm)?;
+        if !fits || !self.roster.opens_gpus(&self.options.devices, declaration.shader.is_some()) {
+            let (team, kinds) = self.team_plan(declaration)?;
             return Ok((team, kinds, None));
         }
-        let (degrees, opened) = beside("read degrees", &|| self.store.out_degrees(), || self.team_plan(algorithm));
+        let (degrees, opened) = beside("read degrees", &|| self.store.out_degrees(), || self.team_plan(declaration));
         let (team, kinds) = opened?;
         Ok((team, kinds, Some(degrees)))
     }
 
     /// Opens the devices and plans how they share a run: of a cluster, those of all ranks. The plan is `None` for a
     /// single device. The kinds are those of this rank's devices.
-    pub(super) fn team_plan(&self, algorithm: &dyn Algorithm) -> Result<(Option<TeamPlan>, Kinds)> {
+    pub(super) fn team_plan(&self, declaration: &Declaration) -> Result<(Option<TeamPlan>, Kinds)> {
         let options = &self.options;
-        let kinds = self.roster.open(&options.devices, algorithm.shader().is_some(), &options.gpu)?;
+        let kinds = self.roster.open(&options.devices, declaration.shader.is_some(), &options.gpu)?;
         let Devices { kinds: all, places } = self.all_devices(&kinds)?;
         if all.cpu.len() < 2 {
             return Ok((None, kinds));
         }
-        declared::check_shared(algorithm, self.store.topology(Direction::In).is_some())?;
-        let (strategy, speeds) = self.shares(algorithm, &all)?;
+        declared::check_shared(declaration)?;
+        let (strategy, speeds) = self.shares(declaration, &all)?;
         let own = own_vertices(&self.store, &places, &options.shares);
         let strategy = if own.is_some() { Strategy::Shard } else { strategy };
-        let (mirrors, near) = (self.mirrors(algorithm, strategy)?, places.near());
+        let (mirrors, near) = (self.mirrors(declaration, strategy)?, places.near());
         let request = TeamRequest {
             store: &self.store,
             speeds: &speeds,
@@ -118,11 +119,11 @@ impl Engine {
             mirrors: mirrors.as_ref(),
             near: &near,
         };
-        Ok((Some(TeamPlan::new(algorithm, &request)?.of_rank(&self.store, places)), kinds))
+        Ok((Some(TeamPlan::new(declaration, &request)?.of_rank(&self.store, places)), kinds))
     }
 
     /// Chooses the strategy, and the shares of all devices if they are not given. Ranks take the choice of the first.
-    fn shares(&self, algorithm: &dyn Algorithm, all: &Kinds) -> Result<(Strategy, Vec<f64>)> {
+    fn shares(&self, declaration: &Declaration, all: &Kinds) -> Result<(Strategy, Vec<f64>)> {
         let options = &self.options;
         let (shares, devices) = (options.shares.len(), all.cpu.len());
         if shares > 0 && shares != devices {
@@ -130,7 +131,7 @@ impl Engine {
         }
         let given = (shares > 0).then(|| options.shares.clone());
         let rates = options.rates.as_deref();
-        let own = self.roster.described(algorithm.shader().is_some(), options.threads, &options.gpu);
+        let own = self.roster.described(declaration.shader.is_some(), options.threads, &options.gpu);
         // Of other ranks' devices, it is known whether they are CPUs, and assumed that they are like this rank's.
         let like = |(at, &cpu): (usize, &bool)| {
             let same = own.iter().cycle().skip(at % own.len()).take(own.len()).find(|profile| profile.is_cpu() == cpu);
@@ -142,8 +143,8 @@ impl Engine {
         let ranks = options.ranks().map_or(1, |cluster| cluster.ranks()) as u64;
         let memory_bytes = options.memory_bytes.saturating_mul(ranks);
         let cost_options = UserOptions { memory_bytes, ..options.cost_options() };
-        let strategy = choose(rates, algorithm, &self.store, &cost_options, &profiles);
-        let work = Workload::of(algorithm, &self.store, SUPERSTEPS_DEFAULT);
+        let strategy = choose(rates, declaration, &self.store, &cost_options, &profiles);
+        let work = Workload::of(declaration, &self.store, SUPERSTEPS_DEFAULT);
         let shares = given.or_else(|| rates.and_then(|rates| predict::shares(rates, &work, &profiles)));
         agreed_choice(options.ranks(), strategy, shares.unwrap_or_else(|| all.speeds()))
     }
@@ -151,7 +152,7 @@ impl Engine {
     /// Divides a budget, less the needs of the timeline and of checkpoints.
     pub(super) fn memory_plan(
         &self,
-        algorithm: &dyn Algorithm,
+        declaration: &Declaration,
         team: Option<&TeamPlan>,
         kinds: &Kinds,
         memory_bytes: u64,
@@ -163,12 +164,12 @@ impl Engine {
         let threads = cpus * (self.options.threads / cpus.max(1)).max(1);
         let decoders = Decoders { threads, alone: kinds.cpu == [true] };
         let buffer_bytes = self.options.buffer_bytes;
-        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, buffer_bytes, sharing_bytes, decoders);
+        let plan = MemoryPlan::new(declaration, &self.store, left_bytes, buffer_bytes, sharing_bytes, decoders);
         plan.map_err(|error| with_beside(error, left_bytes, memory_bytes, &beside))
     }
 
     /// Returns the graph, after the checks of the algorithm against it.
-    pub(super) fn graph(&self, algorithm: &dyn Algorithm) -> Result<Graph> {
+    pub(super) fn graph(&self, algorithm: &dyn Algorithm, declaration: &Declaration) -> Result<Graph> {
         let store = &self.store;
         let has_in_lists = store.topology(Direction::In).is_some();
         let (vertices, edges) = (store.vertices(), store.whole_edges());
@@ -182,29 +183,25 @@ impl Engine {
             out_degrees: store.out_degrees()?,
             told: OnceLock::new(),
         };
-        check_weights(algorithm, store)?;
+        check_weights(declaration, store)?;
         algorithm.check(&graph).map_err(Error::Parameter)?;
-        declared::check(algorithm, store)?;
-        declared::check_seeds(algorithm, store)?;
-        self.check_asynchronous(algorithm)?;
-        if algorithm.needs_weights() && store.manifest().weights.is_none() {
-            return Err(Error::Parameter(format!("{} needs weights, but the store has none", algorithm.name())));
+        declared::check(declaration, store)?;
+        declared::check_seeds(algorithm, declaration, store)?;
+        self.check_asynchronous(declaration)?;
+        if declaration.weights.are_read() && store.manifest().weights.is_none() {
+            return Err(Error::Parameter(format!("{} needs weights, but the store has none", declaration.name)));
         }
         Ok(graph)
     }
 }
 
 /// Refuses weights of 64 bits where an algorithm reads 32 bits of each edge.
-fn check_weights(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
-    let Some(of) = store
-        .manifest()
-        .weights
-        .filter(|of| of.is_wide() && algorithm.needs_weights() && !algorithm.takes_wide_weights())
-    else {
+fn check_weights(declaration: &Declaration, store: &Store) -> Result<()> {
+    let Some(of) = store.manifest().weights.filter(|of| of.is_wide() && declaration.weights == Weights::Narrow) else {
         return Ok(());
     };
     let narrow = if of.is_float() { "f32" } else { "u32, or f32" };
-    let (name, of, path) = (algorithm.name(), of.name(), store.path().display());
+    let (name, of, path) = (declaration.name, of.name(), store.path().display());
     Err(Error::Parameter(format!(
         "{name} reads weights of 32 bits, but the store has {of}: `topostream reformat {path} NEW --weight-type \
          {narrow}` makes a store of such weights and says how many were rounded"

@@ -9,7 +9,7 @@ use crate::cluster::agreement::Agreement;
 use crate::cluster::{Cluster, Places, Traffic, Wish};
 use crate::device::DeviceReport;
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Ends, Step};
+use crate::model::algorithm::{Declaration, Step, Writes};
 use crate::pages::fetch::PageRef;
 use crate::report::{RankReport, RunReport, StepReport, peak_memory_bytes};
 use crate::team::Strategy;
@@ -35,15 +35,15 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Ranks`] with what differs; [`Error::Parameter`] for what runs on one machine only.
-    pub(super) fn agree(&self, algorithm: &dyn Algorithm) -> Result<()> {
-        let name = algorithm.name();
-        self.check_part(algorithm)?;
+    pub(super) fn agree(&self, declaration: &Declaration) -> Result<()> {
+        let name = declaration.name;
+        self.check_part(declaration)?;
         let Some(cluster) = self.options.ranks() else { return Ok(()) };
         let options = &self.options;
         let agreement = Agreement::default().with("program", PROGRAM);
         let fields = identity::graph(&self.store).into_iter();
-        let parameters = algorithm.parameters().map_or_else(Vec::new, |parameters| parameters.into_fields());
-        let parameters = parameters.into_iter().map(|(name, value)| (format!("parameter {name}"), value));
+        let parameters = declaration.parameters.iter().flat_map(|parameters| parameters.fields());
+        let parameters = parameters.map(|(name, value)| (format!("parameter {name}"), value));
         let agreement = fields.chain(parameters).fold(agreement, |all, (name, value)| all.with(&name, value));
         let agreement = agreement
             .with("algorithm", name)
@@ -58,7 +58,7 @@ impl Engine {
 
     /// Checks that a part of a graph is that of this rank, and that the algorithm's edge functions write to the
     /// vertices that own the edges.
-    fn check_part(&self, algorithm: &dyn Algorithm) -> Result<()> {
+    fn check_part(&self, declaration: &Declaration) -> Result<()> {
         let store = &self.store;
         let Some(part) = store.part().filter(|_| store.is_partial()) else { return Ok(()) };
         let (path, place) = (store.path().display(), part.place());
@@ -69,17 +69,13 @@ impl Engine {
         if (part.number as usize, part.count() as usize) != (rank, ranks) {
             return Err(Error::Parameter(format!("{path}: {place}, opened by rank {rank} of {ranks}")));
         }
-        let visits = algorithm.visits(store.topology(Direction::In).is_some());
-        let owned = |direction| match direction {
-            Direction::Out => Ends::Neighbour,
-            Direction::In => Ends::List,
-        };
-        let other = visits.iter().find(|(direction, _)| algorithm.writes(*direction) != owned(*direction));
+        let differs = |direction| declaration.writes.over(direction) != Writes::default().over(direction);
+        let other = declaration.visits.iter().find(|(direction, _)| differs(*direction));
         let Some((direction, _)) = other else { return Ok(()) };
         let lists = if *direction == Direction::Out { "out" } else { "in" };
         Err(Error::Parameter(format!(
             "{} runs on whole graphs only: along {lists}-lists its edges write to vertices of other parts",
-            algorithm.name()
+            declaration.name
         )))
     }
 

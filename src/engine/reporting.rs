@@ -13,7 +13,7 @@ impl Session<'_> {
     /// Returns the report of a run that is about to start.
     pub(super) fn begin_report(&self) -> RunReport {
         RunReport {
-            algorithm: self.algorithm.command().into(),
+            algorithm: self.declaration.command.into(),
             device: self.device.name(),
             lanes: self.device.lanes(),
             fetcher: self.pages.fetcher().name().into(),

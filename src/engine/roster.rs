@@ -8,7 +8,7 @@ use crate::device::settings::GpuSettings;
 use crate::device::{CpuSetup, Device, DeviceChoice, Member, Workers};
 use crate::error::{Error, Result};
 use crate::model::Part;
-use crate::model::algorithm::{Algorithm, Graph};
+use crate::model::algorithm::{Algorithm, Declaration, Graph};
 use crate::model::attributes::Role;
 use crate::pages::fetch::PagePool;
 use crate::pages::parts::ReadCost;
@@ -72,6 +72,8 @@ pub type MakeCpu = dyn Fn(CpuSetup) -> Result<Box<dyn Member>>;
 pub struct DeviceSetup<'a> {
     /// The algorithm.
     pub algorithm: Arc<dyn Algorithm>,
+    /// Its declaration.
+    pub declaration: Arc<Declaration>,
     /// Creates a CPU device for the algorithm.
     pub cpu: &'a MakeCpu,
     /// The graph.
@@ -225,7 +227,7 @@ impl Roster {
     /// # Errors
     /// The errors of the devices.
     pub fn device(&self, setup: &DeviceSetup<'_>, plan: Option<TeamPlan>) -> Result<Box<dyn Device>> {
-        let devices = self.devices(setup.algorithm.shader().is_some());
+        let devices = self.devices(setup.declaration.shader.is_some());
         let workers = Arc::new(Workers::new(setup.threads)?);
         let mut kept = self.exchange.lock().expect("nothing panics while it is held");
         let Some(plan) = plan else {
@@ -246,6 +248,7 @@ impl Roster {
         let members = devices.iter().zip(plan.local_parts()).map(member).collect::<Result<Vec<_>>>()?;
         let (store, graph) = (Arc::clone(&setup.store), Arc::clone(&setup.graph));
         let (algorithm, cluster) = (Arc::clone(&setup.algorithm), setup.cluster.clone());
+        let algorithm = (algorithm, Arc::clone(&setup.declaration));
         Ok(Box::new(Team::new(plan, algorithm, store, graph, exchange, members, cluster)))
     }
 
@@ -309,7 +312,8 @@ impl OpenDevice {
         match self {
             Self::Cpu => {
                 let (parts, exchange) = (setup.parts, sharing.map(|sharing| sharing.memory));
-                (setup.cpu)(CpuSetup { graph, store, workers, lanes, trace, part, exchange, parts })
+                let declaration = Arc::clone(&setup.declaration);
+                (setup.cpu)(CpuSetup { declaration, graph, store, workers, lanes, trace, part, exchange, parts })
             }
             #[cfg(feature = "gpu")]
             Self::Gpu { home: keep, adapter, .. } => {
@@ -325,6 +329,7 @@ impl OpenDevice {
                 let (pool, frames) = (Arc::clone(&setup.pool), setup.frames);
                 let run = gpu::RunSetup {
                     algorithm,
+                    declaration: Arc::clone(&setup.declaration),
                     graph,
                     store,
                     pool,

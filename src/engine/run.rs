@@ -9,7 +9,9 @@ use super::{Column, ColumnValue, Engine, column, declared, reactor};
 use crate::cluster::Wish;
 use crate::device::{CpuDevice, Member, RunAhead, StepEnd};
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary, Visit, step_after};
+use crate::model::algorithm::{
+    Algorithm, Answer, Conclusion, Declaration, Refusal, State, Step, Summary, Visit, declaration_of, step_after,
+};
 use crate::model::groups;
 use crate::pages::PagePlan;
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
@@ -24,7 +26,10 @@ pub struct Run<A> {
     /// Times, bytes and counts of the run.
     pub report: RunReport,
     algorithm: Arc<A>,
+    /// The algorithm's name.
+    name: &'static str,
     state: State,
+    conclusion: Conclusion,
 }
 
 impl<A: Algorithm> Run<A> {
@@ -37,7 +42,7 @@ impl<A: Algorithm> Run<A> {
     /// [`Error::Column`] with the names and types of all columns if there is no such column, or if it cannot be read as
     /// this type (see [`ColumnValue`]); [`Error::Store`] if the memory cannot be allocated.
     pub fn column<T: ColumnValue>(&self, name: &str) -> Result<Column<T>> {
-        column::read(self.algorithm.name(), &self.answers(), name, self.state.graph.vertices)
+        column::read(self.name, &self.answers(), name, self.state.graph.vertices)
     }
 
     /// Returns the results as columns whose values are computed when they are read, in chunks of any size.
@@ -54,7 +59,7 @@ impl<A: Algorithm> Run<A> {
     /// Returns a line about the whole graph, without a newline, if the algorithm has one.
     #[doc(hidden)]
     pub fn remark(&self) -> Option<String> {
-        self.algorithm.remark(&self.state)
+        self.conclusion.remark.clone()
     }
 
     /// Returns the state at the end of the run.
@@ -91,21 +96,23 @@ impl Engine {
     /// # Errors
     /// The errors of [`run`](Self::run).
     pub fn run_observed<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
+        let declaration = Arc::new(declaration_of(&algorithm, &self.store));
         let algorithm = Arc::new(algorithm);
         let of_cpu = Arc::clone(&algorithm);
         let cpu = move |setup| -> Result<Box<dyn Member>> { Ok(Box::new(CpuDevice::new(Arc::clone(&of_cpu), setup))) };
-        let (report, state) = self.drive(Arc::clone(&algorithm) as Arc<dyn Algorithm>, &cpu, observer)?;
+        let any = Arc::clone(&algorithm) as Arc<dyn Algorithm>;
+        let (report, state, conclusion) = self.drive((any, &declaration), &cpu, observer)?;
         drop(cpu);
-        Ok(Run { report, algorithm, state })
+        Ok(Run { report, algorithm, name: declaration.name, state, conclusion })
     }
 
     /// Runs an algorithm of any type. Only the CPU device, which `cpu` creates, needs the type for its edge function.
     fn drive(
         &self,
-        algorithm: Arc<dyn Algorithm>,
+        algorithm: (Arc<dyn Algorithm>, &Arc<Declaration>),
         cpu: &MakeCpu,
         observer: &mut Observer<'_>,
-    ) -> Result<(RunReport, State)> {
+    ) -> Result<(RunReport, State, Conclusion)> {
         let _entered = self.gate.enter(&self.options.cancel)?;
         let result = self.drive_alone_or_ranked(algorithm, cpu, observer);
         if let (Some(cluster), Err(error)) = (self.options.ranks(), &result) {
@@ -120,40 +127,42 @@ impl Engine {
     /// The same within the gate. An error ends the run of all ranks.
     fn drive_alone_or_ranked(
         &self,
-        algorithm: Arc<dyn Algorithm>,
+        (algorithm, declaration): (Arc<dyn Algorithm>, &Arc<Declaration>),
         cpu: &MakeCpu,
         observer: &mut Observer<'_>,
-    ) -> Result<(RunReport, State)> {
-        self.agree(&*algorithm)?;
+    ) -> Result<(RunReport, State, Conclusion)> {
+        self.agree(declaration)?;
         self.check_threads()?;
-        declared::check(&*algorithm, &self.store)?;
-        self.check_checkpoint(&*algorithm)?;
-        let (team, kinds, degrees) = self.open_devices(&*algorithm)?;
+        declared::check(declaration, &self.store)?;
+        self.check_checkpoint(declaration)?;
+        let (team, kinds, degrees) = self.open_devices(declaration)?;
         let reserved_bytes = self.reserved_bytes.load(Ordering::Relaxed);
-        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, self.usable_bytes());
+        let plan = self.memory_plan(declaration, team.as_ref(), &kinds, self.usable_bytes());
         let plan = plan.map_err(|error| self.beside_results(error, reserved_bytes))?;
-        self.check_memory(&*algorithm, &plan)?;
+        self.check_memory(declaration, &plan)?;
         if let Some(degrees) = degrees {
             self.store.keep_out_degrees(degrees?);
         }
-        let graph = self.graph(&*algorithm)?;
+        let graph = self.graph(&*algorithm, declaration)?;
         if let Some(told) = team.as_ref().and_then(TeamPlan::told) {
             graph.told.set(Arc::clone(told)).ok();
         }
         let graph = Arc::new(graph);
         let (mut report, state) = reactor::block_on(async {
-            let mut session = Session::new(self, &plan, (Arc::clone(&algorithm), cpu), graph, team)?;
+            let mut session =
+                Session::new(self, &plan, (Arc::clone(&algorithm), Arc::clone(declaration), cpu), graph, team)?;
             let report = session.run(observer).await?;
             session.pages.settle().await?;
             let Session { device, pages, .. } = session;
             self.buffer.keep(pages.into_cache(), &plan);
             Ok::<_, Error>((report, device.finish()?))
         })?;
-        algorithm.verdict(&state).or_else(|refusal| Err(self.refused(algorithm.name(), &refusal)?))?;
-        self.name_groups(&*algorithm, &state)?;
+        let conclusion =
+            algorithm.conclude(&state).or_else(|refusal| Err(self.refused(declaration.name, &refusal)?))?;
+        self.name_groups(declaration, &state)?;
         // The time of a resumed run is only that of its last session: no rate can be computed.
         let resumed = report.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.resumed.is_some());
-        report.traversed_edges = algorithm.traversed_edges(&state).filter(|_| !resumed);
+        report.traversed_edges = conclusion.traversed_edges.filter(|_| !resumed);
         if !self.store.manifest().directed {
             report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
         }
@@ -161,15 +170,15 @@ impl Engine {
         // The cost model knows no network.
         let alone = self.options.ranks().is_none();
         let rates = self.options.rates.as_deref().filter(|_| !resumed && alone);
-        report.predicted = rates.and_then(|rates| explain(rates, &*algorithm, &self.store, &self.options, &report));
-        Ok((report, state))
+        report.predicted = rates.and_then(|rates| explain(rates, declaration, &self.store, &self.options, &report));
+        Ok((report, state, conclusion))
     }
 
     /// Names the groups that an algorithm has found, if it finds any, by original ids. The run has ended: a request to
     /// stop comes too late, and must not lose its answer.
-    fn name_groups(&self, algorithm: &dyn Algorithm, state: &State) -> Result<()> {
+    fn name_groups(&self, declaration: &Declaration, state: &State) -> Result<()> {
         let never = AtomicBool::new(false);
-        algorithm.groups().map_or(Ok(()), |groups| groups::name(&groups, state, &self.store, &never))
+        declaration.groups.as_ref().map_or(Ok(()), |groups| groups::name(groups, state, &self.store, &never))
     }
 
     /// Returns the error for an algorithm that has no answer.
@@ -190,14 +199,14 @@ impl Session<'_> {
         self.spans.phase("initialise", started, 0);
         while let Some(now) = step {
             self.between(&now, active, &report)?;
-            declared::check_step(&*self.algorithm, &self.graph, &now)?;
+            declared::check_step(&self.declaration, &now)?;
             let ahead = if self.runs_ahead { self.run_ahead(&now)? } else { RunAhead::default() };
             if !ahead.supersteps.is_empty() {
                 for superstep in ahead.supersteps {
                     let mut step_report = report_of(&superstep, self.device.lanes());
                     step_report.iteration =
                         self.algorithm.iteration(&self.graph, &superstep.step, &superstep.end.summary);
-                    step_report.active = self.algorithm.is_traversal().then_some(active);
+                    step_report.active = self.declaration.traversal.then_some(active);
                     before = Some(superstep.end.summary);
                     (last, active) = (step_report.direction, superstep.end.summary.activated);
                     report.push(step_report);
@@ -216,7 +225,7 @@ impl Session<'_> {
             if let Some(checkpoints) = &self.options.checkpoints {
                 checkpoints.superstep_done();
             }
-            step_report.active = self.algorithm.is_traversal().then_some(active);
+            step_report.active = self.declaration.traversal.then_some(active);
             active = summary.activated;
             step_report.iteration = self.algorithm.iteration(&self.graph, &now, &summary);
             last = step_report.direction;
@@ -241,7 +250,7 @@ impl Session<'_> {
     fn show(&self, step: &Step, total: &StepReport) {
         if let Some(progress) = &self.options.progress {
             if progress.now().superstep != step.superstep {
-                progress.begin(step.superstep, 0, self.algorithm.part(&self.graph, step));
+                progress.begin(step.superstep, 0, self.declaration.part(self.graph.vertices, step));
             }
             progress.end(total.edges, total.iteration);
         }
@@ -269,7 +278,7 @@ impl Session<'_> {
             ..StepReport::default()
         };
         if let Some(progress) = &self.options.progress {
-            progress.begin(step.superstep, report.pages, self.algorithm.part(&self.graph, step));
+            progress.begin(step.superstep, report.pages, self.declaration.part(self.graph.vertices, step));
         }
         self.spans.phase("plan", started, 0);
         self.device.begin(step)?;

@@ -9,7 +9,7 @@ use super::{Engine, EngineOptions};
 use crate::cluster::Traffic;
 use crate::device::Device;
 use crate::error::Result;
-use crate::model::algorithm::{Algorithm, Graph, Rule, Step, Visit, rule_of};
+use crate::model::algorithm::{Algorithm, Declaration, Graph, Rule, Step, Visit, rule_of};
 use crate::pages::PagePlan;
 use crate::pages::fetch::{self, PageRef, UnpackingFetcher};
 use crate::pages::memory::MemoryPlan;
@@ -33,6 +33,7 @@ pub(super) struct Session<'a> {
     /// Whether the device may run several supersteps without the engine: nothing is done between them.
     pub(super) runs_ahead: bool,
     pub(super) algorithm: Arc<dyn Algorithm>,
+    pub(super) declaration: Arc<Declaration>,
     pub(super) rule: Rule,
     pub(super) graph: Arc<Graph>,
     pub pages: PageStream,
@@ -57,11 +58,11 @@ impl<'a> Session<'a> {
     pub fn new(
         engine: &'a Engine,
         plan: &'a MemoryPlan,
-        (algorithm, cpu): (Arc<dyn Algorithm>, &MakeCpu),
+        (algorithm, declaration, cpu): (Arc<dyn Algorithm>, Arc<Declaration>, &MakeCpu),
         graph: Arc<Graph>,
         team: Option<TeamPlan>,
     ) -> Result<Self> {
-        let (store, options, weights) = (&engine.store, &engine.options, algorithm.needs_weights());
+        let (store, options, weights) = (&engine.store, &engine.options, declaration.weights.are_read());
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let cache = engine.buffer.take(plan)?;
         let pool = cache.any().expect("a page buffer has frames").pool();
@@ -72,6 +73,7 @@ impl<'a> Session<'a> {
         let setup = DeviceSetup {
             parts,
             algorithm: Arc::clone(&algorithm),
+            declaration: Arc::clone(&declaration),
             cpu,
             graph: Arc::clone(&graph),
             store: Arc::clone(store),
@@ -83,8 +85,7 @@ impl<'a> Session<'a> {
             runs_ahead,
             cluster: options.ranks().cloned(),
         };
-        let sharing = team.as_ref().map(TeamPlan::report);
-        let (kind, runtime) = (options.fetcher, Handle::current());
+        let (sharing, kind, runtime) = (team.as_ref().map(TeamPlan::report), options.fetcher, Handle::current());
         let open = || {
             let _entered = runtime.enter();
             let fetcher = fetch::open(kind, store, pool, weights)?;
@@ -93,21 +94,21 @@ impl<'a> Session<'a> {
         // A ring takes up to 25 ms to set up, as long as a device takes to allocate its memory.
         let (fetcher, device) = beside("open fetcher", &open, || engine.roster.device(&setup, team));
         let (fetcher, device) = (fetcher?, device?);
-        let spans = EngineSpans::new(options.trace.clone());
         let pages = PageStream::new(store, plan, cache, fetcher, options.progress.clone());
         let entries = topology.directory().entries();
         let scheduler =
             options.asynchronous.then(|| PageScheduler::new(entries, graph.out_degrees.values(), plan.frames as usize));
         let rates = RatesSoFar::new(store, options, plan.read_bytes, (&device.name(), device.lanes()));
-        let (planned, completion) = (None, Completion::default());
+        let (spans, planned, completion) = (EngineSpans::new(options.trace.clone()), None, Completion::default());
         let mut session = Self {
             store,
             options,
             plan,
             lost: &engine.lost,
             runs_ahead,
-            rule: rule_of(&*algorithm, graph.has_in_lists),
+            rule: rule_of(&*algorithm, &declaration),
             algorithm,
+            declaration,
             graph,
             pages,
             device,
@@ -143,8 +144,7 @@ impl<'a> Session<'a> {
 
     /// Whether the device has room for all pages that the algorithm may visit.
     pub(super) fn device_keeps_all(&self) -> bool {
-        let visits = self.algorithm.visits(self.graph.has_in_lists);
-        let directions: Vec<Direction> = visits.iter().map(|(direction, _)| *direction).collect();
+        let directions: Vec<Direction> = self.declaration.visits.iter().map(|(direction, _)| *direction).collect();
         let pages = self.store.topologies_of(&directions).map(|topology| u64::from(topology.page_count())).sum::<u64>();
         self.device.pages_kept() >= pages
     }

@@ -10,7 +10,7 @@
 //! Groups of one vertex are named already. Labels are changed in place: while the ids are read, those of heads stay.
 
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Groups, State};
+use crate::model::algorithm::{Groups, State};
 use crate::model::attributes::U32Column;
 use crate::model::bits::Bits;
 use rayon::prelude::*;
@@ -36,11 +36,11 @@ fn are_named(groups: &Groups, store: &Store) -> bool {
     groups.is_smallest && ids.is_ascending() && !ids.is_names()
 }
 
-/// Main memory for naming an algorithm's groups, in bytes.
-pub(crate) fn memory_bytes(algorithm: &dyn Algorithm, store: &Store) -> u64 {
+/// Main memory for naming groups, in bytes.
+pub(crate) fn memory_bytes(groups: Option<&Groups>, store: &Store) -> u64 {
     let vertices = store.vertices();
-    match algorithm.groups() {
-        Some(groups) if !are_named(&groups, store) => {
+    match groups {
+        Some(groups) if !are_named(groups, store) => {
             let sets = 4 * Bits::memory_bytes(vertices) + 8 * READ_IDS as u64;
             let ranks = if store.manifest().ids.is_names() { StoredNames::ascending_bytes(vertices) } else { 0 };
             sets + ranks + GROUP_BYTES * groups_at_once(vertices)

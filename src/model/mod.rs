@@ -6,6 +6,7 @@
 //! | [`attributes`] | the values of each vertex: types, roles, and arrays in main memory |
 //! | [`bits`], [`VertexSet`](vertex_set::VertexSet) | sets of vertices |
 //! | `activations` | the superstep in which each vertex was first active |
+//! | `declaration` | what an algorithm declares before a run, as data |
 //! | `border` | the vertices of other devices whose values a device reads |
 //! | `groups` | names of groups of vertices, whatever the order of the store |
 //! | `part` | the range of vertices that a device holds |
@@ -26,6 +27,7 @@ mod answer;
 pub mod attributes;
 pub mod bits;
 pub(crate) mod border;
+mod declaration;
 pub(crate) mod groups;
 pub(crate) mod huge;
 pub(crate) mod numbers;

@@ -1,13 +1,21 @@
 //! The parameters of an algorithm, as checkpoints record them.
 
-use super::bits::Bits;
+use super::vertex_set::VertexSet;
 use std::fmt::Debug;
+use std::sync::Arc;
 use topostream_formats::VertexId;
 use topostream_formats::checksum::Crc32c;
 
 /// The parameters of an algorithm, by name: runs with equal parameters have the same result on the same graph.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parameters(Vec<(String, String)>);
+#[derive(Clone, Debug, Default)]
+pub struct Parameters(Vec<(String, Value)>);
+
+#[derive(Clone, Debug)]
+enum Value {
+    Text(String),
+    /// Read only if the parameters are asked for.
+    Set(Arc<VertexSet>),
+}
 
 /// The maximum number of vertices that are listed one by one; for longer lists a checksum is recorded.
 const NAMED_MAX: usize = 8;
@@ -21,7 +29,7 @@ impl Parameters {
     /// Adds a parameter. Numbers must be written in full, as `{:?}` does.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Debug) -> Self {
-        self.0.push((name.into(), format!("{value:?}")));
+        self.0.push((name.into(), Value::Text(format!("{value:?}"))));
         self
     }
 
@@ -42,7 +50,7 @@ impl Parameters {
             }
             many => format!("{many}, checksum {:08x}", checksum(&words)),
         };
-        self.0.push((name.into(), value));
+        self.0.push((name.into(), Value::Text(value)));
         self
     }
 
@@ -53,23 +61,42 @@ impl Parameters {
             0..=NAMED_MAX => format!("{numbers:?}"),
             many => format!("{many}, checksum {:08x}", checksum(numbers)),
         };
-        self.0.push((name.into(), value));
+        self.0.push((name.into(), Value::Text(value)));
         self
     }
 
     /// Adds a set of vertices.
     #[must_use]
-    pub fn with_set(mut self, name: &str, set: &Bits) -> Self {
-        let (count, _) = set.census(|_| 0);
-        let mut sum = Crc32c::default();
-        (0..set.len().div_ceil(32)).for_each(|word| sum.update(&set.half_word(word as u32).to_le_bytes()));
-        self.0.push((name.into(), format!("{count} vertices, checksum {:08x}", sum.value())));
+    pub fn with_set(mut self, name: &str, set: &Arc<VertexSet>) -> Self {
+        self.0.push((name.into(), Value::Set(Arc::clone(set))));
         self
     }
 
     /// Names and values, in the order in which they were added.
-    pub(crate) fn into_fields(self) -> Vec<(String, String)> {
-        self.0
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, String)> {
+        self.0.iter().map(|(name, value)| (&**name, value.written()))
+    }
+}
+
+impl PartialEq for Parameters {
+    fn eq(&self, other: &Self) -> bool {
+        self.fields().eq(other.fields())
+    }
+}
+
+impl Eq for Parameters {}
+
+impl Value {
+    fn written(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Set(set) => {
+                let (set, mut sum) = (set.bits(), Crc32c::default());
+                let (count, _) = set.census(|_| 0);
+                (0..set.len().div_ceil(32)).for_each(|word| sum.update(&set.half_word(word as u32).to_le_bytes()));
+                format!("{count} vertices, checksum {:08x}", sum.value())
+            }
+        }
     }
 }
 

@@ -124,7 +124,7 @@ impl State {
     /// The superstep in which a vertex was first active, if it was, after the run.
     ///
     /// # Panics
-    /// If the algorithm does not [record it](crate::model::algorithm::Algorithm::keeps_activations).
+    /// If the algorithm does not [record it](crate::model::algorithm::Declaration::keeps_activations).
     pub fn first_active(&self, vertex: u32) -> Option<u32> {
         self.activations.as_ref().expect("the algorithm keeps activations").superstep(vertex)
     }
@@ -140,7 +140,7 @@ impl State {
     }
 
     /// Sets the initial values of a run. Values that are added up across devices are set at their owner only.
-    pub(crate) fn plant(&self, declared: &[Attribute], seeds: &Seeds) {
+    pub(crate) fn plant(&self, declared: &[Attribute], seeds: &Seeds<'_>) {
         let here = |seed: &&Seed| declared[seed.attribute].merge != Merge::Add || self.part.owns(seed.vertex);
         for seed in seeds.values.iter().filter(here) {
             self.attributes.set_bits(seed.attribute, seed.vertex, seed.bits);
@@ -148,11 +148,7 @@ impl State {
         for &vertex in &seeds.active {
             self.frontier(0).learn(vertex);
         }
-    }
-
-    /// Adds the sets that bit attributes start with.
-    pub(crate) fn plant_sets(&self, declared: &[Attribute], sets: &[(usize, &Bits)]) {
-        for &(place, set) in sets {
+        for &(place, set) in &seeds.sets {
             assert!(!declared[place].role.is_written(), "sets are planted where edges do not write");
             self.attributes.bits(place).learn_all(set);
         }

@@ -22,7 +22,7 @@ pub enum Visit {
     /// The vertices that are not in a bit attribute.
     Without(usize),
     /// No vertices: the superstep reads no page and is a vertex phase only. For algorithms that are not traversals,
-    /// with [`Direction::Out`]; [`Algorithm::visits`](crate::model::algorithm::Algorithm::visits) need not list it.
+    /// with [`Direction::Out`]; [`Declaration::visits`](crate::model::algorithm::Declaration::visits) need not list it.
     None,
 }
 
@@ -50,12 +50,6 @@ impl Step {
     /// A superstep that reads no page, whose numbers are 0.
     pub fn without_pages(superstep: u32) -> Self {
         Self::new(superstep, Direction::Out, Visit::None)
-    }
-
-    /// Whether devices are prepared for it, given the declared visits and whether the algorithm is a traversal.
-    pub(crate) fn is_among(&self, visits: &[(Direction, Visit)], traversal: bool) -> bool {
-        let without_pages = self.visit == Visit::None && self.direction == Direction::Out && !traversal;
-        without_pages || visits.contains(&(self.direction, self.visit))
     }
 
     /// Sets the numbers.

@@ -4,7 +4,7 @@ use super::fetch::IN_FLIGHT_MAX;
 use super::parts::PartFinder;
 use crate::error::{Error, Result};
 use crate::model::activations::Activations;
-use crate::model::algorithm::Algorithm;
+use crate::model::algorithm::Declaration;
 use crate::model::bits::Bits;
 use crate::model::groups;
 use serde::Serialize;
@@ -74,7 +74,7 @@ impl MemoryPlan {
     /// # Errors
     /// [`Error::Memory`] with the size of every part if they do not fit.
     pub fn new(
-        algorithm: &dyn Algorithm,
+        declaration: &Declaration,
         store: &Store,
         memory_bytes: u64,
         buffer_bytes: Option<u64>,
@@ -83,23 +83,25 @@ impl MemoryPlan {
     ) -> Result<Self> {
         let vertices = store.vertices();
         let out = store.topology(Direction::Out).expect("every store has out-lists");
-        let weights = if algorithm.needs_weights() { out.weight_page_bytes() } else { 0 };
+        let weights = if declaration.weights.are_read() { out.weight_page_bytes() } else { 0 };
         let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
-        let traversal = algorithm.is_traversal();
+        let traversal = declaration.traversal;
         let mut plan = Self {
-            attributes_bytes: attributes_bytes(algorithm, store),
-            activations_bytes: activations_bytes(algorithm, vertices),
-            tables_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
+            attributes_bytes: attributes_bytes(declaration, store),
+            activations_bytes: activations_bytes(declaration, vertices),
+            tables_bytes: declaration.table_bytes(),
             frontier_bytes: if traversal { 2 * Bits::memory_bytes(vertices) } else { 0 },
             degrees_bytes: 4 * vertices,
             directory_bytes: directory_bytes(store),
-            program_bytes: PROGRAM_BYTES + algorithm.held_bytes() + groups::memory_bytes(algorithm, store),
+            program_bytes: PROGRAM_BYTES
+                + declaration.held_bytes
+                + groups::memory_bytes(declaration.groups.as_ref(), store),
             sharing_bytes,
             decoding_bytes: decoders.threads as u64 * out.image_bytes(),
             frames: 0,
             frame_bytes: u64::from(out.page_bytes()) + u64::from(weights),
             place_bytes: out.page_bytes().into(),
-            read_bytes: out.read_bytes(algorithm.needs_weights()),
+            read_bytes: out.read_bytes(declaration.weights.are_read()),
             stripes: store.stripe_count() as u32,
         };
         if decoders.alone && out.image_bytes() > 0 {
@@ -110,7 +112,7 @@ impl MemoryPlan {
         let (frames, least) = (room / plan.frame_bytes, Self::frames_min(pages));
         if frames < least || buffer_bytes.is_some_and(|buffer| buffer > left) {
             let least_bytes = least * plan.frame_bytes;
-            return Err(plan.too_small(algorithm.name(), memory_bytes, buffer_bytes, least_bytes));
+            return Err(plan.too_small(declaration.name, memory_bytes, buffer_bytes, least_bytes));
         }
         plan.frames = frames.min(Self::frames_max(pages)) as u32;
         Ok(plan)
@@ -229,15 +231,14 @@ pub(crate) fn directory_bytes(store: &Store) -> u64 {
 }
 
 /// Returns the main memory of an algorithm's final values of all vertices, in bytes.
-pub fn answer_bytes(algorithm: &dyn Algorithm, store: &Store) -> u64 {
-    attributes_bytes(algorithm, store) + activations_bytes(algorithm, store.vertices())
+pub fn answer_bytes(declaration: &Declaration, store: &Store) -> u64 {
+    attributes_bytes(declaration, store) + activations_bytes(declaration, store.vertices())
 }
 
-fn attributes_bytes(algorithm: &dyn Algorithm, store: &Store) -> u64 {
-    let declared = algorithm.attributes(store.topology(Direction::In).is_some());
-    declared.iter().map(|attribute| attribute.memory_bytes(store.vertices())).sum()
+fn attributes_bytes(declaration: &Declaration, store: &Store) -> u64 {
+    declaration.attributes.iter().map(|attribute| attribute.memory_bytes(store.vertices())).sum()
 }
 
-fn activations_bytes(algorithm: &dyn Algorithm, vertices: u64) -> u64 {
-    if algorithm.keeps_activations() { Activations::memory_bytes(vertices) } else { 0 }
+fn activations_bytes(declaration: &Declaration, vertices: u64) -> u64 {
+    if declaration.keeps_activations { Activations::memory_bytes(vertices) } else { 0 }
 }

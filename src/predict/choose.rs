@@ -1,7 +1,7 @@
 //! The choice of a strategy for `auto`, and of the devices' shares.
 
 use super::{DeviceProfile, Environment, Rates, SUPERSTEPS_DEFAULT, UserOptions, Workload, predict};
-use crate::model::algorithm::Algorithm;
+use crate::model::algorithm::Declaration;
 use crate::team::assignment::fractions;
 use crate::team::{ExchangeRules, Strategy};
 use topostream_formats::Store;
@@ -15,21 +15,21 @@ const MARGIN: f64 = 0.9;
 /// `shard` is faster where it saves more than it costs.
 pub fn choose(
     rates: Option<&Rates>,
-    algorithm: &dyn Algorithm,
+    declaration: &Declaration,
     store: &Store,
     options: &UserOptions,
     profiles: &[DeviceProfile],
 ) -> Strategy {
     match options.strategy {
         _ if profiles.len() < 2 && options.machines.count < 2 => return Strategy::Replicate,
-        _ if algorithm.is_owned() => return Strategy::Shard,
+        _ if declaration.owned => return Strategy::Shard,
         Strategy::Auto => {}
         strategy => return strategy,
     }
     let none = Rates::unknown();
-    let work = Workload::of(algorithm, store, SUPERSTEPS_DEFAULT).assuming(&options.assumed);
+    let work = Workload::of(declaration, store, SUPERSTEPS_DEFAULT).assuming(&options.assumed);
     let environment =
-        |strategy| Environment::new(rates.unwrap_or(&none), algorithm, store, options, profiles.to_vec(), strategy);
+        |strategy| Environment::new(rates.unwrap_or(&none), declaration, store, options, profiles.to_vec(), strategy);
     let (replicate, shard) = (environment(Strategy::Replicate), environment(Strategy::Shard));
     let fits = |environment: &Environment<'_>| super::Needs::of(&work, environment).fit();
     match (fits(&replicate), fits(&shard)) {

@@ -6,7 +6,7 @@ use super::{Assumed, Kernel, Machines, Rates, Workload, machines};
 use crate::device::settings::GpuSettings;
 use crate::error::Result;
 use crate::model::activations::Activations;
-use crate::model::algorithm::Algorithm;
+use crate::model::algorithm::Declaration;
 use crate::model::attributes::Role;
 use crate::model::border::Border;
 use crate::pages::memory::{Decoders, MemoryPlan};
@@ -104,7 +104,7 @@ impl<'a> Environment<'a> {
     /// Derives the environment from a user's options, for an algorithm over a store.
     pub fn new(
         rates: &'a Rates,
-        algorithm: &dyn Algorithm,
+        declaration: &Declaration,
         store: &Store,
         options: &UserOptions,
         profiles: Vec<DeviceProfile>,
@@ -131,7 +131,7 @@ impl<'a> Environment<'a> {
             cold: true,
             borders: None,
         };
-        environment.divide_memory(algorithm, store, options);
+        environment.divide_memory(declaration, store, options);
         environment
     }
 
@@ -140,8 +140,8 @@ impl<'a> Environment<'a> {
     ///
     /// # Errors
     /// If the mirrors cannot be read.
-    pub fn with_borders(mut self, algorithm: &dyn Algorithm, store: &Store, exchanged: Exchanged) -> Result<Self> {
-        if self.is_sharded() && may_read_border(algorithm, store.topology(Direction::In).is_some(), exchanged) {
+    pub fn with_borders(mut self, declaration: &Declaration, store: &Store, exchanged: Exchanged) -> Result<Self> {
+        if self.is_sharded() && may_read_border(declaration, exchanged) {
             let length = store.vertices().div_ceil(self.devices());
             let own = |device: u64| device * length..((device + 1) * length).min(store.vertices());
             let border = |mirrors: &Mirrors, device| Some(Border::of(mirrors, &own(device))?.vertices().len() as u64);
@@ -152,21 +152,21 @@ impl<'a> Environment<'a> {
     }
 
     /// Divides the memory budget of a machine into the run's own memory and the page buffer.
-    fn divide_memory(&mut self, algorithm: &dyn Algorithm, store: &Store, options: &UserOptions) {
-        let own = Workload::without_phases(algorithm, store);
+    fn divide_memory(&mut self, declaration: &Declaration, store: &Store, options: &UserOptions) {
+        let own = Workload::without_phases(declaration, store);
         let scale = options.assumed.scale(&own);
         let work = own.assuming(&options.assumed);
         let sharing_bytes = match self.machines.count {
             1 if options.assumed.graph.is_none() => {
-                sharing_bytes(algorithm, store, options.assignment, &self.profiles, self.strategy)
+                sharing_bytes(declaration, store, options.assignment, &self.profiles, self.strategy)
             }
-            _ => self.estimated_sharing_bytes(algorithm, &work),
+            _ => self.estimated_sharing_bytes(declaration, &work),
         };
         let threads = self.profiles.iter().filter_map(|profile| cpu_threads(&profile.name)).sum::<u32>() as usize;
         let decoders = Decoders { threads, alone: threads > 0 && self.profiles.len() == 1 };
         let trace_bytes = options.trace_bytes;
         let budget_bytes = options.memory_bytes.saturating_sub(trace_bytes);
-        let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes, decoders);
+        let plan = |memory, buffer| MemoryPlan::new(declaration, store, memory, buffer, sharing_bytes, decoders);
         // If the budget is too small, the needs under an unlimited budget are reported.
         let unlimited = plan(1 << 60, None).ok().map(|plan| scaled(&plan, &scale, work.directory_pages));
         let within = match options.assumed.graph {
@@ -183,14 +183,14 @@ impl<'a> Environment<'a> {
 
     /// Returns the main memory that the devices of one of several machines need beyond what a single device needs, in
     /// bytes, as [`TeamPlan::memory_bytes`] has it for one machine, but for the rounding of the exchange memory.
-    fn estimated_sharing_bytes(&self, algorithm: &dyn Algorithm, work: &Workload) -> u64 {
+    fn estimated_sharing_bytes(&self, declaration: &Declaration, work: &Workload) -> u64 {
         let (devices, local) = (self.devices(), self.profiles.len() as u64);
         if devices < 2 {
             return 0;
         }
         let cpus = self.profiles.iter().filter(|profile| profile.is_cpu()).count() as u64;
         let own = if self.is_sharded() { work.vertices.div_ceil(devices) } else { work.vertices };
-        let noted = if algorithm.keeps_activations() { Activations::memory_bytes(work.vertices) } else { 0 };
+        let noted = if declaration.keeps_activations { Activations::memory_bytes(work.vertices) } else { 0 };
         let listed = if self.packed(work).is_some() { 4 * work.vertices } else { 0 };
         let of_cpu = work.device_bytes(own, self.is_sharded(), None) - work.table_bytes;
         machines::exchange_bytes(work, devices, local, self.rules()) + noted + listed + cpus * of_cpu
@@ -299,7 +299,7 @@ fn alike(profiles: &[DeviceProfile]) -> bool {
 
 /// Returns the main memory that several devices need beyond what a single device needs, in bytes.
 fn sharing_bytes(
-    algorithm: &dyn Algorithm,
+    declaration: &Declaration,
     store: &Store,
     assignment: Assignment,
     profiles: &[DeviceProfile],
@@ -329,7 +329,7 @@ fn sharing_bytes(
         mirrors: None,
         near: &vec![true; speeds.len()],
     };
-    TeamPlan::new(algorithm, &request).map_or(0, |team| team.memory_bytes(&cpu))
+    TeamPlan::new(declaration, &request).map_or(0, |team| team.memory_bytes(&cpu))
 }
 
 /// Returns the number of disks that hold the pages of a store. Each file system counts as a disk.

@@ -5,7 +5,7 @@
 //! superstep takes some time even if it visits one list. Degrees do not tell a path from a tree; a long list tells that
 //! a graph is no path.
 
-use crate::model::algorithm::{Algorithm, SmallSteps};
+use crate::model::algorithm::{Declaration, SmallSteps};
 use topostream_formats::Store;
 
 /// Nanoseconds of a superstep that visits a few lists, of a vertex in a vertex phase, and of an edge, on one core:
@@ -39,16 +39,16 @@ pub struct LongPaths {
 
 impl LongPaths {
     /// Returns what a run may take, if no degree of the graph speaks against long paths and these would take long.
-    pub fn of(algorithm: &dyn Algorithm, store: &Store) -> Option<Self> {
-        Self::at_size(algorithm, store, 1)
+    pub fn of(declaration: &Declaration, store: &Store) -> Option<Self> {
+        Self::at_size(declaration, store, 1)
     }
 
     /// The same for a graph like that of the store, and this many times as large.
-    pub fn at_size(algorithm: &dyn Algorithm, store: &Store, times: u64) -> Option<Self> {
+    pub fn at_size(declaration: &Declaration, store: &Store, times: u64) -> Option<Self> {
         let manifest = store.manifest();
         let lists = [Some(&manifest.out), manifest.in_lists.as_ref()];
         let degree_max = lists.into_iter().flatten().map(|lists| lists.degree_max).max()?;
-        Self::in_graph(algorithm.small_steps()?, degree_max, times * store.vertices(), times * store.edges())
+        Self::in_graph(declaration.small_steps?, degree_max, times * store.vertices(), times * store.edges())
     }
 
     fn in_graph(small: SmallSteps, degree_max: u32, vertices: u64, edges: u64) -> Option<Self> {

@@ -3,7 +3,7 @@
 use super::rates::Kernel;
 use crate::device::exchange::{may_border, packed_role};
 use crate::model::Part;
-use crate::model::algorithm::{Algorithm, Supersteps, Visit};
+use crate::model::algorithm::{Declaration, Supersteps, Visit};
 use crate::model::attributes::{Attribute, Role};
 use crate::model::bits::Bits;
 use crate::model::border::Border;
@@ -107,15 +107,14 @@ const COMPONENTS_DIRECTED: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edg
 impl Workload {
     /// Returns the expected work of an algorithm over a store, in the number of supersteps that it expects, or else in
     /// its maximum. If it scans whole graphs and its number of supersteps is unknown, `unknown` is assumed.
-    pub fn of(algorithm: &dyn Algorithm, store: &Store, unknown: u32) -> Self {
-        let mut work = Self::without_phases(algorithm, store);
-        let has_in_lists = store.topology(Direction::In).is_some();
-        let visits = algorithm.visits(has_in_lists);
-        let weighted = algorithm.needs_weights();
+    pub fn of(declaration: &Declaration, store: &Store, unknown: u32) -> Self {
+        let mut work = Self::without_phases(declaration, store);
+        let visits = &declaration.visits;
+        let weighted = declaration.weights.are_read();
         work.phases = match visits.first() {
             None => Vec::new(),
             Some(_) if !work.traversal => {
-                let supersteps = match (algorithm.supersteps_expected(), algorithm.supersteps()) {
+                let supersteps = match (declaration.supersteps_expected, declaration.supersteps) {
                     (Some(supersteps), _) => supersteps,
                     (None, Supersteps::Exactly(supersteps) | Supersteps::AtMost(supersteps)) => supersteps,
                     (None, Supersteps::Unknown) => unknown,
@@ -142,25 +141,22 @@ impl Workload {
     }
 
     /// Returns the work without phases.
-    pub(crate) fn without_phases(algorithm: &dyn Algorithm, store: &Store) -> Self {
+    pub(crate) fn without_phases(declaration: &Declaration, store: &Store) -> Self {
         let out = store.topology(Direction::Out).expect("every store has out-lists");
-        let weights = if algorithm.needs_weights() { out.weight_page_bytes() } else { 0 };
-        let has_in_lists = store.topology(Direction::In).is_some();
+        let weights = if declaration.weights.are_read() { out.weight_page_bytes() } else { 0 };
         let plain = store.manifest().encoding.plain_bytes(out.page_bytes());
-        let visited = algorithm.visits(has_in_lists);
-        let pages = visited.iter().map(|(direction, _)| pages(store, *direction)).fold(0.0, f64::max);
-        let attributes = algorithm.attributes(has_in_lists);
-        let packed = [false, true].map(|sharded| packed_role(algorithm, has_in_lists, sharded));
+        let pages = declaration.visits.iter().map(|(direction, _)| pages(store, *direction)).fold(0.0, f64::max);
+        let packed = [false, true].map(|sharded| packed_role(declaration, sharded));
         let listed = packed.iter().any(Option::is_some);
         Self {
             vertices: store.vertices(),
             edges: store.edges(),
             packed,
             packed_vertices: if listed { with_out_edges_max(out, store.vertices()) as f64 } else { 0.0 },
-            attributes,
-            table_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
-            traversal: algorithm.is_traversal(),
-            page_bytes: out.read_bytes(algorithm.needs_weights()) as f64,
+            attributes: declaration.attributes.clone(),
+            table_bytes: declaration.table_bytes(),
+            traversal: declaration.traversal,
+            page_bytes: out.read_bytes(declaration.weights.are_read()) as f64,
             image_bytes: plain as f64 + f64::from(weights),
             directory_pages: store.topologies().map(|topology| u64::from(topology.page_count())).sum(),
             pages,

@@ -5,7 +5,8 @@
 //! destinations, which are all devices unless the store has shards; a page of in-lists goes to the owners of its lists.
 //!
 //! Every device owns a range of vertices: whole shards or, in a plain store, equal ranges; if its lists are those of
-//! its own vertices, as in pull, ranges with equal numbers of edges and lists. Shares of the user give other proportions.
+//! its own vertices, as in pull, ranges with equal numbers of edges and lists. Shares of the user give other
+//! proportions.
 
 use super::Assignment;
 use crate::model::Part;

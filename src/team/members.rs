@@ -30,7 +30,7 @@ use crate::device::exchange::{ExchangeMemory, Gather};
 use crate::device::{Device, DeviceReport, Member, PageDone, PageTask, PageWork, RunAhead, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::Part;
-use crate::model::algorithm::{Algorithm, Complete, Graph, Rule, Scalars, State, Step, Visit, rule_of};
+use crate::model::algorithm::{Algorithm, Complete, Declaration, Graph, Rule, Scalars, State, Step, Visit, rule_of};
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
 use crate::pages::fetch::PageRef;
@@ -47,6 +47,7 @@ use topostream_formats::{Direction, Store};
 pub struct Team {
     plan: TeamPlan,
     algorithm: Arc<dyn Algorithm>,
+    declaration: Arc<Declaration>,
     rule: Rule,
     store: Arc<Store>,
     graph: Arc<Graph>,
@@ -93,7 +94,7 @@ impl Team {
     /// Creates a team from one device for each part of the plan; of a cluster, for each part of this rank.
     pub fn new(
         plan: TeamPlan,
-        algorithm: Arc<dyn Algorithm>,
+        (algorithm, declaration): (Arc<dyn Algorithm>, Arc<Declaration>),
         store: Arc<Store>,
         graph: Arc<Graph>,
         exchange: Arc<ExchangeMemory>,
@@ -116,8 +117,9 @@ impl Team {
         let (busy, lanes) = (vec![0; members.len()], members.iter().map(|member| member.lanes()).collect());
         Self {
             plan,
-            rule: rule_of(&*algorithm, graph.has_in_lists),
+            rule: rule_of(&*algorithm, &declaration),
             algorithm,
+            declaration,
             store,
             graph,
             exchange,
@@ -309,7 +311,9 @@ impl Device for Team {
     fn initialise(&mut self) -> Result<Scalars> {
         self.begin_together()?;
         let sums = self.each(|member| member.initialise())?;
-        self.joint.begin(&*self.algorithm, &self.graph);
+        if self.plan.traversal {
+            self.joint.begin(self.algorithm.seeds().active, &self.graph);
+        }
         let (put, take) = self.gathering();
         if !put.iter().all(Vec::is_empty) {
             self.run_round(&put)?;

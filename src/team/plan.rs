@@ -8,7 +8,7 @@ use crate::device::exchange::{PIECE_BYTES_MAX, PIECE_BYTES_MIN, PIECES_OF_MEMORY
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::activations::Activations;
-use crate::model::algorithm::{Algorithm, Ends};
+use crate::model::algorithm::{Declaration, Ends};
 use crate::model::attributes::{Attribute, Role};
 use crate::model::bits::Bits;
 use crate::model::told::Told;
@@ -119,10 +119,10 @@ impl TeamRequest<'_> {
     /// The vertices of each device under [`Strategy::Shard`], if an algorithm's edges are those of in-lists, and write
     /// to the vertex of the list: divided between pages, by edges and lists. Elsewhere a device has work with all
     /// edges, whichever vertices are its own, and equal ranges take the least memory.
-    fn parts_of_lists(&self, algorithm: &dyn Algorithm, list_edges: f64) -> Option<Vec<Range<u64>>> {
+    fn parts_of_lists(&self, declaration: &Declaration, list_edges: f64) -> Option<Vec<Range<u64>>> {
         let topology = self.store.topology(Direction::In).filter(|topology| topology.shards().len() == 1)?;
-        let pulls = only_direction(algorithm, true) == Some(Direction::In);
-        if !pulls || algorithm.writes(Direction::In) != Ends::List {
+        let pulls = only_direction(declaration) == Some(Direction::In);
+        if !pulls || declaration.writes.over(Direction::In) != Ends::List {
             return None;
         }
         let devices = consecutive(topology, self.speeds, list_edges);
@@ -132,8 +132,8 @@ impl TeamRequest<'_> {
     /// The role of the attributes of an algorithm that are sent packed if they are not all sent. Values that are read
     /// with out-lists take no memory but the list of vertices with out-edges: they are packed where that is little, and
     /// where bytes cost more than time to pack them, which they do not between CPUs of one machine.
-    fn packed_role(&self, algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Role> {
-        let role = packed_role(algorithm, has_in_lists, self.strategy == Strategy::Shard)?;
+    fn packed_role(&self, declaration: &Declaration) -> Option<Role> {
+        let role = packed_role(declaration, self.strategy == Strategy::Shard)?;
         let is_worth = !self.cpus || self.near.contains(&false);
         let is_little = 4 * self.store.vertices() <= self.device_bytes / LISTED_OF_MEMORY;
         (role == Role::Gathered || is_worth && is_little).then_some(role)
@@ -214,30 +214,29 @@ impl TeamPlan {
     /// # Errors
     /// [`Error::Parameter`] if there are more than [`DEVICES_MAX`] devices, or if a device's binding limit is too small
     /// for a message.
-    pub fn new(algorithm: &dyn Algorithm, request: &TeamRequest<'_>) -> Result<Self> {
+    pub fn new(declaration: &Declaration, request: &TeamRequest<'_>) -> Result<Self> {
         let &TeamRequest { store, speeds, strategy, .. } = request;
         if speeds.len() > DEVICES_MAX {
             return Err(Error::Parameter(format!("expected at most {DEVICES_MAX} devices, found {}", speeds.len())));
         }
-        let has_in_lists = store.topology(Direction::In).is_some();
-        let (declared, traversal) = (algorithm.attributes(has_in_lists), algorithm.is_traversal());
+        let (declared, traversal) = (declaration.attributes.clone(), declaration.traversal);
         let sharded = strategy == Strategy::Shard;
         let assignment = request.page_assignment();
         let list_edges = if request.cpus { LIST_EDGES_OF_CPUS } else { LIST_EDGES_OF_GPUS };
         let shares = if request.fixed { speeds.to_vec() } else { vec![1.0; speeds.len()] };
         let of_shards = || if sharded { parts_of_shards(store, &shares) } else { None };
-        let of_lists = || if sharded { request.parts_of_lists(algorithm, list_edges) } else { None };
+        let of_lists = || if sharded { request.parts_of_lists(declaration, list_edges) } else { None };
         let own = request.own.map(<[_]>::to_vec).or_else(of_shards).or_else(of_lists);
         let mut own = own.unwrap_or_else(|| equal_parts(store.vertices(), &shares));
         let mut aligned = false;
         let pages = match sharded {
             true => {
                 let parts = parts(store, &own, true);
-                PageMap::sharded(store, &parts, |direction| algorithm.writes(direction))
+                PageMap::sharded(store, &parts, |direction| declaration.writes.over(direction))
             }
             false => PageMap::replicated(store, assignment, speeds, list_edges),
         };
-        if let Some(direction) = only_direction(algorithm, has_in_lists)
+        if let Some(direction) = only_direction(declaration)
             && !sharded
             && !traversal
             && assignment == Assignment::Contiguous
@@ -249,7 +248,7 @@ impl TeamPlan {
         }
         let parts = parts(store, &own, sharded);
         let piece_bytes = request.piece_bytes(&declared, traversal, &parts)?;
-        let packed = request.packed_role(algorithm, has_in_lists);
+        let packed = request.packed_role(declaration);
         let (exchanged, told) = request.told(&own, packed, aligned || sharded);
         let packed = packed.filter(|_| exchanged != Some(Exchanged::All));
         let schedule = Schedule::new(&ScheduleRequest {
@@ -262,8 +261,8 @@ impl TeamPlan {
             piece_bytes,
         });
         let adapts = !sharded && !request.alike && !request.fixed && assignment == Assignment::Modulo;
-        let activations = algorithm.keeps_activations();
-        let reads_border = sharded && reads_border(algorithm, &declared, has_in_lists, packed);
+        let activations = declaration.keeps_activations;
+        let reads_border = sharded && reads_border(declaration, packed);
         Ok(Self {
             strategy,
             assignment,
@@ -393,30 +392,29 @@ fn parts(store: &Store, own: &[Range<u64>], sharded: bool) -> Vec<Part> {
 
 /// Returns whether a device under [`Strategy::Shard`] reads values of own vertices, and of those with edges to them,
 /// and no others. They must be sent packed, or in messages.
-fn reads_border(algorithm: &dyn Algorithm, declared: &[Attribute], has_in_lists: bool, packed: Option<Role>) -> bool {
+fn reads_border(declaration: &Declaration, packed: Option<Role>) -> bool {
     let role = match packed {
         Some(Role::Gathered) => Role::Gathered,
-        None if algorithm.is_traversal() && algorithm.reads_ends_only() => Role::Writable,
+        None if declaration.traversal && declaration.ends_only => Role::Writable,
         // Values that are read with out-lists are held for all vertices.
         _ => return false,
     };
     let owner = |direction| if direction == Direction::Out { Ends::Neighbour } else { Ends::List };
-    let visits = algorithm.visits(has_in_lists);
-    visits.iter().all(|&(direction, _)| algorithm.writes(direction) == owner(direction))
-        && declared.iter().filter(|attribute| may_border(attribute)).all(|attribute| attribute.role == role)
+    let attributes = &declaration.attributes;
+    declaration.visits.iter().all(|&(direction, _)| declaration.writes.over(direction) == owner(direction))
+        && attributes.iter().filter(|attribute| may_border(attribute)).all(|attribute| attribute.role == role)
 }
 
 /// Returns whether devices under [`Strategy::Shard`] [may](reads_border) hold values of own and bordering vertices
 /// only, where these values are sent as wanted.
-pub fn may_read_border(algorithm: &dyn Algorithm, has_in_lists: bool, exchanged: Exchanged) -> bool {
-    let declared = algorithm.attributes(has_in_lists);
-    let packed = packed_role(algorithm, has_in_lists, true).filter(|_| exchanged != Exchanged::All);
-    reads_border(algorithm, &declared, has_in_lists, packed)
+pub fn may_read_border(declaration: &Declaration, exchanged: Exchanged) -> bool {
+    let packed = packed_role(declaration, true).filter(|_| exchanged != Exchanged::All);
+    reads_border(declaration, packed)
 }
 
 /// Returns the direction of all of an algorithm's visits, or `None` if there are two.
-fn only_direction(algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Direction> {
-    let visits = algorithm.visits(has_in_lists);
+fn only_direction(declaration: &Declaration) -> Option<Direction> {
+    let visits = &declaration.visits;
     let (first, _) = *visits.first()?;
     visits.iter().all(|&(direction, _)| direction == first).then_some(first)
 }

@@ -8,9 +8,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use topostream::Direction;
 use topostream::model::algorithm::{
-    Algorithm, Alternative, Answer, Graph, Kernel, List, Next, Now, Seed, Seeds, State, Step, Summary, Visit,
+    Algorithm, Alternative, Answer, Declaration, Graph, Kernel, List, Next, Now, Seed, Seeds, State, Step, Summary,
+    Visit,
 };
-use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use topostream::model::attributes::{Attribute, Role};
 use topostream::model::bits::Bits;
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::predict::Rates;
@@ -55,25 +56,13 @@ impl Kernel for Hop<'_> {
 impl Algorithm for Hops {
     type Kernel<'a> = Hop<'a>;
 
-    fn name(&self) -> &'static str {
-        "hops"
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let visited = Attribute::set("visited", Role::Accumulated);
+        Declaration { keeps_activations: true, ..Declaration::new("hops", vec![visited], vec![TOP_DOWN, BOTTOM_UP]) }
     }
 
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let (of, role, merge, initial) = (AttributeType::Bit, Role::Accumulated, Merge::Or, Initial::Bits(0));
-        vec![Attribute { name: "visited", of, role, merge, initial }]
-    }
-
-    fn keeps_activations(&self) -> bool {
-        true
-    }
-
-    fn seeds(&self) -> Seeds {
-        Seeds { active: vec![0], values: vec![Seed { attribute: 0, vertex: 0, bits: 1 }] }
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![TOP_DOWN, BOTTOM_UP]
+    fn seeds(&self) -> Seeds<'_> {
+        Seeds { active: vec![0], values: vec![Seed { attribute: 0, vertex: 0, bits: 1 }], sets: Vec::new() }
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Hop<'a> {

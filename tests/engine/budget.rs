@@ -4,6 +4,7 @@
 use crate::common::*;
 use crate::reference::*;
 use topostream::algorithms::{Bfs, Traffic};
+use topostream::model::algorithm::declaration_of;
 use topostream::pages::fetch::FetcherKind;
 use topostream::pages::memory::{Decoders, FRAMES_MIN, MemoryPlan};
 use topostream::report::StepReport;
@@ -78,14 +79,14 @@ fn a_refusal_comes_before_any_reading() {
 #[test]
 fn plans_keep_to_the_budget() {
     let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId)).open();
-    let algorithm = pagerank(2, Dangling::Spread, Traffic::Push);
-    let least = refusal(MemoryPlan::new(&algorithm, &store, 0, None, 0, Decoders::default())).0;
+    let declaration = declaration_of(&pagerank(2, Dangling::Spread, Traffic::Push), &store);
+    let least = refusal(MemoryPlan::new(&declaration, &store, 0, None, 0, Decoders::default())).0;
     let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
     let mut state = 99;
     for _ in 0..500 {
         let memory = least + draw(&mut state) % (pages * PAGE * 2);
         let buffer = (draw(&mut state).is_multiple_of(2)).then(|| draw(&mut state) % (pages * PAGE));
-        match MemoryPlan::new(&algorithm, &store, memory, buffer, 0, Decoders::default()) {
+        match MemoryPlan::new(&declaration, &store, memory, buffer, 0, Decoders::default()) {
             Ok(plan) => {
                 assert!(plan.total_bytes() <= memory, "{plan:?} for {memory}");
                 assert!(plan.frames >= FRAMES_MIN && plan.buffer_bytes() <= buffer.unwrap_or(u64::MAX), "{plan:?}");

@@ -9,7 +9,7 @@ use crate::common::*;
 use crate::reference::*;
 use proptest::prelude::*;
 use topostream::algorithms::{Sssp, Traffic};
-use topostream::model::algorithm::Algorithm;
+use topostream::model::algorithm::{Algorithm, declaration_of};
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::predict::{
     BusRates, DeviceProfile, DeviceRates, Environment, Hits, Kernel, KernelRates, Machines, Needs, Phase, Prediction,
@@ -408,7 +408,8 @@ fn borders_are_those_of_the_mirrors() {
     let with = |mirrors| TestStore::new(&edges, &FormatOptions { mirrors, ..small_pages(Encoding::VertexId) });
     let borders = |store: &TestStore, algorithm: &dyn Algorithm, exchanged, strategy| {
         let environment = environment(&rates, "gpu", 4, strategy);
-        environment.with_borders(algorithm, &store.open(), exchanged).unwrap().borders
+        let store = store.open();
+        environment.with_borders(&declaration_of(algorithm, &store), &store, exchanged).unwrap().borders
     };
     let pull = pagerank(3, Dangling::Spread, Traffic::Pull);
     let (mirrored, shard) = (Exchanged::Mirrored, Strategy::Shard);

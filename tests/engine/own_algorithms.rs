@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use topostream::algorithms::Traffic;
-use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Next, Now, Scalars, State, Step, Visit};
-use topostream::model::attributes::Attribute;
+use topostream::model::algorithm::{
+    Algorithm, Answer, Declaration, Graph, Kernel, List, Next, Now, Scalars, State, Step, Visit,
+};
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Direction, Error};
 use topostream_formats::Encoding;
@@ -110,16 +111,8 @@ impl Kernel for Sleeper<'_> {
 impl Algorithm for Slow {
     type Kernel<'a> = Sleeper<'a>;
 
-    fn name(&self) -> &'static str {
-        "slow"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        Vec::new()
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::All)]
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        Declaration::new("slow", Vec::new(), vec![(Direction::Out, Visit::All)])
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {

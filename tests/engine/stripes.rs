@@ -8,6 +8,7 @@ use std::future::poll_fn;
 use std::path::PathBuf;
 use std::sync::Arc;
 use topostream::algorithms::Traffic;
+use topostream::model::algorithm::declaration_of;
 use topostream::pages::fetch::{self, Faults, FetcherKind, PagePool, PageRead, PageRef};
 use topostream::pages::memory::{Decoders, FRAMES_MIN, MemoryPlan};
 use topostream::report::RunReport;
@@ -215,9 +216,9 @@ fn every_stripe_has_its_own_queue() {
     let graph = graph();
     let of = |stripes, buffer_pages: u64| {
         let store = Striped::new(&graph, stripes).open().unwrap();
-        let algorithm = pagerank(1, Dangling::Spread, Traffic::Push);
+        let declaration = declaration_of(&pagerank(1, Dangling::Spread, Traffic::Push), &store);
         let plan =
-            MemoryPlan::new(&algorithm, &store, 1 << 30, Some(buffer_pages * PAGE), 0, Decoders::default()).unwrap();
+            MemoryPlan::new(&declaration, &store, 1 << 30, Some(buffer_pages * PAGE), 0, Decoders::default()).unwrap();
         // More frames than the small graph needs.
         let plan = MemoryPlan { frames: buffer_pages as u32, ..plan };
         (plan.in_flight_max(), plan.stripe_in_flight_max())

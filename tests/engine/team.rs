@@ -9,7 +9,7 @@ use topostream::VertexId;
 use topostream::algorithms::{Bfs, Traffic};
 use topostream::device::DeviceChoice;
 use topostream::device::settings::GpuSettings;
-use topostream::model::algorithm::Algorithm;
+use topostream::model::algorithm::{Algorithm, declaration_of};
 use topostream::predict::{Assumed, DeviceProfile, Machines, UserOptions, choose};
 use topostream::team::{Assignment, Exchanged, Strategy};
 use topostream_formats::Encoding;
@@ -53,7 +53,7 @@ fn the_strategy_of_unmeasured_devices() {
             machines: Machines::ALONE,
             assumed: Assumed::default(),
         };
-        choose(None, algorithm, &store, &options, &[profile.clone(), profile])
+        choose(None, &declaration_of(algorithm, &store), &store, &options, &[profile.clone(), profile])
     };
     let gpu =
         |cache_bytes| DeviceProfile::gpu("gpu", Some(8 << 30), &GpuSettings { cache_bytes, ..GpuSettings::default() });

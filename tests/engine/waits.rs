@@ -6,8 +6,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use topostream::Direction;
 use topostream::algorithms::Traffic;
-use topostream::model::algorithm::{Algorithm, Answer, Kernel, List, State, Step, Visit};
-use topostream::model::attributes::Attribute;
+use topostream::model::algorithm::{Algorithm, Answer, Declaration, Kernel, List, State, Step, Visit};
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::report::{Bound, RunReport};
 use topostream_formats::Encoding;
@@ -65,16 +64,8 @@ impl Kernel for Sleepy {
 impl Algorithm for Sleepy {
     type Kernel<'a> = Self;
 
-    fn name(&self) -> &'static str {
-        "sleepy"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        Vec::new()
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::All)]
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        Declaration::new("sleepy", Vec::new(), vec![(Direction::Out, Visit::All)])
     }
 
     fn kernel<'a>(&'a self, _state: &'a State, _step: &Step) -> Self {

@@ -12,7 +12,7 @@ use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
 use topostream::device::settings::GpuSettings;
 use topostream::device::{CpuDevice, CpuSetup, Member, PageTask, Workers};
 use topostream::model::Part;
-use topostream::model::algorithm::{Algorithm, Graph, State, Step, Summary, rule_of};
+use topostream::model::algorithm::{Algorithm, Declaration, Graph, State, Step, Summary, rule_of};
 use topostream::model::attributes::{Attribute, AttributeType, Role};
 use topostream::pages::cache::Policy;
 use topostream::pages::fetch::{Frame, PagePool, PageRef};
@@ -38,6 +38,7 @@ pub struct Team<A: Algorithm> {
     pub graph: Arc<Graph>,
     pub losers: Vec<Box<dyn FnMut() + Send>>,
     pub algorithm: Arc<A>,
+    pub declaration: Arc<Declaration>,
     pub attributes: Vec<Attribute>,
     frames: HashMap<PageRef, Arc<Frame>>,
     /// The offset of the next move of this round.
@@ -128,8 +129,9 @@ impl<A: Algorithm> Team<A> {
             told: Default::default(),
         });
         let algorithm = Arc::new(algorithm);
-        let attributes = algorithm.attributes(has_in_lists);
-        let packed = packed_role(&*algorithm, has_in_lists, false);
+        let declaration = Arc::new(algorithm.declare(has_in_lists));
+        let attributes = declaration.attributes.clone();
+        let packed = packed_role(&declaration, false);
         let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes)?);
         let (pool, frames) = load(&store);
         let mut kept = Vec::new();
@@ -139,9 +141,11 @@ impl<A: Algorithm> Team<A> {
         for (kind, part) in kinds.iter().zip(&parts) {
             let (algorithm, graph, store) = (Arc::clone(&algorithm), Arc::clone(&graph), Arc::clone(&store));
             let (part, exchange) = (part.clone(), Some(Arc::clone(&exchange)));
+            let declaration = Arc::clone(&declaration);
             let workers = Arc::clone(&workers);
             if *kind == Kind::Cpu {
-                let setup = CpuSetup { graph, store, workers, lanes: 1, trace: None, part, exchange, parts: None };
+                let setup =
+                    CpuSetup { declaration, graph, store, workers, lanes: 1, trace: None, part, exchange, parts: None };
                 members.push(Box::new(CpuDevice::new(algorithm, setup)));
                 continue;
             }
@@ -151,6 +155,7 @@ impl<A: Algorithm> Team<A> {
             let (pool, frames) = (Arc::clone(&pool), frames.len().max(1) as u32);
             let setup = RunSetup {
                 algorithm,
+                declaration,
                 graph,
                 store,
                 pool,
@@ -167,7 +172,8 @@ impl<A: Algorithm> Team<A> {
             kept.push(Kept(Arc::clone(&keep)));
             members.push(Box::new(GpuDevice::new(home, keep, setup)?));
         }
-        Ok(Self { members, _kept: kept, parts, exchange, graph, losers, algorithm, attributes, frames, at: 0 })
+        let _kept = kept;
+        Ok(Self { members, _kept, parts, exchange, graph, losers, algorithm, declaration, attributes, frames, at: 0 })
     }
 
     /// Runs to the end; returns the values of all vertices.
@@ -177,7 +183,7 @@ impl<A: Algorithm> Team<A> {
             totals.iter_mut().zip(member.initialise()?).for_each(|(total, sum)| *total += sum);
         }
         self.tell_values()?;
-        let rule = rule_of(&*self.algorithm, self.graph.has_in_lists);
+        let rule = rule_of(&*self.algorithm, &self.declaration);
         let mut step = self.algorithm.first(&self.graph, totals);
         while let Some(now) = step {
             let summary = self.superstep(&now)?;
@@ -185,7 +191,7 @@ impl<A: Algorithm> Team<A> {
         }
         let whole = Part::whole(self.graph.vertices);
         let state = State::new(Arc::clone(&self.graph), &self.attributes, false, whole);
-        let state = state.with_activations(self.algorithm.keeps_activations());
+        let state = state.with_activations(self.declaration.keeps_activations);
         self.members.iter_mut().try_for_each(|member| member.contribute(&state))?;
         Ok(state)
     }
@@ -196,13 +202,13 @@ impl<A: Algorithm> Team<A> {
 
     fn superstep(&mut self, step: &Step) -> Result<Summary, Error> {
         self.edges(step)?;
-        if self.algorithm.is_traversal() {
+        if self.declaration.traversal {
             self.tell_activated()?;
         } else if !self.parts[0].sharded {
             self.add_up()?;
         }
         // Values are told in every second superstep by a gather, otherwise by rounds.
-        let is_gather = !self.algorithm.is_traversal() && step.superstep % 2 == 1;
+        let is_gather = !self.declaration.traversal && step.superstep % 2 == 1;
         let [put, take] = if is_gather { self.gather() } else { [Vec::new(), Vec::new()] };
         let mut gathers = put.into_iter().zip(take).map(|(put, take)| Gather { put, take });
         self.members.iter_mut().try_for_each(|member| member.begin_end(step, gathers.next().unwrap_or_default()))?;
@@ -336,7 +342,7 @@ impl<A: Algorithm> Team<A> {
 
     /// Sends the values of owners to all others, which take each part while the next one is put.
     fn tell_values(&mut self) -> Result<(), Error> {
-        if self.algorithm.is_traversal() {
+        if self.declaration.traversal {
             return Ok(());
         }
         for attribute in self.places(is_told) {

@@ -225,7 +225,7 @@ fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, s
     // Nothing else has changed. Initial values are quotients, which may be off by 2.5 ulp on GPUs.
     let whole = || {
         let state = State::new(team.graph.clone(), &team.attributes, false, Part::whole(part.vertices));
-        state.with_activations(team.algorithm.keeps_activations())
+        state.with_activations(team.declaration.keeps_activations)
     };
     let states: Vec<State> = team
         .members

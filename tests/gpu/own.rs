@@ -13,9 +13,9 @@ use topostream::algorithms::Traffic;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{Distribution, PageTransfer};
 use topostream::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Visit,
+    Algorithm, Answer, Declaration, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Visit,
 };
-use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use topostream::model::attributes::{Attribute, Initial, Merge, Role, U32Column};
 use topostream::model::bits::Bits;
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Direction, Engine, EngineOptions, Error};
@@ -140,44 +140,23 @@ impl Kernel for Labels<'_> {
 impl Algorithm for LeastLabel {
     type Kernel<'a> = Labels<'a>;
 
-    fn name(&self) -> &'static str {
-        "least label"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let role = Role::Writable;
-        vec![
-            Attribute {
-                name: "label",
-                of: AttributeType::U32,
-                role,
-                merge: Merge::Min,
-                initial: Initial::Bits(u32::MAX),
-            },
-            Attribute { name: "seen", of: AttributeType::Bit, role, merge: Merge::Or, initial: Initial::Bits(0) },
-        ]
-    }
-
-    fn is_traversal(&self) -> bool {
-        true
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let label = Attribute::u32("label", Role::Writable, Merge::Min).initially(Initial::Bits(u32::MAX));
+        let attributes = vec![label, Attribute::set("seen", Role::Writable)];
+        let shader = Shader::new("tests/gpu/least_label.wgsl", include_str!("least_label.wgsl"));
+        Declaration {
+            shader: Some(shader.with_switches(vec![("GREET", self.greet)])),
+            ..Declaration::new("least label", attributes, vec![(Direction::Out, Visit::Frontier)])
+        }
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {
         Ok(())
     }
 
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::Frontier)]
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("least_label.wgsl");
-        Some(Shader::new("tests/gpu/least_label.wgsl", text).with_switches(vec![("GREET", self.greet)]))
-    }
-
-    fn seeds(&self) -> Seeds {
+    fn seeds(&self) -> Seeds<'_> {
         let seed = |&vertex: &u32| Seed { attribute: LABEL, vertex, bits: vertex };
-        Seeds { active: self.sources.clone(), values: self.sources.iter().map(seed).collect() }
+        Seeds { active: self.sources.clone(), values: self.sources.iter().map(seed).collect(), sets: Vec::new() }
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -3,8 +3,10 @@
 use crate::common::*;
 use crate::reference::*;
 use std::ops::ControlFlow;
-use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Visit};
-use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U64Column};
+use topostream::model::algorithm::{
+    Algorithm, Answer, Declaration, Graph, Kernel, List, Scalars, Shader, State, Step, Visit, Weights,
+};
+use topostream::model::attributes::{Attribute, AttributeType, Merge, Role, U64Column};
 use topostream::{Direction, Engine, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::{Edge, EdgeSource, MemorySource};
@@ -46,30 +48,13 @@ impl Kernel for Adder<'_> {
 impl Algorithm for WeightedSum {
     type Kernel<'a> = Adder<'a>;
 
-    fn name(&self) -> &'static str {
-        "weighted sum"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        vec![Attribute {
-            name: "sum",
-            of: AttributeType::U64,
-            role: Role::Writable,
-            merge: Merge::Add,
-            initial: Initial::Bits(0),
-        }]
-    }
-
-    fn needs_weights(&self) -> bool {
-        true
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(self.direction, Visit::All)]
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        self.shader.clone()
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let sum = Attribute::new("sum", AttributeType::U64, Role::Writable, Merge::Add);
+        Declaration {
+            weights: Weights::Narrow,
+            shader: self.shader.clone(),
+            ..Declaration::new("weighted sum", vec![sum], vec![(self.direction, Visit::All)])
+        }
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {

@@ -41,7 +41,7 @@ fn catalogued() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
             let algorithm = (entry.shader)(&variation);
             let declared = Declared::of(&*algorithm, variation.in_lists);
             let declared = declared.unwrap_or_else(|| panic!("{} has no shader", entry.name));
-            let one = (declared, algorithm.visits(variation.in_lists));
+            let one = (declared, algorithm.declare(variation.in_lists).visits);
             if !algorithms.contains(&one) {
                 algorithms.push(one);
             }
@@ -325,7 +325,7 @@ fn one_chunk_fits_every_adapter() {
 #[test]
 fn modules_bind_only_what_they_use() {
     let bfs = Bfs::from(VertexId(0));
-    let visits = bfs.visits(true);
+    let visits = bfs.declare(true).visits;
     let bfs = Declared::of(&bfs, true).unwrap();
     let resources = |kernel, visit| -> Vec<Resource> {
         let module = compose(&bfs, kernel, &options(Encoding::VertexId, visit, 2, PORTABLE));

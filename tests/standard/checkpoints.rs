@@ -444,7 +444,8 @@ fn a_failed_checkpoint_does_not_end_the_run() {
 fn sets_are_parameters() {
     let store = directed();
     let set = |count: u64| Arc::new(VertexSet::of(store.open().vertices(), |vertex| u64::from(vertex) < count));
-    let parameters = |from: u64, to: u64| CrossEdges { from: set(from), to: set(to) }.parameters().unwrap();
+    let parameters =
+        |from: u64, to: u64| CrossEdges { from: set(from), to: set(to) }.declare(false).parameters.unwrap();
     assert_eq!(parameters(5, 9), parameters(5, 9));
     assert_ne!(parameters(5, 9), parameters(9, 5));
     assert_ne!(parameters(5, 9), parameters(5, 10));

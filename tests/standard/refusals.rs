@@ -8,9 +8,10 @@ use std::ops::{ControlFlow, Range};
 use topostream::algorithms::{Clustering, Degrees, LabelPropagation};
 use topostream::device::DeviceChoice;
 use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Visit,
+    Algorithm, Answer, AnswerValues, Declaration, Graph, Kernel, List, PhaseWithin, Scalars, Seed, Seeds, Shader,
+    State, Step, Visit,
 };
-use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use topostream::model::attributes::{Attribute, AttributeType, Merge, Role};
 use topostream::team::{Assignment, Strategy};
 use topostream::{Direction, EngineOptions, Error};
 use topostream_formats::Encoding;
@@ -24,7 +25,7 @@ struct Own {
     merge: Option<Merge>,
     visits: Vec<(Direction, Visit)>,
     first: (Direction, Visit),
-    seeds: Seeds,
+    seeds: Seeds<'static>,
     /// The sets of its vertex phase, if there are any.
     phase: &'static [usize],
     traversal: bool,
@@ -59,32 +60,21 @@ impl Kernel for Nothing {
 impl Algorithm for Own {
     type Kernel<'a> = Nothing;
 
-    fn name(&self) -> &'static str {
-        "own"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let (initial, role) = (Initial::Bits(0), Role::Writable);
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
         let merge = if self.of == AttributeType::Bit { Merge::Or } else { Merge::Add };
-        vec![Attribute { name: "value", of: self.of, role, merge: self.merge.unwrap_or(merge), initial }]
+        let value = Attribute::new("value", self.of, Role::Writable, self.merge.unwrap_or(merge));
+        Declaration {
+            traversal: self.traversal,
+            phase_within: (!self.phase.is_empty()).then_some(PhaseWithin { sets: self.phase, modes: None }),
+            shader: Some(Shader::new("own.wgsl", self.text)),
+            ..Declaration::new("own", vec![value], self.visits.clone())
+        }
     }
 
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        self.visits.clone()
-    }
-
-    fn is_traversal(&self) -> bool {
-        self.traversal
-    }
-
-    fn seeds(&self) -> Seeds {
+    fn seeds(&self) -> Seeds<'_> {
         let driver = std::thread::current().name() == Some("gpu driver");
         assert!(!(self.panics == Panics::InDriver && driver), "an algorithm that panics");
         self.seeds.clone()
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        Some(Shader::new("own.wgsl", self.text))
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -99,10 +89,6 @@ impl Algorithm for Own {
     fn vertex_phase(&self, _state: &State, _step: &Step, _vertices: Range<u64>) -> Scalars {
         assert!(self.panics != Panics::InVertexPhase, "an algorithm that panics");
         Scalars::default()
-    }
-
-    fn phase_within(&self, _step: &Step) -> Option<&'static [usize]> {
-        (!self.phase.is_empty()).then_some(self.phase)
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
@@ -170,12 +156,12 @@ fn contradictory_declarations_are_refused() {
     let within = (Direction::Out, Visit::Within(0));
     let (none, frontier) = ((Direction::Out, Visit::None), (Direction::Out, Visit::Frontier));
     let merge = Some(Merge::Activation);
-    let seed = |vertex, attribute| Seeds { active: Vec::new(), values: vec![Seed { attribute, vertex, bits: 1 }] };
+    let seed = |vertex, attribute| Seeds { values: vec![Seed { attribute, vertex, bits: 1 }], ..Seeds::default() };
     let cases = [
         (Own { visits: vec![ALL, in_lists], ..sound() }, "in-lists, and the store has none"),
         (Own { visits: Vec::new(), ..sound() }, "`visits` names no lists"),
         (Own { visits: vec![within], first: within, ..sound() }, "attribute 0, which is not a bit attribute"),
-        (Own { visits: vec![(Direction::Out, Visit::Frontier)], ..sound() }, "is_traversal"),
+        (Own { visits: vec![(Direction::Out, Visit::Frontier)], ..sound() }, "`traversal` is false"),
         (Own { first: in_lists, ..sound() }, "which `visits` does not name"),
         (Own { visits: vec![none], first: none, ..sound() }, "`visits` names no lists"),
         (Own { first: (Direction::In, Visit::None), ..sound() }, "which `visits` does not name"),
@@ -185,7 +171,7 @@ fn contradictory_declarations_are_refused() {
         (Own { of: AttributeType::Bit, phase: &[0, 7], ..sound() }, "`phase_within` names attribute 7"),
         (Own { seeds: seed(50, 0), ..sound() }, "vertex 50 does not exist: the graph has 50 vertices"),
         (Own { seeds: seed(0, 3), ..sound() }, "a seed sets attribute 3"),
-        (Own { seeds: Seeds { active: vec![1], values: Vec::new() }, ..sound() }, "starts with active vertices"),
+        (Own { seeds: Seeds { active: vec![1], ..Seeds::default() }, ..sound() }, "starts with active vertices"),
         (Own { of: AttributeType::F64, ..sound() }, "attribute value has type f64, which GPUs do not have"),
         (Own { of: AttributeType::Bit, merge, ..sound() }, "attribute value follows activations, but is not a bit"),
         (

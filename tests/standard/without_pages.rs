@@ -5,9 +5,9 @@ use crate::refusals::{ALL, every_team, graph, without_in_lists};
 use std::ops::{ControlFlow, Range};
 use topostream::Direction;
 use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Next, Now, Scalars, Shader, State, Step, Visit,
+    Algorithm, Answer, AnswerValues, Declaration, Ends, Graph, Kernel, List, Next, Now, Scalars, Shader, State, Step,
 };
-use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use topostream::model::attributes::{Attribute, Merge, Role, U32Column};
 use topostream::team::Strategy;
 
 /// Counts supersteps in its vertex phase. Only the second superstep reads pages, and adds the lists' lengths.
@@ -35,28 +35,7 @@ impl Kernel for Lengths<'_> {
 /// An integer that is not exact in single precision.
 const LARGE: u32 = (1 << 24) + 1;
 
-impl Algorithm for Phases {
-    type Kernel<'a> = Lengths<'a>;
-
-    fn name(&self) -> &'static str {
-        "phases"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let (of, role, merge) = (AttributeType::U32, Role::Own, Merge::Add);
-        vec![Attribute { name: "value", of, role, merge, initial: Initial::Bits(0) }]
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![ALL]
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        Ends::List
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = "
+const TEXT: &str = "
 struct Record { length: u32 }
 fn list_open(list: List) -> Record { return Record(); }
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
@@ -70,7 +49,17 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     return vec4<f32>();
 }
 ";
-        Some(Shader::new("phases.wgsl", text))
+
+impl Algorithm for Phases {
+    type Kernel<'a> = Lengths<'a>;
+
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let value = Attribute::u32("value", Role::Own, Merge::Add);
+        Declaration {
+            writes: Ends::List.into(),
+            shader: Some(Shader::new("phases.wgsl", TEXT)),
+            ..Declaration::new("phases", vec![value], vec![ALL])
+        }
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {

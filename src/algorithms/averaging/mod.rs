@@ -43,14 +43,15 @@ use crate::algorithms::pagerank::words;
 use crate::algorithms::weights::{self, Stored};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Iteration, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Conclusion, Declaration, Graph, Iteration, Refusal, Scalars, Seed, Seeds, Shader, State, Step,
+    Summary, Visit, Weights,
 };
-use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::attributes::{Attribute, Merge, Role};
 use crate::model::rule::{Next, Now};
 use std::collections::HashSet;
 use std::ops::Range;
+use topostream_formats::VertexId;
 use topostream_formats::edge::WeightType;
-use topostream_formats::{Direction, VertexId};
 
 /// How new values are computed from means.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +113,25 @@ const HELD_MAX: f32 = 2_147_483_648.0;
 const NORM_MAX: f32 = f32::from_bits((96 + 127) << 23);
 
 impl Averaging {
+    fn name(&self) -> &'static str {
+        match self.model {
+            Model::Heat { .. } => "heat",
+            Model::Circuit { .. } => "circuit",
+            Model::Adsorption { .. } => "adsorption",
+        }
+    }
+
+    fn parameters(&self) -> Parameters {
+        let parameters = match &self.model {
+            Model::Heat { alpha, sources } => Parameters::none().with("alpha", alpha).with_values("sources", sources),
+            Model::Circuit { sources } => Parameters::none().with_values("sources", sources),
+            Model::Adsorption { inject, abandon, seeds } => {
+                Parameters::none().with("inject", inject).with("abandon", abandon).with_vertices("seeds", seeds)
+            }
+        };
+        parameters.with("weights", self.weights).with("stop", self.stop)
+    }
+
     /// Whether seeds stay as they are.
     fn holds(&self) -> bool {
         !matches!(self.model, Model::Adsorption { .. })
@@ -233,49 +253,25 @@ impl Averaging {
 impl Algorithm for Averaging {
     type Kernel<'a> = NeighbourSum<'a, Stored<false>>;
 
-    fn name(&self) -> &'static str {
-        match self.model {
-            Model::Heat { .. } => "heat",
-            Model::Circuit { .. } => "circuit",
-            Model::Adsorption { .. } => "adsorption",
-        }
-    }
-
-    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
-        let mut declared = neighbour_sum::attributes(has_in_lists, 1.0);
-        declared.push(neighbour_sum::own("norm", AttributeType::F32));
-        declared.push(neighbour_sum::own("seed", AttributeType::Bit));
+    fn declare(&self, has_in_lists: bool) -> Declaration {
+        let mut attributes = neighbour_sum::attributes(has_in_lists, 1.0);
+        attributes.extend([Attribute::f32("norm", Role::Own, Merge::Add), Attribute::set("seed", Role::Own)]);
         if self.is_float() {
-            declared.push(neighbour_sum::refused(has_in_lists));
+            attributes.push(neighbour_sum::refused(has_in_lists));
         }
-        declared
-    }
-
-    fn needs_weights(&self) -> bool {
-        self.weights.is_some()
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
-        let parameters = match &self.model {
-            Model::Heat { alpha, sources } => Parameters::none().with("alpha", alpha).with_values("sources", sources),
-            Model::Circuit { sources } => Parameters::none().with_values("sources", sources),
-            Model::Adsorption { inject, abandon, seeds } => {
-                Parameters::none().with("inject", inject).with("abandon", abandon).with_vertices("seeds", seeds)
-            }
-        };
-        Some(parameters.with("weights", self.weights).with("stop", self.stop))
-    }
-
-    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        neighbour_sum::visits(has_in_lists)
-    }
-
-    fn shader(&self) -> Option<Shader> {
         let text = concat!(include_str!("averaging.wgsl"), neighbour_sum_wgsl!());
         let mut switches = neighbour_sum::switches::<false>(self.weights);
         switches.push(("HELD", self.holds()));
         let constants = [("NORM_MAX", NORM_MAX.into()), ("SMALLEST_NORMAL", f32::MIN_POSITIVE.into())];
-        Some(Shader::of_program("src/algorithms/averaging/averaging.wgsl", text, switches).with_constants(constants))
+        let shader = Shader::of_program("src/algorithms/averaging/averaging.wgsl", text, switches);
+        Declaration {
+            weights: Weights::narrow_if(self.weights.is_some()),
+            parameters: Some(self.parameters()),
+            shader: Some(shader.with_constants(constants)),
+            // The first superstep is not an iteration.
+            supersteps: neighbour_sum::one_more(self.stop.supersteps()),
+            ..Declaration::new(self.name(), attributes, neighbour_sum::visits(has_in_lists))
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -289,17 +285,12 @@ impl Algorithm for Averaging {
         weights::check(self.name(), self.weights, graph)
     }
 
-    fn seeds(&self) -> Seeds {
+    fn seeds(&self) -> Seeds<'_> {
         let values = self.seeded().into_iter().flat_map(|(VertexId(vertex), value)| {
             let held = self.holds().then_some(Seed { attribute: NORM, vertex, bits: value.to_bits() });
             held.into_iter().chain([Seed { attribute: SEED, vertex, bits: 1 }])
         });
-        Seeds { active: Vec::new(), values: values.collect() }
-    }
-
-    fn supersteps(&self) -> Supersteps {
-        // The first superstep is not an iteration.
-        neighbour_sum::one_more(self.stop.supersteps())
+        Seeds { values: values.collect(), ..Seeds::default() }
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -330,13 +321,6 @@ impl Algorithm for Averaging {
         now.stay().unless(stops)
     }
 
-    fn verdict(&self, state: &State) -> Result<(), Refusal> {
-        let found = self.is_float().then(|| state.attributes.bits(REFUSED).next_set(0)).flatten();
-        let reason =
-            "an edge to it has a negative, infinite or NaN weight, or its edges' weights sum to more than 2^96";
-        found.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex as u32), reason: reason.into() }))
-    }
-
     fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
         let iterations = step.superstep;
         let residual = summary.totals[CHANGE] / (self.largest() * graph.vertices as f64).max(f64::MIN_POSITIVE);
@@ -345,6 +329,14 @@ impl Algorithm for Averaging {
         let ended = summary.totals[CHANGE] <= self.limits(graph).0;
         let residual = tolerance.filter(|_| ended).map_or(residual, |tolerance| residual.min(tolerance));
         (iterations > 0).then_some(Iteration { iterations, residual, tolerance })
+    }
+
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
+        let found = self.is_float().then(|| state.attributes.bits(REFUSED).next_set(0)).flatten();
+        let reason =
+            "an edge to it has a negative, infinite or NaN weight, or its edges' weights sum to more than 2^96";
+        Refusal::of(found.map(|vertex| vertex as u32), || reason.into())?;
+        Ok(Conclusion::default())
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -31,10 +31,10 @@ mod numbers;
 pub use numbers::{Number, NumberColumn};
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Contents, Ends, Graph, Integers, Kernel, List, Refusal, Scalars, Shader, SmallSteps, State,
-    Step, Table, Visit,
+    Algorithm, Answer, Conclusion, Declaration, Ends, Graph, Integers, Kernel, List, Refusal, Rounds, Scalars, Shader,
+    SmallSteps, State, Step, Table, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::bits::Bits;
 use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
@@ -187,6 +187,19 @@ impl<N: Number> Betweenness<N> {
         step.with_integers(phase.integers())
     }
 
+    fn shader(&self) -> Shader {
+        let text = include_str!("betweenness.wgsl");
+        let switches = vec![("EVERY_SOURCE", self.sources.is_none())];
+        let shader = Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, switches);
+        let constants = [
+            ("UNREACHED", UNREACHED.into()),
+            ("NO_SOURCE", NO_SOURCE.into()),
+            ("PATHS_MAX", numbers::PATHS_MAX.into()),
+            ("REFUSED", REFUSED.into()),
+        ];
+        shader.with_modes(MODE_NAMES).with_constants(constants)
+    }
+
     fn scale(&self, graph: &Graph) -> f64 {
         if !self.whole {
             return 1.0;
@@ -324,31 +337,34 @@ impl<'a, N: Number> Values<'a, N> {
 impl<N: Number> Algorithm for Betweenness<N> {
     type Kernel<'a> = BetweennessKernel<'a, N>;
 
-    fn name(&self) -> &'static str {
-        N::ALGORITHM
-    }
-
-    fn command(&self) -> &'static str {
-        "betweenness"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
-        let (number, bit) = (N::TYPE, AttributeType::Bit);
-        vec![
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let attributes = vec![
             // Edges access neither this nor the result.
-            attribute("level", AttributeType::U32, Role::Own, Merge::Add),
-            attribute("sum", number, Role::Accumulated, Merge::Add),
-            attribute("share", number, Role::Gathered, Merge::Max),
-            attribute("between", number, Role::Own, Merge::Add),
-            attribute("visited", bit, Role::ReadOnly, Merge::Or),
-            attribute("marked", bit, Role::Gathered, Merge::Or),
-        ]
-    }
-
-    fn tables(&self) -> Vec<Table> {
-        let table = |sources: &Arc<Vec<u32>>| Table { name: "sources", contents: Contents::Given(Arc::clone(sources)) };
-        self.sources.iter().map(table).collect()
+            Attribute::u32("level", Role::Own, Merge::Add),
+            Attribute::new("sum", N::TYPE, Role::Accumulated, Merge::Add),
+            Attribute::new("share", N::TYPE, Role::Gathered, Merge::Max),
+            Attribute::new("between", N::TYPE, Role::Own, Merge::Add),
+            Attribute::set("visited", Role::ReadOnly),
+            Attribute::set("marked", Role::Gathered),
+        ];
+        let parameters = Parameters::none().with("whole", self.whole).with("precision", N::PRECISION);
+        let count = self.sources().map(|sources| sources.len() as u64);
+        // Of each source, towards all vertices and back.
+        let rounds = Rounds { count, number: if count.is_some() { 3 } else { 1 }, passes: 2.0 };
+        Declaration {
+            command: "betweenness",
+            tables: self.sources.iter().map(|sources| Table::given("sources", sources)).collect(),
+            writes: Ends::Both.into(),
+            parameters: Some(match self.sources() {
+                Some(sources) => parameters.with_numbers("sources", sources),
+                None => parameters.with("sources", "all"),
+            }),
+            shader: N::ON_GPUS.then(|| self.shader()),
+            held_bytes: 4 * count.unwrap_or(0),
+            rounds: Some(rounds),
+            small_steps: Some(SmallSteps::Vertices),
+            ..Declaration::new(N::ALGORITHM, attributes, vec![(Direction::Out, Visit::Within(VISITED))])
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -359,49 +375,9 @@ impl<N: Number> Algorithm for Betweenness<N> {
         sources.last().map_or(Ok(()), |&source| graph.check_vertex("source", VertexId(source)))
     }
 
-    fn parameters(&self) -> Option<Parameters> {
-        let parameters = Parameters::none().with("whole", self.whole).with("precision", N::PRECISION);
-        Some(match self.sources() {
-            Some(sources) => parameters.with_numbers("sources", sources),
-            None => parameters.with("sources", "all"),
-        })
-    }
-
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
         sound::place(step.integers[0], MODES.len())?;
         sound::place(step.integers[2], sound::FAR)
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::Within(VISITED))]
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        Ends::Both
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        if !N::ON_GPUS {
-            return None;
-        }
-        let text = include_str!("betweenness.wgsl");
-        let switches = vec![("EVERY_SOURCE", self.sources.is_none())];
-        let shader = Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, switches);
-        let constants = [
-            ("UNREACHED", UNREACHED.into()),
-            ("NO_SOURCE", NO_SOURCE.into()),
-            ("PATHS_MAX", numbers::PATHS_MAX.into()),
-            ("REFUSED", REFUSED.into()),
-        ];
-        Some(shader.with_modes(MODE_NAMES).with_constants(constants))
-    }
-
-    fn held_bytes(&self) -> u64 {
-        self.sources().map_or(0, |sources| 4 * sources.len() as u64)
-    }
-
-    fn small_steps(&self) -> Option<SmallSteps> {
-        Some(SmallSteps::Vertices)
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -409,21 +385,6 @@ impl<N: Number> Algorithm for Betweenness<N> {
             return None;
         }
         self.begin(graph, 0, 0)
-    }
-
-    /// Of each source, towards all vertices and back.
-    fn passes(&self, vertices: u64) -> Option<f64> {
-        Some(2.0 * self.sources().map_or(vertices as f64, |sources| sources.len() as f64))
-    }
-
-    /// By the sources: each takes about as long.
-    fn part(&self, graph: &Graph, step: &Step) -> Option<(f64, f64)> {
-        let source = Phase::of(step).source;
-        let (place, count) = match self.sources() {
-            Some(sources) => (sources.partition_point(|&before| before < source), sources.len()),
-            None => (source as usize, graph.vertices as usize),
-        };
-        (count > 0).then(|| (place as f64 / count as f64, (place + 1).min(count) as f64 / count as f64))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BetweennessKernel<'a, N> {
@@ -476,12 +437,13 @@ impl<N: Number> Algorithm for Betweenness<N> {
         is(Mode::Begin).select(to(read, Mode::Out).of(now.number_of(1.0)), next)
     }
 
-    fn verdict(&self, state: &State) -> Result<(), Refusal> {
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
         let between = N::column(&state.attributes, BETWEEN);
         let is_refused = |vertex: &u32| between.get(*vertex) < N::from(0.0);
         let refused = (0..state.graph.vertices).map(|vertex| vertex as u32).find(is_refused);
         let reason = || format!("more than 2^{} shortest paths lead there from one source", N::PATHS_MAX_LOG2);
-        refused.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex), reason: reason() }))
+        Refusal::of(refused, reason)?;
+        Ok(Conclusion::default())
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

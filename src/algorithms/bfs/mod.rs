@@ -23,8 +23,8 @@ pub mod command;
 
 use crate::algorithms::relaxation;
 use crate::model::algorithm::{
-    Algorithm, Alternative, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step,
-    Summary, Visit,
+    Algorithm, Alternative, Answer, Conclusion, Declaration, Ends, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds,
+    Shader, SmallSteps, State, Step, Summary, Visit, Writes,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -77,6 +77,11 @@ impl Bfs {
     fn visit(&self, bottom_up: bool) -> (Direction, Visit) {
         let direction = if bottom_up == self.against { Direction::Out } else { Direction::In };
         (direction, if bottom_up { Visit::Without(VISITED) } else { Visit::Frontier })
+    }
+
+    /// Whether supersteps may run either way.
+    fn turns(&self, has_in_lists: bool) -> bool {
+        self.bottom_up && has_in_lists && !self.against
     }
 
     /// Whether a search can only run bottom-up.
@@ -192,42 +197,33 @@ impl Kernel for BfsKernel<'_> {
 impl Algorithm for Bfs {
     type Kernel<'a> = BfsKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "bfs"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let role = Role::Accumulated;
-        let mut declared = vec![Attribute {
-            name: "visited",
-            of: AttributeType::Bit,
-            role,
-            merge: Merge::Activation,
-            initial: Initial::Bits(0),
-        }];
-        if self.parents {
-            let of = AttributeType::U32;
-            declared.push(Attribute { name: "parent", of, role, merge: Merge::Min, initial: Initial::Bits(UNREACHED) });
+    fn declare(&self, has_in_lists: bool) -> Declaration {
+        let visited = Attribute::new("visited", AttributeType::Bit, Role::Accumulated, Merge::Activation);
+        let parent = Attribute::u32("parent", Role::Accumulated, Merge::Min).initially(Initial::Bits(UNREACHED));
+        let mut visits = vec![self.visit(self.only_bottom_up(has_in_lists))];
+        if self.turns(has_in_lists) {
+            visits.push(self.visit(true));
         }
-        declared
-    }
-
-    fn is_traversal(&self) -> bool {
-        true
-    }
-
-    fn keeps_activations(&self) -> bool {
-        true
+        let Self { sources, parents, bottom_up, hops_max, against } = self;
+        let parameters = Parameters::none().with_vertices("sources", sources).with("parents", parents);
+        let parameters = parameters.with("bottom-up", bottom_up).with("hops at most", hops_max);
+        let switches = vec![("PARENTS", self.parents), ("AGAINST", self.against)];
+        // Lists are read in the direction of the search to push, and in the opposite direction to find an active
+        // vertex.
+        let against_search = Writes { along: Ends::List, against: Ends::Neighbour };
+        Declaration {
+            traversal: true,
+            keeps_activations: true,
+            writes: if self.against { against_search } else { Writes::default() },
+            parameters: Some(parameters.with("against", against)),
+            shader: Some(Shader::of_program("src/algorithms/bfs/bfs.wgsl", include_str!("bfs.wgsl"), switches)),
+            small_steps: self.hops_max.is_none().then_some(SmallSteps::Lists),
+            ..Declaration::new("bfs", if self.parents { vec![visited, parent] } else { vec![visited] }, visits)
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
         graph.check_sources(&self.sources)
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
-        let Self { sources, parents, bottom_up, hops_max, against } = self;
-        let parameters = Parameters::none().with_vertices("sources", sources).with("parents", parents);
-        Some(parameters.with("bottom-up", bottom_up).with("hops at most", hops_max).with("against", against))
     }
 
     fn recall(&self, state: &State, _step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
@@ -235,27 +231,7 @@ impl Algorithm for Bfs {
         if self.parents { sound::vertices(state, state.attributes.u32(PARENT), known) } else { Ok(()) }
     }
 
-    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        let mut visits = vec![self.visit(self.only_bottom_up(has_in_lists))];
-        if self.bottom_up && has_in_lists && !self.against {
-            visits.push(self.visit(true));
-        }
-        visits
-    }
-
-    fn writes(&self, direction: Direction) -> Ends {
-        // Lists are read in the direction of the search to push, and in the opposite direction to find an active
-        // vertex.
-        if (direction == Direction::In) == self.against { Ends::Neighbour } else { Ends::List }
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("bfs.wgsl");
-        let switches = vec![("PARENTS", self.parents), ("AGAINST", self.against)];
-        Some(Shader::of_program("src/algorithms/bfs/bfs.wgsl", text, switches))
-    }
-
-    fn seeds(&self) -> Seeds {
+    fn seeds(&self) -> Seeds<'_> {
         let active: Vec<u32> = self.sources.iter().map(|source| source.0).collect();
         let seed = |attribute, bits: fn(u32) -> u32| {
             active.iter().map(move |&vertex| Seed { attribute, vertex, bits: bits(vertex) })
@@ -264,11 +240,7 @@ impl Algorithm for Bfs {
         if self.parents {
             values.extend(seed(PARENT, |vertex| vertex));
         }
-        Seeds { active, values }
-    }
-
-    fn small_steps(&self) -> Option<SmallSteps> {
-        self.hops_max.is_none().then_some(SmallSteps::Lists)
+        Seeds { active, values, ..Seeds::default() }
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -311,7 +283,7 @@ impl Algorithm for Bfs {
     }
 
     fn alternatives(&self, graph: &Graph, step: &Step, summary: &Summary) -> Vec<Alternative> {
-        if self.visits(graph.has_in_lists).len() < 2 {
+        if !self.turns(graph.has_in_lists) {
             return Vec::new();
         }
         let alternative = |bottom_up: bool| {
@@ -325,6 +297,21 @@ impl Algorithm for Bfs {
         vec![alternative(bottom_up), alternative(!bottom_up)]
     }
 
+    /// The traversed edges are Graph500's m: the input edges with both ends in the reached part; the engine counts an
+    /// undirected edge once. If no out-edge leaves that part, these are all out-edges of its vertices.
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
+        let closed = self.hops_max.is_none() && !self.against;
+        let traversed_edges = closed.then(|| match self.parents {
+            false => state.attributes.bits(VISITED).census(|vertex| state.graph.out_degree(vertex).into()).1,
+            // Vertices of long lists may not be in the visited set yet.
+            true => {
+                let parent = state.attributes.u32(PARENT);
+                relaxation::traversed_edges(&state.graph, |vertex| parent.get(vertex) != UNREACHED)
+            }
+        });
+        Ok(Conclusion { traversed_edges, ..Conclusion::default() })
+    }
+
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let mut answers = vec![Answer::integer("level", |vertex| state.first_active(vertex).map(u64::from))];
         if self.parents {
@@ -332,19 +319,5 @@ impl Algorithm for Bfs {
             answers.push(Answer::vertex("parent", move |vertex| reached(parent.get(vertex))));
         }
         answers
-    }
-
-    /// Graph500's m: the input edges with both ends in the reached part; the engine counts an undirected edge once. If
-    /// no out-edge leaves that part, these are all out-edges of its vertices.
-    fn traversed_edges(&self, state: &State) -> Option<u64> {
-        let closed = self.hops_max.is_none() && !self.against;
-        closed.then(|| match self.parents {
-            false => state.attributes.bits(VISITED).census(|vertex| state.graph.out_degree(vertex).into()).1,
-            // Vertices of long lists may not be in the visited set yet.
-            true => {
-                let parent = state.attributes.u32(PARENT);
-                relaxation::traversed_edges(&state.graph, |vertex| parent.get(vertex) != UNREACHED)
-            }
-        })
     }
 }

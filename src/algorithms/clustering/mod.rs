@@ -27,9 +27,9 @@ use crate::engine::{Engine, Observer, Run};
 use crate::error::Result;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Contents, Ends, Graph, Scalars, Shader, State, Step, Supersteps, Table, Visit,
+    Algorithm, Answer, Declaration, Ends, Graph, Scalars, Shader, State, Step, Supersteps, Table, Visit, declaration_of,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
 use crate::model::huge::zeroed;
 use crate::pages::adjacency::{Adjacency, TableNeighbours};
 use crate::report::RunReport;
@@ -70,7 +70,7 @@ impl Clustering {
         let store = engine.store();
         let directed = store.manifest().directed;
         let empty = Self::without_table(directed);
-        engine.check_checkpoint(&empty)?;
+        engine.check_checkpoint(&declaration_of(&empty, engine.store()))?;
         let (mut before, counted) = match Found::kept(engine, NAME)? {
             Some((found, range)) => (found, range),
             None => (Found { links: Vec::new(), neighbours: zeroed(store.vertices()) }, 0..0),
@@ -145,24 +145,21 @@ impl Clustering {
 impl Algorithm for Clustering {
     type Kernel<'a> = ClusteringKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let (initial, merge) = (Initial::Bits(0), Merge::Add);
-        let (of, role) = (AttributeType::U64, Role::Accumulated);
-        let mut attributes = vec![Attribute { name: "links", of, role, merge, initial }];
-        if !self.directed {
-            let (of, role) = (AttributeType::U32, Role::Gathered);
-            attributes.push(Attribute { name: "degree", of, role, merge, initial });
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let links = Attribute::new("links", AttributeType::U64, Role::Accumulated, Merge::Add);
+        let degree = Attribute::u32("degree", Role::Gathered, Merge::Add);
+        let attributes = if self.directed { vec![links] } else { vec![links, degree] };
+        let (file, text) = ("src/algorithms/clustering/clustering.wgsl", include_str!("clustering.wgsl"));
+        let shader = Shader::of_program(file, text, vec![("ORIENTED", !self.directed)]);
+        Declaration {
+            tables: vec![Table::given("starts", &self.table.starts), Table::given("entries", &self.table.entries)],
+            writes: Ends::Any.into(),
+            parameters: Some(Parameters::none().with("directed", self.directed)),
+            shader: Some(shader.with_constants([("SEARCH_RATIO", (SEARCH_RATIO as u32).into())])),
+            held_bytes: 4 * self.before.neighbours.len() as u64 + 8 * self.before.links.len() as u64,
+            supersteps: Supersteps::Exactly(self.rounds),
+            ..Declaration::new(NAME, attributes, vec![(Direction::Out, Visit::All)])
         }
-        attributes
-    }
-
-    fn tables(&self) -> Vec<Table> {
-        let given = |name, words: &Arc<Vec<u32>>| Table { name, contents: Contents::Given(Arc::clone(words)) };
-        vec![given("starts", &self.table.starts), given("entries", &self.table.entries)]
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -175,20 +172,8 @@ impl Algorithm for Clustering {
         Err("clustering: the table of neighbours was made for another store".into())
     }
 
-    fn parameters(&self) -> Option<Parameters> {
-        Some(Parameters::none().with("directed", self.directed))
-    }
-
     fn keep(&self, out: &mut dyn Write) -> io::Result<()> {
         self.before.keep(&self.range, out)
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::All)]
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        Ends::Any
     }
 
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
@@ -197,21 +182,6 @@ impl Algorithm for Clustering {
             vertices.map(|vertex| vertex as u32).for_each(|vertex| degree.set(vertex, state.graph.out_degree(vertex)));
         }
         Scalars::default()
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("clustering.wgsl");
-        let shader =
-            Shader::of_program("src/algorithms/clustering/clustering.wgsl", text, vec![("ORIENTED", !self.directed)]);
-        Some(shader.with_constants([("SEARCH_RATIO", (SEARCH_RATIO as u32).into())]))
-    }
-
-    fn held_bytes(&self) -> u64 {
-        4 * self.before.neighbours.len() as u64 + 8 * self.before.links.len() as u64
-    }
-
-    fn supersteps(&self) -> Supersteps {
-        Supersteps::Exactly(self.rounds)
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -15,9 +15,9 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Visit,
+    Algorithm, Answer, Declaration, Ends, Graph, Groups, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
 use crate::model::{Parameters, sound};
 use std::io::Read;
@@ -93,25 +93,24 @@ impl Components {
 impl Algorithm for Components {
     type Kernel<'a> = ComponentsKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "components"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let (of, role) = (AttributeType::U32, Role::Writable);
-        vec![Attribute { name: "label", of, role, merge: Merge::Min, initial: Initial::Vertex }]
-    }
-
-    fn is_traversal(&self) -> bool {
-        true
-    }
-
-    fn is_monotone(&self) -> bool {
-        true
-    }
-
-    fn reads_ends_only(&self) -> bool {
-        true
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let label = Attribute::u32("label", Role::Writable, Merge::Min).initially(Initial::Vertex);
+        let mut visits = vec![(Direction::Out, self.visit(0))];
+        if !self.directed {
+            visits.push((Direction::Out, self.visit(1)));
+        }
+        let (file, text) = ("src/algorithms/components/components.wgsl", include_str!("components.wgsl"));
+        Declaration {
+            traversal: true,
+            monotone: true,
+            ends_only: true,
+            writes: if self.directed { Ends::Both } else { Ends::Neighbour }.into(),
+            parameters: Some(Parameters::none().with("directed", self.directed)),
+            shader: Some(Shader::of_program(file, text, vec![("BOTH_ENDS", self.directed)])),
+            small_steps: Some(if self.directed { SmallSteps::AllLists } else { SmallSteps::Rounds }),
+            groups: Some(Groups { label: LABEL, vertex_of: |label| label, is_smallest: true }),
+            ..Declaration::new("components", vec![label], visits)
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -121,33 +120,8 @@ impl Algorithm for Components {
         Err("components of an undirected graph were asked for, and the store's graph is directed".into())
     }
 
-    fn parameters(&self) -> Option<Parameters> {
-        Some(Parameters::none().with("directed", self.directed))
-    }
-
     fn recall(&self, state: &State, _step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
         sound::vertices(state, state.attributes.u32(LABEL), Some)
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        let mut visits = vec![(Direction::Out, self.visit(0))];
-        if !self.directed {
-            visits.push((Direction::Out, self.visit(1)));
-        }
-        visits
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        if self.directed { Ends::Both } else { Ends::Neighbour }
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("components.wgsl");
-        Some(Shader::of_program("src/algorithms/components/components.wgsl", text, vec![("BOTH_ENDS", self.directed)]))
-    }
-
-    fn small_steps(&self) -> Option<SmallSteps> {
-        Some(if self.directed { SmallSteps::AllLists } else { SmallSteps::Rounds })
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -157,10 +131,6 @@ impl Algorithm for Components {
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> ComponentsKernel<'a> {
         let (label, next) = (state.attributes.u32(LABEL), state.next_frontier(step.superstep));
         ComponentsKernel { label, next, both_ends: self.directed }
-    }
-
-    fn groups(&self) -> Option<Groups> {
-        Some(Groups { label: LABEL, vertex_of: |label| label, is_smallest: true })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

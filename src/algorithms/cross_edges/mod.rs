@@ -13,9 +13,9 @@ pub mod command;
 
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Supersteps, Visit,
+    Algorithm, Answer, Declaration, Ends, Graph, Kernel, List, Scalars, Seeds, Shader, State, Step, Supersteps, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::bits::Bits;
 use crate::model::vertex_set::VertexSet;
 use std::ops::ControlFlow;
@@ -69,16 +69,22 @@ impl Kernel for CrossEdgesKernel<'_> {
 impl Algorithm for CrossEdges {
     type Kernel<'a> = CrossEdgesKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "cross-edges"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let (initial, bit) = (Initial::Bits(0), AttributeType::Bit);
-        let set = |name, role| Attribute { name, of: bit, role, merge: Merge::Or, initial };
-        let (of, role) = (AttributeType::U32, Role::Own);
-        let count = Attribute { name: "count", of, role, merge: Merge::Add, initial };
-        vec![count, set("sources", Role::ReadOnly), set("dests", Role::Gathered)]
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let attributes = vec![
+            Attribute::u32("count", Role::Own, Merge::Add),
+            Attribute::set("sources", Role::ReadOnly),
+            Attribute::set("dests", Role::Gathered),
+        ];
+        let parameters = Parameters::none().with_set("from", &self.from).with_set("to", &self.to);
+        let (file, text) = ("src/algorithms/cross_edges/cross_edges.wgsl", include_str!("cross_edges.wgsl"));
+        Declaration {
+            writes: Ends::List.into(),
+            parameters: Some(parameters),
+            shader: Some(Shader::of_program(file, text, Vec::new())),
+            held_bytes: 2 * VertexSet::memory_bytes(self.from.vertices()),
+            supersteps: Supersteps::Exactly(1),
+            ..Declaration::new("cross-edges", attributes, vec![(Direction::Out, Visit::Within(SOURCES))])
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -88,41 +94,16 @@ impl Algorithm for CrossEdges {
         }
     }
 
-    fn parameters(&self) -> Option<Parameters> {
-        Some(Parameters::none().with_set("from", self.from.bits()).with_set("to", self.to.bits()))
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::Within(SOURCES))]
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        Ends::List
-    }
-
-    fn seed_sets(&self) -> Vec<(usize, &Bits)> {
-        vec![(SOURCES, self.from.bits()), (DESTS, self.to.bits())]
-    }
-
-    fn held_bytes(&self) -> u64 {
-        2 * VertexSet::memory_bytes(self.from.vertices())
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("cross_edges.wgsl");
-        Some(Shader::of_program("src/algorithms/cross_edges/cross_edges.wgsl", text, Vec::new()))
-    }
-
-    fn supersteps(&self) -> Supersteps {
-        Supersteps::Exactly(1)
-    }
-
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
         Some(Step::new(0, Direction::Out, Visit::Within(SOURCES)))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> CrossEdgesKernel<'a> {
         CrossEdgesKernel { count: state.attributes.u32(COUNT), dests: state.attributes.bits(DESTS) }
+    }
+
+    fn seeds(&self) -> Seeds<'_> {
+        Seeds { sets: vec![(SOURCES, self.from.bits()), (DESTS, self.to.bits())], ..Seeds::default() }
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -12,9 +12,9 @@ pub mod command;
 use crate::error::Result;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Supersteps, Visit,
+    Algorithm, Answer, Declaration, Graph, Kernel, List, Scalars, Shader, State, Step, Supersteps, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use topostream_formats::values::StoredValues;
@@ -106,14 +106,20 @@ impl Kernel for DegreesKernel<'_> {
 impl Algorithm for Degrees {
     type Kernel<'a> = DegreesKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "degrees"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let (of, role, initial) = (AttributeType::U32, Role::Accumulated, Initial::Bits(0));
-        let in_degree = Attribute { name: "in_degree", of, role, merge: Merge::Add, initial };
-        if self.counts() { vec![in_degree] } else { Vec::new() }
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let in_degree = Attribute::u32("in_degree", Role::Accumulated, Merge::Add);
+        let attributes = if self.counts() { vec![in_degree] } else { Vec::new() };
+        let (file, text) = ("src/algorithms/degrees/degrees.wgsl", include_str!("degrees.wgsl"));
+        Declaration {
+            parameters: Some(Parameters::none()),
+            shader: Some(Shader::of_program(file, text, vec![("COUNTED", self.counts())])),
+            held_bytes: match &self.in_degrees {
+                InDegrees::Stored(degrees) => 4 * degrees.values().len() as u64,
+                InDegrees::Same | InDegrees::Counted => 0,
+            },
+            supersteps: Supersteps::Exactly(self.counts().into()),
+            ..Declaration::new("degrees", attributes, vec![(Direction::Out, Visit::All)])
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -123,30 +129,6 @@ impl Algorithm for Degrees {
             InDegrees::Counted => true,
         };
         if fits { Ok(()) } else { Err("degrees: the in-degrees are another store's".into()) }
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
-        Some(Parameters::none())
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::All)]
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("degrees.wgsl");
-        Some(Shader::of_program("src/algorithms/degrees/degrees.wgsl", text, vec![("COUNTED", self.counts())]))
-    }
-
-    fn held_bytes(&self) -> u64 {
-        match &self.in_degrees {
-            InDegrees::Stored(degrees) => 4 * degrees.values().len() as u64,
-            InDegrees::Same | InDegrees::Counted => 0,
-        }
-    }
-
-    fn supersteps(&self) -> Supersteps {
-        Supersteps::Exactly(self.counts().into())
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

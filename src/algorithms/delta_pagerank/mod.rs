@@ -37,10 +37,10 @@ use crate::algorithms::DanglingMass;
 use crate::algorithms::pagerank::words;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Constant, Contents, Graph, Iteration, Kernel, List, Scalars, Shader, State, Step, Summary,
+    Algorithm, Answer, Constant, Declaration, Graph, Iteration, Kernel, List, Scalars, Shader, State, Step, Summary,
     Table, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U64Column, to_fixed63};
+use crate::model::attributes::{Attribute, AttributeType, F32Column, Merge, Role, U64Column, to_fixed63};
 use crate::model::rule::{Next, Now};
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
@@ -200,25 +200,26 @@ impl Kernel for DeltaKernel<'_> {
 impl Algorithm for DeltaPageRank {
     type Kernel<'a> = DeltaKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "delta-pagerank"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        use AttributeType::{Bit, F32, U64};
-        let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
-        vec![
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let attributes = vec![
             // Edges do not even read it: the role that needs the least communication between devices.
-            attribute("rank", F32, Role::Own, Merge::Add),
-            attribute("share", F32, Role::ReadOnly, Merge::Max),
-            attribute("residual", U64, Role::Accumulated, Merge::Add),
-            attribute("pushing", Bit, Role::Gathered, Merge::Or),
-        ]
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
+            Attribute::f32("rank", Role::Own, Merge::Add),
+            Attribute::f32("share", Role::ReadOnly, Merge::Max),
+            Attribute::new("residual", AttributeType::U64, Role::Accumulated, Merge::Add),
+            Attribute::set("pushing", Role::Gathered),
+        ];
+        let visits = vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(PUSHING))];
         let Self { damping, dangling, tolerance } = self;
-        Some(Parameters::none().with("damping", damping).with("dangling", dangling).with("tolerance", tolerance))
+        let parameters = Parameters::none().with("damping", damping).with("dangling", dangling);
+        let (file, text) = ("src/algorithms/delta_pagerank/delta_pagerank.wgsl", include_str!("delta_pagerank.wgsl"));
+        let [above, levelled] = [SCAN_ABOVE, LEVELLED_ABOVE].map(|number| Constant::F32(number as f32));
+        let constants = [("SCAN_ABOVE", above), ("LEVELLED_ABOVE", levelled), ("LEVELLED_MAX", LEVELLED_MAX.into())];
+        Declaration {
+            tables: vec![Table::given("limits", &Arc::new(self.limits()))],
+            parameters: Some(parameters.with("tolerance", tolerance)),
+            shader: Some(Shader::of_program(file, text, Vec::new()).with_constants(constants)),
+            ..Declaration::new("delta-pagerank", attributes, visits)
+        }
     }
 
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
@@ -226,26 +227,6 @@ impl Algorithm for DeltaPageRank {
         // Checkpoints of earlier versions have other numbers.
         let fits = base > 0.0 && base <= 1.0 && (0.0..=(1u64 << 32) as f64).contains(&sharing);
         if fits { Ok(()) } else { Err(format!("start value {base}, shared by {sharing} vertices")) }
-    }
-
-    fn tables(&self) -> Vec<Table> {
-        vec![Table { name: "limits", contents: Contents::Given(Arc::new(self.limits())) }]
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(PUSHING))]
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("delta_pagerank.wgsl");
-        let shader = Shader::of_program("src/algorithms/delta_pagerank/delta_pagerank.wgsl", text, Vec::new());
-        let [above, levelled] = [SCAN_ABOVE, LEVELLED_ABOVE].map(|number| Constant::F32(number as f32));
-        let levelled_max = LEVELLED_MAX.into();
-        Some(shader.with_constants([
-            ("SCAN_ABOVE", above),
-            ("LEVELLED_ABOVE", levelled),
-            ("LEVELLED_MAX", levelled_max),
-        ]))
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {

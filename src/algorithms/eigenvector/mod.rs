@@ -22,12 +22,11 @@ use crate::algorithms::neighbour_sum::{self, NeighbourSum, OWN, SUM, VALUE, neig
 use crate::algorithms::weights::Ones;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Iteration, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Declaration, Graph, Iteration, Scalars, Shader, State, Step, Summary, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::attributes::{Attribute, Merge, Role};
 use crate::model::rule::{Next, Now};
 use std::ops::Range;
-use topostream_formats::Direction;
 
 /// Eigenvector centrality with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,44 +64,26 @@ impl Eigenvector {
 impl Algorithm for Eigenvector {
     type Kernel<'a> = NeighbourSum<'a, Ones>;
 
-    fn name(&self) -> &'static str {
-        "eigenvector"
-    }
-
-    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
-        let mut declared = neighbour_sum::attributes(has_in_lists, 1.0);
-        declared.push(neighbour_sum::own("centrality", AttributeType::F32));
-        declared
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
-        Some(Parameters::none().with("stop", self.stop))
-    }
-
-    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        neighbour_sum::visits(has_in_lists)
+    fn declare(&self, has_in_lists: bool) -> Declaration {
+        let mut attributes = neighbour_sum::attributes(has_in_lists, 1.0);
+        attributes.push(Attribute::f32("centrality", Role::Own, Merge::Add));
+        let text = concat!(include_str!("eigenvector.wgsl"), neighbour_sum_wgsl!());
+        let switches = neighbour_sum::switches::<true>(None);
+        Declaration {
+            parameters: Some(Parameters::none().with("stop", self.stop)),
+            shader: Some(Shader::of_program("src/algorithms/eigenvector/eigenvector.wgsl", text, switches)),
+            supersteps: neighbour_sum::one_more(self.stop.supersteps()),
+            ..Declaration::new("eigenvector", attributes, neighbour_sum::visits(has_in_lists))
+        }
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {
         neighbour_sum::check_stop(self.stop)
     }
 
-    fn supersteps(&self) -> Supersteps {
-        neighbour_sum::one_more(self.stop.supersteps())
-    }
-
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         // Entries that add up to 1, as in NetworkX.
         (graph.vertices > 0).then(|| self.step(graph, 0, 1.0 / graph.vertices as f64))
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = concat!(include_str!("eigenvector.wgsl"), neighbour_sum_wgsl!());
-        Some(Shader::of_program(
-            "src/algorithms/eigenvector/eigenvector.wgsl",
-            text,
-            neighbour_sum::switches::<true>(None),
-        ))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {

@@ -25,9 +25,9 @@ use crate::algorithms::pagerank::words;
 use crate::algorithms::weights::Ones;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Iteration, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Declaration, Ends, Graph, Iteration, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::attributes::{Attribute, Initial, Merge, Role};
 use crate::model::rule::{Next, Now};
 use std::ops::Range;
 use topostream_formats::Direction;
@@ -103,54 +103,33 @@ impl Mode {
 impl Algorithm for Hits {
     type Kernel<'a> = NeighbourSum<'a, Ones>;
 
-    fn name(&self) -> &'static str {
-        "hits"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let attribute = |name, role, merge, first: f32| {
-            let (of, initial) = (AttributeType::F32, Initial::Bits(first.to_bits()));
-            Attribute { name, of, role, merge, initial }
-        };
-        vec![
-            attribute("hub", Role::ReadOnly, Merge::Max, 1.0),
-            attribute("authority", Role::Gathered, Merge::Max, 0.0),
-            attribute("sum", Role::Accumulated, Merge::Add, 0.0),
-            attribute("scaled_hub", Role::Own, Merge::Add, 0.0),
-        ]
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
-        Some(Parameters::none().with("stop", self.stop))
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::All)]
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        Ends::Both
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let attributes = vec![
+            Attribute::f32("hub", Role::ReadOnly, Merge::Max).initially(Initial::Bits(1.0f32.to_bits())),
+            Attribute::f32("authority", Role::Gathered, Merge::Max),
+            Attribute::f32("sum", Role::Accumulated, Merge::Add),
+            Attribute::f32("scaled_hub", Role::Own, Merge::Add),
+        ];
+        let shader = Shader::of_program("src/algorithms/hits/hits.wgsl", include_str!("hits.wgsl"), Vec::new());
+        let halves = |iterations: u32| iterations.saturating_mul(2).saturating_add(2);
+        Declaration {
+            writes: Ends::Both.into(),
+            parameters: Some(Parameters::none().with("stop", self.stop)),
+            shader: Some(shader.with_modes(MODE_NAMES)),
+            supersteps: match self.stop {
+                Stop::Iterations(iterations) => Supersteps::Exactly(halves(iterations)),
+                Stop::Tolerance { iterations_max, .. } => Supersteps::AtMost(halves(iterations_max)),
+            },
+            ..Declaration::new("hits", attributes, vec![(Direction::Out, Visit::All)])
+        }
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {
         neighbour_sum::check_stop(self.stop)
     }
 
-    fn supersteps(&self) -> Supersteps {
-        let halves = |iterations: u32| iterations.saturating_mul(2).saturating_add(2);
-        match self.stop {
-            Stop::Iterations(iterations) => Supersteps::Exactly(halves(iterations)),
-            Stop::Tolerance { iterations_max, .. } => Supersteps::AtMost(halves(iterations_max)),
-        }
-    }
-
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         (graph.vertices > 0).then(|| Mode::Authorities.step(self.stop, 0, graph.vertices as f64))
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let shader = Shader::of_program("src/algorithms/hits/hits.wgsl", include_str!("hits.wgsl"), Vec::new());
-        Some(shader.with_modes(MODE_NAMES))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {

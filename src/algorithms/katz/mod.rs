@@ -18,12 +18,11 @@ use crate::algorithms::neighbour_sum::{self, NeighbourSum, SUM, VALUE, neighbour
 use crate::algorithms::weights::Ones;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Iteration, Refusal, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Conclusion, Declaration, Graph, Iteration, Refusal, Scalars, Shader, State, Step, Summary, Visit,
 };
-use crate::model::attributes::Attribute;
 use crate::model::rule::{Next, Now};
 use std::ops::Range;
-use topostream_formats::{Direction, VertexId};
+use topostream_formats::Direction;
 
 /// Katz centrality with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,21 +68,17 @@ impl Katz {
 impl Algorithm for Katz {
     type Kernel<'a> = NeighbourSum<'a, Ones>;
 
-    fn name(&self) -> &'static str {
-        "katz"
-    }
-
-    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
-        neighbour_sum::attributes(has_in_lists, 0.0)
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
+    fn declare(&self, has_in_lists: bool) -> Declaration {
         let Self { alpha, beta, stop } = self;
-        Some(Parameters::none().with("alpha", alpha).with("beta", beta).with("stop", stop))
-    }
-
-    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        neighbour_sum::visits(has_in_lists)
+        let text = concat!(include_str!("katz.wgsl"), neighbour_sum_wgsl!());
+        let switches = neighbour_sum::switches::<true>(None);
+        let (attributes, visits) = (neighbour_sum::attributes(has_in_lists, 0.0), neighbour_sum::visits(has_in_lists));
+        Declaration {
+            parameters: Some(Parameters::none().with("alpha", alpha).with("beta", beta).with("stop", stop)),
+            shader: Some(Shader::of_program("src/algorithms/katz/katz.wgsl", text, switches)),
+            supersteps: neighbour_sum::one_more(self.stop.supersteps()),
+            ..Declaration::new("katz", attributes, visits)
+        }
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {
@@ -96,17 +91,8 @@ impl Algorithm for Katz {
         neighbour_sum::check_stop(self.stop)
     }
 
-    fn supersteps(&self) -> Supersteps {
-        neighbour_sum::one_more(self.stop.supersteps())
-    }
-
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         (graph.vertices > 0).then(|| self.step(graph, 0))
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = concat!(include_str!("katz.wgsl"), neighbour_sum_wgsl!());
-        Some(Shader::of_program("src/algorithms/katz/katz.wgsl", text, neighbour_sum::switches::<true>(None)))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
@@ -140,21 +126,21 @@ impl Algorithm for Katz {
         is_done.select(last, now.stay()).unless(has_ended)
     }
 
-    fn verdict(&self, state: &State) -> Result<(), Refusal> {
-        let values = state.attributes.f32(VALUE);
-        let diverged = |vertex: &u32| !(-LARGEST..=LARGEST).contains(&values.get(*vertex));
-        let Some(vertex) = (0..state.graph.vertices).map(|vertex| vertex as u32).find(diverged) else { return Ok(()) };
-        let reason = format!(
-            "its value grows without bound; alpha {} must be below 1 over the largest eigenvalue of the graph",
-            self.alpha
-        );
-        Err(Refusal { vertex: VertexId(vertex), reason })
-    }
-
     fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
         let iterations = step.superstep + 1;
         let scaled = step.visit == Visit::None;
         (!scaled).then(|| neighbour_sum::iteration(self.stop, graph, iterations, summary.totals[CHANGE]))
+    }
+
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
+        let values = state.attributes.f32(VALUE);
+        let diverged = |vertex: &u32| !(-LARGEST..=LARGEST).contains(&values.get(*vertex));
+        let alpha = self.alpha;
+        Refusal::of((0..state.graph.vertices).map(|vertex| vertex as u32).find(diverged), || {
+            let limit = "must be below 1 over the largest eigenvalue of the graph";
+            format!("its value grows without bound; alpha {alpha} {limit}")
+        })?;
+        Ok(Conclusion::default())
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -26,9 +26,10 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Constant, Ends, Graph, Integers, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Visit,
+    Algorithm, Answer, Constant, Declaration, Ends, Graph, Integers, Kernel, List, Scalars, Shader, SmallSteps, State,
+    Step, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::bits::Bits;
 use crate::model::rule::{Flag, Integer, Next, Now};
 use crate::model::{Parameters, sound};
@@ -216,21 +217,27 @@ impl KCore {
 impl Algorithm for KCore {
     type Kernel<'a> = KCoreKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "kcore"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let bit = |name, role| {
-            let (of, merge, initial) = (AttributeType::Bit, Merge::Or, Initial::Bits(0));
-            Attribute { name, of, role, merge, initial }
-        };
-        let (of, role, merge) = (AttributeType::U32, Role::Accumulated, Merge::Add);
-        vec![
-            Attribute { name: "degree", of, role, merge, initial: Initial::Bits(0) },
-            bit("gone", Role::Gathered),
-            bit("went", if self.both_ends() { Role::Gathered } else { Role::ReadOnly }),
-        ]
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let attributes = vec![
+            Attribute::u32("degree", Role::Accumulated, Merge::Add),
+            Attribute::set("gone", Role::Gathered),
+            Attribute::set("went", if self.both_ends() { Role::Gathered } else { Role::ReadOnly }),
+        ];
+        let mut visits = vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(WENT))];
+        if self.two_ways() {
+            visits.push((Direction::In, Visit::Within(WENT)));
+        }
+        let switches = vec![("DIRECTED", self.directed), ("BOTH_ENDS", self.both_ends())];
+        let shader = Shader::of_program("src/algorithms/kcore/kcore.wgsl", include_str!("kcore.wgsl"), switches);
+        let names = ["LEAP_0", "LEAP_1", "LEAP_2", "SEARCH_0", "SEARCH_1", "SEARCH_2"];
+        let strides = names.into_iter().zip(LEAPS.into_iter().chain(SEARCHES).map(Constant::U32));
+        Declaration {
+            writes: if self.both_ends() { Ends::Both } else { Ends::Neighbour }.into(),
+            parameters: Some(Parameters::none().with("directed", self.directed).with("in-lists", self.in_lists)),
+            shader: Some(shader.with_modes(MODE_NAMES).with_constants(strides)),
+            small_steps: Some(if self.both_ends() { SmallSteps::AllLists } else { SmallSteps::Vertices }),
+            ..Declaration::new("kcore", attributes, visits)
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -247,37 +254,8 @@ impl Algorithm for KCore {
         Ok(())
     }
 
-    fn parameters(&self) -> Option<Parameters> {
-        Some(Parameters::none().with("directed", self.directed).with("in-lists", self.in_lists))
-    }
-
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
         sound::place(step.integers[0], MODES.len())
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        let mut visits = vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(WENT))];
-        if self.two_ways() {
-            visits.push((Direction::In, Visit::Within(WENT)));
-        }
-        visits
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        if self.both_ends() { Ends::Both } else { Ends::Neighbour }
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("kcore.wgsl");
-        let switches = vec![("DIRECTED", self.directed), ("BOTH_ENDS", self.both_ends())];
-        let shader = Shader::of_program("src/algorithms/kcore/kcore.wgsl", text, switches).with_modes(MODE_NAMES);
-        let names = ["LEAP_0", "LEAP_1", "LEAP_2", "SEARCH_0", "SEARCH_1", "SEARCH_2"];
-        let strides = LEAPS.into_iter().chain(SEARCHES).map(Constant::U32);
-        Some(shader.with_constants(names.into_iter().zip(strides)))
-    }
-
-    fn small_steps(&self) -> Option<SmallSteps> {
-        Some(if self.both_ends() { SmallSteps::AllLists } else { SmallSteps::Vertices })
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -374,7 +352,8 @@ mod tests {
         #[test]
         fn leaps_come_to_the_least_degree(level in 0u64..1 << 31, gap in 0u32..31, more: u64) {
             let least = level + (1 << gap) + more % (1 << gap);
-            let rule = rule_of(&KCore { directed: false, in_lists: false }, false);
+            let cores = KCore { directed: false, in_lists: false };
+            let rule = rule_of(&cores, &cores.declare(false));
             let mut step = KCore::step(0, Direction::Out, Visit::None, Phase::new(Mode::Leap, level));
             while Phase::of(&step).mode != Mode::PeelLast {
                 let phase = Phase::of(&step);

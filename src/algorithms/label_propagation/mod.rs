@@ -31,10 +31,10 @@ mod tally;
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{
-    Algorithm, Answer, Contents, Ends, Graph, Iteration, Scalars, Shader, State, Step, Summary, Supersteps, Table,
-    Visit,
+    Algorithm, Answer, Contents, Declaration, Ends, Graph, Iteration, Scalars, Shader, State, Step, Summary,
+    Supersteps, Table, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::attributes::{Attribute, Initial, Merge, Role};
 use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
 use crate::pages::adjacency::{degree, in_degrees, ranges};
@@ -177,6 +177,13 @@ impl LabelPropagation {
         Counts { starts: &self.starts, range: self.range(step), part: &state.part, table: state.table(COUNTS) }
     }
 
+    fn shader(&self) -> Shader {
+        let text = include_str!("label_propagation.wgsl");
+        let switches = vec![("BOTH_ENDS", self.directed), ("WHOLE", self.is_whole()), ("RANKED", self.ranks.is_some())];
+        let shader = Shader::of_program("src/algorithms/label_propagation/label_propagation.wgsl", text, switches);
+        shader.with_constants([("SPREAD", SPREAD.into())])
+    }
+
     fn visit(&self) -> Visit {
         if self.directed || self.is_whole() { Visit::All } else { Visit::Within(TURN) }
     }
@@ -216,37 +223,30 @@ fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
 impl Algorithm for LabelPropagation {
     type Kernel<'a> = LabelPropagationKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn command(&self) -> &'static str {
-        "communities"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let (of, merge) = (AttributeType::U32, Merge::Min);
-        let mut attributes =
-            vec![Attribute { name: "label", of, role: Role::Gathered, merge, initial: Initial::Vertex }];
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let mut attributes = vec![Attribute::u32("label", Role::Gathered, Merge::Min).initially(Initial::Vertex)];
         if !self.is_whole() {
-            let initial = Initial::Vertex;
-            attributes.push(Attribute { name: "upcoming", of, role: Role::Own, merge, initial });
-            let (of, merge, initial) = (AttributeType::Bit, Merge::Or, Initial::Bits(0));
-            attributes.push(Attribute { name: "turn", of, role: Role::ReadOnly, merge, initial });
+            attributes.push(Attribute::u32("upcoming", Role::Own, Merge::Min).initially(Initial::Vertex));
+            attributes.push(Attribute::set("turn", Role::ReadOnly));
         }
-        attributes
-    }
-
-    fn tables(&self) -> Vec<Table> {
-        let given = |name, words: &Arc<Vec<u32>>| Table { name, contents: Contents::Given(Arc::clone(words)) };
         let counts = Table { name: "counts", contents: Contents::Own(2 * self.places) };
-        let mut tables = vec![given("starts", &self.starts), given("bounds", &self.bounds), counts];
-        tables.extend(self.ranks.as_ref().map(|ranks| given("ranks", &ranks.rank_of)));
-        tables
-    }
-
-    fn is_owned(&self) -> bool {
-        true
+        let mut tables = vec![Table::given("starts", &self.starts), Table::given("bounds", &self.bounds), counts];
+        tables.extend(self.ranks.as_ref().map(|ranks| Table::given("ranks", &ranks.rank_of)));
+        let parameters = Parameters::none().with("iterations", self.iterations).with("directed", self.directed);
+        // Of stores with names, labels were the numbers of vertices once.
+        let parameters = parameters.with("ranked", self.ranks.is_some()).with_numbers("ranges", &self.bounds);
+        Declaration {
+            command: "communities",
+            tables,
+            owned: true,
+            writes: if self.directed { Ends::Both } else { Ends::List }.into(),
+            parameters: Some(parameters),
+            // Lists that CPUs count outside of the table have no room in it.
+            shader: (!self.alone).then(|| self.shader()),
+            held_bytes: self.ranks.as_ref().map_or(0, |ranks| 4 * ranks.vertices.len() as u64),
+            supersteps: Supersteps::AtMost(self.supersteps_max()),
+            ..Declaration::new(NAME, attributes, vec![(Direction::Out, self.visit())])
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -262,13 +262,6 @@ impl Algorithm for LabelPropagation {
             return Ok(());
         }
         Err("communities: the table of counts was made for another store".into())
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
-        let parameters = Parameters::none().with("iterations", self.iterations).with("directed", self.directed);
-        // Of stores with names, labels were the numbers of vertices once.
-        let parameters = parameters.with("ranked", self.ranks.is_some());
-        Some(parameters.with_numbers("ranges", &self.bounds))
     }
 
     fn keep(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -290,14 +283,6 @@ impl Algorithm for LabelPropagation {
         if self.is_whole() { Ok(()) } else { sound::vertices(state, state.attributes.u32(NEXT), Some) }
     }
 
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, self.visit())]
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        if self.directed { Ends::Both } else { Ends::List }
-    }
-
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
         let (first, label) = (self.range(&self.step(0)), state.attributes.u32(LABEL));
         for vertex in vertices.map(|vertex| vertex as u32) {
@@ -312,25 +297,6 @@ impl Algorithm for LabelPropagation {
             }
         }
         Scalars::default()
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        // Lists that CPUs count outside of the table have no room in it.
-        if self.alone {
-            return None;
-        }
-        let text = include_str!("label_propagation.wgsl");
-        let switches = vec![("BOTH_ENDS", self.directed), ("WHOLE", self.is_whole()), ("RANKED", self.ranks.is_some())];
-        let shader = Shader::of_program("src/algorithms/label_propagation/label_propagation.wgsl", text, switches);
-        Some(shader.with_constants([("SPREAD", SPREAD.into())]))
-    }
-
-    fn held_bytes(&self) -> u64 {
-        self.ranks.as_ref().map_or(0, |ranks| 4 * ranks.vertices.len() as u64)
-    }
-
-    fn supersteps(&self) -> Supersteps {
-        Supersteps::AtMost(self.supersteps_max())
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -13,7 +13,7 @@ use crate::algorithms::Stop;
 use crate::algorithms::pagerank::words;
 use crate::algorithms::weights::{Ones, Stored, Weights};
 use crate::model::algorithm::{Graph, Integers, Iteration, Kernel, List, State, Step, Supersteps, Visit};
-use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
+use crate::model::attributes::{Attribute, F32Column, Initial, Merge, Role};
 use crate::model::bits::Bits;
 use crate::model::rule::{Flag, Integer, Now, Number};
 use std::ops::ControlFlow;
@@ -41,24 +41,13 @@ pub(super) use neighbour_sum_wgsl;
 /// The attributes `value`, with the initial value `first`, and `sum`.
 pub(super) fn attributes(has_in_lists: bool, first: f32) -> Vec<Attribute> {
     let (value, sum) = if has_in_lists { (Role::Gathered, Role::Own) } else { (Role::ReadOnly, Role::Accumulated) };
-    let (of, initial) = (AttributeType::F32, Initial::Bits(first.to_bits()));
-    vec![
-        Attribute { name: "value", of, role: value, merge: Merge::Max, initial },
-        Attribute { name: "sum", of, role: sum, merge: Merge::Add, initial: Initial::Bits(0) },
-    ]
+    let value = Attribute::f32("value", value, Merge::Max).initially(Initial::Bits(first.to_bits()));
+    vec![value, Attribute::f32("sum", sum, Merge::Add)]
 }
 
 /// The set of vertices with an incoming edge whose weight is rejected.
 pub(super) fn refused(has_in_lists: bool) -> Attribute {
-    let role = if has_in_lists { Role::Own } else { Role::Accumulated };
-    let (of, initial) = (AttributeType::Bit, Initial::Bits(0));
-    Attribute { name: "refused", of, role, merge: Merge::Or, initial }
-}
-
-/// An attribute of the algorithm itself, which edges do not read.
-pub(super) fn own(name: &'static str, of: AttributeType) -> Attribute {
-    let merge = if of == AttributeType::Bit { Merge::Or } else { Merge::Add };
-    Attribute { name, of, role: Role::Own, merge, initial: Initial::Bits(0) }
+    Attribute::set("refused", if has_in_lists { Role::Own } else { Role::Accumulated })
 }
 
 /// The lists that are read.

@@ -14,10 +14,10 @@ pub mod command;
 use crate::algorithms::bfs::{UNREACHED, reached};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step, Supersteps,
-    Visit,
+    Algorithm, Answer, Declaration, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step,
+    Supersteps, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, Initial, Merge, Role, U32Column};
 use crate::model::rule::{Next, Now};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::{Direction, VertexId};
@@ -79,16 +79,22 @@ impl Kernel for NeighbourhoodKernel<'_> {
 impl Algorithm for Neighbourhood {
     type Kernel<'a> = NeighbourhoodKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "neighbourhood"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let initial = Initial::Bits(UNREACHED);
-        let (of, role) = (AttributeType::U32, Role::Accumulated);
-        let level = Attribute { name: "level", of, role, merge: Merge::Min, initial };
-        let (of, role, initial) = (AttributeType::Bit, Role::ReadOnly, Initial::Bits(0));
-        vec![level, Attribute { name: "outermost", of, role, merge: Merge::Or, initial }]
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let level = Attribute::u32("level", Role::Accumulated, Merge::Min).initially(Initial::Bits(UNREACHED));
+        let attributes = vec![level, Attribute::set("outermost", Role::ReadOnly)];
+        let visits = [Direction::Out, Direction::In].map(|direction| (direction, Visit::Within(OUTERMOST)));
+        let parameters = Parameters::none().with_vertices("sources", &self.sources);
+        let (file, text) = ("src/algorithms/neighbourhood/neighbourhood.wgsl", include_str!("neighbourhood.wgsl"));
+        // A hop reads out-lists and in-lists.
+        let supersteps = self.hops_max.map(|hops| Supersteps::AtMost(hops.saturating_mul(2)));
+        Declaration {
+            writes: Ends::Neighbour.into(),
+            parameters: Some(parameters.with("hops at most", self.hops_max)),
+            shader: Some(Shader::of_program(file, text, Vec::new())),
+            supersteps: supersteps.unwrap_or(Supersteps::Unknown),
+            small_steps: self.hops_max.is_none().then_some(SmallSteps::Vertices),
+            ..Declaration::new("neighbourhood", attributes, visits.to_vec())
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -100,36 +106,9 @@ impl Algorithm for Neighbourhood {
         graph.check_sources(&self.sources)
     }
 
-    fn parameters(&self) -> Option<Parameters> {
-        let parameters = Parameters::none().with_vertices("sources", &self.sources);
-        Some(parameters.with("hops at most", self.hops_max))
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        [Direction::Out, Direction::In].map(|direction| (direction, Visit::Within(OUTERMOST))).to_vec()
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        Ends::Neighbour
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("neighbourhood.wgsl");
-        Some(Shader::of_program("src/algorithms/neighbourhood/neighbourhood.wgsl", text, Vec::new()))
-    }
-
-    fn seeds(&self) -> Seeds {
+    fn seeds(&self) -> Seeds<'_> {
         let seed = |attribute, bits| self.sources.iter().map(move |source| Seed { attribute, vertex: source.0, bits });
-        Seeds { active: Vec::new(), values: seed(LEVEL, 0).chain(seed(OUTERMOST, 1)).collect() }
-    }
-
-    fn supersteps(&self) -> Supersteps {
-        // A hop reads out-lists and in-lists.
-        self.hops_max.map_or(Supersteps::Unknown, |hops| Supersteps::AtMost(hops.saturating_mul(2)))
-    }
-
-    fn small_steps(&self) -> Option<SmallSteps> {
-        self.hops_max.is_none().then_some(SmallSteps::Vertices)
+        Seeds { values: seed(LEVEL, 0).chain(seed(OUTERMOST, 1)).collect(), ..Seeds::default() }
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -20,13 +20,14 @@ use crate::algorithms::neighbour_sum::{self, NeighbourSum, OWN, SUM, VALUE, neig
 use crate::algorithms::weights::{self, Stored};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Iteration, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Conclusion, Declaration, Graph, Iteration, Refusal, Scalars, Seed, Seeds, Shader, State, Step,
+    Summary, Visit, Weights,
 };
-use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::attributes::{Attribute, Role};
 use crate::model::rule::{Next, Now};
 use std::ops::Range;
+use topostream_formats::VertexId;
 use topostream_formats::edge::WeightType;
-use topostream_formats::{Direction, VertexId};
 
 /// The activation function that is applied to a sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +68,9 @@ pub struct NeuralNetwork {
     pub stop: Stop,
 }
 
+/// The name in messages.
+const NAME: &str = "neural-network";
+
 /// The vertices that are fixed.
 const HELD: usize = OWN;
 /// With `f32` weights only.
@@ -104,31 +108,25 @@ impl NeuralNetwork {
 impl Algorithm for NeuralNetwork {
     type Kernel<'a> = NeighbourSum<'a, Stored<true>>;
 
-    fn name(&self) -> &'static str {
-        "neural-network"
-    }
-
-    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
-        let mut declared = neighbour_sum::attributes(has_in_lists, self.initial);
-        declared.push(neighbour_sum::own("held", AttributeType::Bit));
+    fn declare(&self, has_in_lists: bool) -> Declaration {
+        let mut attributes = neighbour_sum::attributes(has_in_lists, self.initial);
+        attributes.push(Attribute::set("held", Role::Own));
         if self.is_float() {
-            declared.push(neighbour_sum::refused(has_in_lists));
+            attributes.push(neighbour_sum::refused(has_in_lists));
         }
-        declared
-    }
-
-    fn needs_weights(&self) -> bool {
-        self.weights.is_some()
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
         let Self { activation, initial, inputs, weights, stop } = self;
         let parameters = Parameters::none().with("activation", activation).with("initial", initial);
-        Some(parameters.with_values("inputs", inputs).with("weights", weights).with("stop", stop))
-    }
-
-    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        neighbour_sum::visits(has_in_lists)
+        let parameters = parameters.with_values("inputs", inputs).with("weights", weights).with("stop", stop);
+        let text = concat!(include_str!("neural_network.wgsl"), neighbour_sum_wgsl!());
+        let switches = neighbour_sum::switches::<true>(self.weights);
+        let shader = Shader::of_program("src/algorithms/neural_network/neural_network.wgsl", text, switches);
+        Declaration {
+            weights: Weights::narrow_if(self.weights.is_some()),
+            parameters: Some(parameters),
+            shader: Some(shader.with_modes(ACTIVATION_NAMES).with_constants([("LARGEST", LARGEST.into())])),
+            supersteps: self.stop.supersteps(),
+            ..Declaration::new(NAME, attributes, neighbour_sum::visits(has_in_lists))
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -138,29 +136,18 @@ impl Algorithm for NeuralNetwork {
             return Err(format!("{value}: the values of vertices must be numbers between -1e18 and 1e18"));
         }
         self.inputs.iter().try_for_each(|&(vertex, _)| graph.check_vertex("input", vertex))?;
-        weights::check(self.name(), self.weights, graph)
+        weights::check(NAME, self.weights, graph)
     }
 
-    fn seeds(&self) -> Seeds {
+    fn seeds(&self) -> Seeds<'_> {
         let values = self.inputs.iter().flat_map(|&(VertexId(vertex), value)| {
             [Seed { attribute: VALUE, vertex, bits: value.to_bits() }, Seed { attribute: HELD, vertex, bits: 1 }]
         });
-        Seeds { active: Vec::new(), values: values.collect() }
-    }
-
-    fn supersteps(&self) -> Supersteps {
-        self.stop.supersteps()
+        Seeds { values: values.collect(), ..Seeds::default() }
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         (graph.vertices > 0).then(|| self.step(graph, 0))
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = concat!(include_str!("neural_network.wgsl"), neighbour_sum_wgsl!());
-        let switches = neighbour_sum::switches::<true>(self.weights);
-        let shader = Shader::of_program("src/algorithms/neural_network/neural_network.wgsl", text, switches);
-        Some(shader.with_modes(ACTIVATION_NAMES).with_constants([("LARGEST", LARGEST.into())]))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
@@ -195,24 +182,23 @@ impl Algorithm for NeuralNetwork {
         now.stay().unless(converged.or(is_last).or(now.total(REFUSALS).above(0.0)))
     }
 
-    fn verdict(&self, state: &State) -> Result<(), Refusal> {
-        let refused = self.is_float().then(|| state.attributes.bits(REFUSED).next_set(0)).flatten();
-        if let Some(vertex) = refused {
-            let reason = "an edge to it has a weight that is infinite or not a number".into();
-            return Err(Refusal { vertex: VertexId(vertex as u32), reason });
-        }
-        let values = state.attributes.f32(VALUE);
-        let diverged = |vertex: &u32| !(-LARGEST..=LARGEST).contains(&values.get(*vertex));
-        let vertex = (0..state.graph.vertices).map(|vertex| vertex as u32).find(diverged);
-        let reason = "its value grows without bound: use an activation function with bounds, or smaller weights";
-        vertex.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex), reason: reason.into() }))
-    }
-
     fn iteration(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
         // The vertices that changed by more than the tolerance: none, once it has converged.
         let tolerance = self.stop.tolerance().map(|_| 0.0);
         let residual = summary.totals[CHANGED] / graph.vertices.max(1) as f64;
         Some(Iteration { iterations: step.superstep + 1, residual, tolerance })
+    }
+
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
+        let refused = self.is_float().then(|| state.attributes.bits(REFUSED).next_set(0)).flatten();
+        let reason = "an edge to it has a weight that is infinite or not a number";
+        Refusal::of(refused.map(|vertex| vertex as u32), || reason.into())?;
+        let values = state.attributes.f32(VALUE);
+        let diverged = |vertex: &u32| !(-LARGEST..=LARGEST).contains(&values.get(*vertex));
+        let vertex = (0..state.graph.vertices).map(|vertex| vertex as u32).find(diverged);
+        let reason = "its value grows without bound: use an activation function with bounds, or smaller weights";
+        Refusal::of(vertex, || reason.into())?;
+        Ok(Conclusion::default())
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

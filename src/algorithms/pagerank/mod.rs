@@ -25,9 +25,10 @@ pub use weighted::WeightedPageRank;
 
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Iteration, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Conclusion, Declaration, Graph, Iteration, Kernel, List, Refusal, Scalars, Shader, State, Step,
+    Summary, Supersteps, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
+use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Merge, Role, to_fixed63};
 use crate::model::rule::{Next, Now, Number};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
@@ -394,12 +395,9 @@ impl Kernel for PageRankKernel<'_> {
 impl Algorithm for PageRank {
     type Kernel<'a> = PageRankKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "pagerank"
-    }
-
-    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
-        let (role, sum_role) = match self.direction(has_in_lists) {
+    fn declare(&self, has_in_lists: bool) -> Declaration {
+        let direction = self.direction(has_in_lists);
+        let (role, sum_role) = match direction {
             Direction::Out => (Role::ReadOnly, Role::Accumulated),
             Direction::In => (Role::Gathered, Role::Own),
         };
@@ -407,24 +405,18 @@ impl Algorithm for PageRank {
             Sums::Exact => AttributeType::Fixed63,
             Sums::Single => AttributeType::F32,
         };
-        vec![
-            Attribute { name: "share", of: AttributeType::F32, role, merge: Merge::Max, initial: Initial::Bits(0) },
-            Attribute { name: "sum", of, role: sum_role, merge: Merge::Add, initial: Initial::Bits(0) },
-        ]
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
+        let share = Attribute::f32("share", role, Merge::Max);
+        let attributes = vec![share, Attribute::new("sum", of, sum_role, Merge::Add)];
         let Self { damping, dangling, stop, traffic, sums } = self;
         let parameters = Parameters::none().with("damping", damping).with("dangling", dangling).with("stop", stop);
-        Some(parameters.with("traffic", traffic).with("sums", sums))
-    }
-
-    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(self.direction(has_in_lists), Visit::All)]
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        Some(self.shader_for(false))
+        Declaration {
+            parameters: Some(parameters.with("traffic", traffic).with("sums", sums)),
+            shader: Some(self.shader_for(false)),
+            supersteps: self.stop.supersteps(),
+            supersteps_expected: Self::iterations_expected(self.damping, self.stop),
+            answered: Some(&[SHARE]),
+            ..Declaration::new("pagerank", attributes, vec![(direction, Visit::All)])
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -447,14 +439,6 @@ impl Algorithm for PageRank {
         Self::begin(state, vertices, |_| rank)
     }
 
-    fn supersteps(&self) -> Supersteps {
-        self.stop.supersteps()
-    }
-
-    fn supersteps_expected(&self) -> Option<u32> {
-        Self::iterations_expected(self.damping, self.stop)
-    }
-
     fn first(&self, graph: &Graph, totals: Scalars) -> Option<Step> {
         self.first_among(graph, graph.vertices, totals)
     }
@@ -474,17 +458,13 @@ impl Algorithm for PageRank {
         now.stay().with_scalar(BASE, next_base(now)).unless(converged.or(is_last))
     }
 
-    fn answered(&self) -> Option<&'static [usize]> {
-        Some(&[SHARE])
-    }
-
-    fn remark(&self, state: &State) -> Option<String> {
-        let unused = "the store's weights were not used: every edge counts the same; --weights uses them";
-        state.graph.weights.map(|_| unused.into())
-    }
-
     fn iteration(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
         Some(self.iterated(step, summary))
+    }
+
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
+        let unused = "the store's weights were not used: every edge counts the same; --weights uses them";
+        Ok(Conclusion { remark: state.graph.weights.map(|_| unused.into()), ..Conclusion::default() })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -12,18 +12,18 @@
 
 use super::{DanglingMass, PageRank, Stop, next_base, words};
 use crate::algorithms::neighbour_sum;
-use crate::algorithms::weights::{self, Stored, Weights};
+use crate::algorithms::weights::{self, Stored, Weights as _};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Iteration, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary,
-    Supersteps, Visit,
+    Algorithm, Answer, Conclusion, Declaration, Ends, Graph, Iteration, Kernel, List, Refusal, Scalars, Shader, State,
+    Step, Summary, Visit, Weights,
 };
-use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
+use crate::model::attributes::{Attribute, F32Column, Merge, Role};
 use crate::model::bits::Bits;
 use crate::model::rule::{Next, Now};
 use std::ops::{ControlFlow, Range};
+use topostream_formats::Direction;
 use topostream_formats::edge::WeightType;
-use topostream_formats::{Direction, VertexId};
 
 /// PageRank whose walks choose edges by weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +37,9 @@ pub struct WeightedPageRank {
     /// The type of the store's weights.
     pub weights: WeightType,
 }
+
+/// The name in messages.
+const NAME: &str = "weighted-pagerank";
 
 /// Indices of the declared attributes: the rank for each unit of weight (the rank itself of a dangling vertex), the sum
 /// of what is received, the total weight of the out-edges, and the vertices with a rejected weight.
@@ -177,63 +180,36 @@ impl Kernel for WeightedKernel<'_> {
 impl Algorithm for WeightedPageRank {
     type Kernel<'a> = WeightedKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "weighted-pagerank"
-    }
-
-    fn command(&self) -> &'static str {
-        "pagerank"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
-        let mut declared = vec![
-            attribute("share", AttributeType::F32, Role::ReadOnly, Merge::Max),
-            attribute("sum", AttributeType::F32, Role::Accumulated, Merge::Add),
-            attribute("strength", AttributeType::F32, Role::Own, Merge::Add),
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let mut attributes = vec![
+            Attribute::f32("share", Role::ReadOnly, Merge::Max),
+            Attribute::f32("sum", Role::Accumulated, Merge::Add),
+            Attribute::f32("strength", Role::Own, Merge::Add),
         ];
         if self.is_float() {
-            declared.push(attribute("refused", AttributeType::Bit, Role::Accumulated, Merge::Or));
+            attributes.push(Attribute::set("refused", Role::Accumulated));
         }
-        declared
-    }
-
-    fn needs_weights(&self) -> bool {
-        true
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
         let Self { damping, dangling, stop, weights } = self;
         let parameters = Parameters::none().with("damping", damping).with("dangling", dangling).with("stop", stop);
-        Some(parameters.with("weights", weights))
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::All)]
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        Ends::Both
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("weighted.wgsl");
-        let switches = vec![("FLOAT", self.is_float())];
+        let (file, text) = ("src/algorithms/pagerank/weighted.wgsl", include_str!("weighted.wgsl"));
+        let shader = Shader::of_program(file, text, vec![("FLOAT", self.is_float())]);
         let constants = [("STRENGTH_MAX", STRENGTH_MAX.into()), ("SMALLEST_NORMAL", f32::MIN_POSITIVE.into())];
-        Some(Shader::of_program("src/algorithms/pagerank/weighted.wgsl", text, switches).with_constants(constants))
+        let expected = PageRank::iterations_expected(self.damping, self.stop);
+        Declaration {
+            command: "pagerank",
+            weights: Weights::Narrow,
+            writes: Ends::Both.into(),
+            parameters: Some(parameters.with("weights", weights)),
+            shader: Some(shader.with_constants(constants)),
+            supersteps: neighbour_sum::one_more(self.stop.supersteps()),
+            supersteps_expected: expected.map(|iterations| iterations.saturating_add(1)),
+            ..Declaration::new(NAME, attributes, vec![(Direction::Out, Visit::All)])
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
         self.plain().check(graph)?;
-        weights::check(self.name(), Some(self.weights), graph)
-    }
-
-    fn supersteps(&self) -> Supersteps {
-        neighbour_sum::one_more(self.stop.supersteps())
-    }
-
-    fn supersteps_expected(&self) -> Option<u32> {
-        PageRank::iterations_expected(self.damping, self.stop).map(|iterations| iterations.saturating_add(1))
+        weights::check(NAME, Some(self.weights), graph)
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -276,18 +252,19 @@ impl Algorithm for WeightedPageRank {
         now.stay().with_scalar(BASE, next_base(now)).unless(stops)
     }
 
-    fn verdict(&self, state: &State) -> Result<(), Refusal> {
-        let found = self.is_float().then(|| state.attributes.bits(REFUSED).next_set(0)).flatten();
-        let reason = "an edge from it has a negative, infinite or NaN weight, or its edges' weights sum to more than \
-                      2^64";
-        found.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex as u32), reason: reason.into() }))
-    }
-
     fn iteration(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
         // The first superstep is not an iteration.
         let tolerance = self.stop.tolerance().map(|_| step.scalars[TOLERANCE]);
         let iteration = Iteration { iterations: step.superstep, residual: summary.totals[CHANGE], tolerance };
         (step.superstep > 0).then_some(iteration)
+    }
+
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
+        let found = self.is_float().then(|| state.attributes.bits(REFUSED).next_set(0)).flatten();
+        let reason = "an edge from it has a negative, infinite or NaN weight, or its edges' weights sum to more than \
+                      2^64";
+        Refusal::of(found.map(|vertex| vertex as u32), || reason.into())?;
+        Ok(Conclusion::default())
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

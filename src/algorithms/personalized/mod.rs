@@ -19,15 +19,14 @@ pub mod command;
 
 use crate::algorithms::PageRank;
 use crate::algorithms::pagerank::{PageRankKernel, SHARE};
-use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Iteration, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Conclusion, Declaration, Graph, Iteration, Refusal, Scalars, Seed, Seeds, State, Step, Summary,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::attributes::{Attribute, Role};
 use crate::model::rule::{Next, Now};
 use std::collections::HashSet;
 use std::ops::Range;
-use topostream_formats::{Direction, VertexId};
+use topostream_formats::VertexId;
 
 /// PageRank relative to a set of seeds.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,28 +43,13 @@ const SEED: usize = 2;
 impl Algorithm for PersonalizedPageRank {
     type Kernel<'a> = PageRankKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "personalized-pagerank"
-    }
-
-    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
-        let mut declared = self.ranks.attributes(has_in_lists);
+    fn declare(&self, has_in_lists: bool) -> Declaration {
+        let mut ranks = self.ranks.declare(has_in_lists);
         // Edges do not even read it: the role that needs the least communication between devices.
-        let (of, role, merge) = (AttributeType::Bit, Role::Own, Merge::Or);
-        declared.push(Attribute { name: "seed", of, role, merge, initial: Initial::Bits(0) });
-        declared
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
-        self.ranks.parameters().map(|ranks| ranks.with_vertices("seeds", &self.seeds))
-    }
-
-    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        self.ranks.visits(has_in_lists)
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        Some(self.ranks.shader_for(true))
+        ranks.attributes.push(Attribute::set("seed", Role::Own));
+        let (name, seeds) = ("personalized-pagerank", &self.seeds);
+        let parameters = ranks.parameters.map(|parameters| parameters.with_vertices("seeds", seeds));
+        Declaration { name, command: name, parameters, shader: Some(self.ranks.shader_for(true)), ..ranks }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -82,29 +66,17 @@ impl Algorithm for PersonalizedPageRank {
         self.ranks.check(graph)
     }
 
-    fn seeds(&self) -> Seeds {
+    fn seeds(&self) -> Seeds<'_> {
         let rank = (1.0 / self.seeds.len() as f64) as f32;
         let values = self.seeds.iter().flat_map(|&VertexId(vertex)| {
             [Seed { attribute: SHARE, vertex, bits: rank.to_bits() }, Seed { attribute: SEED, vertex, bits: 1 }]
         });
-        Seeds { active: Vec::new(), values: values.collect() }
+        Seeds { values: values.collect(), ..Seeds::default() }
     }
 
     /// Seeds store their ranks in the attribute of shares.
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
         PageRank::begin(state, vertices, |vertex| state.attributes.f32(SHARE).get(vertex).into())
-    }
-
-    fn remark(&self, state: &State) -> Option<String> {
-        state.graph.weights.map(|_| "the store's weights were not used: every edge counts the same".into())
-    }
-
-    fn supersteps(&self) -> Supersteps {
-        self.ranks.supersteps()
-    }
-
-    fn supersteps_expected(&self) -> Option<u32> {
-        self.ranks.supersteps_expected()
     }
 
     fn first(&self, graph: &Graph, totals: Scalars) -> Option<Step> {
@@ -124,12 +96,13 @@ impl Algorithm for PersonalizedPageRank {
         self.ranks.rule(now)
     }
 
-    fn answered(&self) -> Option<&'static [usize]> {
-        Some(&[SHARE])
-    }
-
     fn iteration(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Iteration> {
         Some(self.ranks.iterated(step, summary))
+    }
+
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
+        let unused = "the store's weights were not used: every edge counts the same";
+        Ok(Conclusion { remark: state.graph.weights.map(|_| unused.into()), ..Conclusion::default() })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -43,9 +43,10 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Constant, Ends, Graph, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Summary, Visit,
+    Algorithm, Answer, Conclusion, Constant, Declaration, Ends, Graph, Kernel, List, Refusal, Scalars, Shader,
+    SmallSteps, State, Step, Summary, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::numbers::mixed;
 use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
@@ -188,6 +189,21 @@ impl Radius {
         }
     }
 
+    fn shader(&self) -> Shader {
+        let [few_0, few_1, few_2] = FEW.map(|factor| Constant::F32(factor as f32));
+        let constants = [
+            ("ENOUGH", ENOUGH.into()),
+            ("BITMAPS", Constant::F32(self.bitmaps() as f32)),
+            ("BITMAP_SHIFT", bitmap_shift(self.bitmaps()).into()),
+            ("SCALE", Constant::F32(SCALE as f32)),
+            ("FEW_0", few_0),
+            ("FEW_1", few_1),
+            ("FEW_2", few_2),
+        ];
+        let (file, text) = ("src/algorithms/radius/radius.wgsl", include_str!("radius.wgsl"));
+        Shader::of_program(file, text, vec![("WIDE", self.wide)]).with_constants(constants)
+    }
+
     fn begin_pass(&self, superstep: u32, pass: u32) -> Step {
         self.neighbourhood().push(Vec::new());
         Phase { hops: 0, seed: self.seed.wrapping_add(SEEDS * pass), pass }.step(superstep, self.passes)
@@ -325,18 +341,20 @@ impl<'a> Values<'a> {
 impl Algorithm for Radius {
     type Kernel<'a> = RadiusKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "radius"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
-        let (number, bitmaps) = (AttributeType::U32, self.bitmaps());
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let bitmaps = self.bitmaps();
         // Edges access none of these.
-        let mut declared = NUMBERS.map(|name| attribute(name, number, Role::Own, Merge::Add)).to_vec();
-        declared.extend(NOW_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Gathered, Merge::Or)));
-        declared.extend(NEXT_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Own, Merge::Or)));
-        declared
+        let mut attributes = NUMBERS.map(|name| Attribute::u32(name, Role::Own, Merge::Add)).to_vec();
+        attributes.extend(NOW_NAMES[..bitmaps].iter().map(|name| Attribute::u32(name, Role::Gathered, Merge::Or)));
+        attributes.extend(NEXT_NAMES[..bitmaps].iter().map(|name| Attribute::u32(name, Role::Own, Merge::Or)));
+        let Self { passes, seed, wide, .. } = self;
+        Declaration {
+            writes: Ends::List.into(),
+            parameters: Some(Parameters::none().with("passes", passes).with("seed", seed).with("wide", wide)),
+            shader: Some(self.shader()),
+            small_steps: Some(SmallSteps::AllLists),
+            ..Declaration::new("radius", attributes, vec![(Direction::Out, Visit::All)])
+        }
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {
@@ -344,11 +362,6 @@ impl Algorithm for Radius {
             1..=PASSES_MAX => Ok(()),
             passes => Err(format!("{passes} passes: there must be 1 to {PASSES_MAX}")),
         }
-    }
-
-    fn parameters(&self) -> Option<Parameters> {
-        let Self { passes, seed, wide, .. } = self;
-        Some(Parameters::none().with("passes", passes).with("seed", seed).with("wide", wide))
     }
 
     fn keep(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -376,34 +389,6 @@ impl Algorithm for Radius {
         }
         *self.neighbourhood() = passes;
         Ok(())
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::All)]
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        Ends::List
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("radius.wgsl");
-        let [few_0, few_1, few_2] = FEW.map(|factor| Constant::F32(factor as f32));
-        let constants = [
-            ("ENOUGH", ENOUGH.into()),
-            ("BITMAPS", Constant::F32(self.bitmaps() as f32)),
-            ("BITMAP_SHIFT", bitmap_shift(self.bitmaps()).into()),
-            ("SCALE", Constant::F32(SCALE as f32)),
-            ("FEW_0", few_0),
-            ("FEW_1", few_1),
-            ("FEW_2", few_2),
-        ];
-        let shader = Shader::of_program("src/algorithms/radius/radius.wgsl", text, vec![("WIDE", self.wide)]);
-        Some(shader.with_constants(constants))
-    }
-
-    fn small_steps(&self) -> Option<SmallSteps> {
-        Some(SmallSteps::AllLists)
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -450,6 +435,15 @@ impl Algorithm for Radius {
         is_over.select(begin.unless((pass + 1).at_least(passes)), hop)
     }
 
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
+        let vertices = state.graph.vertices;
+        let (diameter, pairs) = (self.effective_diameter(vertices), self.pairs(vertices));
+        let pairs = pairs.last().expect("N(0) is there");
+        let remark =
+            format!("effective diameter {diameter:.2} hops (9 tenths of {pairs:.3e} connected pairs), estimated");
+        Ok(Conclusion { remark: Some(remark), ..Conclusion::default() })
+    }
+
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let (values, bitmaps) = (Values::of(state, self.bitmaps()), self.bitmaps());
         let number = |place| state.attributes.u32(place);
@@ -463,13 +457,6 @@ impl Algorithm for Radius {
             Answer::f64("radius", radius),
             Answer::f64("neighbours", neighbours),
         ]
-    }
-
-    fn remark(&self, state: &State) -> Option<String> {
-        let vertices = state.graph.vertices;
-        let (diameter, pairs) = (self.effective_diameter(vertices), self.pairs(vertices));
-        let pairs = pairs.last().expect("N(0) is there");
-        Some(format!("effective diameter {diameter:.2} hops (9 tenths of {pairs:.3e} connected pairs), estimated"))
     }
 }
 

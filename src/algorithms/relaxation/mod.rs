@@ -48,10 +48,8 @@ pub(super) fn attributes(
     first: u32,
     weights: WeightType,
 ) -> Vec<Attribute> {
-    let (role, initial) = (Role::Writable, Initial::Bits(first));
-    let value = Attribute { name, of, role, merge, initial };
-    let (of, role, initial) = (AttributeType::Bit, Role::Accumulated, Initial::Bits(0));
-    let refused = Attribute { name: "refused", of, role, merge: Merge::Or, initial };
+    let value = Attribute::new(name, of, Role::Writable, merge).initially(Initial::Bits(first));
+    let refused = Attribute::set("refused", Role::Accumulated);
     if weights.is_float() { vec![value, refused] } else { vec![value] }
 }
 
@@ -61,11 +59,11 @@ pub(super) fn refused(state: &State, weights: WeightType) -> Option<&Bits> {
 }
 
 /// Returns an error if a vertex is in that set; `what` names the computed values, in the plural.
-pub(super) fn verdict(state: &State, weights: WeightType, what: &str) -> Result<(), Refusal> {
-    let Some(vertex) = refused(state, weights).and_then(|refused| refused.next_set(0)) else { return Ok(()) };
+pub(super) fn check_weights(state: &State, weights: WeightType, what: &str) -> Result<(), Refusal> {
+    let vertex = refused(state, weights).and_then(|refused| refused.next_set(0));
     let longer = if weights == WeightType::F64 { ", or a path to it is longer than the largest f64" } else { "" };
-    let reason = format!("an edge to it has a negative or NaN weight{longer}; {what} need weights of at least 0");
-    Err(Refusal { vertex: VertexId(vertex as u32), reason })
+    let reason = || format!("an edge to it has a negative or NaN weight{longer}; {what} need weights of at least 0");
+    Refusal::of(vertex.map(|vertex| vertex as u32), reason)
 }
 
 /// The number of out-edges of the vertices that are reached.

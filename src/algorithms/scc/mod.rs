@@ -24,9 +24,10 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Groups, Kernel, List, Scalars, Shader, SmallSteps, State, Step, Visit,
+    Algorithm, Answer, Declaration, Ends, Graph, Groups, Kernel, List, PhaseWithin, Scalars, Shader, SmallSteps, State,
+    Step, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::bits::Bits;
 use crate::model::numbers::{mixed, unmixed};
 use crate::model::rule::{Next, Now};
@@ -177,18 +178,25 @@ impl<'a> Values<'a> {
 impl Algorithm for Scc {
     type Kernel<'a> = SccKernel<'a>;
 
-    fn name(&self) -> &'static str {
-        "scc"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
-        vec![
-            attribute("label", AttributeType::U32, Role::Writable, Merge::Max),
-            attribute("changed", AttributeType::Bit, Role::Accumulated, Merge::Or),
-            attribute("done", AttributeType::Bit, Role::Gathered, Merge::Or),
-            attribute("visited", AttributeType::Bit, Role::ReadOnly, Merge::Or),
-        ]
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let attributes = vec![
+            Attribute::u32("label", Role::Writable, Merge::Max),
+            Attribute::set("changed", Role::Accumulated),
+            Attribute::set("done", Role::Gathered),
+            Attribute::set("visited", Role::ReadOnly),
+        ];
+        let visits = [Direction::Out, Direction::In].map(|direction| (direction, Visit::Within(VISITED)));
+        let modes = Some(&[Mode::Paint as u32, Mode::Confirm as u32][..]);
+        let shader = Shader::of_program("src/algorithms/scc/scc.wgsl", include_str!("scc.wgsl"), Vec::new());
+        Declaration {
+            writes: Ends::Neighbour.into(),
+            phase_within: Some(PhaseWithin { sets: &[CHANGED, VISITED], modes }),
+            parameters: Some(Parameters::none()),
+            shader: Some(shader.with_modes(MODE_NAMES)),
+            small_steps: Some(SmallSteps::Rounds),
+            groups: Some(Groups { label: LABEL, vertex_of: unmixed, is_smallest: false }),
+            ..Declaration::new("scc", attributes, visits.to_vec())
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -206,26 +214,9 @@ impl Algorithm for Scc {
         Ok(())
     }
 
-    fn parameters(&self) -> Option<Parameters> {
-        Some(Parameters::none())
-    }
-
     fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
         sound::place(step.integers[0], MODES.len())?;
         sound::vertices(state, state.attributes.u32(LABEL), |label| Some(unmixed(label)))
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        [Direction::Out, Direction::In].map(|direction| (direction, Visit::Within(VISITED))).to_vec()
-    }
-
-    fn writes(&self, _direction: Direction) -> Ends {
-        Ends::Neighbour
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = include_str!("scc.wgsl");
-        Some(Shader::of_program("src/algorithms/scc/scc.wgsl", text, Vec::new()).with_modes(MODE_NAMES))
     }
 
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
@@ -240,10 +231,6 @@ impl Algorithm for Scc {
             }
         }
         [left, 0.0, 0.0, 0.0]
-    }
-
-    fn small_steps(&self) -> Option<SmallSteps> {
-        Some(SmallSteps::Rounds)
     }
 
     fn first(&self, _graph: &Graph, totals: Scalars) -> Option<Step> {
@@ -261,13 +248,6 @@ impl Algorithm for Scc {
         [next.map(|vertex| values.visit(vertex)).sum(), 0.0, 0.0, 0.0]
     }
 
-    fn phase_within(&self, step: &Step) -> Option<&'static [usize]> {
-        match Mode::of(step) {
-            Mode::Paint | Mode::Confirm => Some(&[CHANGED, VISITED]),
-            Mode::FindRoots | Mode::Restart => None,
-        }
-    }
-
     fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
         let is = |mode: Mode| now.integer(0).equals(mode as u32);
         let visit = |next: Next<'a>, mode: Mode| next.with_integer(0, mode as u32).of(now.total(0));
@@ -278,10 +258,6 @@ impl Algorithm for Scc {
         let without = is(Mode::Paint).select(find_roots, restart.unless(is(Mode::Restart)));
         let goes_on = is(Mode::Confirm).select(confirm, paint);
         is(Mode::FindRoots).select(confirm, some.select(goes_on, without))
-    }
-
-    fn groups(&self) -> Option<Groups> {
-        Some(Groups { label: LABEL, vertex_of: unmixed, is_smallest: false })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

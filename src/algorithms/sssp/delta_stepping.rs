@@ -15,12 +15,12 @@
 use super::{Numbers, Relaxing, Sssp};
 use crate::algorithms::pagerank::words;
 use crate::algorithms::relaxation::{VALUE, relaxation_wgsl};
-use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step, Summary, Visit,
+    Algorithm, Answer, Conclusion, Declaration, Graph, PhaseWithin, Refusal, Scalars, Seed, Seeds, Shader, State, Step,
+    Summary, Visit,
 };
-use crate::model::algorithm::{Contents, Table, rule_of};
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::algorithm::{Table, rule_of};
+use crate::model::attributes::{Attribute, Role};
 use crate::model::rule::{Integer, Next, Now, Number};
 use std::io::Read;
 use std::ops::Range;
@@ -80,6 +80,19 @@ impl DeltaStepping {
         self.pending() + 1
     }
 
+    fn shader(&self) -> Option<Shader> {
+        let text = match self.paths.numbers() {
+            _ if self.paths.weights.is_wide() => return None,
+            Numbers::Whole | Numbers::Single => {
+                concat!(include_str!("delta_stepping.wgsl"), include_str!("sssp.wgsl"), relaxation_wgsl!())
+            }
+            Numbers::Long | Numbers::Double => {
+                concat!(include_str!("delta_stepping.wgsl"), include_str!("double.wgsl"), relaxation_wgsl!())
+            }
+        };
+        Some(Shader::of_program("src/algorithms/sssp/delta_stepping.wgsl", text, self.paths.switches(false)))
+    }
+
     /// The words of the distance that is this many buckets beyond the end of the bucket, by its bits; at most the
     /// largest distance of a path, so that the last bucket has room for all.
     fn behind<'a>(&self, now: Now<'a>, buckets: Number<'a>) -> [Integer<'a>; 2] {
@@ -101,35 +114,22 @@ impl DeltaStepping {
 impl Algorithm for DeltaStepping {
     type Kernel<'a> = Relaxing<'a>;
 
-    fn name(&self) -> &'static str {
-        "delta-stepping"
-    }
-
-    fn command(&self) -> &'static str {
-        "sssp"
-    }
-
-    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
-        let bit = |name, role| {
-            let (of, merge, initial) = (AttributeType::Bit, Merge::Or, Initial::Bits(0));
-            Attribute { name, of, role, merge, initial }
-        };
-        // The distance, and the rejected vertices.
-        let mut declared = self.paths.attributes(has_in_lists);
-        declared.extend([bit("pending", Role::Accumulated), bit("visited", Role::ReadOnly)]);
-        declared
-    }
-
-    fn tables(&self) -> Vec<Table> {
-        vec![Table { name: DELTA, contents: Contents::Given(Arc::new(words(self.delta).to_vec())) }]
-    }
-
-    fn needs_weights(&self) -> bool {
-        true
-    }
-
-    fn takes_wide_weights(&self) -> bool {
-        true
+    fn declare(&self, has_in_lists: bool) -> Declaration {
+        let paths = self.paths.declare(has_in_lists);
+        // Behind the distance and the rejected vertices.
+        let sets = [Attribute::set("pending", Role::Accumulated), Attribute::set("visited", Role::ReadOnly)];
+        let attributes = [paths.attributes, sets.to_vec()].concat();
+        let sets: &[usize] = if self.is_float() { &[2, 3] } else { &[1, 2] };
+        Declaration {
+            command: "sssp",
+            tables: vec![Table::given(DELTA, &Arc::new(words(self.delta).to_vec()))],
+            weights: paths.weights,
+            phase_within: Some(PhaseWithin { sets, modes: None }),
+            parameters: paths.parameters.map(|parameters| parameters.with("delta", self.delta)),
+            shader: self.shader(),
+            small_steps: paths.small_steps,
+            ..Declaration::new("delta-stepping", attributes, vec![(Direction::Out, Visit::Within(self.visited()))])
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -141,49 +141,22 @@ impl Algorithm for DeltaStepping {
         self.paths.check(graph)
     }
 
-    fn parameters(&self) -> Option<Parameters> {
-        self.paths.parameters().map(|paths| paths.with("delta", self.delta))
-    }
-
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
         let Bucket { stride, .. } = Bucket::of(step);
         if stride >= 1.0 { Ok(()) } else { Err(format!("its superstep has a stride of {stride}, expected at least 1")) }
     }
 
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::Within(self.visited()))]
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        if self.paths.weights.is_wide() {
-            return None;
-        }
-        let text = match self.paths.numbers() {
-            Numbers::Whole | Numbers::Single => {
-                concat!(include_str!("delta_stepping.wgsl"), include_str!("sssp.wgsl"), relaxation_wgsl!())
-            }
-            Numbers::Long | Numbers::Double => {
-                concat!(include_str!("delta_stepping.wgsl"), include_str!("double.wgsl"), relaxation_wgsl!())
-            }
-        };
-        Some(Shader::of_program("src/algorithms/sssp/delta_stepping.wgsl", text, self.paths.switches(false)))
-    }
-
-    fn seeds(&self) -> Seeds {
+    fn seeds(&self) -> Seeds<'_> {
         let vertex = self.paths.source.0;
         let seed = |attribute, bits| Seed { attribute, vertex, bits };
-        Seeds { active: Vec::new(), values: vec![seed(VALUE, 0), seed(self.visited(), 1)] }
-    }
-
-    fn small_steps(&self) -> Option<SmallSteps> {
-        Some(SmallSteps::Lists)
+        Seeds { values: vec![seed(VALUE, 0), seed(self.visited(), 1)], ..Seeds::default() }
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
         let [limit_low, limit_high] = self.paths.limit_words();
         let before = Step::without_pages(0).with_scalars(ONE).with_integers([0, 0, limit_low, limit_high]);
         let waiting = Summary { totals: [0.0, 1.0, 0.0, 0.0], ..Summary::default() };
-        let first = rule_of(self, false).next(0, &before, &waiting)?;
+        let first = rule_of(self, &self.declare(false)).next(0, &before, &waiting)?;
         Some(Step { superstep: 0, visit: Visit::Within(self.visited()), scalars: ONE, ..first })
     }
 
@@ -215,11 +188,6 @@ impl Algorithm for DeltaStepping {
         totals
     }
 
-    fn phase_within(&self, _step: &Step) -> Option<&'static [usize]> {
-        // The pending vertices and the visited ones, behind what plain shortest paths declare.
-        Some(if self.is_float() { &[2, 3] } else { &[1, 2] })
-    }
-
     fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
         let [goes_on, waits] = [VISITED, WAITING].map(|place| now.total(place).above(0.0));
         let same = now.visit(Direction::Out, Visit::Within(self.visited())).with_scalar(STRIDE, now.number_of(1.0));
@@ -231,16 +199,12 @@ impl Algorithm for DeltaStepping {
         goes_on.select(same.of(now.total(VISITED)), next.unless(!waits))
     }
 
-    fn verdict(&self, state: &State) -> Result<(), Refusal> {
-        self.paths.verdict(state)
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
+        self.paths.conclude(state)
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         self.paths.answers(state)
-    }
-
-    fn traversed_edges(&self, state: &State) -> Option<u64> {
-        self.paths.traversed_edges(state)
     }
 }
 
@@ -261,7 +225,7 @@ mod tests {
         ] {
             for delta in deltas {
                 let paths = DeltaStepping { paths, delta };
-                let rule = rule_of(&paths, false);
+                let rule = rule_of(&paths, &paths.declare(false));
                 let waiting = Summary { totals: [0.0, 1.0, 0.0, 0.0], ..Summary::default() };
                 let mut step = rule.next(0, &Step::without_pages(0).with_scalars(ONE), &waiting).unwrap();
                 while Bucket::of(&step).end != last {

@@ -36,9 +36,10 @@ use crate::algorithms::relaxation::{self, Relaxation, Rule, VALUE, relaxation_wg
 use crate::algorithms::weights::{INFINITY, NEGATIVE_ZERO};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step, Visit,
+    Algorithm, Answer, Conclusion, Declaration, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, SmallSteps,
+    State, Step, Visit, Weights,
 };
-use crate::model::attributes::{Attribute, AttributeType, Merge, U32Column, U64Column};
+use crate::model::attributes::{AttributeType, Merge, U32Column, U64Column};
 use crate::model::bits::Bits;
 use crate::model::numbers::TOO_FAR;
 use std::ops::ControlFlow;
@@ -133,6 +134,49 @@ impl Sssp {
         let mut switches = relaxation::switches(self.weights, traversal);
         switches.push(("CUTOFF", self.cutoff.is_some()));
         switches
+    }
+
+    fn parameters(&self) -> Parameters {
+        let Self { source, weights, precision, cutoff } = self;
+        let mut parameters = Parameters::none().with("source", source.0).with("weights", weights);
+        if *weights == WeightType::F32 {
+            parameters = parameters.with("precision", precision);
+        }
+        match cutoff {
+            Some(cutoff) => parameters.with("cutoff", cutoff),
+            None => parameters,
+        }
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let (file, text) = match self.numbers() {
+            _ if self.weights.is_wide() => return None,
+            Numbers::Whole | Numbers::Single => {
+                ("src/algorithms/sssp/sssp.wgsl", concat!(include_str!("sssp.wgsl"), relaxation_wgsl!()))
+            }
+            Numbers::Long | Numbers::Double => {
+                ("src/algorithms/sssp/double.wgsl", concat!(include_str!("double.wgsl"), relaxation_wgsl!()))
+            }
+        };
+        Some(Shader::of_program(file, text, self.switches(true)))
+    }
+
+    /// Checks that integer distances are not too large for their type.
+    fn check_distances(&self, state: &State) -> Result<(), Refusal> {
+        let mut vertices = (0..state.graph.vertices).map(|vertex| vertex as u32);
+        let (vertex, largest, remedy) = match self.numbers() {
+            Numbers::Long => {
+                let dist = state.attributes.u64(VALUE);
+                let vertex = vertices.find(|&vertex| dist.get(vertex) == TOO_FAR_LONG);
+                (vertex, TOO_FAR_LONG - 1, "f64 weights (format --weight-type f64)")
+            }
+            _ => {
+                let dist = state.attributes.u32(VALUE);
+                let vertex = vertices.find(|&vertex| dist.get(vertex) == TOO_FAR);
+                (vertex, u64::from(TOO_FAR) - 1, "weights of 64 bits (format --weight-type u64)")
+            }
+        };
+        Refusal::of(vertex, || format!("its distance is more than {largest}; use {remedy}"))
     }
 
     fn numbers(&self) -> Numbers {
@@ -344,38 +388,23 @@ impl Kernel for Relaxing<'_> {
 impl Algorithm for Sssp {
     type Kernel<'a> = Relaxing<'a>;
 
-    fn name(&self) -> &'static str {
-        "sssp"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
         let (of, unreached) = match self.numbers() {
             Numbers::Whole => (AttributeType::U32, UNREACHED_WHOLE),
             Numbers::Single => (AttributeType::U32, INFINITY),
             // Of both halves.
             Numbers::Long | Numbers::Double => (AttributeType::U64, u32::MAX),
         };
-        relaxation::attributes(("dist", of, Merge::Min), unreached, self.weights)
-    }
-
-    fn small_steps(&self) -> Option<SmallSteps> {
-        Some(SmallSteps::Lists)
-    }
-
-    fn is_monotone(&self) -> bool {
-        true
-    }
-
-    fn reads_ends_only(&self) -> bool {
-        true
-    }
-
-    fn needs_weights(&self) -> bool {
-        true
-    }
-
-    fn takes_wide_weights(&self) -> bool {
-        true
+        let attributes = relaxation::attributes(("dist", of, Merge::Min), unreached, self.weights);
+        Declaration {
+            monotone: true,
+            ends_only: true,
+            weights: Weights::Wide,
+            parameters: Some(self.parameters()),
+            shader: self.shader(),
+            small_steps: Some(SmallSteps::Lists),
+            ..Declaration::new("sssp", attributes, vec![(Direction::Out, Visit::Frontier)])
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -385,43 +414,12 @@ impl Algorithm for Sssp {
         if let Some(cutoff) = self.cutoff.filter(|cutoff| cutoff.is_nan() || *cutoff < 0.0) {
             return Err(format!("cutoff {cutoff}: expected a distance, a number from 0 on"));
         }
-        relaxation::check(self.name(), self.source, self.weights, graph)
+        relaxation::check("sssp", self.source, self.weights, graph)
     }
 
-    fn parameters(&self) -> Option<Parameters> {
-        let Self { source, weights, precision, cutoff } = self;
-        let mut parameters = Parameters::none().with("source", source.0).with("weights", weights);
-        if *weights == WeightType::F32 {
-            parameters = parameters.with("precision", precision);
-        }
-        Some(match cutoff {
-            Some(cutoff) => parameters.with("cutoff", cutoff),
-            None => parameters,
-        })
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::Frontier)]
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        if self.weights.is_wide() {
-            return None;
-        }
-        let (file, text) = match self.numbers() {
-            Numbers::Whole | Numbers::Single => {
-                ("src/algorithms/sssp/sssp.wgsl", concat!(include_str!("sssp.wgsl"), relaxation_wgsl!()))
-            }
-            Numbers::Long | Numbers::Double => {
-                ("src/algorithms/sssp/double.wgsl", concat!(include_str!("double.wgsl"), relaxation_wgsl!()))
-            }
-        };
-        Some(Shader::of_program(file, text, self.switches(true)))
-    }
-
-    fn seeds(&self) -> Seeds {
+    fn seeds(&self) -> Seeds<'_> {
         let vertex = self.source.0;
-        Seeds { active: vec![vertex], values: vec![Seed { attribute: VALUE, vertex, bits: 0 }] }
+        Seeds { active: vec![vertex], values: vec![Seed { attribute: VALUE, vertex, bits: 0 }], ..Seeds::default() }
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -433,25 +431,16 @@ impl Algorithm for Sssp {
         self.relaxing(state, step.superstep, None)
     }
 
-    fn verdict(&self, state: &State) -> Result<(), Refusal> {
+    /// The traversed edges are Graph500's m: the input edges with both ends in the reached part; the engine counts an
+    /// undirected edge once. With a cutoff, edges lead out of that part.
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
         if self.weights.is_float() {
-            return relaxation::verdict(state, self.weights, "shortest paths");
+            relaxation::check_weights(state, self.weights, "shortest paths")?;
+        } else {
+            self.check_distances(state)?;
         }
-        let mut vertices = (0..state.graph.vertices).map(|vertex| vertex as u32);
-        let (vertex, largest, remedy) = match self.numbers() {
-            Numbers::Long => {
-                let dist = state.attributes.u64(VALUE);
-                let vertex = vertices.find(|&vertex| dist.get(vertex) == TOO_FAR_LONG);
-                (vertex, TOO_FAR_LONG - 1, "f64 weights (format --weight-type f64)")
-            }
-            _ => {
-                let dist = state.attributes.u32(VALUE);
-                let vertex = vertices.find(|&vertex| dist.get(vertex) == TOO_FAR);
-                (vertex, u64::from(TOO_FAR) - 1, "weights of 64 bits (format --weight-type u64)")
-            }
-        };
-        let Some(vertex) = vertex else { return Ok(()) };
-        Err(Refusal { vertex: VertexId(vertex), reason: format!("its distance is more than {largest}; use {remedy}") })
+        let traversed = || relaxation::traversed_edges(&state.graph, self.reached(state));
+        Ok(Conclusion { traversed_edges: self.cutoff.is_none().then(traversed), ..Conclusion::default() })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
@@ -478,12 +467,6 @@ impl Algorithm for Sssp {
                 })
             }
         }]
-    }
-
-    /// Graph500's m: the input edges with both ends in the reached part; the engine counts an undirected edge once.
-    /// With a cutoff, edges lead out of that part.
-    fn traversed_edges(&self, state: &State) -> Option<u64> {
-        self.cutoff.is_none().then(|| relaxation::traversed_edges(&state.graph, self.reached(state)))
     }
 }
 

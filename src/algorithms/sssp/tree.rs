@@ -22,7 +22,7 @@ use crate::algorithms::relaxation::VALUE;
 use crate::algorithms::weights::INFINITY;
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Answer, State};
+use crate::model::algorithm::{Algorithm, Answer, State, declaration_of};
 use crate::model::bits::Bits;
 use crate::model::huge::zeroed;
 use crate::pages::memory::{PROGRAM_BYTES, answer_bytes, directory_bytes};
@@ -82,29 +82,30 @@ impl<A: ShortestPaths> ShortestPathTree<A> {
 
     /// Checks before the run whether the parents can be found after it. Returns the memory that this takes, in bytes.
     fn check(engine: &Engine, algorithm: &A) -> Result<u64> {
+        let declaration = declaration_of(algorithm, engine.store());
+        let name = declaration.name;
         if engine.store().is_partial() {
-            let message = format!("{} with --parents runs on whole graphs only", algorithm.name());
+            let message = format!("{name} with --parents runs on whole graphs only");
             return Err(Error::Parameter(message));
         }
         let weights = algorithm.paths().weights;
         if weights.is_wide() {
             return Err(Error::Parameter(format!(
-                "{} with --parents reads weights of 32 bits, but the store has {}: make a store of these with \
+                "{name} with --parents reads weights of 32 bits, but the store has {}: make a store of these with \
                  `topostream reformat --weight-type`",
-                algorithm.name(),
                 weights.name()
             )));
         }
         let (store, budget_bytes) = (engine.store(), engine.usable_bytes());
         // The distances and the degrees stay.
-        let kept_bytes = answer_bytes(algorithm, store) + 4 * store.vertices();
+        let kept_bytes = answer_bytes(&declaration, store) + 4 * store.vertices();
         let parents_bytes = 4 * store.vertices() + 3 * Bits::memory_bytes(store.vertices());
         let scan_bytes = weighted_memory_bytes(out_lists(store));
         let needed_bytes = PROGRAM_BYTES + directory_bytes(store) + kept_bytes + parents_bytes + scan_bytes;
         if needed_bytes > budget_bytes {
             // The run comes before.
             let needed_bytes = needed_bytes.max(engine.needed_bytes(algorithm)?);
-            let what = format!("{} with --parents", algorithm.name());
+            let what = format!("{name} with --parents");
             let parts =
                 format!("{kept_bytes} for distances and degrees, {parents_bytes} for parents, the rest for reading");
             return Err(Error::Memory { what, needed_bytes, budget_bytes, parts });

@@ -22,8 +22,11 @@ pub mod command;
 use crate::algorithms::relaxation::{self, Relaxation, Rule, VALUE, relaxation_wgsl};
 use crate::algorithms::weights::{INFINITY, NEGATIVE_ZERO};
 use crate::model::Parameters;
-use crate::model::algorithm::{Algorithm, Answer, Graph, Refusal, Seed, Seeds, Shader, SmallSteps, State, Step, Visit};
-use crate::model::attributes::{Attribute, AttributeType, Merge, U32Column};
+use crate::model::algorithm::{
+    Algorithm, Answer, Conclusion, Declaration, Graph, Refusal, Seed, Seeds, Shader, SmallSteps, State, Step, Visit,
+    Weights,
+};
+use crate::model::attributes::{AttributeType, Merge, U32Column};
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
 
@@ -81,60 +84,41 @@ impl Rule for Broadest {
 impl Algorithm for Widest {
     type Kernel<'a> = Relaxation<'a, Broadest>;
 
-    fn name(&self) -> &'static str {
-        "widest"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        relaxation::attributes(("width", AttributeType::U32, Merge::Max), 0, self.weights)
-    }
-
-    fn small_steps(&self) -> Option<SmallSteps> {
-        Some(SmallSteps::Lists)
-    }
-
-    fn is_monotone(&self) -> bool {
-        true
-    }
-
-    fn reads_ends_only(&self) -> bool {
-        true
-    }
-
-    fn needs_weights(&self) -> bool {
-        true
+    fn declare(&self, _has_in_lists: bool) -> Declaration {
+        let attributes = relaxation::attributes(("width", AttributeType::U32, Merge::Max), 0, self.weights);
+        let text = concat!(include_str!("widest.wgsl"), relaxation_wgsl!());
+        let switches = relaxation::switches(self.weights, true);
+        Declaration {
+            monotone: true,
+            ends_only: true,
+            weights: Weights::Narrow,
+            parameters: Some(Parameters::none().with("source", self.source.0).with("weights", self.weights)),
+            shader: Some(Shader::of_program("src/algorithms/widest/widest.wgsl", text, switches)),
+            small_steps: Some(SmallSteps::Lists),
+            ..Declaration::new("widest", attributes, vec![(Direction::Out, Visit::Frontier)])
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
-        relaxation::check(self.name(), self.source, self.weights, graph)
+        relaxation::check("widest", self.source, self.weights, graph)
     }
 
-    fn parameters(&self) -> Option<Parameters> {
-        let Self { source, weights } = self;
-        Some(Parameters::none().with("source", source.0).with("weights", weights))
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::Frontier)]
-    }
-
-    fn shader(&self) -> Option<Shader> {
-        let text = concat!(include_str!("widest.wgsl"), relaxation_wgsl!());
-        Some(Shader::of_program("src/algorithms/widest/widest.wgsl", text, relaxation::switches(self.weights, true)))
-    }
-
-    fn seeds(&self) -> Seeds {
+    fn seeds(&self) -> Seeds<'_> {
         let vertex = self.source.0;
         let values = vec![Seed { attribute: VALUE, vertex, bits: self.width_of_source() }];
-        Seeds { active: vec![vertex], values }
+        Seeds { active: vec![vertex], values, ..Seeds::default() }
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
         Relaxation::traversal(state, step.superstep, self.weights)
     }
 
-    fn verdict(&self, state: &State) -> Result<(), Refusal> {
-        relaxation::verdict(state, self.weights, "widest paths")
+    /// The traversed edges are the out-edges of the reached vertices.
+    fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
+        relaxation::check_weights(state, self.weights, "widest paths")?;
+        let width = state.attributes.u32(VALUE);
+        let traversed_edges = relaxation::traversed_edges(&state.graph, |vertex| width.get(vertex) > 0);
+        Ok(Conclusion { traversed_edges: Some(traversed_edges), ..Conclusion::default() })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
@@ -144,12 +128,6 @@ impl Algorithm for Widest {
         } else {
             vec![Answer::integer("width", move |vertex| Some(width.get(vertex).into()))]
         }
-    }
-
-    /// The number of out-edges of the reached vertices.
-    fn traversed_edges(&self, state: &State) -> Option<u64> {
-        let width = state.attributes.u32(VALUE);
-        Some(relaxation::traversed_edges(&state.graph, |vertex| width.get(vertex) > 0))
     }
 }
 

@@ -22,7 +22,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use topostream_tools::progress::Cancel;
 
-/// Benchmark disk, bus and compute rates, for `plan`, for strategies of several devices, and for the predictions of `run`.
+/// Benchmark disk, bus and compute rates, for `plan`, for strategies of several devices, and for the predictions of
+/// `run`.
 ///
 /// Runs the engine over small temporary graphs, in less than a minute.
 #[derive(Args)]

@@ -3,7 +3,7 @@
 use super::checkpoints::{self, CheckpointArgs};
 use super::companions::Companions;
 use super::ending::{Ending, raised};
-use super::long::{self, Watch};
+use super::long::Watch;
 use super::parts::{PartsFolder, own_vertices};
 use super::record::{self, WholeReport};
 use super::summary::AnswerSummary;
@@ -22,7 +22,7 @@ use crate::cli::tune::Tune;
 use crate::cli::{calibration, end, opening, progress, ranks, tables, verbosity};
 use crate::engine::{Engine, EngineOptions};
 use crate::error::Error;
-use crate::model::algorithm::Answer;
+use crate::model::algorithm::{Answer, declaration_of};
 use crate::predict::Rates;
 use crate::report::RunReport;
 use crate::store::Store;
@@ -107,7 +107,6 @@ impl Common {
                     other => other,
                 })?;
         warn_of_hours(&*runs, &store, shorter);
-        long::warn_before(runs.algorithm(), &store);
         let mut watch = Watch::begin(runs.algorithm(), &store);
         let (folder, output) = self.create_output(format)?;
         let trace = self.tune.trace.as_deref().filter(|_| first).map(TraceFile::create).transpose()?;
@@ -290,7 +289,7 @@ const LONG_S: f64 = 3600.0;
 
 /// Says on stderr that a run will take hours, if that is known before.
 fn warn_of_hours(runs: &dyn Runnable, store: &Store, shorter: Option<&str>) {
-    let passes = runs.algorithm().and_then(|algorithm| algorithm.passes(store.vertices()));
+    let passes = runs.algorithm().and_then(|algorithm| declaration_of(algorithm, store).passes(store.vertices()));
     let Some(passes) = passes.filter(|_| !verbosity::is_quiet()) else { return };
     let s = passes * store.edges() as f64 / EDGES_PER_S;
     if s > LONG_S {

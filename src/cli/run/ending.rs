@@ -11,6 +11,7 @@ use crate::cli::failure::Failure;
 use crate::cli::results::ResultFormat;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::model::algorithm::declaration_of;
 use crate::pages::memory::{Decoders, MemoryPlan, PROGRAM_BYTES};
 use crate::store::Store;
 use topostream_formats::manifest::Ids;
@@ -50,7 +51,8 @@ impl Ending<'_> {
         let unknown = PROGRAM_BYTES + VALUES_BYTES * self.store.vertices();
         let Some(algorithm) = self.runs.algorithm() else { return unknown };
         // The parts do not depend on the budget.
-        let plan = MemoryPlan::new(algorithm, self.store, 1 << 60, None, 0, Decoders::default());
+        let declaration = declaration_of(algorithm, self.store);
+        let plan = MemoryPlan::new(&declaration, self.store, 1 << 60, None, 0, Decoders::default());
         let own_bytes = plan.map_or(unknown, |plan| plan.total_bytes() - plan.buffer_bytes());
         own_bytes + self.runs.beside_bytes(self.store)
     }
@@ -114,7 +116,8 @@ impl Ending<'_> {
         if ending_bytes <= budget_bytes || run_bytes > budget_bytes || !has_more {
             return Ok(());
         }
-        let what = algorithm.map_or("the end of the run".into(), |of| format!("{}, at its end,", of.name()));
+        let what = algorithm
+            .map_or("the end of the run".into(), |of| format!("{}, at its end,", declaration_of(of, self.store).name));
         let parts = parts.iter().filter(|(_, bytes)| *bytes > 0).map(|(name, bytes)| format!("{name} {bytes}"));
         let parts = parts.collect::<Vec<_>>().join(", ");
         Err(Error::Memory { what, needed_bytes: ending_bytes.max(run_bytes), budget_bytes, parts }.into())

@@ -2,7 +2,7 @@
 
 use crate::cli::printing::tell;
 use crate::cli::{tables, verbosity};
-use crate::model::algorithm::{Algorithm, SmallSteps};
+use crate::model::algorithm::{Algorithm, SmallSteps, declaration_of};
 use crate::predict::LongPaths;
 use crate::report::StepReport;
 use crate::store::Store;
@@ -18,15 +18,6 @@ const LONG_S: f64 = 5.0;
 
 /// A superstep is small if it visits less than this part of the edges.
 const SMALL: u64 = 1000;
-
-/// Says on stderr that a run may take long, if it goes from neighbour to neighbour and no degree speaks against long
-/// paths.
-pub fn warn_before(algorithm: Option<&dyn Algorithm>, store: &Store) {
-    if let Some((algorithm, long)) = algorithm.and_then(|algorithm| Some((algorithm, LongPaths::of(algorithm, store)?)))
-    {
-        say(&note_before(algorithm.command(), &long, store.vertices()));
-    }
-}
 
 fn note_before(name: &str, long: &LongPaths, vertices: u64) -> String {
     let LongPaths { degree_max, small, superstep_ns, longest_ns } = *long;
@@ -63,9 +54,15 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch a run.
+    /// Begins to watch a run. Says on stderr that it may take long, if it goes from neighbour to neighbour and no
+    /// degree speaks against long paths.
     pub fn begin(algorithm: Option<&dyn Algorithm>, store: &Store) -> Self {
-        let name = algorithm.filter(|one| one.small_steps().is_some()).map(|one| one.command());
+        let declaration = algorithm.map(|algorithm| declaration_of(algorithm, store));
+        let name = declaration.as_ref().filter(|one| one.small_steps.is_some()).map(|one| one.command);
+        let long = declaration.and_then(|declaration| LongPaths::of(&declaration, store));
+        if let (Some(name), Some(long)) = (name, long) {
+            say(&note_before(name, &long, store.vertices()));
+        }
         let edges_of_graph = store.edges();
         Self { name, edges_of_graph, begun: Instant::now(), supersteps: 0, edges: 0, next: FIRST }
     }

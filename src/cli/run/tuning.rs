@@ -21,8 +21,8 @@ pub struct RunTuning {
     /// own vertices [default format: Parquet]
     #[arg(long, conflicts_with = "order_by_value", help_heading = "Results")]
     pub output_parts: bool,
-    /// Write a timeline (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing open; takes
-    /// 40 MiB of the memory
+    /// Write a timeline (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing open;
+    /// takes 40 MiB of the memory
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub trace: Option<PathBuf>,
     /// Rates of this machine, for predictions [default: those that `topostream calibrate` saved]

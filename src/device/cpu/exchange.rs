@@ -49,7 +49,7 @@ impl<A: Algorithm> Member for CpuDevice<A> {
     }
 
     fn contribute(&mut self, state: &State) -> Result<()> {
-        self.install(|| self.shared.state.copy_own(&self.declared, state))
+        self.install(|| self.shared.state.copy_own(&self.declaration.attributes, state))
     }
 
     fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()> {
@@ -63,7 +63,7 @@ impl<A: Algorithm> Member for CpuDevice<A> {
     }
 
     fn go_on_from(&mut self, next: &Step, state: &Arc<State>) -> Result<()> {
-        self.install(|| state.give(&self.declared, next.superstep, &self.shared.state))
+        self.install(|| state.give(&self.declaration.attributes, next.superstep, &self.shared.state))
     }
 }
 
@@ -84,14 +84,15 @@ impl<A: Algorithm> CpuDevice<A> {
     pub(super) fn make(&self, one: &Move) {
         let memory = self.exchange.as_ref().expect("moves need exchange memory");
         let attributes = &self.shared.state.attributes;
-        let words =
-            |attribute: usize, vertices: &Range<u64>, at| memory.words(at, self.declared[attribute].words(vertices));
+        let words = |attribute: usize, vertices: &Range<u64>, at| {
+            memory.words(at, self.declaration.attributes[attribute].words(vertices))
+        };
         match one {
             Move::Put { attribute, vertices, at } => {
                 attributes.put(*attribute, vertices, words(*attribute, vertices, *at));
             }
             Move::Merge { attribute, vertices, at } => {
-                let merge = self.declared[*attribute].merge;
+                let merge = self.declaration.attributes[*attribute].merge;
                 attributes.merge(*attribute, merge, vertices, words(*attribute, vertices, *at));
             }
             Move::Take { attribute, vertices, at } => {
@@ -122,7 +123,14 @@ impl<A: Algorithm> CpuDevice<A> {
         let layout = self.layout.as_ref().expect("only traversals send messages");
         let words = memory.words(at, layout.words_max(vertices));
         let (state, superstep) = (&self.shared.state, self.step.superstep);
-        MessageView { layout, declared: &self.declared, state, superstep, vertices: vertices.clone(), words }
+        MessageView {
+            layout,
+            declared: &self.declaration.attributes,
+            state,
+            superstep,
+            vertices: vertices.clone(),
+            words,
+        }
     }
 }
 

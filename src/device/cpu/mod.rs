@@ -24,8 +24,7 @@ use crate::device::exchange::message::MessageLayout;
 use crate::device::exchange::{ExchangeMemory, Gather, Received};
 use crate::error::{Error, Result};
 use crate::model::Part;
-use crate::model::algorithm::{Algorithm, Complete, Graph, Scalars, State, Step, Summary, Visit};
-use crate::model::attributes::Attribute;
+use crate::model::algorithm::{Algorithm, Complete, Declaration, Graph, Scalars, State, Step, Summary, Visit};
 use crate::model::bits::{BLOCKS_MIN, Union};
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
@@ -50,7 +49,7 @@ const VERTICES_PER_PART: u64 = 1 << 16;
 /// The CPU device.
 pub struct CpuDevice<A: Algorithm> {
     shared: Arc<Shared<A>>,
-    declared: Vec<Attribute>,
+    declaration: Arc<Declaration>,
     /// The layout of messages to other devices, in a traversal.
     layout: Option<MessageLayout>,
     exchange: Option<Arc<ExchangeMemory>>,
@@ -86,6 +85,8 @@ impl Here {
 
 /// The input of a CPU device for a run, except the algorithm.
 pub struct CpuSetup {
+    /// The algorithm's declaration.
+    pub declaration: Arc<Declaration>,
     /// The graph.
     pub graph: Arc<Graph>,
     /// The store.
@@ -107,17 +108,19 @@ pub struct CpuSetup {
 impl<A: Algorithm> CpuDevice<A> {
     /// Allocates the algorithm's state for the device's part of the vertices.
     pub fn new(algorithm: Arc<A>, setup: CpuSetup) -> Self {
-        let CpuSetup { graph, store, workers, lanes, trace, part, exchange, parts } = setup;
-        let declared = algorithm.attributes(graph.has_in_lists);
+        let CpuSetup { declaration, graph, store, workers, lanes, trace, part, exchange, parts } = setup;
+        let (declared, traversal) = (&declaration.attributes, declaration.traversal);
         // A single device sends nothing, and may have attributes that messages do not support.
-        let sends = algorithm.is_traversal() && exchange.is_some();
-        let layout = sends.then(|| MessageLayout::new(&declared, part.sharded));
-        let state = State::new(graph, &declared, algorithm.is_traversal(), part).with_tables(&algorithm.tables());
-        let state = state.with_activations(algorithm.keeps_activations());
+        let sends = traversal && exchange.is_some();
+        let layout = sends.then(|| MessageLayout::new(declared, part.sharded));
+        let state = State::new(graph, declared, traversal, part).with_tables(&declaration.tables);
+        let state = state.with_activations(declaration.keeps_activations);
         let (report, done) = mpsc::unbounded_channel();
-        let (weights, abandoned) = (algorithm.needs_weights(), AtomicBool::new(false));
+        let (weights, abandoned) = (declaration.weights.are_read(), AtomicBool::new(false));
         let images = Images::default();
-        let shared = Arc::new(Shared { algorithm, state, store, weights, trace, workers, report, images, abandoned });
+        let name = declaration.name;
+        let shared =
+            Arc::new(Shared { algorithm, name, state, store, weights, trace, workers, report, images, abandoned });
         let step = Arc::new(Step::new(0, Direction::Out, Visit::All));
         let (running, ended) = bounded(0);
         let (running, gather) = (Some(running), Gather::default());
@@ -126,7 +129,7 @@ impl<A: Algorithm> CpuDevice<A> {
         let (here, done_here) = (Here::NOTHING, Vec::new());
         Self {
             shared,
-            declared,
+            declaration,
             layout,
             exchange,
             received,
@@ -173,7 +176,7 @@ impl<A: Algorithm> CpuDevice<A> {
     }
 
     fn panicked(&self, message: String) -> Error {
-        Error::Panicked { algorithm: self.shared.algorithm.name().into(), message }
+        Error::Panicked { algorithm: self.shared.name.into(), message }
     }
 
     /// Runs `part` over all own vertices in parallel, and adds the results in vertex order. A few vertices are
@@ -236,14 +239,13 @@ impl<A: Algorithm> Device for CpuDevice<A> {
     fn initialise(&mut self) -> Result<Scalars> {
         let Shared { algorithm, state, .. } = &*self.shared;
         self.install(|| {
-            state.attributes.set_initial(&self.declared, &state.part);
+            state.attributes.set_initial(&self.declaration.attributes, &state.part);
             let seeds = algorithm.seeds();
-            state.plant(&self.declared, &seeds);
+            state.plant(&self.declaration.attributes, &seeds);
             if let Some(activations) = state.activations() {
                 let own = seeds.active.iter().filter(|&&vertex| state.part.owns(vertex));
                 own.for_each(|&vertex| activations.note(vertex, 0));
             }
-            state.plant_sets(&self.declared, &algorithm.seed_sets());
         })?;
         self.over_vertices(|vertices| algorithm.initialise(state, vertices))
     }
@@ -312,7 +314,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
                 passed.fetch_add(vertices.end - vertices.start, Ordering::Relaxed);
                 algorithm.vertex_phase(state, step, vertices)
             };
-            let totals = match algorithm.phase_within(step) {
+            let totals = match self.declaration.phase_within(step) {
                 Some(places) => self.over_sets(places, phase)?,
                 None => self.over_vertices(phase)?,
             };

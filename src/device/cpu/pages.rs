@@ -39,6 +39,8 @@ const SEGMENT_EDGES: u32 = 1 << 18;
 /// The shared state of a device's jobs.
 pub(super) struct Shared<A> {
     pub algorithm: Arc<A>,
+    /// The algorithm's name.
+    pub name: &'static str,
     pub state: State,
     pub store: Arc<Store>,
     pub weights: bool,
@@ -118,7 +120,7 @@ impl<A: Algorithm> Shared<A> {
         };
         let edges = result.as_ref().map_or(0, |work| work.edges);
         let detail = Detail { page: Some(task.page), edges, ..Detail::default() };
-        self.span(Lane::HostKernels, self.algorithm.name(), started, detail);
+        self.span(Lane::HostKernels, self.name, started, detail);
         let result = result.map(|work| PageWork { compute_ns: elapsed_ns(started), ..work });
         Report::Done(PageDone { page: task.page, frame: task.frame, kept: false, result })
     }
@@ -187,7 +189,7 @@ impl<A: Algorithm> Shared<A> {
         page.edges.fetch_add(edges, Ordering::Relaxed);
         page.decoded.fetch_add(decoded, Ordering::Relaxed);
         let detail = Detail { page: Some(page.task.page), edges, ..Detail::default() };
-        self.span(Lane::HostKernels, self.algorithm.name(), started, detail);
+        self.span(Lane::HostKernels, self.name, started, detail);
         page.compute_ns.fetch_add(elapsed_ns(started), Ordering::Relaxed);
     }
 

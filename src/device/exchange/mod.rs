@@ -15,7 +15,7 @@
 
 pub mod message;
 
-use crate::model::algorithm::{Algorithm, Ends};
+use crate::model::algorithm::{Declaration, Ends};
 use crate::model::attributes::{Attribute, AttributeType, Role};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -298,19 +298,19 @@ impl ExchangeMemory {
 /// Returns the role of the attributes of an algorithm with vertex phases whose values other devices read only where a
 /// vertex has out-edges to their own vertices: through in-edges, or, if devices hold what edges write for their own
 /// vertices only (`sharded`), with an out-list. These values can be sent packed, for some vertices only.
-pub fn packed_role(algorithm: &dyn Algorithm, has_in_lists: bool, sharded: bool) -> Option<Role> {
-    if algorithm.is_traversal() {
+pub fn packed_role(declaration: &Declaration, sharded: bool) -> Option<Role> {
+    if declaration.traversal {
         return None;
     }
-    let visits = algorithm.visits(has_in_lists);
-    let all = |wanted| visits.iter().all(|&(direction, _)| direction == wanted);
+    let all = |wanted| declaration.visits.iter().all(|&(direction, _)| direction == wanted);
     let role = match () {
         () if all(Direction::In) => Role::Gathered,
-        () if all(Direction::Out) && sharded && algorithm.writes(Direction::Out) == Ends::Neighbour => Role::ReadOnly,
+        () if all(Direction::Out) && sharded && declaration.writes.over(Direction::Out) == Ends::Neighbour => {
+            Role::ReadOnly
+        }
         () => return None,
     };
-    let declared = algorithm.attributes(has_in_lists);
-    declared.iter().any(|attribute| is_packed(attribute, Some(role))).then_some(role)
+    declaration.attributes.iter().any(|attribute| is_packed(attribute, Some(role))).then_some(role)
 }
 
 /// Returns whether an attribute is sent packed, if those of `role` are.

@@ -74,8 +74,8 @@ impl GpuDevice {
         let (report, done) = mpsc::unbounded_channel();
         let polls = [SPIN, SPIN_AHEAD].map(|time| home.gpu().poll_time(time));
         let (name, store, graph) = (home.name(), Arc::clone(&setup.store), Arc::clone(&setup.graph));
-        let attributes = setup.algorithm.attributes(graph.has_in_lists);
-        let (wanted, traversal) = (setup.algorithm.keeps_activations(), setup.algorithm.is_traversal());
+        let attributes = setup.declaration.attributes.clone();
+        let (wanted, traversal) = (setup.declaration.keeps_activations, setup.declaration.traversal);
         let part = setup.part.clone();
         let activations = wanted.then(|| Arc::new(Activations::new(&setup.part.own)));
         let planned = match driver::plan(&home, &setup) {

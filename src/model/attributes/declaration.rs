@@ -148,6 +148,32 @@ pub struct Attribute {
 }
 
 impl Attribute {
+    /// An attribute whose values begin at 0.
+    pub fn new(name: &'static str, of: AttributeType, role: Role, merge: Merge) -> Self {
+        Self { name, of, role, merge, initial: Initial::Bits(0) }
+    }
+
+    /// An integer of 32 bits, from 0 on.
+    pub fn u32(name: &'static str, role: Role, merge: Merge) -> Self {
+        Self::new(name, AttributeType::U32, role, merge)
+    }
+
+    /// A number of single precision, 0 at first.
+    pub fn f32(name: &'static str, role: Role, merge: Merge) -> Self {
+        Self::new(name, AttributeType::F32, role, merge)
+    }
+
+    /// A set of vertices, empty at first.
+    pub fn set(name: &'static str, role: Role) -> Self {
+        Self::new(name, AttributeType::Bit, role, Merge::Or)
+    }
+
+    /// The same with other values at first.
+    #[must_use]
+    pub fn initially(self, initial: Initial) -> Self {
+        Self { initial, ..self }
+    }
+
     /// The number of 4-byte words that a dense move of these vertices takes.
     pub(crate) fn words(&self, vertices: &Range<u64>) -> u64 {
         let words = self.of.word_range(vertices);

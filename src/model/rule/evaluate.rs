@@ -2,8 +2,8 @@
 
 use super::expression::{Next, Now};
 use super::operation::{At, Draft, Operation};
+use crate::model::declaration::Declaration;
 use crate::model::step::{Integers, Scalars, Step, Summary, Visit};
-use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Sub};
 use topostream_formats::Direction;
 
@@ -22,13 +22,22 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The rule that `draw` describes, of an algorithm with these visits.
+    /// The rule that `draw` describes, of an algorithm with this declaration.
+    pub fn of(declaration: &Declaration, draw: impl for<'a> FnOnce(Now<'a>) -> Next<'a>) -> Self {
+        let draft = Draft::new(declaration.visits.clone(), declaration.traversal);
+        Self::drawn(draft, draw)
+    }
+
+    /// The rule that `draw` describes, of an algorithm that is no traversal and has these visits.
     pub fn new(visits: Vec<(Direction, Visit)>, draw: impl for<'a> FnOnce(Now<'a>) -> Next<'a>) -> Self {
-        let draft = Draft { visits, operations: RefCell::default() };
+        Self::drawn(Draft::new(visits, false), draw)
+    }
+
+    fn drawn(draft: Draft, draw: impl for<'a> FnOnce(Now<'a>) -> Next<'a>) -> Self {
         let Next { goes_on, visit, scalars, integers, count } = draw(Now(&draft));
         let (goes_on, visit, count) = (goes_on.at, visit.at, count.at);
         let (scalars, integers) = (scalars.map(|scalar| scalar.at), integers.map(|integer| integer.at));
-        let Draft { visits, operations } = draft;
+        let Draft { visits, operations, .. } = draft;
         Self { visits, operations: operations.into_inner(), goes_on, visit, scalars, integers, count }
     }
 

@@ -273,6 +273,11 @@ impl<'a> Now<'a> {
         &self.0.visits
     }
 
+    /// Whether the algorithm is a traversal.
+    pub fn is_traversal(self) -> bool {
+        self.0.traversal
+    }
+
     /// Whether the superstep was such a visit.
     pub fn is(self, direction: Direction, visit: Visit) -> Flag<'a> {
         Integer::new(self.0, Operation::Visit).equals(self.place(direction, visit))

@@ -105,10 +105,15 @@ impl Operation {
 #[derive(Debug)]
 pub struct Draft {
     pub(super) visits: Vec<(Direction, Visit)>,
+    pub(super) traversal: bool,
     pub(super) operations: RefCell<Vec<Operation>>,
 }
 
 impl Draft {
+    pub(super) fn new(visits: Vec<(Direction, Visit)>, traversal: bool) -> Self {
+        Self { visits, traversal, operations: RefCell::default() }
+    }
+
     pub(super) fn push(&self, operation: Operation) -> At {
         let mut operations = self.operations.borrow_mut();
         let at = operations.iter().position(|known| *known == operation).unwrap_or_else(|| {

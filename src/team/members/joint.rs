@@ -1,7 +1,7 @@
 //! What a team knows about the supersteps that its devices run together.
 
 use crate::device::joint::SeenPages;
-use crate::model::algorithm::{Algorithm, Graph, Summary};
+use crate::model::algorithm::{Graph, Summary};
 use std::sync::Arc;
 
 /// What a team knows about joint supersteps.
@@ -39,15 +39,12 @@ impl Joint {
         self.missing = missing.fold(self.missing, |all, missing| all | missing as u32);
     }
 
-    /// Begins a run: the initial frontier is what a superstep before the first one would have found.
-    pub fn begin(&mut self, algorithm: &dyn Algorithm, graph: &Graph) {
-        if algorithm.is_traversal() {
-            let mut active = algorithm.seeds().active;
-            active.sort_unstable();
-            active.dedup();
-            let edges = active.iter().map(|&vertex| u64::from(graph.out_degree(vertex))).sum();
-            self.found = Summary { activated: active.len() as u64, activated_edges: edges, ..Summary::default() };
-        }
+    /// Begins the run of a traversal: the initial frontier is what a superstep before the first one would have found.
+    pub fn begin(&mut self, mut active: Vec<u32>, graph: &Graph) {
+        active.sort_unstable();
+        active.dedup();
+        let edges = active.iter().map(|&vertex| u64::from(graph.out_degree(vertex))).sum();
+        self.found = Summary { activated: active.len() as u64, activated_edges: edges, ..Summary::default() };
     }
 
     /// Ends a superstep that the engine has run.

@@ -95,15 +95,14 @@ impl Team {
 
     /// The index of a superstep's visit among the algorithm's visits, which the one without lists follows.
     fn number_of(&self, step: &Step) -> usize {
-        let visits = self.algorithm.visits(self.graph.has_in_lists);
+        let visits = &self.declaration.visits;
         let same = |&(direction, visit): &(Direction, Visit)| (direction, visit) == (step.direction, step.visit);
         visits.iter().position(same).unwrap_or(visits.len())
     }
 
     /// The number of pages that the algorithm may visit, if every device keeps those that it sees; otherwise none.
     pub(super) fn pages_kept_by_all(&self) -> u64 {
-        let visits = self.algorithm.visits(self.graph.has_in_lists);
-        let directions: Vec<Direction> = visits.iter().map(|(direction, _)| *direction).collect();
+        let directions: Vec<Direction> = self.declaration.visits.iter().map(|(direction, _)| *direction).collect();
         let visited = || self.store.topologies_of(&directions);
         let seen = |device: usize| {
             let of_topology =

@@ -209,7 +209,7 @@ impl Team {
         let Some(cluster) = &self.cluster else { return Ok(()) };
         let owned: Vec<Range<u64>> = (0..cluster.ranks()).map(|rank| self.plan.vertices_of(rank)).collect();
         let all: Vec<usize> = (0..self.plan.declared.len()).collect();
-        let attributes = self.algorithm.answered().unwrap_or(&all);
+        let attributes = self.declaration.answered.unwrap_or(&all);
         let kinds = attributes.iter().map(|&place| Kind::Attribute(place));
         let kinds: Vec<Kind> = kinds.chain(state.activations().map(|_| Kind::Activations)).collect();
         self.share(cluster, state, &kinds, &owned)

@@ -193,7 +193,7 @@ fn options(gpu: &Gpu, pages: &Pages, direction: Direction, visit: Visit, wide: b
 fn measure(gpu: &Gpu, pages: &Pages, algorithm: &impl Algorithm, direction: Direction, wide: bool, label: &str) {
     let declared = Declared::of(algorithm, direction == Direction::In).unwrap();
     let mut buffers = buffers(gpu, pages, &declared);
-    let visits = algorithm.visits(direction == Direction::In);
+    let visits = algorithm.declare(direction == Direction::In).visits;
     let visit = visits.iter().find(|visit| visit.0 == direction).map_or(Visit::All, |visit| visit.1);
     let options = options(gpu, pages, direction, visit, wide);
     for lanes in [None, Some(0), Some(2), Some(4), Some(5), Some(6)] {

@@ -10,7 +10,7 @@ use crate::rig::{DeviceChoice, Setup, Strategy};
 use serde::Serialize;
 use std::path::Path;
 use topostream::algorithms::{Bfs, Components, Sssp};
-use topostream::model::algorithm::{Algorithm, AnswerValues};
+use topostream::model::algorithm::{Algorithm, AnswerValues, declaration_of};
 use topostream::report::RunReport;
 use topostream::{Engine, Run, Store};
 use topostream_formats::WeightType;
@@ -105,8 +105,8 @@ fn told<A: Algorithm + Clone>(bench: &Bench, path: &Path, strategy: Strategy, al
     let store = Store::open(path)?;
     check(&team, &run_on(&alone, path, algorithm.clone())?, store.vertices())?;
     let report = team.report;
-    let declared = algorithm.attributes(store.topology(topostream::Direction::In).is_some());
-    let written = declared.iter().filter(|attribute| attribute.role.is_written());
+    let attributes = declaration_of(&algorithm, &store).attributes;
+    let written = attributes.iter().filter(|attribute| attribute.role.is_written());
     let bits_by_vertex = written.map(|attribute| attribute.of.bits()).sum::<u64>() + 1;
     let dense_bytes_by_superstep = 2 * devices as u64 * (store.vertices() * bits_by_vertex).div_ceil(8);
     Ok(Told {

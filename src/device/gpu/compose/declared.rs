@@ -1,7 +1,8 @@
-//! The declaration of an algorithm, as far as modules depend on it.
+//! The declaration of an algorithm, as far as modules depend on it: algorithms whose other parameters differ share
+//! compiled kernels.
 
 use super::text;
-use crate::model::algorithm::{Algorithm, Contents, Rule, Shader, Table, Visit, rule_of};
+use crate::model::algorithm::{Algorithm, Declaration, Rule, Shader, Table, Visit, rule_of};
 use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
 use topostream_formats::Direction;
 
@@ -9,7 +10,7 @@ use topostream_formats::Direction;
 pub(in crate::device::gpu) const NO_WIDE_ATOMICS: &str =
     "its edges lower or raise 64-bit numbers, for which an adapter needs 64-bit atomics";
 
-/// The declaration of an algorithm.
+/// What modules depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declared {
     /// Its name, for labels.
@@ -48,14 +49,19 @@ impl Declared {
         Self { name, shader, attributes, traversal, tables: Vec::new(), packed: None, rule, set: None }
     }
 
-    /// The declaration of an algorithm for a store with or without in-lists; none without a shader.
+    /// That of an algorithm for a store with or without in-lists; none without a shader.
     pub fn of(algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Self> {
-        let attributes = algorithm.attributes(has_in_lists);
-        let declared = Self::new(algorithm.name(), algorithm.shader()?, attributes, algorithm.is_traversal());
-        let table = |table: Table| DeclaredTable { name: table.name, own: matches!(table.contents, Contents::Own(_)) };
-        let tables = algorithm.tables().into_iter().map(table).collect();
-        let set = declared.set_of(&algorithm.visits(has_in_lists));
-        Some(Self { tables, set, rule: rule_of(algorithm, has_in_lists), ..declared })
+        Self::of_declaration(algorithm, &algorithm.declare(has_in_lists))
+    }
+
+    /// That of an algorithm with this declaration.
+    pub fn of_declaration(algorithm: &dyn Algorithm, declaration: &Declaration) -> Option<Self> {
+        let Declaration { name, attributes, tables, visits, traversal, .. } = declaration;
+        let declared = Self::new(name, declaration.shader.clone()?, attributes.clone(), *traversal);
+        let table = |table: &Table| DeclaredTable { name: table.name, own: table.is_own() };
+        let tables = tables.iter().map(table).collect();
+        let set = declared.set_of(visits);
+        Some(Self { tables, set, rule: rule_of(algorithm, declaration), ..declared })
     }
 
     /// The only set that supersteps visit, if the shader says what vertex phases update.

@@ -24,7 +24,7 @@ use crate::device::joint::SeenPages;
 use crate::device::settings::Distribution;
 use crate::error::{Error, Result};
 use crate::model::Part;
-use crate::model::algorithm::{Algorithm, Graph, Step, Summary, Visit, step_after};
+use crate::model::algorithm::{Algorithm, Declaration, Graph, Step, Summary, Visit, step_after};
 use crate::model::attributes::Role;
 use crate::model::border::Border;
 use crate::model::told::Told;
@@ -40,6 +40,8 @@ use topostream_formats::{Direction, Store, Topology};
 pub struct RunSetup {
     /// The algorithm.
     pub algorithm: Arc<dyn Algorithm>,
+    /// Its declaration.
+    pub declaration: Arc<Declaration>,
     /// The graph.
     pub graph: Arc<Graph>,
     /// The store.
@@ -68,7 +70,9 @@ pub struct RunSetup {
 pub struct Context {
     /// The algorithm.
     pub algorithm: Arc<dyn Algorithm>,
-    /// Its declaration, as kernels are composed from it.
+    /// Its declaration.
+    pub declaration: Arc<Declaration>,
+    /// What kernels are composed from.
     pub declared: Declared,
     /// The graph.
     pub graph: Arc<Graph>,
@@ -109,14 +113,14 @@ impl Context {
     /// Device errors.
     pub fn new(mut home: Home, setup: &RunSetup, planned: Planned) -> Result<Self> {
         let Planned { declared, plan, told, border } = planned;
-        let RunSetup { algorithm, graph, store, pool, frames, trace, part, exchange, .. } = setup;
+        let RunSetup { algorithm, declaration, graph, store, pool, frames, trace, part, exchange, .. } = setup;
         let holding = Holding { part, border: border.as_deref() };
         home.prepare(&plan, (store, graph, &told), pool, *frames, holding)?;
         // Exchange memory of an earlier run is freed before anything is allocated.
         if exchange.is_none() {
             home.forget_exchange()?;
         }
-        let attributes = (&declared.attributes[..], &algorithm.tables()[..]);
+        let attributes = (&declared.attributes[..], &declaration.tables[..]);
         let buffers = RunBuffers::new(&home.gpu, &plan, attributes, part, border.as_ref(), declared.traversal)?;
         let arena = home.arena.as_ref().expect("prepared with the run");
         let (arena_buffers, images) = (arena.buffers().to_vec(), arena.images().cloned());
@@ -130,6 +134,7 @@ impl Context {
         }
         Ok(Self {
             algorithm: Arc::clone(algorithm),
+            declaration: Arc::clone(declaration),
             declared,
             graph: Arc::clone(graph),
             store: Arc::clone(store),
@@ -304,7 +309,7 @@ impl Context {
         ModuleOptions {
             encoding: manifest.encoding,
             page_bytes: manifest.page_bytes,
-            weights: self.algorithm.needs_weights(),
+            weights: self.declaration.weights.are_read(),
             direction,
             visit,
             grouped: self.store.topology(direction).is_some_and(Topology::is_grouped),
@@ -409,16 +414,16 @@ pub struct Planned {
 /// [`Error::DeviceMemory`] with the figures where the run does not fit, [`Error::Parameter`] for an algorithm without a
 /// shader.
 pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
-    let RunSetup { algorithm, graph, store, pool, frames, part, exchange, .. } = setup;
-    let name = algorithm.name();
+    let RunSetup { algorithm, declaration, graph, store, pool, frames, part, exchange, .. } = setup;
+    let name = declaration.name;
     let missing = || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
-    let declared = Declared::of(&**algorithm, graph.has_in_lists).ok_or_else(missing)?;
+    let declared = Declared::of_declaration(&**algorithm, declaration).ok_or_else(missing)?;
     if declared.needs_wide_atomics() && !home.gpu.caps().wide_atomics {
         return Err(Error::Parameter(no_wide_atomics(name, home.gpu.name())));
     }
     let declared = Declared { packed: setup.packed, ..declared };
-    let visits = algorithm.visits(graph.has_in_lists);
-    let directions = directions(store, &visits);
+    let visits = &declaration.visits;
+    let directions = directions(store, visits);
     let caps = home.gpu.caps();
     let told = match exchange {
         Some(_) if setup.packed.is_some() => graph.told().of_device(&part.own),
@@ -438,15 +443,15 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         border: None,
         exchange_bytes: exchange.as_ref().map_or(0, |memory| exchange_bytes(caps, memory, &declared, part, packed)),
         attributes: &declared.attributes,
-        tables: &algorithm.tables(),
+        tables: &declaration.tables,
         traversal: declared.traversal,
-        keeps_activations: algorithm.keeps_activations(),
+        keeps_activations: declaration.keeps_activations,
         decides: declared.decides(),
         pulls: !declared.traversal && visits.contains(&(Direction::In, Visit::All)),
         visits_sets: visits.iter().any(|(_, visit)| matches!(visit, Visit::Within(_))),
         lists_sets: declared.set.is_some(),
         reads_degrees: declared.reads_degrees(store.topologies().any(Topology::is_grouped)),
-        weights: algorithm.needs_weights(),
+        weights: declaration.weights.are_read(),
         directions: &directions,
         store,
         frame_bytes: pool.frame_bytes() as u64,

@@ -24,9 +24,9 @@ pub fn set(context: &mut Context) -> Result<()> {
     let mut encoder = context.encoder();
     clear(context, &mut encoder)?;
     context.gpu().queue().submit([encoder.finish()]);
-    let algorithm = &context.algorithm;
-    planted(context, &algorithm.seeds()).queue(context.gpu());
-    algorithm.seed_sets().iter().try_for_each(|(place, set)| plant_set(context, *place, set))
+    let seeds = context.algorithm.seeds();
+    planted(context, &seeds).queue(context.gpu());
+    seeds.sets.iter().try_for_each(|(place, set)| plant_set(context, *place, set))
 }
 
 /// Like [`set`], as commands, including [`plant_levels`]. For algorithms without sets of seeds.
@@ -126,7 +126,7 @@ fn fill(
 }
 
 /// The seeds of vertices that the device holds, or whose owners' values it mirrors.
-fn planted(context: &Context, seeds: &Seeds) -> Writes {
+fn planted(context: &Context, seeds: &Seeds<'_>) -> Writes {
     let (attributes, part) = (&context.declared.attributes, &context.part);
     // By attribute (none: the frontier), by whether the value is written here (which may differ between the bits of a
     // word), and by word.

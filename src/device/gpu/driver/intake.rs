@@ -146,7 +146,7 @@ impl Intake {
     fn check(&mut self, context: &Context, mut job: Job, fresh: bool, row_wanted: bool) {
         self.checking += 1;
         let (store, messages) = (Arc::clone(&context.store), self.messages.clone());
-        let (weights, trace) = (context.algorithm.needs_weights(), context.trace.clone());
+        let (weights, trace) = (context.declaration.weights.are_read(), context.trace.clone());
         self.workers.spawn_urgent(move || {
             let started = Instant::now();
             let examined = catch_unwind(AssertUnwindSafe(|| examine(&store, &mut job, weights, fresh, row_wanted)));

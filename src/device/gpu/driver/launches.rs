@@ -197,8 +197,10 @@ impl Launches {
 
     /// The table of a batch; uploads its new unit rows.
     fn table(&mut self, context: &Context, place: Place, jobs: &mut [Job]) -> BatchTable {
-        let mut table =
-            BatchTable::new(context.distribution(matches!(place, Place::Frames(_))), context.algorithm.needs_weights());
+        let mut table = BatchTable::new(
+            context.distribution(matches!(place, Place::Frames(_))),
+            context.declaration.weights.are_read(),
+        );
         let plan = &context.plan;
         for (at, job) in (0..).zip(jobs) {
             let topology = context.topology(job.page.direction);

@@ -287,7 +287,7 @@ impl Driver {
         match message {
             DriverMessage::Download(reply) => {
                 let last =
-                    self.sound().and_then(|()| values::send(&self.context, self.context.algorithm.answered(), &reply));
+                    self.sound().and_then(|()| values::send(&self.context, self.context.declaration.answered, &reply));
                 let last = last.and_then(|()| self.superstep.finish_notes(&self.context));
                 drop(reply.send(self.explained(last.map(|()| None))));
             }

@@ -310,7 +310,7 @@ impl Superstep {
         let (counters, mut rest) = rest.split_at(COUNTERS_BYTES as usize);
         let counters: Counters = bytemuck::pod_read_unaligned(&counters[..size_of::<Counters>()]);
         if counters.loops_cut != 0 {
-            return Err(rounds::cut(context.gpu(), context.algorithm.name()).into());
+            return Err(rounds::cut(context.gpu(), context.declaration.name).into());
         }
         inflation::check(context, &counters)?;
         let summary = summary(totals, context.declared.traversal);
@@ -391,7 +391,7 @@ pub(super) fn groups(context: &Context) -> u32 {
 
 /// The visits that the algorithm declares for this store.
 pub(super) fn visits(context: &Context) -> Vec<(Direction, Visit)> {
-    context.algorithm.visits(context.graph.has_in_lists)
+    context.declaration.visits.clone()
 }
 
 /// The possible supersteps that visit some of a traversal's pages; the others visit all.

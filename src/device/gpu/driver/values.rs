@@ -50,7 +50,7 @@ pub fn send(context: &Context, places: Option<&[usize]>, reply: &Sender<Result<O
 /// The number of downloads that bring the results of a run to main memory, and the bytes of the largest download of any
 /// kind.
 pub fn downloads(context: &Context) -> (u64, u64) {
-    let results = ranges_of_values(context, context.algorithm.answered()).count() + ranges_of_levels(context).count();
+    let results = ranges_of_values(context, context.declaration.answered).count() + ranges_of_levels(context).count();
     let values = ranges_of_values(context, None).map(|(_, bytes, _)| bytes);
     let all = values.chain(ranges_of_levels(context).map(|(_, bytes, _)| bytes));
     (results as u64, all.map(|bytes| bytes.end - bytes.start).max().unwrap_or(0))

@@ -297,7 +297,7 @@ fn digest(context: &mut Context, (found, times): (&[u8], &[u8]), all_pages: u64)
     let course: Course = bytemuck::pod_read_unaligned(course);
     let counters: Counters = bytemuck::pod_read_unaligned(&counters[..size_of::<Counters>()]);
     if counters.loops_cut != 0 {
-        return Err(rounds::cut(context.gpu(), context.algorithm.name()).into());
+        return Err(rounds::cut(context.gpu(), context.declaration.name).into());
     }
     let [low, high, edges_low, edges_high] = course.found;
     let summary =

@@ -285,7 +285,7 @@ fn start(
     visits: &[(Direction, Visit)],
 ) -> Result<Option<Start>> {
     let first = context.algorithm.first(&context.graph, Scalars::default());
-    let Some(step) = first.filter(|_| context.declared.traversal && context.algorithm.seed_sets().is_empty()) else {
+    let Some(step) = first.filter(|_| context.declared.traversal && context.algorithm.seeds().sets.is_empty()) else {
         return Ok(None);
     };
     let Some(visit) = number_of(visits, &step) else { return Ok(None) };
@@ -370,7 +370,7 @@ fn suits(context: &Context) -> bool {
 /// Whether there are kernels and memory for the algorithm's supersteps.
 fn has_kernels(context: &Context) -> bool {
     let (caps, edges) = (context.gpu().caps(), context.store.edges());
-    let levels = !context.algorithm.keeps_activations() || context.plan.levels_bytes > 0;
+    let levels = !context.declaration.keeps_activations || context.plan.levels_bytes > 0;
     let fits = !caps.loops_limited || edges <= LIMITED_EDGES_MAX;
     let known = visits(context).into_iter().all(|visit| is_known(context, visit));
     context.declared.decides() && context.plan.loop_bytes > 0 && levels && fits && known
@@ -420,7 +420,7 @@ impl Turn {
         let device_ns: f64 = spans.iter().map(|span| span.end_ns - span.begin_ns).sum();
         for (at, logged) in log.iter().enumerate() {
             if logged.loops_cut != 0 {
-                return Err(rounds::cut(context.gpu(), context.algorithm.name()).into());
+                return Err(rounds::cut(context.gpu(), context.declaration.name).into());
             }
             let Some(step) = self.next.take() else { return Err(disagree(context, "went on")) };
             // A gap between two supersteps counts towards the second one.
@@ -461,7 +461,7 @@ impl Turn {
 
 /// The error if device and host disagree on the last superstep.
 fn disagree(context: &Context, what: &str) -> Error {
-    let name = context.algorithm.name();
+    let name = context.declaration.name;
     let message = format!("{name}: the device {what}, and the host did not, by the same rule");
     context.gpu().health().fault("a superstep", &message).into()
 }

@@ -44,7 +44,7 @@ pub(super) struct Pace {
 impl Pace {
     /// For a turn that begins with `step`. `complete` is whether all pages are in device memory.
     pub fn new(context: &Context, step: &Step, complete: bool) -> Self {
-        let left = match context.algorithm.supersteps() {
+        let left = match context.declaration.supersteps {
             Supersteps::Exactly(most) | Supersteps::AtMost(most) => most.saturating_sub(step.superstep),
             Supersteps::Unknown => u32::MAX,
         };

@@ -83,7 +83,7 @@ impl Paced {
         let (counters, times) = rest.split_at(COUNTERS_BYTES as usize);
         let counters: Counters = bytemuck::pod_read_unaligned(counters);
         if counters.loops_cut != 0 {
-            return Err(rounds::cut(context.gpu(), context.algorithm.name()).into());
+            return Err(rounds::cut(context.gpu(), context.declaration.name).into());
         }
         let spans = timing.spans(times).into_iter();
         let (mut others, mut kernels): (Vec<_>, Vec<_>) =

@@ -124,7 +124,7 @@ impl Shape {
             queued: directions(context, visits.iter().copied().filter(queued)),
             swept: directions(context, visits.iter().copied().filter(swept)),
             room: QueueRoom::of(&context.store, visits.iter().any(|(_, visit)| matches!(visit, Visit::Within(_)))),
-            weights: context.algorithm.needs_weights(),
+            weights: context.declaration.weights.are_read(),
             row_words: context.plan.row_words,
             seen: context.seen.clone(),
             parts: context.parts.clone(),
@@ -265,7 +265,7 @@ impl Described {
     fn new(context: &Context, arena: &Arena, direction: Direction, parts: &Parts) -> Self {
         let topology = context.topology(direction);
         let mut here: Vec<((u32, usize), [BatchTable; 2])> = Vec::new();
-        let mut absent = BatchTable::new(Distribution::Vertex, context.algorithm.needs_weights());
+        let mut absent = BatchTable::new(Distribution::Vertex, context.declaration.weights.are_read());
         for (number, entry) in topology.directory().entries().iter().enumerate() {
             let page = PageRef { direction, page: PageId(number as u32) };
             if context.seen.as_ref().is_some_and(|seen| !seen.sees(page)) {
@@ -297,7 +297,7 @@ impl Described {
     }
 
     fn empty(context: &Context) -> [BatchTable; 2] {
-        let weights = context.algorithm.needs_weights();
+        let weights = context.declaration.weights.are_read();
         [Distribution::Segments, Distribution::Hybrid].map(|distribution| BatchTable::new(distribution, weights))
     }
 }
