@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use topostream_formats::buffer::AlignedBuffer;
-use topostream_formats::page::{self, Neighbours, Page, RecordIds, VertexIds};
+use topostream_formats::page::{self, Neighbours, Page, VertexIds};
 use topostream_formats::store::PageReader;
 use topostream_formats::{Direction, Encoding, PageId, Store, Topology, WeightType};
 use topostream_oracles::{Csr, Graph, Weights};
@@ -58,30 +58,11 @@ fn read_all(store: &Store, direction: Direction, weighted: bool) -> Result<Csr> 
     Ok(Csr::new(offsets, all, all_weights))
 }
 
-/// A page's neighbours, independent of their encoding.
-#[derive(Clone, Copy)]
-pub enum AnyNeighbours<'a> {
-    /// Vertex ids.
-    Vertex(VertexIds<'a>),
-    /// Record ids.
-    Record(RecordIds<'a>),
-}
-
-impl Neighbours for AnyNeighbours<'_> {
-    #[inline(always)]
-    fn vertex(&self, edge: usize) -> u32 {
-        match self {
-            Self::Vertex(ids) => ids.vertex(edge),
-            Self::Record(ids) => ids.vertex(edge),
-        }
-    }
-}
-
 /// Reads a topology page by page, in order.
 ///
 /// # Errors
 /// If a page cannot be read or is corrupt.
-pub fn each_page(store: &Store, topology: &Topology, mut take: impl FnMut(&Page<'_>, AnyNeighbours<'_>)) -> Result<()> {
+pub fn each_page(store: &Store, topology: &Topology, mut take: impl FnMut(&Page<'_>, VertexIds<'_>)) -> Result<()> {
     each_weighted_page(store, topology, false, |page, neighbours, _| take(page, neighbours))
 }
 
@@ -90,9 +71,17 @@ fn each_weighted_page(
     store: &Store,
     topology: &Topology,
     weighted: bool,
-    mut take: impl FnMut(&Page<'_>, AnyNeighbours<'_>, &[u32]),
+    mut take: impl FnMut(&Page<'_>, VertexIds<'_>, &[u32]),
 ) -> Result<()> {
     let (reader, context) = (PageReader::open(topology)?, store.page_context(topology));
+    if context.encoding.plain() != Encoding::VertexId {
+        return Err(format!(
+            "{}: {}; expected vertex-id or packed: reformat it",
+            store.path().display(),
+            context.encoding
+        )
+        .into());
+    }
     let mut bytes = AlignedBuffer::new(topology.page_bytes() as usize);
     let packed = context.encoding.is_packed();
     let image_bytes = if packed { context.encoding.plain_bytes(topology.page_bytes()) as usize } else { 0 };
@@ -103,15 +92,8 @@ fn each_weighted_page(
         topology.check(number, &bytes, weights.as_deref(), &context)?;
         let page = context.open_plain(&bytes, number.0, &mut image);
         let page = page.map_err(|defect| topology.page_error(number, false, defect))?;
-        let neighbours = match context.encoding {
-            Encoding::VertexId | Encoding::Packed { .. } => AnyNeighbours::Vertex(VertexIds::new(&page)),
-            Encoding::RecordId { page_bytes, slot_bytes } => {
-                let starts = topology.directory().starts();
-                AnyNeighbours::Record(RecordIds::new(&page, starts, page_bytes, slot_bytes))
-            }
-        };
         let edges = page.header().edge_count;
-        take(&page, neighbours, weights.as_ref().map_or(&[], |weights| page::weights(weights, edges)));
+        take(&page, VertexIds::new(&page), weights.as_ref().map_or(&[], |weights| page::weights(weights, edges)));
     }
     Ok(())
 }

@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn exports_equal_the_store() {
         let folder = tempfile::tempdir().unwrap();
-        for encoding in [Encoding::VertexId, Encoding::record_id(2, 2).unwrap()] {
+        for encoding in [Encoding::VertexId, Encoding::packed(64 << 10, 4).unwrap()] {
             let store = Wanted { page_bytes: 64 << 10, encoding, ..Wanted::default() }.rmat(folder.path(), 12).unwrap();
             let path = folder.path().join("dump");
             let bytes = export(&store, &path).unwrap();

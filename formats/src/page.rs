@@ -10,7 +10,7 @@ use std::ops::Range;
 
 pub use crate::defect::PageDefect;
 pub use crate::header::{HEADER_BYTES, PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN, PageHeader, WeightsHeader};
-pub use crate::neighbours::{Neighbours, RecordIds, RecordIdsOf, VertexIds, read_le};
+pub use crate::neighbours::{Neighbours, RecordIds, VertexIds, read_le};
 pub use crate::plain::Page;
 
 /// The capacity of a page.
@@ -143,7 +143,8 @@ pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<
             if in_range { Ok(()) } else { Err(PageDefect::outside(destinations, largest.wrapping_add(from).into())) }
         }
         Encoding::RecordId { page_bytes, slot_bytes } => {
-            check_record_ids(&sound, page_bytes, slot_bytes, destinations, context)
+            let ids = RecordIds::new(&sound, &[], page_bytes, slot_bytes);
+            check_record_ids(&ids, edges as usize, destinations, &context.entries[context.shards[0].places()])
         }
         Encoding::Packed { .. } => unreachable!("checked above"),
     }
@@ -207,32 +208,15 @@ fn list_offset(page: u32, shard: &Shard, entries: &[DirectoryEntry]) -> u64 {
     entry.first_edge - earlier[first].first_edge
 }
 
-/// Checks that every record id names an existing slot in the first shard, of one of the page's destinations. Compiled
-/// for the usual widths, which makes it several times faster.
+/// Checks that every record id names an existing slot in the first shard, which has these entries, of one of the page's
+/// destinations.
 fn check_record_ids(
-    page: &Page<'_>,
-    p: u8,
-    q: u8,
+    ids: &RecordIds<'_>,
+    edges: usize,
     destinations: &Range<u64>,
-    context: &PageContext<'_>,
+    entries: &[DirectoryEntry],
 ) -> Result<(), PageDefect> {
-    let ids = page.neighbour_bytes();
-    let (p, q) = (usize::from(p), usize::from(q));
-    let context = (destinations, &context.entries[context.shards[0].places()]);
-    match (p, q) {
-        (2, 2) => check_records(ids.chunks_exact(4).map(|id| (read_le(&id[..2]), read_le(&id[2..]))), context),
-        (3, 3) => check_records(ids.chunks_exact(6).map(|id| (read_le(&id[..3]), read_le(&id[3..]))), context),
-        (4, 2) => check_records(ids.chunks_exact(6).map(|id| (read_le(&id[..4]), read_le(&id[4..]))), context),
-        _ => check_records(ids.chunks_exact(p + q).map(|id| (read_le(&id[..p]), read_le(&id[p..]))), context),
-    }
-}
-
-#[inline(always)]
-fn check_records(
-    ids: impl Iterator<Item = (u64, u64)>,
-    (destinations, entries): (&Range<u64>, &[DirectoryEntry]),
-) -> Result<(), PageDefect> {
-    for (to, slot) in ids {
+    for (to, slot) in (0..edges).map(|edge| ids.record(edge)) {
         let entry = usize::try_from(to).ok().and_then(|to| entries.get(to));
         let (start, slots) = entry.map_or((0, 0), |entry| (entry.start_vertex, entry.slot_count));
         // Messages are built only for defects: they cost far more than the check.

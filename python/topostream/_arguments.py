@@ -85,9 +85,8 @@ class StoreOptions(TypedDict, total=False):
     memory: main memory for making the store, as a hard limit [default: half of the available memory of the
         machine or container].
     page_size: the size of a page: a power of two from 64KiB to 64MiB [default: 1MiB].
-    encoding: encoding of neighbours: ``"vertex-id"``: 32-bit vertex ids; ``"record-id"``: GTS's physical
-        addresses: page id and slot; ``"packed"``: compressed: bit-packed gaps, about half the bytes.
-    id_widths: with ``encoding="record-id"``: bytes of page ids, and of slot numbers [default: 2,2].
+    encoding: encoding of neighbours: ``"vertex-id"``: 32-bit vertex ids; ``"packed"``: compressed: bit-packed
+        gaps, about half the bytes.
     in_edges: store in-lists too: pull PageRank and bottom-up BFS read them.
     symmetrize: add the reverse of every edge; the graph becomes undirected.
     remove_duplicates: keep one of several edges with the same ends (the one with the smallest weight).
@@ -123,8 +122,7 @@ class StoreOptions(TypedDict, total=False):
 
     memory: int | str
     page_size: int | str
-    encoding: Literal["vertex-id", "record-id", "packed"]
-    id_widths: str
+    encoding: Literal["vertex-id", "packed"]
     in_edges: bool
     symmetrize: bool
     remove_duplicates: bool

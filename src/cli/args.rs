@@ -85,9 +85,6 @@ pub struct StoreArgs {
     /// Encoding of neighbours
     #[arg(long, default_value = "packed", value_name = "ENCODING", hide_short_help = true)]
     encoding: EncodingName,
-    /// With `--encoding record-id`: bytes of page ids, and of slot numbers [default: 2,2]
-    #[arg(long, value_name = "P,Q", value_parser = widths, hide_short_help = true)]
-    id_widths: Option<(u8, u8)>,
     /// Store in-lists too: pull PageRank and bottom-up BFS read them
     #[arg(long)]
     in_edges: bool,
@@ -153,25 +150,16 @@ pub struct StoreArgs {
 pub enum EncodingName {
     /// 32-bit vertex ids
     VertexId,
-    /// GTS's physical addresses: page id and slot
-    RecordId,
     /// Compressed: bit-packed gaps, about half the bytes
     Packed,
 }
 
 impl EncodingName {
-    /// The encoding, with its widths, for pages of this size.
-    pub fn with(self, widths: Option<(u8, u8)>, page_bytes: u32) -> Result<Encoding, Failure> {
-        match (self, widths) {
-            (Self::Packed, None) => Ok(Encoding::packed(page_bytes, PLAIN_PAGES)?),
-            (Self::VertexId | Self::Packed, Some(_)) => {
-                Err(Failure::Usage("--id-widths: goes with --encoding record-id".into()))
-            }
-            (Self::VertexId, None) => Ok(Encoding::VertexId),
-            (Self::RecordId, widths) => {
-                let (p, q) = widths.unwrap_or((2, 2));
-                Ok(Encoding::record_id(p, q)?)
-            }
+    /// The encoding, for pages of this size.
+    pub fn with(self, page_bytes: u32) -> Result<Encoding, Failure> {
+        match self {
+            Self::Packed => Ok(Encoding::packed(page_bytes, PLAIN_PAGES)?),
+            Self::VertexId => Ok(Encoding::VertexId),
         }
     }
 }
@@ -221,14 +209,6 @@ enum OrderName {
     OutFirst,
 }
 
-/// Reads `P,Q`.
-pub fn widths(text: &str) -> Result<(u8, u8), String> {
-    let (p, q) = text.split_once(',').ok_or("expected two numbers, such as 3,3")?;
-    let number = |text: &str| text.trim().parse::<u8>().map_err(|error| format!("{text:?}: {error}"));
-    let (p, q) = (number(p)?, number(q)?);
-    Encoding::record_id(p, q).map(|_| (p, q)).map_err(|error| error.to_string())
-}
-
 fn ids(text: &str) -> Result<IdPolicy, String> {
     match text {
         "auto" => Ok(IdPolicy::Auto),
@@ -245,7 +225,7 @@ impl StoreArgs {
     /// The formatter's options.
     pub fn options(&self, keep_weights: bool) -> Result<FormatOptions, Failure> {
         let page_bytes = self.page_size.unwrap_or(PAGE_BYTES_DEFAULT);
-        let encoding = self.encoding.with(self.id_widths, page_bytes)?;
+        let encoding = self.encoding.with(page_bytes)?;
         let mut stripes = vec![PathBuf::from(".")];
         for stripe in &self.stripes {
             stripes.push(std::path::absolute(stripe).map_err(|error| Failure::Other(format!("--stripe: {error}")))?);

@@ -70,10 +70,9 @@ pub struct Extract {
 }
 
 /// The options of a store's layout: all except the memory.
-const OF_STORES: [&str; 17] = [
+const OF_STORES: [&str; 16] = [
     "page_size",
     "encoding",
-    "id_widths",
     "in_edges",
     "symmetrize",
     "remove_duplicates",

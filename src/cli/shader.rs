@@ -1,6 +1,6 @@
 //! `topostream shader`: a module as a GPU would be given it.
 
-use super::args::{EncodingName, page_size, widths};
+use super::args::{EncodingName, page_size};
 use super::failure::{Failure, Outcome};
 use super::printing::print;
 use crate::algorithms::CATALOGUE;
@@ -24,9 +24,6 @@ pub struct PrintShader {
     /// How neighbours are written
     #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
     encoding: EncodingName,
-    /// With `--encoding record-id`: bytes of page ids, and of slot numbers [default: 2,2]
-    #[arg(long, value_name = "P,Q", value_parser = widths)]
-    id_widths: Option<(u8, u8)>,
     /// The size of a page
     #[arg(long, default_value = "1MiB", value_parser = page_size, value_name = "SIZE")]
     page_size: u32,
@@ -82,7 +79,7 @@ pub struct PrintShader {
 const EXAMPLES: &str = "\
 Examples:
   topostream shader pagerank segments --in-lists
-  topostream shader bfs lists --encoding record-id --id-widths 3,3 --parents";
+  topostream shader bfs lists --encoding packed --parents";
 
 /// An algorithm of the catalogue, and the switches of its shader.
 struct Named {
@@ -180,7 +177,7 @@ impl PrintShader {
         // What most supersteps visit comes last.
         let visit = declaration.visits.iter().rfind(|visit| visit.0 == direction);
         let unread = || Failure::Usage(format!("--in-lists: {} reads out-lists only", declaration.name));
-        let encoding = self.encoding.with(self.id_widths, self.page_size)?;
+        let encoding = self.encoding.with(self.page_size)?;
         let options = ModuleOptions {
             encoding,
             page_bytes: self.page_size,

@@ -18,8 +18,13 @@ const TIPS: &[Tip] = &[
     (&["in-lists", "reverse"], "in-edges", "'--in-edges' stores in-lists too"),
     (&["weighted"], "weights", "'--weights' follows edges by weight"),
     (&["output-file", "out"], "output", "'--output' names the file of results"),
+    (&["id-widths"], "encoding", OF_RECORD_ID),
     (&["mem", "ram", "max-memory"], "memory", "'--memory' limits the main memory"),
 ];
+
+/// The tip for the encoding that earlier versions wrote.
+const OF_RECORD_ID: &str = "stores with the encoding record-id are read, but no longer written: '--encoding packed', \
+                            the default, is smaller, '--encoding vertex-id' is plain";
 
 /// Replaces the parser's guesses by a tip, if there is one for the word that is wrong. `words` is the command line with
 /// the name of the program.
@@ -35,11 +40,17 @@ pub fn explain(mut error: clap::Error, program: &clap::Command, words: &[OsStrin
         ErrorKind::UnknownArgument => {
             word(ContextKind::InvalidArg).and_then(|option| of_option(&option, program, words))
         }
+        ErrorKind::InvalidValue => {
+            let is_of_encoding = word(ContextKind::InvalidArg).is_some_and(|arg| arg.starts_with("--encoding "));
+            let is_record_id = word(ContextKind::InvalidValue).is_some_and(|value| value == "record-id");
+            (is_of_encoding && is_record_id).then(|| OF_RECORD_ID.to_owned())
+        }
         _ => None,
     };
     if let Some(tip) = tip {
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::SuggestedValue);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
         error.insert(ContextKind::Usage, ContextValue::StyledStr(usage(program, words)));
     }
@@ -136,6 +147,8 @@ mod tests {
             ("topostream run bfs g --source 1 --gpu", "--device gpu"),
             ("topostream format e.txt g --in-lists", "--in-edges"),
             ("topostream format e.txt g --replace", "--overwrite"),
+            ("topostream format e.txt g --id-widths 2,2", "'--encoding packed'"),
+            ("topostream reformat g h --encoding record-id", "'--encoding packed'"),
             ("topostream run bfs g --source 1 --strategy shard", "'--tune strategy=shard'"),
             ("topostream plan bfs g --source 1 --trace=t.json --top 5", "'--tune trace=t.json'"),
             ("topostream run bfs g --source 1 --whole-pages --top 5", "'--tune whole-pages'"),

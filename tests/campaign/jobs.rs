@@ -33,10 +33,9 @@ const SKETCHES: [Sketch; 12] = [
         "format {data}/plain.txt s --page-size 64KiB --symmetrize --remove-duplicates --temporary tmp {memory}",
     ),
     (
-        "format shards, record ids",
+        "format shards, vertex ids",
         Product::Store("s"),
-        "format {data}/weighted.txt s --page-size 64KiB --shards 3 --encoding record-id --id-widths 3,3 --stripe x \
-         {memory}",
+        "format {data}/weighted.txt s --page-size 64KiB --shards 3 --encoding vertex-id --stripe x {memory}",
     ),
     (
         "format a part",

@@ -35,7 +35,7 @@ const COMMANDS: [&str; 53] = [
     "format {in} out --symmetrize --order degree",
     "format {in} out --in-edges --order out-first --page-size 64KiB",
     "format {in} out --shards 4 --in-edges --page-size 64KiB",
-    "format {in} out --shards 3 --encoding record-id --id-widths 3,3",
+    "format {in} out --shards 3 --encoding vertex-id",
     "format {in} out --ids keep --remove-duplicates --remove-self-loops",
     "generate rmat --scale {scale} --store out --in-edges",
     "generate rmat --scale {scale} --store out --order degree --random-weights f32:0:1",

@@ -68,10 +68,9 @@ impl Subjects {
         edges.extend((2000..2040).map(|vertex| (vertex - 1, vertex)));
         let graph = EdgeList::new(2040, edges);
         let weighted = Weighted::by_chance(graph.clone(), false, 5);
-        let encoding = Encoding::RecordId { page_bytes: 2, slot_bytes: 2 };
         let options = small_pages(Encoding::VertexId);
         Self {
-            directed: TestStore::new(&graph, &small_pages(encoding)),
+            directed: TestStore::new(&graph, &options),
             weighted: TestStore::weighted(&weighted, true, &options),
             undirected: TestStore::new(&graph, &FormatOptions { symmetrize: true, ..options }),
             levels: levels(&graph, 0),

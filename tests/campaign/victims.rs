@@ -16,11 +16,8 @@ use tempfile::TempDir;
 const KINDS: [(&str, &str); 5] = [
     ("vertex ids, both directions", "format plain.txt {store} --page-size 64KiB --in-edges --ids keep"),
     ("weights, by degree", "format weighted.txt {store} --page-size 64KiB --in-edges --order degree"),
-    (
-        "record ids, two stripes",
-        "format plain.txt {store} --page-size 64KiB --encoding record-id --id-widths 2,2 --stripe {stripe}",
-    ),
-    ("shards", "format weighted.txt {store} --page-size 64KiB --shards 3 --encoding record-id --id-widths 3,3"),
+    ("vertex ids, two stripes", "format plain.txt {store} --page-size 64KiB --encoding vertex-id --stripe {stripe}"),
+    ("shards", "format weighted.txt {store} --page-size 64KiB --shards 3 --encoding vertex-id"),
     ("undirected", "format plain.txt {store} --page-size 64KiB --symmetrize --remove-duplicates"),
 ];
 

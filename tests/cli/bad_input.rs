@@ -47,12 +47,6 @@ fn ids_that_do_not_fit() {
     folder.run("format wide.txt compact --ids compact").succeeds();
     folder.run("format wide.txt s --ids 10").fails(1, &["wide.txt:1: vertex id 5000000000", "expected 0 to 9"]);
     folder.assert_nothing_left("s");
-    // Widths of one byte allow 256 pages, and 256 slots in each.
-    let narrow = "--encoding record-id --id-widths 1,1";
-    folder.run("generate grid --width 20000 --height 10 --edges-file grid.el").succeeds();
-    let done = folder.run(&format!("format grid.el s {narrow} --page-size 64KiB"));
-    done.fails(1, &["grid.el: ", "is more than the limit of 256", "--id-widths"]);
-    folder.assert_nothing_left("s");
 }
 
 /// The position of a refused id, in text, in lists and in binary pairs.

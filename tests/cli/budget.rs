@@ -88,7 +88,7 @@ fn the_page_buffer_is_no_larger_than_the_graph() {
 const COMMANDS: &[&str] = &[
     "format g.wel OUT --in-edges",
     "format g.wel OUT --order degree",
-    "format g.wel OUT --order out-first --shards 3 --encoding record-id --id-widths 3,3",
+    "format g.wel OUT --order out-first --shards 3 --encoding vertex-id",
     "format g.wel OUT --ids keep --order degree --symmetrize",
     "format wide.txt OUT",
     "format sparse.txt.gz OUT --order degree",

@@ -29,6 +29,7 @@ mod plan;
 mod program;
 mod quiet;
 mod readme;
+mod records;
 mod report;
 mod results;
 mod stores;

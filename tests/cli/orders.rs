@@ -133,7 +133,7 @@ fn stores(folder: &Folder, graph: &Graph, kind: &str) -> Vec<String> {
     let mut stores = Vec::new();
     let plain = format!("{kind}-natural-packed");
     for order in ["natural", "degree", "degree-groups", "bfs", "out-first"] {
-        for encoding in ["packed", "vertex-id", "record-id"] {
+        for encoding in ["packed", "vertex-id"] {
             let store = format!("{kind}-{order}-{encoding}");
             folder.run(&format!("format {file} {store} --in-edges --order {order} --encoding {encoding}")).succeeds();
             stores.push(store);

@@ -132,7 +132,6 @@ fn wrong_arguments_are_errors() {
     assert!(folder.names("a").is_empty() && folder.names("b").is_empty());
     let generate = "generate rmat --scale 8 --store t";
     folder.run(&format!("{generate} --shards 2 --part 2")).fails(1, &["part 2: expected 0 to 1"]);
-    folder.run(&format!("{generate} --shards 2 --part 0 --encoding record-id")).fails(1, &["records of other parts"]);
     folder.run(&format!("{generate} --shards 2 --shard-weights 1")).fails(1, &["weights of shards", "expected 2"]);
     folder.run(&format!("{generate} --shards 2 --balance colour")).fails(2, &["--balance", "edges"]);
     assert!(folder.names("t").is_empty());

@@ -225,8 +225,8 @@ fn layouts_and_fetchers_agree() {
         ("bfs", "--order bfs --encoding packed --in-edges"),
         ("sampled", "--order auto --encoding packed"),
         ("listed", "--order-file backward.txt --encoding packed"),
-        ("record", "--encoding record-id --id-widths 2,3 --page-size 64KiB"),
-        ("record-in", "--encoding record-id --in-edges --order degree"),
+        ("plain", "--encoding vertex-id --page-size 64KiB"),
+        ("plain-in", "--encoding vertex-id --in-edges --order degree"),
         ("stripes", "--page-size 64KiB --stripe second --stripe third"),
     ];
     for (store, options) in layouts {

@@ -61,11 +61,8 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
         ("--page-size 100KiB", &["power of two from 64KiB to 64MiB"]),
         ("--page-size 32KiB", &["power of two from 64KiB to 64MiB"]),
         ("--page-size 4TiB", &["power of two from 64KiB to 64MiB"]),
-        ("--id-widths 2", &["two numbers, such as 3,3"]),
-        ("--encoding record-id --id-widths 0,4", &["at least 1 byte"]),
-        ("--encoding record-id --id-widths 5,4", &["sum at most 8"]),
-        ("--encoding record-id --id-widths 999,4", &["999"]),
-        ("--id-widths 3,3", &["--encoding record-id"]),
+        ("--encoding record-id", &["no longer written", "'--encoding packed'", "'--encoding vertex-id'"]),
+        ("--id-widths 2,2", &["no longer written", "'--encoding packed'"]),
     ];
     for (options, words) in layouts {
         folder.run(&format!("{generate} {options}")).fails(2, words);
@@ -96,7 +93,7 @@ fn short_help_leaves_out_the_tuning_of_machines() {
         (
             "format",
             &["--in-edges", "--symmetrize", "--separator", "--memory", "--source", "Examples:"],
-            &["--page-size", "--id-widths", "--shards", "--balance", "--stripe", "--mirrors", "--quotes"],
+            &["--page-size", "--encoding", "--shards", "--balance", "--stripe", "--mirrors", "--quotes"],
         ),
         ("generate rmat", &["--scale", "--store", "--seed"], &["--page-size", "--encoding", "--shard-weights"]),
     ];
@@ -324,7 +321,7 @@ fn examples_in_the_help_are_valid() {
 #[test]
 fn shaders_are_printed() {
     let folder = Folder::new();
-    let printed = folder.run("shader pagerank segments --encoding record-id --id-widths 3,3 --in-lists").succeeds();
+    let printed = folder.run("shader pagerank segments --in-lists").succeeds();
     printed.prints(&[
         "fn main(",
         "// src/algorithms/pagerank/pagerank.wgsl",

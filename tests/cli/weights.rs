@@ -77,11 +77,11 @@ fn integers_that_do_not_fit_are_refused_with_what_to_do() {
 /// The stores that are made of a store of names or numbers, in every way.
 fn stores_of(folder: &Folder, store: &str, of: &str) {
     folder.run(&format!("reformat {store} {store}-plain --encoding vertex-id --in-edges")).succeeds();
-    folder.run(&format!("reformat {store} {store}-records --encoding record-id --order degree")).succeeds();
+    folder.run(&format!("reformat {store} {store}-degree --encoding vertex-id --order degree")).succeeds();
     folder.run(&format!("reformat {store} {store}-bfs --order bfs --in-edges")).succeeds();
     folder.run(&format!("reformat {store} {store}-halves --shards 2 --in-edges")).succeeds();
     folder.run(&format!("extract {store} {store}-part --all")).succeeds();
-    for kind in ["", "-plain", "-records", "-bfs", "-halves", "-part"] {
+    for kind in ["", "-plain", "-degree", "-bfs", "-halves", "-part"] {
         let (store, weights) = (format!("{store}{kind}"), format!("{of}, "));
         folder.run(&format!("verify {store}")).succeeds();
         folder.run(&format!("info {store}")).succeeds().prints(&["weights", &weights, "weights-64\n"]);
@@ -104,7 +104,7 @@ fn weights_of_64_bits_go_in_and_out_exactly() {
         stores_of(&folder, "g", of);
         folder.run(&format!("format n.csv n --names --weight-type {of}")).succeeds();
         folder.run("verify n").succeeds();
-        for kind in ["", "-plain", "-records", "-bfs", "-halves", "-part"] {
+        for kind in ["", "-plain", "-degree", "-bfs", "-halves", "-part"] {
             for (file, lines) in [("o.txt", 0), ("o.csv", 1), ("o.tsv", 1), ("o.mtx", 2)] {
                 folder.run(&format!("extract g{kind} --all -o {file}")).succeeds();
                 assert_eq!(weights(&behind(&folder.read(file), lines)), given, "g{kind} as {file}");

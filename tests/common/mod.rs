@@ -30,9 +30,8 @@ use crate::reference::{Dangling, EdgeList, Weighted};
 /// The smallest page, so that small graphs have many.
 pub const PAGE: u64 = 64 << 10;
 
-/// All neighbour encodings with specialised code, and one without.
-pub const ENCODINGS: [Encoding; 7] =
-    [Encoding::VertexId, record_id(2, 2), record_id(3, 3), record_id(4, 2), record_id(4, 4), record_id(1, 2), PACKED];
+/// The encodings that are written.
+pub const ENCODINGS: [Encoding; 2] = [Encoding::VertexId, PACKED];
 
 /// Packed pages of the smallest size, whose plain images are no larger: lists of many pages, in the same buffers.
 pub const PACKED: Encoding = Encoding::Packed { edges_max: 15 * 1024, step: false, own: false };
@@ -51,10 +50,6 @@ const CALM: Faults = Faults {
     lasting: false,
     stripe: None,
 };
-
-const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
-    Encoding::RecordId { page_bytes, slot_bytes }
-}
 
 /// A store in a temporary folder in memory, removed on drop.
 pub struct TestStore {

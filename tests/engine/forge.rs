@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
 use topostream_formats::directory::{self, DirectoryEntry};
 use topostream_formats::page::{HEADER_BYTES, PageHeader};
-use topostream_formats::{Direction, Encoding, Manifest, Store};
+use topostream_formats::{Direction, Manifest, Store};
 
 /// The out-lists of a store with one stripe, to be changed and sealed again.
 pub struct Forgery {
@@ -20,14 +20,8 @@ pub type Change = fn(&mut Forgery);
 
 /// Invalid pages, by description and change. The first page of each store is small.
 pub const FORGERIES: [(&str, Change); 9] = [
-    ("a neighbour behind the last vertex", |forgery| forgery.aim_at(u64::from(u32::MAX), 0)),
-    ("a neighbour just behind the last one", |forgery| {
-        let last = *forgery.entries.last().unwrap();
-        match forgery.manifest.encoding {
-            Encoding::VertexId => forgery.aim_at(forgery.manifest.vertices, 0),
-            _ => forgery.aim_at(forgery.entries.len() as u64 - 1, last.slot_count.into()),
-        }
-    }),
+    ("a neighbour behind the last vertex", |forgery| forgery.aim_at(u32::MAX)),
+    ("a neighbour just behind the last one", |forgery| forgery.aim_at(forgery.manifest.vertices as u32)),
     ("the pages of two numbers", |forgery| forgery.pages.swap(0, 1)),
     ("a page of another store", |forgery| forgery.change_header(|header| header.tag ^= 1)),
     ("another first vertex", |forgery| forgery.change_header(|header| header.start_vertex += 1)),
@@ -51,20 +45,9 @@ impl Forgery {
         Self { folder: folder.to_owned(), manifest: store.manifest().clone(), entries, pages }
     }
 
-    /// Sets the page's first neighbour: a vertex, or a page and its slot.
-    fn aim_at(&mut self, first: u64, slot: u64) {
-        let mut put = |at: usize, width: u8, value: u64| {
-            let bytes = value.to_le_bytes();
-            self.pages[0][at..at + usize::from(width)].copy_from_slice(&bytes[..width.into()]);
-        };
-        match self.manifest.encoding {
-            Encoding::VertexId => put(HEADER_BYTES, 4, first),
-            Encoding::RecordId { page_bytes, slot_bytes } => {
-                put(HEADER_BYTES, page_bytes, first);
-                put(HEADER_BYTES + usize::from(page_bytes), slot_bytes, slot);
-            }
-            Encoding::Packed { .. } => unreachable!("forged pages are not packed"),
-        }
+    /// Sets the page's first neighbour.
+    fn aim_at(&mut self, vertex: u32) {
+        self.pages[0][HEADER_BYTES..HEADER_BYTES + 4].copy_from_slice(&vertex.to_le_bytes());
     }
 
     fn change_header(&mut self, change: impl FnOnce(&mut PageHeader)) {

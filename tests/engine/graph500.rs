@@ -180,7 +180,7 @@ fn each_rule_is_checked() {
 
 #[test]
 fn levels_without_parents_are_checked() {
-    let store = opened(TestStore::new(&small(), &small_pages(ENCODINGS[2])));
+    let store = opened(TestStore::new(&small(), &small_pages(Encoding::VertexId)));
     let (levels, _) = small_answer();
     assert_eq!(check_tree_of(&store, 0, &levels, None).unwrap().edges, 7);
     for (rule, vertex, wrong) in [

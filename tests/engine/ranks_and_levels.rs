@@ -200,7 +200,7 @@ fn rmat_graphs() {
 #[test]
 fn a_large_rmat_graph() {
     let graph = generated(&mut Rmat::new(14, 16, 14).generate().unwrap());
-    for (number, encoding) in [Encoding::VertexId, ENCODINGS[2], ENCODINGS[4]].into_iter().enumerate() {
+    for (number, encoding) in ENCODINGS.into_iter().enumerate() {
         check_store("rmat 14", &graph, &small_pages(encoding), 2 * number);
     }
 }
@@ -224,7 +224,7 @@ fn small_graphs_in_many_shards() {
         ] {
             // By default, that many shards only for the graph with edges in most of them.
             if thorough() || shards < 256 || name == "random" {
-                check_shards(name, &graph, ENCODINGS[(2 * number) % 5], shards, number);
+                check_shards(name, &graph, ENCODINGS[number % 2], shards, number);
             }
         }
     }
@@ -239,15 +239,14 @@ fn hubs_in_shards() {
     edges.extend((0..40_000).map(|number| (n / 2, number % 500)));
     edges.extend((0..n).map(|vertex| (vertex, n - 2)));
     let graph = EdgeList::new(n, edges);
-    for (number, encoding) in some(ENCODINGS.into_iter().take(5).enumerate(), 5) {
-        let shards = [2, 3, 5][number % 3];
-        let store = check_shards("hubs", &graph, encoding, shards, number).open();
+    for (number, shards) in some([2, 3, 5].into_iter().enumerate(), 3) {
+        let store = check_shards("hubs", &graph, Encoding::VertexId, shards, number).open();
         let out = store.topology(topostream::Direction::Out).unwrap();
         let entries = out.directory().entries();
         let has_run = |shard: &topostream_formats::Shard| {
             entries[shard.pages.start as usize..shard.pages.end as usize].iter().any(|entry| entry.run > 1)
         };
-        assert!(out.shards().iter().filter(|shard| has_run(shard)).count() >= 2, "{encoding}");
+        assert!(out.shards().iter().filter(|shard| has_run(shard)).count() >= 2, "{shards} shards");
     }
 }
 
@@ -255,7 +254,7 @@ fn hubs_in_shards() {
 fn an_rmat_graph_in_shards() {
     let graph = generated(&mut Rmat::new(12, 16, 12).generate().unwrap());
     for (number, shards) in [2, 4, 8].into_iter().enumerate() {
-        check_shards("rmat", &graph, ENCODINGS[number], shards, 2 * number);
+        check_shards("rmat", &graph, ENCODINGS[number % 2], shards, 2 * number);
     }
 }
 

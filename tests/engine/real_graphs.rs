@@ -30,20 +30,20 @@ macro_rules! published {
 
 published! {
     karate: "karate", "karate.graph", Given::Both, Encoding::VertexId, FETCHERS[0];
-    karate_canonical: "karate", "karate.el.zst", Given::Once, ENCODINGS[5], FETCHERS[1];
-    bremen_cut: "bremen-cut", "bremen-cut.gr.xz", Given::Unclean, ENCODINGS[1], FETCHERS[2];
-    bremen_cut_canonical: "bremen-cut", "bremen-cut.wel.zst", Given::Both, ENCODINGS[4], FETCHERS[0];
+    karate_canonical: "karate", "karate.el.zst", Given::Once, Encoding::VertexId, FETCHERS[1];
+    bremen_cut: "bremen-cut", "bremen-cut.gr.xz", Given::Unclean, Encoding::VertexId, FETCHERS[2];
+    bremen_cut_canonical: "bremen-cut", "bremen-cut.wel.zst", Given::Both, PACKED, FETCHERS[0];
     rmat_12: "rmat-12", "rmat-12.el.zst", Given::Both, Encoding::VertexId, FETCHERS[1];
-    pgp: "PGPgiantcompo", "PGPgiantcompo.graph", Given::Both, ENCODINGS[1], FETCHERS[1];
-    wing: "wing", "wing.graph", Given::Both, ENCODINGS[2], FETCHERS[2];
-    facebook: "facebook_combined", "facebook_combined.txt", Given::Once, ENCODINGS[3], FETCHERS[0];
+    pgp: "PGPgiantcompo", "PGPgiantcompo.graph", Given::Both, Encoding::VertexId, FETCHERS[1];
+    wing: "wing", "wing.graph", Given::Both, PACKED, FETCHERS[2];
+    facebook: "facebook_combined", "facebook_combined.txt", Given::Once, Encoding::VertexId, FETCHERS[0];
     wiki_vote: "wiki-Vote", "wiki-Vote.txt", Given::Both, Encoding::VertexId, FETCHERS[1];
-    bremen: "bremen_dist", "bremen_dist.gr", Given::Unclean, ENCODINGS[1], FETCHERS[2];
+    bremen: "bremen_dist", "bremen_dist.gr", Given::Unclean, Encoding::VertexId, FETCHERS[2];
     luxembourg: "luxembourg_osm", "luxembourg_osm.mtx", Given::HeadlessOnce, Encoding::VertexId, FETCHERS[0];
-    chicago: "chicago-regional", "chicago-regional.wel.zst", Given::Both, ENCODINGS[4], FETCHERS[1];
-    cornell: "Cornell5", "Cornell5.el.zst", Given::Once, ENCODINGS[2], FETCHERS[2];
+    chicago: "chicago-regional", "chicago-regional.wel.zst", Given::Both, PACKED, FETCHERS[1];
+    cornell: "Cornell5", "Cornell5.el.zst", Given::Once, PACKED, FETCHERS[2];
     uk_2007: "uk-2007-05-100k", "uk-2007-05-100k.el.zst", Given::Both, Encoding::VertexId, FETCHERS[0];
-    kronecker: "synth-kron16", "synth-kron16.el.zst", Given::Once, ENCODINGS[3], FETCHERS[1];
+    kronecker: "synth-kron16", "synth-kron16.el.zst", Given::Once, Encoding::VertexId, FETCHERS[1];
 }
 
 /// Defines a test of distances for each graph: the encoding of the store, the fetcher.
@@ -58,16 +58,16 @@ macro_rules! distances {
 distances! {
     karate_distances: "karate", Encoding::VertexId, FETCHERS[1];
     bremen_cut_distances: "bremen-cut", Encoding::VertexId, FETCHERS[0];
-    rmat_12_distances: "rmat-12", ENCODINGS[2], FETCHERS[2];
-    pgp_distances: "PGPgiantcompo", ENCODINGS[2], FETCHERS[2];
-    wing_distances: "wing", ENCODINGS[1], FETCHERS[0];
+    rmat_12_distances: "rmat-12", PACKED, FETCHERS[2];
+    pgp_distances: "PGPgiantcompo", PACKED, FETCHERS[2];
+    wing_distances: "wing", Encoding::VertexId, FETCHERS[0];
     facebook_distances: "facebook_combined", Encoding::VertexId, FETCHERS[1];
-    wiki_vote_distances: "wiki-Vote", ENCODINGS[4], FETCHERS[2];
+    wiki_vote_distances: "wiki-Vote", PACKED, FETCHERS[2];
     bremen_distances: "bremen_dist", Encoding::VertexId, FETCHERS[0];
-    luxembourg_distances: "luxembourg_osm", ENCODINGS[5], FETCHERS[1];
-    chicago_distances: "chicago-regional", ENCODINGS[3], FETCHERS[2];
-    cornell_distances: "Cornell5", ENCODINGS[1], FETCHERS[0];
-    uk_2007_distances: "uk-2007-05-100k", ENCODINGS[2], FETCHERS[1];
+    luxembourg_distances: "luxembourg_osm", Encoding::VertexId, FETCHERS[1];
+    chicago_distances: "chicago-regional", Encoding::VertexId, FETCHERS[2];
+    cornell_distances: "Cornell5", Encoding::VertexId, FETCHERS[0];
+    uk_2007_distances: "uk-2007-05-100k", PACKED, FETCHERS[1];
     kronecker_distances: "synth-kron16", Encoding::VertexId, FETCHERS[2];
 }
 

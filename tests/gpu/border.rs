@@ -78,7 +78,7 @@ gpu_test! {
         let settings = [
             Setting { fast_paths: all, ..Setting::default() },
             Setting { fast_paths: FastPaths { device_loop: false, ..all }, cache: Cache::Off, ..Setting::default() },
-            Setting { fast_paths: FastPaths { whole_copies: false, ..SLOW }, encoding: ENCODINGS[1], ..Setting::default() },
+            Setting { fast_paths: FastPaths { whole_copies: false, ..SLOW }, ..Setting::default() },
             // Buffers of 16,384 values: of three devices, one borders on more of `funnel`.
             Setting { fast_paths: all, binding_bytes_max: Some(128 << 10), ..Setting::default() },
         ];
@@ -157,7 +157,7 @@ gpu_test! {
     fn shares_are_sent_where_lists_are_read() {
         let rmat = generated(&mut Rmat::new(13, 8, 3).generate().unwrap());
         for (name, graph, shards) in [("grid", grid(), 1), ("grid", grid(), 3), ("rmat", rmat, 3)] {
-            let setting = Setting { encoding: ENCODINGS[2], ..Setting::default() };
+            let setting = Setting::default();
             let store_options = FormatOptions { mirrors: true, shards, ..small_pages(setting.encoding) };
             let store = TestStore::new(&graph, &store_options);
             let run = |exchanged| {

@@ -53,7 +53,7 @@ gpu_test! {
     /// Random faults of all kinds, with every transfer of pages.
     fn transient_faults_are_survived() {
         let graph = graph();
-        let store = TestStore::new(&graph, &small_pages(Encoding::RecordId { page_bytes: 2, slot_bytes: 2 }));
+        let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
         let expected = rank_iterations(&graph, 0.85, Dangling::Lost, ITERATIONS as usize);
         let far = levels(&graph, 8999);
         let mut retries = 0;

@@ -92,13 +92,12 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// A mirror of the exchange memory, neither subgroups nor wide integers; record ids; pages in several buffers.
+    /// A mirror of the exchange memory, neither subgroups nor wide integers; pages in several buffers.
     fn without_fast_paths_and_over_several_buffers() {
         let graph = graphs::hubs();
         let weighted = Weighted::by_chance(graph.edges, false, 3);
         let slow = Setting {
             fast_paths: FastPaths { device_loop: true, ..SLOW },
-            encoding: ENCODINGS[1],
             ..Setting::default()
         };
         let divided = Setting { binding_bytes_max: Some(256 << 10), ..Setting::default() };

@@ -72,14 +72,14 @@ gpu_test! {
         }
         let graph = generated(&mut Rmat::new(14, 32, 5).generate().unwrap());
         let gpu = adapter::device();
-        let small = Setting { binding_bytes_max: Some(192 << 10), ..setting(ENCODINGS[1]) };
+        let small = Setting { binding_bytes_max: Some(192 << 10), ..setting(Encoding::VertexId) };
         check("rmat", &graph, &setting(Encoding::VertexId), &[gpu.clone(), gpu.clone()], Strategy::Replicate, 6);
         check("rmat", &graph, &setting(Encoding::VertexId), &[gpu.clone(), gpu.clone()], Strategy::Shard, 6);
         let wide = generated(&mut Rmat::new(16, 8, 5).generate().unwrap());
         check("wide", &wide, &small, &vec![gpu.clone(); 2], Strategy::Replicate, 6);
         if thorough() {
             check("rmat", &graph, &setting(Encoding::VertexId), &vec![gpu.clone(); 3], Strategy::Replicate, 9);
-            check("rmat", &graph, &setting(ENCODINGS[2]), &vec![gpu; 3], Strategy::Shard, 9);
+            check("rmat", &graph, &setting(Encoding::VertexId), &vec![gpu; 3], Strategy::Shard, 9);
         }
     }
 }

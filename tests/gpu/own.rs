@@ -200,7 +200,7 @@ gpu_test! {
     fn a_third_party_traversal() {
         let graph = graphs::sparse().edges;
         let sources = vec![33_000, 12_300, 17_990, 63, 64, 41_999, 30_001, 12_600];
-        let store = TestStore::new(&graph, &small_pages(ENCODINGS[2]));
+        let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
         let expected = least_labels(&graph, &sources);
         let settings = [
             Setting { binding_bytes_max: Some(128 << 10), ..Setting::default() },

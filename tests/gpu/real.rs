@@ -66,16 +66,16 @@ macro_rules! distances {
 }
 
 distances! {
-    bremen_cut_distances: "bremen-cut", ENCODINGS[3], Way::Copied;
+    bremen_cut_distances: "bremen-cut", Encoding::VertexId, Way::Copied;
     rmat_12_distances: "rmat-12", Encoding::VertexId, Way::Slow;
-    pgp_distances: "PGPgiantcompo", ENCODINGS[1], Way::Slow;
-    wiki_vote_distances: "wiki-Vote", ENCODINGS[2], Way::Usual;
+    pgp_distances: "PGPgiantcompo", Encoding::VertexId, Way::Slow;
+    wiki_vote_distances: "wiki-Vote", Encoding::VertexId, Way::Usual;
     chicago_distances: "chicago-regional", Encoding::VertexId, Way::Copied;
 }
 
 published! {
-    rmat_12: "rmat-12", "rmat-12.el.zst", Given::Both, ENCODINGS[2], Way::Usual;
-    pgp: "PGPgiantcompo", "PGPgiantcompo.graph", Given::Both, ENCODINGS[1], Way::Copied;
-    facebook: "facebook_combined", "facebook_combined.txt", Given::Once, ENCODINGS[3], Way::Slow;
+    rmat_12: "rmat-12", "rmat-12.el.zst", Given::Both, Encoding::VertexId, Way::Usual;
+    pgp: "PGPgiantcompo", "PGPgiantcompo.graph", Given::Both, Encoding::VertexId, Way::Copied;
+    facebook: "facebook_combined", "facebook_combined.txt", Given::Once, Encoding::VertexId, Way::Slow;
     wiki_vote: "wiki-Vote", "wiki-Vote.txt", Given::Both, Encoding::VertexId, Way::Usual;
 }

@@ -93,8 +93,8 @@ gpu_test! {
     /// Bottom-up steps stop in the middle of lists, so only pages and levels are compared with the CPU.
     fn bottom_up_searches_visit_the_same_pages() {
         let graph = EdgeList::new(9000, random_edges(0..9000, 200_000, 6));
-        let store = TestStore::new(&graph, &small_pages(ENCODINGS[1]));
-        let setting = by_host(&Setting { encoding: ENCODINGS[1], ..Setting::default() });
+        let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+        let setting = by_host(&Setting::default());
         let of = |options: EngineOptions| {
             // By edges alone, directions do not depend on the duration of reads.
             let engine = store.engine(options.with_alternatives(false));

@@ -159,7 +159,7 @@ gpu_test! {
         let ways = [Way::Undirected, Way::InLists, Way::OutLists];
         for (place, way) in ways.into_iter().enumerate() {
             let fast_paths = FastPaths { device_loop: true, ..SLOW };
-            let slow = Setting { encoding: ENCODINGS[1], fast_paths, ..unhurried() };
+            let slow = Setting { fast_paths, ..unhurried() };
             let several = Setting { binding_bytes_max: Some(512 << 10), ..unhurried() };
             for setting in [unhurried(), slow, several].iter().skip(place).take(if thorough() { 3 } else { 1 }) {
                 let report = check_cores(&skewed, way, setting);

@@ -46,10 +46,8 @@ pub struct Setting {
 }
 
 /// The encodings of [`ENCODINGS`], and packed pages whose images are larger than the pages.
-pub const ALL_ENCODINGS: [Encoding; 8] = {
-    let [a, b, c, d, e, f, g] = ENCODINGS;
-    [a, b, c, d, e, f, g, Encoding::Packed { edges_max: 16 << 10, step: true, own: true }]
-};
+pub const ALL_ENCODINGS: [Encoding; 3] =
+    [Encoding::VertexId, PACKED, Encoding::Packed { edges_max: 16 << 10, step: true, own: true }];
 
 impl Default for Setting {
     fn default() -> Self {

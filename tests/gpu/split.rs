@@ -8,7 +8,6 @@ use crate::graphs::{self, ITERATIONS, Oracle};
 use crate::reference::*;
 use crate::setting::*;
 use topostream::device::settings::{Distribution, PageTransfer};
-use topostream_formats::Encoding;
 
 gpu_test! {
     /// 64 KiB hold one page, or sums of 8192 vertices; graphs here have up to 70,000.
@@ -24,11 +23,9 @@ gpu_test! {
         for (number, (distribution, transfer, cache, limits)) in ways.into_iter().enumerate() {
             // By default, each way with one of the graphs.
             for (which, graph) in graphs.iter().enumerate().filter(|(which, _)| thorough() || which % 2 == number % 2) {
-                let encoding = [Encoding::VertexId, ENCODINGS[1], ENCODINGS[2], ENCODINGS[4]][(number + which) % 4];
                 let binding_bytes_max = Some(limits[which] << 10);
                 let fast_paths = if number == 3 { SLOW } else { fast_paths()[0] };
                 let setting = Setting {
-                    encoding,
                     distribution,
                     transfer,
                     cache,

@@ -190,7 +190,7 @@ pub fn check_graphalytics_examples(make: MakeEngine<'_>) {
         let properties = Properties::read(&folder.join(format!("{name}.properties")));
         let path = folder.join(format!("{name}.properties"));
         let reader = readers::Options::default();
-        for encoding in [Encoding::VertexId, ENCODINGS[1]] {
+        for encoding in ENCODINGS {
             let store = TestStore::from_source(|| readers::open(&path, &reader).unwrap(), &small_pages(encoding));
             let engine = make(&store, None);
             validate_bfs(&engine, &properties, &folder.join(format!("{name}-BFS")));
@@ -228,7 +228,7 @@ pub fn check_graphalytics_validation(make: MakeEngine<'_>) {
     for (input, properties) in [("dir", "test-sssp-directed"), ("undir", "test-sssp-undirected")] {
         let folder = data("graphalytics/sssp");
         let (edges, reader) = (folder.join(format!("{input}-input.e")), readers::Options::default());
-        let options = FormatOptions { symmetrize: input == "undir", ..small_pages(ENCODINGS[3]) };
+        let options = FormatOptions { symmetrize: input == "undir", ..small_pages(Encoding::VertexId) };
         let store = TestStore::from_source(|| readers::open(&edges, &reader).unwrap(), &options);
         let properties = Properties::read(&folder.join(format!("{properties}.properties")));
         assert_eq!(store.open().vertices(), properties.number("meta.vertices"));

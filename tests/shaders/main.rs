@@ -24,26 +24,14 @@ use topostream::model::algorithm::{Algorithm, Visit};
 use topostream::{Direction, VertexId};
 use topostream_formats::Encoding;
 
-const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
-    Encoding::RecordId { page_bytes, slot_bytes }
-}
+/// The layout of earlier stores.
+const RECORD_ID: Encoding = Encoding::RecordId { page_bytes: 2, slot_bytes: 2 };
 
 const fn packed(step: bool, own: bool) -> Encoding {
     Encoding::Packed { edges_max: 63 << 10, step, own }
 }
 
-const ENCODINGS: [Encoding; 10] = [
-    Encoding::VertexId,
-    record_id(2, 2),
-    record_id(3, 3),
-    record_id(4, 2),
-    record_id(4, 4),
-    record_id(1, 2),
-    record_id(3, 4),
-    record_id(1, 7),
-    packed(false, false),
-    packed(true, true),
-];
+const ENCODINGS: [Encoding; 4] = [Encoding::VertexId, RECORD_ID, packed(false, false), packed(true, true)];
 
 /// The catalogue's algorithms in every variation, with the visits of their supersteps.
 fn catalogued() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
@@ -324,7 +312,7 @@ fn one_chunk_fits_every_adapter() {
         for kernel in KernelName::ALL.into_iter().filter(|&kernel| runs(&algorithm, kernel)) {
             for &visit in &visits {
                 for grouped in [false, true] {
-                    let options = ModuleOptions { grouped, ..options(record_id(3, 3), visit, 1, PORTABLE) };
+                    let options = ModuleOptions { grouped, ..options(RECORD_ID, visit, 1, PORTABLE) };
                     let module = compose(&algorithm, kernel, &options);
                     let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
                     assert!(storage <= 10, "{} binds {storage} buffers: {:?}", module.label, module.bindings);

@@ -47,8 +47,7 @@ fn directed() {
 #[test]
 fn undirected() {
     let graph = graph();
-    let encoding = Encoding::RecordId { page_bytes: 2, slot_bytes: 2 };
-    let options = FormatOptions { symmetrize: true, remove_duplicates: true, ..small_pages(encoding) };
+    let options = FormatOptions { symmetrize: true, remove_duplicates: true, ..small_pages(Encoding::VertexId) };
     check(&TestStore::new(&graph, &options), &graph.symmetrized(), true);
 }
 

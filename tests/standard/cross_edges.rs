@@ -50,9 +50,8 @@ fn counts(graph: &EdgeList, from: &[u32], to: &[u32]) -> Vec<f64> {
 #[test]
 fn edges_are_counted_everywhere() {
     let graph = graph();
-    let record_ids = small_pages(Encoding::RecordId { page_bytes: 2, slot_bytes: 2 });
-    let stores =
-        [small_pages(Encoding::VertexId), FormatOptions { shards: 2, order: VertexOrder::Degree, ..record_ids }];
+    let plain = small_pages(Encoding::VertexId);
+    let stores = [plain.clone(), FormatOptions { shards: 2, order: VertexOrder::Degree, ..plain }];
     let (from, to) = (some(8, 1), some(3, 2));
     let expected = counts(&graph, &from, &to);
     assert!(expected.iter().sum::<f64>() > 10_000.0 && expected[5] >= 5.0);

@@ -36,7 +36,7 @@ fn search(sources: &[u32], hops_max: u32, against: bool) -> Bfs {
 fn hops_along_edges_and_against_them() {
     let graph = graph();
     let with_in_lists = TestStore::new(&graph, &small_pages(Encoding::VertexId));
-    let options = FormatOptions { in_edges: false, ..small_pages(Encoding::RecordId { page_bytes: 2, slot_bytes: 2 }) };
+    let options = FormatOptions { in_edges: false, ..small_pages(Encoding::VertexId) };
     let without = TestStore::new(&graph, &options);
     let grouped = TestStore::new(&graph, &FormatOptions { shards: 2, ..options });
     let sources = [5, 900, 12_000];
@@ -53,7 +53,7 @@ fn hops_along_edges_and_against_them() {
 fn hops_either_way() {
     let graph = graph();
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
-    let options = small_pages(Encoding::RecordId { page_bytes: 2, slot_bytes: 2 });
+    let options = small_pages(Encoding::VertexId);
     let grouped = TestStore::new(&graph, &FormatOptions { shards: 3, ..options });
     for (store, sources, hops_max) in [(&store, &[12_020, 8][..], 5), (&grouped, &[5], 2)] {
         let expected = levels(&graph, sources, Way::Either, hops_max);

@@ -1,7 +1,7 @@
 //! The standard algorithms against published graphs with answers that others computed. Small graphs run on every team,
 //! large ones on the CPU.
 
-use crate::common::{ENCODINGS, TestStore, small_pages, thorough};
+use crate::common::{PACKED, TestStore, small_pages, thorough};
 use crate::everywhere::{Found, found, ways};
 use crate::published::Published;
 use std::collections::HashMap;
@@ -137,17 +137,17 @@ macro_rules! published {
 }
 
 published! {
-    karate: "karate", ENCODINGS[0];
-    bremen_cut: "bremen-cut", ENCODINGS[4];
-    rmat_12: "rmat-12", ENCODINGS[1];
-    pgp: "PGPgiantcompo", ENCODINGS[1];
-    wing: "wing", ENCODINGS[4];
-    facebook: "facebook_combined", ENCODINGS[5];
-    wiki_vote: "wiki-Vote", ENCODINGS[3];
-    bremen: "bremen_dist", ENCODINGS[5];
-    luxembourg: "luxembourg_osm", ENCODINGS[2];
-    chicago: "chicago-regional", ENCODINGS[4];
-    cornell: "Cornell5", ENCODINGS[2];
-    uk_2007: "uk-2007-05-100k", ENCODINGS[3];
-    kronecker: "synth-kron16", ENCODINGS[0];
+    karate: "karate", Encoding::VertexId;
+    bremen_cut: "bremen-cut", PACKED;
+    rmat_12: "rmat-12", Encoding::VertexId;
+    pgp: "PGPgiantcompo", Encoding::VertexId;
+    wing: "wing", PACKED;
+    facebook: "facebook_combined", Encoding::VertexId;
+    wiki_vote: "wiki-Vote", Encoding::VertexId;
+    bremen: "bremen_dist", Encoding::VertexId;
+    luxembourg: "luxembourg_osm", PACKED;
+    chicago: "chicago-regional", PACKED;
+    cornell: "Cornell5", PACKED;
+    uk_2007: "uk-2007-05-100k", Encoding::VertexId;
+    kronecker: "synth-kron16", Encoding::VertexId;
 }

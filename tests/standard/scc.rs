@@ -58,10 +58,7 @@ fn components_of_a_large_graph() {
 #[test]
 fn parts_over_shards() {
     let graph = EdgeList::new(4_000, random_edges(0..4_000, 6_000, 22));
-    let store = TestStore::new(
-        &graph,
-        &FormatOptions { shards: 3, ..small_pages(Encoding::RecordId { page_bytes: 2, slot_bytes: 2 }) },
-    );
+    let store = TestStore::new(&graph, &FormatOptions { shards: 3, ..small_pages(Encoding::VertexId) });
     let expected = strong_components(&graph);
     everywhere(&store, |_| Scc, |found, way| assert_same_parts(found.column("component"), &expected, way));
 }

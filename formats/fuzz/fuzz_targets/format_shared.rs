@@ -69,7 +69,7 @@ fn options(flags: u8, more: u8) -> FormatOptions {
     };
     options.layout.page_bytes = 64 << 10;
     if flag(6) {
-        options.layout.encoding = Encoding::record_id(2, 2).expect("widths that there are");
+        options.layout.encoding = Encoding::packed(64 << 10, 4).expect("images that there are");
     }
     options
 }

@@ -40,12 +40,17 @@ impl Layout {
         packs_weights(self.encoding, self.weights)
     }
 
-    /// Checks page size, widths and stripes.
+    /// Checks page size, encoding and stripes.
     ///
     /// # Errors
     /// [`Error::Invalid`] saying what is allowed.
     pub fn validate(&self) -> Result<()> {
         self.encoding.validate()?;
+        if let Encoding::RecordId { .. } = self.encoding {
+            return Err(Error::Invalid(
+                "the encoding record-id is read, but no longer written: choose packed or vertex-id".into(),
+            ));
+        }
         if !self.page_bytes.is_power_of_two() || !(PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&self.page_bytes) {
             let found = self.page_bytes;
             return Err(Error::Invalid(format!("page size {found}: must be a power of two from 64 KiB to 64 MiB")));

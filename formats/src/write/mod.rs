@@ -21,13 +21,11 @@ mod packer;
 mod replaced;
 mod sink;
 mod site;
-mod targets;
 mod whole;
 
 pub use layout::Layout;
 pub use names::NamesWriter;
 pub use packer::TopologyWriter;
-pub use targets::Targets;
 pub use whole::{DegreeFigures, WholeDegrees};
 
 use crate::chunks::CHUNKS;
@@ -170,12 +168,12 @@ impl StoreWriter {
         &self.sites[0].staging
     }
 
-    /// Begins a topology. The record-id encoding needs `targets`, the addresses of all records.
+    /// Begins a topology.
     ///
     /// # Errors
     /// [`Error::Io`] if a file cannot be created.
-    pub fn topology(&mut self, direction: Direction, targets: Option<Targets>) -> Result<TopologyWriter> {
-        self.lists(direction, targets, None)
+    pub fn topology(&mut self, direction: Direction) -> Result<TopologyWriter> {
+        self.lists(direction, None)
     }
 
     /// Begins the out-lists of a part that owns these vertices: only edges to them may be pushed. The degrees of the
@@ -184,7 +182,7 @@ impl StoreWriter {
     /// # Errors
     /// [`Error::Io`] if a file cannot be created.
     pub fn part_lists(&mut self, own: &Range<u64>) -> Result<TopologyWriter> {
-        self.lists(Direction::Out, None, Some(own))
+        self.lists(Direction::Out, Some(own))
     }
 
     /// Begins `degrees.bin` of a part: the out-degrees of the whole graph.
@@ -222,12 +220,7 @@ impl StoreWriter {
         Err(Error::file(from, expected, format!("{found_bytes} bytes with checksum {found_crc:08x}")))
     }
 
-    fn lists(
-        &mut self,
-        direction: Direction,
-        targets: Option<Targets>,
-        own: Option<&Range<u64>>,
-    ) -> Result<TopologyWriter> {
+    fn lists(&mut self, direction: Direction, own: Option<&Range<u64>>) -> Result<TopologyWriter> {
         let folder = Path::new(direction.folder());
         let (stripes, weighted) = (0..self.layout.stripes.len(), self.layout.weights.is_some());
         let mut open = |name: &str| -> Result<Vec<(PathBuf, File)>> {
@@ -255,7 +248,6 @@ impl StoreWriter {
             [Some(directory), chunks, places],
             sink,
             degrees,
-            targets,
             own.map_or(0, |own| own.start),
         ))
     }

@@ -5,7 +5,6 @@ mod packed;
 use super::degrees::{DegreesFile, whole_degree};
 use super::layout::Layout;
 use super::sink::{PageBuffers, Sink};
-use super::targets::Targets;
 use crate::directory::{self, DirectoryEntry, version_of};
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
@@ -29,7 +28,6 @@ pub struct TopologyWriter {
     capacity: Capacity,
     tag: u32,
     output: Option<Output>,
-    targets: Option<Targets>,
     /// The first destination of the first shard: 0, except in parts.
     first_dest: u64,
     entries: Vec<DirectoryEntry>,
@@ -76,13 +74,12 @@ impl TopologyWriter {
         tables: Tables,
         sink: Sink,
         degrees: DegreesFile,
-        targets: Option<Targets>,
         first_dest: u64,
     ) -> Self {
         let mut buffers = sink.empty().expect("a new sink has empty buffers");
         let encoder = buffers.encoder.take();
         let output = Some(Output { tables, sink, degrees });
-        let mut writer = Self { output, targets, first_dest, ..Self::with_buffers(layout, tag, buffers, encoder) };
+        let mut writer = Self { output, first_dest, ..Self::with_buffers(layout, tag, buffers, encoder) };
         writer.clear_encoder();
         writer
     }
@@ -101,7 +98,6 @@ impl TopologyWriter {
             capacity,
             tag,
             output: None,
-            targets: None,
             first_dest: 0,
             entries: Vec::new(),
             shards: Vec::new(),
@@ -135,7 +131,7 @@ impl TopologyWriter {
     /// should ascend.
     ///
     /// # Errors
-    /// [`Error::Limit`] if the encoding's widths do not suffice; [`Error::Io`].
+    /// [`Error::Limit`] if there are too many pages, or neighbours of a vertex; [`Error::Io`].
     #[inline]
     pub fn push(&mut self, source: u32, dest: u32, weight: u64) -> Result<()> {
         if self.page.slots.is_empty() || source != self.open_vertex() {
@@ -396,16 +392,8 @@ impl TopologyWriter {
     /// Writes one neighbour into the page.
     #[inline]
     fn put(&mut self, edge: usize, dest: u32, weight: u64) {
-        let at = HEADER_BYTES + edge * self.capacity.width_bytes as usize;
-        match (self.layout.encoding, &self.targets) {
-            (Encoding::RecordId { page_bytes: p, slot_bytes: q }, Some(targets)) => {
-                let (page, slot) = targets.record(dest);
-                let (p, q) = (p as usize, q as usize);
-                self.buffers.page[at..at + p].copy_from_slice(&u64::from(page).to_le_bytes()[..p]);
-                self.buffers.page[at + p..at + p + q].copy_from_slice(&u64::from(slot).to_le_bytes()[..q]);
-            }
-            _ => self.buffers.page[at..at + 4].copy_from_slice(&dest.to_le_bytes()),
-        }
+        let at = HEADER_BYTES + 4 * edge;
+        self.buffers.page[at..at + 4].copy_from_slice(&dest.to_le_bytes());
         self.put_weight(edge, weight);
     }
 
@@ -429,12 +417,7 @@ impl TopologyWriter {
         let page = self.entries.len() as u64;
         let pages_max = self.layout.encoding.pages_max();
         if page >= pages_max {
-            return Err(Error::limit(
-                "pages",
-                page + 1,
-                pages_max,
-                "choose wider page ids (--id-widths) or larger pages",
-            ));
+            return Err(Error::limit("pages", page + 1, pages_max, "choose larger pages (--page-size)"));
         }
         let header = PageHeader {
             page: page as u32,

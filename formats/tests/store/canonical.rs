@@ -55,12 +55,6 @@ pub fn with_weights(edges: &[Triple]) -> Vec<Triple> {
     edges.iter().enumerate().map(|(i, &(u, v, _))| (u, v, weight(i))).collect()
 }
 
-/// Edges whose weights are the bits of an f32: zero of both signs, the infinities, a subnormal, fractions.
-pub fn with_float_weights(edges: &[Triple]) -> Vec<Triple> {
-    let values = [f32::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-40, 0.25, 3.0e38, f32::INFINITY];
-    edges.iter().enumerate().map(|(i, &(u, v, _))| (u, v, values[i % values.len()].to_bits().into())).collect()
-}
-
 /// Edges whose weights are integers of 64 bits: the smallest, the largest, and what 32 bits or a double would change.
 pub fn with_long_weights(edges: &[Triple]) -> Vec<Triple> {
     let values = [0, 1, 1 << 32, (1 << 53) + 1, 1 << 63, u64::MAX, 1_082_008_561_000];

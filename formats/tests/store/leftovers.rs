@@ -24,7 +24,7 @@ fn a_second_writer_is_refused_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let [store, other, ssd] = ["store", "other", "ssd"].map(|name| folder.path().join(name));
     let mut first = StoreWriter::create(&store, small_pages(&[Path::new("."), &ssd]), 1).unwrap();
-    first.topology(Direction::Out, None).unwrap();
+    first.topology(Direction::Out).unwrap();
     let before = names(folder.path());
     for (path, layout) in [(&store, plain()), (&other, small_pages(&[Path::new("."), Path::new("."), &ssd]))] {
         let error = error(path, layout);
@@ -407,7 +407,7 @@ fn a_store_is_replaced_when_the_new_one_is_complete() {
         fs::write(store.join("mirrors.bin"), "an index of the old store").unwrap();
         let before = names(folder.path());
         let mut dropped = StoreWriter::create(&store, overwrite(new.clone()), 1).unwrap();
-        dropped.topology(Direction::Out, None).unwrap();
+        dropped.topology(Direction::Out).unwrap();
         library::read(&store).unwrap();
         drop(dropped);
         assert_eq!(names(folder.path()), before, "a writer that fails changes nothing");
@@ -435,7 +435,7 @@ fn a_replacement_that_fails_at_its_end_leaves_the_old_store() {
     assert!(before.contains(&"ssd/.topostream-stripe.1".to_owned()), "{before:?}");
     for obstacle in ["graph.json", "journal"] {
         let mut writer = StoreWriter::create(&store, Layout { overwrite: true, ..striped.clone() }, 1).unwrap();
-        writer.topology(Direction::Out, None).unwrap();
+        writer.topology(Direction::Out).unwrap();
         fs::create_dir(writer.temporary().join(obstacle)).unwrap();
         writer.finish(&manifest).unwrap_err();
         assert_eq!(names(folder.path()), before, "{obstacle}");

@@ -10,7 +10,7 @@ use topostream_formats::packed::{PackedPage, UNIT, UnitDecoder};
 use topostream_formats::page::{Neighbours, Page, PageContext, PageWeights, RecordIds, VertexIds};
 use topostream_formats::part::{EdgesHash, PartManifest, WholeFigures, ranges};
 use topostream_formats::store::PageReader;
-use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
+use topostream_formats::write::{Layout, StoreWriter, TopologyWriter};
 use topostream_formats::{Direction, Encoding, OpenOptions, PageId, Result, Store, Topology, VertexId, VertexOrder};
 
 /// A store to be written.
@@ -105,14 +105,9 @@ fn write_lists(
         some.try_for_each(|&(u, v, w)| topology.push(u as u32, v as u32, w))
     };
     let ends = if direction == Direction::Out { plan.shard_ends } else { &[] };
-    let mut layout = TopologyWriter::layout_only(plan.layout.clone());
-    push_below(&mut layout, 0, *ends.first().unwrap_or(&plan.vertices))?;
-    let entries = layout.finish(plan.vertices)?.1;
-    let record_ids = matches!(plan.layout.encoding, Encoding::RecordId { .. });
-    let targets = record_ids.then(|| Targets::new(&entries, plan.vertices));
     let mut topology = match plan.part {
         Some((number, ends)) if direction == Direction::Out => writer.part_lists(&ranges(ends)[number as usize])?,
-        _ => writer.topology(direction, targets)?,
+        _ => writer.topology(direction)?,
     };
     if ends.is_empty() {
         push_below(&mut topology, 0, plan.vertices)?;

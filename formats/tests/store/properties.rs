@@ -30,8 +30,6 @@ fn graphs() -> impl Strategy<Value = (u64, Vec<Triple>)> {
 }
 
 pub fn layouts() -> impl Strategy<Value = Layout> {
-    let widths = vec![(1, 1), (2, 1), (1, 2), (2, 2), (3, 3), (4, 2), (2, 6), (4, 4), (7, 1)];
-    let record = prop::sample::select(widths).prop_map(|(p, q)| Encoding::record_id(p, q).unwrap());
     // From the smallest pages to ones that their bytes fill first.
     let edges_max = prop::sample::select(vec![1024, 2048, 15 * 1024, 63 * 1024, 1 << 20]);
     let packed = (edges_max, any::<bool>(), any::<bool>()).prop_map(|(edges_max, step, own)| Encoding::Packed {
@@ -39,7 +37,7 @@ pub fn layouts() -> impl Strategy<Value = Layout> {
         step,
         own,
     });
-    let encoding = prop_oneof![2 => Just(Encoding::VertexId), 5 => record, 7 => packed];
+    let encoding = prop_oneof![2 => Just(Encoding::VertexId), 5 => packed];
     let weights = prop::sample::select(vec![
         None,
         Some(WeightType::U32),

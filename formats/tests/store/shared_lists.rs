@@ -38,7 +38,7 @@ fn written(
     let folder = tempfile::tempdir().unwrap();
     let layout = Layout { page_bytes: 1 << 16, encoding, ..Layout::default() };
     let mut writer = StoreWriter::create(folder.path(), layout, 7).unwrap();
-    let mut topology = writer.topology(Direction::Out, None).unwrap();
+    let mut topology = writer.topology(Direction::Out).unwrap();
     let mut from = 0;
     for &end in ends {
         push(&mut topology, from, end);

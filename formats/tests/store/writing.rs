@@ -61,7 +61,7 @@ fn a_writer_that_is_dropped_removes_what_it_made() {
         let mut writer = StoreWriter::create(&store, layout, 1).unwrap();
         writer.write_ids(|| 0..5).unwrap();
         for direction in [Direction::Out, Direction::In] {
-            let mut topology = writer.topology(direction, None).unwrap();
+            let mut topology = writer.topology(direction).unwrap();
             topology.push(0, 1, 2).unwrap();
             topology.finish(5).unwrap();
         }
@@ -111,10 +111,10 @@ fn a_stripe_that_json_cannot_name_is_refused() {
 fn invalid_layouts_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let page = |page_bytes| Layout { page_bytes, ..Layout::default() };
-    let encoding = Encoding::RecordId { page_bytes: 5, slot_bytes: 4 };
+    let encoding = Encoding::record_id(2, 2).unwrap();
     let stripes = |count| Layout { stripes: vec![PathBuf::from("."); count], ..Layout::default() };
-    let odd = Layout { encoding, ..Layout::default() };
-    for layout in [page(0), page(1 << 15), page(100_000), page(1 << 27), odd, stripes(0), stripes(257)] {
+    let retired = Layout { encoding, ..Layout::default() };
+    for layout in [page(0), page(1 << 15), page(100_000), page(1 << 27), retired, stripes(0), stripes(257)] {
         let error = StoreWriter::create(folder.path().join("store"), layout, 0).unwrap_err();
         assert!(matches!(error, Error::Invalid(_)), "{error}");
         assert!(!folder.path().join("store").exists());
@@ -127,8 +127,7 @@ fn offsets_of_pages_exceed_32_bits() {
     let folder = tempfile::tempdir().unwrap();
     for stripes in [vec![Path::new(".")], vec![Path::new("."), Path::new("b"), Path::new("c")]] {
         let store = folder.path().join(stripes.len().to_string());
-        let layout = Layout { page_bytes: 64 << 20, weights: Some(WeightType::U32), ..small_pages(&stripes) };
-        let layout = Layout { encoding: Encoding::record_id(2, 1).unwrap(), ..layout };
+        let layout = Layout { page_bytes: 64 << 20, weights: Some(WeightType::U64), ..small_pages(&stripes) };
         library::write(
             &store,
             &Plan {

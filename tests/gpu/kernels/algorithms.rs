@@ -2,7 +2,7 @@
 
 use super::gpu::Gpu;
 use super::graph::{Chance, Graph, VERTICES, edges};
-use super::{Rig, WORK_SPLITS, WorkSplit, gpu, has, record_id, some_vertices, tally};
+use super::{RECORD_ID, Rig, WORK_SPLITS, WorkSplit, gpu, has, some_vertices, tally};
 use crate::common::thorough;
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
 use topostream::device::gpu::compose::layout::Step;
@@ -22,7 +22,7 @@ fn shares() -> Vec<f32> {
 #[test]
 fn pagerank_adds_shares_up() {
     let Some(gpu) = gpu() else { return };
-    let graph = Graph::new(record_id(3, 3), false);
+    let graph = Graph::new(RECORD_ID, false);
     let shares = shares();
     let mut exact = vec![0u64; VERTICES as usize];
     for (source, dest, _) in edges() {
@@ -158,7 +158,7 @@ fn bfs_goes_a_level_on(gpu: &Gpu, graph: &Graph, sharing: WorkSplit, bottom_up: 
 fn bfs_reaches_what_is_next() {
     let Some(gpu) = gpu() else { return };
     // By default, one of the two.
-    for encoding in [record_id(2, 2), Encoding::VertexId].into_iter().take(if thorough() { 2 } else { 1 }) {
+    for encoding in [RECORD_ID, Encoding::VertexId].into_iter().take(if thorough() { 2 } else { 1 }) {
         let graph = Graph::new(encoding, false);
         for sharing in WORK_SPLITS {
             for (bottom_up, parents) in [(false, false), (false, true), (true, true)] {

@@ -1,11 +1,12 @@
 //! A formatted graph with lists of every kind, and its input for kernels.
 
+use super::RECORD_ID;
 use tempfile::TempDir;
 use topostream::Direction;
 use topostream::device::gpu::compose::layout::{BatchHeader, BatchPage, DirectoryPage};
 use topostream::device::gpu::compose::units::{append_rows, list_units, segment_units};
 use topostream_formats::directory::DirectoryEntry;
-use topostream_formats::page::Page;
+use topostream_formats::page::{HEADER_BYTES, Page};
 use topostream_formats::random::SplitMix64;
 use topostream_formats::store::PageReader;
 use topostream_formats::write::Layout;
@@ -57,6 +58,18 @@ pub fn edges() -> Vec<(u32, u32, u32)> {
     edges
 }
 
+/// Puts the page and the slot of each neighbour's record in the first shard in the place of the neighbour.
+fn name_records(page: &mut [u8], topology: &Topology) {
+    let edges = Page::open(page, Encoding::VertexId).unwrap().header().edge_count as usize;
+    let starts = &topology.directory().starts()[..topology.shards()[0].pages.end as usize];
+    for id in page[HEADER_BYTES..][..4 * edges].as_chunks_mut::<4>().0 {
+        let vertex = u32::from_le_bytes(*id);
+        let start = starts[starts.partition_point(|&start| start <= vertex) - 1];
+        let first = starts.partition_point(|&before| before < start) as u32;
+        *id = (first | (vertex - start) << 16).to_le_bytes();
+    }
+}
+
 pub struct Graph {
     _folder: TempDir,
     store: Store,
@@ -73,7 +86,9 @@ impl Graph {
     pub fn grouped(shards: u32, encoding: Encoding, weights: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("graph");
-        let layout = Layout { page_bytes: PAGE_BYTES, encoding, ..Layout::default() };
+        // Pages of record ids are made of those of vertex ids, which have the same size.
+        let written = if encoding == RECORD_ID { Encoding::VertexId } else { encoding };
+        let layout = Layout { page_bytes: PAGE_BYTES, encoding: written, ..Layout::default() };
         let (in_edges, memory_bytes) = (true, 256 << 20);
         let options = FormatOptions { layout, in_edges, shards, memory_bytes, ..FormatOptions::plain() };
         let edge = |(source, dest, weight): (u32, u32, u32)| Edge {
@@ -129,6 +144,9 @@ impl Graph {
             let mut words = vec![0u32; (page_bytes + weight_bytes) / 4];
             let (page, weights) = bytemuck::cast_slice_mut::<u32, u8>(&mut words).split_at_mut(page_bytes);
             reader.read(PageId(number), page, weights).unwrap();
+            if self.encoding == RECORD_ID {
+                name_records(page, topology);
+            }
             let page = Page::open(page, self.encoding).unwrap();
             let header = page.header();
             let degree = topology.directory().run_degree(PageId(number));

@@ -239,7 +239,7 @@ fn the_vertex_phase_is_of_own_vertices() {
 #[test]
 fn pages_with_an_own_vertex_to_visit_are_next() {
     let Some(gpu) = gpu() else { return };
-    let graph = Graph::new(Encoding::RecordId { page_bytes: 1, slot_bytes: 2 }, false);
+    let graph = Graph::new(Encoding::VertexId, false);
     let directory = graph.directory(Direction::Out);
     let set = some_vertices(2, 4);
     for own in &OWN {

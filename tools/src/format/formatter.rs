@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::path::Path;
 use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::packed::PackedParameters;
-use topostream_formats::write::{StoreWriter, Targets, TopologyWriter};
+use topostream_formats::write::StoreWriter;
 use topostream_formats::{Direction, EdgeSource, Encoding, Manifest, Result, VertexOrder, WeightType};
 use topostream_readers::VertexList;
 
@@ -203,19 +203,12 @@ impl<'a, R: Record> Formatter<'a, R> {
 
     /// Writes the sorted edges as the lists of a direction. Also returns their number.
     fn write_lists(&mut self, direction: Direction) -> Result<(TopologyManifest, u64)> {
-        let vertices = self.naming.vertices();
         let known = self.known();
         let left = self.budget.left(known.map_bytes + self.budget.writing_bytes(&known));
         let batches_bytes = batches::memory_bytes(self.writer.layout()).filter(|&bytes| bytes <= left / BATCHES_PART);
         self.shrink_edges(left - batches_bytes.unwrap_or(0))?;
-        let mut targets = None;
-        if let Encoding::RecordId { .. } = self.options.layout.encoding {
-            let mut layout = TopologyWriter::layout_only(self.options.layout.clone());
-            self.each_edge("lay out pages", |source, dest, weight| layout.push(source, dest, weight))?;
-            targets = Some(Targets::new(&layout.finish(vertices)?.1, vertices));
-        }
         let stage = if direction == Direction::Out { "write out-lists" } else { "write in-lists" };
-        let mut lists = self.writer.topology(direction, targets)?;
+        let mut lists = self.writer.topology(direction)?;
         let weights = self.options.layout.weights.unwrap_or(WeightType::U32);
         let edges = match PackedParameters::of(self.writer.layout().encoding).filter(|_| batches_bytes.is_some()) {
             Some(parameters) => self.write_batches(stage, parameters, &mut lists)?,

@@ -26,7 +26,7 @@ use topostream_formats::{EdgeSource, Error, IdSpace, Result, SourceInfo, VertexO
 const SORT_BYTES_MIN: u64 = 4 << 20;
 /// Counts of destinations, which determine the shards.
 const HISTOGRAM_BYTES: u64 = 512 << 10;
-/// Memory for each written page: its entry, its checksums, its place in the targets, with room to grow.
+/// Memory for each written page: its entry, its checksums, with room to grow.
 const PAGE_ENTRY_BYTES: u64 = 64;
 /// The number of edges that are examined to explain a refusal before any have been read.
 const LOOK_EDGES_MAX: u64 = 4 << 20;
@@ -177,7 +177,7 @@ impl Budget {
 
     /// The memory for writing lists: page buffers, page entries, and the chunks of packed pages.
     pub fn writing_bytes(&self, known: &Known) -> u64 {
-        // A record id has at most 8 bytes, and pages are rarely less than half full.
+        // A neighbour has at most 4 bytes, and pages are rarely less than a quarter full.
         let lists_bytes = known.records.saturating_mul(8).saturating_add(4 * self.shards * known.vertices);
         let pages = lists_bytes.saturating_mul(2) / self.page_bytes + 2;
         let chunks_bytes = match self.packed {

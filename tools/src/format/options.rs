@@ -149,9 +149,6 @@ impl FormatOptions {
             Some(part) if part >= shards => {
                 Err(Error::Invalid(format!("part {part}: expected 0 to {}, as there are {shards} shards", shards - 1)))
             }
-            Some(_) if matches!(self.layout.encoding, Encoding::RecordId { .. }) => Err(Error::Invalid(
-                "a part has no records of other parts to be addressed: choose vertex ids or packed pages".into(),
-            )),
             _ => Ok(()),
         }
     }

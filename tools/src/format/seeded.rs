@@ -32,9 +32,7 @@ use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::packed::PackedParameters;
 use topostream_formats::page::PageWeights;
 use topostream_formats::write::TopologyWriter;
-use topostream_formats::{
-    Direction, EdgeSource, Encoding, IdSpace, Result, Rounding, VertexOrder, WeightType, durable,
-};
+use topostream_formats::{Direction, EdgeSource, IdSpace, Result, Rounding, VertexOrder, WeightType, durable};
 
 /// Graphs with more parts are counted by a sample of them, if estimates suffice.
 const SAMPLED_PARTS: u64 = 1 << 7;
@@ -62,12 +60,11 @@ impl<'a> Seeded<'a> {
         };
         let is_mirrored = info.mirror || options.symmetrize;
         let degrees_of_distinct = options.remove_duplicates && options.order != VertexOrder::Natural;
-        let layout_first = matches!(options.layout.encoding, Encoding::RecordId { .. });
         // Of out-degrees alone, in-degrees are unknown.
         let lacks_degrees = options.order == VertexOrder::OutFirst && options.in_edges;
         let must_balance = !info.directed && !is_mirrored;
         let is_traversed = options.order == VertexOrder::Bfs;
-        let other = degrees_of_distinct || layout_first || lacks_degrees || must_balance || is_traversed;
+        let other = degrees_of_distinct || lacks_degrees || must_balance || is_traversed;
         if other || repeated::is_needed(options) || options.shards > 1 || options.part.is_some() || vertices == 0 {
             return None;
         }
@@ -340,7 +337,7 @@ impl<R: Record> Formatter<'_, R> {
         let records = plan.ranges.buckets.iter().map(|bucket| bucket.records).sum();
         self.progress.begin(stage, Some(records), Unit::Edges);
         let mut memory = AlignedBuffer::try_new("edges to sort", plan.memory_bytes)?;
-        let mut lists = self.writer.topology(direction, None)?;
+        let mut lists = self.writer.topology(direction)?;
         let work = Work {
             ranges: &plan.ranges,
             input,

@@ -16,8 +16,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use topostream_formats::manifest::TopologyManifest;
 use topostream_formats::store::read_exact_at;
-use topostream_formats::write::{Targets, TopologyWriter};
-use topostream_formats::{Direction, Encoding, Error, Result, WeightType};
+use topostream_formats::{Direction, Error, Result, WeightType};
 
 /// The minimum number of records of a write.
 const RECORDS_MIN: usize = 1 << 10;
@@ -134,14 +133,7 @@ impl<R: Record> Formatter<'_, R> {
         let mut buffers = ShardBuffers::<R>::new(&self.folder, buffers_bytes, ends.clone(), self.cancel.clone());
         let edges =
             self.each_edge("group by destination", |source, dest, weight| buffers.push(source, dest, weight))?;
-        let mut targets = None;
-        if let Encoding::RecordId { .. } = self.options.layout.encoding {
-            // Record ids name records of the first shard.
-            let mut layout = TopologyWriter::layout_only(self.options.layout.clone());
-            self.each_of(&buffers, 0, "lay out pages", |source, dest, weight| layout.push(source, dest, weight))?;
-            targets = Some(Targets::new(&layout.finish(vertices)?.1, vertices));
-        }
-        let mut lists = self.writer.topology(Direction::Out, targets)?;
+        let mut lists = self.writer.topology(Direction::Out)?;
         let weights = self.options.layout.weights.unwrap_or(WeightType::U32);
         for (shard, end) in ends.into_iter().enumerate() {
             let stage = format!("write shard {} of {}", shard + 1, self.options.shards);

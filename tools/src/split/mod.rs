@@ -265,7 +265,7 @@ impl<'a> Splitter<'a> {
     ) -> Result<(TopologyManifest, u32)> {
         let stage = format!("write in-lists of part {number} of 0 to {}", self.ends.len() - 1);
         self.progress.begin(&stage, None, Unit::Pages);
-        let mut topology = writer.topology(Direction::In, None)?;
+        let mut topology = writer.topology(Direction::In)?;
         let open = |lists: &'a Topology, shard, at_once| {
             ShardLists::open(self.store, lists, shard, own.start, at_once, self.cancel)
         };

@@ -53,7 +53,7 @@ fn store_with_everything(seed: u32, encoding: Encoding) -> TempDir {
 
 /// Encodings under which the hub's list takes several pages.
 fn encodings() -> [Encoding; 2] {
-    [Encoding::record_id(4, 4).unwrap(), Encoding::Packed { edges_max: 4096, step: false, own: false }]
+    [Encoding::VertexId, Encoding::Packed { edges_max: 4096, step: false, own: false }]
 }
 
 /// The first and last bytes, and some between; all bytes of small files.

@@ -5,7 +5,7 @@ use super::feed::{Feed, draws, open_and_verify, run, run_watched, small_pages};
 use super::spec_reader;
 use std::fs;
 use std::path::{Path, PathBuf};
-use topostream_formats::{Encoding, Error, IdSpace, Store, VertexOrder, WeightType};
+use topostream_formats::{Error, IdSpace, Store, VertexOrder, WeightType};
 use topostream_tools::format::{FormatOptions, OrderFrom, needed_bytes};
 use topostream_tools::progress::{Cancel, Progress, Unit};
 
@@ -23,7 +23,6 @@ fn large() -> Feed {
 /// Options under which all kinds of files are written: ids, in-lists, weights, stripes, spilled runs.
 fn everything() -> FormatOptions {
     let mut options = FormatOptions { in_edges: true, order: VertexOrder::Degree, ..small_pages() };
-    options.layout.encoding = Encoding::record_id(3, 3).unwrap();
     options.layout.stripes = vec![PathBuf::from("."), PathBuf::from("second")];
     options.memory_bytes = 80 << 20;
     options

@@ -9,6 +9,15 @@ use topostream_tools::format::{FormatOptions, FormatReport, format};
 use topostream_tools::progress::{Cancel, Progress, Quiet};
 use topostream_tools::verify::verify;
 
+/// Copies the files of a store of an earlier version, by its name in the folder of golden stores.
+pub fn copy_golden(name: &str, to: &Path) {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/golden").join(name);
+    std::fs::create_dir_all(to).unwrap();
+    for file in std::fs::read_dir(golden).unwrap().map(|file| file.unwrap()) {
+        std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
 /// Edges in memory, which can be read any number of times.
 #[derive(Clone)]
 pub struct Feed {

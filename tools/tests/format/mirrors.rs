@@ -73,9 +73,7 @@ proptest! {
         vertices in 1u64..900,
         edges in 0usize..20_000,
         shards in prop_oneof![Just(1u32), 1u32..33],
-        encoding in prop_oneof![
-            Just(Encoding::VertexId), Just(Encoding::PACKED), Just(Encoding::RecordId { page_bytes: 2, slot_bytes: 2 })
-        ],
+        encoding in prop_oneof![Just(Encoding::VertexId), Just(Encoding::PACKED)],
         symmetrize in any::<bool>(),
     ) {
         let folder = scratch::in_memory();

@@ -1,6 +1,6 @@
 //! Partitions: every vertex in one part, by the rule that was asked for, and figures that are those of the edges.
 
-use super::feed::{Feed, draws, run, small_pages};
+use super::feed::{Feed, copy_golden, draws, run, small_pages};
 use super::scratch;
 use super::spec_reader::{self, Triple};
 use std::collections::BTreeSet;
@@ -123,9 +123,7 @@ fn what_cannot_be_partitioned_is_refused() {
     let shards = folder.path().join("shards");
     store(&shards, clusters(4_000, 100), &FormatOptions { shards: 3, ..small_pages() });
     let records = folder.path().join("records");
-    let mut addresses = small_pages();
-    addresses.layout.encoding = Encoding::RecordId { page_bytes: 2, slot_bytes: 2 };
-    store(&records, clusters(4_000, 100), &addresses);
+    copy_golden("v1/record-id-2-2", &records);
     let plain = folder.path().join("plain");
     store(&plain, clusters(4_000, 100), &small_pages());
     let mut little = options(2, Rule::Random);

@@ -1,13 +1,13 @@
 //! Shards: their sizes, and stores with correct checksums and wrong shards.
 
 use super::canonical::{HUB_VERTICES, hub};
-use super::feed::{Feed, open_and_verify, run, small_pages};
+use super::feed::{Feed, copy_golden, open_and_verify, run, small_pages};
 use std::fs;
 use std::path::Path;
 use topostream_formats::checksum::crc32c;
 use topostream_formats::directory::{DirectoryEntry, encode};
 use topostream_formats::page::HEADER_BYTES;
-use topostream_formats::{Direction, Encoding, Error, IdSpace, Manifest, Store, VertexOrder, WeightType};
+use topostream_formats::{Direction, Error, IdSpace, Manifest, Store, VertexOrder, WeightType};
 use topostream_tools::format::FormatOptions;
 use topostream_tools::generate::Rmat;
 use topostream_tools::info::summarise;
@@ -84,15 +84,22 @@ struct Forgery {
 impl Forgery {
     const PAGE: usize = 64 << 10;
 
-    /// Sets the word of a neighbour, in words of the encoding's width: 4 bytes.
+    /// Sets a neighbour of 4 bytes.
     fn aim(&mut self, page: usize, edge: usize, id: u32) {
         let at = page * Self::PAGE + HEADER_BYTES + 4 * edge;
         self.pages[at..at + 4].copy_from_slice(&id.to_le_bytes());
     }
 
-    fn neighbour(&self, page: usize, edge: usize) -> u32 {
-        let at = page * Self::PAGE + HEADER_BYTES + 4 * edge;
-        u32::from_le_bytes(self.pages[at..at + 4].try_into().unwrap())
+    /// A neighbour of 8 bytes: the page and the slot of its record.
+    fn record(&self, page: usize, edge: usize) -> (u32, u32) {
+        let at = page * Self::PAGE + HEADER_BYTES + 8 * edge;
+        let word = |at: usize| u32::from_le_bytes(self.pages[at..at + 4].try_into().unwrap());
+        (word(at), word(at + 4))
+    }
+
+    fn aim_at_record(&mut self, page: usize, edge: usize, (to, slot): (u32, u32)) {
+        self.aim(page, 2 * edge, to);
+        self.aim(page, 2 * edge + 1, slot);
     }
 
     /// Reads the parts, changes them, and writes them with correct checksums.
@@ -119,63 +126,72 @@ impl Forgery {
 
 /// Makes the store of a graph of 200 vertices, 0 with edges to all, in three shards of a page each; forges it, and
 /// expects an error with all of `words`.
-fn refused(encoding: Encoding, in_edges: bool, words: &[&str], change: &dyn Fn(&mut Forgery)) {
+fn refused(in_edges: bool, words: &[&str], change: &dyn Fn(&mut Forgery)) {
     let folder = tempfile::tempdir().unwrap();
-    let mut options = FormatOptions { shards: 3, in_edges, ..small_pages() };
-    options.layout.encoding = encoding;
+    let options = FormatOptions { shards: 3, in_edges, ..small_pages() };
     let edges = (0..200).flat_map(|u| (0..200).filter(move |v| (u * v + u) % 7 < 3).map(move |v| (u, v, 0))).collect();
     run(&Feed::new(IdSpace::Range { first: 0, count: 200 }, None, edges), folder.path(), &options).unwrap();
     Forgery::forge(folder.path(), &|forgery| {
         let ends: Vec<u64> = forgery.manifest.out.shards.as_ref().unwrap().iter().map(|shard| shard.end).collect();
         assert_eq!((ends, forgery.entries.len()), (vec![64, 128, 200], 3));
     });
-    open_and_verify(folder.path()).expect("an unchanged store with recomputed checksums is valid");
-    Forgery::forge(folder.path(), change);
-    let error = open_and_verify(folder.path()).expect_err(&format!("{words:?}")).to_string();
+    refused_in(folder.path(), words, change);
+}
+
+/// Forges a valid store, and expects an error with all of `words`.
+fn refused_in(store: &Path, words: &[&str], change: &dyn Fn(&mut Forgery)) {
+    open_and_verify(store).expect("an unchanged store with recomputed checksums is valid");
+    Forgery::forge(store, change);
+    let error = open_and_verify(store).expect_err(&format!("{words:?}")).to_string();
     assert!(words.iter().all(|word| error.contains(word)), "{words:?}: {error}");
 }
 
-const IDS: Encoding = Encoding::VertexId;
-
 #[test]
 fn edges_in_another_shard_are_refused() {
-    refused(IDS, false, &["pages.0: page 0", "neighbours below 64", "64"], &|f| f.aim(0, 5, 64));
-    refused(IDS, false, &["pages.0: page 1", "from 64 on and below 128", "63"], &|f| f.aim(1, 0, 63));
-    refused(IDS, false, &["pages.0: page 1", "from 64 on and below 128", "128"], &|f| f.aim(1, 0, 128));
-    refused(IDS, false, &["pages.0: page 2", "from 128 on and below 200", "200"], &|f| f.aim(2, 0, 200));
-    refused(IDS, false, &["pages.0: page 2", "from 128 on and below 200", "4294967295"], &|f| f.aim(2, 0, u32::MAX));
+    refused(false, &["pages.0: page 0", "neighbours below 64", "64"], &|f| f.aim(0, 5, 64));
+    refused(false, &["pages.0: page 1", "from 64 on and below 128", "63"], &|f| f.aim(1, 0, 63));
+    refused(false, &["pages.0: page 1", "from 64 on and below 128", "128"], &|f| f.aim(1, 0, 128));
+    refused(false, &["pages.0: page 2", "from 128 on and below 200", "200"], &|f| f.aim(2, 0, 200));
+    refused(false, &["pages.0: page 2", "from 128 on and below 200", "4294967295"], &|f| f.aim(2, 0, u32::MAX));
 }
 
 #[test]
 fn record_ids_name_records_of_the_first_shard() {
-    let record = Encoding::record_id(2, 2).unwrap();
-    // Page 0 has the record of every vertex: slot v. The same slot of page 1 is another part of the same list.
-    refused(record, false, &["pages.0: page 1", "record ids of 1 pages", "page 1, slot 64"], &|f| {
-        assert_eq!(f.neighbour(1, 0), 64 << 16);
-        f.aim(1, 0, 64 << 16 | 1);
+    // A store of an earlier version: shards that end at 960, 960 and 1003, of pages 0 to 3, 4 and 5. Page 3 has the
+    // records from vertex 2 on.
+    let refused = |words: &[&str], change: &dyn Fn(&mut Forgery)| {
+        let folder = tempfile::tempdir().unwrap();
+        copy_golden("v2/shards", folder.path());
+        Forgery::forge(folder.path(), &|_| {});
+        refused_in(folder.path(), words, change);
+    };
+    // The same slot of page 5 is another part of the same list.
+    refused(&["pages.0: page 5", "record ids of 4 pages", "page 5, slot 958"], &|f| {
+        assert_eq!(f.record(5, 0), (3, 958));
+        f.aim_at_record(5, 0, (5, 958));
     });
-    refused(record, false, &["pages.0: page 1", "from 64 on and below 128", "63"], &|f| f.aim(1, 0, 63 << 16));
-    refused(record, false, &["pages.0: page 0", "neighbours below 64", "64"], &|f| f.aim(0, 5, 64 << 16));
-    refused(record, false, &["pages.0: page 2", "page 0, slot 200"], &|f| f.aim(2, 0, 200 << 16));
+    refused(&["pages.0: page 5", "from 960 on and below 1003", "959"], &|f| f.aim_at_record(5, 0, (3, 957)));
+    refused(&["pages.0: page 1", "neighbours below 960", "960"], &|f| f.aim_at_record(1, 5, (3, 958)));
+    refused(&["pages.0: page 5", "page 3, slot 1001"], &|f| f.aim_at_record(5, 0, (3, 1001)));
 }
 
 #[test]
 fn defects_that_only_verify_finds() {
     let last = |f: &Forgery, page: usize| f.entries[page].edge_count as usize - 1;
-    refused(IDS, false, &["pages.0: page 2", "vertex 199 in ascending order"], &|f| f.aim(2, last(f, 2), 128));
-    refused(IDS, true, &["in-lists with the edges of the out-lists"], &|f| f.aim(1, 0, 65));
-    refused(IDS, false, &["degrees.bin", "vertex 3 with degree"], &|f| f.degrees[12] += 1);
+    refused(false, &["pages.0: page 2", "vertex 199 in ascending order"], &|f| f.aim(2, last(f, 2), 128));
+    refused(true, &["in-lists with the edges of the out-lists"], &|f| f.aim(1, 0, 65));
+    refused(false, &["degrees.bin", "vertex 3 with degree"], &|f| f.degrees[12] += 1);
     // The sum of the degrees is right, but those of two vertices are not.
-    refused(IDS, false, &["degrees.bin", "vertex 0 with degree"], &|f| {
+    refused(false, &["degrees.bin", "vertex 0 with degree"], &|f| {
         (f.degrees[0], f.degrees[4]) = (f.degrees[0] - 1, f.degrees[4] + 1)
     });
-    refused(IDS, false, &["every edge both ways"], &|f| f.manifest.directed = false);
+    refused(false, &["every edge both ways"], &|f| f.manifest.directed = false);
 }
 
 /// A directory in which a shard's pages continue after those of the previous shard, as if lists were not grouped.
 #[test]
 fn directories_start_over_in_each_shard() {
-    refused(IDS, false, &["directory.bin", "page 1 with first vertex 0", "200"], &|f| f.entries[1].start_vertex = 200);
-    refused(IDS, false, &["directory.bin", "page 2 with first edge", "0"], &|f| f.entries[2].first_edge = 0);
-    refused(IDS, false, &["directory.bin", "(200,", "at page 2", "(199,"], &|f| f.entries[1].slot_count = 199);
+    refused(false, &["directory.bin", "page 1 with first vertex 0", "200"], &|f| f.entries[1].start_vertex = 200);
+    refused(false, &["directory.bin", "page 2 with first edge", "0"], &|f| f.entries[2].first_edge = 0);
+    refused(false, &["directory.bin", "(200,", "at page 2", "(199,"], &|f| f.entries[1].slot_count = 199);
 }
