@@ -44,6 +44,7 @@ mod overlap;
 mod parts;
 mod phases;
 mod plan;
+mod printed;
 mod superstep;
 mod supersteps;
 mod tally;
@@ -54,6 +55,7 @@ mod writes;
 pub use context::RunSetup;
 pub(super) use context::{Planned, plan};
 pub(super) use message::{DriverMessage, Ended, JointDone, Messages, NextPages};
+pub use printed::{PlanOf, plan_text};
 pub(super) use values::ValueChunk;
 
 use super::memory::home::Home;

@@ -43,4 +43,7 @@ mod scans;
 mod suits;
 mod turn;
 
+pub(super) use dispatches::{Controls, Facts, bound, census, lists, plan};
+pub(super) use paced::{plan_end, plan_places};
 pub(super) use residency::DeviceLoop;
+pub(super) use resident::{AllPages, Place, Table};

@@ -32,3 +32,4 @@ mod pack;
 
 pub(super) use early::{EarlyGather, PackedMove};
 pub(super) use memory::Exchange;
+pub(super) use messages::plan_message;
