@@ -13,15 +13,18 @@
 //! | --- | --- |
 //! | `intake` | the page arena; pages that are being checked, wait for a slot, or are being copied |
 //! | `launches` | ready pages, launches in flight, the buffers that describe them; `inflation`: packed ones |
-//! | `superstep` | the readback at a superstep's end, and the record of activation levels |
+//! | `superstep` | the end of a superstep, and the record of activation levels |
 //! | `exchange` | the memory shared with other devices, and the moves |
-//! | `device_loop` | tables of resident pages, and the buffers for supersteps that the device runs without the host |
-//! | `context` | what no superstep changes: adapter, attributes, plan; passed to the other five |
+//! | `device_loop` | what is resident, and the buffers for supersteps that the device runs without the host |
+//! | `context` | what no superstep changes: adapter, attributes, memory; passed to the other five |
+//! | `executor` | the queues: it turns plans into commands, times and reads them; `kept`, `timing`: what it keeps |
 //!
-//! The first five know the context and the values passed between them ([`batch::Job`], `tally`), but not each other:
-//! only this file, `supersteps` and `overlap`, the driver's part in supersteps, call all of them. `initial` and
-//! `values` set and read attributes, `likely` lists kernels to compile early, `notes` and `timing` belong to
-//! `superstep` and `context`, `message` to the channel.
+//! All work for the device is a plan (`plan`): passes of kernels, copies and reads, as data. The first five make plans
+//! and hand them to the executor, which is the only one that submits (docs/decisions/0040); `printed` prints them. The
+//! five know the context and the values passed between them ([`batch::Job`], `tally`), but not each other: only this
+//! file, `supersteps` and `overlap` (with `phases`), the driver's part in supersteps, call all of them. `initial` and
+//! `values` set and read attributes, `likely` lists kernels to compile early, `notes` belongs to `superstep`, `message`
+//! to the channel.
 //!
 //! Created by [`GpuDevice`](super::GpuDevice) and called through messages only. The thread sleeps on one channel; while
 //! launches or copies are in flight it polls the device between messages. It does not know the engine, other devices,

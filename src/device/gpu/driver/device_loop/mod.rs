@@ -21,9 +21,9 @@
 //! results: it must end in the same superstep as the device. The next submission is made before the
 //! log of the last one has arrived.
 //!
-//! `residency` owns the tables of resident pages, the queues and the control buffers. Does not know intake or launches: pages in
-//! the arena are not moved, and nothing else runs at the same time. docs/decisions/0020 has the reasons,
-//! bench/notes/0020 the measurements.
+//! `residency` owns the tables of resident pages, the queues and the control buffers. Nothing here knows intake or
+//! launches: pages in the arena are not moved, and nothing else runs at the same time. docs/decisions/0020 has the
+//! reasons, bench/notes/0020 the measurements.
 //!
 //! Searches, shortest and widest paths, components, k-core, strongly connected components, PageRank, power iteration,
 //! label propagation, radius, betweenness and neighbourhoods run so. Sums over vertices are added in integers, so that

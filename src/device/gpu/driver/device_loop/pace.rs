@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 const FIRST_STEPS: [u32; 2] = [2, 6];
 /// The same where each superstep reads all lists: the first one tells how long they take.
 const FIRST_SCANS: [u32; 2] = [1, 1];
-/// Maximum number of supersteps of a submission while pages are missing: those after the first one that needs a missing page are encoded in vain.
+/// Maximum number of supersteps of a submission while pages are missing: those after the first one that needs a
+/// missing page are encoded in vain.
 const STEPS_MAX_MISSING: u32 = 16;
 
 /// Whether each superstep of an algorithm reads all lists, or none.

@@ -1,11 +1,9 @@
 //! What is resident, and who chooses the next superstep: one state, and one function that moves to another one.
 //!
 //! ```text
-//!                tables of pages              the host chooses
-//!   Streamed ──────────────────────▶ Paced ◀──────────────────┐
-//!      ▲                              │ ▲                     │
-//!      └── the arena has changed ─────┘ └── new tables ──┬────┴────┐
-//!                                     └─ Control ─▶ Alone       Joint ◀─ Control, peers
+//!   Streamed ── tables ─▶ Paced ──┬─ control ────────▶ Alone
+//!      ▲                    ▲     └─ control, peers ─▶ Joint
+//!      └─── other pages ────┴──────── new tables ───────┘
 //! ```
 
 use super::super::context::Context;
@@ -204,8 +202,9 @@ impl DeviceLoop {
     /// Describes the pages in the arena, which is not being filled. Returns whether there are any.
     pub(super) fn describe_now(&mut self, context: &mut Context, arena: &Arena) -> Result<bool> {
         let visits = visits(context);
+        // Bind groups keep buffers that are replaced, for which there may be no room twice.
+        context.kept.forget();
         if self.residency.update(context, arena, &visits) {
-            context.kept.forget();
             return Ok(true);
         }
         self.residency = Residency::Streamed;
