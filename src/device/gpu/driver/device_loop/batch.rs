@@ -22,6 +22,8 @@ use std::sync::Arc;
 use topostream_formats::Direction;
 use wgpu::BufferUsages as Usage;
 
+/// The name of a superstep's kernels.
+const SUPERSTEP: &str = "superstep";
 /// Maximum number of submissions in flight.
 pub(super) const BATCHES: usize = 2;
 /// Maximum number of supersteps of a submission.
@@ -254,7 +256,7 @@ impl Control {
         for at in 0..count {
             let odd = superstep.wrapping_add(at) % 2;
             let kernels = Arc::clone(&self.kernels[odd as usize][usize::from(only_listed)]);
-            plan.work.push(Work::Pass(Pass { name: Some("superstep"), joined: true, kernels }));
+            plan.work.push(Work::Pass(Pass { name: Some(SUPERSTEP), joined: true, kernels }));
         }
         plan.read(course, 0, COURSE_BYTES + LOG_BYTES);
         plan
@@ -317,6 +319,7 @@ impl Batch {
         let course: Course = bytemuck::pod_read_unaligned(course);
         let log = log.chunks_exact(size_of::<Logged>()).take(course.logged as usize);
         let logged: Vec<Logged> = log.map(bytemuck::pod_read_unaligned).collect();
+        spans.retain(|span| span.name == SUPERSTEP);
         spans.truncate(logged.len());
         let misses = course.missing != 0;
         Ok(Log { logged, spans, done: course.done != 0 && !misses, misses })
