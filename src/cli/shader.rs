@@ -1,4 +1,4 @@
-//! `topostream shader`: a module as a GPU would be given it.
+//! `topostream shader`: a module as a GPU would be given it, and the plan of a superstep.
 
 use super::args::{EncodingName, page_size};
 use super::failure::{Failure, Outcome};
@@ -6,6 +6,8 @@ use super::printing::print;
 use crate::algorithms::CATALOGUE;
 use crate::algorithms::command::{Entry, ON, Switch, Variation, find};
 use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
+use crate::device::gpu::{PlanOf, plan_text};
+use crate::model::algorithm::Declaration;
 use crate::store::Direction;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -20,7 +22,12 @@ pub struct PrintShader {
     named: Named,
     /// The kernel: lists, segments, hubs, inflate-slots, inflate, initialise, vertex-phase, census, next-pages, defer,
     /// fill, merge, collect, ship or apply
-    kernel: KernelName,
+    #[arg(required_unless_present = "plan")]
+    kernel: Option<KernelName>,
+    /// Print what a superstep does on a device instead, over pages that are: streamed, or all in device memory, and
+    /// paced by the host, run by the device alone, or joint with other devices
+    #[arg(long, value_name = "RESIDENCY", conflicts_with = "kernel")]
+    plan: Option<PlanOf>,
     /// How neighbours are written
     #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
     encoding: EncodingName,
@@ -79,6 +86,7 @@ pub struct PrintShader {
 const EXAMPLES: &str = "\
 Examples:
   topostream shader pagerank segments --in-lists
+  topostream shader bfs --plan alone
   topostream shader bfs lists --encoding packed --parents";
 
 /// An algorithm of the catalogue, and the switches of its shader.
@@ -168,12 +176,22 @@ impl PrintShader {
         }
     }
 
+    fn print_plan(&self, declared: &Declared, declaration: &Declaration) -> Outcome {
+        let of = self.plan.expect("clap asks for a kernel otherwise");
+        let text = plan_text(declared, &declaration.visits, self.undirected, of);
+        if text.is_empty() {
+            return Err(Failure::Usage(format!("--plan: {} has no such supersteps", declaration.name)));
+        }
+        print(&text)
+    }
+
     pub fn run(self) -> Outcome {
         let algorithm = (self.named.entry.shader)(&self.variation());
         let direction = if self.in_lists { Direction::In } else { Direction::Out };
         let declaration = algorithm.declare(self.in_lists);
         let declared = Declared::of_declaration(&*algorithm, &declaration);
         let declared = declared.expect("algorithms of the program have shaders");
+        let Some(kernel) = self.kernel else { return self.print_plan(&declared, &declaration) };
         // What most supersteps visit comes last.
         let visit = declaration.visits.iter().rfind(|visit| visit.0 == direction);
         let unread = || Failure::Usage(format!("--in-lists: {} reads out-lists only", declaration.name));
@@ -201,7 +219,7 @@ impl PrintShader {
             lists: false,
             tabled: false,
         };
-        let module = compose(&declared, self.kernel, &options);
+        let module = compose(&declared, kernel, &options);
         check(&module).map_err(|error| Failure::Other(error.to_string()))?;
         print(&module.text)
     }

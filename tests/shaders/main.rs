@@ -4,6 +4,7 @@
 #![cfg(feature = "gpu")]
 
 mod declared;
+mod plans;
 #[path = "../sample/mod.rs"]
 mod sample;
 mod texts;

@@ -1,4 +1,4 @@
-//! Kernels: pipelines of composed modules, each compiled once, and their dispatches.
+//! Kernels: pipelines of composed modules, each compiled once, and what they bind.
 
 use super::adapter::import::trusted_shader_module;
 use super::adapter::open::Gpu;
@@ -207,81 +207,30 @@ impl Kernel {
         Ok(Self { pipeline, layouts, bindings: module.bindings.clone() })
     }
 
-    /// Number of bind groups.
-    pub fn groups(&self) -> u32 {
-        self.layouts.len() as u32
-    }
-
-    /// Encodes one dispatch of this many workgroups in its own pass, timed if `stamps` has a query set and two indices
-    /// in it.
-    pub fn dispatch(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        bound: &[&wgpu::BindGroup],
-        (x, y): (u32, u32),
-        stamps: Option<(&wgpu::QuerySet, u32, u32)>,
-    ) {
-        self.dispatch_grid(encoder, bound, [x, y, 1], stamps);
-    }
-
-    /// The same, in three dimensions.
-    pub fn dispatch_grid(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        bound: &[&wgpu::BindGroup],
-        [x, y, z]: [u32; 3],
-        stamps: Option<(&wgpu::QuerySet, u32, u32)>,
-    ) {
-        let timestamp_writes = stamps.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
-            query_set,
-            beginning_of_pass_write_index: Some(begin),
-            end_of_pass_write_index: Some(end),
-        });
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
-        pass.set_pipeline(&self.pipeline);
-        bound.iter().enumerate().for_each(|(group, bound)| pass.set_bind_group(group as u32, *bound, &[]));
-        pass.dispatch_workgroups(x, y, z);
-    }
-
-    /// Encodes one dispatch in an open pass: indirect, with arguments at a byte offset of a buffer, or of one
-    /// workgroup.
-    pub fn dispatch_in(
-        &self,
-        pass: &mut wgpu::ComputePass<'_>,
-        bound: &[wgpu::BindGroup],
-        arguments: Option<(&wgpu::Buffer, u64)>,
-    ) {
+    /// Sets the pipeline and its bind groups in an open pass.
+    pub fn encode(&self, pass: &mut wgpu::ComputePass<'_>, bound: &[wgpu::BindGroup]) {
         pass.set_pipeline(&self.pipeline);
         bound.iter().enumerate().for_each(|(group, bound)| pass.set_bind_group(group as u32, bound, &[]));
-        match arguments {
-            Some((buffer, offset)) => pass.dispatch_workgroups_indirect(buffer, offset),
-            None => pass.dispatch_workgroups(1, 1, 1),
-        }
     }
 
-    /// Encodes one dispatch of this many workgroups in an open pass.
-    pub fn dispatch_groups_in(&self, pass: &mut wgpu::ComputePass<'_>, bound: &[wgpu::BindGroup], groups: u32) {
-        pass.set_pipeline(&self.pipeline);
-        bound.iter().enumerate().for_each(|(group, bound)| pass.set_bind_group(group as u32, bound, &[]));
-        pass.dispatch_workgroups(groups, 1, 1);
+    /// What it binds, in order.
+    pub fn resources(&self) -> impl Iterator<Item = Resource> {
+        self.bindings.iter().map(|binding| binding.resource)
     }
 
-    /// The resources of a bind group.
-    pub fn resources(&self, group: u32) -> impl Iterator<Item = Resource> {
-        self.bindings.iter().filter(move |binding| binding.group == group).map(|binding| binding.resource)
-    }
-
-    /// Creates a bind group from the buffers that `find` returns.
-    pub fn bind<'a>(&self, gpu: &Gpu, group: u32, find: impl Fn(&Resource) -> &'a wgpu::Buffer) -> wgpu::BindGroup {
-        let of_group = self.bindings.iter().filter(|binding| binding.group == group);
-        let entries: Vec<_> = of_group
-            .map(|binding| wgpu::BindGroupEntry {
-                binding: binding.binding,
-                resource: find(&binding.resource).as_entire_binding(),
-            })
-            .collect();
-        let layout = &self.layouts[group as usize];
-        gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+    /// Creates its bind groups, from a buffer for each of its [resources](Self::resources).
+    pub fn bind(&self, gpu: &Gpu, buffers: &[wgpu::Buffer]) -> Arc<[wgpu::BindGroup]> {
+        let bind = |(layout, group): (&wgpu::BindGroupLayout, u32)| {
+            let of_group = self.bindings.iter().zip(buffers).filter(|(binding, _)| binding.group == group);
+            let entries: Vec<_> = of_group
+                .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                    binding: binding.binding,
+                    resource: buffer.as_entire_binding(),
+                })
+                .collect();
+            gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+        };
+        self.layouts.iter().zip(0..).map(bind).collect()
     }
 }
 

@@ -39,6 +39,6 @@ pub use adapter::readback::Staging;
 pub use adapter::transfer::{Copy, TransferQueue, TransferTicket};
 pub use adapter::{adapters, health, import, open, rounds, transfer};
 pub use device::GpuDevice;
-pub use driver::RunSetup;
+pub use driver::{PlanOf, RunSetup, plan_text};
 pub use memory::home::Home;
 pub use memory::plan;

@@ -242,14 +242,6 @@ impl Gpu {
         Ok(())
     }
 
-    /// Submits commands; returns a mark that is set once they are done and the device has been polled.
-    pub fn submit_marked(&self, commands: wgpu::CommandBuffer) -> (wgpu::SubmissionIndex, Arc<AtomicBool>) {
-        let (submission, done) = (self.queue.submit([commands]), Arc::new(AtomicBool::new(false)));
-        let mark = Arc::clone(&done);
-        self.queue.on_submitted_work_done(move || mark.store(true, Ordering::Release));
-        (submission, done)
-    }
-
     /// Loses the device, as after a driver reset: for tests.
     pub fn lose(&self) {
         self.device.destroy();

@@ -6,13 +6,14 @@
 //! moves.
 
 use super::batch::Place;
+use super::kept::Kept;
 use super::parts::Parts;
-use super::timing::Timing;
+use super::plan::{Dispatch, Plan, Variant};
 use crate::device::Workers;
 use crate::device::exchange::ExchangeMemory;
 use crate::device::gpu::adapter::import::SharedBuffer;
 use crate::device::gpu::adapter::open::{Caps, Gpu};
-use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, NO_WIDE_ATOMICS, Resource};
+use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, NO_WIDE_ATOMICS};
 use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_vertices};
 use crate::device::gpu::memory::home::Home;
@@ -92,8 +93,8 @@ pub struct Context {
     pub trace: Option<Arc<Timeline>>,
     /// The superstep that is under way.
     pub step: Step,
-    /// Timestamps of passes.
-    pub timing: Timing,
+    /// What the executor keeps.
+    pub kept: Kept,
     /// Whether it exchanges values with other devices.
     pub shares: bool,
     /// The vertices whose values it sends and receives.
@@ -128,10 +129,7 @@ impl Context {
             Some(in_lists) => Parts::new(in_lists, &told, part.own.clone()),
             None => Parts::whole(part.own.clone()),
         };
-        let mut timing = Timing::new(&home.gpu);
-        if let Some(timeline) = trace {
-            timing.calibrate(&home.gpu, timeline)?;
-        }
+        let kept = Kept::new(&home.gpu);
         Ok(Self {
             algorithm: Arc::clone(algorithm),
             declaration: Arc::clone(declaration),
@@ -145,7 +143,7 @@ impl Context {
             images,
             trace: trace.clone(),
             step: Step::new(0, Direction::Out, Visit::All),
-            timing,
+            kept,
             shares: exchange.is_some(),
             told,
             parts,
@@ -208,16 +206,7 @@ impl Context {
     /// How the edges of pages in device memory, or of pages that are read in place, are distributed to threads in this
     /// superstep: unless the user chose, what measured best (docs/benchmarks.md).
     pub fn distribution(&self, in_place: bool) -> Distribution {
-        let Step { visit, direction, .. } = self.step;
-        match (self.home.settings.distribution, visit, in_place) {
-            // Over the bus each word should be read once.
-            (Distribution::Auto, _, true) => Distribution::Segments,
-            (Distribution::Auto, _, false) if direction == Direction::Out => Distribution::Segments,
-            // A search for one neighbour among many stops early: more lanes per list would be wasted.
-            (Distribution::Auto, Visit::Without(_), false) => Distribution::Vertex,
-            (Distribution::Auto, _, false) => Distribution::Hybrid,
-            (asked, _, _) => asked,
-        }
+        distribution(self.home.settings.distribution, (self.step.direction, self.step.visit), in_place)
     }
 
     /// Neighbours in a page if the superstep visits all lists; otherwise 0: the kernels count them.
@@ -232,63 +221,48 @@ impl Context {
     }
 
     /// Sets values to zero. The vertices must fill whole words.
-    pub fn clear_values(&self, encoder: &mut wgpu::CommandEncoder, attribute: usize, vertices: &Range<u64>) {
+    pub fn clear_values(&self, plan: &mut Plan<wgpu::Buffer>, attribute: usize, vertices: &Range<u64>) {
         for span in self.spans(attribute, vertices) {
             let words = span.words(&self.declared.attributes[attribute]);
-            encoder.clear_buffer(span.buffer, 4 * words.start, Some(4 * (words.end - words.start)));
+            plan.clear_bytes(span.buffer, 4 * words.start, 4 * (words.end - words.start));
         }
     }
 
-    /// An empty command encoder.
-    pub fn encoder(&self) -> wgpu::CommandEncoder {
-        self.gpu().device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
+    /// A kernel of this superstep.
+    pub fn dispatch(&self, name: KernelName, lists: (Direction, Visit)) -> Dispatch<wgpu::Buffer> {
+        Dispatch::new(name, lists, self.step.superstep)
     }
 
     /// A kernel of this run.
     ///
     /// # Errors
     /// [`Error::Shader`] by file and line; device errors.
-    pub fn kernel(
-        &mut self,
-        name: KernelName,
-        direction: Direction,
-        visit: Visit,
-        in_place: bool,
-    ) -> Result<Arc<Kernel>> {
-        let options = self.with_levels(name, ModuleOptions { in_place, ..self.options(direction, visit) });
-        self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
+    pub fn kernel(&mut self, name: KernelName, lists: (Direction, Visit), variant: Variant) -> Result<Arc<Kernel>> {
+        let key = (name, lists.0, lists.1, variant);
+        if let Some(kernel) = self.kept.kernels.get(&key) {
+            return Ok(Arc::clone(kernel));
+        }
+        let options = self.options(name, lists, variant);
+        let kernel = self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)?;
+        self.kept.kernels.insert(key, Arc::clone(&kernel));
+        Ok(kernel)
     }
 
     /// Composes kernels of this run in parallel.
-    pub fn prepare_kernels(&mut self, kernels: &[(KernelName, Direction, Visit, bool)]) {
-        let options = |&(name, direction, visit, in_place): &(KernelName, Direction, Visit, bool)| {
-            (name, self.with_levels(name, ModuleOptions { in_place, ..self.options(direction, visit) }))
-        };
-        let wanted = kernels.iter().map(options).collect();
+    pub fn prepare_kernels(&mut self, kernels: &[(KernelName, (Direction, Visit), Variant)]) {
+        let wanted = self.all_options(kernels);
         self.home.kernels.prepare(&self.home.gpu, &self.declared, wanted);
     }
 
-    /// A kernel of this run for supersteps that the device runs by itself: its census clears the old frontier.
-    ///
-    /// # Errors
-    /// Those of [`kernel`](Self::kernel).
-    pub fn kernel_of_loop(&mut self, name: KernelName, direction: Direction, visit: Visit) -> Result<Arc<Kernel>> {
-        let options = self.options_of_loop(name, direction, visit);
-        self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
-    }
-
-    /// Starts compiling kernels for supersteps that the device runs by itself.
-    pub fn compile_loop_ahead(&mut self, kernels: &[(KernelName, Direction, Visit)]) {
-        let options = |&(name, direction, visit): &_| (name, self.options_of_loop(name, direction, visit));
-        let wanted = kernels.iter().map(options).collect();
+    /// Starts compiling kernels.
+    pub fn compile_ahead(&mut self, kernels: &[(KernelName, (Direction, Visit), Variant)]) {
+        let wanted = self.all_options(kernels);
         self.home.kernels.compile_ahead(&self.home.gpu, &self.declared, wanted);
     }
 
-    fn options_of_loop(&self, name: KernelName, direction: Direction, visit: Visit) -> ModuleOptions {
-        let options = self.options(direction, visit);
-        let lists = self.lists_sets() && name == KernelName::VertexPhase;
-        let clears = name == KernelName::Census;
-        self.with_levels(name, ModuleOptions { clears, lists, tabled: name.has_units(), ..options })
+    fn all_options(&self, kernels: &[(KernelName, (Direction, Visit), Variant)]) -> Vec<(KernelName, ModuleOptions)> {
+        let options = |&(name, lists, variant): &_| (name, self.options(name, lists, variant));
+        kernels.iter().map(options).collect()
     }
 
     /// Whether the device may list the vertices of the set that supersteps visit.
@@ -296,15 +270,10 @@ impl Context {
         self.plan.set_bytes > 0
     }
 
-    /// The options of a kernel that may write levels.
-    fn with_levels(&self, name: KernelName, options: ModuleOptions) -> ModuleOptions {
-        let own = level_vertices(&self.part);
-        let levels = if self.plan.levels_bytes > 0 && name == KernelName::Census { own.end - own.start } else { 0 };
-        ModuleOptions { levels, ..options }
-    }
-
-    fn options(&self, direction: Direction, visit: Visit) -> ModuleOptions {
+    fn options(&self, name: KernelName, (direction, visit): (Direction, Visit), variant: Variant) -> ModuleOptions {
         let (caps, manifest) = (self.gpu().caps(), self.store.manifest());
+        let (resident, levels) = (variant == Variant::Resident, level_vertices(&self.part));
+        let writes_levels = self.plan.levels_bytes > 0 && name == KernelName::Census;
         let held = self.part.held(Role::Own);
         ModuleOptions {
             encoding: manifest.encoding,
@@ -320,79 +289,28 @@ impl Context {
             bordering: self.buffers.bordering(),
             float_atomics: caps.float_atomics,
             wide_integers: caps.wide_atomics,
-            in_place: false,
+            in_place: variant == Variant::InPlace,
             unpacks: self.images.is_some(),
             loops_limited: caps.loops_limited,
-            levels: 0,
-            clears: false,
-            lists: false,
-            tabled: false,
+            levels: if writes_levels { levels.end - levels.start } else { 0 },
+            clears: resident && name == KernelName::Census,
+            lists: resident && name == KernelName::VertexPhase && self.lists_sets(),
+            tabled: resident && name.has_units(),
             subgroups: caps.subgroups,
         }
     }
+}
 
-    /// Encodes one pass of a kernel that processes no batch of pages. It binds the buffers that `find` returns, and the
-    /// run's buffers for the rest.
-    ///
-    /// # Errors
-    /// Those of [`kernel`](Self::kernel).
-    pub fn pass<'b>(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        name: KernelName,
-        (direction, visit): (Direction, Visit),
-        groups: u32,
-        find: impl Fn(&Resource) -> Option<&'b wgpu::Buffer>,
-    ) -> Result<()> {
-        let (kernel, bound) = self.bind(name, (direction, visit), find)?;
-        let stamps = self.timing.next(&self.home.gpu, name.name());
-        kernel.dispatch(encoder, &bound.iter().collect::<Vec<_>>(), (groups, 1), stamps);
-        Ok(())
-    }
-
-    /// Encodes a pass with timestamps.
-    pub fn timed_pass(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        name: &'static str,
-        encode: impl FnOnce(&mut wgpu::ComputePass<'_>),
-    ) {
-        let stamps = self.timing.next(&self.home.gpu, name);
-        let timestamp_writes = stamps.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
-            query_set,
-            beginning_of_pass_write_index: Some(begin),
-            end_of_pass_write_index: Some(end),
-        });
-        encode(&mut encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
-    }
-
-    /// A kernel that processes no batch of pages, with its bind groups in the current superstep: of the buffers that
-    /// `find` returns, and the run's buffers for the rest.
-    ///
-    /// # Errors
-    /// Those of [`kernel`](Self::kernel).
-    pub fn bind<'b>(
-        &mut self,
-        name: KernelName,
-        (direction, visit): (Direction, Visit),
-        find: impl Fn(&Resource) -> Option<&'b wgpu::Buffer>,
-    ) -> Result<(Arc<Kernel>, Vec<wgpu::BindGroup>)> {
-        let kernel = self.kernel(name, direction, visit, false)?;
-        let bound = self.bound(&kernel, direction, find);
-        Ok((kernel, bound))
-    }
-
-    /// The bind groups of a kernel in the current superstep.
-    pub fn bound<'b>(
-        &self,
-        kernel: &Kernel,
-        direction: Direction,
-        find: impl Fn(&Resource) -> Option<&'b wgpu::Buffer>,
-    ) -> Vec<wgpu::BindGroup> {
-        let graph = self.graph_buffers();
-        let run = |resource: &Resource| self.buffers.find(graph, self.step.superstep, direction, resource);
-        let bind = |group| kernel.bind(self.gpu(), group, |resource| find(resource).unwrap_or_else(|| run(resource)));
-        (0..kernel.groups()).map(bind).collect()
+/// How edges are distributed: as asked, or what measured best.
+pub fn distribution(asked: Distribution, (direction, visit): (Direction, Visit), in_place: bool) -> Distribution {
+    match (asked, visit, in_place) {
+        // Over the bus each word should be read once.
+        (Distribution::Auto, _, true) => Distribution::Segments,
+        (Distribution::Auto, _, false) if direction == Direction::Out => Distribution::Segments,
+        // A search for one neighbour among many stops early: more lanes per list would be wasted.
+        (Distribution::Auto, Visit::Without(_), false) => Distribution::Vertex,
+        (Distribution::Auto, _, false) => Distribution::Hybrid,
+        (asked, _, _) => asked,
     }
 }
 

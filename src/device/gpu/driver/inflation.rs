@@ -9,10 +9,11 @@
 //! So packed bytes cross the bus, and other kernels read plain pages. `segments` decodes neighbours itself, so that it
 //! needs only the slots of images. To slots, pages whose frames are not imported are decoded by the host.
 //!
-//! Owns the tables of pages that the two kernels read, and their bind groups.
+//! Owns the tables of pages that the two kernels read.
 
 use super::batch::{Job, Place};
 use super::context::Context;
+use super::plan::Plan;
 use crate::device::gpu::compose::layout::{Counters, GRID_ROW_MAX, InflatePage, WORKGROUP};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::memory::arena::Slot;
@@ -58,27 +59,20 @@ struct Way {
 pub(super) struct Inflation {
     /// Tables of pages, by the launch's ring and, where a launch may have several, the buffer of frames.
     tables: HashMap<(usize, Option<u32>), wgpu::Buffer>,
-    /// The bind groups of this superstep.
-    groups: HashMap<(KernelName, u32, Between), wgpu::BindGroup>,
     /// A plain image that the host has made.
     image: Vec<u32>,
 }
 
 impl Inflation {
-    /// Begins a superstep. Drops bind groups: buffers may differ from the last superstep's.
-    pub fn begin(&mut self) {
-        self.groups.clear();
-    }
-
-    /// Encodes the decoding of a launch's packed pages, and the copies of their weights; returns the bytes that cross
+    /// Plans the decoding of a launch's packed pages, and the copies of their weights; returns the bytes that cross
     /// the bus in copies. Pages that stay packed are in one buffer.
     ///
     /// # Errors
     /// Shader and device errors; without imported frames those of a page.
-    pub fn encode(
+    pub fn plan(
         &mut self,
-        context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
+        context: &Context,
+        plan: &mut Plan<wgpu::Buffer>,
         jobs: &[Job],
         (ring, what): (usize, What),
     ) -> Result<u64> {
@@ -102,26 +96,26 @@ impl Inflation {
                 // Its image is in its slot.
                 (None, _) => continue,
             };
-            copy_weights(context, encoder, &way)?;
+            copy_weights(context, plan, &way)?;
             let between = Between { source: way.source, dest: way.dest, ring };
             by_buffers.entry(between).or_default().push(entry(context, job.page, &way));
         }
         for (between, table) in by_buffers {
-            self.encode_kernels(context, encoder, (between, what), &table)?;
+            self.plan_kernels(context, plan, (between, what), &table)?;
         }
         Ok(bytes)
     }
 
     /// The table of the last pages that were decoded for a ring, in a launch of pages that stay packed.
-    pub fn table(&self, ring: usize, place: Place) -> &wgpu::Buffer {
-        &self.tables[&Between { source: place, dest: None, ring }.table()]
+    pub fn table(&self, ring: usize, place: Place) -> Option<&wgpu::Buffer> {
+        self.tables.get(&Between { source: place, dest: None, ring }.table())
     }
 
-    /// Encodes the kernels over pages between two buffers.
-    fn encode_kernels(
+    /// Plans the kernels over pages between two buffers.
+    fn plan_kernels(
         &mut self,
-        context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
+        context: &Context,
+        plan: &mut Plan<wgpu::Buffer>,
         (between, what): (Between, What),
         table: &[InflatePage],
     ) -> Result<()> {
@@ -134,44 +128,19 @@ impl Inflation {
             }
         };
         context.gpu().queue().write_buffer(buffer, 0, bytemuck::cast_slice(table));
+        let (frames, inflated) = (context.page_buffer(between.source)?, dest_buffer(context, between.dest));
+        let lists = (context.step.direction, context.step.visit);
         let most = |count: fn(&InflatePage) -> u32| table.iter().map(count).max().unwrap_or(0);
         let slots = most(|page| page.slot_count.div_ceil(WORKGROUP));
         let units = most(|page| page.edge_count.div_ceil(UNIT as u32));
         for (name, groups) in [(KernelName::InflateSlots, slots), (KernelName::Inflate, units)] {
             if groups > 0 && (name == KernelName::InflateSlots || what == What::Everything) {
                 let x = groups.min(GRID_ROW_MAX);
-                self.dispatch(context, encoder, name, between, [x, table.len() as u32, groups.div_ceil(x)])?;
+                let kernel = context.dispatch(name, lists).with(Resource::Frames, frames);
+                let kernel = kernel.with(Resource::Inflation, buffer).with(Resource::Inflated, inflated);
+                plan.run(kernel.sized([x, table.len() as u32, groups.div_ceil(x)]));
             }
         }
-        Ok(())
-    }
-
-    fn dispatch(
-        &mut self,
-        context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
-        name: KernelName,
-        between: Between,
-        groups: [u32; 3],
-    ) -> Result<()> {
-        let kernel = context.kernel(name, context.step.direction, context.step.visit, false)?;
-        let frames = context.page_buffer(between.source)?;
-        let inflated = dest_buffer(context, between.dest);
-        let table = &self.tables[&between.table()];
-        for group in 0..kernel.groups() {
-            self.groups.entry((name, group, between)).or_insert_with(|| {
-                kernel.bind(context.gpu(), group, |resource| match resource {
-                    Resource::Frames => frames,
-                    Resource::Inflation => table,
-                    Resource::Inflated => inflated,
-                    Resource::Counters => &context.buffers.counters,
-                    other => unreachable!("{other:?} is no buffer of inflation"),
-                })
-            });
-        }
-        let bound: Vec<_> = (0..kernel.groups()).map(|group| &self.groups[&(name, group, between)]).collect();
-        let stamps = context.timing.next(&context.home.gpu, name.name());
-        kernel.dispatch_grid(encoder, &bound, groups, stamps);
         Ok(())
     }
 
@@ -232,13 +201,13 @@ fn dest_buffer(context: &Context, dest: Option<u32>) -> &wgpu::Buffer {
 }
 
 /// Copies a page of weights, which is not packed, behind the plain image.
-fn copy_weights(context: &Context, encoder: &mut wgpu::CommandEncoder, way: &Way) -> Result<()> {
+fn copy_weights(context: &Context, plan: &mut Plan<wgpu::Buffer>, way: &Way) -> Result<()> {
     let page_bytes = u64::from(context.store.manifest().page_bytes);
     let bytes = context.plan.frame_bytes - page_bytes;
     if bytes > 0 {
         let (source, dest) = (context.page_buffer(way.source)?, dest_buffer(context, way.dest));
         let image_bytes = context.plan.image_bytes - bytes;
-        encoder.copy_buffer_to_buffer(source, way.from + page_bytes, dest, way.to + image_bytes, bytes);
+        plan.copy((source, way.from + page_bytes), (dest, way.to + image_bytes), bytes);
     }
     Ok(())
 }

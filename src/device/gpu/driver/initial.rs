@@ -1,8 +1,8 @@
 //! Initial values of attributes, seeds and the first frontier.
 
 use super::context::Context;
+use super::plan::{Dispatch, Plan};
 use super::writes::Writes;
-use crate::device::gpu::adapter::readback::uniform;
 use crate::device::gpu::compose::layout::{Fill, WORKGROUP};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::memory::plan::TOTALS_MAX;
@@ -21,33 +21,32 @@ const PIECE_WORDS: usize = 1 << 20;
 /// # Errors
 /// Device errors.
 pub fn set(context: &mut Context) -> Result<()> {
-    let mut encoder = context.encoder();
-    clear(context, &mut encoder)?;
-    context.gpu().queue().submit([encoder.finish()]);
+    let mut plan = Plan::default();
+    clear(context, &mut plan);
+    context.run(&plan)?;
     let seeds = context.algorithm.seeds();
     planted(context, &seeds).queue(context.gpu());
     seeds.sets.iter().try_for_each(|(place, set)| plant_set(context, *place, set))
 }
 
-/// Like [`set`], as commands, including [`plant_levels`]. For algorithms without sets of seeds.
+/// Like [`set`], as a plan, including [`plant_levels`]. For algorithms without sets of seeds.
 ///
 /// # Errors
 /// Device errors.
-pub fn encode(context: &mut Context, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
-    clear(context, encoder)?;
+pub fn plan(context: &Context, plan: &mut Plan<wgpu::Buffer>) -> Result<()> {
+    clear(context, plan);
     let mut writes = planted(context, &context.algorithm.seeds());
     add_levels(context, &mut writes);
-    writes.encode(context.gpu(), encoder)
+    writes.plan(context.gpu(), plan)
 }
 
-fn clear(context: &mut Context, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
+fn clear(context: &Context, plan: &mut Plan<wgpu::Buffer>) {
     for place in 0..context.declared.attributes.len() {
-        fill_attribute(context, encoder, place)?;
+        fill_attribute(context, plan, place);
     }
     for superstep in 0..2 {
-        context.buffers.frontier(superstep).iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
+        context.buffers.frontier(superstep).iter().for_each(|chunk| plan.clear(chunk));
     }
-    Ok(())
 }
 
 /// The initial frontier of a traversal, as the summary of a superstep before the first one.
@@ -80,10 +79,10 @@ fn add_levels(context: &Context, writes: &mut Writes) {
 
 /// Sets the initial values of an attribute. Values that will be added to those of other devices are set only by the
 /// owner of the vertex.
-fn fill_attribute(context: &mut Context, encoder: &mut wgpu::CommandEncoder, place: usize) -> Result<()> {
+fn fill_attribute(context: &Context, plan: &mut Plan<wgpu::Buffer>, place: usize) {
     let Attribute { initial, merge, .. } = context.declared.attributes[place];
     let buffers = context.buffers.attribute(place, context.plan.chunk_vertices_log2);
-    let buffers: Vec<_> = buffers.map(|(first, buffer)| (first, buffer.clone())).collect();
+    let buffers: Vec<_> = buffers.collect();
     let border = context.buffers.border(place).filter(|_| initial == Initial::Vertex);
     let chunk = 1 << context.plan.chunk_vertices_log2;
     // The last buffers are those of the border, and of a place behind it.
@@ -92,37 +91,25 @@ fn fill_attribute(context: &mut Context, encoder: &mut wgpu::CommandEncoder, pla
     for ((_, buffer), vertices) in copies.iter().zip(border.unwrap_or_default().chunks(chunk)) {
         context.gpu().queue().write_buffer(buffer, 0, bytemuck::cast_slice(vertices));
     }
-    filled.iter().try_for_each(|(first, buffer)| fill(context, encoder, buffer, initial, *first))?;
+    filled.iter().for_each(|(first, buffer)| fill(plan, buffer, initial, *first));
     if initial != Initial::Bits(0) && merge == Merge::Add {
         for others in [0..context.part.own.start, context.part.own.end..context.part.vertices] {
-            context.clear_values(encoder, place, &others);
+            context.clear_values(plan, place, &others);
         }
     }
-    Ok(())
 }
 
 /// Sets the initial values of one buffer of an attribute, which begins with `first_vertex`.
-fn fill(
-    context: &mut Context,
-    encoder: &mut wgpu::CommandEncoder,
-    buffer: &wgpu::Buffer,
-    initial: Initial,
-    first_vertex: u64,
-) -> Result<()> {
+fn fill(plan: &mut Plan<wgpu::Buffer>, buffer: &wgpu::Buffer, initial: Initial, first_vertex: u64) {
     if initial == Initial::Bits(0) {
-        encoder.clear_buffer(buffer, 0, None);
-        return Ok(());
+        return plan.clear(buffer);
     }
-    let kernel = context.kernel(KernelName::Fill, Direction::Out, Visit::All, false)?;
     let words = (buffer.size() / 4) as u32;
     let (value, increment) = (initial.of(first_vertex as u32), u32::from(initial == Initial::Vertex));
     let fill = Fill { value, words, increment, ..Fill::default() };
-    let fill = uniform(context.gpu(), bytemuck::bytes_of(&fill))?;
-    let find = |resource: &Resource| if *resource == Resource::Filled { buffer } else { &fill };
-    let bound: Vec<_> = (0..kernel.groups()).map(|group| kernel.bind(context.gpu(), group, find)).collect();
-    let groups = words.div_ceil(WORKGROUP).clamp(1, TOTALS_MAX);
-    kernel.dispatch(encoder, &bound.iter().collect::<Vec<_>>(), (groups, 1), None);
-    Ok(())
+    let dispatch = Dispatch::new(KernelName::Fill, (Direction::Out, Visit::All), 0);
+    let dispatch = dispatch.with(Resource::Filled, buffer).told(Resource::Fill, &fill);
+    plan.pass(None, vec![dispatch.sized(words.div_ceil(WORKGROUP).clamp(1, TOTALS_MAX))]);
 }
 
 /// The seeds of vertices that the device holds, or whose owners' values it mirrors.
@@ -176,9 +163,7 @@ fn plant_set(context: &Context, place: usize, set: &Bits) -> Result<()> {
             let piece = begin..words.end.min(begin + PIECE_WORDS as u64);
             let bits: Vec<u32> = piece.map(|word| set.half_word((span.first / 32 + word) as u32)).collect();
             context.gpu().queue().write_buffer(span.buffer, 4 * begin, bytemuck::cast_slice(&bits));
-            // Submitting frees the staging memory of each piece.
-            context.gpu().queue().submit([]);
-            context.gpu().poll()?;
+            context.flush()?;
         }
     }
     Ok(())

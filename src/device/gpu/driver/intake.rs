@@ -13,9 +13,10 @@
 use super::batch::Job;
 use super::context::Context;
 use super::message::DriverMessage;
+use super::plan::Plan;
 use super::tally::Tally;
 use super::timing::DeviceSpan;
-use crate::device::gpu::adapter::transfer::{Copy, TransferTicket, TransferTime};
+use crate::device::gpu::adapter::transfer::{TransferTicket, TransferTime};
 use crate::device::gpu::compose::units;
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::settings::{CachePolicy, Distribution};
@@ -227,18 +228,18 @@ impl Intake {
     }
 
     fn start_copies(&mut self, context: &mut Context) -> Result<()> {
-        let Context { home, plan, arena_buffers, .. } = context;
-        let (Some(transfer), Some(import)) = (&mut home.transfer, &home.import) else { return Ok(()) };
-        let (bytes, by_submission) = (plan.slot_bytes, (COPY_BYTES / plan.slot_bytes).max(1) as usize);
+        let bytes = context.plan.slot_bytes;
+        let by_submission = (COPY_BYTES / bytes).max(1) as usize;
         while !self.to_copy.is_empty() && self.copying.len() < COPIES_MAX {
             let jobs: Vec<Job> = self.to_copy.drain(..self.to_copy.len().min(by_submission)).collect();
-            let copy = |job: &Job| -> Result<Copy<'_>> {
+            let mut plan = Plan::default();
+            for job in &jobs {
                 let (frame, slot) = (job.frame.as_ref().expect("not copied yet"), job.slot.as_ref().expect("has one"));
-                let (chunk, source_offset) = import.locate(u64::from(frame.index()) * bytes);
-                let (source, dest) = (import.chunk(chunk)?, &arena_buffers[slot.buffer as usize]);
-                Ok(Copy { source, source_offset, dest, dest_offset: self.arena.offset(slot), bytes })
-            };
-            let ticket = transfer.submit(&jobs.iter().map(copy).collect::<Result<Vec<_>>>()?)?;
+                let (chunk, from) = context.import().locate(u64::from(frame.index()) * bytes);
+                let dest = &context.arena_buffers[slot.buffer as usize];
+                plan.copy((context.import().chunk(chunk)?, from), (dest, self.arena.offset(slot)), bytes);
+            }
+            let ticket = context.beside(&plan)?.expect("there is a transfer queue");
             self.tally.transfer.copied_bytes += bytes * jobs.len() as u64;
             self.copying.push_back((ticket, jobs));
         }

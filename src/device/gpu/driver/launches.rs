@@ -11,17 +11,16 @@ use super::batch::{BatchTable, Job, Place};
 use super::context::Context;
 use super::inflation::{Inflation, What};
 use super::message::DriverMessage;
+use super::plan::{Dispatch, Plan, Variant};
 use super::tally::Tally;
 use crate::device::PageTask;
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::compose::layout::{GRID_ROW_MAX, HubHeader};
 use crate::device::gpu::compose::{KernelName, Resource};
-use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::plan::{BATCHES_MAX, batch_bytes, hub_bytes};
 use crate::device::gpu::memory::rows::UnitRows;
 use crate::device::settings::Distribution;
 use crate::error::Result;
-use crate::model::algorithm::Step;
 use crossbeam_channel::Sender;
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU64;
@@ -50,8 +49,6 @@ pub(super) struct Launches {
     count: u64,
     batch_buffers: Vec<wgpu::Buffer>,
     free_rings: Vec<usize>,
-    /// The bind groups of this superstep.
-    groups: HashMap<(KernelName, u32, Place, usize), wgpu::BindGroup>,
     inflation: Inflation,
     hubs: Hubs,
     rows: UnitRows,
@@ -73,7 +70,6 @@ impl Launches {
             count: 0,
             batch_buffers: (0..BATCHES_MAX).map(buffer).collect::<Result<_>>()?,
             free_rings: (0..BATCHES_MAX).collect(),
-            groups: HashMap::new(),
             inflation: Inflation::default(),
             hubs: Hubs::new(gpu, context.plan.hub_entries)?,
             rows,
@@ -162,35 +158,27 @@ impl Launches {
             context.home.rest();
         }
         let table = self.table(context, place, &mut jobs);
-        let mut encoder = context.encoder();
+        let mut plan = Plan::default();
         if !context.is_packed() || context.images.is_some() {
-            self.encode_copies(context, &mut encoder, &jobs)?;
+            self.plan_copies(context, &mut plan, &jobs)?;
         }
         let segments = context.distribution(matches!(place, Place::Frames(_))) == Distribution::Segments;
         if context.is_packed() {
             // Segments decode neighbours themselves if pages are packed where they are.
             let what = if segments && context.images.is_some() { What::Slots } else { What::Everything };
-            self.tally.transfer.copied_bytes += self.inflation.encode(context, &mut encoder, &jobs, (ring, what))?;
+            self.tally.transfer.copied_bytes += self.inflation.plan(context, &mut plan, &jobs, (ring, what))?;
         }
         context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes(0, 0));
         let (x, y) = table.groups();
         if x > 0 {
-            let name = if segments { KernelName::Segments } else { KernelName::Lists };
-            if !segments {
-                // The count; the room for entries comes after it.
-                encoder.clear_buffer(&self.hubs.buffer, 0, Some(4));
-            }
-            self.encode(context, &mut encoder, name, place, ring, (x, y))?;
-            if !segments && table.hub_groups() > 0 {
-                self.encode(context, &mut encoder, KernelName::Hubs, place, ring, (table.hub_groups(), 1))?;
-            }
+            let hub_groups = (!segments).then(|| table.hub_groups());
+            plan_batch(&mut plan, &self.over(context, place, ring)?, &self.hubs.buffer, ((x, y), hub_groups));
         }
         self.count += 1;
         self.tally.transfer.batches += 1;
         let (number, messages) = (self.count, self.messages.clone());
-        let queue = context.gpu().queue();
-        queue.submit([encoder.finish()]);
-        queue.on_submitted_work_done(move || drop(messages.send(DriverMessage::Completed(number))));
+        context.run(&plan)?;
+        context.when_done(move || drop(messages.send(DriverMessage::Completed(number))));
         self.under_way.push_back(Launch { number, ring, jobs });
         Ok(())
     }
@@ -224,15 +212,15 @@ impl Launches {
         table
     }
 
-    /// Encodes copies of pages from their frames to their slots, before the kernel of the same launch.
-    fn encode_copies(&mut self, context: &Context, encoder: &mut wgpu::CommandEncoder, jobs: &[Job]) -> Result<()> {
+    /// Plans copies of pages from their frames to their slots, before the kernel of the same launch.
+    fn plan_copies(&mut self, context: &Context, plan: &mut Plan<wgpu::Buffer>, jobs: &[Job]) -> Result<()> {
         let bytes = context.plan.slot_bytes;
         for job in jobs {
             let (Some(frame), Some(slot)) = (&job.frame, &job.slot) else { continue };
             let (dest, to) = (&context.arena_buffers[slot.buffer as usize], u64::from(slot.index) * bytes);
             if context.home.import.is_some() {
                 let (chunk, from) = context.frame_place(frame.index());
-                encoder.copy_buffer_to_buffer(context.import().chunk(chunk as usize)?, from, dest, to, bytes);
+                plan.copy((context.import().chunk(chunk as usize)?, from), (dest, to), bytes);
             } else {
                 let size = NonZeroU64::new(bytes).expect("pages have bytes");
                 if let Some(mut view) = context.gpu().queue().write_buffer_with(dest, to, size) {
@@ -246,51 +234,20 @@ impl Launches {
         Ok(())
     }
 
-    /// Encodes one pass of a kernel over a batch.
-    fn encode(
-        &mut self,
-        context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
-        name: KernelName,
-        place: Place,
-        ring: usize,
-        groups: (u32, u32),
-    ) -> Result<()> {
-        let in_place = matches!(place, Place::Frames(_));
-        let kernel = context.kernel(name, context.step.direction, context.step.visit, in_place)?;
-        for group in 0..kernel.groups() {
-            let key = (name, group, place, ring);
-            if !self.groups.contains_key(&key) {
-                let made = self.bind(context, &kernel, group, place, ring)?;
-                self.groups.insert(key, made);
-            }
-        }
-        let bound: Vec<_> = (0..kernel.groups()).map(|group| &self.groups[&(name, group, place, ring)]).collect();
-        let stamps = context.timing.next(&context.home.gpu, timed_as(name, in_place));
-        kernel.dispatch(encoder, &bound, groups, stamps);
-        Ok(())
-    }
-
-    fn bind(
-        &self,
-        context: &Context,
-        kernel: &Kernel,
-        group: u32,
-        place: Place,
-        ring: usize,
-    ) -> Result<wgpu::BindGroup> {
-        let (graph, Step { superstep, direction, .. }) = (context.graph_buffers(), context.step);
+    /// A kernel over a batch.
+    fn over(&self, context: &Context, place: Place, ring: usize) -> Result<Dispatch<wgpu::Buffer>> {
+        let variant = if matches!(place, Place::Frames(_)) { Variant::InPlace } else { Variant::Plain };
         let source = context.page_buffer(place)?;
-        let pages = context.images.as_ref().map_or(source, |images| images);
-        Ok(kernel.bind(context.gpu(), group, |resource| match resource {
-            Resource::Pages => pages,
-            Resource::Frames => source,
-            Resource::Inflation => self.inflation.table(ring, place),
-            Resource::Batch => &self.batch_buffers[ring],
-            Resource::Rows => self.rows.buffer(),
-            Resource::HubQueue => &self.hubs.buffer,
-            other => context.buffers.find(graph, superstep, direction, other),
-        }))
+        let pages = context.images.as_ref().unwrap_or(source);
+        let lists = (context.step.direction, context.step.visit);
+        let kernel = context.dispatch(KernelName::Segments, lists).of(variant);
+        let kernel = kernel.with(Resource::Pages, pages).with(Resource::Frames, source);
+        let kernel = kernel.with(Resource::Batch, &self.batch_buffers[ring]).with(Resource::Rows, self.rows.buffer());
+        let kernel = kernel.with(Resource::HubQueue, &self.hubs.buffer);
+        Ok(match self.inflation.table(ring, place) {
+            Some(table) => kernel.with(Resource::Inflation, table),
+            None => kernel,
+        })
     }
 
     /// The pages of a completed launch.
@@ -299,12 +256,6 @@ impl Launches {
         let Launch { ring, jobs, .. } = self.under_way.remove(at).expect("just found");
         self.free_rings.push(ring);
         jobs
-    }
-
-    /// Begins a superstep. Drops bind groups: buffers may differ from the last superstep's.
-    pub fn begin(&mut self) {
-        self.groups.clear();
-        self.inflation.begin();
     }
 
     /// Just-enough allocation: grows the queue to as many parts of long lists as the superstep had. Lists that did not
@@ -321,7 +272,6 @@ impl Launches {
             && let Ok(hubs) = Hubs::new(gpu, entries)
         {
             self.hubs = hubs;
-            self.groups.clear();
             return true;
         }
         false
@@ -334,13 +284,21 @@ impl Launches {
     }
 }
 
-/// The name of a kernel over pages in the timeline.
-fn timed_as(name: KernelName, in_place: bool) -> &'static str {
-    match name {
-        KernelName::Lists if in_place => "lists in place",
-        KernelName::Segments if in_place => "segments in place",
-        KernelName::Hubs if in_place => "hubs in place",
-        name => name.name(),
+/// Plans the kernels over a batch: equal shares of edges, or lists and, where they may be long, the parts of those that
+/// they have queued.
+pub(super) fn plan_batch<B: Clone>(
+    plan: &mut Plan<B>,
+    over: &Dispatch<B>,
+    hubs: &B,
+    (groups, hub_groups): ((u32, u32), Option<u32>),
+) {
+    let kernel = |kernel| Dispatch { kernel, ..over.clone() };
+    let Some(hub_groups) = hub_groups else { return plan.run(kernel(KernelName::Segments).sized(groups)) };
+    // The count; the room for entries comes after it.
+    plan.clear_bytes(hubs, 0, 4);
+    plan.run(kernel(KernelName::Lists).sized(groups));
+    if hub_groups > 0 {
+        plan.run(kernel(KernelName::Hubs).sized(hub_groups));
     }
 }
 

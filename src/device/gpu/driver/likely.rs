@@ -4,6 +4,7 @@
 //! costs a thread a few milliseconds.
 
 use super::context::Context;
+use super::plan::Variant;
 use super::superstep;
 use crate::device::gpu::compose::KernelName;
 use crate::device::settings::Distribution;
@@ -11,37 +12,39 @@ use crate::model::algorithm::Visit;
 use crate::model::attributes::Initial;
 use topostream_formats::Direction;
 
-/// A kernel with the lists that it reads, and whether it reads pages in place.
-pub(super) type Likely = (KernelName, Direction, Visit, bool);
+/// A kernel with the lists that it reads, and its variant.
+pub(super) type Likely = (KernelName, (Direction, Visit), Variant);
 
 /// The kernels for initial values, for pages, and for the ends of supersteps.
 pub(super) fn kernels(context: &Context) -> Vec<Likely> {
     let visits = superstep::visits(context);
     let mut likely = Vec::new();
     if context.declared.attributes.iter().any(|attribute| attribute.initial != Initial::Bits(0)) {
-        likely.push((KernelName::Fill, Direction::Out, Visit::All, false));
+        likely.push((KernelName::Fill, (Direction::Out, Visit::All), Variant::Plain));
     }
     if let Some(&(direction, visit)) = visits.first() {
         let vertices: &[KernelName] = match context.declared.traversal {
             true => &[KernelName::Census],
             false => &[KernelName::Initialise, KernelName::VertexPhase],
         };
-        likely.extend(vertices.iter().map(|&name| (name, direction, visit, false)));
+        likely.extend(vertices.iter().map(|&name| (name, (direction, visit), Variant::Plain)));
     }
     for (direction, visit) in superstep::partial(context) {
-        likely.push((KernelName::NextPages, direction, visit, false));
+        likely.push((KernelName::NextPages, (direction, visit), Variant::Plain));
     }
     let pages: u64 = context.store.topologies().map(|topology| u64::from(topology.page_count())).sum();
     for &(direction, visit) in visits.iter().filter(|(_, visit)| *visit != Visit::None) {
         if context.is_packed() {
             let kernels = [KernelName::InflateSlots, KernelName::Inflate];
-            likely.extend(kernels.map(|name| (name, direction, visit, false)));
+            likely.extend(kernels.map(|name| (name, (direction, visit), Variant::Plain)));
         }
         if context.plan.slots > 0 {
-            likely.extend(in_arena(context, direction, visit).iter().map(|&name| (name, direction, visit, false)));
+            likely.extend(
+                in_arena(context, direction, visit).iter().map(|&name| (name, (direction, visit), Variant::Plain)),
+            );
         }
         if context.plan.in_place && u64::from(context.plan.slots) < pages {
-            likely.push((KernelName::Segments, direction, visit, true));
+            likely.push((KernelName::Segments, (direction, visit), Variant::InPlace));
         }
     }
     likely

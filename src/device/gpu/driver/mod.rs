@@ -13,15 +13,18 @@
 //! | --- | --- |
 //! | `intake` | the page arena; pages that are being checked, wait for a slot, or are being copied |
 //! | `launches` | ready pages, launches in flight, the buffers that describe them; `inflation`: packed ones |
-//! | `superstep` | the readback at a superstep's end, and the record of activation levels |
+//! | `superstep` | the end of a superstep, and the record of activation levels |
 //! | `exchange` | the memory shared with other devices, and the moves |
-//! | `device_loop` | tables of resident pages, and the buffers for supersteps that the device runs without the host |
-//! | `context` | what no superstep changes: adapter, attributes, plan; passed to the other five |
+//! | `device_loop` | what is resident, and the buffers for supersteps that the device runs without the host |
+//! | `context` | what no superstep changes: adapter, attributes, memory; passed to the other five |
+//! | `executor` | the queues: it turns plans into commands, times and reads them; `kept`, `timing`: what it keeps |
 //!
-//! The first five know the context and the values passed between them ([`batch::Job`], `tally`), but not each other:
-//! only this file, `supersteps` and `overlap`, the driver's part in supersteps, call all of them. `initial` and
-//! `values` set and read attributes, `likely` lists kernels to compile early, `notes` and `timing` belong to
-//! `superstep` and `context`, `message` to the channel.
+//! All work for the device is a plan (`plan`): passes of kernels, copies and reads, as data. The first five make plans
+//! and hand them to the executor, which is the only one that submits (docs/decisions/0040); `printed` prints them. The
+//! five know the context and the values passed between them ([`batch::Job`], `tally`), but not each other: only this
+//! file, `supersteps` and `overlap` (with `phases`), the driver's part in supersteps, call all of them. `initial` and
+//! `values` set and read attributes, `likely` lists kernels to compile early, `notes` belongs to `superstep`, `message`
+//! to the channel.
 //!
 //! Created by [`GpuDevice`](super::GpuDevice) and called through messages only. The thread sleeps on one channel; while
 //! launches or copies are in flight it polls the device between messages. It does not know the engine, other devices,
@@ -31,15 +34,20 @@ mod batch;
 mod context;
 mod device_loop;
 mod exchange;
+mod executor;
 mod inflation;
 mod initial;
 mod intake;
+mod kept;
 mod launches;
 mod likely;
 mod message;
 mod notes;
 mod overlap;
 mod parts;
+mod phases;
+mod plan;
+mod printed;
 mod superstep;
 mod supersteps;
 mod tally;
@@ -50,6 +58,7 @@ mod writes;
 pub use context::RunSetup;
 pub(super) use context::{Planned, plan};
 pub(super) use message::{DriverMessage, Ended, JointDone, Messages, NextPages};
+pub use printed::{PlanOf, plan_text};
 pub(super) use values::ValueChunk;
 
 use super::memory::home::Home;
@@ -64,10 +73,11 @@ use context::Context;
 use crossbeam_channel::{RecvTimeoutError, Sender, TryRecvError};
 use device_loop::DeviceLoop;
 use exchange::Exchange;
+use executor::LOOK;
 use intake::{Arrived, Intake, Taken};
 use launches::Launches;
 use notes::Notes;
-use overlap::Overlap;
+use phases::Overlap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -78,8 +88,6 @@ use tokio::sync::mpsc;
 const SPIN: Duration = Duration::from_micros(60);
 /// How long the driver polls before a first superstep that is already encoded.
 const SPIN_FIRST: Duration = Duration::from_millis(2);
-/// How long the driver sleeps between polls of the device while launches or copies are in flight.
-const LOOK: Duration = Duration::from_micros(30);
 /// How long the end of a run waits for the device to become idle.
 const SETTLE: Duration = Duration::from_secs(20);
 
@@ -119,6 +127,7 @@ impl Driver {
         done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     ) -> Result<Self> {
         let mut context = Context::new(home, &setup, planned)?;
+        context.calibrate()?;
         context.prepare_kernels(&likely::kernels(&context));
         let RunSetup { pool, workers, exchange, runs_ahead, .. } = setup;
         let exchange = exchange.map(|memory| Exchange::new(&mut context, memory)).transpose()?;
@@ -286,18 +295,18 @@ impl Driver {
     fn handle_values(&mut self, message: DriverMessage) {
         match message {
             DriverMessage::Download(reply) => {
-                let last =
-                    self.sound().and_then(|()| values::send(&self.context, self.context.declaration.answered, &reply));
-                let last = last.and_then(|()| self.superstep.finish_notes(&self.context));
+                let answered = self.context.declaration.answered;
+                let last = self.sound().and_then(|()| values::send(&mut self.context, answered, &reply));
+                let last = last.and_then(|()| self.superstep.finish_notes(&mut self.context));
                 drop(reply.send(self.explained(last.map(|()| None))));
             }
             DriverMessage::Save(reply) => {
-                let last = self.sound().and_then(|()| values::send(&self.context, None, &reply));
-                let last = last.and_then(|()| self.superstep.settle_notes(&self.context));
+                let last = self.sound().and_then(|()| values::send(&mut self.context, None, &reply));
+                let last = last.and_then(|()| self.superstep.settle_notes(&mut self.context));
                 drop(reply.send(self.explained(last.map(|()| None))));
             }
             DriverMessage::Frontier(number, reply) => {
-                let words = self.sound().and_then(|()| values::frontier(&self.context, number));
+                let words = self.sound().and_then(|()| values::frontier(&mut self.context, number));
                 drop(reply.send(self.explained(words)));
             }
             DriverMessage::Restore(next, state, reply) => {
@@ -432,8 +441,8 @@ impl Driver {
     fn settle(mut self) -> Home {
         let deadline = Instant::now() + SETTLE;
         while self.context.gpu().check().is_ok() && !self.is_idle() && Instant::now() < deadline {
-            let gpu = self.context.gpu();
-            let idle = gpu.wait(gpu.queue().submit([]), Duration::from_secs(1)).unwrap_or(true);
+            let all = self.context.submit([]);
+            let idle = self.context.gpu().wait(all.index, Duration::from_secs(1)).unwrap_or(true);
             if let Ok(arrived) = self.intake.poll_copies(&mut self.context) {
                 self.hand_on_all(arrived);
             }

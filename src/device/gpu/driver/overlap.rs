@@ -8,106 +8,27 @@
 //! The vertex phase of a part sets *next* values: lists of later parts, and other devices' lists of this superstep,
 //! read the current ones.
 
+use super::Driver;
 use super::context::Context;
 use super::device_loop::DeviceLoop;
 use super::exchange::{EarlyGather, Exchange, PackedMove};
+use super::executor::{LOOK, Submitted};
 use super::message::Ended;
-use super::superstep::{self, Readback, Superstep};
-use super::{Driver, LOOK};
+use super::phases::{Copied, Overlap, copy_own};
+use super::plan::Plan;
+use super::superstep::Superstep;
 use crate::device::exchange::Gather;
-use crate::device::gpu::adapter::readback::{PATIENCE, uniform};
-use crate::device::gpu::compose::layout::{self, Merge as MergeLayout, Step as StepLayout, WORKGROUP};
-use crate::device::gpu::compose::{KernelName, Resource};
-use crate::device::gpu::kernels::Kernel;
-use crate::device::gpu::memory::buffers::Span;
-use crate::device::gpu::memory::plan::{TOTAL_BYTES, TOTALS_MAX};
+use crate::device::gpu::adapter::readback::PATIENCE;
+use crate::device::gpu::memory::plan::TOTAL_BYTES;
 use crate::error::Result;
-use crate::model::algorithm::Visit;
 use crossbeam_channel::Sender;
-use std::ops::Range;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-use topostream_formats::Direction;
-use wgpu::BufferUsages as Usage;
 
 /// How long to poll before sleeping.
 const SPIN: Duration = Duration::from_millis(1);
 
-/// The vertex phases of a superstep's parts: superstep after superstep they are the same.
-#[derive(Default)]
-pub(super) struct Overlap {
-    phases: Vec<Phase>,
-    /// Whether next values are those that the device's own vertices have now.
-    current: bool,
-}
-
-/// The vertex phase of a part.
-struct Phase {
-    vertices: Range<u64>,
-    step: wgpu::Buffer,
-    totals: wgpu::Buffer,
-    kernel: Arc<Kernel>,
-    bound: Vec<wgpu::BindGroup>,
-    groups: u32,
-}
-
-impl Overlap {
-    /// Whether the last superstep was made in parts.
-    pub fn is_under_way(&self) -> bool {
-        self.current
-    }
-
-    /// Another vertex phase sets the current values.
-    pub fn forget_values(&mut self) {
-        self.current = false;
-    }
-
-    /// Makes the vertex phases of parts with these vertices.
-    fn prepare(&mut self, context: &mut Context, parts: &[Range<u64>]) -> Result<()> {
-        if !self.phases.iter().map(|phase| &phase.vertices).eq(parts) {
-            let most = TOTALS_MAX / parts.len() as u32;
-            let phase = |vertices: &Range<u64>| Phase::new(context, vertices.clone(), most);
-            self.phases = parts.iter().map(phase).collect::<Result<_>>()?;
-        }
-        Ok(())
-    }
-}
-
-impl Phase {
-    fn new(context: &mut Context, vertices: Range<u64>, groups_max: u32) -> Result<Self> {
-        let gpu = &context.home.gpu;
-        let step = gpu.buffer("step of a part", size_of::<StepLayout>() as u64, Usage::UNIFORM | Usage::COPY_DST)?;
-        // The first block begins with a multiple of 64.
-        let blocks = (vertices.end - vertices.start + 63).div_ceil(WORKGROUP.into());
-        let groups = blocks.clamp(1, groups_max.into()) as u32;
-        let totals = TOTAL_BYTES * u64::from(groups);
-        let totals = gpu.buffer("totals of a part", totals, Usage::STORAGE | Usage::COPY_SRC)?;
-        let (direction, visit) = superstep::visits(context)[0];
-        let kernel = context.kernel(KernelName::VertexPhase, direction, visit, false)?;
-        let bound = context.bound(&kernel, direction, |resource| match resource {
-            Resource::Step => Some(&step),
-            Resource::Totals => Some(&totals),
-            other => context.buffers.next(other),
-        });
-        Ok(Self { vertices, step, totals, kernel, bound, groups })
-    }
-
-    fn encode(&self, context: &mut Context, encoder: &mut wgpu::CommandEncoder) {
-        let step = superstep::step_of_part(context, &self.vertices);
-        context.gpu().queue().write_buffer(&self.step, 0, bytemuck::bytes_of(&step));
-        let stamps = context.timing.next(&context.home.gpu, KernelName::VertexPhase.name());
-        self.kernel.dispatch(encoder, &self.bound.iter().collect::<Vec<_>>(), (self.groups, 1), stamps);
-    }
-}
-
 /// Commands of a part that have been submitted: when they complete, these values are sent.
-type SubmittedPart = (wgpu::SubmissionIndex, Vec<PackedMove>);
-
-/// The parts of a superstep, in order, and the readback that the last one ends with.
-struct Submitted {
-    parts: Vec<SubmittedPart>,
-    readback: Readback,
-}
+type SubmittedPart = (Submitted, Vec<PackedMove>);
 
 impl Driver {
     /// The gather that ends the superstep, if only the first part of its lists has been submitted, and values can be
@@ -139,80 +60,75 @@ impl Driver {
         };
         overlap.prepare(context, &parts)?;
         let lists = (device_loop, (launches.rows(), launches.hubs()));
-        let submitted = submit_parts(context, lists, (exchange, &mut early), (overlap, superstep))?;
-        let Submitted { parts, readback } = submitted;
+        let (parts, groups) = submit_parts(context, lists, (exchange, &mut early), (overlap, superstep))?;
         // Encoded while the device works.
-        let mut encoder = context.encoder();
-        for attribute in context.buffers.with_next() {
-            copy_own(context, &mut encoder, attribute, Copied::ToCurrent)?;
-        }
-        exchange.unpack_early(context, &mut encoder, &early)?;
-        let commands = encoder.finish();
-        let last = parts[parts.len() - 1].0.clone();
-        exchange_during(context, exchange, &mut early, parts)?;
-        context.gpu().queue().submit([commands]);
+        let mut plan = Plan::default();
+        copy_own(context, &mut plan, Copied::ToCurrent);
+        exchange.unpack_early(context, &mut plan, &early);
+        let encoded = context.encode(&plan)?;
+        let last = exchange_during(context, exchange, &mut early, parts)?;
+        context.submit([encoded]);
         overlap.current = true;
         exchange.tell_copies(context);
         let tally = self.tally();
-        let found = self.superstep.read(&mut self.context, readback, last, tally)?;
+        let found = self.superstep.read(&mut self.context, last, groups, tally)?;
         Ok(self.ended(found))
     }
 }
 
-/// Submits the lists, the vertex phase and the packing of each part, and the readback of the sums after the last one;
-/// the lists of the first one have been submitted.
+/// Submits the lists, the vertex phase and the packing of each part, and the reading of the sums after the last one;
+/// the lists of the first one have been submitted. Returns the parts in order, and the number of partial sums.
 fn submit_parts(
     context: &mut Context,
     (device_loop, buffers): (&mut DeviceLoop, (&wgpu::Buffer, &wgpu::Buffer)),
     (exchange, early): (&mut Exchange, &mut EarlyGather),
     (overlap, superstep): (&mut Overlap, &mut Superstep),
-) -> Result<Submitted> {
-    let (mut parts, mut updated, mut readback, mut groups) = (Vec::new(), Vec::new(), None, 0);
+) -> Result<(Vec<SubmittedPart>, u32)> {
+    let (mut parts, mut updated, mut groups) = (Vec::new(), Vec::new(), 0);
     for (part, phase) in overlap.phases.iter().enumerate() {
-        let mut encoder = context.encoder();
+        let mut plan = Plan::default();
         if part > 0 {
-            device_loop.encode_part(context, &mut encoder, buffers, part)?;
+            device_loop.plan_part(context, &mut plan, buffers, part);
         } else if !overlap.current {
             // The vertex phase reads a vertex's current value.
-            for attribute in context.buffers.with_next() {
-                copy_own(context, &mut encoder, attribute, Copied::ToNext)?;
-            }
+            copy_own(context, &mut plan, Copied::ToNext);
         }
-        phase.encode(context, &mut encoder);
+        phase.plan(context, &mut plan);
         updated.push(phase.vertices.clone());
-        let packed = exchange.pack_early(context, &mut encoder, early, &updated)?;
+        let packed = exchange.pack_early(context, &mut plan, early, &updated);
         let (at, bytes) = (TOTAL_BYTES * u64::from(groups), TOTAL_BYTES * u64::from(phase.groups));
-        encoder.copy_buffer_to_buffer(&phase.totals, 0, &context.buffers.totals, at, bytes);
+        plan.copy((&phase.totals, 0), (&context.buffers.totals, at), bytes);
         groups += phase.groups;
         if part + 1 == overlap.phases.len() {
-            readback = Some(superstep.encode_results(context, &mut encoder, groups)?);
+            superstep.plan_results(context, &mut plan, groups);
         }
-        parts.push((context.gpu().queue().submit([encoder.finish()]), packed));
+        parts.push((context.run(&plan)?, packed));
     }
     // Until the end of this superstep, next values are ahead.
     overlap.current = false;
-    Ok(Submitted { parts, readback: readback.expect("there are parts") })
+    Ok((parts, groups))
 }
 
 /// Sends what parts have packed as soon as they have run, and fetches what others have sent, until all parts have run
-/// and everything has been sent and has arrived.
+/// and everything has been sent and has arrived. Returns the last part.
 fn exchange_during(
     context: &mut Context,
     exchange: &mut Exchange,
     early: &mut EarlyGather,
     parts: Vec<SubmittedPart>,
-) -> Result<()> {
+) -> Result<Submitted> {
     let spin = context.gpu().poll_time(SPIN);
     // What arrives may overwrite what the superstep before has unpacked, once a part of this one has run.
     let mut fetches = false;
-    let mut parts = parts.into_iter().peekable();
+    let (mut parts, mut last) = (parts.into_iter().peekable(), None);
     let mut since = Instant::now();
     loop {
         let mut moved = false;
-        while let Some((submission, _)) = parts.peek()
-            && context.gpu().wait(submission.clone(), Duration::ZERO)?
+        while let Some((submitted, _)) = parts.peek()
+            && context.is_done(submitted)?
+            && let Some((done, packed)) = parts.next()
         {
-            let (_, packed) = parts.next().expect("it was seen");
+            last = Some(done);
             exchange.send_early(context, packed);
             (fetches, moved) = (true, true);
         }
@@ -221,14 +137,13 @@ fn exchange_during(
             exchange.go_on_early(context, early)?;
             moved |= exchange.left_early(early) < before;
         }
-        if parts.peek().is_none() && exchange.left_early(early) == 0 {
-            return Ok(());
+        // If another device has failed, the run ends with its error.
+        let goes_on = exchange.left_early(early) > 0 && (moved || !exchange.is_abandoned());
+        if let Some(last) = last.take_if(|_| parts.peek().is_none() && !goes_on) {
+            return Ok(last);
         }
         if moved {
             since = Instant::now();
-        } else if parts.peek().is_none() && exchange.is_abandoned() {
-            // The run ends with the error of the device that has failed.
-            return Ok(());
         } else if since.elapsed() > PATIENCE {
             return Err(context.gpu().health().lost("a part of a superstep did not end").into());
         } else if since.elapsed() < spin {
@@ -237,60 +152,4 @@ fn exchange_during(
             std::thread::sleep(LOOK);
         }
     }
-}
-
-/// Which values of a vertex are copied to which.
-#[derive(Clone, Copy, PartialEq)]
-enum Copied {
-    /// Current values become next ones.
-    ToNext,
-    /// Next values become current ones.
-    ToCurrent,
-}
-
-/// Encodes a copy between the current and the next values of own vertices. By a kernel: a copy on the compute queue
-/// moves 100 GB/s. Up to three values before the first own one are copied too; lists read
-/// what other devices' vertices have afterwards.
-fn copy_own(context: &mut Context, encoder: &mut wgpu::CommandEncoder, attribute: usize, copied: Copied) -> Result<()> {
-    let own = context.part.own.clone();
-    let declared = context.declared.attributes[attribute];
-    let current: Vec<Span<'_>> = context.spans(attribute, &own);
-    let next = context.buffers.next_spans(attribute, &own, context.plan.chunk_vertices_log2);
-    let copies: Vec<_> = current
-        .iter()
-        .zip(&next)
-        .map(|(current, next)| {
-            let words = current.words(&declared);
-            let begin = (words.start / 4 * 4) as u32;
-            let layout = MergeLayout {
-                operation: layout::MERGE_REPLACE,
-                kind: layout::WORDS_U32,
-                words: words.end as u32 - begin,
-                to: begin,
-                begin,
-                first_mask: u32::MAX,
-                last_mask: u32::MAX,
-                spare: 0,
-            };
-            let (from, to) = if copied == Copied::ToNext { (current, next) } else { (next, current) };
-            (layout, from.buffer.clone(), to.buffer.clone())
-        })
-        .collect();
-    for (layout, from, to) in copies {
-        let told = uniform(context.gpu(), bytemuck::bytes_of(&layout))?;
-        let visit = (Direction::Out, Visit::All);
-        context.pass(
-            encoder,
-            KernelName::Merge,
-            visit,
-            layout::merge_groups(layout.words),
-            |resource| match resource {
-                Resource::Merge => Some(&told),
-                Resource::Merged => Some(&to),
-                Resource::Received => Some(&from),
-                _ => None,
-            },
-        )?;
-    }
-    Ok(())
 }

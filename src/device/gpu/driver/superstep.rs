@@ -3,20 +3,20 @@
 //! The readback consists of the sums of the vertex phase (or the census of the next frontier), the counters, a bit for
 //! each page that the next superstep may visit, and the timestamps.
 //!
-//! Owns the readback buffer and the record of when vertices became active. The end has two parts,
-//! [`encode`](Superstep::encode) and [`finish`](Superstep::finish), so that moves can be encoded between them; it knows
-//! neither the moves nor the pages.
+//! Owns the record of when vertices became active. The end has two parts, [`begin_end`] and
+//! [`finish`](Superstep::finish), so that moves can be planned between them; it knows neither the moves nor the pages.
 
 use super::context::Context;
+use super::executor::{Read, Submitted};
 use super::inflation;
 use super::message::NextPages;
 use super::notes::Notes;
+use super::plan::{IN_PLACE, Plan};
 use super::tally::Tally;
-use super::timing::{DeviceSpan, IN_PLACE, overlap_ns, union_ns};
+use super::timing::{DeviceSpan, overlap_ns, union_ns};
 use super::values;
 use super::writes::Writes;
 use crate::device::StepEnd;
-use crate::device::gpu::adapter::readback::{READBACK, read_buffer, uniform};
 use crate::device::gpu::adapter::rounds;
 use crate::device::gpu::compose::layout::{self, CensusTotal, Counters, Step as StepLayout};
 use crate::device::gpu::compose::{KernelName, Resource};
@@ -46,29 +46,11 @@ const OVER_PAGES: [&str; 6] = [
     KernelName::Inflate.name(),
 ];
 
-/// The readback at the end of a superstep.
+/// The end of a superstep.
 pub(super) struct Superstep {
     /// The record of when the device's own vertices were first active, if wanted, and the host's thread that writes it:
     /// all of it, or only what the device does not record.
     notes: Option<(Arc<Activations>, Notes)>,
-    /// The buffer of the last readback.
-    readback: Option<wgpu::Buffer>,
-}
-
-/// The end of a superstep, while it is being encoded.
-pub(super) struct Ending {
-    /// The commands so far.
-    pub encoder: wgpu::CommandEncoder,
-    /// The number of workgroups that write partial sums.
-    pub groups: u32,
-}
-
-/// A readback that has been encoded.
-pub(super) struct Readback {
-    buffer: wgpu::Buffer,
-    bytes: u64,
-    groups: u32,
-    partial: Vec<(Direction, Visit)>,
 }
 
 /// The results of a superstep.
@@ -79,13 +61,6 @@ pub(super) struct Found {
     pub next_pages: NextPages,
     /// Maximum number of parts of long lists in a launch.
     pub hubs_wanted: u32,
-}
-
-/// The source ranges of a readback.
-#[derive(Default)]
-struct ReadbackPlan {
-    copies: Vec<(wgpu::Buffer, u64, u64)>,
-    bytes: u64,
 }
 
 /// The superstep before the first one, as if it had activated the initial frontier.
@@ -122,9 +97,9 @@ pub(super) fn defer(context: &mut Context, direction: Direction, pages: &[u32]) 
     let graph = context.graph_buffers();
     let groups = graph.pages(direction).div_ceil(PAGES_A_GROUP).clamp(1, TOTALS_MAX);
     context.gpu().queue().write_buffer(graph.next_pages(direction), 0, bytemuck::cast_slice(pages));
-    let (mut encoder, visit) = (context.encoder(), context.step.visit);
-    context.pass(&mut encoder, KernelName::Defer, (direction, visit), groups, |_| None)?;
-    context.gpu().queue().submit([encoder.finish()]);
+    let mut plan = Plan::default();
+    plan.run(context.dispatch(KernelName::Defer, (direction, context.step.visit)).sized(groups));
+    context.run(&plan)?;
     Ok(())
 }
 
@@ -157,17 +132,27 @@ fn step_layout(context: &Context, direction: Direction) -> StepLayout {
     }
 }
 
+/// The vertex phase, or the census of a traversal, and the number of workgroups that write partial sums. Without a
+/// phase only a census is planned.
+pub(super) fn begin_end(context: &Context, phase: Option<KernelName>) -> (Plan<wgpu::Buffer>, u32) {
+    let (mut plan, groups) = (Plan::default(), groups(context));
+    if let Some(name) = if context.declared.traversal { Some(KernelName::Census) } else { phase } {
+        plan.run(context.dispatch(name, visits(context)[0]).sized(groups));
+    }
+    (plan, groups)
+}
+
 impl Superstep {
     /// `notes`, if given, records activated vertices.
     pub fn new(notes: Option<(Arc<Activations>, Notes)>) -> Self {
-        Self { notes, readback: None }
+        Self { notes }
     }
 
     /// Waits until all activated vertices are recorded, and ends the recording thread.
     ///
     /// # Errors
     /// Device errors.
-    pub fn finish_notes(&mut self, context: &Context) -> Result<()> {
+    pub fn finish_notes(&mut self, context: &mut Context) -> Result<()> {
         let Some((noted, notes)) = self.notes.take() else { return Ok(()) };
         notes.finish();
         values::levels(context, &noted)
@@ -177,7 +162,7 @@ impl Superstep {
     ///
     /// # Errors
     /// Device errors.
-    pub fn settle_notes(&self, context: &Context) -> Result<()> {
+    pub fn settle_notes(&self, context: &mut Context) -> Result<()> {
         let Some((noted, notes)) = &self.notes else { return Ok(()) };
         notes.settle();
         values::levels(context, noted)
@@ -190,122 +175,59 @@ impl Superstep {
         self.notes.is_some() && (context.plan.levels_bytes == 0 || level > u16::MAX.into())
     }
 
-    /// Encodes the vertex phase, or the census of a traversal. Without a phase only a census is encoded.
-    ///
-    /// # Errors
-    /// Device errors.
-    pub fn encode(&self, context: &mut Context, phase: Option<KernelName>) -> Result<Ending> {
-        let mut encoder = context.encoder();
-        let groups = groups(context);
-        if let Some(name) = if context.declared.traversal { Some(KernelName::Census) } else { phase } {
-            let first = visits(context)[0];
-            context.pass(&mut encoder, name, first, groups, |_| None)?;
-        }
-        Ok(Ending { encoder, groups })
-    }
-
-    /// Encodes the search for the next pages and the readback; submits everything and waits for it.
+    /// Adds the search for the next pages and the reads to a plan, executes it and waits for it. `groups` workgroups
+    /// write partial sums.
     ///
     /// # Errors
     /// Device errors; [`rounds::cut`] if the driver ended loops early.
-    pub fn finish(&mut self, context: &mut Context, ending: Ending, tally: Tally) -> Result<Found> {
-        let Ending { mut encoder, groups } = ending;
-        let readback = self.encode_results(context, &mut encoder, groups)?;
-        let submission = context.gpu().queue().submit([encoder.finish()]);
-        self.read(context, readback, submission, tally)
-    }
-
-    /// Encodes the search for the next pages and the readback, after kernels of which this many workgroups write
-    /// partial sums.
-    ///
-    /// # Errors
-    /// Device errors.
-    pub fn encode_results(
-        &mut self,
+    pub fn finish(
+        &self,
         context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
+        mut plan: Plan<wgpu::Buffer>,
         groups: u32,
-    ) -> Result<Readback> {
-        let mut plan = ReadbackPlan::default();
-        plan.add(&context.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
-        plan.add(&context.buffers.counters, 0, COUNTERS_BYTES);
-        if self.host_notes(context) {
-            activated(context, |buffer, words| plan.add(buffer, 4 * words.start, 4 * (words.end - words.start)));
-        }
-        let partial = partial(context);
-        let buffer = self.encode_readback(context, encoder, &mut plan, &partial)?;
-        if context.declared.traversal {
-            let old = context.buffers.frontier(context.step.superstep);
-            old.iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
-        }
-        Ok(Readback { buffer, bytes: plan.bytes, groups, partial })
+        tally: Tally,
+    ) -> Result<Found> {
+        self.plan_results(context, &mut plan, groups);
+        let submitted = context.run(&plan)?;
+        self.read(context, submitted, groups, tally)
     }
 
-    /// Waits for the submission of what has been [encoded](Self::encode_results), and reads it.
+    /// Adds the search for the pages of each possible next superstep, and the reads, after kernels of which this many
+    /// workgroups write partial sums.
+    pub fn plan_results(&self, context: &Context, plan: &mut Plan<wgpu::Buffer>, groups: u32) {
+        plan.read(&context.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
+        plan.read(&context.buffers.counters, 0, COUNTERS_BYTES);
+        if self.host_notes(context) {
+            activated(context, |buffer, words| plan.read(buffer, 4 * words.start, 4 * (words.end - words.start)));
+        }
+        let graph = context.graph_buffers();
+        for (direction, visit) in partial(context) {
+            let (marks, pages) = (graph.next_pages(direction), graph.pages(direction));
+            plan.clear(marks);
+            if pages > 0 {
+                let next = context.dispatch(KernelName::NextPages, (direction, visit));
+                let next = next.told(Resource::Step, &step_layout(context, direction));
+                plan.run(next.sized(pages.div_ceil(PAGES_A_GROUP).min(TOTALS_MAX)));
+            }
+            plan.read(marks, 0, page_bits_bytes(context, direction));
+        }
+        plan.times = true;
+        if context.declared.traversal {
+            context.buffers.frontier(context.step.superstep).iter().for_each(|chunk| plan.clear(chunk));
+        }
+    }
+
+    /// Waits for what [`plan_results`](Self::plan_results) has added to a plan.
     ///
     /// # Errors
     /// Those of [`finish`](Self::finish).
-    pub fn read(
-        &mut self,
-        context: &mut Context,
-        readback: Readback,
-        submission: wgpu::SubmissionIndex,
-        tally: Tally,
-    ) -> Result<Found> {
-        let Readback { buffer, bytes, groups, partial } = readback;
-        let bytes = read_buffer(context.gpu(), &buffer, submission, bytes)?;
-        self.readback = Some(buffer);
-        self.digest(context, &bytes, groups, &partial, tally)
+    pub fn read(&self, context: &mut Context, submitted: Submitted, groups: u32, tally: Tally) -> Result<Found> {
+        let read = context.read(submitted)?;
+        self.digest(context, read, groups, tally)
     }
 
-    /// Encodes the search for the pages of each possible next superstep, and the copies into one readback buffer.
-    fn encode_readback(
-        &mut self,
-        context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
-        plan: &mut ReadbackPlan,
-        partial: &[(Direction, Visit)],
-    ) -> Result<wgpu::Buffer> {
-        let bits: u64 = partial.iter().map(|&(direction, _)| page_bits_bytes(context, direction)).sum();
-        // Each search for next pages adds a pass with two timestamps.
-        let total = plan.bytes + bits + context.timing.bytes() + 16 * visits(context).len() as u64;
-        let readback = match self.readback.take().filter(|kept| kept.size() >= total.next_multiple_of(16)) {
-            Some(kept) => kept,
-            None => context.gpu().buffer("readback", total.next_multiple_of(4096), READBACK)?,
-        };
-        let mut at = 0;
-        for (buffer, from, bytes) in plan.copies.drain(..) {
-            encoder.copy_buffer_to_buffer(&buffer, from, &readback, at, bytes);
-            at += bytes;
-        }
-        for &(direction, visit) in partial {
-            let bytes = page_bits_bytes(context, direction);
-            let graph = context.graph_buffers();
-            let (marks, pages) = (graph.next_pages(direction).clone(), graph.pages(direction));
-            encoder.clear_buffer(&marks, 0, None);
-            if pages > 0 {
-                let step = uniform(context.gpu(), bytemuck::bytes_of(&step_layout(context, direction)))?;
-                let groups = pages.div_ceil(PAGES_A_GROUP).min(TOTALS_MAX);
-                let find = |resource: &Resource| (*resource == Resource::Step).then_some(&step);
-                context.pass(encoder, KernelName::NextPages, (direction, visit), groups, find)?;
-            }
-            encoder.copy_buffer_to_buffer(&marks, 0, &readback, at, bytes);
-            at += bytes;
-        }
-        context.timing.resolve(encoder, &readback, at);
-        plan.bytes = total;
-        Ok(readback)
-    }
-
-    /// Reads the parts of a readback.
-    fn digest(
-        &self,
-        context: &mut Context,
-        bytes: &[u8],
-        groups: u32,
-        partial: &[(Direction, Visit)],
-        tally: Tally,
-    ) -> Result<Found> {
+    fn digest(&self, context: &Context, read: Read, groups: u32, tally: Tally) -> Result<Found> {
+        let Read { bytes, spans } = read;
         let (totals, rest) = bytes.split_at(TOTAL_BYTES as usize * groups as usize);
         let (counters, mut rest) = rest.split_at(COUNTERS_BYTES as usize);
         let counters: Counters = bytemuck::pod_read_unaligned(&counters[..size_of::<Counters>()]);
@@ -316,7 +238,7 @@ impl Superstep {
         let summary = summary(totals, context.declared.traversal);
         rest = self.note_activated(context, rest, summary.activated);
         let mut next_pages = NextPages::new();
-        for &(direction, visit) in partial {
+        for (direction, visit) in partial(context) {
             let (bits, more) = rest.split_at(page_bits_bytes(context, direction) as usize);
             next_pages.insert((direction, visit), bits.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect());
             rest = more;
@@ -325,14 +247,11 @@ impl Superstep {
         if context.step.visit != Visit::All {
             work.edges += counters.edges();
         }
-        let spans = context.timing.spans(rest);
         let over_pages = |span: &DeviceSpan| OVER_PAGES.contains(&span.name.trim_end_matches(IN_PLACE));
         let (mut kernels, mut others): (Vec<_>, Vec<_>) = spans.into_iter().partition(over_pages);
-        if let Some(timeline) = &context.trace {
-            context.timing.tell(timeline, Lane::Kernels, &kernels);
-            context.timing.tell(timeline, Lane::Kernels, &others);
-            context.timing.tell(timeline, Lane::Copies, &copies);
-        }
+        context.tell(Lane::Kernels, &kernels);
+        context.tell(Lane::Kernels, &others);
+        context.tell(Lane::Copies, &copies);
         work.compute_ns += union_ns(&mut kernels) as u64;
         let in_place = kernels.iter().filter(|span| span.name.ends_with(IN_PLACE));
         transfer.in_place_ns = union_ns(&mut in_place.copied().collect::<Vec<_>>()) as u64;
@@ -354,13 +273,6 @@ impl Superstep {
             notes.take(context.step.superstep.wrapping_add(1), bits);
         }
         rest
-    }
-}
-
-impl ReadbackPlan {
-    fn add(&mut self, buffer: &wgpu::Buffer, from: u64, bytes: u64) {
-        self.copies.push((buffer.clone(), from, bytes));
-        self.bytes += bytes;
     }
 }
 

@@ -57,7 +57,7 @@ impl Driver {
     }
 
     pub(super) fn restore(&mut self, next: &Step, state: &State) -> Result<NextPages> {
-        values::restore(&self.context, next, state)?;
+        values::restore(&mut self.context, next, state)?;
         // As if the superstep before had just ended.
         superstep::set(&mut self.context, Step { superstep: next.superstep.wrapping_sub(1), ..*next });
         Ok(self.end(None, &[])?.1)
@@ -136,20 +136,19 @@ impl Driver {
     }
 
     pub(super) fn begin(&mut self, step: &Step) {
-        self.launches.begin();
         superstep::begin(&mut self.context, step);
     }
 
     /// Runs the kernels that end a superstep (or the initialisation), over vertices and pages, with moves between them;
     /// reads back the results. Without a phase no values change, and only a traversal's census runs.
     pub(super) fn end(&mut self, phase: Option<KernelName>, told: &[Move]) -> Ended {
-        let mut ending = self.superstep.encode(&mut self.context, phase)?;
+        let (mut plan, groups) = superstep::begin_end(&self.context, phase);
         if !told.is_empty() {
-            shared(&mut self.exchange, &self.context)?.encode(&mut self.context, &mut ending.encoder, told)?;
+            shared(&mut self.exchange, &self.context)?.plan(&self.context, &mut plan, told)?;
         }
         self.overlap.forget_values();
         let tally = self.tally();
-        let found = self.superstep.finish(&mut self.context, ending, tally)?;
+        let found = self.superstep.finish(&mut self.context, plan, groups, tally)?;
         Ok(self.ended(found))
     }
 
@@ -171,7 +170,7 @@ impl Driver {
     /// Grows the queue of long lists if a launch had more parts than it holds.
     pub(super) fn make_room_for_hubs(&mut self, wanted: u32) {
         if self.launches.make_room_for_hubs(self.context.gpu(), wanted) {
-            self.device_loop.forget_bound();
+            self.device_loop.forget_bound(&mut self.context);
         }
     }
 

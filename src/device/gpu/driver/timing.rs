@@ -1,19 +1,13 @@
-//! Kernel timestamps: every launch is timed by the device's clock if the adapter supports timestamps.
+//! Kernel timestamps: every pass is timed by the device's clock if the adapter supports timestamps.
 
 use crate::device::gpu::adapter::open::Gpu;
-use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
-use crate::error::Result;
-use crate::trace::{Detail, Lane, Timeline};
-use std::time::Instant;
 
-/// Suffix of the names of kernels that read pages in main memory.
-pub const IN_PLACE: &str = " in place";
-/// Timestamps of one query set: two for each launch.
+/// Timestamps of one query set.
 const QUERIES: u32 = 4096;
 /// Bytes of a timestamp.
 const TIMESTAMP_BYTES: u64 = 8;
 
-/// The timestamps of a superstep's launches.
+/// The timestamps of passes.
 pub struct Timing {
     enabled: bool,
     /// Nanoseconds per tick.
@@ -21,12 +15,18 @@ pub struct Timing {
     sets: Vec<(wgpu::QuerySet, wgpu::Buffer)>,
     /// Queries used since the last readback.
     used: u32,
-    /// The name of each pair of queries: first of those that are resolved and not decoded, then of the others.
-    names: Vec<&'static str>,
-    /// The number of the first ones.
-    resolved: usize,
+    /// The passes since then.
+    passes: Vec<Timed>,
     /// Offset of the timeline's clock from the device's.
-    offset_ns: f64,
+    pub offset_ns: f64,
+}
+
+/// A pass, and its queries.
+#[derive(Clone, Copy, Debug)]
+pub struct Timed {
+    name: &'static str,
+    begin: u32,
+    end: u32,
 }
 
 /// A span on the device's clock, in nanoseconds since an arbitrary fixed time.
@@ -43,70 +43,60 @@ pub struct DeviceSpan {
 impl Timing {
     /// Timestamps, if the adapter supports them.
     pub fn new(gpu: &Gpu) -> Self {
-        let period_ns = f64::from(gpu.queue().get_timestamp_period());
-        let (enabled, sets, names) = (gpu.caps().timestamps, Vec::new(), Vec::new());
-        Self { enabled, period_ns, sets, used: 0, names, resolved: 0, offset_ns: 0.0 }
+        let (enabled, period_ns) = (gpu.caps().timestamps, f64::from(gpu.queue().get_timestamp_period()));
+        Self { enabled, period_ns, sets: Vec::new(), used: 0, passes: Vec::new(), offset_ns: 0.0 }
     }
 
-    /// Aligns the device's clock with a timeline's, to within the duration of an empty submission.
-    ///
-    /// # Errors
-    /// Device errors.
-    pub fn calibrate(&mut self, gpu: &Gpu, timeline: &Timeline) -> Result<()> {
-        for _ in 0..2 {
-            let Some((query_set, begin, end)) = self.next(gpu, "calibration") else { return Ok(()) };
-            let mut encoder = gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
-                query_set,
-                beginning_of_pass_write_index: Some(begin),
-                end_of_pass_write_index: Some(end),
-            });
-            drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
-            let bytes = self.bytes();
-            let buffer = gpu.buffer("calibration", bytes.next_multiple_of(16), READBACK)?;
-            self.resolve(&mut encoder, &buffer, 0);
-            let submitted = timeline.ns_at(Instant::now());
-            let submission = gpu.queue().submit([encoder.finish()]);
-            let read = read_buffer(gpu, &buffer, submission, bytes)?;
-            let middle = (submitted + timeline.ns_at(Instant::now())) as f64 / 2.0;
-            if let Some(span) = self.spans(&read).first() {
-                self.offset_ns = middle - span.begin_ns;
-            }
-        }
-        Ok(())
+    /// The timestamps of the next pass.
+    pub fn next(&mut self, gpu: &Gpu, name: &'static str) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
+        let (begin, end) = (self.query(gpu)?, self.query(gpu)?);
+        self.passes.push(Timed { name, begin, end });
+        let (query_set, begin) = self.place(begin);
+        let (beginning_of_pass_write_index, end_of_pass_write_index) = (Some(begin), Some(begin + 1));
+        Some(wgpu::ComputePassTimestampWrites { query_set, beginning_of_pass_write_index, end_of_pass_write_index })
     }
 
-    /// Adds device spans to a timeline.
-    pub fn tell(&self, timeline: &Timeline, lane: Lane, spans: &[DeviceSpan]) {
-        for span in spans {
-            let (begin, end) = (span.begin_ns + self.offset_ns, span.end_ns + self.offset_ns);
-            timeline.span_ns(lane, span.name, begin.max(0.0) as u64, end.max(0.0) as u64, Detail::default());
+    /// Writes a timestamp in an open pass: the first one of passes that are joined, or else the one at the end of the
+    /// last of them.
+    pub fn mark(&mut self, gpu: &Gpu, pass: &mut wgpu::ComputePass<'_>, ended: Option<&'static str>) {
+        let Some(end) = self.query(gpu) else { return };
+        self.passes.extend(ended.map(|name| Timed { name, begin: end - 1, end }));
+        let (set, at) = self.place(end);
+        pass.write_timestamp(set, at);
+    }
+
+    /// Ends passes that were joined. The queries of other passes come in pairs, which are in one set.
+    pub fn end_marks(&mut self, gpu: &Gpu, pass: &mut wgpu::ComputePass<'_>) {
+        if self.used % 2 == 1 {
+            self.mark(gpu, pass, None);
         }
     }
 
-    /// The queries of the next launch: a set, and two indices in it.
-    pub fn next(&mut self, gpu: &Gpu, name: &'static str) -> Option<(&wgpu::QuerySet, u32, u32)> {
+    /// The next query.
+    fn query(&mut self, gpu: &Gpu) -> Option<u32> {
         if !self.enabled {
             return None;
         }
-        let (set, at) = ((self.used / QUERIES) as usize, self.used % QUERIES);
-        if set == self.sets.len() {
+        if (self.used / QUERIES) as usize == self.sets.len() {
             self.sets.push(Self::set(gpu));
         }
-        self.used += 2;
-        self.names.push(name);
-        Some((&self.sets[set].0, at, at + 1))
+        self.used += 1;
+        Some(self.used - 1)
     }
 
-    /// The number of launches since the last [`resolve`](Self::resolve).
-    pub fn launches(&self) -> usize {
-        self.names.len() - self.resolved
+    fn place(&self, query: u32) -> (&wgpu::QuerySet, u32) {
+        (&self.sets[(query / QUERIES) as usize].0, query % QUERIES)
     }
 
-    /// Takes back the last queries: the launches will not run.
-    pub fn take_back(&mut self, launches: usize) {
-        self.names.truncate(self.names.len() - launches);
-        self.used -= 2 * launches as u32;
+    /// The number of passes since the last [`resolve`](Self::resolve).
+    pub fn passes(&self) -> usize {
+        self.passes.len()
+    }
+
+    /// Takes back the last passes, each of two queries: they will not run.
+    pub fn take_back(&mut self, passes: usize) {
+        self.passes.truncate(self.passes.len().saturating_sub(passes));
+        self.used = self.passes.last().map_or(0, |last| last.end + 1);
     }
 
     fn set(gpu: &Gpu) -> (wgpu::QuerySet, wgpu::Buffer) {
@@ -120,37 +110,42 @@ impl Timing {
         (queries, buffer)
     }
 
+    /// The most bytes that [`resolve`](Self::resolve) will write after this many more passes.
+    pub fn room(&self, passes: u64) -> u64 {
+        if self.enabled { (u64::from(self.used) + 2 * passes + 2) * TIMESTAMP_BYTES } else { 0 }
+    }
+
     /// Number of bytes that [`resolve`](Self::resolve) will write.
     pub fn bytes(&self) -> u64 {
         u64::from(self.used) * TIMESTAMP_BYTES
     }
 
-    /// Encodes the resolution of all timestamps since the last call into `buffer` at `offset`.
-    pub fn resolve(&mut self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer, offset: u64) {
+    /// Encodes the resolution of all timestamps since the last call into `buffer` at `offset`; returns their passes.
+    pub fn resolve(&mut self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer, offset: u64) -> Vec<Timed> {
         let mut left = std::mem::take(&mut self.used);
-        self.resolved = self.names.len();
         for (number, (queries, resolved)) in self.sets.iter().enumerate() {
             let count = left.min(QUERIES);
             if count == 0 {
-                return;
+                break;
             }
             let to = offset + number as u64 * u64::from(QUERIES) * TIMESTAMP_BYTES;
             encoder.resolve_query_set(queries, 0..count, resolved, 0);
             encoder.copy_buffer_to_buffer(resolved, 0, buffer, to, u64::from(count) * TIMESTAMP_BYTES);
             left -= count;
         }
+        std::mem::take(&mut self.passes)
     }
 
-    /// Decodes the spans written by the last [`resolve`](Self::resolve).
-    pub fn spans(&mut self, bytes: &[u8]) -> Vec<DeviceSpan> {
+    /// The spans of passes that have been [resolved](Self::resolve). A pass that never ran has none: its timestamps are
+    /// zero.
+    pub fn spans(&self, passes: &[Timed], bytes: &[u8]) -> Vec<DeviceSpan> {
         let ticks: Vec<u64> = bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect();
         let ns = |tick: u64| tick as f64 * self.period_ns;
-        let (pairs, _) = ticks.as_chunks::<2>();
-        // The timestamps of a launch that never ran are zero.
-        let ran = |(pair, _): &(&[u64; 2], &'static str)| pair[0] != 0 && pair[1] >= pair[0];
-        let span = |(&[begin, end], name): (&[u64; 2], _)| DeviceSpan { name, begin_ns: ns(begin), end_ns: ns(end) };
-        let names = self.names.drain(..std::mem::take(&mut self.resolved));
-        pairs.iter().zip(names).filter(ran).map(span).collect()
+        let span = |&Timed { name, begin, end }: &Timed| {
+            let (begin, end) = (ticks[begin as usize], ticks[end as usize]);
+            (begin != 0 && end >= begin).then(|| DeviceSpan { name, begin_ns: ns(begin), end_ns: ns(end) })
+        };
+        passes.iter().filter_map(span).collect()
     }
 }
 

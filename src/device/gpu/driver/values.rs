@@ -2,7 +2,8 @@
 //! restoring between supersteps.
 
 use super::context::Context;
-use crate::device::gpu::adapter::readback::{Mapped, READBACK, read_buffer};
+use super::plan::Plan;
+use crate::device::gpu::adapter::readback::Mapped;
 use crate::device::gpu::memory::buffers::{Span, chunks};
 use crate::device::gpu::memory::home::DOWNLOAD_BYTES;
 use crate::error::Result;
@@ -41,8 +42,9 @@ impl ValueChunk {
 ///
 /// # Errors
 /// Device errors.
-pub fn send(context: &Context, places: Option<&[usize]>, reply: &Sender<Result<Option<ValueChunk>>>) -> Result<()> {
-    download(context, ranges_of_values(context, places), |(attribute, vertices), words| {
+pub fn send(context: &mut Context, places: Option<&[usize]>, reply: &Sender<Result<Option<ValueChunk>>>) -> Result<()> {
+    let ranges = ranges_of_values(context, places).map(owned).collect();
+    download(context, ranges, |(attribute, vertices), words| {
         reply.send(Ok(Some(ValueChunk { attribute, vertices, words }))).is_ok()
     })
 }
@@ -87,27 +89,29 @@ fn ranges_of_levels(context: &Context) -> impl Iterator<Item = (&wgpu::Buffer, R
     })
 }
 
+fn owned<T>((buffer, bytes, of): (&wgpu::Buffer, Range<u64>, T)) -> (wgpu::Buffer, Range<u64>, T) {
+    (buffer.clone(), bytes, of)
+}
+
 /// Reads ranges of bytes of buffers, each with what `take` needs to know of it, until `take` returns false. The device
 /// copies ahead of what is taken.
-fn download<'a, T>(
-    context: &Context,
-    ranges: impl Iterator<Item = (&'a wgpu::Buffer, Range<u64>, T)>,
+fn download<T>(
+    context: &mut Context,
+    ranges: Vec<(wgpu::Buffer, Range<u64>, T)>,
     mut take: impl FnMut(T, Mapped) -> bool,
 ) -> Result<()> {
-    let (gpu, staging) = (context.gpu(), &context.home.staging);
-    let mut under_way = VecDeque::new();
-    let mut ranges = ranges.fuse();
+    let (mut under_way, mut ranges) = (VecDeque::new(), ranges.into_iter());
     loop {
         while under_way.len() < UNDER_WAY
             && let Some((from, Range { start, end }, of)) = ranges.next()
         {
-            let buffer = staging.buffer(gpu)?;
-            let mut encoder = context.encoder();
-            encoder.copy_buffer_to_buffer(from, start, &buffer, 0, end - start);
-            under_way.push_back((buffer, gpu.queue().submit([encoder.finish()]), end - start, of));
+            let buffer = context.home.staging.buffer(context.gpu())?;
+            let mut plan = Plan::default();
+            plan.copy((&from, start), (&buffer, 0), end - start);
+            under_way.push_back((buffer, context.run(&plan)?, end - start, of));
         }
-        let Some((buffer, submission, bytes, of)) = under_way.pop_front() else { return Ok(()) };
-        if !take(of, staging.map(gpu, buffer, submission, bytes)?) {
+        let Some((buffer, submitted, bytes, of)) = under_way.pop_front() else { return Ok(()) };
+        if !take(of, context.home.staging.map(context.gpu(), buffer, submitted.index, bytes)?) {
             return Ok(());
         }
     }
@@ -117,22 +121,20 @@ fn download<'a, T>(
 ///
 /// # Errors
 /// Device errors.
-pub fn frontier(context: &Context, superstep: u32) -> Result<Vec<u32>> {
-    let (gpu, own) = (context.gpu(), context.part.own_words());
-    let mut words = Vec::with_capacity((own.end - own.start).div_ceil(32) as usize);
-    for (buffer, vertices) in frontier_chunks(context, superstep) {
+pub fn frontier(context: &mut Context, superstep: u32) -> Result<Vec<u32>> {
+    let own = context.part.own_words();
+    let chunks = frontier_chunks(context, superstep).filter_map(|(buffer, vertices)| {
         let here = own.start.max(vertices.start)..own.end.min(vertices.end);
-        if here.start >= here.end {
-            continue;
-        }
-        let first = (here.start - vertices.start) / 32;
-        let bytes = 4 * ((here.end - vertices.start).div_ceil(32) - first);
-        let staging = gpu.buffer("frontier download", bytes.next_multiple_of(8), READBACK)?;
-        let mut encoder = context.encoder();
-        encoder.copy_buffer_to_buffer(buffer, 4 * first, &staging, 0, bytes);
-        let submission = gpu.queue().submit([encoder.finish()]);
-        let read = read_buffer(gpu, &staging, submission, bytes)?;
-        words.extend(read.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))));
+        let first = (here.start.max(vertices.start) - vertices.start) / 32;
+        let bytes = || 4 * ((here.end - vertices.start).div_ceil(32) - first);
+        (here.start < here.end).then(|| (buffer.clone(), 4 * first, bytes()))
+    });
+    let mut words = Vec::with_capacity((own.end - own.start).div_ceil(32) as usize);
+    for (buffer, at, bytes) in chunks.collect::<Vec<_>>() {
+        let mut plan = Plan::default();
+        plan.read(&buffer, at, bytes);
+        let submitted = context.run(&plan)?;
+        words.extend(bytemuck::pod_collect_to_vec::<u8, u32>(&context.read(submitted)?.bytes));
     }
     Ok(words)
 }
@@ -141,8 +143,9 @@ pub fn frontier(context: &Context, superstep: u32) -> Result<Vec<u32>> {
 ///
 /// # Errors
 /// Device errors.
-pub fn levels(context: &Context, noted: &Activations) -> Result<()> {
-    download(context, ranges_of_levels(context), |vertices, bytes| {
+pub fn levels(context: &mut Context, noted: &Activations) -> Result<()> {
+    let ranges = ranges_of_levels(context).map(owned).collect();
+    download(context, ranges, |vertices, bytes| {
         let supersteps: &[u16] = bytemuck::cast_slice(&bytes);
         noted.merge(vertices.start, &supersteps[..(vertices.end - vertices.start) as usize]);
         true
@@ -153,16 +156,16 @@ pub fn levels(context: &Context, noted: &Activations) -> Result<()> {
 ///
 /// # Errors
 /// Device errors.
-pub fn restore(context: &Context, next: &Step, state: &State) -> Result<()> {
+pub fn restore(context: &mut Context, next: &Step, state: &State) -> Result<()> {
     let log2 = context.plan.chunk_vertices_log2;
-    let mut encoder = context.encoder();
+    let mut plan = Plan::<wgpu::Buffer>::default();
     for place in 0..context.declared.attributes.len() {
-        context.buffers.attribute(place, log2).for_each(|(_, buffer)| encoder.clear_buffer(buffer, 0, None));
+        context.buffers.attribute(place, log2).for_each(|(_, buffer)| plan.clear(buffer));
     }
     for superstep in 0..2 {
-        context.buffers.frontier(superstep).iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
+        context.buffers.frontier(superstep).iter().for_each(|chunk| plan.clear(chunk));
     }
-    context.gpu().queue().submit([encoder.finish()]);
+    context.run(&plan)?;
     for (place, attribute) in context.declared.attributes.iter().enumerate() {
         for span in context.spans(place, &context.part.recalled(attribute)) {
             for piece in pieces(attribute, &span, UPLOAD_WORDS) {
@@ -215,9 +218,7 @@ fn frontier_chunks(context: &Context, superstep: u32) -> impl Iterator<Item = (&
 
 fn write_words(context: &Context, buffer: &wgpu::Buffer, first: u64, words: &[u32]) -> Result<()> {
     context.gpu().queue().write_buffer(buffer, 4 * first, bytemuck::cast_slice(words));
-    // Submitting frees the staging memory of each piece.
-    context.gpu().queue().submit([]);
-    Ok(context.gpu().poll()?)
+    context.flush()
 }
 
 /// Splits a span into pieces of at most `words` words, at word boundaries.

@@ -1,5 +1,6 @@
-//! Small writes to buffers, executed immediately or as part of commands that are submitted later.
+//! Small writes to buffers, executed immediately or as part of a plan that is executed later.
 
+use super::plan::Plan;
 use crate::device::gpu::adapter::open::Gpu;
 use crate::error::Result;
 use wgpu::BufferUsages as Usage;
@@ -34,10 +35,10 @@ impl Writes {
         gpu.queue().write_buffer(buffer, 0, &self.bytes);
     }
 
-    /// Encodes the writes, of bytes that are in a [filled](Self::fill) buffer when the commands run.
-    pub fn encode_from(&self, encoder: &mut wgpu::CommandEncoder, filled: &wgpu::Buffer) {
+    /// Adds the writes to a plan, of bytes that are in a [filled](Self::fill) buffer when it is executed.
+    pub fn plan_from(&self, plan: &mut Plan<wgpu::Buffer>, filled: &wgpu::Buffer) {
         for (buffer, at, bytes) in self.each() {
-            encoder.copy_buffer_to_buffer(filled, bytes.start as u64, buffer, at, bytes.len() as u64);
+            plan.copy((filled, bytes.start as u64), (buffer, at), bytes.len() as u64);
         }
     }
 
@@ -51,17 +52,17 @@ impl Writes {
         self.each().for_each(|(buffer, at, bytes)| gpu.queue().write_buffer(buffer, at, &self.bytes[bytes]));
     }
 
-    /// Encodes the writes.
+    /// Adds the writes to a plan.
     ///
     /// # Errors
     /// If the device is out of memory.
-    pub fn encode(&self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
+    pub fn plan(&self, gpu: &Gpu, plan: &mut Plan<wgpu::Buffer>) -> Result<()> {
         if self.bytes.is_empty() {
             return Ok(());
         }
         let from = gpu.buffer("writes", self.len(), Usage::COPY_SRC | Usage::COPY_DST)?;
         self.fill(gpu, &from);
-        self.encode_from(encoder, &from);
+        self.plan_from(plan, &from);
         Ok(())
     }
 }

@@ -296,12 +296,12 @@ impl RunBuffers {
         (0..self.attributes.len()).filter(|&place| !self.attributes[place].next.is_empty()).collect()
     }
 
-    /// The buffer of an attribute's next values, if a resource is an attribute that has them.
-    pub fn next(&self, resource: &Resource) -> Option<&wgpu::Buffer> {
-        match *resource {
-            Resource::Attribute { place, chunk } => self.attributes[place].next.get(chunk as usize).map(|next| &**next),
-            _ => None,
-        }
+    /// The buffers of attributes' next values, with the attributes.
+    pub fn all_next(&self) -> impl Iterator<Item = (Resource, &wgpu::Buffer)> {
+        self.attributes.iter().enumerate().flat_map(|(place, column)| {
+            let chunks = (0..).zip(&column.next);
+            chunks.map(move |(chunk, next)| (Resource::Attribute { place, chunk }, &**next))
+        })
     }
 
     /// The supersteps in which own vertices were first active: buffers, and the vertices of each.
@@ -323,7 +323,7 @@ impl RunBuffers {
         resource: &Resource,
     ) -> &'a wgpu::Buffer {
         match *resource {
-            Resource::Step => &self.step,
+            Resource::Step | Resource::NextStep => &self.step,
             Resource::OutDegrees(chunk) => &graph.degrees[chunk as usize],
             Resource::Attribute { place, chunk } => &self.attributes[place].chunks[chunk as usize],
             Resource::Seen { place, chunk } => &self.attributes[place].seen[chunk as usize],

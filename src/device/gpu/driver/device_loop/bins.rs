@@ -1,8 +1,8 @@
 //! Sorts lists by length, once for all supersteps that visit all of them, so that longer lists have more threads.
 
 use super::super::context::Context;
+use super::super::plan::{Dispatch, Plan, Variant};
 use super::resident::Place;
-use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
 use crate::device::gpu::compose::layout::{BINS, BinsHeader, HubEntry, WORKGROUP, grid};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::error::Result;
@@ -34,22 +34,13 @@ pub fn sort(context: &mut Context, place: &mut Place) -> Result<()> {
 
 /// Runs `bin` over a place's lists; returns the number of entries in each bin.
 fn launch(context: &mut Context, place: &Place, bins: &wgpu::Buffer, header: BinsHeader) -> Result<[u32; BINS]> {
-    let direction = place.direction;
-    let kernel = context.kernel_of_loop(KernelName::Bin, direction, Visit::All)?;
     context.gpu().queue().write_buffer(bins, 0, bytemuck::bytes_of(&header));
-    let find = |resource: &Resource| match resource {
-        Resource::Bins => bins,
-        Resource::Pages => context.arena_buffers[place.buffer as usize].buffer(),
-        Resource::Batch => &place.listed.buffer,
-        Resource::Units => &place.listed.units,
-        _ => context.buffers.find(context.graph_buffers(), 0, direction, resource),
-    };
-    let bound: Vec<_> = (0..kernel.groups()).map(|group| kernel.bind(context.gpu(), group, find)).collect();
-    let mut encoder = context.encoder();
-    kernel.dispatch(&mut encoder, &bound.iter().collect::<Vec<_>>(), place.listed.groups, None);
-    let bytes = size_of::<[u32; BINS]>() as u64;
-    let readback = context.gpu().buffer("bins", bytes, READBACK)?;
-    encoder.copy_buffer_to_buffer(bins, 0, &readback, 0, bytes);
-    let submission = context.gpu().queue().submit([encoder.finish()]);
-    Ok(bytemuck::pod_read_unaligned(&read_buffer(context.gpu(), &readback, submission, bytes)?))
+    let kernel = Dispatch::new(KernelName::Bin, (place.direction, Visit::All), 0).of(Variant::Resident);
+    let kernel = kernel.with(Resource::Bins, bins).with(Resource::Pages, &place.pages);
+    let kernel = kernel.with(Resource::Batch, &place.listed.buffer).with(Resource::Units, &place.listed.units);
+    let mut plan = Plan::default();
+    plan.pass(None, vec![kernel.sized(place.listed.groups)]);
+    plan.read(bins, 0, size_of::<[u32; BINS]>() as u64);
+    let submitted = context.run(&plan)?;
+    Ok(bytemuck::pod_read_unaligned(&context.read(submitted)?.bytes))
 }

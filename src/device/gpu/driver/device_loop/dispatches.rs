@@ -1,19 +1,14 @@
 //! The dispatches of a superstep: which kernels run over which pages, and what they are bound to.
 
-use super::super::context::Context;
-use super::super::superstep;
-use super::is_alone;
-use super::resident::{Absent, Place, Resident, Table, is_queued};
+use super::super::plan::{Dispatch, Size, Variant};
+use super::resident::{Absent, AllPages, Place, Table, is_queued};
 use crate::device::gpu::compose::layout::{
-    Dispatch, EVERY_VISIT, LISTED_EDGES_MAX, WHEN_EITHER, WHEN_EITHER_SCALED, WHEN_LISTED_END, WHEN_LISTED_SCALED,
+    self, EVERY_VISIT, LISTED_EDGES_MAX, WHEN_EITHER, WHEN_EITHER_SCALED, WHEN_LISTED_END, WHEN_LISTED_SCALED,
     WHEN_QUEUED, WHEN_QUEUED_SCALED, WHEN_WALKED, WORKGROUP,
 };
 use crate::device::gpu::compose::{KernelName, Resource};
-use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::plan::TOTALS_MAX;
-use crate::error::Result;
 use crate::model::algorithm::Visit;
-use std::sync::Arc;
 use topostream_formats::Direction;
 
 /// Maximum number of workgroups of `expand`, which process units in a loop: as many as a large GPU runs concurrently.
@@ -21,22 +16,25 @@ const EXPAND_GROUPS: u32 = 2048;
 /// Maximum number of workgroups of `sweep`, which process units in a loop.
 const SWEEP_GROUPS: u32 = 4096;
 
+/// The dispatches that end a superstep: the census or the vertex phase, and `decide`.
+const END_PARTS: usize = 2;
+
 /// A dispatch before its kernel is composed.
-pub(super) struct Planned<'a> {
-    pub(super) name: KernelName,
-    pub(super) visit: (Direction, Visit),
+pub struct Planned<'a, B> {
+    pub name: KernelName,
+    pub visit: (Direction, Visit),
     /// None for a direct dispatch of one workgroup.
-    pub(super) dispatch: Option<Dispatch>,
-    pub(super) pages: Option<Pages<'a>>,
+    pub dispatch: Option<layout::Dispatch>,
+    pub pages: Option<Pages<'a, B>>,
 }
 
-impl Planned<'_> {
+impl<B> Planned<'_, B> {
     /// The submissions that it is part of.
     pub(super) fn part_of(&self) -> PartOf {
         match (self.name, self.dispatch) {
             (KernelName::Decide, _) => PartOf::Both,
-            (_, Some(Dispatch { when: WHEN_LISTED_SCALED, .. })) => PartOf::Both,
-            (_, Some(Dispatch { when: WHEN_LISTED_END, .. })) => PartOf::OnlyListed,
+            (_, Some(layout::Dispatch { when: WHEN_LISTED_SCALED, .. })) => PartOf::Both,
+            (_, Some(layout::Dispatch { when: WHEN_LISTED_END, .. })) => PartOf::OnlyListed,
             _ => PartOf::Every,
         }
     }
@@ -44,7 +42,7 @@ impl Planned<'_> {
 
 /// Submissions that a dispatch is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PartOf {
+pub enum PartOf {
     /// Those that run any supersteps.
     Every,
     /// Those that run listed supersteps only: dispatches that would do nothing take 1 µs each.
@@ -54,22 +52,54 @@ pub(super) enum PartOf {
 }
 
 /// The pages that a kernel processes: their table, and their place if they are in device memory.
-#[derive(Clone, Copy)]
-pub(super) struct Pages<'a> {
-    pub(super) table: &'a Table,
-    pub(super) place: Option<&'a Place>,
+pub struct Pages<'a, B> {
+    table: &'a Table<B>,
+    place: Option<&'a Place<B>>,
+}
+
+impl<B> Clone for Pages<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Pages<'_, B> {}
+
+/// What the dispatches of a superstep depend on, beside the pages.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Whether the algorithm is a traversal.
+    pub traversal: bool,
+    /// Whether the device may list the vertices of a set.
+    pub lists_sets: bool,
+    /// Whether it shares neither the graph nor the run with others.
+    pub alone: bool,
+    /// Whether one topology serves both directions.
+    pub undirected: bool,
+    /// The workgroups of kernels over vertices.
+    pub groups: u32,
+}
+
+impl Facts {
+    /// The direction of the topology that is read.
+    pub fn read(&self, direction: Direction) -> Direction {
+        if self.undirected { Direction::Out } else { direction }
+    }
 }
 
 /// The dispatches of a superstep, in order.
-pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Visit)]) -> Vec<Planned<'a>> {
+pub fn plan<'a, B>(
+    facts: &Facts,
+    (places, absent): AllPages<'a, B>,
+    visits: &[(Direction, Visit)],
+) -> Vec<Planned<'a, B>> {
     let numbered = || visits.iter().zip(0..).map(|(&(direction, visit), number)| (direction, visit, number));
-    let topology = |direction| context.topology(direction).direction();
     let reads_some = |visit| !matches!(visit, Visit::All | Visit::None);
     let once = |name| Planned { name, visit: visits[0], dispatch: None, pages: None };
     let mut planned = Vec::new();
     for (direction, visit, number) in numbered().filter(|&(_, visit, _)| reads_some(visit)) {
-        for Absent { table, .. } in resident.absent.iter().filter(|absent| absent.direction == topology(direction)) {
-            let dispatch = Some(Dispatch { visit: number, when: WHEN_EITHER, x: groups(table), y: 1 });
+        for Absent { table, .. } in absent.iter().filter(|absent| absent.direction == facts.read(direction)) {
+            let dispatch = Some(layout::Dispatch { visit: number, when: WHEN_EITHER, x: groups(table), y: 1 });
             let pages = Some(Pages { table, place: None });
             planned.push(Planned { name: KernelName::Absent, visit: (direction, visit), dispatch, pages });
         }
@@ -78,9 +108,9 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
         planned.push(once(KernelName::Halt));
     }
     for (direction, visit, number) in numbered().filter(|&(_, visit, _)| visit != Visit::None) {
-        for place in resident.places.iter().filter(|place| place.direction == topology(direction)) {
+        for place in places.iter().filter(|place| place.direction == facts.read(direction)) {
             let mut add = |name, when, (x, y), table| {
-                let (dispatch, visit) = (Some(Dispatch { visit: number, when, x, y }), (direction, visit));
+                let (dispatch, visit) = (Some(layout::Dispatch { visit: number, when, x, y }), (direction, visit));
                 planned.push(Planned { name, visit, dispatch, pages: Some(Pages { table, place: Some(place) }) });
             };
             let Place { walked, listed, .. } = place;
@@ -89,7 +119,7 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
                     add(KernelName::Compact, WHEN_QUEUED, (groups(walked), 1), walked);
                     add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), walked);
                     add(KernelName::Segments, WHEN_WALKED, walked.groups, walked);
-                    if is_listed(context, resident, (direction, visit)) {
+                    if is_listed(facts, (places, absent), (direction, visit)) {
                         add(KernelName::ExpandActive, WHEN_LISTED_SCALED, (LISTED_EDGES_MAX / 8, 1), walked);
                     }
                 }
@@ -98,7 +128,7 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
                     add(KernelName::Sweep, WHEN_EITHER, (listed.unit_count.min(SWEEP_GROUPS), 1), listed);
                 }
                 _ => match &place.bins {
-                    Some((_, groups)) if direction == Direction::In && !context.declared.traversal => {
+                    Some((_, groups)) if direction == Direction::In && !facts.traversal => {
                         add(KernelName::Binned, WHEN_EITHER, *groups, listed);
                     }
                     _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked),
@@ -106,12 +136,12 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
             }
         }
     }
-    let name = if context.declared.traversal { KernelName::Census } else { KernelName::VertexPhase };
-    let scaled = context.declared.traversal || context.lists_sets();
+    let name = if facts.traversal { KernelName::Census } else { KernelName::VertexPhase };
+    let scaled = facts.traversal || facts.lists_sets;
     let when = if scaled { WHEN_EITHER_SCALED } else { WHEN_EITHER };
-    let dispatch = Dispatch { visit: EVERY_VISIT, when, x: superstep::groups(context), y: 1 };
+    let dispatch = layout::Dispatch { visit: EVERY_VISIT, when, x: facts.groups, y: 1 };
     if planned.iter().any(|one| one.name == KernelName::ExpandActive) {
-        let dispatch = Dispatch { when: WHEN_LISTED_END, ..dispatch };
+        let dispatch = layout::Dispatch { when: WHEN_LISTED_END, ..dispatch };
         planned.push(Planned { dispatch: Some(dispatch), ..once(name) });
     }
     planned.push(Planned { dispatch: Some(dispatch), ..once(name) });
@@ -120,103 +150,118 @@ pub(super) fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Dir
 }
 
 /// Whether supersteps with a visit may be over listed vertices: no page may be missing.
-pub(super) fn is_listed(context: &Context, resident: &Resident, (direction, visit): (Direction, Visit)) -> bool {
-    let read = context.topology(direction).direction();
-    let has_pages = resident.absent.is_empty() && resident.places.iter().any(|place| place.direction == read);
-    lists(context, visit) && has_pages && is_alone(context)
+pub(super) fn is_listed<B>(
+    facts: &Facts,
+    (places, absent): AllPages<'_, B>,
+    (direction, visit): (Direction, Visit),
+) -> bool {
+    let has_pages = absent.is_empty() && places.iter().any(|place| place.direction == facts.read(direction));
+    are_listed(facts, visit) && has_pages && facts.alone
 }
 
 /// Whether the vertices of a visit may be listed.
-fn lists(context: &Context, visit: Visit) -> bool {
+fn are_listed(facts: &Facts, visit: Visit) -> bool {
     match visit {
-        Visit::Frontier => context.declared.traversal,
-        Visit::Within(_) => context.lists_sets(),
+        Visit::Frontier => facts.traversal,
+        Visit::Within(_) => facts.lists_sets,
         Visit::All | Visit::Without(_) | Visit::None => false,
     }
 }
 
 /// The kernels over lists that [`plan`] will probably use for a visit: that it has room for the sorted lists of
 /// `binned` is not known before the pages are there.
-pub(super) fn kernels(
-    context: &Context,
-    (direction, visit): (Direction, Visit),
-) -> Vec<(KernelName, Direction, Visit)> {
+pub(super) fn kernels(facts: &Facts, (direction, visit): (Direction, Visit)) -> Vec<KernelName> {
     let names: &[KernelName] = match visit {
         Visit::None => &[],
-        _ if lists(context, visit) => {
+        _ if are_listed(facts, visit) => {
             &[KernelName::Compact, KernelName::Expand, KernelName::Segments, KernelName::ExpandActive]
         }
         _ if is_queued(visit) => &[KernelName::Compact, KernelName::Expand, KernelName::Segments],
         Visit::Without(_) => &[KernelName::Select, KernelName::Sweep],
-        _ if direction == Direction::In && !context.declared.traversal => &[KernelName::Binned],
+        _ if direction == Direction::In && !facts.traversal => &[KernelName::Binned],
         _ => &[KernelName::Segments],
     };
-    names.iter().map(|&name| (name, direction, visit)).collect()
+    names.to_vec()
 }
 
 /// Workgroups that process all pages of a table in parallel, up to [`TOTALS_MAX`].
-fn groups(table: &Table) -> u32 {
+fn groups<B>(table: &Table<B>) -> u32 {
     table.pages.div_ceil(table.pages_a_group).clamp(1, TOTALS_MAX)
 }
 
-/// Composes a kernel; returns its bind groups for even and for odd supersteps.
-pub(super) fn bind(
-    context: &mut Context,
-    name: KernelName,
-    (direction, visit): (Direction, Visit),
-    pages: Option<Pages<'_>>,
-    [course, arguments, dispatches, rows]: [&wgpu::Buffer; 4],
-) -> Result<(Arc<Kernel>, [Vec<wgpu::BindGroup>; 2])> {
-    let kernel = context.kernel_of_loop(name, direction, visit)?;
-    let place = || pages.and_then(|pages| pages.place).expect("kernels over lists have a place");
-    let find = |superstep: u32, resource: &Resource| match *resource {
-        Resource::Course => course.clone(),
-        Resource::Arguments => arguments.clone(),
-        Resource::Dispatches => dispatches.clone(),
-        Resource::NextStep => context.buffers.step.clone(),
-        Resource::Pages => context.arena_buffers[place().buffer as usize].buffer().clone(),
-        Resource::Batch => pages.expect("kernels over pages have a table").table.buffer.clone(),
-        Resource::Units => pages.expect("kernels over pages have a table").table.units.clone(),
-        Resource::Bins => place().bins.as_ref().expect("sorted lists").0.clone(),
-        Resource::Swept => place().swept.clone().expect("lists that are swept"),
-        Resource::Queue => place().queue.clone().expect("lists that are queued have a queue"),
-        Resource::Rows => rows.clone(),
-        _ => context.buffers.find(context.graph_buffers(), superstep, direction, resource).clone(),
-    };
-    let bind_group = |superstep: u32, group| {
-        let of_group: Vec<(Resource, wgpu::Buffer)> =
-            kernel.resources(group).map(|resource| (resource, find(superstep, &resource))).collect();
-        kernel.bind(context.gpu(), group, |resource| {
-            &of_group.iter().find(|(one, _)| one == resource).expect("every resource of the group was found").1
-        })
-    };
-    let bound = [0, 1].map(|superstep| (0..kernel.groups()).map(|group| bind_group(superstep, group)).collect());
-    Ok((kernel, bound))
+/// The buffers that control supersteps which the device runs by itself.
+pub struct Controls<B> {
+    /// The state of the superstep.
+    pub course: B,
+    /// The workgroups of indirect dispatches.
+    pub arguments: B,
+    /// The table of dispatches.
+    pub dispatches: B,
+    /// The unit rows of resident pages.
+    pub rows: B,
 }
 
-/// Composes a kernel over all lists of a place, with its bind groups, for algorithms that are not traversals.
-///
-/// # Errors
-/// Shader errors.
-pub(super) fn bind_paced(
-    context: &mut Context,
-    name: KernelName,
-    (direction, visit): (Direction, Visit),
-    (place, table): (&Place, &Table),
-    (rows, hubs): (&wgpu::Buffer, &wgpu::Buffer),
-) -> Result<(Arc<Kernel>, Vec<wgpu::BindGroup>)> {
-    let kernel = context.kernel_of_loop(name, direction, visit)?;
-    let bind = |group| {
-        kernel.bind(context.gpu(), group, |resource| match resource {
-            Resource::Pages => context.arena_buffers[place.buffer as usize].buffer(),
-            Resource::Batch => &table.buffer,
-            Resource::Units => &table.units,
-            Resource::Rows => rows,
-            Resource::HubQueue => hubs,
-            Resource::Bins => &place.bins.as_ref().expect("sorted lists").0,
-            _ => context.buffers.find(context.graph_buffers(), 0, direction, resource),
-        })
+/// A dispatch of a superstep.
+#[derive(Clone)]
+pub struct Step<B> {
+    pub kernel: Dispatch<B>,
+    pub part_of: PartOf,
+    /// Its entry in the table that `decide` reads: where it is, and what it says. None for a dispatch of one workgroup.
+    pub entry: Option<(usize, layout::Dispatch)>,
+}
+
+/// Binds the dispatches of a superstep.
+pub fn bound<B: Clone>(planned: &[Planned<'_, B>], controls: &Controls<B>) -> Vec<Step<B>> {
+    let mut entries = 0;
+    let step = |planned: &Planned<'_, B>| {
+        let kernel = Dispatch::new(planned.name, planned.visit, 0).of(Variant::Resident);
+        let kernel = kernel.with(Resource::Course, &controls.course).with(Resource::Arguments, &controls.arguments);
+        let kernel = kernel.with(Resource::Dispatches, &controls.dispatches).with(Resource::Rows, &controls.rows);
+        let mut kernel = match planned.pages {
+            Some(Pages { table, place }) => over(kernel, table, place),
+            None => kernel,
+        };
+        let entry = planned.dispatch.map(|dispatch| (entries, dispatch));
+        if let Some((at, _)) = entry {
+            kernel.size = Size::Indirect(controls.arguments.clone(), 12 * at as u64);
+            entries += 1;
+        }
+        Step { kernel, part_of: planned.part_of(), entry }
     };
-    let bound = (0..kernel.groups()).map(bind).collect();
-    Ok((kernel, bound))
+    planned.iter().map(step).collect()
+}
+
+/// A kernel over the pages of a table, which are in a place or missing.
+pub(super) fn over<B: Clone>(kernel: Dispatch<B>, table: &Table<B>, place: Option<&Place<B>>) -> Dispatch<B> {
+    let kernel = kernel.with(Resource::Batch, &table.buffer).with(Resource::Units, &table.units);
+    let Some(place) = place else { return kernel };
+    let mut kernel = kernel.with(Resource::Pages, &place.pages);
+    kernel.bound.extend(place.bins.iter().map(|(bins, _)| (Resource::Bins, bins.clone())));
+    kernel.bound.extend(place.swept.iter().map(|swept| (Resource::Swept, swept.clone())));
+    kernel.bound.extend(place.queue.iter().map(|queue| (Resource::Queue, queue.clone())));
+    kernel
+}
+
+/// The kernels over the lists that a superstep visits, if no page is missing.
+pub fn lists<B: Clone>(steps: &[Step<B>], superstep: u32, visit: u32) -> Vec<Dispatch<B>> {
+    let lists = &steps[..steps.len() - END_PARTS];
+    let of_visit = |step: &&Step<B>| step.kernel.kernel != KernelName::Absent && step.is_of(visit);
+    lists.iter().filter(of_visit).map(|step| step.in_superstep(superstep)).collect()
+}
+
+/// The census of a superstep.
+pub fn census<B: Clone>(steps: &[Step<B>], superstep: u32) -> Dispatch<B> {
+    steps[steps.len() - END_PARTS].in_superstep(superstep)
+}
+
+impl<B: Clone> Step<B> {
+    /// Its kernel in a superstep.
+    pub fn in_superstep(&self, superstep: u32) -> Dispatch<B> {
+        Dispatch { superstep, ..self.kernel.clone() }
+    }
+
+    /// Whether it is part of supersteps with a visit only.
+    pub(super) fn is_of(&self, visit: u32) -> bool {
+        self.entry.is_some_and(|(_, entry)| entry.visit == visit)
+    }
 }

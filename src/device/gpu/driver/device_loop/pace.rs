@@ -1,6 +1,9 @@
 //! How many supersteps the device runs in each submission.
 
-use super::{Context, Turn};
+use super::super::context::Context;
+use super::batch::STEPS_MAX;
+use super::suits::visits;
+use super::turn::Turn;
 use crate::model::algorithm::{Step, Supersteps, Visit};
 use std::time::{Duration, Instant};
 
@@ -9,14 +12,13 @@ use std::time::{Duration, Instant};
 const FIRST_STEPS: [u32; 2] = [2, 6];
 /// The same where each superstep reads all lists: the first one tells how long they take.
 const FIRST_SCANS: [u32; 2] = [1, 1];
-/// Maximum number of supersteps of a submission.
-pub(super) const STEPS_MAX: u32 = 64;
-/// The same while pages are missing: supersteps after the first one that needs a missing page are encoded in vain.
+/// Maximum number of supersteps of a submission while pages are missing: those after the first one that needs a
+/// missing page are encoded in vain.
 const STEPS_MAX_MISSING: u32 = 16;
 
 /// Whether each superstep of an algorithm reads all lists, or none.
 fn scans(context: &Context) -> bool {
-    let visits = super::visits(context);
+    let visits = visits(context);
     !context.declared.traversal && visits.iter().all(|(_, visit)| matches!(visit, Visit::All | Visit::None))
 }
 

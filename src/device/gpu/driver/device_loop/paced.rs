@@ -2,63 +2,41 @@
 //! it adds up the sums of the vertex phase in f64; it encodes the next one while the device runs.
 
 use super::super::context::Context;
+use super::super::executor::{Encoded, Read};
+use super::super::plan::{Dispatch, Plan, Variant};
 use super::super::superstep;
-use super::super::timing::{Timing, union_ns};
-use super::dispatches;
+use super::super::timing::union_ns;
+use super::dispatches::over;
 use super::resident::{Place, Resident};
-use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
 use crate::device::gpu::adapter::rounds;
-use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout::Counters;
-use crate::device::gpu::kernels::Kernel;
+use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::memory::buffers::COUNTERS_BYTES;
-use crate::device::gpu::memory::plan::{TOTAL_BYTES, TOTALS_MAX};
+use crate::device::gpu::memory::plan::TOTAL_BYTES;
 use crate::device::{PageWork, StepEnd, Transfer};
 use crate::error::Result;
 use crate::model::algorithm::{Step, Visit};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use crate::pages::fetch::PageRef;
 use std::ops::Range;
-use std::sync::Arc;
 use topostream_formats::Direction;
-
-/// Maximum size of a readback's timestamps in bytes: two for each kernel and buffer of the arena.
-const TIMES_BYTES: u64 = 4096;
-
-/// A kernel and its bind groups.
-type Bound = (Arc<Kernel>, Vec<wgpu::BindGroup>);
 
 /// Supersteps that are encoded speculatively: before the host has chosen them.
 #[derive(Default)]
 pub(super) struct Paced {
-    /// Readbacks of the current superstep and the next.
-    rings: Vec<Ring>,
-    next_ring: usize,
-    encoded: Option<Encoded>,
-    /// Bind groups by kernel, direction and place.
-    bound: HashMap<(KernelName, Direction, usize), Bound>,
-}
-
-struct Ring {
-    readback: wgpu::Buffer,
-    timing: Timing,
-}
-
-struct Encoded {
-    visit: (Direction, Visit),
-    ring: usize,
-    commands: wgpu::CommandBuffer,
-    /// Size of the readback in bytes.
-    bytes: u64,
+    /// The next superstep, if it has the same visit.
+    encoded: Option<((Direction, Visit), Encoded)>,
+    /// The pages that the tables were last used for, in a run that the device shares with others.
+    pub visited: Vec<PageRef>,
+    /// The visit of the superstep that has begun, if only the first part of its lists has been submitted.
+    pub left: Option<(Direction, Visit)>,
 }
 
 /// The buffers of a superstep's kernels: resident pages, their unit rows, and the queue of long lists.
 pub(super) type Over<'a> = (&'a Resident, &'a wgpu::Buffer, &'a wgpu::Buffer);
 
 impl Paced {
-    /// Drops bind groups and encoded commands, because a buffer has been replaced.
+    /// Drops encoded commands, because a buffer has been replaced.
     pub fn forget(&mut self) {
-        self.bound.clear();
         self.encoded = None;
     }
 
@@ -69,25 +47,22 @@ impl Paced {
     /// Shader and device errors; [`rounds::cut`] if the driver has ended loops early.
     pub fn run(&mut self, context: &mut Context, over: Over<'_>, step: &Step) -> Result<(StepEnd, u32)> {
         let visit = (step.direction, step.visit);
-        let encoded = match self.encoded.take().filter(|encoded| encoded.visit == visit) {
-            Some(encoded) => encoded,
-            None => self.encode(context, over, visit)?,
+        let encoded = match self.encoded.take().filter(|(encoded, _)| *encoded == visit) {
+            Some((_, encoded)) => encoded,
+            None => context.encode(&whole(context, over, visit))?,
         };
         superstep::begin(context, step);
-        let submission = context.gpu().queue().submit([encoded.commands]);
+        let submitted = context.submit([encoded]);
         // Most supersteps are followed by one with the same visit.
-        self.encoded = Some(self.encode(context, over, visit)?);
-        let Ring { readback, timing } = &mut self.rings[encoded.ring];
-        let bytes = read_buffer(context.gpu(), readback, submission, encoded.bytes)?;
-        let (totals, rest) = bytes.split_at(TOTAL_BYTES as usize * superstep::groups(context) as usize);
-        let (counters, times) = rest.split_at(COUNTERS_BYTES as usize);
+        self.encoded = Some((visit, context.encode(&whole(context, over, visit))?));
+        let Read { bytes, spans } = context.read(submitted)?;
+        let (totals, counters) = bytes.split_at(bytes.len() - COUNTERS_BYTES as usize);
         let counters: Counters = bytemuck::pod_read_unaligned(counters);
         if counters.loops_cut != 0 {
             return Err(rounds::cut(context.gpu(), context.declaration.name).into());
         }
-        let spans = timing.spans(times).into_iter();
         let (mut others, mut kernels): (Vec<_>, Vec<_>) =
-            spans.partition(|span| span.name == KernelName::VertexPhase.name());
+            spans.into_iter().partition(|span| span.name == KernelName::VertexPhase.name());
         let vertex_ns = union_ns(&mut others) as u64;
         let end = StepEnd {
             summary: superstep::summary(totals, false),
@@ -98,117 +73,60 @@ impl Paced {
         };
         Ok((end, counters.hub_wanted))
     }
+}
 
-    /// Encodes the kernels of a superstep, its vertex phase, and the readback of its sums.
-    fn encode(&mut self, context: &mut Context, over: Over<'_>, visit: (Direction, Visit)) -> Result<Encoded> {
-        while self.rings.len() < 2 {
-            let bytes = TOTAL_BYTES * u64::from(TOTALS_MAX) + COUNTERS_BYTES + TIMES_BYTES;
-            let (readback, timing) = (context.gpu().buffer("sums", bytes, READBACK)?, Timing::new(context.gpu()));
-            self.rings.push(Ring { readback, timing });
-        }
-        let ring = self.next_ring;
-        self.next_ring = (ring + 1) % self.rings.len();
-        let mut encoder = context.encoder();
-        if visit.1 != Visit::None {
-            let mut timing = std::mem::replace(&mut self.rings[ring].timing, Timing::new(context.gpu()));
-            let all = 0..over.0.parts().count();
-            let encoded = self.encode_lists(context, over, (visit, all), (&mut encoder, &mut timing));
-            self.rings[ring].timing = timing;
-            encoded?;
-        }
-        let Ring { readback, timing } = &mut self.rings[ring];
-        let first = superstep::visits(context)[0];
-        let kernel = context.kernel(KernelName::VertexPhase, first.0, first.1, false)?;
-        let graph = context.graph_buffers();
-        let find =
-            |group| kernel.bind(context.gpu(), group, |resource| context.buffers.find(graph, 0, first.0, resource));
-        let bound: Vec<_> = (0..kernel.groups()).map(find).collect();
-        let groups = superstep::groups(context);
-        let stamps = timing.next(context.gpu(), KernelName::VertexPhase.name());
-        kernel.dispatch(&mut encoder, &bound.iter().collect::<Vec<_>>(), (groups, 1), stamps);
-        let sums = TOTAL_BYTES * u64::from(groups);
-        encoder.copy_buffer_to_buffer(&context.buffers.totals, 0, readback, 0, sums);
-        encoder.copy_buffer_to_buffer(&context.buffers.counters, 0, readback, sums, COUNTERS_BYTES);
-        let bytes = sums + COUNTERS_BYTES + timing.bytes();
-        timing.resolve(&mut encoder, readback, sums + COUNTERS_BYTES);
-        Ok(Encoded { visit, ring, commands: encoder.finish(), bytes })
+/// The kernels of a superstep, its vertex phase, and the reading of its sums.
+fn whole(context: &Context, over: Over<'_>, visit: (Direction, Visit)) -> Plan<wgpu::Buffer> {
+    let mut plan = Plan { times: true, ..Plan::default() };
+    if visit.1 != Visit::None {
+        plan_lists(context, &mut plan, over, (visit, 0..over.0.parts().count()));
     }
+    let (totals, counters) = (&context.buffers.totals, &context.buffers.counters);
+    plan_end(&mut plan, superstep::visits(context)[0], superstep::groups(context), (totals, counters));
+    plan
+}
 
-    /// Encodes the kernels over the lists of some parts; the end of the superstep reads their times.
-    ///
-    /// # Errors
-    /// Shader and device errors.
-    pub fn encode_parts(
-        &mut self,
-        context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
-        over: Over<'_>,
-        (visit, parts): ((Direction, Visit), Range<usize>),
-    ) -> Result<()> {
-        let none = Timing::new(context.gpu());
-        let mut timing = std::mem::replace(&mut context.timing, none);
-        let encoded = self.encode_lists(context, over, (visit, parts), (encoder, &mut timing));
-        context.timing = timing;
-        encoded
-    }
+/// Plans the vertex phase of a superstep, and the reading of its sums.
+pub fn plan_end<B: Clone>(plan: &mut Plan<B>, first: (Direction, Visit), groups: u32, (totals, counters): (&B, &B)) {
+    plan.run(Dispatch::new(KernelName::VertexPhase, first, 0).sized(groups));
+    plan.read(totals, 0, TOTAL_BYTES * u64::from(groups));
+    plan.read(counters, 0, COUNTERS_BYTES);
+}
 
-    /// Submits the kernels over the lists of some parts; the end of the superstep reads their times.
-    ///
-    /// # Errors
-    /// Shader and device errors.
-    pub fn submit_lists(
-        &mut self,
-        context: &mut Context,
-        over: Over<'_>,
-        lists: ((Direction, Visit), Range<usize>),
-    ) -> Result<()> {
-        let mut encoder = context.encoder();
-        self.encode_parts(context, &mut encoder, over, lists)?;
-        context.gpu().queue().submit([encoder.finish()]);
-        Ok(())
-    }
+/// Plans the kernels over the lists of some parts.
+pub(super) fn plan_lists(
+    context: &Context,
+    plan: &mut Plan<wgpu::Buffer>,
+    (resident, rows, hubs): Over<'_>,
+    (visit, parts): ((Direction, Visit), Range<usize>),
+) {
+    let read = context.topology(visit.0).direction();
+    let is_read = |place: &&Place| place.direction == read && parts.contains(&place.part);
+    plan_places(plan, resident.places.iter().filter(is_read), visit, (rows, hubs));
+}
 
-    /// Encodes the kernels over the lists of each place: lists and hubs of in-lists, segments of out-lists.
-    fn encode_lists(
-        &mut self,
-        context: &mut Context,
-        (resident, rows, hubs): Over<'_>,
-        ((direction, visit), parts): ((Direction, Visit), Range<usize>),
-        (encoder, timing): (&mut wgpu::CommandEncoder, &mut Timing),
-    ) -> Result<()> {
-        let segments = direction == Direction::Out;
-        let read = context.topology(direction).direction();
-        let is_read = |place: &Place| place.direction == read && parts.contains(&place.part);
-        for (at, place) in resident.places.iter().enumerate().filter(|(_, place)| is_read(place)) {
-            let names: &[KernelName] = match &place.bins {
-                _ if segments => &[KernelName::Segments],
-                Some(_) => &[KernelName::Binned],
-                None => &[KernelName::Lists, KernelName::Hubs],
-            };
-            if names.contains(&KernelName::Hubs) {
-                encoder.clear_buffer(hubs, 0, Some(4));
-            }
-            for &name in names {
-                let table = if segments { &place.walked } else { &place.listed };
-                let groups = match (name, &place.bins) {
-                    (KernelName::Hubs, _) => (table.hub_groups, 1),
-                    (KernelName::Binned, Some((_, groups))) => *groups,
-                    _ => table.groups,
-                };
-                if groups.0 == 0 {
-                    continue;
-                }
-                let (kernel, bound) = match self.bound.entry((name, direction, at)) {
-                    Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(vacant) => {
-                        let visit = (direction, visit);
-                        vacant.insert(dispatches::bind_paced(context, name, visit, (place, table), (rows, hubs))?)
-                    }
-                };
-                let stamps = timing.next(&context.home.gpu, name.name());
-                kernel.dispatch(encoder, &bound.iter().collect::<Vec<_>>(), groups, stamps);
-            }
+/// Plans the kernels over the lists of places, one after another: lists and hubs of in-lists, segments of out-lists.
+pub fn plan_places<'a, B: Clone + 'a>(
+    plan: &mut Plan<B>,
+    places: impl Iterator<Item = &'a Place<B>>,
+    visit: (Direction, Visit),
+    (rows, hubs): (&B, &B),
+) {
+    let segments = visit.0 == Direction::Out;
+    for place in places {
+        let table = if segments { &place.walked } else { &place.listed };
+        let hub_groups = (table.hub_groups, 1);
+        let kernels: &[(KernelName, (u32, u32))] = match &place.bins {
+            _ if segments => &[(KernelName::Segments, table.groups)],
+            Some((_, groups)) => &[(KernelName::Binned, *groups)],
+            None => &[(KernelName::Lists, table.groups), (KernelName::Hubs, hub_groups)],
+        };
+        if kernels.len() > 1 {
+            plan.clear_bytes(hubs, 0, 4);
         }
-        Ok(())
+        for &(name, groups) in kernels.iter().filter(|(_, groups)| groups.0 > 0) {
+            let kernel = over(Dispatch::new(name, visit, 0).of(Variant::Resident), table, Some(place));
+            plan.run(kernel.with(Resource::Rows, rows).with(Resource::HubQueue, hubs).sized(groups));
+        }
     }
 }

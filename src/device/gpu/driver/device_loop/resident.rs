@@ -17,32 +17,34 @@ use topostream_formats::{Direction, PageId};
 use wgpu::BufferUsages as Usage;
 
 /// The pages of one topology that are in one of the arena's buffers.
-pub struct Place {
+pub struct Place<B = wgpu::Buffer> {
     /// The topology.
     pub direction: Direction,
     /// The part of the lists, if supersteps over all of them are made in [parts](Parts).
     pub part: usize,
     /// The buffer of the arena, by index.
     pub buffer: u32,
+    /// The buffer.
+    pub pages: B,
     /// The pages for `segments`, `compact` and `expand`.
-    pub walked: Table,
+    pub walked: Table<B>,
     /// The same pages for `sweep`, `lists` and `hubs`.
-    pub listed: Table,
+    pub listed: Table<B>,
     /// The lists sorted by length and their number of workgroups, if they have been sorted.
-    pub bins: Option<(wgpu::Buffer, (u32, u32))>,
+    pub bins: Option<(B, (u32, u32))>,
     /// For `sweep`: a bit for each vertex whose list is known to be empty, then the units of `listed` with visited
     /// lists.
-    pub swept: Option<wgpu::Buffer>,
+    pub swept: Option<B>,
     /// The queue of visited lists, if supersteps may queue them.
-    pub queue: Option<wgpu::Buffer>,
+    pub queue: Option<B>,
 }
 
 /// A table of pages on the device.
-pub struct Table {
+pub struct Table<B = wgpu::Buffer> {
     /// The batch table.
-    pub buffer: wgpu::Buffer,
+    pub buffer: B,
     /// The page of each unit.
-    pub units: wgpu::Buffer,
+    pub units: B,
     /// Number of units.
     pub unit_count: u32,
     /// Workgroups, one for each unit, in two dimensions.
@@ -54,16 +56,19 @@ pub struct Table {
     /// Pages that a workgroup of `compact` or `absent` processes in parallel.
     pub pages_a_group: u32,
     /// The index of its queue, and the number of pages in tables before it.
-    place: (u32, u32),
+    pub place: (u32, u32),
 }
 
 /// Pages of a topology that are not in device memory.
-pub struct Absent {
+pub struct Absent<B = wgpu::Buffer> {
     /// The topology.
     pub direction: Direction,
     /// The pages.
-    pub table: Table,
+    pub table: Table<B>,
 }
+
+/// Pages of all topologies, in device memory and missing.
+pub type AllPages<'a, B> = (&'a [Place<B>], &'a [Absent<B>]);
 
 /// All pages that a run may visit.
 pub struct Resident {
@@ -167,6 +172,7 @@ impl Resident {
                     direction,
                     part,
                     buffer,
+                    pages: context.arena_buffers[buffer as usize].buffer().clone(),
                     walked: Table::new(context, walked, of_walked, number)?,
                     listed: Table::new(context, listed, of_listed, number)?,
                     bins: None,
@@ -233,6 +239,16 @@ impl Resident {
     /// The pages that the tables were made for, if the device sees some of all pages.
     pub fn seen(&self) -> Option<Arc<SeenPages>> {
         self.shape.seen.clone()
+    }
+
+    /// All pages.
+    pub fn all(&self) -> AllPages<'_, wgpu::Buffer> {
+        (&self.places, &self.absent)
+    }
+
+    /// The number of buffers that hold a topology's pages.
+    pub fn launches(&self, direction: Direction) -> u64 {
+        self.places.iter().filter(|place| place.direction == direction).count() as u64
     }
 
     /// The parts of supersteps over all in-lists.

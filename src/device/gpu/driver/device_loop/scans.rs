@@ -2,20 +2,23 @@
 //! plans supersteps of devices that exchange values. They read pages by the tables of resident pages.
 
 use super::super::context::Context;
+use super::super::plan::Plan;
 use super::super::superstep;
 use super::super::tally::Tally;
-use super::resident::Resident;
-use super::{DeviceLoop, is_alone, suits, visits};
+use super::paced::{Over, plan_lists};
+use super::residency::{DeviceLoop, Goal, Residency};
+use super::suits::{is_alone, suits};
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::{PageWork, StepEnd, Transfer};
 use crate::error::Result;
 use crate::model::algorithm::{Step, Visit};
 use crate::pages::fetch::PageRef;
 use std::ops::Range;
+use topostream_formats::Direction;
 
 /// The pages of a superstep.
 #[derive(Default)]
-pub(in crate::device::gpu::driver) struct Visited {
+pub struct Visited {
     /// Number of pages.
     pub pages: u64,
     /// Number of neighbours in them.
@@ -58,22 +61,25 @@ impl DeviceLoop {
         if suits(context) {
             return Ok(None);
         }
-        if !self.describe(context, arena, &visits(context))? {
+        if !self.describe(context, arena)? {
             return Ok(None);
         }
         self.sort(context, &[(step.direction, step.visit)], false)?;
         let direction = context.topology(step.direction).direction();
-        let Some(resident) = self.resident.as_ref().filter(|resident| resident.is_complete(direction)) else {
+        self.enter(context, Goal::Paced, None)?;
+        let Residency::Paced(resident, paced) = &mut self.residency else { return Ok(None) };
+        if !resident.is_complete(direction) {
             return Ok(None);
-        };
+        }
+        let (resident, launches) = (&*resident, resident.launches(direction));
         let over = (resident, rows, hubs);
         // Which pages a visit of a set needs is known at the end of the superstep.
         let done = if superstep::partial(context).is_empty() {
-            Some(self.paced.run(context, over, step)?)
+            Some(paced.run(context, over, step)?)
         } else {
             superstep::begin(context, step);
             let all = 0..resident.parts().count();
-            self.paced.submit_lists(context, over, ((step.direction, step.visit), all))?;
+            submit_lists(context, over, ((step.direction, step.visit), all))?;
             None
         };
         if step.visit == Visit::None {
@@ -81,13 +87,12 @@ impl DeviceLoop {
         }
         let entries = context.topology(step.direction).directory().entries();
         let edges = entries.iter().map(|entry| u64::from(entry.edge_count)).sum();
-        let launches = resident.places.iter().filter(|place| place.direction == direction).count() as u64;
         Ok(Some(Visited { pages: entries.len() as u64, edges, launches, done }))
     }
 
     /// Submits the edge kernels of the superstep that has begun, if it visits all lists of these pages, and if the
     /// arena has these pages of their topology and no others. Returns `None` if not. If the superstep has several
-    /// parts, only the first one is submitted: [`encode_part`](Self::encode_part) and
+    /// parts, only the first one is submitted: [`plan_part`](Self::plan_part) and
     /// [`submit_left`](Self::submit_left) are for the others.
     ///
     /// # Errors
@@ -105,53 +110,53 @@ impl DeviceLoop {
         if !scan || grouped || context.plan.loop_bytes == 0 || !context.plan.keeps_pages() {
             return Ok(None);
         }
-        let visits = visits(context);
-        let serves = self.resident.as_ref().is_some_and(|resident| resident.serves(context, arena, &visits));
-        if !(serves && self.visited == pages) {
-            self.visited.clear();
+        let serves = self.serves(context, arena);
+        let again = serves && matches!(&self.residency, Residency::Paced(_, paced) if paced.visited == pages);
+        if !again {
             if !pages.iter().all(|&page| arena.slot_of(page).is_some())
-                || !(serves || self.describe_now(context, arena, &visits)?)
+                || !(serves || self.describe_now(context, arena)?)
             {
                 return Ok(None);
             }
-            let of_topology = |resident: &Resident| -> usize {
-                let places = resident.places.iter().filter(|place| place.direction == direction);
-                places.map(|place| place.walked.pages as usize).sum()
-            };
-            if self.resident.as_ref().map(of_topology) != Some(pages.len()) {
+            let places = self.residency.tables().into_iter().flat_map(|tables| &tables.places);
+            let places = places.filter(|place| place.direction == direction);
+            if places.map(|place| place.walked.pages as usize).sum::<usize>() != pages.len() {
                 return Ok(None);
             }
-            self.visited.extend_from_slice(pages);
         }
         self.sort(context, &[visit], true)?;
-        let Some(resident) = &self.resident else { return Ok(None) };
-        self.paced.submit_lists(context, (resident, rows, hubs), (visit, 0..1))?;
-        self.left = (resident.parts().count() > 1).then_some(visit);
-        let launches = resident.places.iter().filter(|place| place.direction == direction).count() as u64;
+        self.enter(context, Goal::Paced, None)?;
+        let Residency::Paced(resident, paced) = &mut self.residency else { return Ok(None) };
+        if paced.visited != pages {
+            paced.visited = pages.to_vec();
+        }
+        submit_lists(context, (resident, rows, hubs), (visit, 0..1))?;
+        paced.left = (resident.parts().count() > 1).then_some(visit);
+        let launches = resident.launches(direction);
         let edges = pages.iter().map(|&page| context.edges(page)).sum();
         Ok(Some(Visited { pages: pages.len() as u64, edges, launches, done: None }))
     }
 
     /// The own vertices of each part of the superstep that has begun, if only its first part has been submitted.
     pub fn parts_left(&self) -> Option<Vec<Range<u64>>> {
-        let resident = self.resident.as_ref().filter(|_| self.left.is_some());
-        resident.map(|resident| resident.parts().vertices().collect())
+        match &self.residency {
+            Residency::Paced(resident, paced) if paced.left.is_some() => Some(resident.parts().vertices().collect()),
+            _ => None,
+        }
     }
 
-    /// Encodes the edge kernels of a part that has not been submitted.
-    ///
-    /// # Errors
-    /// Shader and device errors.
-    pub fn encode_part(
+    /// Plans the edge kernels of a part that has not been submitted.
+    pub fn plan_part(
         &mut self,
-        context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
+        context: &Context,
+        plan: &mut Plan<wgpu::Buffer>,
         (rows, hubs): (&wgpu::Buffer, &wgpu::Buffer),
         part: usize,
-    ) -> Result<()> {
-        let (Some(resident), Some(visit)) = (&self.resident, self.left) else { return Ok(()) };
-        self.left = (part + 1 < resident.parts().count()).then_some(visit);
-        self.paced.encode_parts(context, encoder, (resident, rows, hubs), (visit, part..part + 1))
+    ) {
+        let Residency::Paced(resident, paced) = &mut self.residency else { return };
+        let Some(visit) = paced.left.take() else { return };
+        paced.left = (part + 1 < resident.parts().count()).then_some(visit);
+        plan_lists(context, plan, (resident, rows, hubs), (visit, part..part + 1));
     }
 
     /// Submits the edge kernels of all parts that have not been submitted.
@@ -159,8 +164,16 @@ impl DeviceLoop {
     /// # Errors
     /// Shader and device errors.
     pub fn submit_left(&mut self, context: &mut Context, (rows, hubs): (&wgpu::Buffer, &wgpu::Buffer)) -> Result<()> {
-        let (Some(resident), Some(visit)) = (&self.resident, self.left.take()) else { return Ok(()) };
-        let left = 1..resident.parts().count();
-        self.paced.submit_lists(context, (resident, rows, hubs), (visit, left))
+        let Residency::Paced(resident, paced) = &mut self.residency else { return Ok(()) };
+        let Some(visit) = paced.left.take() else { return Ok(()) };
+        submit_lists(context, (resident, rows, hubs), (visit, 1..resident.parts().count()))
     }
+}
+
+/// Submits the kernels over the lists of some parts; the end of the superstep reads their times.
+fn submit_lists(context: &mut Context, over: Over<'_>, lists: ((Direction, Visit), Range<usize>)) -> Result<()> {
+    let mut plan = Plan::default();
+    plan_lists(context, &mut plan, over, lists);
+    context.run(&plan)?;
+    Ok(())
 }

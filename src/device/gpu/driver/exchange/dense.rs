@@ -1,14 +1,15 @@
 //! Dense moves: transfers of the values of vertex ranges between attributes and the exchange memory, by copies and by
 //! the `merge` kernel.
 
-use super::Exchange;
+use super::super::context::Context;
+use super::super::plan::Plan;
+use super::super::timing::DeviceSpan;
+use super::memory::{Exchange, GpuPlan, VISIT};
 use crate::device::exchange::Move;
-use crate::device::gpu::adapter::readback::{PATIENCE, uniform};
-use crate::device::gpu::adapter::transfer::{Copy, TransferTicket, TransferTime};
+use crate::device::gpu::adapter::readback::PATIENCE;
+use crate::device::gpu::adapter::transfer::{TransferTicket, TransferTime};
 use crate::device::gpu::compose::layout::{self, Merge as MergeLayout};
 use crate::device::gpu::compose::{KernelName, Resource};
-use crate::device::gpu::driver::context::Context;
-use crate::device::gpu::driver::timing::DeviceSpan;
 use crate::device::gpu::memory::buffers::Span;
 use crate::error::{Error, Result};
 use crate::model::attributes::{Attribute, AttributeType};
@@ -42,42 +43,28 @@ pub(super) fn parts<'a>(
 
 impl Exchange {
     /// Copies values to the exchange memory.
-    pub(super) fn put(
-        &self,
-        context: &Context,
-        encoder: &mut wgpu::CommandEncoder,
-        attribute: usize,
-        vertices: &Range<u64>,
-        at: u64,
-    ) {
+    pub(super) fn put(&self, context: &Context, plan: &mut GpuPlan, attribute: usize, vertices: &Range<u64>, at: u64) {
         for (span, at) in parts(context, attribute, vertices, at) {
             let words = span.words(&context.declared.attributes[attribute]);
             let (chunk, offset) = self.locate(at);
-            encoder.copy_buffer_to_buffer(span.buffer, 4 * words.start, chunk, offset, 4 * (words.end - words.start));
+            plan.copy((span.buffer, 4 * words.start), (chunk, offset), 4 * (words.end - words.start));
         }
     }
 
     /// Replaces values of whole words.
-    pub(super) fn take(
-        &self,
-        context: &Context,
-        encoder: &mut wgpu::CommandEncoder,
-        attribute: usize,
-        vertices: &Range<u64>,
-        at: u64,
-    ) {
+    pub(super) fn take(&self, context: &Context, plan: &mut GpuPlan, attribute: usize, vertices: &Range<u64>, at: u64) {
         for (span, at) in parts(context, attribute, vertices, at) {
             let words = span.words(&context.declared.attributes[attribute]);
             let (chunk, offset) = self.locate(at);
-            encoder.copy_buffer_to_buffer(chunk, offset, span.buffer, 4 * words.start, 4 * (words.end - words.start));
+            plan.copy((chunk, offset), (span.buffer, 4 * words.start), 4 * (words.end - words.start));
         }
     }
 
     /// Merges words of the exchange memory into values, or replaces them.
     pub(super) fn merge(
         &self,
-        context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
+        context: &Context,
+        plan: &mut GpuPlan,
         operation: u32,
         attribute: usize,
         vertices: &Range<u64>,
@@ -92,15 +79,13 @@ impl Exchange {
             AttributeType::F64 => return Err(Error::Parameter(format!("{}: GPUs have no doubles", declared.name))),
             AttributeType::Bit => layout::WORDS_BIT,
         };
-        let parts: Vec<_> = parts(context, attribute, vertices, at)
-            .map(|(span, at)| (span.buffer.clone(), span.words(&declared), span.vertices, at))
-            .collect();
-        for (buffer, words, vertices, at) in parts {
+        for (span, at) in parts(context, attribute, vertices, at) {
+            let (words, vertices) = (span.words(&declared), &span.vertices);
             let (mut chunk, mut offset) = self.locate(at);
             let bytes = 4 * (words.end - words.start);
             if operation != layout::MERGE_CLEAR && !offset.is_multiple_of(16) {
                 // After a chunk boundary of an attribute, words may not have the alignment that the kernel reads with.
-                encoder.copy_buffer_to_buffer(chunk, offset, &self.scratch, 0, bytes);
+                plan.copy((chunk, offset), (&self.scratch, 0), bytes);
                 (chunk, offset) = (&self.scratch, 0);
             }
             let last = 31 - (vertices.end - 1) % 32;
@@ -114,14 +99,9 @@ impl Exchange {
                 last_mask: u32::MAX >> last,
                 spare: 0,
             };
-            let told = uniform(&context.home.gpu, bytemuck::bytes_of(&layout))?;
-            let groups = layout::merge_groups(layout.words);
-            context.pass(encoder, KernelName::Merge, super::VISIT, groups, |resource| match resource {
-                Resource::Merge => Some(&told),
-                Resource::Merged => Some(&buffer),
-                Resource::Received => Some(chunk),
-                _ => None,
-            })?;
+            let kernel = context.dispatch(KernelName::Merge, VISIT).told(Resource::Merge, &layout);
+            let kernel = kernel.with(Resource::Merged, span.buffer).with(Resource::Received, chunk);
+            plan.run(kernel.sized(layout::merge_groups(layout.words)));
         }
         Ok(())
     }
@@ -156,21 +136,19 @@ impl Exchange {
         context: &mut Context,
         puts: impl Iterator<Item = &'m Move>,
     ) -> Result<Option<TransferTicket>> {
-        let mut copies = Vec::new();
+        let mut plan = Plan::default();
         for one in puts {
             let Move::Put { attribute, vertices, at } = one else { continue };
             let declared = &context.declared.attributes[*attribute];
             let spans = context.buffers.spans(*attribute, vertices, context.plan.chunk_vertices_log2);
-            copies.extend(spans.into_iter().map(|span| {
-                let (words, before) =
-                    (span.words(declared), words_before(declared, vertices.start, span.vertices.start));
-                let (dest, dest_offset) = self.locate(at + 4 * before);
-                let (source, source_offset) = (span.buffer, 4 * words.start);
-                Copy { source, source_offset, dest, dest_offset, bytes: 4 * (words.end - words.start) }
-            }));
+            for span in spans {
+                let words = span.words(declared);
+                let before = words_before(declared, vertices.start, span.vertices.start);
+                let to = self.locate(at + 4 * before);
+                plan.copy((span.buffer, 4 * words.start), to, 4 * (words.end - words.start));
+            }
         }
-        let Some(transfer) = context.home.transfer.as_mut().filter(|_| !copies.is_empty()) else { return Ok(None) };
-        Ok(Some(transfer.submit(&copies)?))
+        context.beside(&plan)
     }
 
     /// The same in a round, after kernels that write what the copies read and may still be running.
@@ -182,10 +160,7 @@ impl Exchange {
         if puts.clone().next().is_none() || context.home.transfer.is_none() {
             return Ok(None);
         }
-        let gpu = &context.home.gpu;
-        if !gpu.wait(gpu.queue().submit([]), PATIENCE)? {
-            return Err(gpu.health().lost("kernels before a round of exchange did not end").into());
-        }
+        context.wait(&context.submit([]), "kernels before a round of exchange did not end")?;
         self.copy_beside(context, puts)
     }
 
@@ -199,14 +174,12 @@ impl Exchange {
     }
 
     /// Records the times of completed copies in the timeline.
-    pub(in crate::device::gpu::driver) fn tell_copies(&self, context: &mut Context) {
+    pub fn tell_copies(&self, context: &mut Context) {
         let Some(transfer) = context.home.transfer.as_mut() else { return };
         let span =
             |time: TransferTime| DeviceSpan { name: "put", begin_ns: time.begin_ns as f64, end_ns: time.end_ns as f64 };
         let spans: Vec<DeviceSpan> = transfer.finished().into_iter().map(span).collect();
-        if let Some(timeline) = &context.trace {
-            context.timing.tell(timeline, Lane::Copies, &spans);
-        }
+        context.tell(Lane::Copies, &spans);
     }
 }
 

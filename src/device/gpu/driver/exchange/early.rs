@@ -8,21 +8,22 @@
 //! Lists read the values of the superstep before, so that kernels set next values, which are packed; and what other
 //! devices have put is copied to a buffer in device memory, until no list is left to be read.
 
-use super::Exchange;
-use super::gather::{COPIES_MAX, Way, packed_len};
-use super::pack::Packed;
+use super::super::context::Context;
+use super::super::plan::Plan;
+use super::gather::{COPIES_MAX, packed_len};
+use super::memory::{Exchange, GpuPlan, Way};
+use super::pack;
 use crate::device::exchange::{Gather, Move};
-use crate::device::gpu::adapter::transfer::{Copy, TransferTicket};
-use crate::device::gpu::driver::context::Context;
+use crate::device::gpu::adapter::transfer::TransferTicket;
 use crate::error::Result;
 use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A move that sends packed values, and their offset in the buffer of packed values.
-pub(in crate::device::gpu::driver) type PackedMove = (Move, u64);
+pub type PackedMove = (Move, u64);
 
 /// A gather that is under way while lists are read.
-pub(in crate::device::gpu::driver) struct EarlyGather {
+pub struct EarlyGather {
     /// The moves that send, and have not been packed.
     put: Vec<PackedMove>,
     /// The moves that receive, each with the offset of its values among those that have arrived.
@@ -56,18 +57,15 @@ impl Exchange {
         (used <= arrived.size()).then_some(early)
     }
 
-    /// Encodes the packing of all moves whose vertices are among those that have been updated, in ranges; returns these
-    /// moves, to [send](Self::send_early) them once the commands have completed.
-    ///
-    /// # Errors
-    /// Device errors.
+    /// Plans the packing of all moves whose vertices are among those that have been updated, in ranges; returns these
+    /// moves, to [send](Self::send_early) them once the plan has been executed.
     pub fn pack_early(
-        &mut self,
-        context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
+        &self,
+        context: &Context,
+        plan: &mut GpuPlan,
         early: &mut EarlyGather,
         updated: &[Range<u64>],
-    ) -> Result<Vec<PackedMove>> {
+    ) -> Vec<PackedMove> {
         let is_ready = |(one, _): &PackedMove| {
             let Move::Pack { vertices, .. } = one else { return false };
             let length =
@@ -76,10 +74,9 @@ impl Exchange {
         };
         let (ready, later) = std::mem::take(&mut early.put).into_iter().partition::<Vec<_>, _>(is_ready);
         early.put = later;
-        let Self { packed, packing, .. } = self;
-        let moves = ready.iter().filter_map(|(one, at)| Some((Packed::beside(one, *at, true)?, packed.as_ref()?)));
-        packing.encode(context, encoder, moves)?;
-        Ok(ready)
+        let moves = ready.iter().filter_map(|(one, at)| Some((one, (self.packed.as_ref()?, *at))));
+        pack::plan(context, plan, moves, true);
+        ready
     }
 
     /// Sends moves that have been [packed](Self::pack_early).
@@ -129,26 +126,15 @@ impl Exchange {
         if bytes == 0 {
             return Ok(None);
         }
-        let (source, source_offset) = self.locate(*at);
-        let copy = Copy { source, source_offset, dest, dest_offset: to, bytes };
-        let transfer = context.home.transfer.as_mut().expect("it sends beside kernels");
-        Ok(Some(transfer.submit(&[copy])?))
+        let mut plan = Plan::default();
+        plan.copy(self.locate(*at), (dest, to), bytes);
+        context.beside(&plan)
     }
 
-    /// Encodes the unpacking of the values that have arrived.
-    ///
-    /// # Errors
-    /// Device errors.
-    pub fn unpack_early(
-        &mut self,
-        context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
-        early: &EarlyGather,
-    ) -> Result<()> {
-        let Self { arrived, packing, .. } = self;
-        let arrived = |(one, at): &(Move, u64)| Some((Packed::beside(one, *at, false)?, arrived.as_ref()?));
-        let moves = early.take.iter().filter_map(arrived);
-        packing.encode(context, encoder, moves)
+    /// Plans the unpacking of the values that have arrived.
+    pub fn unpack_early(&self, context: &Context, plan: &mut GpuPlan, early: &EarlyGather) {
+        let moves = early.take.iter().filter_map(|(one, at)| Some((one, (self.arrived.as_ref()?, *at))));
+        pack::plan(context, plan, moves, false);
     }
 
     /// Whether another device has failed.

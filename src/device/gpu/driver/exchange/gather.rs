@@ -8,13 +8,14 @@
 //!
 //! Without a transfer queue the kernels put, and everything is announced at once.
 
-use super::Exchange;
-use super::pack::Packed;
+use super::super::context::Context;
+use super::super::executor::LOOK;
+use super::super::plan::Plan;
+use super::memory::{Exchange, GpuPlan, Way};
+use super::pack;
 use crate::device::exchange::Move;
 use crate::device::gpu::adapter::readback::PATIENCE;
-use crate::device::gpu::adapter::transfer::{Copy, TransferTicket};
-use crate::device::gpu::driver::LOOK;
-use crate::device::gpu::driver::context::Context;
+use crate::device::gpu::adapter::transfer::TransferTicket;
 use crate::error::Result;
 use std::time::{Duration, Instant};
 
@@ -22,16 +23,6 @@ use std::time::{Duration, Instant};
 const SPIN: Duration = Duration::from_millis(1);
 /// Maximum number of copies in flight: enough to keep the queue busy.
 pub(super) const COPIES_MAX: usize = 4;
-
-/// How a move of a gather is sent.
-pub(super) enum Way {
-    /// By kernels and copies of the compute queue.
-    Kernels,
-    /// By a copy on the transfer queue.
-    Copy,
-    /// The same, after the kernel has packed the values at this offset of the buffer for packed values.
-    Packed(u64),
-}
 
 impl Exchange {
     pub(super) fn ways(&self, context: &Context, moves: &[Move]) -> Vec<Way> {
@@ -51,24 +42,24 @@ impl Exchange {
         moves.iter().map(&mut way).collect()
     }
 
-    /// Encodes what the kernels have to do for moves that write to the exchange memory. Call [`send`](Self::send) when
+    /// Plans what the kernels have to do for moves that write to the exchange memory. Call [`send`](Self::send) when
     /// that has completed.
     ///
     /// # Errors
-    /// Device errors.
-    pub fn encode(&mut self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, moves: &[Move]) -> Result<()> {
+    /// If there is no kernel for a move.
+    pub fn plan(&self, context: &Context, plan: &mut GpuPlan, moves: &[Move]) -> Result<()> {
         let ways = self.ways(context, moves);
         let by_kernels = moves.iter().zip(&ways).filter(|(_, way)| matches!(way, Way::Kernels));
-        by_kernels.map(|(one, _)| one).try_for_each(|one| self.encode_move(context, encoder, one))?;
-        let Self { packed, packing, .. } = self;
-        let beside = moves.iter().zip(&ways).filter_map(|(one, way)| match (one, way) {
-            (_, Way::Packed(at)) => Some((Packed::beside(one, *at, false)?, packed.as_ref()?)),
+        by_kernels.map(|(one, _)| one).try_for_each(|one| self.plan_move(context, plan, one))?;
+        let beside = moves.iter().zip(&ways).filter_map(|(one, way)| match way {
+            Way::Packed(at) => Some((one, (self.packed.as_ref()?, *at))),
             _ => None,
         });
-        packing.encode(context, encoder, beside)
+        pack::plan(context, plan, beside, false);
+        Ok(())
     }
 
-    /// Sends what has been [encoded](Self::encode), once the kernels have completed.
+    /// Sends what has been [planned](Self::plan), once the kernels have completed.
     /// [`go_on_sending`](Self::go_on_sending) starts the copies.
     ///
     /// # Errors
@@ -119,10 +110,9 @@ impl Exchange {
     fn copy_packed(&self, context: &mut Context, one: &Move, from: u64) -> Result<Option<TransferTicket>> {
         let Move::Pack { list, vertices, at, .. } = one else { return Ok(None) };
         let (source, bytes) = (self.packed.as_ref().expect("it has room"), packed_len(context, *list, vertices));
-        let (dest, dest_offset) = self.locate(*at);
-        let copy = Copy { source, source_offset: from, dest, dest_offset, bytes };
-        let transfer = context.home.transfer.as_mut().expect("it sends beside kernels");
-        Ok(Some(transfer.submit(&[copy])?))
+        let mut plan = Plan::default();
+        plan.copy((source, from), self.locate(*at), bytes);
+        context.beside(&plan)
     }
 
     /// Executes moves that do not write to the exchange memory as soon as what they read is there, without waiting for
@@ -166,12 +156,11 @@ impl Exchange {
         if self.mirrored {
             self.mirror_in(context, moves);
         }
-        let mut encoder = context.encoder();
+        let mut plan = Plan::default();
         let is_packed = |one: &&Move| matches!(one, Move::Unpack { .. });
-        let others = moves.iter().filter(|one| !is_packed(one));
-        others.into_iter().try_for_each(|one| self.encode_move(context, &mut encoder, one))?;
-        self.encode_packed(context, &mut encoder, moves)?;
-        context.gpu().queue().submit([encoder.finish()]);
+        moves.iter().filter(|one| !is_packed(one)).try_for_each(|one| self.plan_move(context, &mut plan, one))?;
+        self.plan_packed(context, &mut plan, moves.iter());
+        context.run(&plan)?;
         Ok(())
     }
 }

@@ -1,10 +1,10 @@
 //! Messages in the submissions of joint supersteps, which hold other kernels too, and the wait for those of others.
 
-use super::Exchange;
+use super::super::context::Context;
+use super::super::executor::LOOK;
+use super::memory::{Exchange, GpuPlan};
 use crate::device::exchange::Move;
 use crate::device::gpu::adapter::readback::PATIENCE;
-use crate::device::gpu::driver::LOOK;
-use crate::device::gpu::driver::context::Context;
 use crate::error::Result;
 use std::time::{Duration, Instant};
 
@@ -12,17 +12,12 @@ use std::time::{Duration, Instant};
 const SPIN: Duration = Duration::from_millis(5);
 
 impl Exchange {
-    /// Encodes messages to others, or the application of those of others.
+    /// Plans messages to others, or the application of those of others.
     ///
     /// # Errors
-    /// Shader and device errors.
-    pub fn encode_messages(
-        &mut self,
-        context: &mut Context,
-        encoder: &mut wgpu::CommandEncoder,
-        moves: &[Move],
-    ) -> Result<()> {
-        moves.iter().try_for_each(|one| self.encode_move(context, encoder, one))
+    /// If there is no kernel for a move.
+    pub fn plan_messages(&self, context: &Context, plan: &mut GpuPlan, moves: &[Move]) -> Result<()> {
+        moves.iter().try_for_each(|one| self.plan_move(context, plan, one))
     }
 
     /// Makes messages available to others, once the kernels that write them have completed, and waits until all
@@ -32,7 +27,7 @@ impl Exchange {
     /// Device errors.
     pub fn swap_messages(
         &self,
-        context: &Context,
+        context: &mut Context,
         (sent, received): (&[Move], &[Move]),
         arrivals: u64,
     ) -> Result<bool> {
