@@ -157,11 +157,8 @@ impl<N: Number> Betweenness<N> {
     fn shader(&self) -> Shader {
         let text = include_str!("betweenness.wgsl");
         let shader = Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, Vec::new());
-        let constants = [
-            ("UNREACHED", UNREACHED.into()),
-            ("PATHS_MAX", numbers::PATHS_MAX.into()),
-            ("REFUSED", REFUSED.into()),
-        ];
+        let constants =
+            [("UNREACHED", UNREACHED.into()), ("PATHS_MAX", numbers::PATHS_MAX.into()), ("REFUSED", REFUSED.into())];
         shader.with_modes(MODE_NAMES).with_constants(constants)
     }
 
