@@ -15,6 +15,7 @@ pub mod cross_edges;
 pub mod degrees;
 pub mod delta_pagerank;
 pub mod eigenvector;
+pub mod harmonic;
 pub mod hits;
 pub mod katz;
 pub mod kcore;
@@ -37,6 +38,7 @@ pub use cross_edges::CrossEdges;
 pub use degrees::{Degrees, histogram};
 pub use delta_pagerank::DeltaPageRank;
 pub use eigenvector::Eigenvector;
+pub use harmonic::Harmonic;
 pub use hits::Hits;
 pub use katz::Katz;
 pub use kcore::KCore;
@@ -72,6 +74,7 @@ pub use widest::Widest;
 /// | `scc` | out and in | label 4, sets 3/8 | exact |
 /// | `radius` | out | 84; --narrow 36 | estimates: 25% with one pass, 12% with 4 |
 /// | `betweenness` | out | 16 (--double 28), sets 1/4 | sums of `f32`; --double sums of `f64` |
+/// | `harmonic` | out, of the last level | 4, sets 3/8 | sums of `f32`, the same bits |
 /// | `kcore` | out; in where directed | degree 4, sets 1/4 | exact |
 /// | `neural-network` | in, or out | 8, held 1/8, refused 1/8 | sums of `f32` |
 /// | `hits` | out | 16 | sums of `f32` |
@@ -100,6 +103,7 @@ pub static CATALOGUE: &[&Entry] = &[
     &scc::command::SCC,
     &radius::command::RADIUS,
     &betweenness::command::BETWEENNESS,
+    &harmonic::command::HARMONIC,
     &kcore::command::KCORE,
     &neural_network::command::NEURAL_NETWORK,
     &hits::command::HITS,

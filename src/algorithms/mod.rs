@@ -16,6 +16,7 @@ mod catalogue;
 pub mod command;
 mod neighbour_sum;
 mod relaxation;
+mod sources;
 mod weights;
 
 pub use catalogue::*;

@@ -30,29 +30,25 @@ mod numbers;
 
 pub use numbers::{Number, NumberColumn};
 
+use crate::algorithms::sources::Sources;
 use crate::model::algorithm::{
-    Algorithm, Answer, Conclusion, Declaration, Ends, Graph, Integers, Kernel, List, Refusal, Rounds, Scalars, Shader,
-    SmallSteps, State, Step, Table, Visit,
+    Algorithm, Answer, Conclusion, Declaration, Ends, Graph, Integers, Kernel, List, Refusal, Scalars, Shader,
+    SmallSteps, State, Step, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::bits::Bits;
 use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
-use std::collections::BTreeSet;
 use std::io::Read;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
-use topostream_formats::random::SplitMix64;
 use topostream_formats::{Direction, VertexId};
 
 /// Betweenness centrality, in single precision (`f32`) or in double precision (`f64`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Betweenness<N = f32> {
-    /// The sources of shortest paths, ascending, then [`NO_SOURCE`]; `None` for all vertices.
-    sources: Option<Arc<Vec<u32>>>,
-    /// Whether the sum is an estimate of that over all sources: it is scaled, and halved in an undirected graph.
-    whole: bool,
+    /// The sources of shortest paths. In an undirected graph a sum over all is halved.
+    sources: Sources,
     numbers: PhantomData<N>,
 }
 
@@ -71,8 +67,6 @@ const VISITED: usize = 4;
 const MARKED: usize = 5;
 
 const UNREACHED: u32 = u32::MAX;
-/// Follows the last source, so that GPUs find the end of the table.
-const NO_SOURCE: u32 = u32::MAX;
 /// The result of a vertex with too many shortest paths.
 const REFUSED: f32 = -1.0;
 
@@ -125,33 +119,23 @@ impl Phase {
 impl Betweenness {
     /// Over all sources.
     pub fn exact() -> Self {
-        Self { sources: None, whole: true, numbers: PhantomData }
+        Self { sources: Sources::all(), numbers: PhantomData }
     }
 
     /// An estimate from `count` different, randomly sampled vertices of a graph: the same seed gives the same vertices.
     pub fn sampled(vertices: u64, count: u64, seed: u64) -> Self {
-        // Floyd's sampling (Bentley and Floyd, CACM 1987): each set of vertices is as likely as any other.
-        let mut chosen = BTreeSet::new();
-        let mut random = SplitMix64(seed);
-        for last in vertices.saturating_sub(count)..vertices {
-            let drawn = ((u128::from(random.draw()) * u128::from(last + 1)) >> 64) as u32;
-            if !chosen.insert(drawn) {
-                chosen.insert(last as u32);
-            }
-        }
-        Self { sources: Some(ended(chosen)), whole: true, numbers: PhantomData }
+        Self { sources: Sources::sampled(vertices, count, seed), numbers: PhantomData }
     }
 
     /// The sum over these sources only; duplicates count once.
     pub fn of_sources(sources: &[VertexId]) -> Self {
-        let sources: BTreeSet<u32> = sources.iter().map(|source| source.0).collect();
-        Self { sources: Some(ended(sources)), whole: false, numbers: PhantomData }
+        Self { sources: Sources::given(sources), numbers: PhantomData }
     }
 
     /// The same with numbers of paths and sums in double precision: on the CPU only.
     #[must_use]
     pub fn in_double(self) -> Betweenness<f64> {
-        Betweenness { sources: self.sources, whole: self.whole, numbers: PhantomData }
+        Betweenness { sources: self.sources, numbers: PhantomData }
     }
 }
 
@@ -159,24 +143,7 @@ impl<N: Number> Betweenness<N> {
     /// Whether shortest paths begin at a vertex.
     #[doc(hidden)]
     pub fn has_source(&self, vertex: VertexId) -> bool {
-        self.sources().is_none_or(|sources| sources.binary_search(&vertex.0).is_ok())
-    }
-
-    /// The sources; none if all vertices are.
-    fn sources(&self) -> Option<&[u32]> {
-        self.sources.as_ref().map(|sources| &sources[..sources.len() - 1])
-    }
-
-    /// Begins with the first source that is not below `from`.
-    fn begin(&self, graph: &Graph, superstep: u32, from: u64) -> Option<Step> {
-        let (place, source) = match self.sources() {
-            None => (0, (from < graph.vertices).then_some(from as u32)?),
-            Some(sources) => {
-                let place = sources.partition_point(|&source| u64::from(source) < from);
-                (place as u32, *sources.get(place)?)
-            }
-        };
-        Some(Self::step(superstep, Phase { mode: Mode::Begin, source, level: 0, place }))
+        self.sources.has(vertex)
     }
 
     fn step(superstep: u32, phase: Phase) -> Step {
@@ -189,30 +156,16 @@ impl<N: Number> Betweenness<N> {
 
     fn shader(&self) -> Shader {
         let text = include_str!("betweenness.wgsl");
-        let switches = vec![("EVERY_SOURCE", self.sources.is_none())];
-        let shader = Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, switches);
-        let constants = [
-            ("UNREACHED", UNREACHED.into()),
-            ("NO_SOURCE", NO_SOURCE.into()),
-            ("PATHS_MAX", numbers::PATHS_MAX.into()),
-            ("REFUSED", REFUSED.into()),
-        ];
+        let shader = Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, Vec::new());
+        let constants =
+            [("UNREACHED", UNREACHED.into()), ("PATHS_MAX", numbers::PATHS_MAX.into()), ("REFUSED", REFUSED.into())];
         shader.with_modes(MODE_NAMES).with_constants(constants)
     }
 
     fn scale(&self, graph: &Graph) -> f64 {
-        if !self.whole {
-            return 1.0;
-        }
-        let count = self.sources().map_or(graph.vertices, |sources| sources.len() as u64);
-        let halves = if graph.directed { 1.0 } else { 0.5 };
-        halves * graph.vertices as f64 / count.max(1) as f64
+        let halves = if self.sources.are_whole() && !graph.directed { 0.5 } else { 1.0 };
+        halves * self.sources.scale(graph.vertices)
     }
-}
-
-/// Sources in ascending order, and their end.
-fn ended(sources: BTreeSet<u32>) -> Arc<Vec<u32>> {
-    Arc::new(sources.into_iter().chain([NO_SOURCE]).collect())
 }
 
 /// Counts paths in the forward phase, and adds up shares of them in the backward phase.
@@ -347,32 +300,23 @@ impl<N: Number> Algorithm for Betweenness<N> {
             Attribute::set("visited", Role::ReadOnly),
             Attribute::set("marked", Role::Gathered),
         ];
-        let parameters = Parameters::none().with("whole", self.whole).with("precision", N::PRECISION);
-        let count = self.sources().map(|sources| sources.len() as u64);
-        // Of each source, towards all vertices and back.
-        let rounds = Rounds { count, number: if count.is_some() { 3 } else { 1 }, passes: 2.0 };
+        let parameters = Parameters::none().with("whole", self.sources.are_whole()).with("precision", N::PRECISION);
         Declaration {
             command: "betweenness",
-            tables: self.sources.iter().map(|sources| Table::given("sources", sources)).collect(),
+            tables: self.sources.tables(),
             writes: Ends::Both.into(),
-            parameters: Some(match self.sources() {
-                Some(sources) => parameters.with_numbers("sources", sources),
-                None => parameters.with("sources", "all"),
-            }),
+            parameters: Some(self.sources.parameters(parameters)),
             shader: N::ON_GPUS.then(|| self.shader()),
-            held_bytes: 4 * count.unwrap_or(0),
-            rounds: Some(rounds),
+            held_bytes: self.sources.held_bytes(),
+            // Of each source, towards all vertices and back.
+            rounds: Some(self.sources.rounds((1, 3), 2.0)),
             small_steps: Some(SmallSteps::Vertices),
             ..Declaration::new(N::ALGORITHM, attributes, vec![(Direction::Out, Visit::Within(VISITED))])
         }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
-        let Some(sources) = self.sources() else { return Ok(()) };
-        if sources.is_empty() {
-            return Err("betweenness needs a source".into());
-        }
-        sources.last().map_or(Ok(()), |&source| graph.check_vertex("source", VertexId(source)))
+        self.sources.check("betweenness", graph)
     }
 
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
@@ -381,10 +325,8 @@ impl<N: Number> Algorithm for Betweenness<N> {
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        if graph.edges == 0 {
-            return None;
-        }
-        self.begin(graph, 0, 0)
+        let source = self.sources.first(graph.vertices).filter(|_| graph.edges > 0)?;
+        Some(Self::step(0, Phase { mode: Mode::Begin, source, level: 0, place: 0 }))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BetweennessKernel<'a, N> {
@@ -417,15 +359,7 @@ impl<N: Number> Algorithm for Betweenness<N> {
         let read = now.visit(Direction::Out, Visit::Within(VISITED));
         let farther = read.with_integer(2, level + 1).of(now.total(REACHED));
         let back = to(read, Mode::Back).with_integer(2, level - 1).of(now.total(READ_NEXT));
-        let place = place + 1;
-        let (source, is_last) = match &self.sources {
-            None => (source + 1, !(source + 1).number().less(now.vertices())),
-            Some(sources) => {
-                let source = now.lookup("sources", sources, place);
-                (source, source.equals(NO_SOURCE))
-            }
-        };
-        let place = if self.sources.is_some() { place } else { now.integer_of(0) };
+        let (source, place, is_last) = self.sources.next(now, source, place);
         let another = to(now.without_pages(), Mode::Begin).with_integer(1, source).with_integer(2, 0);
         let another = another.with_integer(3, place).unless(is_last);
         // No vertex lies between a source and its neighbours.

@@ -15,6 +15,7 @@
 //! | components | least labels along edges | union-find |
 //! | degrees | counts by page | counts in an array |
 //! | delta_pagerank | residuals | power iteration to the limit |
+//! | harmonic | levels by bits | a queue from each source |
 //! | kcore | peeling by rounds | peeling by buckets; h-indices |
 //! | neighbourhood | bits, pages | lists of the outermost vertices |
 //! | pagerank, personalized | shares in single precision | pull over arrays; the edge vector; Gauss-Seidel |
@@ -37,6 +38,7 @@ pub mod delta_pagerank;
 mod edges;
 pub mod eigenvector;
 mod graph;
+pub mod harmonic;
 pub mod hits;
 pub mod katz;
 pub mod kcore;
@@ -90,6 +92,7 @@ pub static ORACLES: &[(&str, Oracle)] = &[
     ("degrees", degrees::answer),
     ("delta_pagerank", delta_pagerank::answer),
     ("eigenvector", eigenvector::answer),
+    ("harmonic", harmonic::answer),
     ("heat", averaging::heat_answer),
     ("hits", hits::answer),
     ("katz", katz::answer),

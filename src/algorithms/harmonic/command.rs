@@ -1,0 +1,58 @@
+//! `harmonic`: its arguments, and its entry in the catalogue.
+
+use super::Harmonic;
+use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, Source, source};
+use crate::error::Result;
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::Store;
+
+/// Harmonic centrality.
+pub const HARMONIC: Entry = Entry {
+    name: "harmonic",
+    aliases: &["harmonic-centrality"],
+    about: "Harmonic centrality: how few hops vertices are away from all others",
+    details: "The sum of 1 over the number of hops from each other vertex; vertices from which there is no path add \
+              nothing (NetworkX's harmonic_centrality). Exact centrality needs one search per vertex: for larger \
+              graphs use --samples.",
+    source: "Boldi and Vigna, 2014; Eppstein and Wang, 2004",
+    lists: "out, of the last level",
+    bytes_per_vertex: "4, sets 3/8",
+    exactness: "sums of `f32`, the same bits",
+    oracle: "harmonic",
+    samples: &[Sample::measured("harmonic", "--source max-degree", AS_GIVEN, "harmonic", Edges::Once)],
+    arguments: Arguments::of::<HarmonicArgs>(),
+    switches: &[],
+    shader: |_| Box::new(Harmonic::exact()),
+    graphalytics: None,
+};
+
+/// The arguments of `harmonic`.
+#[derive(Args)]
+pub struct HarmonicArgs {
+    /// Only hops from these vertices, not scaled: original ids, or `max-degree`
+    #[arg(long = "source", value_name = "ID", value_parser = source, conflicts_with = "samples")]
+    sources: Vec<Source>,
+    /// Estimate it from searches from N randomly sampled sources
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    samples: Option<u64>,
+    /// Random seed
+    #[arg(long, default_value_t = 1, value_name = "NUMBER", requires = "samples")]
+    seed: u64,
+}
+
+impl Command for HarmonicArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let harmonic = match self.samples {
+            Some(samples) => Harmonic::sampled(store.vertices(), samples, self.seed),
+            None if self.sources.is_empty() => Harmonic::exact(),
+            None => {
+                let sources = self.sources.iter().map(|source| source.vertex(store));
+                Harmonic::of_sources(&sources.collect::<Result<Vec<_>>>()?)
+            }
+        };
+        let shorter = "--samples N estimates it from N sources drawn at random";
+        Ok(Prepared::new(harmonic).showing(Shown::Top).with_shorter(shorter))
+    }
+}
