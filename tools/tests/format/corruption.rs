@@ -38,7 +38,9 @@ fn files(encoding: Encoding) -> Vec<&'static str> {
 /// A store with everything that a store can have: weights, in-lists, ids, stripes, large pages.
 fn store_with_everything(seed: u32, encoding: Encoding) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let edges = hub().into_iter().map(|(u, v, w)| (5 * u + 1, 5 * v + 1, w ^ u64::from(seed))).collect();
+    // Twice, so that the hub's list takes several pages.
+    let edges = [hub(), hub()].concat();
+    let edges = edges.into_iter().map(|(u, v, w)| (5 * u + 1, 5 * v + 1, w ^ u64::from(seed))).collect();
     let mut feed = Feed::new(IdSpace::Named, Some(WeightType::U32), edges);
     feed.extra = (0..HUB_VERTICES).map(|v| 5 * v + 1).chain([1 << 50]).collect();
     let mut options = small_pages();
@@ -51,7 +53,7 @@ fn store_with_everything(seed: u32, encoding: Encoding) -> TempDir {
     folder
 }
 
-/// Encodings under which the hub's list takes several pages.
+/// The encodings that are written.
 fn encodings() -> [Encoding; 2] {
     [Encoding::VertexId, Encoding::Packed { edges_max: 4096, step: false, own: false }]
 }
