@@ -607,6 +607,37 @@ class Algorithms:
         """
         return self._run("betweenness", locals())
 
+    def harmonic(
+        self,
+        *,
+        source: Vertex | Sequence[Vertex] | None = None,
+        samples: int | None = None,
+        seed: int = 1,
+        progress: bool | Watcher = False,
+    ) -> Result:
+        """Harmonic centrality: how few hops vertices are away from all others.
+
+        The sum of 1 over the number of hops from each other vertex; vertices from which there is no path add nothing
+        (NetworkX's harmonic_centrality). Exact centrality needs one search per vertex: for larger graphs use
+        ``samples``.
+
+        Source: Boldi and Vigna, 2014; Eppstein and Wang, 2004. Exactness: sums of ``f32``, the same bits.
+
+        Args:
+            source: only hops from these vertices, not scaled: original ids, or ``max-degree``.
+            samples: estimate it from searches from N randomly sampled sources.
+            seed: random seed.
+            progress: show a bar; or a function that is called some times a second.
+
+        Returns:
+            For each vertex ``harmonic`` (float64).
+
+        Raises:
+            ParameterError: an argument is not valid, or the graph lacks what the algorithm needs.
+            BudgetError: the run does not fit in the session's memory.
+        """
+        return self._run("harmonic", locals())
+
     def kcore(
         self,
         *,
