@@ -266,7 +266,8 @@ class Algorithms:
 
         Args:
             source: the source: an original id, or ``max-degree`` for the vertex with the most out-edges.
-            parents: also keep each vertex's parent in the search tree; ``output`` writes it.
+            parents: also keep each vertex's parent in the search tree, the first in the store of those one level up;
+                ``output`` writes it.
             top_down: never read in-lists, even if the store has them: top-down only.
             max_depth: maximum number of hops: vertices beyond count as not reached.
             target: show a path from the source to this vertex, by its original id; also keeps parents.
@@ -396,7 +397,7 @@ class Algorithms:
                 unreachable.
             cutoff: largest distance: vertices that are farther away count as unreached, and the search stops there.
             parents: also keep each vertex's parent, the vertex before it on a shortest path; ``output`` writes it.
-                Reads the store once more.
+                Reads the store once more, and parts of it again where edges add nothing to a distance.
             target: show a path from the source to this vertex, by its original id; also keeps parents.
             path: write that path to a CSV file: its vertices in order, each with its value.
             progress: show a bar; or a function that is called some times a second.
@@ -524,8 +525,8 @@ class Algorithms:
     ) -> Result:
         """Strongly connected components: parts of a directed graph in which every vertex reaches every other.
 
-        Needs in-lists (format ``in_edges``). A component is named after the vertex with its smallest id: the smallest
-        number, or the first name, compared byte by byte.
+        Needs in-lists (format or reformat ``in_edges``). A component is named after the vertex with its smallest id:
+        the smallest number, or the first name, compared byte by byte.
 
         Source: Orzan, 2004; Slota, Rajamanickam and Madduri, IPDPS 2014. Exactness: exact.
 

@@ -90,10 +90,10 @@ class StoreOptions(TypedDict, total=False):
     in_edges: store in-lists too: pull PageRank and bottom-up BFS read them.
     symmetrize: add the reverse of every edge; the graph becomes undirected.
     remove_duplicates: keep one of several edges with the same ends (the one with the smallest weight).
-    repeated: make one edge of several with the same ends, and give it this one of their weights, or their sum.
-        With ``symmetrize``, of both directions together: ``"sum"``: the sum of all weights; one that the type
-        of the weights does not hold is an error; ``"min"``: the smallest; ``"max"``: the largest; ``"first"``:
-        that of the first edge in the input; of weights of 32 bits.
+    repeated: merge edges with the same ends into one, with the sum, smallest, largest or first of their
+        weights. With ``symmetrize``, both directions are merged: ``"sum"``: the sum of all weights; one that
+        the type of the weights does not hold is an error; ``"min"``: the smallest; ``"max"``: the largest;
+        ``"first"``: that of the first edge in the input; of weights of 32 bits.
     remove_self_loops: drop edges from a vertex to itself.
     order: how the store numbers vertices; results always have original ids: ``"auto"``: by degree-groups if a
         sample of lists shows that it makes a packed store smaller, otherwise natural; also chooses how dense
@@ -162,9 +162,8 @@ class FormatOptions(StoreOptions, total=False):
     names: ids are names, even if all of them are integers.
     vertices: a table of all vertices, its first column the ids: vertices without edges, and for names the
         order. Edges may then join only these.
-    where: read only the rows of a table where a column compares so with a value: = != < <= > >=, numbers, times
-        such as 2020-01-31T12:00, or 'text'; such as "year >= 2020". May be repeated: rows must meet all
-        conditions.
+    where: read only table rows that meet a condition, such as "year >= 2020": a column, one of = != < <= > >=,
+        and a number, a time (2020-01-31T12:00) or 'text'. May be repeated: rows must meet all conditions.
     bipartite: keep the ids of the two columns apart: each gets the name of its column before it, as in
         ``user:7``.
     directed: read the edges as they are listed, each in its direction, even if the input says that the graph is
