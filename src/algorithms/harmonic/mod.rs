@@ -1,5 +1,5 @@
-//! Harmonic centrality: `harmonic[v]` is the sum of 1 / d(u, v) over all other vertices u, where d is the number of hops
-//! from u to v; vertices that do not reach v add nothing.
+//! Harmonic centrality: `harmonic[v]` is the sum of 1 / d(u, v) over all other vertices u, where d is the number of
+//! hops from u to v; vertices that do not reach v add nothing.
 //!
 //! One source u after another: a search by levels, in which every vertex of level d adds 1 / d. As NetworkX's
 //! `harmonic_centrality`. Boldi and Vigna (Internet Mathematics 2014) compare it with other centralities.
@@ -10,8 +10,8 @@
 //! - Of given sources: the sum over these, not scaled.
 //!
 //! Terms are `f32`, added in the order of the sources: the same bits on every device, within a relative 2^-24 for each
-//! source. For each source a run has a superstep a level, over the lists of that level, and one that reads nothing. Only
-//! the latter goes over all vertices. 4 bytes a vertex, and three bits.
+//! source. For each source a run has a superstep a level, over the lists of that level, and one that reads nothing.
+//! Only the latter goes over all vertices. 4 bytes a vertex, and three bits.
 
 #[cfg(feature = "cli")]
 pub mod command;
