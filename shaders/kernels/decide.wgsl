@@ -1,6 +1,6 @@
 // Decide: one workgroup ends a superstep that the device runs without the host, and begins the next one. It adds up the
-// results of the census or the vertex phase, logs them, applies the algorithm's rule (step_next), and sets the workgroup
-// counts of the next dispatches.
+// results of the census or the vertex phase, logs them, applies the algorithm's rule (step_next), and sets the
+// workgroup counts of the next dispatches.
 
 // The number of neighbours from each counter, then their sums: low and high half, and zeros.
 var<workgroup> edge_counts: array<vec4<u32>, EDGE_COUNTS>;

@@ -20,8 +20,8 @@ use topostream_tools::generate::Rmat;
 use topostream_tools::progress::{Cancel, Progress, Unit};
 use topostream_tools::verify::verify;
 
-/// Generate a graph, format it, run PageRank and BFS from disk with a page buffer a quarter of the store, and check
-/// both against an independent computation in memory.
+/// Generate a graph, format it, run PageRank and BFS from disk with a page buffer a quarter of its out-lists, and
+/// check both against an independent computation in memory.
 #[derive(Args)]
 pub struct Demo {
     /// The graph has 2^SCALE vertices and 16 times as many edges

@@ -94,10 +94,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_are_those_in_the_list(bits in prop::collection::vec(prop_oneof![Just(0), Just(u32::MAX), any::<u32>()], 0..20)) {
+        fn places_are_those_in_the_list(
+            bits in prop::collection::vec(prop_oneof![Just(0), Just(u32::MAX), any::<u32>()], 0..20),
+        ) {
             let border = Border::of_bits(bits.clone());
             let all = 0..32 * bits.len() as u32;
-            let listed: Vec<u32> = all.clone().filter(|vertex| bits[*vertex as usize / 32] >> (vertex % 32) & 1 != 0).collect();
+            let is_listed = |vertex: &u32| bits[*vertex as usize / 32] >> (vertex % 32) & 1 != 0;
+            let listed: Vec<u32> = all.clone().filter(is_listed).collect();
             prop_assert_eq!(border.vertices(), &listed[..]);
             for vertex in all {
                 let place = listed.iter().position(|&one| one == vertex).map(|place| place as u32);

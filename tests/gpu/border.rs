@@ -100,7 +100,8 @@ gpu_test! {
 gpu_test! {
     /// Labels, which begin with the number of each vertex.
     fn components_of_an_undirected_graph() {
-        let setting = Setting { fast_paths: FastPaths { whole_copies: false, ..FastPaths::default() }, ..Setting::default() };
+        let fast_paths = FastPaths { whole_copies: false, ..FastPaths::default() };
+        let setting = Setting { fast_paths, ..Setting::default() };
         let weighted = Weighted::by_chance(grid(), false, 3);
         let store_options = FormatOptions { mirrors: true, ..small_pages(Encoding::VertexId) };
         let store = TestStore::weighted(&weighted, false, &store_options);
@@ -120,7 +121,8 @@ gpu_test! {
     fn a_border_takes_less_memory() {
         let weighted = Weighted::by_chance(grid(), false, 5);
         let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
-        let setting = Setting { fast_paths: FastPaths { host_import: false, ..FastPaths::default() }, ..Setting::default() };
+        let fast_paths = FastPaths { host_import: false, ..FastPaths::default() };
+        let setting = Setting { fast_paths, ..Setting::default() };
         let engine = |memory| store.engine(with_memory(options(&setting, 2), memory));
         let run = |memory| ranks(&engine(memory), pagerank(ITERATIONS, Dangling::Spread, Traffic::Pull));
         // What one device needs, then what the other one does.
@@ -166,7 +168,8 @@ gpu_test! {
             };
             let [all, linked, mirrored] = Exchanged::ALL.map(run);
             let what = format!("{name}, {shards} shards");
-            let error = relative_error(&all.dense(), &rank_iterations(&graph, 0.85, Dangling::Spread, ITERATIONS as usize));
+            let expected = rank_iterations(&graph, 0.85, Dangling::Spread, ITERATIONS as usize);
+            let error = relative_error(&all.dense(), &expected);
             assert!(error <= RANK_ERROR, "{what}: off by {error:e}");
             assert!(all.dense() == linked.dense() && all.dense() == mirrored.dense(), "{what}: other bits");
             let told = [&all, &linked, &mirrored].map(|run| run.report.total.exchanged_bytes);

@@ -151,7 +151,8 @@ gpu_test! {
         assert_eq!(from_first(&edges, true, &narrow).unwrap(), single);
         assert_eq!(from_first(&edges, true, &wide).unwrap(), if wide.has_wide_atomics() { double } else { single });
         for bad in [-1.0, -1e-40, f32::NEG_INFINITY, f32::NAN, -f32::NAN] {
-            let message = from_first(&[(0, 1, bits(1.0)), (1, 2, bits(bad))], true, &wide).expect_err("no length").to_string();
+            let refused = from_first(&[(0, 1, bits(1.0)), (1, 2, bits(bad))], true, &wide).expect_err("no length");
+            let message = refused.to_string();
             assert!(message.contains("vertex 2:"), "{message}");
             assert!(from_first(&[(0, 1, bits(1.0)), (2, 1, bits(bad))], true, &wide).is_ok());
         }
@@ -159,7 +160,8 @@ gpu_test! {
         let most = f64::from(u32::MAX) - 2.0;
         assert_eq!(from_first(&[(0, 1, half), (1, 2, half - 3)], false, &wide).unwrap()[..3], [0.0, half.into(), most]);
         for over in [half - 2, half - 1, half, u32::MAX] {
-            let message = from_first(&[(0, 1, half), (1, 2, over), (2, 3, over)], false, &wide).expect_err("far").to_string();
+            let refused = from_first(&[(0, 1, half), (1, 2, over), (2, 3, over)], false, &wide).expect_err("far");
+            let message = refused.to_string();
             assert!(message.contains("vertex 2:"), "{message}");
         }
     }

@@ -123,7 +123,8 @@ proptest! {
         let mut edges: Vec<Triple> = pairs.iter().map(|&(u, v, w)| (id(u), id(v), weight(w, of))).collect();
         if direction == 2 {
             // Undirected, listed at both ends in another order.
-            let back: Vec<Triple> = edges.iter().rev().filter(|edge| edge.0 != edge.1).map(|&(u, v, w)| (v, u, w)).collect();
+            let no_loops = edges.iter().rev().filter(|edge| edge.0 != edge.1);
+            let back: Vec<Triple> = no_loops.map(|&(u, v, w)| (v, u, w)).collect();
             edges.extend(back);
         }
         let mut feed = Feed::new(IdSpace::Named, Some(of), edges);

@@ -27,7 +27,7 @@ pub(crate) struct Sizes {
 pub(super) enum Found {
     /// The sizes of the graph.
     Sizes(Sizes),
-    /// An edge that may be meant as sizes: what is to be said.
+    /// An edge that may be meant as sizes, with the note about it.
     Edge(String),
     /// An edge.
     Nothing,
