@@ -119,17 +119,22 @@ impl Phase {
 impl Betweenness {
     /// Over all sources.
     pub fn exact() -> Self {
-        Self { sources: Sources::all(), numbers: PhantomData }
+        Self::over(Sources::all())
     }
 
     /// An estimate from `count` different, randomly sampled vertices of a graph: the same seed gives the same vertices.
     pub fn sampled(vertices: u64, count: u64, seed: u64) -> Self {
-        Self { sources: Sources::sampled(vertices, count, seed), numbers: PhantomData }
+        Self::over(Sources::sampled(vertices, count, seed))
     }
 
     /// The sum over these sources only; duplicates count once.
     pub fn of_sources(sources: &[VertexId]) -> Self {
-        Self { sources: Sources::given(sources), numbers: PhantomData }
+        Self::over(Sources::given(sources))
+    }
+
+    /// Over these sources.
+    pub(super) fn over(sources: Sources) -> Self {
+        Self { sources, numbers: PhantomData }
     }
 
     /// The same with numbers of paths and sums in double precision: on the CPU only.

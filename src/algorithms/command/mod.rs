@@ -19,6 +19,7 @@ mod path_args;
 mod prepared;
 mod runnable;
 mod sample;
+mod source_args;
 mod vertices;
 
 pub use entry::{Arguments, Command, Entry, Graphalytics, ON, ParameterKind, Parsed, Rule, Switch, Variation, find};
@@ -27,6 +28,7 @@ pub use path_args::{PathArgs, shown as shown_with_path};
 pub use prepared::{Companion, Prepared, Shown, Summarize, SummaryItem, WriteFile};
 pub use runnable::{Figure, Finished, Runnable};
 pub use sample::{AS_GIVEN, CONDUCTING, DIRECTED, DISTINCT, Edges, Needs, OUT_LISTS, Sample, UNDIRECTED, WEIGHTED};
+pub use source_args::{SAMPLED, SourceArgs};
 pub use vertices::{Held, Source, distinct, held, held_at, held_vertices, source};
 
 /// More than any machine has, yet small enough that sums of sizes do not overflow.

@@ -1,7 +1,9 @@
 //! `harmonic`: its arguments, and its entry in the catalogue.
 
 use super::Harmonic;
-use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, Source, source};
+use crate::algorithms::command::{
+    AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, SAMPLED, Sample, Shown, SourceArgs,
+};
 use crate::error::Result;
 use clap::Args;
 use std::sync::Arc;
@@ -31,28 +33,13 @@ pub const HARMONIC: Entry = Entry {
 /// The arguments of `harmonic`.
 #[derive(Args)]
 pub struct HarmonicArgs {
-    /// Only hops from these vertices, not scaled: original ids, or `max-degree`
-    #[arg(long = "source", value_name = "ID", value_parser = source, conflicts_with = "samples")]
-    sources: Vec<Source>,
-    /// Estimate it from searches from N randomly sampled sources
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    samples: Option<u64>,
-    /// Random seed
-    #[arg(long, default_value_t = 1, value_name = "NUMBER", requires = "samples")]
-    seed: u64,
+    #[command(flatten)]
+    sources: SourceArgs,
 }
 
 impl Command for HarmonicArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        let harmonic = match self.samples {
-            Some(samples) => Harmonic::sampled(store.vertices(), samples, self.seed),
-            None if self.sources.is_empty() => Harmonic::exact(),
-            None => {
-                let sources = self.sources.iter().map(|source| source.vertex(store));
-                Harmonic::of_sources(&sources.collect::<Result<Vec<_>>>()?)
-            }
-        };
-        let shorter = "--samples N estimates it from N sources drawn at random";
-        Ok(Prepared::new(harmonic).showing(Shown::Top).with_shorter(shorter))
+        let harmonic = Harmonic::over(self.sources.of(store)?);
+        Ok(Prepared::new(harmonic).showing(Shown::Top).with_shorter(SAMPLED))
     }
 }

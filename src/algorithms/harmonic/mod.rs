@@ -57,17 +57,22 @@ const BEGIN: u32 = 1;
 impl Harmonic {
     /// Over all sources.
     pub fn exact() -> Self {
-        Self { sources: Sources::all() }
+        Self::over(Sources::all())
     }
 
     /// An estimate from `count` different, randomly sampled vertices of a graph: the same seed gives the same vertices.
     pub fn sampled(vertices: u64, count: u64, seed: u64) -> Self {
-        Self { sources: Sources::sampled(vertices, count, seed) }
+        Self::over(Sources::sampled(vertices, count, seed))
     }
 
     /// The sum over these sources only; duplicates count once.
     pub fn of_sources(sources: &[VertexId]) -> Self {
-        Self { sources: Sources::given(sources) }
+        Self::over(Sources::given(sources))
+    }
+
+    /// Over these sources.
+    pub(super) fn over(sources: Sources) -> Self {
+        Self { sources }
     }
 }
 
