@@ -25,6 +25,7 @@ pub mod error;
 mod file;
 mod filenames;
 mod header;
+pub mod huge;
 pub mod ids;
 pub mod manifest;
 pub mod memory;

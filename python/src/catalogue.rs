@@ -56,7 +56,7 @@ pub fn catalogue() -> String {
 }
 
 /// The commands that Python functions stand for.
-const COMMANDS: [&str; 5] = ["format", "generate", "extract", "reformat", "info"];
+const COMMANDS: [&str; 6] = ["format", "components", "generate", "extract", "reformat", "info"];
 
 /// The options of a command in the order of its help, without those of clap itself.
 fn options(command: &Command) -> Value {

@@ -2,7 +2,7 @@
 //! are; lists of strings; streams whose producer makes batches as they are requested.
 
 use crate::commands::{Stage, StageWatch};
-use crate::errors::{exception, of_input};
+use crate::errors::{exception, of_failure, of_input};
 use crate::work::{interruptible, interruptible_or};
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -20,7 +20,7 @@ use pyo3::types::{PyCapsule, PyList, PyString};
 use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use topostream::cli::{Edges, Failure, format_edges};
+use topostream::cli::{Edges, Failure, components_of_edges, format_edges};
 use topostream_formats::Error;
 use topostream_readers::MemoryTable;
 use topostream_tools::progress::Cancel;
@@ -39,6 +39,33 @@ pub fn from_edges(
     words: Vec<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
+    let work = |edges, cancel: &Cancel, stage| format_edges(edges, store, words, cancel, stage);
+    over_edges(py, (table, held), progress, work, |py, failure| of_input(py, failure, store))
+}
+
+/// Finds the components of a table in memory, as in [`from_edges`], with these options of `topostream components`, and
+/// returns what it prints.
+#[pyfunction]
+#[pyo3(signature = (table, held, words, progress=None))]
+pub fn components(
+    py: Python<'_>,
+    table: &Bound<'_, PyAny>,
+    held: bool,
+    words: Vec<String>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let work = |edges, cancel: &Cancel, stage| components_of_edges(edges, words, cancel, stage);
+    over_edges(py, (table, held), progress, work, of_failure)
+}
+
+/// Runs a command over a table in memory.
+fn over_edges(
+    py: Python<'_>,
+    (table, held): (&Bound<'_, PyAny>, bool),
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(Edges, &Cancel, Arc<Stage>) -> Result<String, Failure> + Send,
+    error: impl FnOnce(Python<'_>, &Failure) -> PyErr,
+) -> PyResult<String> {
     let (cancel, stage) = (Cancel::default(), Arc::new(Stage::default()));
     let watch = StageWatch { stage: Arc::clone(&stage), function: progress };
     let edges = match table.cast::<PyList>() {
@@ -47,12 +74,11 @@ pub fn from_edges(
             let reader = of_stream(table)?;
             match held {
                 true => interruptible(py, &cancel, &(), || table_of(reader, &cancel))?,
-                false => Edges::Stream(reader.schema(), Box::new(reader)),
+                false => Edges::Stream((reader.schema(), Box::new(reader))),
             }
         }
     };
-    let work = || format_edges(edges, store, words, &cancel, stage);
-    interruptible_or(py, &cancel, &watch, work, |py, failure| of_input(py, failure, store))
+    interruptible_or(py, &cancel, &watch, || work(edges, &cancel, stage), error)
 }
 
 /// The table of batches that their producer holds in memory.

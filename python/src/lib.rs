@@ -44,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use super::commands::{call, main};
     #[pymodule_export]
-    use super::edges::from_edges;
+    use super::edges::{components, from_edges};
     #[pymodule_export]
     use super::look::{degree, edges_where, neighbours};
     #[pymodule_export]

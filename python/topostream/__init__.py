@@ -11,6 +11,7 @@ A :class:`Graph` is a store on disk, a :class:`Session` is what runs algorithms 
 for each vertex. All texts of errors are those of the program ``topostream``; options are its options.
 """
 
+from ._components import components
 from ._native import __version__
 from .errors import (
     BudgetError,
@@ -69,6 +70,7 @@ __all__ = [
     "TopostreamWarning",
     "__version__",
     "calibrate",
+    "components",
     "devices",
     "format",
     "from_edges",

@@ -242,10 +242,13 @@ def arguments(catalogue: dict[str, Any]) -> str:
         left_out = {*layout, *OWN, *taken}
         return [option for option in command["options"] if option["id"] not in left_out]
 
+    of_components = {"labels", "thresholds", "top", "json", *OWN}
+    components = [option for option in commands["components"]["options"] if option["id"] not in of_components]
     classes = [
         ("SessionOptions", "TypedDict", "Options of sessions.", catalogue["session"]),
         ("StoreOptions", "TypedDict", "Options of every function that makes a store.", of_stores),
         ("FormatOptions", "StoreOptions", "Options of the input.", own(commands["format"])),
+        ("ComponentsOptions", "TypedDict", "Options of components of edges.", components),
         ("RmatOptions", "StoreOptions", "Options of R-MAT graphs.", own(kinds["rmat"], ["scale"])),
         ("UniformOptions", "StoreOptions", "Options of uniform graphs.", own(kinds["uniform"], ["vertices", "edges"])),
         ("GridOptions", "StoreOptions", "Options of grids.", own(kinds["grid"], ["width", "height"])),

@@ -300,7 +300,7 @@ class Graph:
         Raises:
             StoreError: a page or a file is damaged; the text names it.
         """
-        with _watched(progress) as watch:
+        with watched(progress) as watch:
             _native.call(["verify", "--", str(self._path)], watch)
 
     def edge_arrays(self) -> tuple[Any, Any, Any | None]:
@@ -500,7 +500,7 @@ def _said(text: str) -> None:
 
 
 @contextlib.contextmanager
-def _watched(progress: bool | Watcher) -> Iterator[Watcher | None]:
+def watched(progress: bool | Watcher) -> Iterator[Watcher | None]:
     watch = watcher(progress, StageProgress)
     try:
         yield watch
@@ -510,7 +510,7 @@ def _watched(progress: bool | Watcher) -> Iterator[Watcher | None]:
 
 def _made(words: list[str], store: str | os.PathLike[str], progress: bool | Watcher) -> Graph:
     """The store that a command makes."""
-    with _watched(progress) as watch:
+    with watched(progress) as watch:
         _said(_native.call(words, watch))
     return Graph(store)
 
@@ -584,7 +584,7 @@ def _from_edges(
     """The store of edges in memory, and what the command prints."""
     found = taken(edges, options)
     folder, path = _target(store)
-    with _watched(progress) as watch, contextlib.ExitStack() as files:
+    with watched(progress) as watch, contextlib.ExitStack() as files:
         if found.vertices:
             suffix = ".arrow" if isinstance(found.vertices[0], str) else ".txt"
             options["vertices"] = f"{files.enter_context(temporary_folder())}/vertices{suffix}"

@@ -1,12 +1,12 @@
 //! Commands inside another program: their output is returned to it, and it receives their progress.
 
 use super::args::with_ids_joined;
+use super::components::ComponentsCommand;
 use super::failure::Failure;
 use super::format::Format;
 use super::host::{Hears, hosted};
+use super::inputs::Batches;
 use super::program::Cli;
-use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, SchemaRef};
 use clap::{Args, FromArgMatches, Parser};
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -28,10 +28,12 @@ pub fn call(words: Vec<String>, cancel: &Cancel, hears: Hears) -> Result<String,
 pub enum Edges {
     /// A table that the program holds in memory.
     Table(MemoryTable),
-    /// Batches that are made as they are requested: they count as memory of the command, and go to a temporary file
-    /// where they would take more than a part of it.
-    Stream(SchemaRef, Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>),
+    /// They count as memory of the command, and go to a temporary file where they would take more than a part of it.
+    Stream(Batches),
 }
+
+/// What errors call them.
+const NAME: &str = "edges in memory";
 
 /// Makes a store of edges in memory with options of `format`, as words, and returns what `format` prints.
 ///
@@ -44,16 +46,37 @@ pub fn format_edges(
     cancel: &Cancel,
     hears: Hears,
 ) -> Result<String, Failure> {
-    const NAME: &str = "edges in memory";
-    let command = Format::augment_args(clap::Command::new("format").no_binary_name(true));
-    let words = words.into_iter().chain([String::from("--"), NAME.into(), store.into()]);
-    let matches = command.try_get_matches_from(words);
-    let format = matches.and_then(|matches| Format::from_arg_matches(&matches));
-    let format = format.map_err(|error| Failure::Usage(usage_text(&error)))?;
+    let format: Format = parsed(words, &[NAME, store])?;
     hosted(hears, || match edges {
         Edges::Table(table) => format.run_over(&[InputFile::in_memory(NAME, Arc::new(table))], cancel),
-        Edges::Stream(schema, batches) => format.run_over_stream(NAME, schema, batches, cancel),
+        Edges::Stream(batches) => format.run_over_stream(NAME, batches, cancel),
     })
+}
+
+/// Finds the components of edges in memory with options of `components`, as words, and returns what it prints.
+///
+/// # Errors
+/// Those of `components`; [`Failure::Store`] for what the producer of a stream says.
+pub fn components_of_edges(
+    edges: Edges,
+    words: Vec<String>,
+    cancel: &Cancel,
+    hears: Hears,
+) -> Result<String, Failure> {
+    let components: ComponentsCommand = parsed(words, &[NAME])?;
+    hosted(hears, || match edges {
+        Edges::Table(table) => components.run_over(&[InputFile::in_memory(NAME, Arc::new(table))], cancel),
+        Edges::Stream(batches) => components.run_over_stream(NAME, batches, cancel),
+    })
+}
+
+/// A command by its words, options before arguments.
+fn parsed<C: Args + FromArgMatches>(words: Vec<String>, arguments: &[&str]) -> Result<C, Failure> {
+    let command = C::augment_args(clap::Command::new("command").no_binary_name(true));
+    let arguments = arguments.iter().map(|&argument| argument.to_owned());
+    let matches = command.try_get_matches_from(words.into_iter().chain(["--".to_owned()]).chain(arguments));
+    let found = matches.and_then(|matches| C::from_arg_matches(&matches));
+    found.map_err(|error| Failure::Usage(usage_text(&error)))
 }
 
 /// Clap's text without the lines about the program's usage.

@@ -3,22 +3,18 @@
 use super::args::StoreArgs;
 use super::export::check_store_name;
 use super::failure::{Failure, Outcome};
-use super::inputs::InputArgs;
+use super::inputs::{Batches, InputArgs, not_integers, spooled};
 use super::making::report;
 use super::progress::Bars;
-use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, SchemaRef};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream_formats::write::{StoreWriter, TopologyWriter};
 use topostream_formats::{EdgeSource, Error, IdSpace, SourceInfo};
-use topostream_readers::{
-    InputFile, Opened, Options, Spool, Table, TableOptions, WeightsOption, WithVertices, open_inputs,
-};
+use topostream_readers::{InputFile, Opened, Options, Spool, Table, TableOptions, WeightsOption, open_inputs};
 use topostream_tools::format::{FormatOptions, check_memory, format, format_names, needed_bytes as formatting_bytes};
 use topostream_tools::names::{self, Dictionary, NamingBudget, NumberedTable, OpenTable};
-use topostream_tools::progress::{Cancel, Progress, Unit};
+use topostream_tools::progress::Cancel;
 
 /// Make a store from edge lists.
 #[derive(Args)]
@@ -40,8 +36,6 @@ pub struct Format {
 const BASE_BYTES: u64 = 64 << 20;
 /// Reading gets one part in this many of the rest.
 const READING_SHARE: u64 = 4;
-/// Batches of a stream get at most one part in this many of the memory, and are in a file otherwise.
-const STREAM_SHARE: u64 = 4;
 /// Attempts to find a sufficient budget; each comes closer.
 const TRIES_MAX: usize = 32;
 
@@ -97,31 +91,12 @@ impl Format {
     }
 
     /// As `run`, with batches that can be read once. At most a part of the memory is for them.
-    pub fn run_over_stream(
-        mut self,
-        name: &str,
-        schema: SchemaRef,
-        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
-        cancel: &Cancel,
-    ) -> Outcome {
+    pub fn run_over_stream(mut self, name: &str, batches: Batches, cancel: &Cancel) -> Outcome {
         let options = self.layout.options(true)?;
         // Before the program computes anything.
         StoreWriter::check(&self.store, &options.layout)?;
-        let folder = std::path::absolute(options.temporary.as_ref().unwrap_or(&self.store));
-        let folder = folder.map_err(Error::io(&self.store, "find"))?;
-        let folder = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
-        let mut spool = Spool::new(name, schema, options.memory_bytes / STREAM_SHARE, folder);
-        let (bars, mut rows) = (Bars::default(), 0);
-        bars.begin("read", None, Unit::Edges);
-        for batch in batches {
-            cancel.check()?;
-            let batch = batch.map_err(|error| Error::file(name, "batches of edges", error.to_string()))?;
-            rows += batch.num_rows() as u64;
-            bars.position(rows);
-            spool.push(batch)?;
-        }
-        drop(bars);
-        let (input, held_bytes) = spool.finish()?;
+        let folder = options.temporary.as_ref().unwrap_or(&self.store);
+        let (input, held_bytes) = spooled(name, batches, (options.memory_bytes, folder), cancel)?;
         self.layout.limit_memory(options.memory_bytes - held_bytes);
         self.run_over(&[input], cancel)
     }
@@ -132,19 +107,19 @@ impl Format {
         StoreWriter::check(&self.store, &options.layout)?;
         let (reading, table) = (self.reading(options), self.input.table());
         let (first, taken) = match open_inputs(files, &reading, &table)? {
-            Opened::Numbers(source, taken) => (self.with_vertices(source, &reading, &table)?, taken),
+            Opened::Numbers(source, taken) => (self.input.with_vertices(source, &reading)?, taken),
             Opened::Names(first) => return self.format_names(*first, files, (&reading, &table), options, cancel),
         };
         let mut first = Some(first);
         let mut open = || match first.take() {
             Some(first) => Ok(first),
             None => match open_inputs(files, &reading, &table)? {
-                Opened::Numbers(source, _) => self.with_vertices(source, &reading, &table),
+                Opened::Numbers(source, _) => self.input.with_vertices(source, &reading),
                 Opened::Names(table) => Err(not_integers(&table)),
             },
         };
         let make = |bars: &Bars| format(&mut open, &self.store, options, bars, cancel);
-        let of_vertices = self.line_of_vertices(&reading, &table, false)?;
+        let of_vertices = self.input.line_of_vertices(&reading, false)?;
         report(make, &self.store, Some((&taken, &of_vertices)))
     }
 
@@ -160,7 +135,7 @@ impl Format {
         let temporary = options.temporary.as_ref().unwrap_or(&self.store);
         let temporary = temporary.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
         let taken = first.taken().clone();
-        let of_vertices = self.line_of_vertices(reading, table, true)?;
+        let of_vertices = self.input.line_of_vertices(reading, true)?;
         drop(first);
         let open = || match open_inputs(files, reading, table)? {
             Opened::Names(table) => Ok(*table),
@@ -169,9 +144,9 @@ impl Format {
         let make = |bars: &Bars| {
             let budget = NamingBudget::new(options.memory_bytes, temporary);
             let mut of_vertices =
-                || self.open_vertices(self.input.vertices.as_deref().unwrap_or(Path::new("")), reading, table, true);
-            let vertices = self.input.vertices.is_some().then_some(&mut of_vertices as &mut OpenTable<'_>);
-            let (names, lookup) = Dictionary::collect(&mut || open(), vertices, &budget, bars, cancel)?;
+                self.input.vertices.as_ref().map(|path| || self.input.open_vertices(path, reading, true));
+            let vertices = of_vertices.as_mut().map(|open| open as &mut OpenTable<'_>);
+            let (names, lookup) = Dictionary::collect(&mut [&mut || open()], vertices, &budget, bars, cancel)?;
             // The lookup is freed with the source, before the stages that do not need it.
             let lookup = Arc::new(lookup);
             let kept = Arc::downgrade(&lookup);
@@ -187,33 +162,6 @@ impl Format {
             format_names(&mut again, &names, &self.store, options, bars, cancel)
         };
         report(make, &self.store, Some((&taken, &of_vertices)))
-    }
-
-    /// Adds the table of vertices, if there is one, to edges with integers for ids.
-    fn with_vertices(
-        &self,
-        source: Box<dyn EdgeSource>,
-        reading: &Options,
-        table: &TableOptions,
-    ) -> Result<Box<dyn EdgeSource>, Error> {
-        let Some(path) = &self.input.vertices else { return Ok(source) };
-        let vertices = self.open_vertices(path, reading, table, false)?;
-        Ok(Box::new(WithVertices::new(source, vertices)))
-    }
-
-    /// What is taken of the table of vertices, for the summary.
-    fn line_of_vertices(&self, reading: &Options, table: &TableOptions, names: bool) -> Result<String, Error> {
-        // A pipe is read once, later.
-        let Some(path) = self.input.vertices.as_ref().filter(|path| path.is_file()) else { return Ok(String::new()) };
-        let vertices = self.open_vertices(path, reading, table, names)?;
-        Ok(format!("\nread vertices as {}: {}", vertices.taken().kind, vertices.taken().text))
-    }
-
-    /// Opens the table of vertices: one of its columns has the ids.
-    fn open_vertices(&self, path: &Path, reading: &Options, table: &TableOptions, names: bool) -> Result<Table, Error> {
-        let reading = Options { kind: None, weights: WeightsOption::Ignore, ..reading.clone() };
-        let table = TableOptions { names: table.names || names, ..table.clone() };
-        Table::open_vertices(&InputFile::new(path), &reading, &table)
     }
 
     /// Options of the reader: a quarter of the memory that formatting leaves, so that large blocks of input do not use
@@ -288,8 +236,4 @@ fn named(failure: Failure, files: &[InputFile], store: &Path) -> Failure {
         }
         other => other,
     }
-}
-
-fn not_integers(table: &Table) -> Error {
-    Error::Invalid(format!("{}: ids are {}, not integers", table.place(), table.id_type().plural()))
 }

@@ -1,14 +1,19 @@
 //! Arguments that say what to read, and how.
 
 use super::failure::Failure;
+use super::progress::Bars;
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use topostream_formats::{EdgeSource, Error};
 use topostream_readers::{
-    ColumnChoice, CommentsOption, Condition, Kind, Options, QuotesOption, Separator, TableOptions, WeightsOption,
-    input_files,
+    ColumnChoice, CommentsOption, Condition, InputFile, Kind, Options, QuotesOption, Separator, Spool, Table, TableOptions,
+    WeightsOption, WithVertices, input_files,
 };
+use topostream_tools::progress::{Cancel, Progress, Unit};
 
-/// The input of `topostream format`.
+/// An edge list, as `topostream format` and `topostream components` read it.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
@@ -110,4 +115,62 @@ impl InputArgs {
             conditions,
         }
     }
+
+    /// Adds the table of vertices, if there is one, to edges with integers for ids.
+    pub fn with_vertices(&self, source: Box<dyn EdgeSource>, reading: &Options) -> Result<Box<dyn EdgeSource>, Error> {
+        let Some(path) = &self.vertices else { return Ok(source) };
+        let vertices = self.open_vertices(path, reading, false)?;
+        Ok(Box::new(WithVertices::new(source, vertices)))
+    }
+
+    /// What is taken of the table of vertices, for the summary.
+    pub fn line_of_vertices(&self, reading: &Options, names: bool) -> Result<String, Error> {
+        // A pipe is read once, later.
+        let Some(path) = self.vertices.as_ref().filter(|path| path.is_file()) else { return Ok(String::new()) };
+        let vertices = self.open_vertices(path, reading, names)?;
+        Ok(format!("\nread vertices as {}: {}", vertices.taken().kind, vertices.taken().text))
+    }
+
+    /// Opens the table of vertices: one of its columns has the ids.
+    pub fn open_vertices(&self, path: &Path, reading: &Options, names: bool) -> Result<Table, Error> {
+        let reading = Options { kind: None, weights: WeightsOption::Ignore, ..reading.clone() };
+        let table = self.table();
+        let table = TableOptions { names: table.names || names, ..table };
+        Table::open_vertices(&InputFile::new(path), &reading, &table)
+    }
+}
+
+/// The error of ids that are not integers any more.
+pub fn not_integers(table: &Table) -> Error {
+    Error::Invalid(format!("{}: ids are {}, not integers", table.place(), table.id_type().plural()))
+}
+
+/// Batches that are made as they are requested, with their schema.
+pub type Batches = (SchemaRef, Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>);
+
+/// Batches of a stream get at most one part in this many of the memory, and are in a file otherwise.
+const STREAM_SHARE: u64 = 4;
+
+/// Keeps batches, which can be read once, in a part of the memory, or in a temporary file beside a path. Returns them
+/// as an input, with the memory that they take.
+pub fn spooled(
+    name: &str,
+    (schema, batches): Batches,
+    (memory_bytes, beside): (u64, &Path),
+    cancel: &Cancel,
+) -> Result<(InputFile, u64), Failure> {
+    let folder = std::path::absolute(beside).map_err(Error::io(beside, "find"))?;
+    let folder = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
+    let mut spool = Spool::new(name, schema, memory_bytes / STREAM_SHARE, folder);
+    let (bars, mut rows) = (Bars::default(), 0);
+    bars.begin("read", None, Unit::Edges);
+    for batch in batches {
+        cancel.check()?;
+        let batch = batch.map_err(|error| Error::file(name, "batches of edges", error.to_string()))?;
+        rows += batch.num_rows() as u64;
+        bars.position(rows);
+        spool.push(batch)?;
+    }
+    drop(bars);
+    Ok(spool.finish()?)
 }

@@ -51,7 +51,7 @@ pub fn report(
 }
 
 /// What is taken of the input, for the summary.
-fn line(taken: &Taken) -> String {
+pub fn line(taken: &Taken) -> String {
     let files = if taken.files > 1 { format!("{} files ", taken.files) } else { String::new() };
     let text = if taken.text.is_empty() { String::new() } else { format!(": {}", taken.text) };
     format!("read {files}as {}{text}", taken.kind)

@@ -4,8 +4,9 @@ use super::failure::{Failure, Outcome};
 #[cfg(feature = "gpu")]
 use super::shader;
 use super::{
-    args, calibrate, clean, completions, demo, devices, end, extract, format, generate, info, memory, mirrors, opening,
-    partition, plan, printing, reformat, report, run, split, start, tips, validate, verbosity, verify,
+    args, calibrate, clean, completions, components, demo, devices, end, extract, format, generate, info, memory,
+    mirrors, opening, partition, plan, printing, reformat, report, run, split, start, tips, validate, verbosity,
+    verify,
 };
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
@@ -64,6 +65,8 @@ pub enum Command {
     Generate(generate::Generate),
     /// Make a store from edge lists.
     Format(format::Format),
+    /// Find the connected components of an edge list, without making a store.
+    Components(components::ComponentsCommand),
     /// Extract a part of a graph into a new store or an edge list.
     Extract(extract::Extract),
     /// Make another store of a graph, from its store: with in-lists, without weights, in another order or encoding.
@@ -151,6 +154,7 @@ impl Command {
         match self {
             Self::Generate(command) => command.run(cancel),
             Self::Format(command) => command.run(cancel),
+            Self::Components(command) => command.run(cancel),
             Self::Extract(command) => command.run(cancel),
             Self::Reformat(command) => command.run(cancel),
             Self::Split(command) => command.run(cancel),

@@ -1,11 +1,11 @@
 //! The superstep in which each vertex was first active: recorded in main memory at the end of every superstep, so that
 //! a traversal whose result it is (the levels of a breadth-first search) needs no attribute for it on any device.
 
-use crate::model::huge::zeroed;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
+use topostream_formats::huge::zeroed;
 
 /// The superstep in which each vertex of a range was first active. Two bytes a vertex, and two more once a superstep's
 /// number needs them.

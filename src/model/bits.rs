@@ -1,9 +1,9 @@
 //! A bit for every vertex, set concurrently by many threads, and fast to iterate when few are set.
 
-use crate::model::huge::zeroed;
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use topostream_formats::huge::zeroed;
 
 /// Vertices in one word.
 const WORD: u64 = 64;

@@ -17,7 +17,7 @@
 //! | `state` | a graph as algorithms see it, and the values of its vertices |
 //! | `step` | a superstep as plain data |
 //! | `told` | the vertices whose values devices send each other |
-//! | `huge`, `prefetch` | hints to the system and the processor about arrays that are accessed at random |
+//! | `prefetch` | hints to the processor about arrays that are accessed at random |
 //!
 //! Everything above may use this module; it uses errors only.
 
@@ -29,7 +29,6 @@ pub mod bits;
 pub(crate) mod border;
 mod declaration;
 pub(crate) mod groups;
-pub(crate) mod huge;
 pub(crate) mod numbers;
 mod parameters;
 mod part;

@@ -6,13 +6,13 @@ use crate::model::activations::Activations;
 use crate::model::algorithm::{Contents, Seed, Seeds, Table};
 use crate::model::attributes::{Attribute, Attributes, Merge};
 use crate::model::bits::Bits;
-use crate::model::huge::zeroed;
 use crate::model::told::Told;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use topostream_formats::VertexId;
 use topostream_formats::edge::WeightType;
+use topostream_formats::huge::zeroed;
 use topostream_formats::text::counted;
 use topostream_formats::values::StoredValues;
 

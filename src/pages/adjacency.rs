@@ -2,13 +2,13 @@
 //! neighbours within one range of vertices, so a graph can be processed range by range.
 
 use crate::error::{Error, Result};
-use crate::model::huge::zeroed;
 use crate::pages::memory::{PROGRAM_BYTES, directory_bytes};
 use crate::pages::scan::{TakeList, lists, memory_bytes, pages_of};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use topostream_formats::huge::zeroed;
 use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, PageId, Store, VertexId};
 

@@ -5,6 +5,7 @@ mod bad_input;
 mod budget;
 mod checkpoints;
 mod columnar;
+mod components;
 mod conditions;
 mod damage;
 mod devices;

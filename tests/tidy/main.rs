@@ -38,7 +38,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "src/pages/fetch/uring.rs",
     "src/pages/fetch/uring/registration.rs",
     "src/pages/fetch/uring/tests.rs",
-    "src/model/huge.rs",
+    "formats/src/huge.rs",
     "src/model/shader.rs",
     "src/model/prefetch.rs",
     "src/device/exchange/mod.rs",
@@ -60,7 +60,7 @@ const MODULES: [(&str, &str); 5] = [
     ),
     (
         "formats/src",
-        "error checksum ids text random patience filenames memory threads buffer edge file durable values header \
+        "error checksum ids text random patience filenames memory huge threads buffer edge file durable values header \
         defect encoding shard plain neighbours packed page directory chunks weights names manifest open store \
         part mirrors write clean",
     ),
@@ -73,7 +73,7 @@ const MODULES: [(&str, &str); 5] = [
     ),
     (
         "tools/src",
-        "progress available generate info mirrors report sorting names split partition verify format",
+        "progress available generate info mirrors report sorting names split partition verify format components",
     ),
     (
         "bench/src",

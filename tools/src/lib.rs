@@ -1,6 +1,7 @@
 //! Tools that make and inspect graph stores: generators, the external-memory formatter, verification, summaries.
 
 pub mod available;
+pub mod components;
 pub mod format;
 pub mod generate;
 pub mod info;

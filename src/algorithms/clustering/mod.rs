@@ -30,7 +30,6 @@ use crate::model::algorithm::{
     Algorithm, Answer, Declaration, Ends, Graph, Scalars, Shader, State, Step, Supersteps, Table, Visit, declaration_of,
 };
 use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
-use crate::model::huge::zeroed;
 use crate::pages::adjacency::{Adjacency, TableNeighbours};
 use crate::report::RunReport;
 use found::Found;
@@ -42,6 +41,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use topostream_formats::Direction;
+use topostream_formats::huge::zeroed;
 
 /// Local clustering coefficients and triangles: one range of vertices, and the results of earlier ranges.
 pub struct Clustering {

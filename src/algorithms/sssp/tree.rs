@@ -24,11 +24,11 @@ use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Answer, State, declaration_of};
 use crate::model::bits::Bits;
-use crate::model::huge::zeroed;
 use crate::pages::memory::{PROGRAM_BYTES, answer_bytes, directory_bytes};
 use crate::pages::scan::{weighted_lists, weighted_memory_bytes};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use topostream_formats::huge::zeroed;
 use topostream_formats::{Direction, PageId, Store, Topology};
 
 /// The parent of a vertex that has none.

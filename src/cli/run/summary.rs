@@ -185,6 +185,15 @@ impl AnswerSummary {
         Ok(summary)
     }
 
+    /// Summarises groups of vertices, each the vertex that a group is named after; `top` of the largest are listed.
+    pub fn of_groups(noun: &'static str, groups: &[u32], store: &Store, top: usize) -> Result<Self, Failure> {
+        let vertices = store.vertices();
+        let of = |part: Range<u64>| groups[part.start as usize..part.end as usize].iter().map(|&group| Some(group));
+        let groups = Groups::of(noun, of, store, top)?;
+        let distribution = Some(groups.sizes.clone());
+        Ok(Self { vertices, groups: Some(groups), distribution, ..Self::default() })
+    }
+
     /// The summary with the first vertices and groups only, and one more than a page has; without a path.
     pub fn for_page(&self) -> Self {
         let some = LISTED_MAX + 1;

@@ -9,10 +9,10 @@ pub use declaration::{Attribute, AttributeType, Initial, Merge, Role};
 
 use crate::model::Part;
 use crate::model::bits::Bits;
-use crate::model::huge::zeroed;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
+use topostream_formats::huge::zeroed;
 
 /// The attributes of a run on the CPU device, in the order of their declaration.
 #[derive(Debug)]

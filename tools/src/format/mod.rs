@@ -46,6 +46,7 @@ mod tally;
 pub use balance::Balance;
 pub use options::{FormatOptions, FormatReport, IdPolicy, OrderFrom, Repeated};
 pub use source::OpenSource;
+pub(crate) use source::{at, too_many_vertices};
 pub use survey::{Seen, Undirected};
 
 use crate::mirrors::make_mirrors;

@@ -70,25 +70,25 @@ pub struct Dictionary {
 pub type OpenTable<'a> = dyn FnMut() -> Result<Table> + 'a;
 
 impl Dictionary {
-    /// Collects the names of a table, and those of a table of vertices, whose names are its sources: they come first.
+    /// Collects the names of tables, and those of a table of vertices, whose names are its sources: they come first.
     /// Edges may then join only these.
     ///
     /// # Errors
     /// Defects of the input; [`Error::Io`]; [`Error::Limit`] for more names than a graph can have vertices;
     /// [`Error::Memory`]; [`Error::Interrupted`].
     pub fn collect(
-        open: &mut OpenTable<'_>,
+        tables: &mut [&mut OpenTable<'_>],
         vertices: Option<&mut OpenTable<'_>>,
         budget: &NamingBudget,
         progress: &dyn Progress,
         cancel: &Cancel,
     ) -> Result<(Self, Lookup)> {
-        Self::collect_with(open, vertices, budget, |_| Key::MAX, progress, cancel)
+        Self::collect_with(tables, vertices, budget, |_| Key::MAX, progress, cancel)
     }
 
     /// As [`Self::collect`], with a mask over hashes by the number of the attempt, to test collisions.
     pub(super) fn collect_with(
-        open: &mut OpenTable<'_>,
+        tables: &mut [&mut OpenTable<'_>],
         mut vertices: Option<&mut OpenTable<'_>>,
         budget: &NamingBudget,
         mask: impl Fn(u32) -> Key,
@@ -98,7 +98,7 @@ impl Dictionary {
         for attempt in 0..ATTEMPTS_MAX {
             let seed = if attempt == 0 { FIRST_SEED } else { RandomState::new().hash_one(attempt) };
             let mut naming = Naming { budget, seed, mask: mask(attempt), progress, cancel };
-            match naming.collect(open, vertices.as_deref_mut()) {
+            match naming.collect(tables, vertices.as_deref_mut()) {
                 Err(Trouble::Collision) => {}
                 Err(Trouble::Failed(error)) => return Err(error),
                 Ok(made) => return Ok(made),
@@ -170,10 +170,11 @@ impl Collector {
 impl Naming<'_> {
     fn collect(
         &mut self,
-        open: &mut OpenTable<'_>,
+        tables: &mut [&mut OpenTable<'_>],
         vertices: Option<&mut OpenTable<'_>>,
     ) -> Result<(Dictionary, Lookup), Trouble> {
-        let mut table = open()?;
+        let (first, others) = tables.split_first_mut().expect("a table of edges");
+        let table = first()?;
         let (id_type, place) = (table.id_type(), table.place());
         let reading_bytes = with_next(table.memory_bytes());
         let least = collecting_bytes(reading_bytes);
@@ -190,19 +191,27 @@ impl Naming<'_> {
         let recent_bytes = (rest / 4 * 3).clamp(RECENT_BYTES_MIN, RECENT_BYTES_MAX);
         let (mut spool, mut recent) =
             (Spool::new(&self.budget.temporary, PARTS)?, Recent::new(recent_bytes, self.seed));
+        let check = |table: Table| {
+            let expected = || format!("ids that are {}, as those of the edges", id_type.plural());
+            match table.id_type() == id_type {
+                true => Ok(table),
+                false => Err(Error::file(table.place(), expected(), table.id_type().plural())),
+            }
+        };
         let mut declared = 0;
         if let Some(open) = vertices {
-            let mut table = open()?;
-            if table.id_type() != id_type {
-                let expected = format!("ids that are {}, as those of the edges", id_type.plural());
-                return Err(Trouble::Failed(Error::file(table.place(), expected, table.id_type().plural())));
-            }
-            self.read(&mut table, &mut spool, &mut recent, &mut declared, 2)?;
+            self.read(&mut check(open()?)?, &mut spool, &mut recent, &mut declared, 2)?;
         }
-        let mut end = declared;
-        let sum = self.read(&mut table, &mut spool, &mut recent, &mut end, 1)?;
-        let occurrences = (end - declared, sum);
-        drop((table, recent));
+        let (mut end, mut occurrences) = (declared, Vec::new());
+        let mut add = |mut table: Table| {
+            let begin = end;
+            let sum = self.read(&mut table, &mut spool, &mut recent, &mut end, 1)?;
+            occurrences.push((end - begin, sum));
+            Ok::<_, Error>(())
+        };
+        add(table)?;
+        others.iter_mut().try_for_each(|open| add(check(open()?)?))?;
+        drop(recent);
         spool.finish()?;
         let (root, collector) = self.divide(&spool)?;
         drop(spool);
@@ -312,7 +321,7 @@ impl Naming<'_> {
         root: Vec<Node>,
         collector: Collector,
         id_type: IdType,
-        occurrences: (u64, u64),
+        occurrences: Vec<(u64, u64)>,
         declared: u64,
     ) -> Result<(Dictionary, Lookup)> {
         let Collector { leaves, count, text_bytes, names, places, .. } = collector;
@@ -416,7 +425,7 @@ mod tests {
                 &table,
             )
         };
-        Dictionary::collect_with(&mut open, None, budget, mask, &Quiet, &Cancel::default())
+        Dictionary::collect_with(&mut [&mut open], None, budget, mask, &Quiet, &Cancel::default())
     }
 
     /// Each name has a number of its own, below their count.

@@ -19,8 +19,8 @@ pub struct Lookup {
     pub(super) ranks: Option<Vec<u32>>,
     pub(super) seed: u64,
     pub(super) mask: Key,
-    /// The number of names in the input, and the sum of their hashes.
-    pub occurrences: (u64, u64),
+    /// The number of names in each table, and the sum of their hashes.
+    pub occurrences: Vec<(u64, u64)>,
 }
 
 impl Lookup {

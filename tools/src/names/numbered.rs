@@ -12,6 +12,8 @@ use topostream_readers::{RowBatch, Table};
 pub struct NumberedTable {
     table: Table,
     lookup: Arc<Lookup>,
+    /// Its place among the tables whose names were collected.
+    number: usize,
     info: SourceInfo,
     batches: Vec<RowBatch>,
     /// The numbers of the batches' names, two for each row.
@@ -27,14 +29,20 @@ impl NumberedTable {
     pub fn new(table: Table, lookup: Arc<Lookup>, count: u64) -> Self {
         let info = SourceInfo { ids: IdSpace::Range { first: 0, count }, ..table.info().clone() };
         let (batches, numbers) = (Vec::new(), Vec::new());
-        Self { table, lookup, info, batches, numbers, next: (0, 0), given: (0, 0), passed: (0, 0) }
+        Self { table, lookup, number: 0, info, batches, numbers, next: (0, 0), given: (0, 0), passed: (0, 0) }
+    }
+
+    /// The table with this place among those whose names were collected, if it is not the first.
+    #[must_use]
+    pub fn at(self, number: usize) -> Self {
+        Self { number, ..self }
     }
 
     /// Reads and looks up the next batches.
     fn advance(&mut self) -> Result<()> {
         self.next = (0, 0);
         self.table.read(&mut self.batches)?;
-        if self.batches.is_empty() && self.passed != self.lookup.occurrences {
+        if self.batches.is_empty() && self.passed != self.lookup.occurrences[self.number] {
             let found = "others: the input has changed while it was read";
             return Err(Error::file(self.table.place(), "the same ids in both passes", found));
         }

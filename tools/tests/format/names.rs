@@ -33,7 +33,7 @@ fn make(edges: &Path, vertices: Option<&Path>, store: &Path, options: &FormatOpt
     let of_vertices = vertices.is_some().then_some(&mut of_vertices as &mut OpenTable<'_>);
     let budget = NamingBudget::new(options.memory_bytes, store.parent().unwrap());
     let cancel = Cancel::default();
-    let (names, lookup) = Dictionary::collect(&mut || open(), of_vertices, &budget, &Quiet, &cancel)?;
+    let (names, lookup) = Dictionary::collect(&mut [&mut || open()], of_vertices, &budget, &Quiet, &cancel)?;
     let lookup = Arc::new(lookup);
     let mut open =
         || Ok(Box::new(NumberedTable::new(open()?, Arc::clone(&lookup), names.count())) as Box<dyn EdgeSource>);
