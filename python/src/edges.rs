@@ -23,7 +23,7 @@ use std::sync::Arc;
 use topostream::cli::{Edges, Failure, components_of_edges, format_edges};
 use topostream_formats::Error;
 use topostream_readers::MemoryTable;
-use topostream_tools::progress::Cancel;
+use topostream_tools::progress::{Cancel, Progress};
 
 /// Makes a store of a table in memory with these options of `topostream format`, and returns what it prints.
 ///
@@ -63,7 +63,7 @@ fn over_edges(
     py: Python<'_>,
     (table, held): (&Bound<'_, PyAny>, bool),
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(Edges, &Cancel, Arc<Stage>) -> Result<String, Failure> + Send,
+    work: impl FnOnce(Edges, &Cancel, Arc<dyn Progress + Send + Sync>) -> Result<String, Failure> + Send,
     error: impl FnOnce(Python<'_>, &Failure) -> PyErr,
 ) -> PyResult<String> {
     let (cancel, stage) = (Cancel::default(), Arc::new(Stage::default()));

@@ -106,7 +106,9 @@ struct Report {
 impl ComponentsCommand {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let files = InputArgs::files(&self.inputs)?;
-        if let [path] = &files[..] && path.join(MANIFEST).is_file() {
+        if let [path] = &files[..]
+            && path.join(MANIFEST).is_file()
+        {
             let path = path.display();
             let message = format!("{path} is a store: `topostream run components {path}` finds its components");
             return Err(Failure::Other(message));
@@ -140,11 +142,12 @@ impl ComponentsCommand {
         name_by_names(&mut labels, &store, cancel)?;
 
         let columns = self.columns();
-        let summary = |(&column, labels)| AnswerSummary::of_groups(column, labels, &store, self.top);
+        let summary =
+            |(&column, labels): (&&'static str, &Vec<u32>)| AnswerSummary::of_groups(column, labels, &store, self.top);
         let summaries = columns.iter().zip(&labels).map(summary).collect::<Result<Vec<_>, _>>()?;
         let answers: Vec<_> = columns.iter().zip(&labels).map(|(&column, labels)| answer(column, labels)).collect();
         let (vertices, ids) = (store.vertices(), store.ids()?);
-        let rows = Columns { answers: &answers, ids, vertices, chosen: None, metadata: &[] };
+        let rows = Columns { answers: &answers, ids: &ids, vertices, chosen: None, metadata: &[] };
         let written = output.map(|output| output.write(&rows, cancel)).transpose()?.unwrap_or_default();
         if self.json {
             let elapsed_ns = started.elapsed().as_nanos() as u64;

@@ -57,12 +57,7 @@ pub fn format_edges(
 ///
 /// # Errors
 /// Those of `components`; [`Failure::Store`] for what the producer of a stream says.
-pub fn components_of_edges(
-    edges: Edges,
-    words: Vec<String>,
-    cancel: &Cancel,
-    hears: Hears,
-) -> Result<String, Failure> {
+pub fn components_of_edges(edges: Edges, words: Vec<String>, cancel: &Cancel, hears: Hears) -> Result<String, Failure> {
     let components: ComponentsCommand = parsed(words, &[NAME])?;
     hosted(hears, || match edges {
         Edges::Table(table) => components.run_over(&[InputFile::in_memory(NAME, Arc::new(table))], cancel),

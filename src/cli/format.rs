@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream_formats::write::{StoreWriter, TopologyWriter};
 use topostream_formats::{EdgeSource, Error, IdSpace, SourceInfo};
-use topostream_readers::{InputFile, Opened, Options, Spool, Table, TableOptions, WeightsOption, open_inputs};
+use topostream_readers::{InputFile, Opened, Options, Table, TableOptions, WeightsOption, open_inputs};
 use topostream_tools::format::{FormatOptions, check_memory, format, format_names, needed_bytes as formatting_bytes};
 use topostream_tools::names::{self, Dictionary, NamingBudget, NumberedTable, OpenTable};
 use topostream_tools::progress::Cancel;

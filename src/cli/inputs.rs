@@ -8,8 +8,8 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use topostream_formats::{EdgeSource, Error};
 use topostream_readers::{
-    ColumnChoice, CommentsOption, Condition, InputFile, Kind, Options, QuotesOption, Separator, Spool, Table, TableOptions,
-    WeightsOption, WithVertices, input_files,
+    ColumnChoice, CommentsOption, Condition, InputFile, Kind, Options, QuotesOption, Separator, Spool, Table,
+    TableOptions, WeightsOption, WithVertices, input_files,
 };
 use topostream_tools::progress::{Cancel, Progress, Unit};
 

@@ -106,9 +106,10 @@ impl Places for Direct {
 
     fn sorted(&mut self) -> Result<Ids> {
         let mut before = 0;
-        let next = |words: &[AtomicU64]| {
-            let count = ones(words);
-            std::mem::replace(&mut before, before + count)
+        let next = |words| {
+            let first = before;
+            before += ones(words);
+            first
         };
         self.before = self.present.chunks(BLOCK).map(next).collect();
         let words = || self.present.iter().enumerate();
