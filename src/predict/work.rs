@@ -30,7 +30,7 @@ pub struct Workload {
     pub traversal: bool,
     /// Bytes of a page, including its weights if they are read.
     pub page_bytes: f64,
-    /// The same of a page as kernels read it: more if pages are packed.
+    /// Bytes of a page and its weights as kernels read them: more if pages are packed.
     pub image_bytes: f64,
     /// The number of pages of all topologies.
     pub directory_pages: u64,

@@ -15,7 +15,7 @@ fn measured() -> Folder {
     folder
 }
 
-/// The same, with rates measured in the folder.
+/// A folder with a store and rates that are measured in it.
 fn calibrated() -> Folder {
     let folder = Folder::new();
     folder.rmat("s", 12, "--in-edges");
