@@ -50,6 +50,7 @@ mod run_report;
 mod shader;
 mod split;
 mod start;
+mod store_report;
 mod tables;
 mod tips;
 mod tune;

@@ -6,7 +6,7 @@ use super::memory::memory_bytes;
 use super::output::OutputFile;
 use super::printing::say;
 use super::progress::Bars;
-use super::{opening, tables};
+use super::{opening, store_report};
 use clap::Args;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -60,6 +60,6 @@ impl PartitionCommand {
             let mut texts = found.order().map(|vertex| ids.id(VertexId(vertex)));
             texts.try_for_each(|text| writeln!(out, "{}", text.map_err(io::Error::other)?))
         })?;
-        say(&tables::partition_report(&self.store, &self.output, &found.figures, started.elapsed()))
+        say(&store_report::partition(&self.store, &self.output, &found.figures, started.elapsed()))
     }
 }
