@@ -1,7 +1,7 @@
 //! Commands inside another program: their output is returned to it, and it receives their progress.
 
 use super::args::with_ids_joined;
-use super::failure::Failure;
+use super::failure::{Failure, usage_text};
 use super::format::Format;
 use super::host::{Hears, hosted};
 use super::program::Cli;
@@ -54,13 +54,6 @@ pub fn format_edges(
         Edges::Table(table) => format.run_over(&[InputFile::in_memory(NAME, Arc::new(table))], cancel),
         Edges::Stream(schema, batches) => format.run_over_stream(NAME, schema, batches, cancel),
     })
-}
-
-/// Clap's text without the lines about the program's usage.
-pub fn usage_text(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let message = text.split("\n\nUsage:").next().unwrap_or_default();
-    message.trim_start_matches("error: ").split("\n\nFor more information").next().unwrap_or_default().trim().to_owned()
 }
 
 #[cfg(test)]
