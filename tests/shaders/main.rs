@@ -165,8 +165,8 @@ fn modules_that_need_64_bit_atomics_are_refused_without() {
             refused += 1;
         }
     }
-    // Shortest paths, also by buckets and up to a distance, and the algorithm with every kind of message.
-    assert_eq!(refused, 15);
+    // Shortest paths, also up to a distance and by buckets of two widths, and the algorithm with every kind of message.
+    assert_eq!(refused, 18);
 }
 
 /// Kernels are kept by their canonical options.
