@@ -130,7 +130,7 @@ impl PrintShader {
         let direction = if self.in_lists { Direction::In } else { Direction::Out };
         let declaration = algorithm.declare(self.in_lists);
         let declared = Declared::of_declaration(&*algorithm, &declaration);
-        let unshaded = || Failure::Usage(format!("{} has no shader with these arguments", declaration.name));
+        let unshaded = || Failure::Usage(format!("{} has no shader with these arguments", self.algorithm));
         let declared = declared.ok_or_else(unshaded)?;
         let Some(kernel) = self.kernel else { return self.print_plan(&declared, &declaration) };
         // What most supersteps visit comes last.
