@@ -5,9 +5,8 @@
 #     bench/partitions.sh roads.mtx                       2 and 4 parts
 #     bench/partitions.sh roads.mtx --parts 4 --runs 3
 #
-# The graph is any input of `topostream format`, read as undirected. Vertices are in the order of the file (contiguous),
-# or assigned at random, with a bias of one half or of one to their neighbours, or by METIS if gpmetis is on the path
-# (Debian: metis). BENCH_DIR is the folder for stores. TOPOSTREAM names an existing binary; by default it is built.
+# The graph is any input of `topostream format`, read as undirected. Parts are ranges of vertices in the order of the
+# file, with equal numbers of edges, or those of METIS if gpmetis is on the path (Debian: metis). BENCH_DIR is the folder for stores. TOPOSTREAM names an existing binary; by default it is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -70,8 +69,7 @@ for count in ${parts//,/ }; do
         gpmetis "$dir/graph.metis" "$count" >/dev/null
         metis=("--from $dir/graph.metis.part.$count")
     fi
-    rules=("--rule contiguous" "--rule random" "--rule biased --bias 0.5" "--rule biased --bias 1" "${metis[@]}")
-    for rule in "${rules[@]}"; do
+    for rule in "" "${metis[@]}"; do
         # Words of a rule are options.
         # shellcheck disable=SC2086
         "$topostream" partition "$dir/graph" --parts "$count" $rule --output "$dir/order.txt" >"$dir/said"
@@ -88,7 +86,7 @@ for count in ${parts//,/ }; do
                 printf '\0'
             done
             printf '\1'
-        done | python3 -c "$line" "$(sed -E 's/--(rule|bias|from) //g; s/^.*metis.*$/METIS/' <<<"$rule")" "$count" \
+        done | python3 -c "$line" "$([ -n "$rule" ] && echo METIS || echo ranges)" "$count" \
             "$(printf '%9s %10s' $figures)"
     done
 done

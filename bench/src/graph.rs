@@ -198,7 +198,7 @@ impl Wanted {
         self.open_or_make_grid(&folder.join(format!("grid-{side}-{}", self.suffix())), side)
     }
 
-    /// The same, always made again in `path`.
+    /// A grid that is always made again in `path`.
     ///
     /// # Errors
     /// If it cannot be made.

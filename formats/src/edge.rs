@@ -82,7 +82,7 @@ impl FromStr for WeightType {
     fn from_str(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|of| of.name() == name).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::Invalid(format!("{name:?} is no type of weights; choose from {names}"))
+            Error::Invalid(format!("{name:?} is not a weight type: choose from {names}"))
         })
     }
 }

@@ -138,7 +138,7 @@ fn filled<T: Send + Clone + Default>(vertices: u64, read: impl Fn(u32, &mut [T])
     values
 }
 
-/// The same for values that are converted to integers of 64 bits.
+/// Reads values that are converted to integers of 64 bits.
 fn converted<T: Send + Clone + Default>(
     vertices: u64,
     read: impl Fn(u32, &mut [T]) + Sync,

@@ -85,7 +85,7 @@ impl Sources {
         }
     }
 
-    /// The same with what the answer depends on.
+    /// Adds the sources to the parameters on which an answer depends.
     pub fn parameters(&self, parameters: Parameters) -> Parameters {
         match self.list() {
             Some(sources) => parameters.with_numbers("sources", sources),

@@ -15,7 +15,7 @@ pub(super) const NEGATIVE_ZERO: u32 = (-0.0f32).to_bits();
 pub(super) fn check(name: &str, weights: Option<WeightType>, graph: &Graph) -> Result<(), String> {
     match (weights, graph.weights) {
         (Some(asked), Some(found)) if asked != found => {
-            Err(format!("{name} was asked for over {asked:?} weights, and the store's are {found:?}"))
+            Err(format!("{name}: expected {asked:?} weights, the store has {found:?}"))
         }
         _ => Ok(()),
     }

@@ -221,8 +221,8 @@ impl Checkpoints {
         Self::open_on(None, folder, every, resume, observer)
     }
 
-    /// The same for one of several ranks: its files are in a folder of its own in that folder, which may be another
-    /// one on every machine. Which checkpoint the ranks resume from is agreed on when the run begins.
+    /// As [`open`](Self::open), for one of several ranks: its files are in a folder of its own in that folder, which
+    /// may be another one on every machine. Which checkpoint the ranks resume from is agreed on when the run begins.
     ///
     /// # Errors
     /// Those of [`open`](Self::open), for what is found here.

@@ -2,7 +2,7 @@
 
 use super::args::with_ids_joined;
 use super::components::ComponentsCommand;
-use super::failure::Failure;
+use super::failure::{Failure, usage_text};
 use super::format::Format;
 use super::host::{Hears, hosted};
 use super::inputs::Batches;
@@ -72,13 +72,6 @@ fn parsed<C: Args + FromArgMatches>(words: Vec<String>, arguments: &[&str]) -> R
     let matches = command.try_get_matches_from(words.into_iter().chain(["--".to_owned()]).chain(arguments));
     let found = matches.and_then(|matches| C::from_arg_matches(&matches));
     found.map_err(|error| Failure::Usage(usage_text(&error)))
-}
-
-/// Clap's text without the lines about the program's usage.
-pub fn usage_text(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let message = text.split("\n\nUsage:").next().unwrap_or_default();
-    message.trim_start_matches("error: ").split("\n\nFor more information").next().unwrap_or_default().trim().to_owned()
 }
 
 #[cfg(test)]

@@ -12,6 +12,13 @@ pub const INTERRUPTED: u8 = 130;
 /// Exit code where arguments are wrong: clap's own.
 pub const BAD_USAGE: u8 = 2;
 
+/// Clap's text without the lines about the program's usage.
+pub fn usage_text(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let message = text.split("\n\nUsage:").next().unwrap_or_default();
+    message.trim_start_matches("error: ").split("\n\nFor more information").next().unwrap_or_default().trim().to_owned()
+}
+
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {

@@ -5,7 +5,7 @@ use super::memory::memory_bytes;
 use super::output::OutputFile;
 use super::printing::{print, say};
 use super::report::{self, degrees};
-use super::{opening, tables};
+use super::{opening, store_report};
 use clap::Args;
 use std::path::PathBuf;
 use topostream_tools::info::summarise;
@@ -40,7 +40,7 @@ impl Info {
             _ => String::new(),
         };
         if !self.json {
-            print(&tables::summary(&self.store, &summary))?;
+            print(&store_report::summary(&self.store, &summary))?;
             return say(&written);
         }
         let json = serde_json::to_string_pretty(&summary).map_err(|error| Failure::Other(error.to_string()))?;

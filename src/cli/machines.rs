@@ -1,110 +1,85 @@
 //! Options of `plan` about several machines, and about graphs that need not exist.
 
 use super::args::size;
-use super::failure::Failure;
 use super::tables;
-use crate::predict::{Assumed, GraphSize, Machines, Network, Workload};
+use crate::predict::{Assumed, GraphSize, Machines, Workload};
 use crate::team::assignment::DEVICES_MAX;
 use clap::Args;
 use topostream_formats::ids::VERTICES_MAX;
 
-/// The latency of a message if none is given, in nanoseconds.
-const LATENCY_NS: u64 = 50_000;
 /// The maximum number of edges of an assumed graph.
 const EDGES_MAX: u64 = 1 << 56;
-/// The maximum latency, in seconds.
-const LATENCY_S_MAX: f64 = 10.0;
 
 /// Options about several machines and assumed graphs.
 #[derive(Args)]
 #[command(next_help_heading = "Several machines")]
 pub struct MachineArgs {
     /// Machines that share the run, each like this one: its rates, disks, devices and memory
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    #[arg(
+        long,
+        global = true,
+        requires = "network",
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=DEVICES_MAX as i64)
+    )]
     machines: Option<u32>,
     /// The rate of a machine's link, in each direction: 10Gbit, 25Gbit/s, 1.2GB/s
-    #[arg(long, global = true, value_name = "RATE", value_parser = rate)]
+    #[arg(long, global = true, requires = "machines", value_name = "RATE", value_parser = rate)]
     network: Option<u64>,
-    /// The time of a short message between two machines [default: 50us]
-    #[arg(long, global = true, value_name = "TIME", value_parser = latency)]
-    latency: Option<u64>,
     /// Predict for a graph of this size, with the kinds of lists and pages of the store: rmat:SCALE:EDGE_FACTOR or
     /// VERTICES:EDGES
     #[arg(long, global = true, value_name = "SIZE", value_parser = graph)]
     graph: Option<GraphSize>,
     /// Bytes of pages for each edge of that graph [default: those of the store]
-    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes_per_edge)]
+    #[arg(long, global = true, requires = "graph", value_name = "BYTES", value_parser = bytes_per_edge)]
     bytes_per_edge: Option<f64>,
 }
 
 impl MachineArgs {
-    /// The machines.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] if there are several and nothing says how they are connected, or the reverse.
-    pub fn machines(&self) -> Result<Machines, Failure> {
-        let usage = |message: &str| Err(Failure::Usage(message.into()));
-        match (self.machines, self.network) {
-            (Some(1), _) => Ok(Machines::ALONE),
-            (Some(count), Some(bytes_per_s)) => {
-                let latency_ns = self.latency.unwrap_or(LATENCY_NS);
-                Ok(Machines { count, network: Network { bytes_per_s, latency_ns } })
-            }
-            (Some(_), None) => usage("--machines: needs the rate of their network, such as --network 10Gbit"),
-            (None, Some(_)) => usage("--network: goes with --machines N"),
-            (None, None) if self.latency.is_some() => usage("--latency: goes with --machines N"),
-            (None, None) => Ok(Machines::ALONE),
-        }
+    /// The number of machines and the rate of their network, if there are to be several.
+    pub fn machines(&self) -> Option<(u32, u64)> {
+        self.machines.zip(self.network).filter(|&(count, _)| count > 1)
     }
 
     /// What is assumed in place of properties of the store.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] if bytes an edge are given, and no graph.
-    pub fn assumed(&self, shards: Option<u64>) -> Result<Assumed, Failure> {
-        if self.bytes_per_edge.is_some() && self.graph.is_none() {
-            return Err(Failure::Usage("--bytes-per-edge: goes with --graph SIZE".into()));
-        }
+    pub fn assumed(&self, shards: Option<u64>) -> Assumed {
         let graph = self.graph.map(|graph| GraphSize { bytes_per_edge: self.bytes_per_edge, ..graph });
-        Ok(Assumed { graph, shards })
+        Assumed { graph, shards }
     }
 }
 
-/// Says what a prediction assumes, for people: the machines and the graph.
-pub fn describe(machines: &Machines, assumed: &Assumed, work: &Workload) -> String {
-    let mut text = String::new();
-    if machines.count > 1 {
-        let Network { bytes_per_s, latency_ns } = machines.network;
-        text += &format!(
-            "machines: {} like this one; network: {:.3} GB/s to and from each at the same time, {} us; every machine \
-             sends its values to all others\n",
-            machines.count,
-            bytes_per_s as f64 / 1e9,
-            latency_ns as f64 / 1e3
-        );
-    }
-    if assumed.graph.is_some() {
-        text += &format!(
-            "graph: {}, {}, {:.2} bytes of pages an edge, in place of the store's\n",
-            tables::counted(work.vertices, "vertex"),
-            tables::counted(work.edges, "edge"),
-            work.pages * work.page_bytes / work.edges as f64
-        );
-    }
-    text
+/// Describes a run on several machines, for people.
+pub fn describe(machines: &Machines, work: &Workload) -> String {
+    let supersteps: f64 = work.phases.iter().map(|phase| phase.supersteps).sum();
+    let seconds = |ns: f64| format!("{:.3} s", ns / 1e9);
+    let bytes = |bytes: f64| tables::bytes(bytes as u64);
+    format!(
+        "{} machines like this one, with {:.3} GB/s to and from each: {} (pages {}, vertices {}, merge {}, network {}); \
+         each reads {} of pages, and sends and receives {} a superstep\n",
+        machines.count,
+        machines.network_bytes_per_s as f64 / 1e9,
+        seconds(machines.total_ns),
+        seconds(machines.pages_ns),
+        seconds(machines.vertex_ns),
+        seconds(machines.merge_ns),
+        seconds(machines.network_ns),
+        bytes(machines.pages_bytes),
+        bytes(machines.received_bytes / supersteps.max(1.0)),
+    )
 }
 
-/// Returns why a run on these devices, over this graph, is not possible yet: predictions do not depend on it.
-pub fn limits(devices: u64, vertices: u64) -> Vec<String> {
-    let mut limits = Vec::new();
-    if devices > DEVICES_MAX as u64 {
-        limits.push(format!("{devices} devices in all: a run has at most {DEVICES_MAX}"));
+/// Describes the graph that is assumed in place of the store's, and whether a store can have it, for people.
+pub fn describe_graph(assumed: &Assumed, work: &Workload) -> String {
+    if assumed.graph.is_none() {
+        return String::new();
     }
-    if vertices > VERTICES_MAX {
-        let (vertices, most) = (tables::count(vertices), tables::count(VERTICES_MAX));
-        limits.push(format!("{vertices} vertices: a store has at most {most}"));
-    }
-    limits
+    let vertices = tables::counted(work.vertices, "vertex");
+    let limit = match work.vertices > VERTICES_MAX {
+        true => format!("{vertices}: a store has at most {}\n", tables::count(VERTICES_MAX)),
+        false => String::new(),
+    };
+    let (edges, bytes) = (tables::counted(work.edges, "edge"), work.pages * work.page_bytes / work.edges as f64);
+    format!("graph: {vertices}, {edges}, {bytes:.2} bytes of pages an edge, in place of the store's\n{limit}")
 }
 
 /// Parses a rate such as `10Gbit`, `25Gbit/s`, `10Gbps` or `1.2GB/s`, in bytes per second.
@@ -122,21 +97,6 @@ pub fn rate(text: &str) -> Result<u64, String> {
         None => return Err(format!("no unit; {EXAMPLES}")),
     };
     if bytes > 0 { Ok(bytes) } else { Err(format!("must be at least one byte a second; {EXAMPLES}")) }
-}
-
-/// Parses a time such as `50us` or `1.5ms`, in nanoseconds.
-fn latency(text: &str) -> Result<u64, String> {
-    const EXAMPLES: &str = "times look like 2us, 50us, 1.5ms";
-    let units = [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
-    let (number, unit) = units
-        .iter()
-        .find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))
-        .ok_or_else(|| format!("no unit; {EXAMPLES}"))?;
-    let number: f64 = number.trim().parse().map_err(|_| format!("not a number and a unit; {EXAMPLES}"))?;
-    match (0.0..=LATENCY_S_MAX).contains(&(number * unit)) {
-        true => Ok((number * unit * 1e9).round() as u64),
-        false => Err(format!("expected 0 to {LATENCY_S_MAX} s; {EXAMPLES}")),
-    }
 }
 
 /// Parses `rmat:SCALE:EDGE_FACTOR` or `VERTICES:EDGES`.
@@ -206,24 +166,6 @@ mod tests {
     }
 
     #[test]
-    fn latencies_have_units() {
-        for (text, ns) in
-            [("50us", 50_000), ("1.5 ms", 1_500_000), ("2µs", 2_000), ("7ns", 7), ("0s", 0), ("10s", 10_000_000_000)]
-        {
-            assert_eq!(latency(text), Ok(ns), "{text}");
-        }
-        for (text, why) in [
-            ("50", "no unit"),
-            ("-1us", "0 to 10 s"),
-            ("NaNs", "0 to 10 s"),
-            ("11s", "0 to 10 s"),
-            ("us", "not a number"),
-        ] {
-            assert!(latency(text).unwrap_err().contains(why), "{text}");
-        }
-    }
-
-    #[test]
     fn graphs_are_sizes() {
         let size = |vertices, edges| Ok(GraphSize { vertices, edges, bytes_per_edge: None });
         assert_eq!(graph("rmat:36:16"), size(1 << 36, 1 << 40));
@@ -246,13 +188,5 @@ mod tests {
         for text in ["0", "-1", "NaN", "65", "x"] {
             assert!(bytes_per_edge(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn limits_of_runs_are_named() {
-        assert_eq!(limits(64, 1 << 32), Vec::<String>::new());
-        let both = limits(65, 1 << 36).join("; ");
-        assert!(both.contains("65 devices in all: a run has at most 64"), "{both}");
-        assert!(both.contains("68,719,476,736 vertices: a store has at most 4,294,967,296"), "{both}");
     }
 }

@@ -3,7 +3,7 @@
 use super::failure::{Failure, Outcome};
 use super::printing::say;
 use super::progress::Bars;
-use super::tables;
+use super::store_report;
 use crate::extract::{ExtractOptions, induced, induced_needs};
 use crate::model::vertex_set::VertexSet;
 use crate::store::{Store, VertexId};
@@ -47,7 +47,7 @@ pub fn report(
     drop(bars);
     let taken =
         taken.map(|(taken, of_vertices)| line(taken) + of_vertices + &remark(taken, report.manifest.input_edges));
-    say(&tables::format_report(store, &report, taken.as_deref(), started.elapsed()))
+    say(&store_report::format(store, &report, taken.as_deref(), started.elapsed()))
 }
 
 /// What is taken of the input, for the summary.

@@ -5,7 +5,7 @@ use super::failure::Outcome;
 use super::memory::memory_bytes;
 use super::printing::say;
 use super::progress::Bars;
-use super::{opening, tables};
+use super::{opening, store_report};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -39,6 +39,6 @@ impl MakeMirrors {
         let bars = Bars::default();
         let report = make_mirrors(&store, memory_bytes(self.memory), &bars, cancel)?;
         drop(bars);
-        say(&tables::mirrors_report(&self.store, &report, started.elapsed()))
+        say(&store_report::mirrors(&self.store, &report, started.elapsed()))
     }
 }

@@ -1,18 +1,18 @@
 //! `topostream partition`: assigns vertices to parts, as an order of them.
 
 use super::args::size;
-use super::failure::{Failure, Outcome};
+use super::failure::Outcome;
 use super::memory::memory_bytes;
 use super::output::OutputFile;
 use super::printing::say;
 use super::progress::Bars;
-use super::{opening, tables};
-use clap::{Args, ValueEnum};
+use super::{opening, store_report};
+use clap::Args;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 use topostream_formats::VertexId;
-use topostream_tools::partition::{PARTS_MAX, PartitionOptions, Rule, partition};
+use topostream_tools::partition::{PARTS_MAX, PartitionOptions, partition};
 use topostream_tools::progress::Cancel;
 
 /// Assign the vertices of a graph to parts, so that devices or machines that share it exchange less.
@@ -30,41 +30,20 @@ pub struct PartitionCommand {
     /// The file to write: the original ids of all vertices, one a line, part by part
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
-    /// How vertices are assigned
-    #[arg(long, default_value = "biased", value_name = "RULE")]
-    rule: RuleName,
-    /// With `--rule biased`: how often a vertex joins most of its neighbours instead of a random part, from 0 to 1
-    #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
-    bias: f64,
-    /// The parts of another partitioner, such as METIS: on each line the number of a part, from 0, for the vertices in
-    /// ascending order of their original ids
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["rule", "bias"])]
+    /// The parts of a partitioner such as METIS: on each line the number of a part, from 0, for the vertices in
+    /// ascending order of their original ids [default: ranges of vertices with equal numbers of out-edges]
+    #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Random seed
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    seed: u64,
     /// Main memory, as a hard limit [default: half of the available memory of the machine or container]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
 }
 
-/// How vertices are assigned.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum RuleName {
-    /// To the part that has most of the vertex' neighbours so far, weighted by the room that it has left
-    Biased,
-    /// At random
-    Random,
-    /// In order, in equal numbers
-    Contiguous,
-}
-
 const EXAMPLES: &str = "\
 Examples:
-  topostream partition roads --parts 4 --output order.txt
-  topostream reformat roads roads-4 --order-file order.txt --shards 4 --balance vertices --in-edges --mirrors
   gpmetis roads.graph 4
-  topostream partition roads --parts 4 --from roads.graph.part.4 --output order.txt";
+  topostream partition roads --parts 4 --from roads.graph.part.4 --output order.txt
+  topostream reformat roads roads-4 --order-file order.txt --shards 4 --balance vertices --in-edges --mirrors";
 
 impl PartitionCommand {
     pub fn run(self, cancel: &Cancel) -> Outcome {
@@ -72,16 +51,7 @@ impl PartitionCommand {
         let output = OutputFile::create(&self.output)?;
         let memory_bytes = memory_bytes(self.memory);
         let store = opening::open_within(&self.store, memory_bytes)?;
-        let rule = match (&self.from, self.rule) {
-            (Some(file), _) => Rule::File(file.clone()),
-            (None, RuleName::Biased) if !(0.0..=1.0).contains(&self.bias) => {
-                return Err(Failure::Usage(format!("--bias {}: expected a number from 0 to 1", self.bias)));
-            }
-            (None, RuleName::Biased) => Rule::Biased(self.bias),
-            (None, RuleName::Random) => Rule::Random,
-            (None, RuleName::Contiguous) => Rule::Contiguous,
-        };
-        let options = PartitionOptions { parts: self.parts, rule, seed: self.seed, memory_bytes };
+        let options = PartitionOptions { parts: self.parts, from: self.from, memory_bytes };
         let bars = Bars::default();
         let found = partition(&store, &options, &bars, cancel)?;
         drop(bars);
@@ -90,6 +60,6 @@ impl PartitionCommand {
             let mut texts = found.order().map(|vertex| ids.id(VertexId(vertex)));
             texts.try_for_each(|text| writeln!(out, "{}", text.map_err(io::Error::other)?))
         })?;
-        say(&tables::partition_report(&self.store, &self.output, &found.figures, started.elapsed()))
+        say(&store_report::partition(&self.store, &self.output, &found.figures, started.elapsed()))
     }
 }

@@ -41,16 +41,16 @@ maximum is known, times assume the maximum. Searches (bfs, sssp, widest, compone
 graph of small diameter. Otherwise times are for one superstep that reads every page, and do not predict the run. \
 After a run, `run` shows the same model's times for the pages that were visited.
 
-With --machines there is a row for one machine and one for each way in which N machines like it can share the run. A \
-machine reads its own pages; a superstep also takes the time in which it sends its values to the others and receives \
-theirs. Sending answers at the end of a run is not included. docs/scaling.md explains the model.
+With --machines a line below the table estimates the time of N machines like this one by the formula of \
+docs/scaling.md: each reads its share of the pages, and sends its values to the others after each superstep. Every \
+machine holds the values of all vertices, so that main memory is not divided.
 
 Examples:
   topostream plan pagerank wiki --iterations 20
   topostream plan communities wiki --max-iterations 10 --table 256MiB
   topostream plan bfs big --source max-degree --device 0,1 --memory 16GiB
   topostream plan pagerank big --iterations 20 --machines 8 --network 10Gbit
-  topostream plan pagerank wiki --iterations 20 --graph rmat:32:256 --machines 64 --network 100Gbit --memory 256GiB";
+  topostream plan pagerank wiki --iterations 20 --graph rmat:32:256 --machines 64 --network 100Gbit";
 
 /// Columns that narrow terminals do without, the first one first.
 const SPARE: [&str; 6] = ["up s", "down s", "bus s", "steps s", "vertex s", "each device"];
@@ -67,9 +67,9 @@ struct Row {
     /// The work that the times cover.
     supersteps: Counted,
     prediction: Prediction,
-    /// Why such a run is not possible yet, whatever the memory.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    limits: Vec<String>,
+    /// Several machines like this one, if there are to be several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machines: Option<Machines>,
 }
 
 /// What predictions are for.
@@ -79,6 +79,8 @@ struct Planned<'a> {
     engine: &'a Engine,
     rates: &'a Rates,
     options: UserOptions,
+    /// The number of machines and the rate of their network.
+    machines: Option<(u32, u64)>,
 }
 
 /// The supersteps that times are for.
@@ -146,7 +148,7 @@ impl Counted {
 
 impl Plan {
     pub fn run(self, cancel: &Cancel) -> Outcome {
-        let (machines, assumed) = (self.machines.machines()?, self.machines.assumed(self.shards)?);
+        let (machines, assumed) = (self.machines.machines(), self.machines.assumed(self.shards));
         let Job { common, arguments } = self.job;
         let (rates, engine) = common.planning(cancel)?;
         let prepared = arguments.prepare(engine.store(), &cancel.flag())?;
@@ -159,9 +161,9 @@ impl Plan {
                 format!("--graph: {} keeps a table whose size depends on the edges themselves", declaration.name);
             return Err(Failure::Usage(message));
         }
-        let options = UserOptions { machines, assumed, ..engine.options().cost_options() };
+        let options = UserOptions { assumed, ..engine.options().cost_options() };
         let work = Workload::of(&declaration, engine.store(), 1).assuming(&assumed);
-        let planned = Planned { declaration: &declaration, work, engine: &engine, rates: &rates, options };
+        let planned = Planned { declaration: &declaration, work, engine: &engine, rates: &rates, options, machines };
         let rows = planned.rows()?;
         if common.json() {
             let json = serde_json::to_string_pretty(&rows).map_err(|error| Failure::Other(error.to_string()))?;
@@ -174,39 +176,36 @@ impl Plan {
         } else {
             ""
         };
-        let assumptions = machines::describe(&machines, &assumed, work);
-        let limits: Vec<String> = rows.iter().flat_map(|row| &row.limits).map(|limit| format!("{limit}\n")).collect();
-        let limits = limits.last().map_or("", String::as_str);
-        let tables = if machines.count > 1 { tables_of_machines(&rows) } else { table(&rows) };
-        print(&(tables + &assumptions + limits + &supersteps + &rates_of(&declaration, work) + mode + &note))
+        let chosen = rows.iter().rfind(|row| row.auto).and_then(|row| row.machines.as_ref());
+        let shared = chosen.map_or(String::new(), |machines| machines::describe(machines, work));
+        let assumptions = machines::describe_graph(&assumed, work);
+        print(&(table(&rows) + &shared + &assumptions + &supersteps + &rates_of(&declaration, work) + mode + &note))
     }
 }
 
 impl Planned<'_> {
-    /// The first device alone, then all of them by each strategy; or one machine, then all of them by each strategy.
+    /// The first device alone, then all of them by each strategy.
     fn rows(&self) -> Result<Vec<Row>, Failure> {
         let all = profiles(self.engine.options(), usize::MAX)?.len();
-        let machines = self.options.machines;
-        let mut ways = vec![(Machines::ALONE, if machines.count > 1 { all } else { 1 }, None)];
-        if all > 1 || machines.count > 1 {
+        let mut ways = vec![(1, None)];
+        if all > 1 {
             let strategies = [Strategy::Replicate, Strategy::Shard].into_iter();
             let possible = strategies.filter(|&of| of == Strategy::Shard || !self.declaration.owned);
-            ways.extend(possible.map(|strategy| (machines, all, Some(strategy))));
+            ways.extend(possible.map(|strategy| (all, Some(strategy))));
         }
-        ways.into_iter().map(|(machines, devices, strategy)| self.row(machines, devices, strategy)).collect()
+        ways.into_iter().map(|(devices, strategy)| self.row(devices, strategy)).collect()
     }
 
-    /// The prediction for this many devices of each machine, by a strategy or the one that `run` would select.
-    fn row(&self, machines: Machines, devices: usize, strategy: Option<Strategy>) -> Result<Row, Failure> {
-        let Self { declaration, ref work, engine, rates, .. } = *self;
-        let options = UserOptions { machines, ..self.options };
+    /// The prediction for this many devices, by a strategy or the one that `run` would select.
+    fn row(&self, devices: usize, strategy: Option<Strategy>) -> Result<Row, Failure> {
+        let Self { declaration, ref work, engine, rates, ref options, .. } = *self;
         let mut profiles = profiles(engine.options(), devices)?;
         let names: Vec<String> = profiles.iter().map(|profile| profile.name.clone()).collect();
         let Some(shares) = shares(rates, work, &profiles) else { return Err(unknown(rates, &names)) };
         profiles.iter_mut().zip(shares).for_each(|(profile, share)| profile.share = share);
-        let chosen = choose(Some(rates), declaration, engine.store(), &options, &profiles);
+        let chosen = choose(Some(rates), declaration, engine.store(), options, &profiles);
         let strategy = strategy.unwrap_or(chosen);
-        let mut environment = Environment::new(rates, declaration, engine.store(), &options, profiles, strategy);
+        let mut environment = Environment::new(rates, declaration, engine.store(), options, profiles, strategy);
         let Some(mut prediction) = predict(work, &environment) else { return Err(unknown(rates, &names)) };
         let fit = |prediction: &Prediction| prediction.memory.as_ref().is_some_and(Needs::fit);
         let mut fits = fit(&prediction);
@@ -215,10 +214,9 @@ impl Planned<'_> {
             prediction = predict(work, &environment).unwrap_or(prediction);
             fits = fit(&prediction);
         }
-        let auto = strategy == chosen && machines.count == self.options.machines.count;
-        let limits = machines::limits(environment.devices(), work.vertices);
+        let machines = self.machines.and_then(|(count, rate)| Machines::of(work, &environment, count, rate));
         let supersteps = Counted::of(declaration, work);
-        Ok(Row { devices: names, auto, fits, supersteps, prediction, limits })
+        Ok(Row { devices: names, auto: strategy == chosen, fits, supersteps, prediction, machines })
     }
 }
 
@@ -283,60 +281,16 @@ fn table(rows: &[Row]) -> String {
             several => format!("{} ({})", several.len(), distinct(several)),
         };
         let mut cells = vec![devices, row.strategy(), row.auto()];
-        cells.extend(row.times(false));
+        cells.extend(row.times());
         cells.extend(row.memory());
         cells
     };
     tables::fitting_table(3, &header, &rows.iter().map(row).collect::<Vec<_>>(), &SPARE)
 }
 
-/// Times, then what each machine holds and sends.
-fn tables_of_machines(rows: &[Row]) -> String {
-    let times = [
-        "machines",
-        "strategy",
-        "",
-        "ssd s",
-        "bus s",
-        "kernel s",
-        "vertex s",
-        "up s",
-        "down s",
-        "network s",
-        "steps s",
-        "total s",
-        "bound by",
-    ];
-    let first = |row: &Row| vec![row.machines().to_string(), row.strategy()];
-    let of_times = |row: &Row| [first(row), vec![row.auto()], row.times(true)].concat();
-    let shares = [
-        "machines",
-        "strategy",
-        "pages of each",
-        "sent a superstep",
-        "sent in all",
-        "main memory",
-        "each device",
-        "fits",
-    ];
-    let of_shares = |row: &Row| {
-        let machine = row.prediction.machine.as_ref();
-        let sizes = machine.map(|of| [of.pages_bytes, of.sent_bytes_per_superstep, of.sent_bytes]);
-        let sizes = sizes.map_or(vec![String::new(); 3], |all| all.map(|bytes| tables::bytes(bytes as u64)).to_vec());
-        [first(row), sizes, row.memory().to_vec()].concat()
-    };
-    let times = tables::fitting_table(3, &times, &rows.iter().map(of_times).collect::<Vec<_>>(), &SPARE);
-    times + &tables::table_of(2, &shares, rows.iter().map(of_shares))
-}
-
 impl Row {
-    fn machines(&self) -> u32 {
-        self.prediction.machine.as_ref().map_or(1, |machine| machine.machines.count)
-    }
-
     fn strategy(&self) -> String {
-        let alone = self.devices.len() == 1 && self.prediction.machine.is_none();
-        if alone { "alone".into() } else { self.prediction.strategy.to_string() }
+        if self.devices.len() == 1 { "alone".into() } else { self.prediction.strategy.to_string() }
     }
 
     fn auto(&self) -> String {
@@ -344,14 +298,12 @@ impl Row {
     }
 
     /// Seconds by term and in all, and the bottleneck.
-    fn times(&self, has_network: bool) -> Vec<String> {
+    fn times(&self) -> Vec<String> {
         let Prediction { terms, total_ns, wall, .. } = &self.prediction;
-        let mut times = vec![terms.ssd_ns, terms.bus_ns, terms.kernel_ns, terms.vertex_ns];
-        times.extend([terms.merge_up_ns, terms.merge_down_ns]);
-        times.extend(has_network.then_some(terms.network_ns));
-        times.extend([terms.overhead_ns, *total_ns]);
+        let pages = [terms.ssd_ns, terms.bus_ns, terms.kernel_ns];
+        let others = [terms.vertex_ns, terms.merge_up_ns, terms.merge_down_ns, terms.overhead_ns, *total_ns];
         let wall = format!("{wall:?}").to_lowercase();
-        times.iter().map(|ns| format!("{:.3}", ns / 1e9)).chain([wall]).collect()
+        pages.iter().chain(&others).map(|ns| format!("{:.3}", ns / 1e9)).chain([wall]).collect()
     }
 
     /// Main memory, that of the device with the most, and whether all fits.

@@ -215,7 +215,7 @@ fn closing(report: &RunReport) -> String {
     }
     let StepReport { disk_bytes, wanted_bytes, .. } = report.total;
     if wanted_bytes < disk_bytes {
-        write!(text, "\nread: {}, of which {} were asked for", bytes(disk_bytes), bytes(wanted_bytes)).ok();
+        write!(text, "\nread: {}, of which {} were requested", bytes(disk_bytes), bytes(wanted_bytes)).ok();
     }
     if report.retries > 0 {
         let (reads, were) = (counted(report.retries, "read"), if report.retries == 1 { "was" } else { "were" });

@@ -1,25 +1,25 @@
 //! `topostream shader`: a module as a GPU would be given it, and the plan of a superstep.
 
 use super::args::{EncodingName, page_size};
-use super::failure::{Failure, Outcome};
+use super::failure::{Failure, Outcome, usage_text};
 use super::printing::print;
 use crate::algorithms::CATALOGUE;
-use crate::algorithms::command::{Entry, ON, Switch, Variation, find};
+use crate::algorithms::command::{Entry, StoreKind, find};
 use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use crate::device::gpu::{PlanOf, plan_text};
-use crate::model::algorithm::Declaration;
+use crate::model::algorithm::{Algorithm, Declaration};
 use crate::store::Direction;
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use std::collections::BTreeMap;
 use topostream_formats::edge::WeightType;
 
 /// Print the validated WGSL module of one kernel of one algorithm. shaders/README.md explains it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PrintShader {
-    #[command(flatten)]
-    named: Named,
+    /// The algorithm
+    #[arg(value_parser = names())]
+    algorithm: String,
     /// The kernel: lists, segments, hubs, inflate-slots, inflate, initialise, vertex-phase, census, next-pages, defer,
     /// fill, merge, collect, ship or apply
     #[arg(required_unless_present = "plan")]
@@ -34,6 +34,9 @@ pub struct PrintShader {
     /// The size of a page
     #[arg(long, default_value = "1MiB", value_parser = page_size, value_name = "SIZE")]
     page_size: u32,
+    /// Arguments of `run` on which the shader may depend; those that `run` requires may be missing
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    arguments: Vec<String>,
     /// Over a store with weights; algorithms that need them always are
     #[arg(long)]
     weights: bool,
@@ -87,93 +90,30 @@ const EXAMPLES: &str = "\
 Examples:
   topostream shader pagerank segments --in-lists
   topostream shader bfs --plan alone
-  topostream shader bfs lists --encoding packed --parents";
+  topostream shader bfs lists --encoding packed -- --parents";
 
-/// An algorithm of the catalogue, and the switches of its shader.
-struct Named {
-    entry: &'static Entry,
-    switches: Vec<(&'static str, &'static str)>,
-}
-
-/// Every switch of the catalogue once, with the algorithms that have it.
-fn all_switches() -> BTreeMap<&'static str, (&'static Switch, Vec<&'static str>)> {
-    let mut all = BTreeMap::new();
-    for (entry, switch) in CATALOGUE.iter().flat_map(|entry| entry.switches.iter().map(move |switch| (entry, switch))) {
-        all.entry(switch.name).or_insert((switch, Vec::new())).1.push(entry.name);
-    }
-    all
-}
-
-/// The algorithm of a name, perhaps with a switch that is on.
-fn named(name: &str) -> Option<(&'static Entry, Option<&'static str>)> {
-    let renamed = |&&entry: &&&'static Entry| {
-        let switch = entry.switches.iter().find(|switch| switch.renames == Some(name))?;
-        Some((entry, Some(switch.name)))
-    };
-    find(name).map(|entry| (entry, None)).or_else(|| CATALOGUE.iter().find_map(|entry| renamed(&entry)))
-}
-
-/// Every name that is listed.
-fn names() -> impl Iterator<Item = PossibleValue> {
-    let renamed = |entry: &&Entry| entry.switches.iter().filter_map(|switch| switch.renames).map(PossibleValue::new);
+/// The name of an algorithm of the catalogue.
+fn names() -> PossibleValuesParser {
     let name = |entry: &&Entry| PossibleValue::new(entry.name).aliases(entry.aliases.iter().copied());
-    CATALOGUE.iter().flat_map(move |entry| std::iter::once(name(entry)).chain(renamed(entry)))
-}
-
-impl Args for Named {
-    fn augment_args(command: Command) -> Command {
-        let algorithm = Arg::new("algorithm").required(true).value_name("ALGORITHM").help("The algorithm");
-        let command = command.arg(algorithm.value_parser(PossibleValuesParser::new(names())));
-        let switch = |(name, (switch, of)): (&'static str, (&'static Switch, Vec<&'static str>))| {
-            let arg = Arg::new(name).long(name).help(format!("{} ({})", switch.help, of.join(", ")));
-            match switch.values {
-                [] => arg.action(ArgAction::SetTrue),
-                values => arg.value_parser(PossibleValuesParser::new(values)).default_value(values[0]),
-            }
-        };
-        command.args(all_switches().into_iter().map(switch))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for Named {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let name: &String = matches.get_one("algorithm").expect("it is required");
-        let (entry, renamed) = named(name).expect("clap takes these names only");
-        let mut switches: Vec<(&str, &str)> = renamed.iter().map(|&name| (name, ON)).collect();
-        for switch in entry.switches {
-            match switch.values {
-                [] if matches.get_flag(switch.name) => switches.push((switch.name, ON)),
-                [] => {}
-                values => {
-                    let value: &String = matches.get_one(switch.name).expect("it has a default");
-                    switches.extend(values[1..].iter().find(|of| *of == value).map(|&value| (switch.name, value)));
-                }
-            }
-        }
-        Ok(Self { entry, switches })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
+    PossibleValuesParser::new(CATALOGUE.iter().map(name))
 }
 
 impl PrintShader {
-    /// The algorithm, for a store as the arguments describe it.
-    fn variation(&self) -> Variation {
+    /// The algorithm, for a store as the options describe it. What its arguments lack is that of its first sample.
+    fn algorithm(&self) -> Result<Box<dyn Algorithm>, Failure> {
+        let entry = find(&self.algorithm).expect("clap takes these names only");
+        let words = || self.arguments.iter().map(String::as_str);
+        let sample = entry.samples[0].arguments.split_whitespace();
+        let parsed = entry.arguments.read(words());
+        let parsed = parsed.or_else(|error| entry.arguments.read(sample.chain(words())).map_err(|_| error));
         let of = if self.float_weights { WeightType::F32 } else { WeightType::U32 };
-        Variation {
+        let kind = StoreKind {
             vertices: self.vertices,
             directed: !self.undirected,
             in_lists: self.in_lists,
             weights: (self.weights || self.float_weights).then_some(of),
-            switches: self.named.switches.clone(),
-        }
+        };
+        Ok(parsed.map_err(|error| Failure::Usage(usage_text(&error)))?.shader(&kind))
     }
 
     fn print_plan(&self, declared: &Declared, declaration: &Declaration) -> Outcome {
@@ -186,11 +126,12 @@ impl PrintShader {
     }
 
     pub fn run(self) -> Outcome {
-        let algorithm = (self.named.entry.shader)(&self.variation());
+        let algorithm = self.algorithm()?;
         let direction = if self.in_lists { Direction::In } else { Direction::Out };
         let declaration = algorithm.declare(self.in_lists);
         let declared = Declared::of_declaration(&*algorithm, &declaration);
-        let declared = declared.expect("algorithms of the program have shaders");
+        let unshaded = || Failure::Usage(format!("{} has no shader with these arguments", self.algorithm));
+        let declared = declared.ok_or_else(unshaded)?;
         let Some(kernel) = self.kernel else { return self.print_plan(&declared, &declaration) };
         // What most supersteps visit comes last.
         let visit = declaration.visits.iter().rfind(|visit| visit.0 == direction);

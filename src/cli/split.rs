@@ -5,7 +5,7 @@ use super::failure::{Failure, Outcome};
 use super::memory::memory_bytes;
 use super::printing::say;
 use super::progress::Bars;
-use super::{opening, tables};
+use super::{opening, store_report};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -17,8 +17,8 @@ use topostream_tools::split::{PartFolders, SplitOptions, split};
 
 /// Split a store in shards into partial stores, one for each machine of a cluster.
 ///
-/// A part has all vertices, and the edges into its range of them. The store must have as many shards as there are to be
-/// parts: `topostream reformat STORE NEW --shards K` makes one.
+/// A part has all vertices, and the edges into its range of them. The store must have a shard for each part:
+/// `topostream reformat STORE NEW --shards K` makes one.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Split {
@@ -62,7 +62,7 @@ impl Split {
         }
         drop(bars);
         let paths: Vec<&Path> = options.parts.iter().map(|part| part.path.as_path()).collect();
-        say(&tables::split_report(&paths, &made, started.elapsed()))
+        say(&store_report::split(&paths, &made, started.elapsed()))
     }
 
     /// The folders of all parts.

@@ -200,7 +200,7 @@ impl Validate {
 /// The algorithms that the properties name.
 fn named(data: &GraphalyticsData) -> Result<Vec<Name>, Failure> {
     let named = |text: &String| {
-        let unknown = || format!("{}: algorithms: {text:?} is none of Graphalytics'", data.path().display());
+        let unknown = || format!("{}: algorithms: {text:?} is not an algorithm of Graphalytics", data.path().display());
         name(text).map_err(|_| Failure::Other(unknown()))
     };
     data.algorithms().iter().map(named).collect()

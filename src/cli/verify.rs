@@ -5,7 +5,7 @@ use super::failure::Outcome;
 use super::memory::memory_bytes;
 use super::printing::say;
 use super::progress::Bars;
-use super::{opening, tables};
+use super::{opening, store_report};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -29,6 +29,6 @@ impl Verify {
         let bars = Bars::default();
         let report = verify(&store, memory_bytes(self.memory), &bars, cancel)?;
         drop(bars);
-        say(&tables::verify_report(&self.store, &report, started.elapsed()))
+        say(&store_report::verify(&self.store, &report, started.elapsed()))
     }
 }

@@ -14,7 +14,7 @@ pub fn clusters(ranks: usize) -> Vec<Arc<Cluster>> {
     clusters_on(&(0..ranks).collect::<Vec<_>>())
 }
 
-/// The same, with the machine of each rank: ranks with the same number share memory.
+/// As [`clusters`], with the machine of each rank: ranks with the same number share memory.
 pub fn clusters_on(machines: &[usize]) -> Vec<Arc<Cluster>> {
     let hub = Arc::new(Hub { machines: machines.to_vec(), state: Mutex::default(), changed: Condvar::new() });
     let rank = |rank| Arc::new(Cluster::new(Box::new(Memory { rank, hub: Arc::clone(&hub), shares: 0 })));

@@ -279,7 +279,7 @@ impl Places {
         Self { rank, devices: counts.iter().map(range).collect(), machines: (0..counts.len()).collect() }
     }
 
-    /// The same with the machine of each rank: those with the same number share memory.
+    /// Sets the machine of each rank: ranks with the same number share memory.
     #[must_use]
     pub fn on_machines(self, machines: &[usize]) -> Self {
         assert_eq!(machines.len(), self.devices.len(), "a machine for every rank");

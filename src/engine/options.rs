@@ -6,7 +6,7 @@ use crate::cluster::Cluster;
 use crate::device::DeviceChoice;
 use crate::device::settings::GpuSettings;
 use crate::pages::fetch::FetcherKind;
-use crate::predict::{Assumed, Machines, Rates, UserOptions};
+use crate::predict::{Assumed, Rates, UserOptions};
 use crate::team::{Assignment, Exchanged, Strategy};
 use crate::trace::Timeline;
 use std::sync::Arc;
@@ -279,7 +279,6 @@ impl EngineOptions {
             buffer_bytes: self.buffer_bytes,
             strategy: self.strategy,
             assignment: self.assignment,
-            machines: Machines::ALONE,
             assumed: Assumed::default(),
         }
     }

@@ -124,7 +124,7 @@ impl Engine {
         result
     }
 
-    /// The same within the gate. An error ends the run of all ranks.
+    /// Drives the run within the gate. An error ends the run of all ranks.
     fn drive_alone_or_ranked(
         &self,
         (algorithm, declaration): (Arc<dyn Algorithm>, &Arc<Declaration>),

@@ -257,7 +257,7 @@ impl Default for Writes {
 }
 
 impl From<Ends> for Writes {
-    /// The same over both kinds of lists.
+    /// The same ends over out-lists and over in-lists.
     fn from(ends: Ends) -> Self {
         Self { along: ends, against: ends }
     }

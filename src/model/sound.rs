@@ -32,7 +32,7 @@ pub fn vertices(
     match (0..vertices).into_par_iter().find_any(wrong) {
         Some(vertex) => {
             let value = column.get(vertex as u32);
-            Err(format!("vertex {vertex} has the value {value}, which is none of the {vertices} vertices"))
+            Err(format!("vertex {vertex} has the value {value}: expected a vertex below {vertices}"))
         }
         None => Ok(()),
     }

@@ -21,7 +21,7 @@ pub fn choose(
     profiles: &[DeviceProfile],
 ) -> Strategy {
     match options.strategy {
-        _ if profiles.len() < 2 && options.machines.count < 2 => return Strategy::Replicate,
+        _ if profiles.len() < 2 => return Strategy::Replicate,
         _ if declaration.owned => return Strategy::Shard,
         Strategy::Auto => {}
         strategy => return strategy,

@@ -2,14 +2,16 @@
 
 use super::assumed::Scale;
 use super::rates::cpu_threads;
-use super::{Assumed, Kernel, Machines, Rates, Workload, machines};
+use super::{Assumed, Kernel, Rates, Workload};
+use crate::device::exchange::message::MessageLayout;
 use crate::device::settings::GpuSettings;
 use crate::error::Result;
 use crate::model::activations::Activations;
 use crate::model::algorithm::Declaration;
-use crate::model::attributes::Role;
+use crate::model::attributes::{Attribute, Role};
 use crate::model::border::Border;
 use crate::pages::memory::{Decoders, MemoryPlan};
+use crate::team::schedule::GROUPS;
 use crate::team::{Assignment, ExchangeRules, Exchanged, Strategy, TeamPlan, TeamRequest, may_read_border};
 use std::path::PathBuf;
 use topostream_formats::mirrors::Mirrors;
@@ -65,8 +67,6 @@ pub struct UserOptions {
     pub strategy: Strategy,
     /// Which pages go to which device.
     pub assignment: Assignment,
-    /// The machines, each with the same devices.
-    pub machines: Machines,
     /// What is assumed in place of properties of the store.
     pub assumed: Assumed,
 }
@@ -76,17 +76,15 @@ pub struct UserOptions {
 pub struct Environment<'a> {
     /// The machine's measured rates.
     pub rates: &'a Rates,
-    /// The devices of a machine.
+    /// The devices.
     pub profiles: Vec<DeviceProfile>,
     /// How they share the run; never `auto`.
     pub strategy: Strategy,
-    /// The machines, each with these devices, disks and memory.
-    pub machines: Machines,
     /// Whether the lists that a device sees are those of its own vertices.
     pub aligned: bool,
-    /// The number of disks that pages are striped over, of a machine.
+    /// The number of disks that pages are striped over.
     pub disks: f64,
-    /// Main memory of a machine without the page buffer, in bytes.
+    /// Main memory without the page buffer, in bytes.
     pub main_bytes: u64,
     /// Whether the run fits in the memory budget.
     pub main_fits: bool,
@@ -94,7 +92,7 @@ pub struct Environment<'a> {
     pub buffer_bytes: u64,
     /// Whether no page is in memory at the start.
     pub cold: bool,
-    /// For each device of a machine, the number of vertices that border on its own, if GPUs that have no room for the
+    /// For each device, the number of vertices that border on its own, if GPUs that have no room for the
     /// values of all vertices run with those of own and bordering ones; `None` if they do not, or it was
     /// [not asked](Self::with_borders).
     pub borders: Option<Vec<u64>>,
@@ -122,7 +120,6 @@ impl<'a> Environment<'a> {
             rates,
             profiles,
             strategy,
-            machines: options.machines,
             aligned,
             disks: disks(store),
             main_bytes: 0,
@@ -151,16 +148,14 @@ impl<'a> Environment<'a> {
         Ok(self)
     }
 
-    /// Divides the memory budget of a machine into the run's own memory and the page buffer.
+    /// Divides the memory budget into the run's own memory and the page buffer.
     fn divide_memory(&mut self, declaration: &Declaration, store: &Store, options: &UserOptions) {
         let own = Workload::without_phases(declaration, store);
         let scale = options.assumed.scale(&own);
         let work = own.assuming(&options.assumed);
-        let sharing_bytes = match self.machines.count {
-            1 if options.assumed.graph.is_none() => {
-                sharing_bytes(declaration, store, options.assignment, &self.profiles, self.strategy)
-            }
-            _ => self.estimated_sharing_bytes(declaration, &work),
+        let sharing_bytes = match options.assumed.graph {
+            None => sharing_bytes(declaration, store, options.assignment, &self.profiles, self.strategy),
+            Some(_) => self.estimated_sharing_bytes(declaration, &work),
         };
         let threads = self.profiles.iter().filter_map(|profile| cpu_threads(&profile.name)).sum::<u32>() as usize;
         let decoders = Decoders { threads, alone: threads > 0 && self.profiles.len() == 1 };
@@ -176,15 +171,13 @@ impl<'a> Environment<'a> {
         self.main_fits = within.is_some();
         let Some(plan) = within.or(unlimited) else { return };
         self.main_bytes = trace_bytes + plan.total_bytes() - plan.buffer_bytes();
-        // A machine buffers no more than its own pages.
-        let pages = (work.directory_pages as f64 * self.machine_share(&work)).ceil() as u64;
-        self.buffer_bytes = plan.buffer_bytes().min(MemoryPlan::frames_max(pages) * plan.frame_bytes);
+        self.buffer_bytes = plan.buffer_bytes();
     }
 
-    /// Returns the main memory that the devices of one of several machines need beyond what a single device needs, in
-    /// bytes, as [`TeamPlan::memory_bytes`] has it for one machine, but for the rounding of the exchange memory.
+    /// Returns the main memory that several devices need beyond what a single device needs, in bytes, for a graph that
+    /// need not exist: as [`TeamPlan::memory_bytes`] has it, but for the rounding of the exchange memory.
     fn estimated_sharing_bytes(&self, declaration: &Declaration, work: &Workload) -> u64 {
-        let (devices, local) = (self.devices(), self.profiles.len() as u64);
+        let devices = self.devices();
         if devices < 2 {
             return 0;
         }
@@ -193,18 +186,18 @@ impl<'a> Environment<'a> {
         let noted = if declaration.keeps_activations { Activations::memory_bytes(work.vertices) } else { 0 };
         let listed = if self.packed(work).is_some() { 4 * work.vertices } else { 0 };
         let of_cpu = work.device_bytes(own, self.is_sharded(), None) - work.table_bytes;
-        machines::exchange_bytes(work, devices, local, self.rules()) + noted + listed + cpus * of_cpu
+        exchange_bytes(work, devices, self.rules()) + noted + listed + cpus * of_cpu
     }
 
     /// Returns the role of the attributes that are sent packed.
     pub fn packed(&self, work: &Workload) -> Option<Role> {
-        let crosses = self.machines.count > 1 || !self.profiles.iter().all(DeviceProfile::is_cpu);
-        work.packed[usize::from(self.is_sharded())].filter(|role| *role == Role::Gathered || crosses)
+        let all_cpus = self.profiles.iter().all(DeviceProfile::is_cpu);
+        work.packed[usize::from(self.is_sharded())].filter(|role| *role == Role::Gathered || !all_cpus)
     }
 
-    /// Returns the number of devices of all machines.
+    /// Returns the number of devices.
     pub fn devices(&self) -> u64 {
-        self.profiles.len() as u64 * u64::from(self.machines.count)
+        self.profiles.len() as u64
     }
 
     /// Returns whether each device holds the values that edges write for its own vertices only.
@@ -220,7 +213,7 @@ impl<'a> Environment<'a> {
     /// Returns the share of the pages that a device sees.
     pub fn seen(&self, work: &Workload, device: usize) -> f64 {
         if !self.is_sharded() {
-            return self.profiles[device].share / f64::from(self.machines.count);
+            return self.profiles[device].share;
         }
         let by_owner = work.phases.first().is_some_and(|phase| !phase.kernel.writes_neighbours());
         match by_owner {
@@ -234,23 +227,6 @@ impl<'a> Environment<'a> {
         match self.is_sharded() && !kernel.writes_neighbours() {
             true => 1.0 / self.devices() as f64,
             false => self.seen(work, device),
-        }
-    }
-
-    /// Returns the share of the pages that the devices of a machine see together, with this kernel.
-    pub(super) fn machine_seen(&self, kernel: Kernel, work: &Workload) -> f64 {
-        match kernel.writes_neighbours() {
-            true => self.machine_share(work),
-            false => 1.0 / f64::from(self.machines.count),
-        }
-    }
-
-    /// Returns the share of the out-lists' pages that the devices of a machine see together; at least that of the
-    /// in-lists'.
-    fn machine_share(&self, work: &Workload) -> f64 {
-        match self.is_sharded() {
-            true => share_of_groups(work.shards, self.machines.count.into()),
-            false => 1.0 / f64::from(self.machines.count),
         }
     }
 }
@@ -290,6 +266,23 @@ fn fitted(plan: MemoryPlan, budget_bytes: u64, buffer_bytes: Option<u64>, store:
     let frames = room / plan.frame_bytes;
     let fits = frames >= MemoryPlan::frames_min(plan.frames.into()) && room <= left;
     fits.then_some(MemoryPlan { frames: frames.min(plan.frames.into()) as u32, ..plan })
+}
+
+/// Returns the exchange memory of several devices in bytes, but for the rounding to whole pieces: two regions for
+/// gathers of all vertices' values; for reductions, two groups of what devices write and of what they read; or the
+/// longest messages of all devices.
+fn exchange_bytes(work: &Workload, devices: u64, rules: ExchangeRules) -> u64 {
+    if work.traversal {
+        let writable = if rules.sharded { work.vertices.div_ceil(devices) } else { work.vertices };
+        let layout = MessageLayout::new(&work.attributes, rules.sharded);
+        return devices * 4 * layout.words_max(&(0..writable));
+    }
+    let bytes = |attribute: &Attribute| attribute.memory_bytes(work.vertices);
+    let gathered: u64 = work.attributes.iter().filter(|attribute| rules.is_gathered(attribute)).map(bytes).sum();
+    let reduced: u64 = work.attributes.iter().filter(|attribute| rules.is_reduced(attribute)).map(bytes).sum();
+    // Of each pair of a device that writes and one that reads.
+    let pairs = devices * (devices - 1);
+    2 * gathered + 2 * pairs * (reduced / devices).div_ceil(GROUPS as u64)
 }
 
 /// Returns whether all devices are of one kind.

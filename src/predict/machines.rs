@@ -1,81 +1,82 @@
-//! Several machines that share a run, and the memory for what they exchange.
+//! Several machines that share a run, by the formula of docs/scaling.md.
 //!
 //! ```text
-//!  machine 0: D devices ─┐     the devices of N machines are one team, with one schedule (team/schedule.rs);
-//!  machine 1: D devices ─┼     of its moves, those between devices of different machines cross the network
-//!  …                     ┘
+//!  time  =  max( ssd, bus, kernel )  of a machine's share of the pages and edges
+//!           + vertex phases          of its share of the vertices
+//!           + merge                  what it writes for the others and reads of theirs, in its memory
+//!           + network                what it receives, and sends at the same time  ÷  the rate of its link
 //! ```
+//!
+//! Under `shard`, each machine counts as one device. Lists have a group for each machine, or belong to the owner of
+//! their vertex. Latencies, and switches that cannot carry all links at their full rate, are not modelled.
 
-use super::Workload;
-use crate::device::exchange::message::MessageLayout;
-use crate::model::attributes::Attribute;
+use super::model::exchanged_bytes;
+use super::{Environment, Phase, Prediction, Workload, predict};
 use crate::team::ExchangeRules;
-use crate::team::schedule::GROUPS;
 use serde::Serialize;
 
-/// The link of a machine to the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Network {
-    /// Bytes per second in each direction; both directions at the same time.
-    pub bytes_per_s: u64,
-    /// The time of a short message, in nanoseconds.
-    pub latency_ns: u64,
-}
-
-/// The machines of a run. All are alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// A run that machines share, each like the one that is planned for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[doc(hidden)]
 pub struct Machines {
-    /// Their number, at least 1.
+    /// Their number.
     pub count: u32,
-    /// How they are connected; not used for a single machine.
-    pub network: Network,
+    /// Bytes per second that a machine sends, and receives at the same time.
+    pub network_bytes_per_s: u64,
+    /// The pages that a machine reads in a superstep that visits all of its lists, in bytes as they are stored.
+    pub pages_bytes: f64,
+    /// Bytes that a machine receives in all supersteps. It sends as many.
+    pub received_bytes: f64,
+    /// Nanoseconds of reading pages, moving them to devices, or edge functions: of the slowest of these.
+    pub pages_ns: f64,
+    /// Nanoseconds of vertex phases.
+    pub vertex_ns: f64,
+    /// Nanoseconds of writing and reading what is exchanged.
+    pub merge_ns: f64,
+    /// Nanoseconds of the network.
+    pub network_ns: f64,
+    /// The total time, in nanoseconds.
+    pub total_ns: f64,
 }
 
 impl Machines {
-    /// A single machine.
-    pub const ALONE: Self = Self { count: 1, network: Network { bytes_per_s: 1, latency_ns: 0 } };
-}
-
-/// The share of a machine in a run on several.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MachineShare {
-    /// The machines.
-    #[serde(flatten)]
-    pub machines: Machines,
-    /// Bytes that a machine sends in a superstep, on average. It receives as many.
-    pub sent_bytes_per_superstep: f64,
-    /// Bytes that a machine sends in all supersteps.
-    pub sent_bytes: f64,
-    /// Pages that a machine reads in supersteps that visit all of its lists.
-    pub pages: f64,
-    /// Their size as they are stored, in bytes.
-    pub pages_bytes: f64,
-}
-
-/// Bytes of an attribute's values of this many vertices, as they are sent.
-pub(super) fn value_bytes(attribute: &Attribute, vertices: f64) -> f64 {
-    attribute.of.bits() as f64 / 8.0 * vertices
-}
-
-/// Bytes of all vertices' values of the attributes that are reduced.
-pub(super) fn reduced_bytes(work: &Workload, rules: ExchangeRules) -> f64 {
-    let reduced = work.attributes.iter().filter(|attribute| rules.is_reduced(attribute));
-    reduced.map(|attribute| value_bytes(attribute, work.vertices as f64)).sum()
-}
-
-/// The exchange memory of a machine in bytes, but for the rounding to whole pieces: two regions for gathers of all
-/// vertices' values; for reductions, two groups of what its devices write and of what they read; or the longest
-/// messages of all devices.
-pub(super) fn exchange_bytes(work: &Workload, devices: u64, local: u64, rules: ExchangeRules) -> u64 {
-    if work.traversal {
-        let writable = if rules.sharded { work.vertices.div_ceil(devices) } else { work.vertices };
-        let layout = MessageLayout::new(&work.attributes, rules.sharded);
-        return devices * 4 * layout.words_max(&(0..writable));
+    /// Returns what `count` machines take, each of them like `one`. Returns `None` if a device has not been measured.
+    pub fn of(work: &Workload, one: &Environment<'_>, count: u32, network_bytes_per_s: u64) -> Option<Self> {
+        let share = share(work, f64::from(count));
+        let Prediction { terms, total_ns, .. } = predict(&share, one)?;
+        let rules = ExchangeRules { sharded: count > 1, aligned: one.aligned };
+        let exchanged = work.phases.iter().map(|phase| exchanged_bytes(work, phase, count.into(), rules));
+        let (up, down) = exchanged.fold((0.0, 0.0), |(up, down), one| (up + one.0, down + one.1));
+        let rates = one.profiles.iter().map(|profile| Some(one.rates.device(&profile.name)?.merge_bytes_per_s));
+        let slowest = rates.collect::<Option<Vec<_>>>()?.into_iter().fold(f64::INFINITY, f64::min);
+        let local_ns = terms.merge_up_ns + terms.merge_down_ns;
+        let pages_ns = total_ns - terms.vertex_ns - local_ns - terms.overhead_ns;
+        let (vertex_ns, merge_ns) = (terms.vertex_ns / f64::from(count), local_ns + 1e9 * (up + down) / slowest);
+        let network_ns = 1e9 * down / network_bytes_per_s as f64;
+        Some(Self {
+            count,
+            network_bytes_per_s,
+            pages_bytes: share.pages * share.page_bytes,
+            received_bytes: down,
+            pages_ns,
+            vertex_ns,
+            merge_ns,
+            network_ns,
+            total_ns: pages_ns + vertex_ns + merge_ns + network_ns + terms.overhead_ns,
+        })
     }
-    let gathered = work.attributes.iter().filter(|attribute| rules.is_gathered(attribute));
-    let gathered: u64 = gathered.map(|attribute| attribute.memory_bytes(work.vertices)).sum();
-    // Pairs of a device that writes and one that reads, of which at least one is local.
-    let pairs = 2 * local * (devices - 1) - local * (local - 1);
-    let of_part = reduced_bytes(work, rules) as u64 / devices;
-    2 * gathered + 2 * pairs * of_part.div_ceil(GROUPS as u64)
+}
+
+/// Returns the work of one of so many machines: its share of the lists, with the values of all vertices.
+fn share(work: &Workload, count: f64) -> Workload {
+    let phase = |phase: &Phase| Phase {
+        visits: phase.visits / count,
+        pages: phase.pages / count,
+        edges: phase.edges / count,
+        lists: phase.lists / count,
+        activated: phase.activated / count,
+        ..phase.clone()
+    };
+    let phases = work.phases.iter().map(phase).collect();
+    Workload { pages: work.pages / count, phases, ..work.clone() }
 }

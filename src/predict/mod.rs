@@ -2,13 +2,12 @@
 //! by an SSD).
 //!
 //! ```text
-//!  superstep  =  max( ssd, bus, kernel )  +  vertex phase  +  merge up  +  merge down  +  network  +  overhead
+//!  superstep  =  max( ssd, bus, kernel )  +  vertex phase  +  merge up  +  merge down  +  overhead
 //!
 //!  ssd     bytes of pages that are not in memory  ÷  the rate of all disks together
 //!  bus     bytes of pages that are not on the device  ÷  c2                                    of the slowest device
 //!  kernel  edges  ÷  the rate of this kernel on the device  (+ inactive lists ÷ their rate)    of the slowest device
 //!  merge   bytes that a device writes for the others, and reads of theirs  ÷  its rate
-//!  network bytes that a machine sends, if there are several  ÷  the rate of its link  (+ latencies)
 //! ```
 //!
 //! Equation 1 of GTS (for algorithms like PageRank) is this for supersteps that visit all pages: 2|WA| ÷ c1 is the
@@ -27,7 +26,6 @@
 
 mod assumed;
 mod choose;
-mod crossing;
 mod environment;
 mod long;
 mod machines;
@@ -38,10 +36,9 @@ mod work;
 
 pub use assumed::{Assumed, GraphSize};
 pub use choose::{choose, shares};
-pub use crossing::Crossing;
 pub use environment::{DeviceProfile, Environment, UserOptions, disks};
 pub use long::LongPaths;
-pub use machines::{MachineShare, Machines, Network};
+pub use machines::Machines;
 pub use memory::{DeviceNeeds, Needs};
 pub use model::{Prediction, Terms, Wall, predict};
 pub use rates::{BusRates, DeviceRates, Kernel, KernelRates, RATES_VERSION, Rates};

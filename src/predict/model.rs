@@ -1,7 +1,7 @@
 //! The equations of the cost model.
 
 use super::work::{Hits, Phase};
-use super::{Crossing, DeviceRates, Environment, MachineShare, Needs, Workload};
+use super::{DeviceRates, Environment, Needs, Workload};
 use crate::device::exchange::message::MessageLayout;
 use crate::model::attributes::Attribute;
 use crate::team::{ExchangeRules, Strategy};
@@ -19,11 +19,8 @@ pub struct Prediction {
     pub total_ns: f64,
     /// The bottleneck: the term that takes most of the time.
     pub wall: Wall,
-    /// Memory by device; `None` for a finished run. Of a machine, if there are several.
+    /// Memory by device; `None` for a finished run.
     pub memory: Option<Needs>,
-    /// The share of a machine; `None` if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub machine: Option<MachineShare>,
 }
 
 /// Nanoseconds by term, summed over supersteps. Each is that of the slowest device.
@@ -42,8 +39,6 @@ pub struct Terms {
     pub merge_up_ns: f64,
     /// Reading and merging the other devices' values.
     pub merge_down_ns: f64,
-    /// Sending values to other machines and receiving theirs.
-    pub network_ns: f64,
     /// The fixed time of each superstep and exchange.
     pub overhead_ns: f64,
 }
@@ -60,8 +55,6 @@ pub enum Wall {
     Kernel,
     /// The exchange between devices.
     Merge,
-    /// The exchange between machines.
-    Network,
     /// The fixed time of supersteps.
     Overhead,
 }
@@ -74,7 +67,6 @@ pub fn predict(work: &Workload, environment: &Environment<'_>) -> Option<Predict
     let model = Model { work, environment, memory: &memory, rates: &rates };
     let mut terms = Terms::default();
     let mut walls = [0.0; 3];
-    let mut sent_bytes = 0.0;
     for phase in &work.phases {
         let streaming = [model.ssd_ns(phase), model.bus_ns(phase), model.kernel_ns(phase)];
         let slowest = (0..3).max_by(|&a, &b| streaming[a].total_cmp(&streaming[b])).expect("three");
@@ -87,9 +79,6 @@ pub fn predict(work: &Workload, environment: &Environment<'_>) -> Option<Predict
         let (up, down) = model.merge_ns(phase);
         terms.merge_up_ns += up;
         terms.merge_down_ns += down;
-        let crossing = model.crossing(phase);
-        terms.network_ns += crossing.ns(&environment.machines);
-        sent_bytes += crossing.sent_bytes;
     }
     terms.vertex_ns += model.slowest(|device| 1e9 * model.held() / model.rate(device, |of| of.initialise));
     let [ssd, bus, kernel] = walls;
@@ -99,13 +88,11 @@ pub fn predict(work: &Workload, environment: &Environment<'_>) -> Option<Predict
         (Wall::Bus, bus),
         (Wall::Kernel, kernel + terms.vertex_ns),
         (Wall::Merge, merge),
-        (Wall::Network, terms.network_ns),
         (Wall::Overhead, terms.overhead_ns),
     ];
     let total_ns = parts.iter().map(|(_, ns)| ns).sum();
-    let wall = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("six").0;
-    let machine = (environment.machines.count > 1).then(|| model.machine(sent_bytes));
-    Some(Prediction { strategy: environment.strategy, terms, total_ns, wall, memory: Some(memory), machine })
+    let wall = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("five").0;
+    Some(Prediction { strategy: environment.strategy, terms, total_ns, wall, memory: Some(memory) })
 }
 
 struct Model<'a> {
@@ -116,28 +103,12 @@ struct Model<'a> {
 }
 
 impl Model<'_> {
-    /// Returns the number of devices of all machines.
     fn devices(&self) -> f64 {
         self.environment.devices() as f64
     }
 
     fn sharded(&self) -> bool {
         self.environment.is_sharded()
-    }
-
-    /// Returns the share of a machine, which sends this many bytes.
-    fn machine(&self, sent_bytes: f64) -> MachineShare {
-        let supersteps: f64 = self.work.phases.iter().map(|phase| phase.supersteps).sum();
-        let own = |phase: &Phase| phase.pages * self.environment.machine_seen(phase.kernel, self.work);
-        // The pages of each direction once.
-        let most = |along: bool| {
-            let phases = self.work.phases.iter().filter(|phase| phase.kernel.writes_neighbours() == along);
-            phases.map(own).fold(0.0, f64::max)
-        };
-        let pages = most(true) + most(false);
-        let sent_bytes_per_superstep = if supersteps > 0.0 { sent_bytes / supersteps } else { 0.0 };
-        let pages_bytes = pages * self.work.page_bytes;
-        MachineShare { machines: self.environment.machines, sent_bytes_per_superstep, sent_bytes, pages, pages_bytes }
     }
 
     fn slowest(&self, ns: impl Fn(usize) -> f64) -> f64 {
@@ -158,7 +129,7 @@ impl Model<'_> {
         (phase.pages * self.work.page_bytes).max(1.0)
     }
 
-    /// Returns the bytes that a machine reads from disk, once for all of its devices.
+    /// Returns the bytes that are read from disk, once for all devices.
     fn disk_bytes(&self, phase: &Phase) -> f64 {
         if let Hits::Measured { disk_bytes, .. } = phase.hits {
             return disk_bytes;
@@ -169,9 +140,8 @@ impl Model<'_> {
             let seen = if self.sharded() { 1.0 / self.rates.len() as f64 } else { 1.0 };
             cached += seen * self.memory.devices.iter().map(|device| device.cache_bytes as f64).sum::<f64>();
         }
-        let seen = self.environment.machine_seen(phase.kernel, self.work);
-        let share = cached / (self.all_page_bytes(phase) * seen);
-        seen * phase.misses(share, self.environment.cold) * self.work.page_bytes
+        let share = cached / self.all_page_bytes(phase);
+        phase.misses(share, self.environment.cold) * self.work.page_bytes
     }
 
     fn ssd_ns(&self, phase: &Phase) -> f64 {
@@ -239,7 +209,7 @@ impl Model<'_> {
     fn check_ns(&self, phase: &Phase, device: usize) -> f64 {
         let Some(rate) = self.rates[device].check_bytes_per_s else { return 0.0 };
         let seen = self.environment.seen_by(phase.kernel, self.work, device);
-        1e9 * self.disk_bytes(phase) * seen / self.environment.machine_seen(phase.kernel, self.work) / rate
+        1e9 * self.disk_bytes(phase) * seen / rate
     }
 
     fn vertex_ns(&self, device: usize) -> f64 {
@@ -256,47 +226,37 @@ impl Model<'_> {
         if self.devices() < 2.0 {
             return (0.0, 0.0);
         }
-        let (up, down) = match self.work.traversal {
-            true => self.message_bytes(phase),
-            false => {
-                let rules = self.environment.rules();
-                let (up, down) = exchange_bytes(&self.work.attributes, self.work.vertices, self.devices(), rules);
-                // The gather after initialisation is left out.
-                (phase.supersteps * up, phase.supersteps * down)
-            }
-        };
+        let (up, down) = exchanged_bytes(self.work, phase, self.environment.devices(), self.environment.rules());
         let ns = |bytes: f64| self.slowest(|device| 1e9 * bytes / self.rates[device].merge_bytes_per_s);
         (ns(up), ns(down))
     }
+}
 
-    /// Returns what crosses the network for each machine.
-    fn crossing(&self, phase: &Phase) -> Crossing {
-        match self.environment.machines.count {
-            1 => Crossing::default(),
-            _ if self.work.traversal => {
-                Crossing::of_messages(self.environment, self.message_bytes(phase).0, phase.supersteps)
-            }
-            _ => Crossing::of_values(self.work, self.environment, phase.supersteps),
-        }
+/// Returns the bytes that each of so many devices writes and reads in the exchanges of a phase.
+pub(super) fn exchanged_bytes(work: &Workload, phase: &Phase, devices: u64, rules: ExchangeRules) -> (f64, f64) {
+    if work.traversal {
+        return message_bytes(work, phase, devices, rules.sharded);
     }
+    let (up, down) = exchange_bytes(&work.attributes, work.vertices, devices as f64, rules);
+    // The gather after initialisation is left out.
+    (phase.supersteps * up, phase.supersteps * down)
+}
 
-    /// Returns the bytes of messages that each device writes and reads. A vertex that k of the superstep's edges lead
-    /// to is activated by all devices that see any of them.
-    fn message_bytes(&self, phase: &Phase) -> (f64, f64) {
-        let (devices, steps) = (self.devices(), phase.supersteps.max(1.0));
-        let each = if phase.activated > 0.0 { (phase.edges / phase.activated).max(1.0) } else { 0.0 };
-        let sent = match self.sharded() || !phase.kernel.writes_neighbours() {
-            true => phase.activated / devices,
-            false => phase.activated * (1.0 - (1.0 - 1.0 / devices).powf(each)),
-        };
-        let layout = MessageLayout::new(&self.work.attributes, self.sharded());
-        // An owner's messages are about its own vertices.
-        let about =
-            if self.sharded() { self.work.vertices.div_ceil(self.environment.devices()) } else { self.work.vertices };
-        let (_, places) = layout.choose(&(0..about), (sent / steps) as u64);
-        let up = 4.0 * places.words as f64 * steps;
-        (up, up * (devices - 1.0))
-    }
+/// Returns the bytes of messages that each device writes and reads. A vertex that k of the superstep's edges lead to is
+/// activated by all devices that see any of them.
+fn message_bytes(work: &Workload, phase: &Phase, devices: u64, sharded: bool) -> (f64, f64) {
+    let (count, steps) = (devices as f64, phase.supersteps.max(1.0));
+    let each = if phase.activated > 0.0 { (phase.edges / phase.activated).max(1.0) } else { 0.0 };
+    let sent = match sharded || !phase.kernel.writes_neighbours() {
+        true => phase.activated / count,
+        false => phase.activated * (1.0 - (1.0 - 1.0 / count).powf(each)),
+    };
+    let layout = MessageLayout::new(&work.attributes, sharded);
+    // An owner's messages are about its own vertices.
+    let about = if sharded { work.vertices.div_ceil(devices) } else { work.vertices };
+    let (_, places) = layout.choose(&(0..about), (sent / steps) as u64);
+    let up = 4.0 * places.words as f64 * steps;
+    (up, up * (count - 1.0))
 }
 
 /// Returns the bytes that a device writes and reads in the exchange of a superstep. For reduced attributes it writes

@@ -7,7 +7,7 @@ use crate::model::algorithm::{Declaration, Supersteps, Visit};
 use crate::model::attributes::{Attribute, Role};
 use crate::model::bits::Bits;
 use crate::model::border::Border;
-use topostream_formats::{Direction, Store, Topology};
+use topostream_formats::{Direction, Store};
 
 /// The number of supersteps that `auto` assumes if an algorithm's number is unknown.
 pub const SUPERSTEPS_DEFAULT: u32 = 10;
@@ -19,9 +19,6 @@ pub struct Workload {
     pub vertices: u64,
     /// Edges of the graph.
     pub edges: u64,
-    /// Vertices whose values are sent where they are sent packed: at most, as far as the directory of pages tells.
-    /// 0 if no values may be.
-    pub packed_vertices: f64,
     /// The role of the attributes that may be sent packed, by devices that hold what edges write for all vertices, and
     /// by those that hold it for their own.
     pub packed: [Option<Role>; 2],
@@ -33,7 +30,7 @@ pub struct Workload {
     pub traversal: bool,
     /// Bytes of a page, including its weights if they are read.
     pub page_bytes: f64,
-    /// The same of a page as kernels read it: more if pages are packed.
+    /// Bytes of a page and its weights as kernels read them: more if pages are packed.
     pub image_bytes: f64,
     /// The number of pages of all topologies.
     pub directory_pages: u64,
@@ -146,13 +143,10 @@ impl Workload {
         let weights = if declaration.weights.are_read() { out.weight_page_bytes() } else { 0 };
         let plain = store.manifest().encoding.plain_bytes(out.page_bytes());
         let pages = declaration.visits.iter().map(|(direction, _)| pages(store, *direction)).fold(0.0, f64::max);
-        let packed = [false, true].map(|sharded| packed_role(declaration, sharded));
-        let listed = packed.iter().any(Option::is_some);
         Self {
             vertices: store.vertices(),
             edges: store.edges(),
-            packed,
-            packed_vertices: if listed { with_out_edges_max(out, store.vertices()) as f64 } else { 0.0 },
+            packed: [false, true].map(|sharded| packed_role(declaration, sharded)),
             attributes: declaration.attributes.clone(),
             table_bytes: declaration.table_bytes(),
             traversal: declaration.traversal,
@@ -223,21 +217,4 @@ impl Phase {
 
 pub(crate) fn pages(store: &Store, direction: Direction) -> f64 {
     store.topology(direction).map_or(0.0, |topology| f64::from(topology.page_count()))
-}
-
-/// Returns the number of vertices on pages with edges: at most these have out-edges. In degree groups, vertices without
-/// any are on pages of their own.
-fn with_out_edges_max(out: &Topology, vertices: u64) -> u64 {
-    if out.is_grouped() {
-        return vertices;
-    }
-    let (mut count, mut next) = (0, 0);
-    for entry in out.directory().entries().iter().filter(|entry| entry.edge_count > 0) {
-        let first = u64::from(entry.start_vertex);
-        let end = first + u64::from(entry.slot_count);
-        // The pages of a long list have the same vertex.
-        count += end.saturating_sub(first.max(next));
-        next = next.max(end);
-    }
-    count
 }

@@ -227,7 +227,7 @@ mod tests {
         check_both_ends(|_| schedule(6, false), all.reduce.len() - 1);
     }
 
-    /// The same where each rank knows only the lists of what its own devices send and receive.
+    /// As `both_ends_agree`, where each rank knows only the lists of what its own devices send and receive.
     #[test]
     fn both_ends_agree_on_mirrors() {
         let devices: Vec<Range<u64>> = (0..6).map(own).collect();

@@ -61,7 +61,7 @@ pub fn program(folder: &Path, line: &str) -> Command {
     command
 }
 
-/// The same with a limit on the size of files, in blocks of 512 bytes: a write beyond it is an error, not a signal.
+/// A command with a limit on the size of files, in blocks of 512 bytes: a write beyond it is an error, not a signal.
 pub fn limited(folder: &Path, line: &str, blocks: u64) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"")]);
@@ -88,7 +88,7 @@ pub fn end(command: Command, patience: Duration) -> Ended {
     end_at(command, patience, None)
 }
 
-/// The same, with an optional time until SIGKILL.
+/// As [`end`], with an optional time until SIGKILL.
 #[expect(clippy::zombie_processes, reason = "it is waited for by its number")]
 pub fn end_at(mut command: Command, patience: Duration, kill: Option<Duration>) -> Ended {
     let line = std::iter::once(command.get_program()).chain(command.get_args());

@@ -15,7 +15,7 @@ pub fn interrupted(folder: &Folder, line: &str, ready: impl Fn() -> bool) -> Don
     done
 }
 
-/// The same with several signals in a row.
+/// As `interrupted`, with several signals in a row.
 fn signalled(folder: &Folder, line: &str, signals: u32, ready: impl Fn() -> bool) -> Done {
     let mut command = folder.command(line);
     let mut child =

@@ -327,11 +327,12 @@ fn shaders_are_printed() {
         "// src/algorithms/pagerank/pagerank.wgsl",
         "var<storage, read> share_0: array<f32>;",
     ]);
-    folder.run("shader bfs lists --parents --subgroups").succeeds().prints(&["fn parent_min", "subgroupAdd"]);
+    folder.run("shader bfs lists --subgroups -- --parents").succeeds().prints(&["fn parent_min", "subgroupAdd"]);
     let printed = folder.run("shader sssp segments --float-weights --wide-integers").succeeds();
     printed.prints(&["WEIGHTS_HEADER_WORDS", "fn dist_min", "atomic<u64>", "fn refused_insert"]);
     folder.run("shader sssp segments --float-weights").fails(1, &["64-bit atomics"]);
-    folder.run("shader sssp segments --float-weights --single").succeeds().prints(&["fn dist_min", "fn float_sum"]);
+    let single = "shader sssp segments --float-weights -- --single";
+    folder.run(single).succeeds().prints(&["fn dist_min", "fn float_sum"]);
     assert!(!folder.run("shader sssp hubs").succeeds().stdout.contains("refused"), "whole weights are all right");
     let printed = folder.run("shader widest lists --float-weights").succeeds();
     printed.prints(&["fn width_max", "fn refused_insert", "fn activate"]);
@@ -344,6 +345,11 @@ fn shaders_are_printed() {
     let all = folder.run("shader components lists").succeeds().stdout;
     assert!(all.contains("fn label_load") && !all.contains("is_active"), "{all}");
     folder.run("shader bfs vertex-phase").fails(1, &["src/algorithms/bfs/bfs.wgsl:1:", "vertex_update"]);
+    assert_ne!(shader("sssp lists"), shader("sssp lists -- --delta 2 --source 0"));
+    assert_ne!(shader("pagerank lists --weights"), shader("pagerank lists --weights -- --weights"));
+    folder.run("shader sssp lists -- --delta wide").fails(2, &["--delta", "wide"]);
+    folder.run("shader sssp lists -- --parts 2").fails(2, &["--parts"]);
+    folder.run("shader betweenness lists -- --double").fails(2, &["betweenness has no shader with these arguments"]);
 }
 
 /// Names and numbers that begin with `-` are ids, not options.

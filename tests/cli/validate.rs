@@ -205,7 +205,7 @@ fn missing_files_are_named() {
     folder.write("data/example-directed.properties", text.replace("pr.num-iterations = 2", "pr.num-iterations = two"));
     fails(validate(""), &["pr.num-iterations = a whole number, found two"]);
     folder.write("data/example-directed.properties", text.replace("= bfs,", "= apsp,"));
-    validate("").fails(1, &["\"apsp\" is none of Graphalytics'"]);
+    validate("").fails(1, &["\"apsp\" is not an algorithm of Graphalytics"]);
     folder.run("validate nowhere").fails(1, &["nowhere", "a properties file"]);
     std::fs::create_dir(folder.path("empty")).unwrap();
     folder.run("validate empty").fails(1, &["empty", "the .properties file of a Graphalytics data set"]);

@@ -213,7 +213,7 @@ pub fn distances(engine: &Engine, source: u64) -> Result<Answers<f64>, Error> {
     distances_in(engine, source, Precision::Double)
 }
 
-/// The same over float weights in a precision.
+/// As [`distances`], in a precision.
 pub fn distances_in(engine: &Engine, source: u64, precision: Precision) -> Result<Answers<f64>, Error> {
     let source = engine.store().ids()?.vertex(source).expect("the source exists");
     let weights = engine.store().manifest().weights.expect("the store has weights");

@@ -12,7 +12,7 @@ use topostream::algorithms::{Sssp, Traffic};
 use topostream::model::algorithm::{Algorithm, declaration_of};
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::predict::{
-    BusRates, DeviceProfile, DeviceRates, Environment, Hits, Kernel, KernelRates, Machines, Needs, Phase, Prediction,
+    BusRates, DeviceProfile, DeviceRates, Environment, Hits, Kernel, KernelRates, Needs, Phase, Prediction,
     RATES_VERSION, Rates, Wall, Workload, predict, shares,
 };
 use topostream::team::{Exchanged, Strategy};
@@ -80,7 +80,6 @@ pub fn pushing(supersteps: f64) -> Workload {
     Workload {
         vertices: 1 << 24,
         edges: 1 << 28,
-        packed_vertices: f64::from(1 << 24),
         packed: [None; 2],
         attributes: vec![
             attribute(AttributeType::F32, Role::ReadOnly, Merge::Max),
@@ -135,7 +134,6 @@ pub fn environment<'a>(rates: &'a Rates, name: &str, devices: usize, strategy: S
         rates,
         profiles: (0..devices).map(|_| profile(name, devices, 0)).collect(),
         strategy,
-        machines: Machines::ALONE,
         aligned: true,
         disks: 1.0,
         main_bytes: GIB,

@@ -10,7 +10,7 @@ use topostream::algorithms::{Bfs, Traffic};
 use topostream::device::DeviceChoice;
 use topostream::device::settings::GpuSettings;
 use topostream::model::algorithm::{Algorithm, declaration_of};
-use topostream::predict::{Assumed, DeviceProfile, Machines, UserOptions, choose};
+use topostream::predict::{Assumed, DeviceProfile, UserOptions, choose};
 use topostream::team::{Assignment, Exchanged, Strategy};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
@@ -50,7 +50,6 @@ fn the_strategy_of_unmeasured_devices() {
             buffer_bytes: None,
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
-            machines: Machines::ALONE,
             assumed: Assumed::default(),
         };
         choose(None, &declaration_of(algorithm, &store), &store, &options, &[profile.clone(), profile])

@@ -363,7 +363,7 @@ impl<A: Algorithm> Team<A> {
         Ok(())
     }
 
-    /// The same as a gather: what each device puts and takes. It has the second half of the exchange memory to itself,
+    /// The exchange as a gather: what each device puts and takes. It has the second half of the exchange memory to itself,
     /// since nobody waits for its end.
     fn gather(&mut self) -> [Vec<Vec<Move>>; 2] {
         let [mut put, mut take] = [vec![Vec::new(); self.members.len()], vec![Vec::new(); self.members.len()]];

@@ -30,7 +30,7 @@ pub enum Given {
     Both,
     /// An undirected edge once.
     Once,
-    /// The same, in a file with another format than its name says.
+    /// An undirected edge once, in a file with another format than its name says.
     HeadlessOnce,
     /// With self-loops and repeated edges, which the graph does not have.
     Unclean,

@@ -1,8 +1,60 @@
-//! Algorithms with declarations that the catalogue's algorithms do not use.
+//! The algorithms whose modules are composed: those of the catalogue, and two with declarations that these do not use.
 
+use topostream::algorithms::command::{StoreKind, find};
+use topostream::algorithms::{Bfs, CATALOGUE};
 use topostream::device::gpu::compose::Declared;
-use topostream::model::algorithm::Shader;
+use topostream::model::algorithm::{Algorithm, Shader, Visit};
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use topostream::{Direction, VertexId};
+use topostream_formats::WeightType;
+
+/// Arguments with other shaders than those of the catalogue's samples.
+const MORE: [(&str, &str); 4] = [
+    ("bfs", "--source max-degree --parents"),
+    ("pagerank", "--sums single"),
+    ("personalized-pagerank", "--source max-degree --sums single"),
+    ("sssp", "--source max-degree --delta 1 --single --cutoff 2"),
+];
+
+/// Every kind of store.
+fn kinds() -> impl Iterator<Item = StoreKind> {
+    let weights = [None, Some(WeightType::U32), Some(WeightType::F32)];
+    let lists = [(true, false), (true, true), (false, false)];
+    let kind = |weights, (directed, in_lists)| StoreKind { vertices: 64, directed, in_lists, weights };
+    weights.into_iter().flat_map(move |weights| lists.map(|lists| kind(weights, lists)))
+}
+
+/// The catalogue's algorithms with all arguments and over all kinds of stores, with the visits of their supersteps.
+pub fn catalogued() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
+    let samples = CATALOGUE.iter().flat_map(|entry| entry.samples.iter().map(|of| (entry.name, of.arguments)));
+    let mut algorithms = Vec::new();
+    let mut add = |name: &str, algorithm: &dyn Algorithm, in_lists| {
+        let declared = Declared::of(algorithm, in_lists).unwrap_or_else(|| panic!("{name} has no shader"));
+        let one = (declared, algorithm.declare(in_lists).visits);
+        if !algorithms.contains(&one) {
+            algorithms.push(one);
+        }
+    };
+    for (name, arguments) in samples.chain(MORE) {
+        let parsed = find(name).unwrap().arguments.read(arguments.split_whitespace());
+        let parsed = parsed.unwrap_or_else(|error| panic!("{name} {arguments}: {error}"));
+        kinds().for_each(|kind| add(name, &*parsed.shader(&kind), kind.in_lists));
+    }
+    // Only the library has parents of a search against the edges.
+    let against = Bfs { against: true, parents: true, ..Bfs::from(VertexId(0)) };
+    [false, true].into_iter().for_each(|in_lists| add("bfs", &against, in_lists));
+    algorithms
+}
+
+/// Those of the catalogue, and the two of this file.
+pub fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
+    let mut algorithms = catalogued();
+    let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
+    algorithms.push((everything(), visits.to_vec()));
+    let visits = [Visit::Frontier, Visit::Without(4)].map(|visit| (Direction::In, visit));
+    algorithms.push((messaging(), visits.to_vec()));
+    algorithms
+}
 
 /// An algorithm that uses every accessor.
 const EVERYTHING: &str = "

@@ -13,12 +13,12 @@ use std::collections::HashSet;
 use std::mem::offset_of;
 use std::sync::{Arc, LazyLock};
 
-use declared::{everything, messaging};
+use declared::{algorithms, catalogued};
 use naga::back::{hlsl, msl, spv};
 use naga::valid::ModuleInfo;
 use rayon::prelude::*;
 use sample::some;
-use topostream::algorithms::{Bfs, CATALOGUE, Radius};
+use topostream::algorithms::{Bfs, Radius};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
 use topostream::model::algorithm::{Algorithm, Visit};
@@ -33,33 +33,6 @@ const fn packed(step: bool, own: bool) -> Encoding {
 }
 
 const ENCODINGS: [Encoding; 4] = [Encoding::VertexId, RECORD_ID, packed(false, false), packed(true, true)];
-
-/// The catalogue's algorithms in every variation, with the visits of their supersteps.
-fn catalogued() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
-    let mut algorithms = Vec::new();
-    for entry in CATALOGUE {
-        for variation in entry.variations(64) {
-            let algorithm = (entry.shader)(&variation);
-            let declared = Declared::of(&*algorithm, variation.in_lists);
-            let declared = declared.unwrap_or_else(|| panic!("{} has no shader", entry.name));
-            let one = (declared, algorithm.declare(variation.in_lists).visits);
-            if !algorithms.contains(&one) {
-                algorithms.push(one);
-            }
-        }
-    }
-    algorithms
-}
-
-/// The same, with the algorithms of [`declared`].
-fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
-    let mut algorithms = catalogued();
-    let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
-    algorithms.push((everything(), visits.to_vec()));
-    let visits = [Visit::Frontier, Visit::Without(4)].map(|visit| (Direction::In, visit));
-    algorithms.push((messaging(), visits.to_vec()));
-    algorithms
-}
 
 /// Capabilities of devices.
 #[derive(Clone, Copy, Debug)]
@@ -192,8 +165,8 @@ fn modules_that_need_64_bit_atomics_are_refused_without() {
             refused += 1;
         }
     }
-    // Shortest paths, also by buckets and up to a distance, and the algorithm with every kind of message.
-    assert_eq!(refused, 15);
+    // Shortest paths, also up to a distance and by buckets of two widths, and the algorithm with every kind of message.
+    assert_eq!(refused, 18);
 }
 
 /// Kernels are kept by their canonical options.

@@ -1,6 +1,6 @@
 //! The plans of supersteps, without a GPU.
 
-use crate::catalogued;
+use crate::declared::catalogued;
 use topostream::algorithms::{Bfs, PageRank};
 use topostream::device::gpu::compose::Declared;
 use topostream::device::gpu::{PlanOf, plan_text};

@@ -196,7 +196,7 @@ fn bad_parameters_are_refused() {
     for alpha in [0.0, -0.5, 1.01, f64::NAN] {
         refused(heat(alpha, 1, 2.0), five, "must be above 0 and at most 1");
     }
-    refused(heat(0.5, 0, 2.0), five, "source vertex 0 is given twice");
+    refused(heat(0.5, 0, 2.0), five, "duplicate source vertex 0");
     refused(heat(0.5, 3, 2.0), five, "source vertex 3 does not exist");
     refused(heat(0.5, 1, f32::NAN), five, "source vertex 1: NaN must be");
     refused(heat(0.5, 1, f32::INFINITY), five, "source vertex 1: inf must be");

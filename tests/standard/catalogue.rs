@@ -71,7 +71,7 @@ pub fn case(needs: &Needs) -> (TestStore, Graph) {
     sharded_case(needs, 1)
 }
 
-/// The same, with its out-lists grouped by so many ranges of destinations.
+/// As [`case`], with its out-lists grouped by so many ranges of destinations.
 pub fn sharded_case(needs: &Needs, shards: u32) -> (TestStore, Graph) {
     let mut edges = random_edges(0..1_900, 9_000, 23);
     edges.extend((0..600).map(|number| (5, 3 * number)));

@@ -39,7 +39,7 @@ pub fn everywhere<A: Algorithm>(store: &TestStore, make: impl Fn(&Engine) -> A, 
     everywhere_by(store, |engine| engine.run(make(engine)), check);
 }
 
-/// The same for a function that runs the engine itself.
+/// As [`everywhere`], for a function that runs the engine itself.
 pub fn everywhere_by<F: Finished>(
     store: &TestStore,
     run: impl Fn(&Engine) -> Result<F, Error>,

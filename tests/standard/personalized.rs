@@ -93,7 +93,7 @@ fn bad_parameters_are_refused() {
     for (seeds, ranks, word) in [
         (&[][..], good, "needs a seed"),
         (&[0, 3], good, "seed vertex 3 does not exist"),
-        (&[1, 0, 1], good, "seed vertex 1 is given twice"),
+        (&[1, 0, 1], good, "duplicate seed vertex 1"),
         (&[1], PageRank { damping: 1.5, ..good }, "damping 1.5"),
     ] {
         let error = refused(seeds, ranks);

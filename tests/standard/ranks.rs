@@ -36,7 +36,7 @@ pub fn on_ranks<T: Send>(ranks: usize, work: impl Fn(Arc<Cluster>) -> T + Sync) 
     on_machines(&(0..ranks).collect::<Vec<_>>(), work)
 }
 
-/// The same with the machine of each rank: those with the same number share memory.
+/// As [`on_ranks`], with the machine of each rank: those with the same number share memory.
 pub fn on_machines<T: Send>(machines: &[usize], work: impl Fn(Arc<Cluster>) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let (work, clusters) = (&work, clusters_on(machines));
@@ -111,7 +111,7 @@ fn every_sample_agrees_with_its_oracle_on_ranks() {
     }
 }
 
-/// The same on GPUs: by default a few algorithms, with and without frontiers.
+/// Samples on GPUs of ranks: by default a few algorithms, with and without frontiers.
 #[test]
 fn some_samples_agree_with_their_oracles_on_gpus_of_ranks() {
     if adapter::off() {

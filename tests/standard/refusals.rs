@@ -273,7 +273,7 @@ fn a_panic_in_the_driver_is_an_error() {
     }
 }
 
-/// The same for a panic in an edge function or a vertex phase on the CPU; other devices of the run are released.
+/// A panic in an edge function or a vertex phase on the CPU; other devices of the run are released.
 #[test]
 fn a_panic_on_a_worker_thread_is_an_error() {
     for panics in [Panics::InEdge, Panics::InVertexPhase] {

@@ -110,5 +110,5 @@ fn bad_parameters_are_refused() {
     let error = refused(Widest { source: VertexId(2), weights: WeightType::U32 });
     assert!(error.contains("source vertex 2 does not exist"), "{error}");
     let error = refused(Widest { source: VertexId(0), weights: WeightType::F32 });
-    assert!(error.contains("widest was asked for over F32 weights"), "{error}");
+    assert!(error.contains("widest: expected F32 weights"), "{error}");
 }

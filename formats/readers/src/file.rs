@@ -327,7 +327,7 @@ impl InputFile {
 
     fn no_room(&self, error: &io::Error, bytes: u64) -> Error {
         let found = format!(
-            "{error}, after {bytes} bytes of {}, which has to be read twice and is no regular file; --temporary names \
+            "{error}, after {bytes} bytes of {}, which must be read twice and is not a regular file; --temporary names \
              another folder",
             self.path().display()
         );

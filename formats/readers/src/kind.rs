@@ -150,7 +150,7 @@ impl FromStr for Kind {
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::Invalid(format!("{name:?} is no kind of edge list; the kinds are {names}"))
+            Error::Invalid(format!("{name:?} is not an edge list format: choose from {names}"))
         })
     }
 }

@@ -100,7 +100,7 @@ impl Banner {
             b"pattern" => None,
             b"integer" => Some(WeightType::U32),
             b"real" | b"double" => Some(WeightType::F32),
-            b"complex" => return Err("pattern, integer or real values: complex numbers are no edge weights".into()),
+            b"complex" => return Err("pattern, integer or real values: complex weights are unsupported".into()),
             _ => return Err(BANNER.into()),
         };
         let symmetric = match symmetry {

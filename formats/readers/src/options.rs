@@ -86,7 +86,7 @@ impl FromStr for WeightsOption {
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|option| option.name() == name).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::Invalid(format!("{name:?} is no type of weights; choose from {names}"))
+            Error::Invalid(format!("{name:?} is not a weight type: choose from {names}"))
         })
     }
 }

@@ -213,7 +213,7 @@ fn mark(lists: Lists<'_>, heads: &mut [u8; UNIT]) -> (usize, usize) {
     (degrees.len(), at)
 }
 
-/// The same where first neighbours are relative to their list's vertex: replaces their gaps by their values.
+/// As `mark`, where first neighbours are relative to their list's vertex: replaces their gaps by their values.
 #[inline(always)]
 fn mark_own(lists: Lists<'_>, own: u32, heads: &mut [u8; UNIT], gaps: &mut Sums) -> (usize, usize) {
     let Lists { degrees, mut at, .. } = lists;

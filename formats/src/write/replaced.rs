@@ -38,7 +38,7 @@ impl Replaced {
         }
         if !has_store(home) {
             return Err(Error::Invalid(format!(
-                "{}: not the manifest of a store, so that no store is replaced here; name another folder",
+                "{}: not the manifest of a store, so nothing is replaced here; name another folder",
                 home.join(MANIFEST).display()
             )));
         }

@@ -109,7 +109,7 @@ proptest! {
         shared::page(&data);
     }
 
-    /// The same with a packed page: its tables, its payload, and other switches than those that it was written with.
+    /// A forged packed page: its tables, its payload, and other switches than those that it was written with.
     #[test]
     fn any_forged_packed_page_is_a_page_or_an_error(
         words in prop::collection::vec((0usize..90, prop_oneof![0u32..70, any::<u32>()]), 1..6),

@@ -3,14 +3,15 @@
 use super::{Averaging, Model};
 use crate::algorithms::Stop;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, CONDUCTING, Command, Edges, Entry, Held, Prepared, Sample, Shown, Source, Variation, distinct,
+    AS_GIVEN, Arguments, CONDUCTING, Command, Edges, Entry, Held, Prepared, Sample, Shown, Source, StoreKind, distinct,
     held, held_at, held_vertices, source,
 };
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use topostream_formats::Store;
+use topostream_formats::{Store, WeightType};
 
 /// Heat simulation.
 pub const HEAT: Entry = Entry {
@@ -29,8 +30,6 @@ pub const HEAT: Entry = Entry {
         Sample::tested("--source max-degree=5 --alpha 0.25 --iterations 3", AS_GIVEN),
     ],
     arguments: Arguments::of::<HeatArgs>(),
-    switches: &[],
-    shader: |variation| Box::new(of_variation(Model::Heat { alpha: 0.5, sources: Vec::new() }, variation)),
     graphalytics: None,
 };
 
@@ -52,8 +51,6 @@ pub const CIRCUIT: Entry = Entry {
         Sample::tested("--source max-degree=-3 --iterations 3 --ignore-weights", CONDUCTING),
     ],
     arguments: Arguments::of::<CircuitArgs>(),
-    switches: &[],
-    shader: |variation| Box::new(of_variation(Model::Circuit { sources: Vec::new() }, variation)),
     graphalytics: None,
 };
 
@@ -74,16 +71,8 @@ pub const ADSORPTION: Entry = Entry {
         Sample::tested("--source max-degree --inject 0.5 --abandon 0.1 --iterations 3", AS_GIVEN),
     ],
     arguments: Arguments::of::<AdsorptionArgs>(),
-    switches: &[],
-    shader: |variation| {
-        Box::new(of_variation(Model::Adsorption { inject: 0.5, abandon: 0.0, seeds: Vec::new() }, variation))
-    },
     graphalytics: None,
 };
-
-fn of_variation(model: Model, variation: &Variation) -> Averaging {
-    Averaging { model, weights: variation.weights, stop: Stop::Iterations(1) }
-}
 
 /// The arguments of `heat`.
 #[derive(Args)]
@@ -143,20 +132,22 @@ struct AveragingArgs {
 }
 
 impl AveragingArgs {
-    fn algorithm(&self, model: Model, store: &Store) -> Averaging {
-        let weights = store.manifest().weights.filter(|_| !self.ignore_weights);
+    fn algorithm(&self, model: Model, weights: Option<WeightType>) -> Averaging {
+        let weights = weights.filter(|_| !self.ignore_weights);
         let stop = Stop::after(self.iterations, self.tolerance, self.max_iterations);
         Averaging { model, weights, stop }
     }
-}
 
-impl AveragingArgs {
     fn prepare(&self, model: Model, store: &Store) -> Prepared {
-        Prepared::new(self.algorithm(model, store)).showing(Shown::Top)
+        Prepared::new(self.algorithm(model, store.manifest().weights)).showing(Shown::Top)
     }
 }
 
 impl Command for HeatArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(self.averaging.algorithm(Model::Heat { alpha: self.alpha, sources: Vec::new() }, kind.weights))
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let model = Model::Heat { alpha: self.alpha, sources: held_vertices("--source", &self.sources, store)? };
         Ok(self.averaging.prepare(model, store))
@@ -164,6 +155,10 @@ impl Command for HeatArgs {
 }
 
 impl Command for CircuitArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(self.averaging.algorithm(Model::Circuit { sources: Vec::new() }, kind.weights))
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let model = Model::Circuit { sources: held_vertices("--source", &self.sources, store)? };
         Ok(self.averaging.prepare(model, store))
@@ -171,6 +166,13 @@ impl Command for CircuitArgs {
 }
 
 impl Command for AdsorptionArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(self.averaging.algorithm(
+            Model::Adsorption { inject: self.inject, abandon: self.abandon, seeds: Vec::new() },
+            kind.weights,
+        ))
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let (inject, abandon) = (self.inject, self.abandon);
         let model = Model::Adsorption { inject, abandon, seeds: distinct("--source", &self.seeds, store)? };

@@ -201,7 +201,7 @@ impl Averaging {
         for (vertex, value) in seeded {
             graph.check_vertex(what, vertex)?;
             if !met.insert(vertex.0) {
-                return Err(format!("{what} vertex {vertex} is given twice"));
+                return Err(format!("duplicate {what} vertex {vertex}"));
             }
             if value.is_nan() || value.abs() > HELD_MAX {
                 return Err(format!("source vertex {vertex}: {value} must be a number between -2^31 and 2^31"));

@@ -2,9 +2,10 @@
 
 use super::Betweenness;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, SAMPLED, Sample, Shown, SourceArgs, UNDIRECTED,
+    AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, SAMPLED, Sample, Shown, SourceArgs, StoreKind, UNDIRECTED,
 };
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,8 +29,6 @@ pub const BETWEENNESS: Entry = Entry {
         Sample::tested("--source max-degree", AS_GIVEN),
     ],
     arguments: Arguments::of::<BetweennessArgs>(),
-    switches: &[],
-    shader: |_| Box::new(Betweenness::exact()),
     graphalytics: None,
 };
 
@@ -44,6 +43,13 @@ pub struct BetweennessArgs {
 }
 
 impl Command for BetweennessArgs {
+    fn shader(&self, _kind: &StoreKind) -> Box<dyn Algorithm> {
+        match self.double {
+            true => Box::new(Betweenness::exact().in_double()),
+            false => Box::new(Betweenness::exact()),
+        }
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let betweenness = Betweenness::over(self.sources.of(store)?);
         let prepared = match self.double {

@@ -137,7 +137,7 @@ impl Betweenness {
         Self { sources, numbers: PhantomData }
     }
 
-    /// The same with numbers of paths and sums in double precision: on the CPU only.
+    /// Betweenness with numbers of paths and sums in double precision: on the CPU only.
     #[must_use]
     pub fn in_double(self) -> Betweenness<f64> {
         Betweenness { sources: self.sources, numbers: PhantomData }

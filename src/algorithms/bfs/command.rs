@@ -3,9 +3,10 @@
 use super::Bfs;
 use crate::algorithms::command::{
     AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Graphalytics, ParameterKind, PathArgs, Prepared, Rule,
-    Sample, Shown, Source, Switch, shown_with_path, source,
+    Sample, Shown, Source, StoreKind, shown_with_path, source,
 };
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,11 +29,6 @@ pub const BFS: Entry = Entry {
         Sample::tested("--source max-degree --top-down", AS_GIVEN),
     ],
     arguments: Arguments::of::<BfsArgs>(),
-    switches: &[Switch::flag("parents", "Keep parents"), Switch::flag("against", "Against the edges")],
-    shader: |variation| {
-        let (parents, against) = (variation.is_on("parents"), variation.is_on("against"));
-        Box::new(Bfs { parents, against, ..Bfs::from(VertexId(0)) })
-    },
     graphalytics: Some(Graphalytics {
         name: "bfs",
         rule: Rule::Exact,
@@ -66,6 +62,11 @@ pub struct BfsArgs {
 }
 
 impl Command for BfsArgs {
+    fn shader(&self, _kind: &StoreKind) -> Box<dyn Algorithm> {
+        let parents = self.parents || self.path.is_asked();
+        Box::new(Bfs { parents, ..Bfs::from(VertexId(0)) })
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let source = self.source.vertex(store)?;
         let ends = self.path.ends(source, store)?;

@@ -3,7 +3,7 @@
 use super::Clustering;
 use crate::algorithms::command::{
     Arguments, Command, DISTINCT, Edges, Entry, Figure, Finished, Graphalytics, Prepared, Rule, Runnable, Sample,
-    Shown, SummaryItem, UNDIRECTED, size,
+    Shown, StoreKind, SummaryItem, UNDIRECTED, size,
 };
 use crate::engine::{Engine, Observer};
 use crate::error::Result;
@@ -31,8 +31,6 @@ pub const CLUSTERING: Entry = Entry {
         Sample::tested("--table 2MiB", UNDIRECTED),
     ],
     arguments: Arguments::of::<ClusteringArgs>(),
-    switches: &[],
-    shader: |variation| Box::new(Clustering::without_table(variation.directed)),
     // With what is counted of vertices outside the run.
     graphalytics: Some(Graphalytics { name: "lcc", rule: Rule::Near, parameters: &[], held_bytes: Some(20) }),
 };
@@ -47,6 +45,10 @@ pub struct ClusteringArgs {
 }
 
 impl Command for ClusteringArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(Clustering::without_table(kind.directed))
+    }
+
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let shown = Shown::Own(Box::new(|run, store| vec![SummaryItem::Top, SummaryItem::Figures(mean(run, store))]));
         Ok(Prepared::new(*self).showing(shown).with_plan_note(

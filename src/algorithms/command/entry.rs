@@ -33,10 +33,6 @@ pub struct Entry {
     pub samples: &'static [Sample],
     /// Its arguments.
     pub arguments: Arguments,
-    /// The options that its shader depends on, besides the store.
-    pub switches: &'static [Switch],
-    /// Creates the algorithm for which a shader is composed.
-    pub shader: fn(&Variation) -> Box<dyn Algorithm>,
     /// Its counterpart in LDBC Graphalytics, if there is one.
     pub graphalytics: Option<Graphalytics>,
 }
@@ -57,6 +53,10 @@ pub trait Command: Args + 'static {
         Ok(())
     }
 
+    /// The algorithm for which a shader is composed, over a store that need not exist: `run` without what only a store
+    /// tells, such as the number of a source.
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm>;
+
     /// Prepares the run over a store. `cancel` is set when the user asks to stop.
     ///
     /// # Errors
@@ -73,6 +73,9 @@ pub struct Arguments {
 
 /// Parsed arguments.
 pub trait Parsed {
+    /// [`Command::shader`].
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm>;
+
     /// [`Command::prepare`].
     ///
     /// # Errors
@@ -81,6 +84,10 @@ pub trait Parsed {
 }
 
 impl<C: Command> Parsed for C {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        Command::shader(self, kind)
+    }
+
     fn prepare(&self, store: &Store, cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         Command::prepare(self, store, cancel)
     }
@@ -121,91 +128,17 @@ impl Arguments {
     }
 }
 
-/// An option that the text of a shader depends on: `shader NAME KERNEL --OPTION`.
+/// A store, as far as a shader depends on it.
 #[derive(Clone, Copy, Debug)]
-pub struct Switch {
-    /// The name of the option.
-    pub name: &'static str,
-    /// Its values, the default first; empty for a flag.
-    pub values: &'static [&'static str],
-    /// A line of help.
-    pub help: &'static str,
-    /// The name that `shader` accepts for the algorithm with this option on.
-    pub renames: Option<&'static str>,
-}
-
-impl Switch {
-    /// Returns a flag.
-    pub const fn flag(name: &'static str, help: &'static str) -> Self {
-        Self { name, values: &[], help, renames: None }
-    }
-
-    /// The possible values, including off.
-    pub fn choices(&self) -> Vec<Option<&'static str>> {
-        match self.values {
-            [] => vec![None, Some(ON)],
-            values => values.iter().copied().map(Some).collect(),
-        }
-    }
-}
-
-/// The value of a flag that is set.
-pub const ON: &str = "on";
-
-/// The input for which a shader is composed.
-#[derive(Clone, Debug)]
-pub struct Variation {
+pub struct StoreKind {
     /// The number of vertices.
     pub vertices: u64,
     /// Whether the graph is directed.
     pub directed: bool,
-    /// Whether the store has in-lists.
+    /// Whether it has in-lists.
     pub in_lists: bool,
-    /// The weights of the store.
+    /// Its weights.
     pub weights: Option<WeightType>,
-    /// The [switches](Switch) that differ from their default, with their values.
-    pub switches: Vec<(&'static str, &'static str)>,
-}
-
-impl Entry {
-    /// Returns every variant of its shader, over every kind of store.
-    pub fn variations(&self, vertices: u64) -> Vec<Variation> {
-        let mut switches: Vec<Vec<(&'static str, &'static str)>> = vec![Vec::new()];
-        for switch in self.switches {
-            let with = |chosen: &Vec<_>, value: Option<&'static str>| {
-                chosen.iter().copied().chain(value.map(|value| (switch.name, value))).collect()
-            };
-            let choices = switch.choices();
-            switches = switches.iter().flat_map(|one| choices.iter().map(|&value| with(one, value))).collect();
-        }
-        let mut variations = Vec::new();
-        for switches in switches {
-            for weights in [None, Some(WeightType::U32), Some(WeightType::F32)] {
-                for (directed, in_lists) in [(true, false), (true, true), (false, false)] {
-                    let switches = switches.clone();
-                    variations.push(Variation { vertices, directed, in_lists, weights, switches });
-                }
-            }
-        }
-        variations
-    }
-}
-
-impl Variation {
-    /// Whether a flag is set.
-    pub fn is_on(&self, name: &str) -> bool {
-        self.value(name) == Some(ON)
-    }
-
-    /// The value of a switch, unless it is the default.
-    pub fn value(&self, name: &str) -> Option<&'static str> {
-        self.switches.iter().find(|(of, _)| *of == name).map(|(_, value)| *value)
-    }
-
-    /// The type of the weights, for algorithms that require them.
-    pub fn weight_type(&self) -> WeightType {
-        self.weights.unwrap_or(WeightType::U32)
-    }
 }
 
 /// An algorithm of LDBC Graphalytics.

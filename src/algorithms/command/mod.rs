@@ -22,7 +22,7 @@ mod sample;
 mod source_args;
 mod vertices;
 
-pub use entry::{Arguments, Command, Entry, Graphalytics, ON, ParameterKind, Parsed, Rule, Switch, Variation, find};
+pub use entry::{Arguments, Command, Entry, Graphalytics, ParameterKind, Parsed, Rule, StoreKind, find};
 pub use path::{Ends, Path, value as value_on_path};
 pub use path_args::{PathArgs, shown as shown_with_path};
 pub use prepared::{Companion, Prepared, Shown, Summarize, SummaryItem, WriteFile};

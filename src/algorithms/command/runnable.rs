@@ -105,7 +105,7 @@ pub enum Figure {
     Integer(u64),
     /// A rank, a distance, a share.
     F64(f64),
-    /// The same in single precision.
+    /// A rank, a distance or a share in single precision.
     F32(f32),
 }
 

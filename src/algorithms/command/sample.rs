@@ -84,9 +84,9 @@ pub struct Needs {
 /// As generated, or as in the file.
 pub const AS_GIVEN: Needs =
     Needs { name: "as given", undirected: false, directed: false, weights: None, in_lists: true, distinct: false };
-/// The same, directed.
+/// As given, directed.
 pub const DIRECTED: Needs = Needs { directed: true, ..AS_GIVEN };
-/// The same without in-lists.
+/// As given, without in-lists.
 pub const OUT_LISTS: Needs = Needs { name: "as given, out-lists", in_lists: false, ..AS_GIVEN };
 /// As given, without repeated edges and self-loops.
 pub const DISTINCT: Needs = Needs { name: "distinct", distinct: true, ..AS_GIVEN };
@@ -95,7 +95,7 @@ pub const WEIGHTED: Needs = Needs { name: "u32 weights", weights: Some(WeightTyp
 /// Undirected, without repeated edges and self-loops.
 pub const UNDIRECTED: Needs =
     Needs { name: "undirected, distinct", undirected: true, in_lists: false, distinct: true, ..AS_GIVEN };
-/// The same with `f32` weights.
+/// Undirected, without repeated edges and self-loops, with `f32` weights.
 pub const CONDUCTING: Needs =
     Needs { name: "undirected, distinct, f32 weights", weights: Some(WeightType::F32), ..UNDIRECTED };
 

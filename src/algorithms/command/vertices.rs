@@ -181,7 +181,7 @@ pub fn held_vertices(option: &str, held: &[Held], store: &Store) -> Result<Vec<(
         if !met.insert(vertex) {
             let ids = store.ids_of(&[vertex])?;
             return Err(Error::Parameter(format!(
-                "{option} {}: is given twice, but a vertex can be held at one value only",
+                "{option} {}: duplicate vertex, which can be held at one value only",
                 ids[0]
             )));
         }

@@ -2,9 +2,10 @@
 
 use super::Components;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Edges, Entry, Graphalytics, Prepared, Rule, Sample, Shown, UNDIRECTED,
+    AS_GIVEN, Arguments, Command, Edges, Entry, Graphalytics, Prepared, Rule, Sample, Shown, StoreKind, UNDIRECTED,
 };
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,8 +28,6 @@ pub const COMPONENTS: Entry = Entry {
         Sample::measured("components", "", UNDIRECTED, "component", Edges::Once).gts_bytes(8),
     ],
     arguments: Arguments::of::<ComponentsArgs>(),
-    switches: &[],
-    shader: |variation| Box::new(Components { directed: variation.directed }),
     graphalytics: Some(Graphalytics { name: "wcc", rule: Rule::Groups, parameters: &[], held_bytes: None }),
 };
 
@@ -37,6 +36,10 @@ pub const COMPONENTS: Entry = Entry {
 pub struct ComponentsArgs {}
 
 impl Command for ComponentsArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(Components { directed: kind.directed })
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let components = Components { directed: store.manifest().directed };
         Ok(Prepared::new(components).showing(Shown::Groups("components")))

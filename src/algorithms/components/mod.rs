@@ -117,7 +117,7 @@ impl Algorithm for Components {
         if self.directed || !graph.directed {
             return Ok(());
         }
-        Err("components of an undirected graph were asked for, and the store's graph is directed".into())
+        Err("components: expected an undirected graph, the store's is directed".into())
     }
 
     fn recall(&self, state: &State, _step: &Step, _kept: &mut dyn Read) -> Result<(), String> {

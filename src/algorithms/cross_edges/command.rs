@@ -2,10 +2,11 @@
 
 use super::CrossEdges;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Figure, Finished, Prepared, Sample, Shown, SummaryItem,
+    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Figure, Finished, Prepared, Sample, Shown, StoreKind,
+    SummaryItem,
 };
 use crate::error::{Error, Result};
-use crate::model::algorithm::AnswerValues;
+use crate::model::algorithm::{Algorithm, AnswerValues};
 use crate::model::vertex_set::VertexSet;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -27,11 +28,6 @@ pub const CROSS_EDGES: Entry = Entry {
     oracle: "cross_edges",
     samples: &[Sample::measured("cross-edges", "--from @even --to @odd", AS_GIVEN, "cross_edges", Edges::Visited)],
     arguments: Arguments::of::<CrossEdgesArgs>(),
-    switches: &[],
-    shader: |variation| {
-        let none = Arc::new(VertexSet::new(variation.vertices));
-        Box::new(CrossEdges { from: Arc::clone(&none), to: none })
-    },
     graphalytics: None,
 };
 
@@ -55,6 +51,11 @@ impl Command for CrossEdgesArgs {
             true => Err("--from and --to: only one of them can be standard input".into()),
             false => Ok(()),
         }
+    }
+
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        let none = Arc::new(VertexSet::new(kind.vertices));
+        Box::new(CrossEdges { from: Arc::clone(&none), to: none })
     }
 
     fn prepare(&self, store: &Store, cancel: &Arc<AtomicBool>) -> Result<Prepared> {

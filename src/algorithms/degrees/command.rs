@@ -2,11 +2,11 @@
 
 use super::{Degrees, histogram};
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Finished, OUT_LISTS, Prepared, Sample, Shown, SummaryItem,
-    WriteFile,
+    AS_GIVEN, Arguments, Command, Companion, Edges, Entry, Finished, OUT_LISTS, Prepared, Sample, Shown, StoreKind,
+    SummaryItem, WriteFile,
 };
 use crate::error::Result;
-use crate::model::algorithm::{Answer, AnswerValues};
+use crate::model::algorithm::{Algorithm, Answer, AnswerValues};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -28,8 +28,6 @@ pub const DEGREES: Entry = Entry {
     oracle: "degrees",
     samples: &[Sample::measured("degrees", "", OUT_LISTS, "in_degree", Edges::Visited), Sample::tested("", AS_GIVEN)],
     arguments: Arguments::of::<DegreesArgs>(),
-    switches: &[],
-    shader: |_| Box::new(Degrees::counted()),
     graphalytics: None,
 };
 
@@ -42,6 +40,10 @@ pub struct DegreesArgs {
 }
 
 impl Command for DegreesArgs {
+    fn shader(&self, _kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(Degrees::counted())
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let shown = |run: &dyn Finished, store: &Store| {
             Distribution::of(&run.answers(), store.vertices()).table().into_iter().collect()

@@ -1,9 +1,10 @@
 //! `delta-pagerank`: its arguments, and its entry in the catalogue.
 
 use super::DeltaPageRank;
-use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown};
+use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, StoreKind};
 use crate::algorithms::pagerank::command::DanglingName;
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,8 +26,6 @@ pub const DELTA_PAGERANK: Entry = Entry {
         Sample::tested("--damping 0.5 --dangling ignore", AS_GIVEN),
     ],
     arguments: Arguments::of::<DeltaArgs>(),
-    switches: &[],
-    shader: |_| Box::new(DeltaPageRank::default()),
     graphalytics: None,
 };
 
@@ -45,6 +44,10 @@ pub struct DeltaArgs {
 }
 
 impl Command for DeltaArgs {
+    fn shader(&self, _kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(DeltaPageRank::default())
+    }
+
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let (damping, dangling, tolerance) = (self.damping, self.dangling.into(), self.tolerance);
         Ok(Prepared::new(DeltaPageRank { damping, dangling, tolerance }).showing(Shown::Top))

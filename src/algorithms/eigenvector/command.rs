@@ -1,9 +1,10 @@
 //! `eigenvector`: its arguments, and its entry in the catalogue.
 
 use super::Eigenvector;
-use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown};
+use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, StoreKind};
 use crate::algorithms::neighbour_sum::StopArgs;
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,8 +27,6 @@ pub const EIGENVECTOR: Entry = Entry {
         Sample::tested("--iterations 3", AS_GIVEN),
     ],
     arguments: Arguments::of::<EigenvectorArgs>(),
-    switches: &[],
-    shader: |_| Box::new(Eigenvector::default()),
     graphalytics: None,
 };
 
@@ -39,6 +38,10 @@ pub struct EigenvectorArgs {
 }
 
 impl Command for EigenvectorArgs {
+    fn shader(&self, _kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(Eigenvector::default())
+    }
+
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         Ok(Prepared::new(Eigenvector { stop: self.stop.stop() }).showing(Shown::Top))
     }

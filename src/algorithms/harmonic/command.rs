@@ -2,9 +2,10 @@
 
 use super::Harmonic;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, SAMPLED, Sample, Shown, SourceArgs,
+    AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, SAMPLED, Sample, Shown, SourceArgs, StoreKind,
 };
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,8 +26,6 @@ pub const HARMONIC: Entry = Entry {
     oracle: "harmonic",
     samples: &[Sample::measured("harmonic", "--source max-degree", AS_GIVEN, "harmonic", Edges::Once)],
     arguments: Arguments::of::<HarmonicArgs>(),
-    switches: &[],
-    shader: |_| Box::new(Harmonic::exact()),
     graphalytics: None,
 };
 
@@ -38,6 +37,10 @@ pub struct HarmonicArgs {
 }
 
 impl Command for HarmonicArgs {
+    fn shader(&self, _kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(Harmonic::exact())
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let harmonic = Harmonic::over(self.sources.of(store)?);
         Ok(Prepared::new(harmonic).showing(Shown::Top).with_shorter(SAMPLED))

@@ -2,8 +2,9 @@
 
 use super::Hits;
 use crate::algorithms::Stop;
-use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown};
+use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, StoreKind};
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,8 +26,6 @@ pub const HITS: Entry = Entry {
         Sample::tested("--iterations 2", AS_GIVEN),
     ],
     arguments: Arguments::of::<HitsArgs>(),
-    switches: &[],
-    shader: |_| Box::new(Hits::default()),
     graphalytics: None,
 };
 
@@ -45,6 +44,10 @@ pub struct HitsArgs {
 }
 
 impl Command for HitsArgs {
+    fn shader(&self, _kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(Hits::default())
+    }
+
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let stop = Stop::after(self.iterations, self.tolerance, self.max_iterations);
         Ok(Prepared::new(Hits { stop }).showing(Shown::Top))

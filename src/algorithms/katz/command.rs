@@ -1,9 +1,10 @@
 //! `katz`: its arguments, and its entry in the catalogue.
 
 use super::Katz;
-use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown};
+use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, StoreKind};
 use crate::algorithms::neighbour_sum::StopArgs;
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,8 +28,6 @@ pub const KATZ: Entry = Entry {
         Sample::tested("--alpha 0.01 --beta 2.5 --iterations 3", AS_GIVEN),
     ],
     arguments: Arguments::of::<KatzArgs>(),
-    switches: &[],
-    shader: |_| Box::new(Katz::default()),
     graphalytics: None,
 };
 
@@ -46,6 +45,10 @@ pub struct KatzArgs {
 }
 
 impl Command for KatzArgs {
+    fn shader(&self, _kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(Katz::default())
+    }
+
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let katz = Katz { alpha: self.alpha, beta: self.beta, stop: self.stop.stop() };
         Ok(Prepared::new(katz).showing(Shown::Top))

@@ -1,8 +1,11 @@
 //! `kcore`: its arguments, and its entry in the catalogue.
 
 use super::KCore;
-use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, UNDIRECTED};
+use crate::algorithms::command::{
+    AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, StoreKind, UNDIRECTED,
+};
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,11 +30,6 @@ pub const KCORE: Entry = Entry {
         Sample::tested("--out-lists", AS_GIVEN),
     ],
     arguments: Arguments::of::<KCoreArgs>(),
-    switches: &[],
-    shader: |variation| {
-        let directed = variation.directed;
-        Box::new(KCore { directed, in_lists: directed && variation.in_lists })
-    },
     graphalytics: None,
 };
 
@@ -44,6 +42,10 @@ pub struct KCoreArgs {
 }
 
 impl Command for KCoreArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(KCore { directed: kind.directed, in_lists: kind.directed && !self.out_lists && kind.in_lists })
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let directed = store.manifest().directed;
         let in_lists = directed && !self.out_lists && store.topology(Direction::In).is_some();

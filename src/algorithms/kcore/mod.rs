@@ -244,12 +244,7 @@ impl Algorithm for KCore {
         if self.directed != graph.directed {
             let called = |directed| if directed { "a directed" } else { "an undirected" };
             let (asked, found) = (called(self.directed), called(graph.directed));
-            return Err(format!("core numbers of {asked} graph were asked for, and the store has {found} one"));
-        }
-        if self.two_ways() && !graph.has_in_lists {
-            return Err("core numbers by in-lists: `topostream reformat STORE NEW --in-edges` adds them; or read \
-                        out-lists only"
-                .into());
+            return Err(format!("core numbers: expected {asked} graph, the store has {found} one"));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::LabelPropagation;
 use crate::algorithms::command::{
     AS_GIVEN, Arguments, Command, Edges, Entry, Finished, Graphalytics, ParameterKind, Prepared, Rule, Runnable,
-    Sample, Shown, Switch, UNDIRECTED, size,
+    Sample, Shown, StoreKind, UNDIRECTED, size,
 };
 use crate::engine::{Engine, Observer};
 use crate::error::Result;
@@ -32,11 +32,6 @@ pub const COMMUNITIES: Entry = Entry {
         Sample::tested("--max-iterations 3 --table 2MiB", UNDIRECTED),
     ],
     arguments: Arguments::of::<CommunitiesArgs>(),
-    switches: &[Switch::flag("ranges", "Count labels in several ranges of vertices")],
-    shader: |variation| {
-        let ranges = if variation.is_on("ranges") { 2 } else { 1 };
-        Box::new(LabelPropagation::without_table(variation.directed, ranges))
-    },
     graphalytics: Some(Graphalytics {
         name: "cdlp",
         rule: Rule::Exact,
@@ -58,6 +53,12 @@ pub struct CommunitiesArgs {
 }
 
 impl Command for CommunitiesArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        // A table of a given size may hold the counts of a part of the vertices only.
+        let ranges = if self.table.is_some() { 2 } else { 1 };
+        Box::new(LabelPropagation::without_table(kind.directed, ranges))
+    }
+
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         Ok(Prepared::new(*self).showing(Shown::Groups("communities")).with_plan_note(
             "not included in the times: a directed graph without in-lists is first read once to count edges",

@@ -3,9 +3,10 @@
 use super::Neighbourhood;
 use crate::algorithms::Bfs;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, DIRECTED, Edges, Entry, Prepared, Sample, Shown, Source, distinct, source,
+    AS_GIVEN, Arguments, Command, DIRECTED, Edges, Entry, Prepared, Sample, Shown, Source, StoreKind, distinct, source,
 };
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::{Args, ValueEnum};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -34,8 +35,6 @@ pub const NEIGHBOURHOOD: Entry = Entry {
         Sample::tested("--source max-degree --hops 3 --direction in", AS_GIVEN),
     ],
     arguments: Arguments::of::<NeighbourhoodArgs>(),
-    switches: &[],
-    shader: |_| Box::new(Neighbourhood { sources: vec![VertexId(0)], hops_max: None }),
     graphalytics: None,
 };
 
@@ -65,6 +64,14 @@ pub enum DirectionArg {
 }
 
 impl Command for NeighbourhoodArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        let sources = vec![VertexId(0)];
+        match self.direction {
+            DirectionArg::Both if kind.directed => Box::new(Neighbourhood { sources, hops_max: None }),
+            direction => Box::new(Bfs { against: direction == DirectionArg::In, ..Bfs::from(sources[0]) }),
+        }
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let (sources, hops_max) = (distinct("--source", &self.sources, store)?, Some(self.hops));
         let prepared = match self.direction {

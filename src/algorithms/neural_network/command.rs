@@ -3,13 +3,14 @@
 use super::{Activation, NeuralNetwork};
 use crate::algorithms::Stop;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Edges, Entry, Held, Prepared, Sample, Shown, held_at, held_vertices,
+    AS_GIVEN, Arguments, Command, Edges, Entry, Held, Prepared, Sample, Shown, StoreKind, held_at, held_vertices,
 };
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use topostream_formats::Store;
+use topostream_formats::{Store, VertexId, WeightType};
 
 /// Inference in a neural network.
 pub const NEURAL_NETWORK: Entry = Entry {
@@ -29,16 +30,6 @@ pub const NEURAL_NETWORK: Entry = Entry {
         Sample::tested("--input max-degree=-0.5 --activation relu --initial 0.125 --iterations 2", AS_GIVEN),
     ],
     arguments: Arguments::of::<NeuralNetworkArgs>(),
-    switches: &[],
-    shader: |variation| {
-        Box::new(NeuralNetwork {
-            activation: Activation::Tanh,
-            initial: 1.0,
-            inputs: Vec::new(),
-            weights: variation.weights,
-            stop: Stop::Iterations(1),
-        })
-    },
     graphalytics: None,
 };
 
@@ -68,15 +59,21 @@ pub struct NeuralNetworkArgs {
     ignore_weights: bool,
 }
 
+impl NeuralNetworkArgs {
+    fn network(&self, inputs: Vec<(VertexId, f32)>, weights: Option<WeightType>) -> NeuralNetwork {
+        let stop = Stop::after(self.iterations, self.tolerance, self.max_iterations);
+        let weights = weights.filter(|_| !self.ignore_weights);
+        NeuralNetwork { activation: self.activation, initial: self.initial, inputs, weights, stop }
+    }
+}
+
 impl Command for NeuralNetworkArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(self.network(Vec::new(), kind.weights))
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        let network = NeuralNetwork {
-            activation: self.activation,
-            initial: self.initial,
-            inputs: held_vertices("--input", &self.inputs, store)?,
-            weights: store.manifest().weights.filter(|_| !self.ignore_weights),
-            stop: Stop::after(self.iterations, self.tolerance, self.max_iterations),
-        };
-        Ok(Prepared::new(network).showing(Shown::Top))
+        let inputs = held_vertices("--input", &self.inputs, store)?;
+        Ok(Prepared::new(self.network(inputs, store.manifest().weights)).showing(Shown::Top))
     }
 }

@@ -3,14 +3,14 @@
 use super::{DanglingMass, PageRank, Stop, Sums, Traffic};
 use crate::algorithms::command::{
     AS_GIVEN, Arguments, CONDUCTING, Command, Edges, Entry, Graphalytics, ParameterKind, Prepared, Rule, Sample, Shown,
-    Switch, Variation, WEIGHTED,
+    StoreKind, WEIGHTED,
 };
 use crate::error::{Error, Result};
 use crate::model::algorithm::Algorithm;
 use clap::{Args, ValueEnum};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use topostream_formats::Store;
+use topostream_formats::{Store, WeightType};
 
 /// PageRank.
 pub const PAGERANK: Entry = Entry {
@@ -41,11 +41,6 @@ pub const PAGERANK: Entry = Entry {
         Sample::tested("--weights --iterations 4 --dangling ignore --damping 0.5", CONDUCTING),
     ],
     arguments: Arguments::of::<WeightableArgs>(),
-    switches: &[
-        SWITCHES[0],
-        Switch { renames: Some("weighted-pagerank"), ..Switch::flag("weighted", "Follow edges by weight") },
-    ],
-    shader: weightable,
     graphalytics: Some(Graphalytics {
         name: "pr",
         rule: Rule::Near,
@@ -56,25 +51,6 @@ pub const PAGERANK: Entry = Entry {
         held_bytes: None,
     }),
 };
-
-/// What the shaders of PageRank depend on.
-pub const SWITCHES: &[Switch] =
-    &[Switch { name: "sums", values: &["exact", "single"], help: "How shares are added up", renames: None }];
-
-/// PageRank as a shader is made for it.
-pub fn of_variation(variation: &Variation) -> PageRank {
-    let sums = if variation.value("sums") == Some("single") { Sums::Single } else { Sums::Exact };
-    PageRank { sums, ..PageRank::default() }
-}
-
-/// PageRank as a shader is made for it, by weights or without.
-fn weightable(variation: &Variation) -> Box<dyn Algorithm> {
-    let ranks = of_variation(variation);
-    if variation.is_on("weighted") {
-        return Box::new(ranks.weighted(variation.weight_type()));
-    }
-    Box::new(ranks)
-}
 
 /// The arguments of `pagerank`.
 #[derive(Args)]
@@ -177,6 +153,14 @@ impl PageRankArgs {
 }
 
 impl Command for WeightableArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        let ranks = self.ranks.page_rank();
+        match self.weights {
+            true => Box::new(ranks.weighted(kind.weights.unwrap_or(WeightType::U32))),
+            false => Box::new(ranks),
+        }
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let ranks = self.ranks.page_rank();
         let prepared = match (self.weights, store.manifest().weights) {

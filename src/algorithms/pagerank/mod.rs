@@ -170,7 +170,7 @@ impl PageRank {
         Some((iterations.max(2.0) as u32).min(iterations_max))
     }
 
-    /// The same by weights of this type, along out-lists, with sums in single precision.
+    /// PageRank by weights of this type, along out-lists, with sums in single precision.
     #[must_use]
     pub fn weighted(self, weights: WeightType) -> WeightedPageRank {
         let Self { damping, dangling, stop, .. } = self;

@@ -62,7 +62,7 @@ const REFUSALS: usize = 2;
 const STRENGTH_MAX: f32 = f32::from_bits((64 + 127) << 23);
 
 impl WeightedPageRank {
-    /// The same without weights, for what both have in common.
+    /// PageRank without weights, for what both have in common.
     fn plain(&self) -> PageRank {
         PageRank { damping: self.damping, dangling: self.dangling, stop: self.stop, ..PageRank::default() }
     }

@@ -2,10 +2,11 @@
 
 use super::PersonalizedPageRank;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, Source, distinct, source,
+    AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, Source, StoreKind, distinct, source,
 };
-use crate::algorithms::pagerank::command::{PageRankArgs, SWITCHES, of_variation};
+use crate::algorithms::pagerank::command::PageRankArgs;
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -33,8 +34,6 @@ pub const PERSONALIZED_PAGERANK: Entry = Entry {
         Sample::tested("--source max-degree --iterations 4 --traffic push --dangling ignore", AS_GIVEN),
     ],
     arguments: Arguments::of::<PersonalizedArgs>(),
-    switches: SWITCHES,
-    shader: |variation| Box::new(PersonalizedPageRank { seeds: Vec::new(), ranks: of_variation(variation) }),
     graphalytics: None,
 };
 
@@ -50,6 +49,10 @@ pub struct PersonalizedArgs {
 }
 
 impl Command for PersonalizedArgs {
+    fn shader(&self, _kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(PersonalizedPageRank { seeds: Vec::new(), ranks: self.ranks.page_rank() })
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let seeds = distinct("--source", &self.seeds, store)?;
         let algorithm = PersonalizedPageRank { seeds, ranks: self.ranks.page_rank() };

@@ -60,7 +60,7 @@ impl Algorithm for PersonalizedPageRank {
         for &seed in &self.seeds {
             graph.check_vertex("seed", seed)?;
             if !met.insert(seed.0) {
-                return Err(format!("seed vertex {seed} is given twice"));
+                return Err(format!("duplicate seed vertex {seed}"));
             }
         }
         self.ranks.check(graph)

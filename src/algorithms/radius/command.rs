@@ -1,8 +1,9 @@
 //! `radius`: its arguments, and its entry in the catalogue.
 
 use super::Radius;
-use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, Switch};
+use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, StoreKind};
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,11 +27,6 @@ pub const RADIUS: Entry = Entry {
         Sample::tested("--passes 2 --seed 7 --narrow", AS_GIVEN),
     ],
     arguments: Arguments::of::<RadiusArgs>(),
-    switches: &[Switch::flag("narrow", "Two bitmaps a vertex instead of eight")],
-    shader: |variation| {
-        let make = if variation.is_on("narrow") { Radius::narrow } else { Radius::new };
-        Box::new(make(1, 1))
-    },
     graphalytics: None,
 };
 
@@ -51,6 +47,11 @@ pub struct RadiusArgs {
 }
 
 impl Command for RadiusArgs {
+    fn shader(&self, _kind: &StoreKind) -> Box<dyn Algorithm> {
+        let make = if self.narrow { Radius::narrow } else { Radius::new };
+        Box::new(make(self.passes, self.seed))
+    }
+
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let make = if self.narrow { Radius::narrow } else { Radius::new };
         Ok(Prepared::new(make(self.passes, self.seed)).showing(Shown::Largest))

@@ -155,7 +155,7 @@ impl Radius {
         Self { passes, seed, wide: true, neighbourhood: Mutex::default() }
     }
 
-    /// The same with two bitmaps a vertex: the least memory and the fewest buffers, and twice the standard error.
+    /// A run with two bitmaps a vertex instead of eight: the least memory and the fewest buffers, and twice the standard error.
     pub fn narrow(passes: u32, seed: u32) -> Self {
         Self { wide: false, ..Self::new(passes, seed) }
     }

@@ -138,7 +138,7 @@ pub trait Rule: Sync {
     /// The value at the end of a path, given the value before its last edge and the edge's integer weight.
     fn extended(value: Value<Self>, weight: u32) -> Value<Self>;
 
-    /// The same with a float weight, by its bits; `None` if the weight is rejected.
+    /// As `extended`, with a float weight, by its bits; `None` if the weight is rejected.
     fn extended_by_float(value: Value<Self>, weight: u32) -> Option<Value<Self>>;
 
     /// As `extended` and `extended_by_float`, with the bits of a weight of 64 bits; `None` if the weight is rejected.

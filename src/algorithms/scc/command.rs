@@ -1,8 +1,9 @@
 //! `scc`: its arguments, and its entry in the catalogue.
 
 use super::Scc;
-use crate::algorithms::command::{Arguments, Command, DIRECTED, Edges, Entry, Prepared, Sample, Shown};
+use crate::algorithms::command::{Arguments, Command, DIRECTED, Edges, Entry, Prepared, Sample, Shown, StoreKind};
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -22,8 +23,6 @@ pub const SCC: Entry = Entry {
     oracle: "scc",
     samples: &[Sample::measured("scc", "", DIRECTED, "component", Edges::Once)],
     arguments: Arguments::of::<SccArgs>(),
-    switches: &[],
-    shader: |_| Box::new(Scc),
     graphalytics: None,
 };
 
@@ -32,6 +31,10 @@ pub const SCC: Entry = Entry {
 pub struct SccArgs {}
 
 impl Command for SccArgs {
+    fn shader(&self, _kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(Scc)
+    }
+
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         Ok(Prepared::new(Scc).showing(Shown::Groups("components")))
     }

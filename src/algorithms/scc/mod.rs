@@ -205,12 +205,6 @@ impl Algorithm for Scc {
                 "in an undirected graph strongly connected components are the connected ones: run components".into()
             );
         }
-        if !graph.has_in_lists {
-            return Err(
-                "strongly connected components need in-lists: `topostream reformat STORE NEW --in-edges` adds them"
-                    .into(),
-            );
-        }
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::{DeltaStepping, ShortestPathTree, ShortestPaths, Sssp};
 use crate::algorithms::command::{
     Arguments, CONDUCTING, Command, Companion, Edges, Entry, Finished, Graphalytics, ParameterKind, PathArgs, Prepared,
-    Rule, Runnable, Sample, Shown, Source, Switch, Variation, WEIGHTED, shown_with_path, source,
+    Rule, Runnable, Sample, Shown, Source, StoreKind, WEIGHTED, shown_with_path, source,
 };
 use crate::engine::{Engine, Observer};
 use crate::error::Result;
@@ -46,12 +46,6 @@ pub const SSSP: Entry = Entry {
         Sample::tested("--source max-degree --cutoff 30.25", CONDUCTING),
     ],
     arguments: Arguments::of::<SsspArgs>(),
-    switches: &[
-        Switch { renames: Some("delta-stepping"), ..Switch::flag("delta", "Use buckets of distances") },
-        Switch::flag("single", "Distances over f32 weights in single precision"),
-        Switch::flag("cutoff", "Distances up to a limit"),
-    ],
-    shader: of_variation,
     graphalytics: Some(Graphalytics {
         name: "sssp",
         rule: Rule::Near,
@@ -59,16 +53,6 @@ pub const SSSP: Entry = Entry {
         held_bytes: None,
     }),
 };
-
-fn of_variation(variation: &Variation) -> Box<dyn Algorithm> {
-    let paths = Sssp::new(VertexId(0), variation.weight_type());
-    let paths = if variation.is_on("single") { paths.in_single() } else { paths };
-    let paths = if variation.is_on("cutoff") { paths.within(1.0) } else { paths };
-    match variation.is_on("delta") {
-        true => Box::new(DeltaStepping { paths, delta: 1.0 }),
-        false => Box::new(paths),
-    }
-}
 
 /// The arguments of `sssp`.
 #[derive(Args)]
@@ -98,14 +82,28 @@ pub struct SsspArgs {
     validate: bool,
 }
 
+impl SsspArgs {
+    fn paths(&self, source: VertexId, weights: Option<WeightType>) -> Sssp {
+        // Without weights, the engine reports an error.
+        let paths = Sssp::new(source, weights.unwrap_or(WeightType::U32));
+        let paths = if self.single { paths.in_single() } else { paths };
+        Sssp { cutoff: self.cutoff, ..paths }
+    }
+}
+
 impl Command for SsspArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        let paths = self.paths(VertexId(0), kind.weights);
+        match self.delta {
+            Some(delta) => Box::new(DeltaStepping { paths, delta }),
+            None => Box::new(paths),
+        }
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let source = self.source.vertex(store)?;
         let ends = self.path.ends(source, store)?;
-        // Without weights, the engine reports an error.
-        let paths = Sssp::new(source, store.manifest().weights.unwrap_or(WeightType::U32));
-        let paths = if self.single { paths.in_single() } else { paths };
-        let paths = Sssp { cutoff: self.cutoff, ..paths };
+        let paths = self.paths(source, store.manifest().weights);
         let parents = self.parents || self.path.is_asked();
         let prepared = match (self.delta, parents) {
             (Some(delta), false) => Prepared::new(DeltaStepping { paths, delta }),

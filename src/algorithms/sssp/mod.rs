@@ -27,21 +27,23 @@
 #[cfg(feature = "cli")]
 pub mod command;
 mod delta_stepping;
+mod nearest;
 mod tree;
 
 pub use delta_stepping::DeltaStepping;
 pub use tree::{ShortestPathTree, ShortestPaths};
 
 use crate::algorithms::relaxation::{self, Relaxation, Rule, VALUE, relaxation_wgsl};
-use crate::algorithms::weights::{INFINITY, NEGATIVE_ZERO};
+use crate::algorithms::weights::INFINITY;
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Conclusion, Declaration, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, SmallSteps,
     State, Step, Visit, Weights,
 };
-use crate::model::attributes::{AttributeType, Merge, U32Column, U64Column};
+use crate::model::attributes::{AttributeType, Merge};
 use crate::model::bits::Bits;
 use crate::model::numbers::TOO_FAR;
+use nearest::{Nearest, NearestDouble, NearestLong, TOO_FAR_LONG, UNREACHED};
 use std::ops::ControlFlow;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
@@ -83,12 +85,8 @@ enum Numbers {
     Double,
 }
 
-/// The distance of a vertex that has not been reached, as an integer or in double precision: above those of all others.
-const UNREACHED: u64 = u64::MAX;
+/// The distance of a vertex that has not been reached, as an integer of 32 bits.
 const UNREACHED_WHOLE: u32 = u32::MAX;
-
-/// A distance that does not fit in 64 bits.
-const TOO_FAR_LONG: u64 = u64::MAX - 1;
 
 impl Sssp {
     /// Shortest paths over a store's weights, in double precision where these are floats.
@@ -96,13 +94,13 @@ impl Sssp {
         Self { source, weights, precision: Precision::default(), cutoff: None }
     }
 
-    /// The same in single precision, where weights are floats.
+    /// Sets single precision for distances over float weights.
     #[must_use]
     pub fn in_single(self) -> Self {
         Self { precision: Precision::Single, ..self }
     }
 
-    /// The same up to a distance.
+    /// Sets the largest distance.
     #[must_use]
     pub fn within(self, cutoff: f64) -> Self {
         Self { cutoff: Some(cutoff), ..self }
@@ -218,126 +216,6 @@ impl Sssp {
             Numbers::Long => Relaxing::Long(of(state, superstep, pending, self.weights).within(self.limit())),
             Numbers::Double => Relaxing::Double(of(state, superstep, pending, self.weights).within(self.limit())),
         }
-    }
-}
-
-/// Adds a distance and a weight.
-#[inline(always)]
-fn whole_sum(dist: u32, weight: u32) -> u32 {
-    dist.saturating_add(weight).min(TOO_FAR)
-}
-
-/// The same with 64 bits.
-#[inline(always)]
-fn long_sum(dist: u64, weight: u64) -> u64 {
-    dist.saturating_add(weight).min(TOO_FAR_LONG)
-}
-
-/// The sum in single precision, by the bits; `None` if there is no such sum.
-#[inline(always)]
-fn float_sum(dist: u32, weight: u32) -> Option<u32> {
-    let weight = match weight {
-        0..0x0080_0000 | NEGATIVE_ZERO => 0.0,
-        _ => f32::from_bits(weight),
-    };
-    (weight >= 0.0).then(|| (f32::from_bits(dist) + weight).to_bits())
-}
-
-/// Adds a distance in double precision, by its bits, and a weight: unreached if that is infinite. `None` if there is no
-/// such sum.
-#[inline(always)]
-fn double_sum(dist: u64, weight: f64) -> Option<u64> {
-    let sum = if weight < f64::INFINITY { (f64::from_bits(dist) + weight).to_bits() } else { UNREACHED };
-    (weight >= 0.0).then_some(sum)
-}
-
-/// The smallest distance of 32 bits wins.
-pub struct Nearest;
-
-impl Rule for Nearest {
-    type Column = U32Column;
-
-    #[inline(always)]
-    fn extended(dist: u32, weight: u32) -> u32 {
-        whole_sum(dist, weight)
-    }
-
-    #[inline(always)]
-    fn extended_by_float(dist: u32, weight: u32) -> Option<u32> {
-        float_sum(dist, weight)
-    }
-
-    #[inline(always)]
-    fn improve(dists: &U32Column, vertex: u32, dist: u32) -> bool {
-        dists.min(vertex, dist)
-    }
-}
-
-/// The smallest distance in double precision wins.
-pub struct NearestDouble;
-
-impl Rule for NearestDouble {
-    type Column = U64Column;
-
-    const IS_WIDE: bool = true;
-
-    #[inline(always)]
-    fn leads_on(dist: u64) -> bool {
-        dist != UNREACHED
-    }
-
-    #[inline(always)]
-    fn extended(dist: u64, weight: u32) -> u64 {
-        (f64::from_bits(dist) + f64::from(weight)).to_bits()
-    }
-
-    #[inline(always)]
-    fn extended_by_float(dist: u64, weight: u32) -> Option<u64> {
-        double_sum(dist, f64::from(f32::from_bits(weight)))
-    }
-
-    #[inline(always)]
-    fn extended_widely(dist: u64, weight: u64) -> Option<u64> {
-        double_sum(dist, f64::from_bits(weight))
-    }
-
-    #[inline(always)]
-    fn overflows(dist: u64) -> bool {
-        dist == f64::INFINITY.to_bits()
-    }
-
-    #[inline(always)]
-    fn improve(dists: &U64Column, vertex: u32, dist: u64) -> bool {
-        dists.min(vertex, dist)
-    }
-}
-
-/// The smallest distance as an integer of 64 bits wins.
-pub struct NearestLong;
-
-impl Rule for NearestLong {
-    type Column = U64Column;
-
-    const IS_WIDE: bool = true;
-
-    #[inline(always)]
-    fn extended(dist: u64, weight: u32) -> u64 {
-        long_sum(dist, weight.into())
-    }
-
-    #[inline(always)]
-    fn extended_by_float(_dist: u64, _weight: u32) -> Option<u64> {
-        None
-    }
-
-    #[inline(always)]
-    fn extended_widely(dist: u64, weight: u64) -> Option<u64> {
-        Some(long_sum(dist, weight))
-    }
-
-    #[inline(always)]
-    fn improve(dists: &U64Column, vertex: u32, dist: u64) -> bool {
-        dists.min(vertex, dist)
     }
 }
 
@@ -475,15 +353,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_sums_stop_below_unreached() {
-        assert_eq!(whole_sum(3, 4), 7);
-        assert_eq!(whole_sum(u32::MAX - 3, 1), u32::MAX - 2);
-        for (dist, weight) in [(u32::MAX - 3, 2), (u32::MAX - 3, 3), (TOO_FAR, 0), (TOO_FAR, u32::MAX), (5, u32::MAX)] {
-            assert_eq!(whole_sum(dist, weight), TOO_FAR, "{dist} and {weight}");
-        }
-    }
-
-    #[test]
     fn limits_are_the_largest_distances_within() {
         let of = |weights, cutoff| Sssp::new(VertexId(0), weights).within(cutoff);
         for (cutoff, limit) in [(0.0, 0), (-0.0, 0), (7.9, 7), (1e300, u32::MAX), (f64::INFINITY, u32::MAX)] {
@@ -496,36 +365,5 @@ mod tests {
         assert_eq!(of(WeightType::F32, 0.1).limit(), 0.1f64.to_bits());
         assert_eq!(of(WeightType::F32, 0.1).limit_words(), [0x9999_999a, 0x3fb9_9999]);
         assert_eq!(Sssp::new(VertexId(0), WeightType::U32).limit(), u64::MAX);
-    }
-
-    #[test]
-    fn float_sums_are_of_what_is_a_length() {
-        let sum = |dist: f32, weight: f32| float_sum(dist.to_bits(), weight.to_bits()).map(f32::from_bits);
-        assert_eq!(sum(1.5, 2.25), Some(3.75));
-        assert_eq!(sum(1.5, -0.0), Some(1.5));
-        assert_eq!(sum(0.0, -0.0).map(f32::to_bits), Some(0));
-        assert_eq!(sum(0.0, f32::from_bits(1)).map(f32::to_bits), Some(0));
-        assert_eq!(sum(0.0, f32::MIN_POSITIVE), Some(f32::MIN_POSITIVE));
-        assert_eq!(sum(1.0, f32::INFINITY), Some(f32::INFINITY));
-        assert_eq!(sum(f32::MAX, f32::MAX), Some(f32::INFINITY));
-        for weight in [-1.0, -f32::MIN_POSITIVE, -f32::from_bits(1), f32::NEG_INFINITY, f32::NAN, -f32::NAN] {
-            assert_eq!(sum(1.0, weight), None, "{weight}");
-        }
-    }
-
-    #[test]
-    fn double_sums_are_told_from_what_is_unreached() {
-        let sum = |dist: f64, weight: f64| double_sum(dist.to_bits(), weight);
-        let of = |sum: Option<u64>| sum.map(f64::from_bits);
-        assert_eq!(of(sum(1.5, 2.25)), Some(3.75));
-        assert_eq!([sum(0.0, -0.0), sum(0.0, 0.0)], [Some(0); 2]);
-        assert_eq!(of(sum(0.0, f32::from_bits(1).into())), Some(f32::from_bits(1).into()));
-        assert_eq!(of(sum(1.0, 2f64.powi(-53))), Some(1.0));
-        assert_eq!(of(sum(3e38, f32::MAX.into())), Some(3e38 + f64::from(f32::MAX)));
-        assert_eq!(sum(1.0, f64::INFINITY), Some(UNREACHED));
-        assert!(sum(f64::MAX, f64::MAX).is_some_and(|sum| sum < UNREACHED));
-        for weight in [-1.0, -f64::MIN_POSITIVE, -f64::from_bits(1), f64::NEG_INFINITY, f64::NAN, -f64::NAN] {
-            assert_eq!(sum(1.0, weight), None, "{weight}");
-        }
     }
 }

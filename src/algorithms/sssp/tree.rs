@@ -17,7 +17,8 @@
 //! that was as near as it is now, and settled earlier, or has become nearer since; then it is nearer than the vertex,
 //! as no edge is shorter than 0.
 
-use super::{DeltaStepping, Numbers, Sssp, UNREACHED, double_sum, float_sum, whole_sum};
+use super::nearest::{UNREACHED, double_sum, float_sum, whole_sum};
+use super::{DeltaStepping, Numbers, Sssp};
 use crate::algorithms::relaxation::VALUE;
 use crate::algorithms::weights::INFINITY;
 use crate::engine::{Engine, Observer, Run};

@@ -1,8 +1,11 @@
 //! `widest`: its arguments, and its entry in the catalogue.
 
 use super::Widest;
-use crate::algorithms::command::{Arguments, Command, Edges, Entry, Prepared, Sample, Shown, Source, WEIGHTED, source};
+use crate::algorithms::command::{
+    Arguments, Command, Edges, Entry, Prepared, Sample, Shown, Source, StoreKind, WEIGHTED, source,
+};
 use crate::error::Result;
+use crate::model::algorithm::Algorithm;
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,8 +26,6 @@ pub const WIDEST: Entry = Entry {
     oracle: "widest",
     samples: &[Sample::measured("widest", "--source max-degree", WEIGHTED, "width", Edges::Once)],
     arguments: Arguments::of::<WidestArgs>(),
-    switches: &[],
-    shader: |variation| Box::new(Widest { source: VertexId(0), weights: variation.weight_type() }),
     graphalytics: None,
 };
 
@@ -37,6 +38,10 @@ pub struct WidestArgs {
 }
 
 impl Command for WidestArgs {
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(Widest { source: VertexId(0), weights: kind.weights.unwrap_or(WeightType::U32) })
+    }
+
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         // Without weights, the engine reports an error.
         let weights = store.manifest().weights.unwrap_or(WeightType::U32);

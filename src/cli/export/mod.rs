@@ -38,7 +38,7 @@ pub enum ExportFormat {
     Mtx,
     /// A serialized graph of the GAP Benchmark Suite, without weights
     Sg,
-    /// The same with weights
+    /// A serialized graph of the GAP Benchmark Suite, with weights
     Wsg,
     /// A folder of Parquet files with lists of neighbours, which LadybugDB reads
     IcebugDisk,

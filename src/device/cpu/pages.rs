@@ -305,7 +305,7 @@ impl<A: Algorithm> Shared<A> {
         Ok(units)
     }
 
-    /// The same for a page of which some chunks have been read: the lists that are not in these are left out. They are
+    /// Decodes a page of which some chunks have been read: the lists that are not in these are left out. They are
     /// lists of vertices that joined the visited set after the superstep had begun.
     fn decode_part(
         &self,

@@ -168,7 +168,7 @@ impl Attribute {
         Self::new(name, AttributeType::Bit, role, Merge::Or)
     }
 
-    /// The same with other values at first.
+    /// Sets the initial value.
     #[must_use]
     pub fn initially(self, initial: Initial) -> Self {
         Self { initial, ..self }

@@ -110,7 +110,7 @@ impl Weighted {
         sssp::distances(&self.graph(true), source, false)
     }
 
-    /// The same where each addition along a way is rounded to single precision.
+    /// Distances where each addition along a way is rounded to single precision.
     pub fn single_distances(&self, source: u32) -> Vec<f64> {
         sssp::distances(&self.graph(true), source, true)
     }

@@ -125,7 +125,7 @@ pub fn rank_iterations(graph: &impl Edges, damping: f64, dangling: Dangling, ite
     ranks_from(graph, &vec![1.0 / n as f64; n], damping, dangling, iterations)
 }
 
-/// The same of walks that begin by these probabilities, in the first iteration and wherever they begin anew.
+/// Ranks of walks that begin by these probabilities, in the first iteration and wherever they begin anew.
 pub fn ranks_from(
     graph: &impl Edges,
     restart: &[f64],

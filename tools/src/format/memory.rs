@@ -241,7 +241,7 @@ impl Budget {
         }
         if self.ordered && known.vertices > 0 {
             let bytes = order::memory_bytes(known.vertices, known.listed);
-            parts += &format!(", numbering {} vertices anew {bytes}", known.vertices);
+            parts += &format!(", renumbering {} vertices {bytes}", known.vertices);
         }
         if searching_bytes > 0 {
             parts += &format!(", the order with the neighbours of all vertices {searching_bytes} in all");

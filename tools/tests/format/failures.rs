@@ -28,7 +28,7 @@ fn everything() -> FormatOptions {
     options
 }
 
-/// The same with shards: edges pass through another temporary file.
+/// As `everything`, with shards: edges pass through another temporary file.
 fn in_shards() -> FormatOptions {
     FormatOptions { shards: 3, ..everything() }
 }

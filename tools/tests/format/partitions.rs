@@ -1,4 +1,4 @@
-//! Partitions: every vertex in one part, by the rule that was asked for, and figures that are those of the edges.
+//! Partitions: every vertex in one part, in a range or as a file says, and figures that are those of the edges.
 
 use super::feed::{Feed, copy_golden, draws, run, small_pages};
 use super::scratch;
@@ -8,15 +8,15 @@ use std::fs;
 use std::path::Path;
 use topostream_formats::{Encoding, IdSpace, Store};
 use topostream_tools::format::{FormatOptions, IdPolicy};
-use topostream_tools::partition::{PartFigures, Partition, PartitionOptions, Rule, partition};
+use topostream_tools::partition::{PartFigures, Partition, PartitionOptions, partition};
 use topostream_tools::progress::{Cancel, Quiet};
 
-fn options(parts: u32, rule: Rule) -> PartitionOptions {
-    PartitionOptions { parts, rule, seed: 3, memory_bytes: 1 << 30 }
+fn options(parts: u32, from: Option<&Path>) -> PartitionOptions {
+    PartitionOptions { parts, from: from.map(Path::to_owned), memory_bytes: 1 << 30 }
 }
 
-fn parted(path: &Path, parts: u32, rule: Rule) -> topostream_formats::Result<Partition> {
-    partition(&Store::open(path).unwrap(), &options(parts, rule), &Quiet, &Cancel::default())
+fn parted(path: &Path, parts: u32, from: Option<&Path>) -> topostream_formats::Result<Partition> {
+    partition(&Store::open(path).unwrap(), &options(parts, from), &Quiet, &Cancel::default())
 }
 
 /// Two clusters of vertices, even and odd numbers, with a few edges between them.
@@ -52,7 +52,7 @@ fn expected(edges: &[Triple], found: &Partition, parts: usize) -> Vec<PartFigure
 }
 
 #[test]
-fn rules_are_followed_and_figures_are_those_of_the_edges() {
+fn ranges_have_equal_edges_and_figures_are_those_of_the_edges() {
     for encoding in [Encoding::VertexId, Encoding::PACKED] {
         let folder = scratch::in_memory();
         let path = folder.path().join("graph");
@@ -61,26 +61,25 @@ fn rules_are_followed_and_figures_are_those_of_the_edges() {
         // One list of several pages.
         let hub = (0..40_000).map(|number| (17, number % 3_999, 1));
         let edges = store(&path, clusters(4_000, 120_000).into_iter().chain(hub).collect(), &options);
-        let mut shares = Vec::new();
-        for rule in [Rule::Contiguous, Rule::Random, Rule::Biased(0.5), Rule::Biased(1.0)] {
-            for parts in [1, 2, 5] {
-                let found = parted(&path, parts, rule.clone()).unwrap();
-                assert_eq!(found.figures, expected(&edges, &found, parts as usize), "{rule:?}");
-                let order: Vec<u32> = found.order().collect();
-                let mut sorted = order.clone();
-                sorted.sort_unstable_by_key(|&vertex| (found.part(vertex), vertex));
-                assert!(order == sorted && order.len() == 4_000, "{rule:?}");
-                assert!(parted(&path, parts, rule.clone()).unwrap() == found, "{rule:?}: not the same again");
-                let largest = found.figures.iter().map(|part| part.vertices).max().unwrap();
-                assert!(largest <= 4_000 / u64::from(parts) * 11 / 10, "{rule:?}: {largest}");
-                if parts == 2 {
-                    shares.push(found.figures.iter().map(|part| part.cut).sum::<u64>() as f64 / edges.len() as f64);
-                }
-            }
+        let longest = edges.iter().filter(|edge| edge.0 == 17).count() as u64;
+        for parts in [1, 2, 5] {
+            let found = parted(&path, parts, None).unwrap();
+            assert_eq!(found.figures, expected(&edges, &found, parts as usize));
+            assert!(found.order().eq(0..4_000), "the parts are ranges");
+            let share = edges.len() as u64 / u64::from(parts);
+            let far = found.figures.iter().map(|part| part.edges.abs_diff(share)).max().unwrap();
+            assert!(far <= longest, "{far} edges more or fewer than {share}");
         }
-        // Clusters are found by a bias; numbers in order say nothing of them.
-        let [contiguous, random, some, most] = shares[..] else { panic!("{shares:?}") };
-        assert!(contiguous > 0.4 && random > 0.4 && some < random - 0.01 && most < some - 0.03, "{shares:?}");
+        // The list of the hub does not count in the second half.
+        let halves = parted(&path, 2, None).unwrap().figures;
+        assert!(halves[1].vertices > 2_300 && halves[1].edges.abs_diff(halves[0].edges) < 1_000, "{halves:?}");
+
+        // The clusters, as a file of the two of them.
+        let file = folder.path().join("clusters");
+        fs::write(&file, "0\n1\n".repeat(2_000)).unwrap();
+        let found = parted(&path, 2, Some(&file)).unwrap();
+        assert_eq!(found.figures, expected(&edges, &found, 2));
+        assert!(found.order().eq((0..4_000).step_by(2).chain((1..4_000).step_by(2))));
     }
 }
 
@@ -100,7 +99,7 @@ fn files_of_parts_are_by_original_ids() {
     let file = folder.path().join("graph.part.4");
     let with = |text: &str| {
         fs::write(&file, text).unwrap();
-        parted(&path, 4, Rule::File(file.clone()))
+        parted(&path, 4, Some(&file))
     };
     let found = with(&lines.join("\n")).unwrap();
     for (vertex, id) in (0..).zip(&graph.ids) {
@@ -126,15 +125,13 @@ fn what_cannot_be_partitioned_is_refused() {
     copy_golden("v1/record-id-2-2", &records);
     let plain = folder.path().join("plain");
     store(&plain, clusters(4_000, 100), &small_pages());
-    let mut little = options(2, Rule::Random);
+    let mut little = options(2, None);
     little.memory_bytes = 1 << 20;
     let cases = [
-        (&shards, options(2, Rule::Random), "grouped by shard"),
-        (&records, options(2, Rule::Random), "addresses of records"),
-        (&plain, options(0, Rule::Random), "1 to 256"),
-        (&plain, options(257, Rule::Random), "1 to 256"),
-        (&plain, options(2, Rule::Biased(1.5)), "from 0 to 1"),
-        (&plain, options(2, Rule::Biased(f64::NAN)), "from 0 to 1"),
+        (&shards, options(2, None), "grouped by shard"),
+        (&records, options(2, None), "addresses of records"),
+        (&plain, options(0, None), "1 to 256"),
+        (&plain, options(257, None), "1 to 256"),
         (&plain, little, "memory"),
     ];
     for (path, options, said) in cases {
@@ -144,5 +141,10 @@ fn what_cannot_be_partitioned_is_refused() {
     // A graph without vertices has parts without any.
     let empty = folder.path().join("empty");
     run(&Feed::new(IdSpace::Range { first: 0, count: 0 }, None, Vec::new()), &empty, &small_pages()).unwrap();
-    assert_eq!(parted(&empty, 3, Rule::Biased(1.0)).unwrap().figures, vec![PartFigures::default(); 3]);
+    assert_eq!(parted(&empty, 3, None).unwrap().figures, vec![PartFigures::default(); 3]);
+    // One without edges has parts of equal numbers of vertices.
+    let bare = folder.path().join("bare");
+    store(&bare, Vec::new(), &small_pages());
+    let sizes: Vec<u64> = parted(&bare, 3, None).unwrap().figures.iter().map(|part| part.vertices).collect();
+    assert_eq!(sizes, [1_334, 1_333, 1_333]);
 }

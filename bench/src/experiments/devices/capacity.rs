@@ -92,7 +92,7 @@ enum Kind {
     Uniform,
     /// Square, with an edge to the right and one downwards.
     Grid,
-    /// The same without directions.
+    /// Square, without directions.
     Undirected,
 }
 

@@ -7,11 +7,13 @@ const ROWS_MAX: usize = 50;
 
 const TUPLES: Foreign =
     Foreign { what: "a list of tuples", way: "tr -d '()' < FILE | topostream format - STORE reads it" };
-const ARROWS: Foreign =
-    Foreign { what: "a list of edges with an arrow in the middle", way: "--columns 1,3 reads the columns beside it" };
+const ARROWS: Foreign = Foreign {
+    what: "a list of edges with an arrow in the middle",
+    way: "--columns 1,3 reads the columns on either side",
+};
 const DASHES: Foreign = Foreign {
     what: "a list of edges with a dash in the middle",
-    way: "--columns 1,3 reads the columns beside it, with --symmetrize in both directions",
+    way: "--columns 1,3 reads the columns on either side, with --symmetrize in both directions",
 };
 const GLUED: Foreign = Foreign {
     what: "a list of edges joined by arrows or dashes",

@@ -91,7 +91,7 @@ const DIMACS: Foreign = Foreign {
     what: "a DIMACS file of another problem than shortest paths, colouring and maximum flow",
     way: "sed -n 's/^[ae] //p' FILE > edges.txt writes its edges; --columns 1,2,4 chooses their weight",
 };
-const DIMACS_CNF: Foreign = Foreign { what: "a DIMACS formula (p cnf)", way: "a formula is no graph" };
+const DIMACS_CNF: Foreign = Foreign { what: "a DIMACS formula (p cnf)", way: "a formula is not a graph" };
 const GALOIS: Foreign =
     Foreign { what: "a binary graph of Galois (.gr)", way: "graph-convert --gr2edgelist FILE edges.txt writes one" };
 const WEBGRAPH: Foreign = Foreign {

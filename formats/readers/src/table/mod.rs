@@ -32,6 +32,7 @@ mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod plan;
+mod refusal;
 mod roles;
 mod rows;
 #[cfg(feature = "parquet")]
@@ -39,6 +40,7 @@ mod schema;
 #[cfg(feature = "parquet")]
 mod selection;
 mod source;
+mod split;
 #[cfg(feature = "parquet")]
 mod spool;
 mod times;

@@ -66,7 +66,7 @@ impl Table {
             Kind::Arrow => super::arrow::head(file, table, (options.weights, options.memory_bytes)),
             Kind::Csv => csv::head(file, table, options.weights),
             Kind::GraphMl => graphml::head(file, table, options.weights),
-            _ => Err(Error::Invalid(format!("{}: {kind} is no kind of table", file.path().display()))),
+            _ => Err(Error::Invalid(format!("{}: {kind} is not a table format", file.path().display()))),
         };
         let heads = files.iter().map(head).collect::<Result<Vec<_>>>()?;
         check_conditions(kind, files, &heads, &table.conditions)?;

@@ -250,7 +250,7 @@ fn separators_and_columns_at_the_end() {
     assert_eq!(edges, ["1 2", "2 3"]);
     let colon = TableOptions { separator: Some(":".parse().unwrap()), ..TableOptions::default() };
     let error = read_with("t.txt", "1 2 3\n2 3 5\n", &Options::default(), &colon).unwrap_err();
-    assert!(error.contains("t.txt:1") && error.contains("separated by `:` as asked for"), "{error}");
+    assert!(error.contains("t.txt:1") && error.contains("separated by `:`, as --separator says"), "{error}");
     refuses("t.txt", "a b c d\nb e\nc\nd e f g h\n", &["same number of columns", "1 to 5"]);
     refuses("t.txt", "a\nb\n", &["at least 2 columns", "--separator"]);
     refuses("t.csv", ",a,b,c\na,0,1,0\nb,1,0,1\nc,0,1,0\n", &["adjacency matrix"]);

@@ -29,7 +29,7 @@ pub fn append_rows(page: &Page<'_>, weights: bool, rows: &mut Vec<u32>) {
     rows.push(header.slot_count);
 }
 
-/// The same for a packed page, of which no neighbour is decoded.
+/// Appends the rows of a packed page, of which no neighbour is decoded.
 ///
 /// # Errors
 /// A defect of the packed degrees.

@@ -253,7 +253,7 @@ impl Context {
         self.read_later(submitted)
     }
 
-    /// The same without polling: other commands may be in flight before them.
+    /// Waits and reads without polling: other commands may be in flight before these.
     ///
     /// # Errors
     /// Those of [`wait`](Self::wait).

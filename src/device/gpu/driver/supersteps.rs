@@ -44,8 +44,8 @@ impl Driver {
         Ok(())
     }
 
-    /// The same before any message that is not about the first supersteps; and drops what is encoded for a joint
-    /// superstep before any message that does not start one.
+    /// Gives up the start before any message that is not about the first supersteps, and drops what is encoded for a
+    /// joint superstep before any message that does not start one.
     pub(super) fn give_up_before(&mut self, message: &DriverMessage) {
         if !matches!(message, DriverMessage::Joint(JointPart::Superstep { .. }, _)) {
             self.device_loop.forget_lists(&mut self.context);

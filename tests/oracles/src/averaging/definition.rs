@@ -15,7 +15,7 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// The same everywhere but at vertices that stay at given values; all else begins at 0.
+    /// Coefficients that are equal everywhere but at vertices that stay at given values; all else begins at 0.
     pub fn held(vertices: u32, kept: f64, spread: f64, held: &[(u32, f64)]) -> Self {
         let all = |value| vec![value; vertices as usize];
         let mut linear = Self { kept: all(kept), spread: all(spread), given: all(0.0), start: all(0.0) };
@@ -26,7 +26,7 @@ impl Linear {
         linear
     }
 
-    /// The same everywhere, with something given to some vertices, where 1 is at the beginning.
+    /// Coefficients that are equal everywhere, with something given to some vertices, where 1 is at the beginning.
     pub fn given(vertices: u32, spread: f64, given: f64, seeds: &[u32]) -> Self {
         let mut linear = Self::held(vertices, 0.0, spread, &[]);
         for &seed in seeds {

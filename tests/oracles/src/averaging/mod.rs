@@ -90,7 +90,7 @@ fn averaged(
     }
 }
 
-/// The same over lists of neighbours with their weights.
+/// The iteration over lists of neighbours with their weights.
 fn averaged_by<L: Iterator<Item = (u32, f64)>>(
     vertices: usize,
     list: impl Fn(usize) -> L,

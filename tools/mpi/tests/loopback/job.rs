@@ -87,7 +87,7 @@ impl Job {
         Self::start_by(&[], parts)
     }
 
-    /// The same with words before the name of the program.
+    /// As [`start`](Self::start), with words before the name of the program.
     pub fn start_by(before: &[&str], parts: &[(usize, Vec<String>)]) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -247,7 +247,7 @@ pub fn run(ranks: usize, arguments: &[&str]) -> Ended {
     Job::start(&[(ranks, words(arguments))]).end_within(LIMIT)
 }
 
-/// The same with ranks that share no memory, as if each were on a machine of its own.
+/// As [`run`], with ranks that share no memory, as if each were on a machine of its own.
 pub fn run_apart(ranks: usize, arguments: &[&str]) -> Ended {
     let before = ["env", "TOPOSTREAM_RANKS_SHARE_MEMORY=off"];
     Job::start_by(&before, &[(ranks, words(arguments))]).end_within(LIMIT)

@@ -151,7 +151,7 @@ impl Exchange {
         context.beside(&plan)
     }
 
-    /// The same in a round, after kernels that write what the copies read and may still be running.
+    /// Puts values in a round, after kernels that write what the copies read and may still be running.
     pub(super) fn put_beside<'m>(
         &self,
         context: &mut Context,

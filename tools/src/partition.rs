@@ -1,18 +1,13 @@
 //! Partitions of a graph's vertices, as orders of them: a store in that order has its parts in consecutive ranges.
 //!
 //! ```text
-//!  lists, in the order of vertices ─▶ Assign ─▶ the part of each vertex ─▶ an order file for `reformat`
-//!                                       └─ random, biased, contiguous, or a file of METIS
-//!  lists again ─▶ edges between parts
+//!  a file of METIS, or degrees ─▶ the part of each vertex ─▶ an order file for `reformat`
+//!                        out-lists ─▶ edges between parts
 //! ```
-
-pub mod rules;
 
 use crate::progress::{Cancel, Progress, Unit};
 use crate::split::lists::{ShardLists, page_bytes};
-use rules::{Assign, Biased, Contiguous, Given, Random, SoFar};
 use std::path::{Path, PathBuf};
-use topostream_formats::random::SplitMix64;
 use topostream_formats::text::counted;
 use topostream_formats::{Direction, Encoding, Error, OriginalIds, Result, Store, Topology, VertexId, memory, threads};
 use topostream_readers::VertexList;
@@ -23,32 +18,15 @@ pub const PARTS_MAX: u32 = 256;
 const BASE_BYTES: u64 = 40 << 20;
 /// Main memory for reading a file of parts, in bytes.
 const READING_BYTES: u64 = 4 << 20;
-/// A biased part may exceed its share of the vertices by this part of it.
-const SLACK: f64 = 0.03;
-
-/// How vertices are assigned to parts.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Rule {
-    /// In order, in equal numbers.
-    Contiguous,
-    /// By a hash.
-    Random,
-    /// With this probability, from 0 to 1, to the part with most neighbours so far, otherwise at random.
-    Biased(f64),
-    /// As a file says: the number of a part on each line, from 0, for the vertices in ascending order of their original
-    /// ids, as METIS writes it.
-    File(PathBuf),
-}
 
 /// What a partition is to be like.
 #[derive(Clone, Debug)]
 pub struct PartitionOptions {
     /// The number of parts, 1 to [`PARTS_MAX`].
     pub parts: u32,
-    /// How vertices are assigned.
-    pub rule: Rule,
-    /// Random seed.
-    pub seed: u64,
+    /// A file with the part of each vertex: a number on each line, from 0, for the vertices in ascending order of their
+    /// original ids, as METIS writes it. Otherwise parts are ranges of vertices with about equal numbers of out-edges.
+    pub from: Option<PathBuf>,
     /// The memory budget, in bytes.
     pub memory_bytes: u64,
 }
@@ -91,8 +69,8 @@ impl Partition {
     }
 }
 
-/// Partitions the vertices of a whole store. Reads all out-lists once, and once more if the rule looks at neighbours.
-/// Takes a byte a vertex, and some pages.
+/// Partitions the vertices of a whole store. Reads all out-lists once. Takes a byte a vertex and some pages, and what
+/// assigning the vertices takes: their degrees, or the file and its ids.
 ///
 /// # Errors
 /// [`Error::Invalid`] for a wrong number of parts, a part of a graph, a store in shards or with record ids, and a file
@@ -108,15 +86,10 @@ pub fn partition(
     let out = check(store, options)?;
     let at_once = pages_at_once(store, out, options)?;
     let lists = Lists { store, out, at_once, progress, cancel };
-    let rule: Box<dyn Assign> = match &options.rule {
-        Rule::Contiguous => Box::new(Contiguous { vertices: store.vertices() }),
-        Rule::Random => Box::new(Random { seed: options.seed }),
-        Rule::Biased(factor) => Box::new(Biased { factor: *factor, random: SplitMix64(options.seed) }),
-        Rule::File(path) => {
-            Box::new(Given { parts: read_parts(path, &store.ids()?, store.vertices(), options.parts)? })
-        }
+    let parts = match &options.from {
+        Some(path) => read_parts(path, &store.ids()?, store.vertices(), options.parts)?,
+        None => ranges(store.out_degrees()?.values(), options.parts),
     };
-    let parts = assign(&lists, options.parts as usize, rule)?;
     let figures = figures(&lists, &parts, options.parts as usize)?;
     Ok(Partition { parts, figures })
 }
@@ -151,58 +124,18 @@ impl Lists<'_> {
     }
 }
 
-/// The parts that have been assigned so far.
-struct Assigned {
-    rule: Box<dyn Assign>,
-    parts: Vec<u8>,
-    sizes: Vec<u64>,
-    room: u64,
-}
-
-impl Assigned {
-    /// Assigns the next vertex.
-    fn add(&mut self, neighbours: &[u64]) {
-        let so_far = SoFar { sizes: &self.sizes, room: self.room, neighbours };
-        let part = self.rule.part(self.parts.len() as u32, &so_far);
-        self.sizes[part] += 1;
-        self.parts.push(part as u8);
-    }
-
-    /// Assigns all vertices before this one, which have no neighbours.
-    fn add_until(&mut self, vertex: u64) {
-        let none = vec![0; self.sizes.len()];
-        while (self.parts.len() as u64) < vertex {
-            self.add(&none);
-        }
-    }
-}
-
-/// Assigns all vertices.
-fn assign(lists: &Lists<'_>, count: usize, rule: Box<dyn Assign>) -> Result<Vec<u8>> {
-    let vertices = lists.store.vertices();
-    let room = (vertices as f64 / count as f64 * (1.0 + SLACK)).ceil() as u64;
-    let parts = Vec::with_capacity(vertices as usize);
-    let mut assigned = Assigned { rule, parts, sizes: vec![0; count], room };
-    if assigned.rule.looks() {
-        let (mut current, mut neighbours_in) = (None, vec![0; count]);
-        lists.each("partition", |vertex, neighbours| {
-            if current.is_some_and(|current| current != vertex) {
-                assigned.add(&neighbours_in);
-            }
-            if current != Some(vertex) {
-                assigned.add_until(vertex.into());
-                neighbours_in.fill(0);
-                current = Some(vertex);
-            }
-            let known = neighbours.iter().filter_map(|&neighbour| assigned.parts.get(neighbour as usize));
-            known.for_each(|&part| neighbours_in[usize::from(part)] += 1);
-        })?;
-        if current.is_some() {
-            assigned.add(&neighbours_in);
-        }
-    }
-    assigned.add_until(vertices);
-    Ok(assigned.parts)
+/// Returns the part of each vertex: ranges with about equal numbers of edges, or of vertices if there are no edges.
+fn ranges(degrees: &[u32], count: u32) -> Vec<u8> {
+    let edges: u64 = degrees.iter().map(|&degree| u64::from(degree)).sum();
+    let weight = |degree: u32| if edges > 0 { u64::from(degree) } else { 1 };
+    let (all, mut before) = (if edges > 0 { edges } else { degrees.len() as u64 }, 0u64);
+    let part = |&degree: &u32| {
+        let part = u128::from(before) * u128::from(count) / u128::from(all);
+        before += weight(degree);
+        // Vertices without edges at the end follow all edges.
+        part.min(u128::from(count) - 1) as u8
+    };
+    degrees.iter().map(part).collect()
 }
 
 /// The figures of each part.
@@ -266,12 +199,6 @@ fn check<'a>(store: &'a Store, options: &PartitionOptions) -> Result<&'a Topolog
             counted(options.parts.into(), "part")
         )));
     }
-    match options.rule {
-        Rule::Biased(factor) if !(0.0..=1.0).contains(&factor) => {
-            return Err(Error::Invalid(format!("a bias of {factor}: it must be from 0 to 1")));
-        }
-        _ => {}
-    }
     let out = store.topology(Direction::Out).expect("every store has out-lists");
     if store.is_partial() {
         return refuse("is a part of a graph already".into());
@@ -288,14 +215,15 @@ fn check<'a>(store: &'a Store, options: &PartitionOptions) -> Result<&'a Topolog
 
 /// Pages that are read side by side.
 fn pages_at_once(store: &Store, out: &Topology, options: &PartitionOptions) -> Result<usize> {
-    let by_id = match options.rule {
+    let by_vertex = match options.from {
         // What was read, ids, and their order.
-        Rule::File(_) if store.manifest().ids.is_ascending() => 1,
-        Rule::File(_) => 5,
-        _ => 0,
+        Some(_) if store.manifest().ids.is_ascending() => 1,
+        Some(_) => 5,
+        // Degrees.
+        None => 4,
     };
-    let ids = if by_id > 0 { store.manifest().ids.memory_bytes(store.vertices()) } else { 0 };
-    let (page, parts) = (page_bytes(out), (1 + by_id) * store.vertices() + ids);
+    let ids = if options.from.is_some() { store.manifest().ids.memory_bytes(store.vertices()) } else { 0 };
+    let (page, parts) = (page_bytes(out), (1 + by_vertex) * store.vertices() + ids);
     let needed_bytes = BASE_BYTES + parts + page;
     if needed_bytes > options.memory_bytes {
         let parts = format!("program {BASE_BYTES}, parts of vertices {parts}, a page of {page}");
