@@ -188,6 +188,58 @@ class FormatOptions(StoreOptions, total=False):
     directed: bool
 
 
+class ComponentsOptions(TypedDict, total=False):
+    """Options of components of edges.
+
+    memory: main memory, as a hard limit [default: half of the available memory of the machine or container].
+    temporary: where temporary files go [default: the output's folder, or the system's].
+    kind: the input's format [default: recognised by name and content].
+    weight_type: the type of the weights: auto (u32 or f32, by the input), u32, f32, u64, f64 (64 bits, exact),
+        or ignore.
+    source: the column of sources [default: by the names of the columns, such as source, from_id or person1; of
+        two columns the first].
+    dest: the column of destinations [default: by the names of the columns, such as target, to_id or person2; of
+        two columns the second].
+    weight: the column of weights, or the attribute in braces [default: weight or w; without a header the third
+        of three].
+    columns: source, destination and weight by their numbers from 1, such as 2,5 or 2,5,7.
+    separator: the separator of columns: one or more characters, tab or space [default: recognised].
+    quotes: whether double quotes enclose cells: double (line breaks within are allowed), or none (quotes are
+        characters) [default: recognised].
+    comment: the character that begins comments, or none [default: # and %, unless such lines look like rows].
+    header: the first row is the names of the columns [default: recognised].
+    no_header: the first row is an edge.
+    names: ids are names, even if all of them are integers.
+    vertices: a table of all vertices, its first column the ids: vertices without edges, and for names the
+        order. Edges may then join only these.
+    where: read only table rows that meet a condition, such as "year >= 2020": a column, one of = != < <= > >=,
+        and a number, a time (2020-01-31T12:00) or 'text'. May be repeated: rows must meet all conditions.
+    bipartite: keep the ids of the two columns apart: each gets the name of its column before it, as in
+        ``user:7``.
+    directed: read the edges as they are listed, each in its direction, even if the input says that the graph is
+        undirected.
+    """
+
+    memory: int | str
+    temporary: str | PathLike[str]
+    kind: str
+    weight_type: str
+    source: str
+    dest: str
+    weight: str
+    columns: str
+    separator: str
+    quotes: str
+    comment: str
+    header: bool
+    no_header: bool
+    names: bool
+    vertices: str | PathLike[str]
+    where: str | Sequence[str]
+    bipartite: bool
+    directed: bool
+
+
 class RmatOptions(StoreOptions, total=False):
     """Options of R-MAT graphs.
 
