@@ -1,6 +1,5 @@
 //! The vertices so far, and what joins them: places of ids, and a forest over the places for each threshold.
 
-use super::Components;
 use super::forest::Forest;
 use super::places::{Direct, Hashed, Places};
 use super::vertices::Ids;
@@ -22,6 +21,17 @@ const SLOTS_MAX: u64 = 1 << 31;
 const DIRECT_BYTES: u64 = 13;
 /// Bytes of a slot: its key, and a part of the answer.
 const SLOT_BYTES: u64 = 8 + 12;
+
+/// The components of a graph.
+#[derive(Debug)]
+pub struct Components {
+    /// The ids of the vertices.
+    pub ids: Ids,
+    /// By threshold, for each vertex the place of its component's smallest id among `ids`.
+    pub labels: Vec<Vec<u32>>,
+    /// The number of edges read.
+    pub edges: u64,
+}
 
 /// Vertices and forests.
 pub(super) enum Graph {

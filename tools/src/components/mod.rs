@@ -17,6 +17,7 @@ mod graph;
 mod places;
 mod vertices;
 
+pub use graph::Components;
 pub use vertices::{Ids, Vertices};
 
 use crate::progress::{Cancel, Progress, Unit};
@@ -27,17 +28,6 @@ use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, WeightType};
 
 /// Code, stacks, and the chunks that are read and linked.
 const BASE_BYTES: u64 = 48 << 20;
-
-/// The components of a graph.
-#[derive(Debug)]
-pub struct Components {
-    /// The ids of the vertices.
-    pub ids: Ids,
-    /// By threshold, for each vertex the place of its component's smallest id among `ids`.
-    pub labels: Vec<Vec<u32>>,
-    /// The number of edges read.
-    pub edges: u64,
-}
 
 /// Links edges as they come.
 pub struct Linker {
