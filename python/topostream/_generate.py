@@ -242,7 +242,7 @@ def arguments(catalogue: dict[str, Any]) -> str:
         left_out = {*layout, *OWN, *taken}
         return [option for option in command["options"] if option["id"] not in left_out]
 
-    of_components = {"labels", "thresholds", "top", "json", *OWN}
+    of_components = {"labels", "thresholds", "top", "json", "symmetrize", *OWN}
     components = [option for option in commands["components"]["options"] if option["id"] not in of_components]
     classes = [
         ("SessionOptions", "TypedDict", "Options of sessions.", catalogue["session"]),

@@ -67,6 +67,9 @@ pub struct ComponentsCommand {
     /// Where temporary files go [default: the output's folder, or the system's]
     #[arg(long, value_name = "DIR")]
     temporary: Option<PathBuf>,
+    /// No effect: directions do not count
+    #[arg(long, hide = true)]
+    symmetrize: bool,
     #[command(flatten)]
     input: InputArgs,
 }
