@@ -48,6 +48,7 @@ mod run;
 mod run_report;
 #[cfg(feature = "gpu")]
 mod shader;
+mod sizes;
 mod split;
 mod start;
 mod tables;

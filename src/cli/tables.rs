@@ -1,7 +1,6 @@
 //! Tables and reports for people; those of runs are in `run_report`.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
-use humansize::{BINARY, format_size};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -16,23 +15,8 @@ use topostream_tools::mirrors::MirrorsReport;
 use topostream_tools::partition::PartFigures;
 use topostream_tools::verify::VerifyReport;
 
+pub use super::sizes::bytes;
 pub use topostream_formats::text::{count, counted, printable_line, rate};
-
-/// A number of bytes in binary units, with three digits; without a fraction if there is none.
-pub fn bytes(number: u64) -> String {
-    let places = match unit_digits(number) {
-        1 => 2,
-        2 => 1,
-        _ => 0,
-    };
-    format_size(number, BINARY.decimal_places(places))
-}
-
-/// The number of digits before the point.
-fn unit_digits(number: u64) -> u32 {
-    let whole = number >> (number.checked_ilog2().unwrap_or(0) / 10 * 10);
-    whole.checked_ilog10().unwrap_or(0) + 1
-}
 
 /// Seconds, to the millisecond.
 pub fn seconds(ns: u64) -> String {
@@ -574,24 +558,6 @@ mod tests {
         let words = [strings(&[name, "words that are long as well", "1"])];
         let text = fitted(2, &["device", "name", "own vertices"], &words, 60);
         assert!(fits(&text, 60) && text.contains("GeForce") && text.contains("Laptop"), "{text}");
-    }
-
-    #[test]
-    fn sizes_have_three_digits() {
-        let sizes = [
-            (0, "0 B"),
-            (999, "999 B"),
-            (1 << 20, "1 MiB"),
-            (6 << 20, "6 MiB"),
-            ((6 << 20) + (1 << 18), "6.25 MiB"),
-            (53_057_945, "50.6 MiB"),
-            (205_520_896, "196 MiB"),
-            ((1 << 40) - 1, "1024 GiB"),
-            (u64::MAX, "16 EiB"),
-        ];
-        for (number, text) in sizes {
-            assert_eq!(bytes(number), text);
-        }
     }
 
     /// A long table looks like a short one.
