@@ -587,13 +587,14 @@ class Algorithms:
     ) -> Result:
         """Betweenness centrality: how many shortest paths pass through each vertex.
 
-        In hops, summed over all pairs; in an undirected graph each pair counts once (NetworkX's normalized=False), but
-        twice with ``source``. Exact betweenness needs one search per vertex: for larger graphs use ``samples``.
+        In hops, summed over all pairs; in an undirected graph each pair counts once (NetworkX's normalized=False).
+        Exact betweenness needs one search per vertex: for larger graphs use ``samples``.
 
         Source: Brandes, 2001; Brandes and Pich, 2007. Exactness: sums of ``f32``; ``double`` sums of ``f64``.
 
         Args:
-            source: search from these vertices only, without scaling the sums: original ids, or ``max-degree``.
+            source: search from these vertices only; sums are neither scaled nor halved: original ids, or
+                ``max-degree``.
             samples: estimate it by searching from N randomly sampled sources.
             seed: random seed.
             double: count paths and sum in double precision: 28 bytes a vertex instead of 16, and on the CPU only.
@@ -625,7 +626,8 @@ class Algorithms:
         Source: Boldi and Vigna, 2014; Eppstein and Wang, 2004. Exactness: sums of ``f32``, the same bits.
 
         Args:
-            source: search from these vertices only, without scaling the sums: original ids, or ``max-degree``.
+            source: search from these vertices only; sums are neither scaled nor halved: original ids, or
+                ``max-degree``.
             samples: estimate it by searching from N randomly sampled sources.
             seed: random seed.
             progress: show a bar; or a function that is called some times a second.

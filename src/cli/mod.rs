@@ -49,6 +49,7 @@ mod run;
 mod run_report;
 #[cfg(feature = "gpu")]
 mod shader;
+mod sizes;
 mod split;
 mod start;
 mod store_report;

@@ -1,15 +1,10 @@
 //! Tables and numbers for people.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
-use humansize::{BINARY, format_size};
 use std::borrow::Cow;
 
+pub use super::sizes::bytes;
 pub use topostream_formats::text::{count, counted, printable_line, rate};
-
-/// A number of bytes in binary units.
-pub fn bytes(number: u64) -> String {
-    format_size(number, BINARY)
-}
 
 /// Seconds, to the millisecond.
 pub fn seconds(ns: u64) -> String {

@@ -17,8 +17,8 @@ pub const BETWEENNESS: Entry = Entry {
     aliases: &["bc"],
     about: "Betweenness centrality: how many shortest paths pass through each vertex",
     details: "In hops, summed over all pairs; in an undirected graph each pair counts once (NetworkX's \
-              normalized=False), but twice with --source. Exact betweenness needs one search per vertex: for larger \
-              graphs use --samples.",
+              normalized=False). Exact betweenness needs one search per vertex: for larger graphs use \
+              --samples.",
     source: "Brandes, 2001; Brandes and Pich, 2007",
     lists: "out",
     bytes_per_vertex: "16 (--double 28), sets 1/4",

@@ -12,7 +12,7 @@ pub const SAMPLED: &str = "--samples N estimates it from N sources drawn at rand
 /// All vertices, given ones, or some that are drawn at random.
 #[derive(Args)]
 pub struct SourceArgs {
-    /// Search from these vertices only, without scaling the sums: original ids, or `max-degree`
+    /// Search from these vertices only; sums are neither scaled nor halved: original ids, or `max-degree`
     #[arg(long = "source", value_name = "ID", value_parser = source, conflicts_with = "samples")]
     sources: Vec<Source>,
     /// Estimate it by searching from N randomly sampled sources
