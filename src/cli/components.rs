@@ -108,14 +108,14 @@ struct Report {
 
 impl ComponentsCommand {
     pub fn run(self, cancel: &Cancel) -> Outcome {
-        let files = InputArgs::files(&self.inputs)?;
-        if let [path] = &files[..]
+        if let [path] = &self.inputs[..]
             && path.join(MANIFEST).is_file()
         {
             let path = path.display();
             let message = format!("{path} is a store: `topostream run components {path}` finds its components");
             return Err(Failure::Other(message));
         }
+        let files = InputArgs::files(&self.inputs)?;
         self.run_over(&files.iter().map(InputFile::of_argument).collect::<Vec<_>>(), cancel)
     }
 
@@ -145,8 +145,10 @@ impl ComponentsCommand {
         name_by_names(&mut labels, &store, cancel)?;
 
         let columns = self.columns();
-        let summary =
-            |(&column, labels): (&&'static str, &Vec<u32>)| AnswerSummary::of_groups(column, labels, &store, self.top);
+        let summary = |(&column, labels): (&&'static str, &Vec<u32>)| {
+            let noun = if column == COLUMN { "components" } else { column };
+            AnswerSummary::of_groups(noun, labels, &store, self.top)
+        };
         let summaries = columns.iter().zip(&labels).map(summary).collect::<Result<Vec<_>, _>>()?;
         let answers: Vec<_> = columns.iter().zip(&labels).map(|(&column, labels)| answer(column, labels)).collect();
         let (vertices, ids) = (store.vertices(), store.ids()?);

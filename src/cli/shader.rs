@@ -100,7 +100,10 @@ fn names() -> PossibleValuesParser {
 
 impl PrintShader {
     /// The algorithm, for a store as the options describe it. What its arguments lack is that of its first sample.
-    fn algorithm(&self) -> Result<Box<dyn Algorithm>, Failure> {
+    ///
+    /// # Errors
+    /// The parser's, of which one is the help of the algorithm's arguments.
+    fn algorithm(&self) -> Result<Box<dyn Algorithm>, clap::Error> {
         let entry = find(&self.algorithm).expect("clap takes these names only");
         let words = || self.arguments.iter().map(String::as_str);
         let sample = entry.samples[0].arguments.split_whitespace();
@@ -113,7 +116,7 @@ impl PrintShader {
             in_lists: self.in_lists,
             weights: (self.weights || self.float_weights).then_some(of),
         };
-        Ok(parsed.map_err(|error| Failure::Usage(usage_text(&error)))?.shader(&kind))
+        Ok(parsed?.shader(&kind))
     }
 
     fn print_plan(&self, declared: &Declared, declaration: &Declaration) -> Outcome {
@@ -126,7 +129,11 @@ impl PrintShader {
     }
 
     pub fn run(self) -> Outcome {
-        let algorithm = self.algorithm()?;
+        let algorithm = match self.algorithm() {
+            Ok(algorithm) => algorithm,
+            Err(help) if !help.use_stderr() => return print(&help.render().to_string()),
+            Err(error) => return Err(Failure::Usage(usage_text(&error))),
+        };
         let direction = if self.in_lists { Direction::In } else { Direction::Out };
         let declaration = algorithm.declare(self.in_lists);
         let declared = Declared::of_declaration(&*algorithm, &declaration);

@@ -72,8 +72,8 @@ fn each_threshold_has_a_column_and_later_edges_are_added() {
     folder.run("components then.csv --labels labels.csv").fails(1, &["labels.csv", "component"]);
 
     // Names, and one without a weight's column.
-    folder.write("first.csv", "a,b\nzoe,yan\nkim,lou\n");
-    folder.write("then.csv", "a,b\nlou,yan\nnew,pia\n");
+    folder.write("first.csv", "from,to\nzoe,yan\nkim,lou\n");
+    folder.write("then.csv", "from,to\nlou,yan\nnew,pia\n");
     folder.run("components first.csv -o labels.parquet").succeeds();
     folder.run("components then.csv --labels labels.parquet -o again.csv").succeeds();
     let expected = ["kim,kim", "lou,kim", "new,new", "pia,new", "yan,kim", "zoe,kim"];

@@ -71,12 +71,13 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
 }
 
 /// What newcomers type first is wrong usage with a tip: every algorithm without `run`, options of other programs. Which
-/// words have a tip is tested beside their list.
+/// words have a tip is tested beside their list. `components` is a command too, which names the other for a store.
 #[test]
 fn words_of_other_programs_end_with_2_and_a_tip() {
     let folder = Folder::new();
     for algorithm in CATALOGUE {
-        for name in std::iter::once(&algorithm.name).chain(algorithm.aliases) {
+        let names = std::iter::once(&algorithm.name).chain(algorithm.aliases);
+        for name in names.filter(|&&name| name != "components") {
             let tip = format!("tip: algorithms are run by 'topostream run {name} g'");
             folder.run(&format!("{name} g")).fails(2, &[&tip, "Usage: topostream"]);
         }
@@ -303,7 +304,7 @@ fn man_pages_are_all_written_or_none() {
 #[test]
 fn examples_in_the_help_are_valid() {
     let folder = Folder::new();
-    for command in ["", "generate", "format", "run", "shader"] {
+    for command in ["", "generate", "format", "components", "run", "shader"] {
         let help = folder.run(&format!("{command} --help")).succeeds().stdout;
         let (_, examples) = help.split_once("Example").expect("examples");
         let lines: Vec<_> = examples.lines().filter_map(|line| line.trim().strip_prefix("topostream ")).collect();

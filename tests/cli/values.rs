@@ -71,7 +71,7 @@ fn heat_voltages_and_labels_are_right() {
     assert_values(&found, &[(10, 0.5), (20, 0.1), (30, 0.0)]);
     folder.run("run heat s --source max-degree --top 2").succeeds().prints(&["heat on", "temperature"]);
     folder.run("run heat s --source 11=3").fails(1, &["--source 11"]);
-    folder.run("run circuit s --source 20=1 --source 20=2").fails(1, &["--source 20", "twice"]);
+    folder.run("run circuit s --source 20=1 --source 20=2").fails(1, &["--source 20", "duplicate vertex"]);
     folder.run("run heat s --source 10 --alpha 2").fails(1, &["alpha 2"]);
     folder.write("bad.txt", "10 20 0.5\n20 30 -0.25\n");
     folder.run("format bad.txt bad").succeeds();
