@@ -295,7 +295,11 @@ impl ComponentsCommand {
         let (source, dest) = (Some("vertex".into()), Some(self.columns()[place].into()));
         let columns = ColumnChoice { source, dest, ..ColumnChoice::default() };
         let reading = Options { kind: None, weights: WeightsOption::Ignore, ..reading.clone() };
-        open_inputs(&[InputFile::new(path)], &reading, &TableOptions { columns, names, ..TableOptions::default() })
+        open_inputs(
+            &[InputFile::new(path)],
+            &reading,
+            &TableOptions { columns, names, header: Some(true), ..TableOptions::default() },
+        )
     }
 
     /// The names of the columns of components, by ascending threshold.

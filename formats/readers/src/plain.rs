@@ -37,7 +37,7 @@ impl Columns {
             (0 | 1, _) => Err(blocks.error_here("2 or 3 columns: source dest [weight]")),
             (_, WeightsOption::Ignore) => Ok(any),
             (2, asked) if asked.demanded() => {
-                Err(blocks.error_here("3 columns: source dest weight, since a weight type is given"))
+                Err(blocks.error_here("3 columns: source dest weight, since weights are required"))
             }
             (2, _) => Ok(Self { count: Some(2), weight: None, ..any }),
             (3, WeightsOption::Auto) => Ok(Self { count: Some(3), weight: Some(weight_type(blocks.ahead())), ..any }),

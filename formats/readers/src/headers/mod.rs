@@ -219,7 +219,7 @@ impl Header {
         let is_weighted = count >= 3 && self.comments.weights != Some(false);
         let weight = options.weights.resolve(is_weighted.then(|| weight_type(blocks.ahead())));
         if weight.is_some() && count < 3 {
-            return Err(blocks.error_here("3 columns: source dest weight, since a weight type is given"));
+            return Err(blocks.error_here("3 columns: source dest weight, since weights are required"));
         }
         Ok(Some(Columns { count: Some(count), weight, passed: 0 }))
     }

@@ -73,7 +73,7 @@ pub(super) fn head(file: &InputFile, options: &TableOptions, weights: WeightsOpt
     };
     let weight = weights.resolve(stated);
     if weight.is_some() && columns.weight.is_none() && key.is_none() {
-        return Err(Error::file(path, "a column of weights, since a weight type is given", "none"));
+        return Err(Error::file(path, "a column of weights, since weights are required", "none"));
     }
     let header = if dialect.header.is_some() { "with a header" } else { "without a header" };
     let mut form = format!("separated by {}, {header}", dialect.form.separator);

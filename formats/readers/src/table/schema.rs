@@ -55,7 +55,7 @@ pub(super) fn head(
     let stated = stated.transpose()?;
     let weight = weights.resolve(stated);
     if weight.is_some() && stated.is_none() {
-        return Err(Error::file(path, "a column of weights, since a weight type is given", "none"));
+        return Err(Error::file(path, "a column of weights, since weights are required", "none"));
     }
     Ok(TableHead { names, columns, id_type, weight, notes: String::new(), layout: None })
 }
