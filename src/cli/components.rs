@@ -32,7 +32,7 @@ use topostream_formats::{EdgeSource, Error, WeightType};
 use topostream_readers::{ColumnChoice, InputFile, Opened, Options, TableOptions, WeightsOption, open_inputs};
 use topostream_tools::components::{Components, Ids, Linker, Vertices};
 use topostream_tools::format::{FormatOptions, format, format_names};
-use topostream_tools::names::{Dictionary, NamingBudget, NumberedTable, OpenTable};
+use topostream_tools::names::{self, Dictionary, NamingBudget, NumberedTable, OpenTable};
 use topostream_tools::progress::{Cancel, Quiet};
 
 /// Find the connected components of an edge list, without making a store.
@@ -86,6 +86,8 @@ Examples:
 
 /// Reading gets one part in this many of the memory.
 const READING_SHARE: u64 = 4;
+/// Attempts to find a sufficient budget; each comes closer.
+const TRIES_MAX: usize = 32;
 /// The name of the column, before that of a threshold.
 const COLUMN: &str = "component";
 
@@ -137,7 +139,11 @@ impl ComponentsCommand {
         let folder = temporary_folder(&self.folder(), "components")?;
         let share = |file: &InputFile| file.clone().with_cancel(cancel.flag()).with_temporary(folder.path());
         let files: Vec<InputFile> = files.iter().map(share).collect();
-        let Found { components, names, taken } = self.find(&files, memory_bytes, folder.path(), cancel)?;
+        let found = self.find(&files, memory_bytes, folder.path(), cancel);
+        let Found { components, names, taken } = found.map_err(|failure| match failure {
+            Failure::Store(error @ Error::Memory { .. }) => Failure::Store(self.sufficient(error, &files)),
+            other => other,
+        })?;
         let Components { ids, mut labels, edges } = components;
         let took = started.elapsed();
         let labels_bytes = labels.iter().map(|labels| 4 * labels.len() as u64).sum();
@@ -206,6 +212,35 @@ impl ComponentsCommand {
             (false, chosen) => chosen,
         };
         Options { weights, directed: true, ..reading }
+    }
+
+    /// The error with a sufficient budget, as far as that is known before edges are read. A larger budget gives
+    /// reading more, which may use it; a pipe cannot be opened again.
+    fn sufficient(&self, error: Error, files: &[InputFile]) -> Error {
+        let Error::Memory { what, mut needed_bytes, mut budget_bytes, parts } = error else { return error };
+        let memory_bytes = memory_bytes(self.memory);
+        if budget_bytes != memory_bytes {
+            // The budget in the error is the reader's share.
+            (needed_bytes, budget_bytes) = (needed_bytes.saturating_mul(READING_SHARE), memory_bytes);
+        }
+        let seekable = files.iter().all(|file| std::fs::metadata(file.path()).is_ok_and(|input| input.is_file()));
+        let least = |reading_bytes| Linker::least_bytes(self.columns().len(), reading_bytes);
+        for _ in 0..if seekable { TRIES_MAX } else { 0 } {
+            let more = match open_inputs(files, &self.reading(needed_bytes), &self.input.table()) {
+                Ok(Opened::Numbers(source, _)) => least(source.memory_bytes()),
+                Ok(Opened::Names(table)) => {
+                    let reading_bytes = table.memory_bytes();
+                    names::needed_bytes(reading_bytes).max(least(reading_bytes))
+                }
+                Err(Error::Memory { needed_bytes, .. }) => needed_bytes.saturating_mul(READING_SHARE),
+                Err(_) => break,
+            };
+            if more <= needed_bytes {
+                break;
+            }
+            needed_bytes = more;
+        }
+        Error::Memory { what, needed_bytes, budget_bytes, parts }
     }
 
     /// Links the edges.

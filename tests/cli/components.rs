@@ -102,7 +102,13 @@ fn what_cannot_be_linked_is_refused() {
     folder.run("components e.txt --labels n.csv").fails(1, &["n.csv", "\"vertex\""]);
     folder.write("labels.csv", "vertex,component\nz,b\n");
     folder.run("components e.txt --labels labels.csv").fails(1, &["labels.csv", "not integers"]);
-    folder.run("components e.txt -o out.csv --memory 1MiB").fails(1, &["--memory", "components"]);
+    for input in ["e.txt", "n.csv", "e.csv"] {
+        let line = format!("components {input} --top 1 -o out.csv --memory");
+        let done = folder.run(&format!("{line} 1MiB")).fails(1, &["needs", "hint: at least "]);
+        let hint = done.stderr.split("at least ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+        folder.run(&format!("{line} {hint}")).succeeds();
+        std::fs::remove_file(folder.path("out.csv")).unwrap();
+    }
     folder.write("bad.txt", "1 2\n3 x\n");
     folder.run("components bad.txt -o out.csv").fails(1, &["bad.txt:2"]);
     let left = folder.names(".");

@@ -57,6 +57,11 @@ impl Linker {
         Self { thresholds, memory_bytes, graph: None, edges: 0, ranges: Vec::new() }
     }
 
+    /// The least main memory for so many labels, with a source that takes `reading_bytes`, in bytes.
+    pub fn least_bytes(labels: usize, reading_bytes: u64) -> u64 {
+        BASE_BYTES.saturating_add(reading_bytes).saturating_add(Graph::least_bytes(labels))
+    }
+
     /// The thresholds, ascending: the order of [`Components::labels`]. Without thresholds there is one label.
     pub fn thresholds(&self) -> &[f64] {
         &self.thresholds
@@ -167,7 +172,7 @@ impl Linker {
     /// Memory for the graph and the answer, and for everything else, in bytes.
     fn room(&self, reading_bytes: u64) -> Result<(u64, u64)> {
         let held_bytes = BASE_BYTES.saturating_add(reading_bytes);
-        let needed_bytes = held_bytes.saturating_add(Graph::least_bytes(self.thresholds.len().max(1)));
+        let needed_bytes = Self::least_bytes(self.thresholds.len().max(1), reading_bytes);
         if needed_bytes > self.memory_bytes {
             return Err(Error::Memory {
                 what: "linking edges".into(),
