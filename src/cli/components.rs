@@ -31,7 +31,7 @@ use topostream_formats::manifest::MANIFEST;
 use topostream_formats::{EdgeSource, Error, WeightType};
 use topostream_readers::{ColumnChoice, InputFile, Opened, Options, TableOptions, WeightsOption, open_inputs};
 use topostream_tools::components::{Components, Ids, Linker, Vertices};
-use topostream_tools::format::{FormatOptions, format, format_names};
+use topostream_tools::format::{FormatOptions, format, format_names, needed_bytes as writing_bytes};
 use topostream_tools::names::{self, Dictionary, NamingBudget, NumberedTable, OpenTable};
 use topostream_tools::progress::{Cancel, Quiet};
 
@@ -224,7 +224,10 @@ impl ComponentsCommand {
             (needed_bytes, budget_bytes) = (needed_bytes.saturating_mul(READING_SHARE), memory_bytes);
         }
         let seekable = files.iter().all(|file| std::fs::metadata(file.path()).is_ok_and(|input| input.is_file()));
-        let least = |reading_bytes| Linker::least_bytes(self.columns().len(), reading_bytes);
+        let of_linking = |reading_bytes| Linker::least_bytes(self.columns().len(), reading_bytes);
+        let few = Vertices::new(Ids::Range(0, 1));
+        let of_writing = writing_bytes(few.info(), 0, 1, 1, &store_options(needed_bytes));
+        let least = |reading_bytes| of_linking(reading_bytes).max(of_writing);
         for _ in 0..if seekable { TRIES_MAX } else { 0 } {
             let more = match open_inputs(files, &self.reading(needed_bytes), &self.input.table()) {
                 Ok(Opened::Numbers(source, _)) => least(source.memory_bytes()),
@@ -356,6 +359,11 @@ fn answer<'a>(column: &'static str, labels: &'a [u32]) -> Answer<'a> {
     Answer::vertex(column, move |vertex| Some(labels[vertex as usize]))
 }
 
+/// The options of the store of vertices.
+fn store_options(memory_bytes: u64) -> FormatOptions {
+    FormatOptions { memory_bytes, order_from: None, ..FormatOptions::default() }
+}
+
 /// A store of the vertices alone, from which their ids are read.
 fn make_store(
     ids: Ids,
@@ -364,8 +372,7 @@ fn make_store(
     (memory_bytes, labels_bytes): (u64, u64),
     cancel: &Cancel,
 ) -> Result<Store, Failure> {
-    let options = FormatOptions { memory_bytes: memory_bytes.saturating_sub(labels_bytes), ..FormatOptions::default() };
-    let options = FormatOptions { order_from: None, ..options };
+    let options = store_options(memory_bytes.saturating_sub(labels_bytes));
     let mut open = || Ok(Box::new(Vertices::new(ids.clone())) as Box<dyn EdgeSource>);
     let made = match &names {
         Some(names) => format_names(&mut open, names, path, &options, &Quiet, cancel),
