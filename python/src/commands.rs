@@ -1,6 +1,6 @@
 //! Commands of the program: formatting, generating, extracting, plans, information.
 
-use crate::errors::{of_failure, of_input, of_target};
+use crate::errors::{of_edges, of_failure, of_input, of_target};
 use crate::work::{Watch, interruptible_or};
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -27,6 +27,7 @@ pub fn call(py: Python<'_>, words: Vec<String>, progress: Option<Py<PyAny>>) -> 
         |py, failure| match &store {
             Some(store) if command == "format" => of_input(py, failure, store),
             Some(store) => of_target(py, failure, store).unwrap_or_else(|| of_failure(py, failure)),
+            None if command == "components" => of_edges(py, failure),
             None => of_failure(py, failure),
         },
     )

@@ -2,7 +2,7 @@
 //! are; lists of strings; streams whose producer makes batches as they are requested.
 
 use crate::commands::{Stage, StageWatch};
-use crate::errors::{exception, of_failure, of_input};
+use crate::errors::{exception, of_edges, of_input};
 use crate::work::{interruptible, interruptible_or};
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -55,7 +55,7 @@ pub fn components(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let work = |edges, cancel: &Cancel, stage| components_of_edges(edges, words, cancel, stage);
-    over_edges(py, (table, held), progress, work, of_failure)
+    over_edges(py, (table, held), progress, work, of_edges)
 }
 
 /// Runs a command over a table in memory.

@@ -26,12 +26,17 @@ fn made<'py>(py: Python<'py>, arguments: impl PyCallArgs<'py>) -> PyErr {
 /// The exception for a failure to make a store of edges: what is wrong with a file is wrong with the input, unless it
 /// is the store.
 pub fn of_input(py: Python<'_>, failure: &Failure, store: &str) -> PyErr {
-    of_target(py, failure, store).unwrap_or_else(|| match failure {
+    of_target(py, failure, store).unwrap_or_else(|| of_edges(py, failure))
+}
+
+/// The exception for a failure of a command over edges, which makes no store.
+pub fn of_edges(py: Python<'_>, failure: &Failure) -> PyErr {
+    match failure {
         Failure::Store(StoreError::Invalid(_) | StoreError::File { .. }) => {
             exception(py, "InputError", &failure.text())
         }
         other => of_failure(py, other),
-    })
+    }
 }
 
 /// The exception for a failure that is about the store to make: there is one already, or something else is in the way.

@@ -19,7 +19,7 @@ SCORES = RANDOM.random(500)
 def expected(pairs: list[tuple[int, int]], ids: set[int]) -> dict[int, int]:
     graph = nx.Graph(pairs)
     graph.add_nodes_from(ids)
-    return {id: min(group) for group in nx.connected_components(graph) for id in group}
+    return {one: min(group) for group in nx.connected_components(graph) for one in group}
 
 
 def found(table: pa.Table, column: str = "component") -> dict[int, int]:
@@ -28,7 +28,7 @@ def found(table: pa.Table, column: str = "component") -> dict[int, int]:
 
 def test_edges_in_memory_and_in_files(tmp_path: Path) -> None:
     pairs = list(zip(SOURCE.tolist(), DEST.tolist(), strict=True))
-    ids = {id for pair in pairs for id in pair}
+    ids = {end for pair in pairs for end in pair}
     path = tmp_path / "edges.parquet"
     table = pa.table({"source": SOURCE, "dest": DEST, "score": SCORES})
     pq.write_table(table, path)
@@ -57,7 +57,7 @@ def test_a_later_batch_is_added_to_an_earlier_answer(tmp_path: Path) -> None:
 
 
 def test_errors_name_what_is_wrong(tmp_path: Path) -> None:
-    with pytest.raises(ts.InputError, match="thresholds are for weights"):
+    with pytest.raises(ts.InputError, match="weights are required"):
         ts.components(([1, 2, 3], [4, 5, 6]), threshold=0.5)
     with pytest.raises(ts.FileError, match="none.csv"):
         ts.components(tmp_path / "none.csv")
