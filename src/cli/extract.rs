@@ -1,7 +1,7 @@
 //! `topostream extract`: a part of a graph becomes a store or an edge list.
 
 use super::args::StoreArgs;
-use super::export::{Export, ExportFormat, check_file_name, check_store_name, write, write_edges};
+use super::export::{Export, ExportFormat, LIST_BYTES_MIN, check_file_name, check_store_name, write, write_edges};
 use super::failure::{Failure, Outcome};
 use super::making::{building_bytes, refusal, write_store};
 use super::opening;
@@ -107,6 +107,8 @@ fn hop_direction(direction: DirectionArg) -> HopDirection {
 
 /// Main memory that writing an edge list needs for itself.
 const BASE_BYTES: u64 = 32 << 20;
+/// Numbers of a vertex, and the places of its lists, for formats that have them.
+const NUMBER_BYTES: u64 = 24;
 
 impl Extract {
     pub fn run(self, cancel: &Cancel) -> Outcome {
@@ -153,8 +155,10 @@ impl Extract {
     /// The minimum main memory for reading and writing the lists of this many vertices, in bytes.
     fn building_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
         match self.output {
-            // Numbers and places of vertices, for formats that have them.
-            Some(_) => Ok(BASE_BYTES + induced_needs(store, vertices) + 24 * vertices),
+            Some(_) => {
+                let list_bytes = if self.has_lists() { LIST_BYTES_MIN } else { 0 };
+                Ok(BASE_BYTES + induced_needs(store, vertices) + NUMBER_BYTES * vertices + list_bytes)
+            }
             None => building_bytes(store, options, vertices, None),
         }
     }
@@ -181,6 +185,25 @@ impl Extract {
         Ok(within_hops(&engine, &[ego], self.hops, hop_direction(self.direction))?)
     }
 
+    /// The format of the file, if it is none of a plain list.
+    fn format(&self) -> Option<ExportFormat> {
+        self.output_format.or_else(|| ExportFormat::of(self.output.as_deref()?))
+    }
+
+    fn has_lists(&self) -> bool {
+        self.format().is_some_and(ExportFormat::has_lists)
+    }
+
+    /// The main memory for lists of neighbours: half of what is left, and what is needed at least.
+    fn list_bytes(&self, store: &Store, wanted: &VertexSet, memory_bytes: u64) -> u64 {
+        if !self.has_lists() {
+            return 0;
+        }
+        let vertices = wanted.count();
+        let needed = BASE_BYTES + NUMBER_BYTES * vertices + induced_needs(store, vertices) + LIST_BYTES_MIN;
+        LIST_BYTES_MIN + memory_bytes.saturating_sub(needed) / 2
+    }
+
     /// Writes the edges to a file.
     fn write_edges(
         &self,
@@ -190,16 +213,26 @@ impl Extract {
         options: &FormatOptions,
         cancel: &Cancel,
     ) -> Outcome {
-        let memory_bytes = options.memory_bytes.saturating_sub(BASE_BYTES);
-        let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
+        let list_bytes = self.list_bytes(&store, &wanted, options.memory_bytes);
+        let others = BASE_BYTES + NUMBER_BYTES * wanted.count() + list_bytes;
+        let reading_bytes = options.memory_bytes.saturating_sub(others);
+        let reading = ExtractOptions { memory_bytes: reading_bytes, cancel: cancel.flag() };
         let manifest = store.manifest();
-        if let Some(format) = self.output_format.or_else(|| ExportFormat::of(path)) {
+        if let Some(format) = self.format() {
             let (ids, vertices) = (store.ids()?, || -> Box<dyn Iterator<Item = VertexId>> { Box::new(wanted.iter()) });
             let mut open = || -> Result<Box<dyn EdgeSource>, Failure> {
-                Ok(Box::new(induced(Arc::clone(&store), Arc::clone(&wanted), &options)?))
+                Ok(Box::new(induced(Arc::clone(&store), Arc::clone(&wanted), &reading)?))
             };
-            let (directed, weights) = (manifest.directed, manifest.weights);
-            let mut export = Export { open: &mut open, vertices: &vertices, ids: &ids, directed, weights, cancel };
+            let mut export = Export {
+                open: &mut open,
+                vertices: &vertices,
+                ids: &ids,
+                directed: manifest.directed,
+                weights: manifest.weights,
+                list_bytes,
+                memory_bytes: options.memory_bytes,
+                cancel,
+            };
             return say(&write(&mut export, path, format)?);
         }
         if manifest.ids.is_names() {
@@ -207,7 +240,7 @@ impl Extract {
                            .csv, .tsv, .parquet or .arrow";
             return Err(Failure::Other(message.into()));
         }
-        let mut edges = induced(store, wanted, &options)?;
+        let mut edges = induced(store, wanted, &reading)?;
         say(&write_edges(path, &mut edges, cancel)?)
     }
 }

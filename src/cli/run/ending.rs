@@ -10,8 +10,8 @@ use crate::cli::columnar;
 use crate::cli::failure::Failure;
 use crate::cli::results::ResultFormat;
 use crate::engine::Engine;
-use crate::error::Error;
-use crate::model::algorithm::declaration_of;
+use crate::error::{Error, Result};
+use crate::model::algorithm::{Algorithm, declaration_of};
 use crate::pages::memory::{Decoders, MemoryPlan, PROGRAM_BYTES};
 use crate::store::Store;
 use topostream_formats::manifest::Ids;
@@ -132,5 +132,16 @@ pub fn raised(error: Error, memory_bytes: u64, ending_bytes: u64) -> Error {
             Error::Memory { what, needed_bytes: needed_bytes.max(ending_bytes), budget_bytes, parts }
         }
         other => other,
+    }
+}
+
+/// The refusal of the end of a run, with a budget that is enough for the run too if its plan is refused: what some
+/// algorithms need is known only then.
+pub fn raised_by_plan(refusal: Failure, plan: Result<Box<dyn Algorithm>>) -> Failure {
+    match (refusal, plan) {
+        (Failure::Engine(end), Err(Error::Memory { needed_bytes, budget_bytes, .. })) => {
+            raised(end, budget_bytes, needed_bytes).into()
+        }
+        (refusal, _) => refusal,
     }
 }

@@ -30,6 +30,8 @@ const HISTOGRAM_BYTES: u64 = 512 << 10;
 const PAGE_ENTRY_BYTES: u64 = 64;
 /// The number of edges that are examined to explain a refusal before any have been read.
 const LOOK_EDGES_MAX: u64 = 4 << 20;
+/// A source that takes more than the budget is looked at only up to this much, in bytes.
+const LOOK_BYTES_MAX: u64 = 44 << 20;
 /// The memory of blocks of edges that are read from unsorted runs.
 pub const READ_BYTES: u64 = 8 << 20;
 
@@ -86,7 +88,9 @@ impl Budget {
         let info = source.info();
         let records = records_of(info, info.edges.unwrap_or(0), options.symmetrize);
         let declared = declared.map(|known| (Known { records, ..known }, 0));
-        let (known, ids_bytes) = declared.unwrap_or_else(|| look(source, options));
+        let may_read = budget.reading_bytes <= options.memory_bytes.saturating_sub(BASE_BYTES).max(LOOK_BYTES_MAX);
+        let known = declared.or_else(|| may_read.then(|| look(source, options)));
+        let (known, ids_bytes) = known.unwrap_or_default();
         let needed = least.max(budget.later_bytes(&known)).max(id_map::budget_for(ids_bytes));
         Err(budget.refusal(needed, &known))
     }
