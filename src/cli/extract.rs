@@ -1,7 +1,9 @@
 //! `topostream extract`: a part of a graph becomes a store or an edge list.
 
 use super::args::StoreArgs;
-use super::export::{Export, ExportFormat, LIST_BYTES_MIN, check_file_name, check_store_name, write, write_edges};
+use super::export::{
+    Entry, Export, ExportFormat, LIST_BYTES_MIN, check_file_name, check_store_name, write, write_edges,
+};
 use super::failure::{Failure, Outcome};
 use super::making::{building_bytes, refusal, write_store};
 use super::opening;
@@ -16,8 +18,8 @@ use crate::store::{Store, VertexId};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use topostream_formats::EdgeSource;
 use topostream_formats::write::StoreWriter;
+use topostream_formats::{Direction, EdgeSource};
 use topostream_readers::InputFile;
 use topostream_tools::format::FormatOptions;
 use topostream_tools::progress::Cancel;
@@ -156,8 +158,8 @@ impl Extract {
     fn building_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
         match self.output {
             Some(_) => {
-                let list_bytes = if self.has_lists() { LIST_BYTES_MIN } else { 0 };
-                Ok(BASE_BYTES + induced_needs(store, vertices) + NUMBER_BYTES * vertices + list_bytes)
+                let number_bytes = NUMBER_BYTES * vertices;
+                Ok(BASE_BYTES + induced_needs(store, vertices) + number_bytes + self.list_bytes_min(store))
             }
             None => building_bytes(store, options, vertices, None),
         }
@@ -190,18 +192,21 @@ impl Extract {
         self.output_format.or_else(|| ExportFormat::of(self.output.as_deref()?))
     }
 
-    fn has_lists(&self) -> bool {
-        self.format().is_some_and(ExportFormat::has_lists)
+    /// The least main memory for lists of neighbours, in bytes; the longest is known if all vertices are wanted.
+    fn list_bytes_min(&self, store: &Store) -> u64 {
+        if !self.format().is_some_and(ExportFormat::has_lists) {
+            return 0;
+        }
+        let longest = |direction| store.topology(direction).map_or(0, |lists| lists.summary().degree_max.into());
+        let longest: u64 = if self.all { longest(Direction::Out).max(longest(Direction::In)) } else { 0 };
+        LIST_BYTES_MIN.max(longest * size_of::<Entry>() as u64)
     }
 
     /// The main memory for lists of neighbours: half of what is left, and what is needed at least.
     fn list_bytes(&self, store: &Store, wanted: &VertexSet, memory_bytes: u64) -> u64 {
-        if !self.has_lists() {
-            return 0;
-        }
-        let vertices = wanted.count();
-        let needed = BASE_BYTES + NUMBER_BYTES * vertices + induced_needs(store, vertices) + LIST_BYTES_MIN;
-        LIST_BYTES_MIN + memory_bytes.saturating_sub(needed) / 2
+        let (vertices, least) = (wanted.count(), self.list_bytes_min(store));
+        let needed = BASE_BYTES + NUMBER_BYTES * vertices + induced_needs(store, vertices) + least;
+        if least == 0 { 0 } else { least + memory_bytes.saturating_sub(needed) / 2 }
     }
 
     /// Writes the edges to a file.

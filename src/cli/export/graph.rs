@@ -53,7 +53,8 @@ impl Export<'_> {
     pub fn refused_memory(&self, list_bytes: u64) -> Failure {
         Failure::Store(StoreError::Memory {
             what: "extraction".into(),
-            needed_bytes: self.memory_bytes - self.list_bytes + list_bytes,
+            // Of more memory, half is for lists.
+            needed_bytes: self.memory_bytes + 2 * (list_bytes - self.list_bytes),
             budget_bytes: self.memory_bytes,
             parts: format!("{list_bytes} for the longest list of neighbours"),
         })

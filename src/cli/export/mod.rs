@@ -18,7 +18,7 @@ mod numbering;
 
 pub use edge_list::write_edges;
 pub use graph::Export;
-pub use lists::LIST_BYTES_MIN;
+pub use lists::{Entry, LIST_BYTES_MIN};
 
 use super::failure::Failure;
 use clap::ValueEnum;

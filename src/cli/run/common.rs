@@ -2,7 +2,7 @@
 
 use super::checkpoints::{self, CheckpointArgs};
 use super::companions::Companions;
-use super::ending::{Ending, raised, raised_by_plan};
+use super::ending::{Ending, raised};
 use super::long::Watch;
 use super::parts::{PartsFolder, own_vertices};
 use super::record::{self, WholeReport};
@@ -120,10 +120,7 @@ impl Common {
         let options = options.with_progress(progress).with_cluster(ranks::shared()).with_single_run(true);
         let manifest = store.manifest().clone();
         let engine = Engine::new(store, options);
-        let ending = self.ending(engine.store(), &*runs, &shown, (format, !companions.is_empty())).check(&engine);
-        if let Err(refusal) = ending {
-            return Err(raised_by_plan(refusal, runs.planned(&engine)));
-        }
+        self.ending(engine.store(), &*runs, &shown, (format, !companions.is_empty())).check(&engine)?;
         let run =
             runs.run(&engine, &mut |step| watch.see(step)).map_err(|error| raised(error, memory_bytes, ending_bytes));
         let run = run.inspect_err(|error| {

@@ -10,8 +10,8 @@ use crate::cli::columnar;
 use crate::cli::failure::Failure;
 use crate::cli::results::ResultFormat;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, declaration_of};
+use crate::error::Error;
+use crate::model::algorithm::declaration_of;
 use crate::pages::memory::{Decoders, MemoryPlan, PROGRAM_BYTES};
 use crate::store::Store;
 use topostream_formats::manifest::Ids;
@@ -111,11 +111,14 @@ impl Ending<'_> {
         let budget_bytes = engine.options().memory_bytes;
         let (parts, ending_bytes) = (self.parts(), self.bytes());
         let has_more = parts[1..].iter().any(|(_, bytes)| *bytes > 0);
-        let algorithm = self.runs.algorithm();
-        let run_bytes = algorithm.map_or(Ok(0), |algorithm| engine.needed_bytes(algorithm))?;
-        if ending_bytes <= budget_bytes || run_bytes > budget_bytes || !has_more {
+        if ending_bytes <= budget_bytes || !has_more {
             return Ok(());
         }
+        let run_bytes = self.runs.needed_bytes(engine)?;
+        if run_bytes > budget_bytes {
+            return Ok(());
+        }
+        let algorithm = self.runs.algorithm();
         let what = algorithm
             .map_or("the end of the run".into(), |of| format!("{}, at its end,", declaration_of(of, self.store).name));
         let parts = parts.iter().filter(|(_, bytes)| *bytes > 0).map(|(name, bytes)| format!("{name} {bytes}"));
@@ -132,16 +135,5 @@ pub fn raised(error: Error, memory_bytes: u64, ending_bytes: u64) -> Error {
             Error::Memory { what, needed_bytes: needed_bytes.max(ending_bytes), budget_bytes, parts }
         }
         other => other,
-    }
-}
-
-/// The refusal of the end of a run, with a budget that is enough for the run too if its plan is refused: what some
-/// algorithms need is known only then.
-pub fn raised_by_plan(refusal: Failure, plan: Result<Box<dyn Algorithm>>) -> Failure {
-    match (refusal, plan) {
-        (Failure::Engine(end), Err(Error::Memory { needed_bytes, budget_bytes, .. })) => {
-            raised(end, budget_bytes, needed_bytes).into()
-        }
-        (refusal, _) => refusal,
     }
 }
