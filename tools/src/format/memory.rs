@@ -88,8 +88,8 @@ impl Budget {
         let info = source.info();
         let records = records_of(info, info.edges.unwrap_or(0), options.symmetrize);
         let declared = declared.map(|known| (Known { records, ..known }, 0));
-        let may_read = budget.reading_bytes <= options.memory_bytes.saturating_sub(BASE_BYTES).max(LOOK_BYTES_MAX);
-        let known = declared.or_else(|| may_read.then(|| look(source, options)));
+        let known =
+            declared.or_else(|| may_look(budget.reading_bytes, options.memory_bytes).then(|| look(source, options)));
         let (known, ids_bytes) = known.unwrap_or_default();
         let needed = least.max(budget.later_bytes(&known)).max(id_map::budget_for(ids_bytes));
         Err(budget.refusal(needed, &known))
@@ -258,6 +258,11 @@ impl Budget {
 /// The records of this many edges: two of each if reverses are added. A header may state any number.
 fn records_of(info: &SourceInfo, edges: u64, symmetrize: bool) -> u64 {
     edges.saturating_mul(1 + u64::from(info.mirror || symmetrize))
+}
+
+/// Whether a source that takes `reading_bytes` is read to explain a refusal.
+pub fn may_look(reading_bytes: u64, memory_bytes: u64) -> bool {
+    reading_bytes <= memory_bytes.saturating_sub(BASE_BYTES).max(LOOK_BYTES_MAX)
 }
 
 /// Returns the vertices in the first edges of a source, and the memory for collecting their ids. Defects of the input
