@@ -344,25 +344,18 @@ mod peak {
         folder.run(&format!("format e.arrow g --memory {hint}")).succeeds().prints(&["1 vertex", "6,291,456 edges"]);
     }
 
-    /// Over a directed graph with edges in both directions, tables shrink while they are built, over several ranges. Of
-    /// small tables, one after another, none is left in the heap.
+    /// Over a directed graph with edges in both directions, tables shrink while they are built, over several ranges.
     #[test]
     fn tables_stay_within_their_budget() {
         let folder = Folder::new();
-        let options = "--page-size 64KiB --remove-duplicates --remove-self-loops";
-        folder.rmat("s", 15, options);
-        folder.run("generate uniform --vertices 200000 --edges 1000000 --edges-file e.el").succeeds();
-        folder.run(&format!("format e.el u --in-edges {options}")).succeeds();
-        for store in ["s", "u"] {
-            let line = format!("run clustering {store} --device cpu --threads 2");
-            let refused = folder.run(&format!("{line} --memory 1MiB"));
-            let least = hinted(&refused.fails(1, &["clustering needs"]));
-            let line = format!("{line} --memory {least} --json");
-            let (done, peak) = peak_bytes(&folder, &line);
-            let ranges = done.succeeds().json()["steps"].as_array().unwrap().len();
-            let least: u64 = least.strip_suffix("MiB").unwrap().parse().unwrap();
-            assert!(ranges > 1 && peak <= least * MIB, "{line}: {ranges} ranges, a peak of {peak} bytes");
-        }
+        folder.rmat("s", 15, "--page-size 64KiB --remove-duplicates --remove-self-loops");
+        let line = "run clustering s --memory 1MiB";
+        let least = hinted(&folder.run(line).fails(1, &["clustering needs"]));
+        let line = format!("run clustering s --memory {least} --json");
+        let (done, peak) = peak_bytes(&folder, &line);
+        let ranges = done.succeeds().json()["steps"].as_array().unwrap().len();
+        let least: u64 = least.strip_suffix("MiB").unwrap().parse().unwrap();
+        assert!(ranges > 1 && peak <= least * MIB, "{line}: {ranges} ranges, a peak of {} MiB", peak / MIB);
     }
 }
 
