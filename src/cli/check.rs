@@ -41,7 +41,7 @@ impl Checking {
         if needed_bytes > engine.memory_bytes {
             // The run comes before.
             let planned = Engine::new(Store::open(store.path())?, engine.clone());
-            let needed_bytes = needed_bytes.max(planned.needed_bytes(algorithm)?);
+            let needed_bytes = needed_bytes.max(runs.needed_bytes(&planned)?);
             let (what, budget_bytes) = (format!("{} with --validate", declaration.name), engine.memory_bytes);
             let parts = format!("{kept_bytes} for the answer and degrees, the rest for its check");
             return Err(Error::Memory { what, needed_bytes, budget_bytes, parts }.into());

@@ -1,7 +1,9 @@
 //! `topostream extract`: a part of a graph becomes a store or an edge list.
 
 use super::args::StoreArgs;
-use super::export::{Export, ExportFormat, check_file_name, check_store_name, write, write_edges};
+use super::export::{
+    Entry, Export, ExportFormat, LIST_BYTES_MIN, check_file_name, check_store_name, write, write_edges,
+};
 use super::failure::{Failure, Outcome};
 use super::making::{building_bytes, refusal, write_store};
 use super::opening;
@@ -16,8 +18,8 @@ use crate::store::{Store, VertexId};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use topostream_formats::EdgeSource;
 use topostream_formats::write::StoreWriter;
+use topostream_formats::{Direction, EdgeSource};
 use topostream_readers::InputFile;
 use topostream_tools::format::FormatOptions;
 use topostream_tools::progress::Cancel;
@@ -107,6 +109,8 @@ fn hop_direction(direction: DirectionArg) -> HopDirection {
 
 /// Main memory that writing an edge list needs for itself.
 const BASE_BYTES: u64 = 32 << 20;
+/// Numbers of a vertex, and the places of its lists, for formats that have them.
+const NUMBER_BYTES: u64 = 24;
 
 impl Extract {
     pub fn run(self, cancel: &Cancel) -> Outcome {
@@ -153,8 +157,10 @@ impl Extract {
     /// The minimum main memory for reading and writing the lists of this many vertices, in bytes.
     fn building_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
         match self.output {
-            // Numbers and places of vertices, for formats that have them.
-            Some(_) => Ok(BASE_BYTES + induced_needs(store, vertices) + 24 * vertices),
+            Some(_) => {
+                let number_bytes = NUMBER_BYTES * vertices;
+                Ok(BASE_BYTES + induced_needs(store, vertices) + number_bytes + self.list_bytes_min(store))
+            }
             None => building_bytes(store, options, vertices, None),
         }
     }
@@ -181,6 +187,28 @@ impl Extract {
         Ok(within_hops(&engine, &[ego], self.hops, hop_direction(self.direction))?)
     }
 
+    /// The format of the file, if it is none of a plain list.
+    fn format(&self) -> Option<ExportFormat> {
+        self.output_format.or_else(|| ExportFormat::of(self.output.as_deref()?))
+    }
+
+    /// The least main memory for lists of neighbours, in bytes; the longest is known if all vertices are wanted.
+    fn list_bytes_min(&self, store: &Store) -> u64 {
+        if !self.format().is_some_and(ExportFormat::has_lists) {
+            return 0;
+        }
+        let longest = |direction| store.topology(direction).map_or(0, |lists| lists.summary().degree_max.into());
+        let longest: u64 = if self.all { longest(Direction::Out).max(longest(Direction::In)) } else { 0 };
+        LIST_BYTES_MIN.max(longest * size_of::<Entry>() as u64)
+    }
+
+    /// The main memory for lists of neighbours: half of what is left, and what is needed at least.
+    fn list_bytes(&self, store: &Store, wanted: &VertexSet, memory_bytes: u64) -> u64 {
+        let (vertices, least) = (wanted.count(), self.list_bytes_min(store));
+        let needed = BASE_BYTES + NUMBER_BYTES * vertices + induced_needs(store, vertices) + least;
+        if least == 0 { 0 } else { least + memory_bytes.saturating_sub(needed) / 2 }
+    }
+
     /// Writes the edges to a file.
     fn write_edges(
         &self,
@@ -190,16 +218,26 @@ impl Extract {
         options: &FormatOptions,
         cancel: &Cancel,
     ) -> Outcome {
-        let memory_bytes = options.memory_bytes.saturating_sub(BASE_BYTES);
-        let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
+        let list_bytes = self.list_bytes(&store, &wanted, options.memory_bytes);
+        let others = BASE_BYTES + NUMBER_BYTES * wanted.count() + list_bytes;
+        let reading_bytes = options.memory_bytes.saturating_sub(others);
+        let reading = ExtractOptions { memory_bytes: reading_bytes, cancel: cancel.flag() };
         let manifest = store.manifest();
-        if let Some(format) = self.output_format.or_else(|| ExportFormat::of(path)) {
+        if let Some(format) = self.format() {
             let (ids, vertices) = (store.ids()?, || -> Box<dyn Iterator<Item = VertexId>> { Box::new(wanted.iter()) });
             let mut open = || -> Result<Box<dyn EdgeSource>, Failure> {
-                Ok(Box::new(induced(Arc::clone(&store), Arc::clone(&wanted), &options)?))
+                Ok(Box::new(induced(Arc::clone(&store), Arc::clone(&wanted), &reading)?))
             };
-            let (directed, weights) = (manifest.directed, manifest.weights);
-            let mut export = Export { open: &mut open, vertices: &vertices, ids: &ids, directed, weights, cancel };
+            let mut export = Export {
+                open: &mut open,
+                vertices: &vertices,
+                ids: &ids,
+                directed: manifest.directed,
+                weights: manifest.weights,
+                list_bytes,
+                memory_bytes: options.memory_bytes,
+                cancel,
+            };
             return say(&write(&mut export, path, format)?);
         }
         if manifest.ids.is_names() {
@@ -207,7 +245,7 @@ impl Extract {
                            .csv, .tsv, .parquet or .arrow";
             return Err(Failure::Other(message.into()));
         }
-        let mut edges = induced(store, wanted, &options)?;
+        let mut edges = induced(store, wanted, &reading)?;
         say(&write_edges(path, &mut edges, cancel)?)
     }
 }

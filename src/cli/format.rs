@@ -12,7 +12,9 @@ use std::sync::Arc;
 use topostream_formats::write::{StoreWriter, TopologyWriter};
 use topostream_formats::{EdgeSource, Error, IdSpace, SourceInfo};
 use topostream_readers::{InputFile, Opened, Options, Table, TableOptions, WeightsOption, open_inputs};
-use topostream_tools::format::{FormatOptions, check_memory, format, format_names, needed_bytes as formatting_bytes};
+use topostream_tools::format::{
+    FormatOptions, check_memory, format, format_names, may_look, needed_bytes as formatting_bytes,
+};
 use topostream_tools::names::{self, Dictionary, NamingBudget, NumberedTable, OpenTable};
 use topostream_tools::progress::Cancel;
 
@@ -199,6 +201,8 @@ impl Format {
                     }
                     more
                 }
+                // With more memory than there is, it would be looked at.
+                Ok(Opened::Numbers(source, _)) if !may_look(source.memory_bytes(), budget_bytes) => break,
                 Ok(Opened::Numbers(mut source, _)) => match check_memory(&mut *source, &options) {
                     Err(Error::Memory { needed_bytes, .. }) => needed_bytes,
                     _ => break,

@@ -32,9 +32,10 @@ pub fn origin() -> Option<String> {
     ORIGIN.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Larger allocations are mappings of their own, and at most this much of a heap stays mapped when free, in bytes.
+/// Larger allocations are mappings of their own, and at most this much of a heap stays mapped when free, in bytes. With
+/// 4 MiB, tables that are made one after another left more in the heaps than plans allow for the program.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const HEAP_BYTES: libc::c_int = 4 << 20;
+const HEAP_BYTES: libc::c_int = 1 << 20;
 
 /// The number of heaps for small allocations. By default there are eight for each core, and the memory that they keep
 /// exceeds what plans allow for the program.

@@ -24,6 +24,10 @@ pub type Output<'a> = BufWriter<Stoppable<'a>>;
 impl OutputFile {
     /// Makes sure that `path` can be written. A file that is there already stays until the new one is complete.
     pub fn create(path: &Path) -> Result<Self, Failure> {
+        if path == Path::new(STDOUT) {
+            let message = "-: this is not written to standard output: name a file, or ./- for one of that name";
+            return Err(Failure::Usage(message.into()));
+        }
         let file = durable::OutputFile::create(path).map_err(|error| failure(path, error))?;
         Ok(Self { file, path: path.to_owned() })
     }

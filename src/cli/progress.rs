@@ -94,7 +94,9 @@ fn run_line(now: &Moment, elapsed: Duration) -> String {
     if disk_bytes > 0 {
         write!(line, ", {:.2} GB/s", per_second(disk_bytes, 1e9)).ok();
     }
-    write!(line, ", {} edges/s", rate(per_second(edges, 1.0))).ok();
+    if edges > 0 {
+        write!(line, ", {} edges/s", rate(per_second(edges, 1.0))).ok();
+    }
     if let Some((_, residual)) = iterations {
         write!(line, ", change {residual:.1e}").ok();
     }

@@ -196,14 +196,16 @@ fn step_row(name: String, step: &StepReport, waits: &[Wait]) -> Vec<String> {
 
 fn closing(report: &RunReport) -> String {
     let mut text = format!(
-        "{} on {}, {}{}\n{} s, {} edges/s",
+        "{} on {}, {}{}\n{} s",
         report.algorithm,
         report.device,
         report.fetcher,
         if report.direct_io { " with direct I/O" } else { "" },
         seconds(report.wall_ns),
-        rate(1e6 * report.million_edges_per_s()),
     );
+    if report.total.edges > 0 {
+        write!(text, ", {} edges/s", rate(1e6 * report.million_edges_per_s())).ok();
+    }
     if let Some(teps) = report.million_teps() {
         write!(text, ", {} traversed edges/s", rate(1e6 * teps)).ok();
     }

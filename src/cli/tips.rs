@@ -11,6 +11,7 @@ type Tip = (&'static [&'static str], &'static str, &'static str);
 
 const TIPS: &[Tip] = &[
     (&["undirected", "undir"], "symmetrize", "'--symmetrize' adds the reverse of every edge: the graph is undirected"),
+    (&["undirected", "undir", "symmetrize"], "device", OF_STORE),
     (&["delimiter", "delim", "sep", "field-separator"], "separator", "'--separator' names the separator of columns"),
     (&["gpu", "cuda"], "device", "'--device gpu' selects a GPU; 'topostream devices' lists them"),
     (&["cpu"], "device", "'--device cpu' selects the CPU"),
@@ -21,6 +22,10 @@ const TIPS: &[Tip] = &[
     (&["id-widths"], "encoding", OF_RECORD_ID),
     (&["mem", "ram", "max-memory"], "memory", "'--memory' limits the main memory"),
 ];
+
+/// The tip for what is decided when a store is made.
+const OF_STORE: &str = "edges are as in the store; 'topostream reformat STORE NEW --symmetrize' adds the reverse of \
+                        every edge";
 
 /// The tip for the encoding that earlier versions wrote.
 const OF_RECORD_ID: &str = "stores with the encoding record-id are read, but no longer written: '--encoding packed', \
@@ -90,8 +95,9 @@ fn of_option(option: &str, program: &clap::Command, words: &[OsString]) -> Optio
         let value = if takes_value { quoted(&format!("={}", value_of(name, words))) } else { String::new() };
         return Some(format!("this is a setting: '--tune {name}{value}'"));
     }
-    let (_, needed, tip) = TIPS.iter().find(|(names, ..)| names.contains(&name))?;
-    command.get_arguments().any(|arg| arg.get_long() == Some(needed)).then(|| (*tip).to_owned())
+    let has = |needed: &str| command.get_arguments().any(|arg| arg.get_long() == Some(needed));
+    let (.., tip) = TIPS.iter().find(|(names, needed, _)| names.contains(&name) && has(needed))?;
+    Some((*tip).to_owned())
 }
 
 /// The value of an option in a command line, or a word for it.
@@ -142,6 +148,7 @@ mod tests {
             ("topostream pagerank graph", "tip: algorithms are run by 'topostream run pagerank graph'"),
             ("topostream -q wcc a.b --top 5", "tip: algorithms are run by 'topostream -q run wcc a.b --top 5'"),
             ("topostream format e.txt g --undirected", "--symmetrize"),
+            ("topostream run pagerank g --undirected", "reformat STORE NEW --symmetrize"),
             ("topostream format e.txt g --delimiter ,", "--separator"),
             ("topostream format e.txt g --sep=,", "--separator"),
             ("topostream run bfs g --source 1 --gpu", "--device gpu"),

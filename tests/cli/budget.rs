@@ -103,12 +103,15 @@ const COMMANDS: &[&str] = &[
     "run pagerank by-degree --iterations 2 --output OUT.csv",
     "run bfs s --source 0 --validate --parents",
     "run sssp s --source 0 --validate",
+    "run sssp s --source 0 --validate --parents",
     "run sssp s --source 0 --device cpu,cpu",
     "run communities s --max-iterations 1",
     "run communities by-degree --max-iterations 1",
     "run communities u --max-iterations 1",
     "run clustering s",
     "run clustering u",
+    "run clustering s --output OUT.parquet",
+    "run communities s --max-iterations 1 --output OUT.parquet",
     "run scc s",
     "run neighbourhood s --source 0 --hops 2 --direction both",
     "format g.wel OUT --order bfs",
@@ -198,9 +201,16 @@ fn follow_hint(folder: &Folder, line: &str, thread: usize) -> Result<(), String>
 #[cfg(target_os = "linux")]
 mod peak {
     use super::*;
+    use crate::columnar::parquet;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{UInt32Type, UInt64Type};
+    use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
     use std::fs::File;
     use std::io::{Read, Seek};
     use std::process::{Child, Output, Stdio};
+    use std::sync::Arc;
     use std::time::Duration;
 
     const MIB: u64 = 1 << 20;
@@ -266,6 +276,72 @@ mod peak {
             assert!(report["planned_bytes"].as_u64().unwrap() <= 36 * MIB);
             assert!(report["peak_memory_bytes"].as_u64().unwrap() <= 36 * MIB);
         }
+    }
+
+    /// Lists of neighbours for other programs are made in parts, a pass over the edges each.
+    #[test]
+    fn exported_lists_stay_within_their_budget() {
+        let folder = Folder::new();
+        // Entries of 24 MiB in each direction, of which a part of 4 MiB fits.
+        folder.rmat("s", 17, "--page-size 64KiB --random-weights u32:1:9");
+        let serialized = |folder: &Folder| std::fs::read(folder.path("g.wsg")).unwrap();
+        let columns = |folder: &Folder| {
+            let (batches, _) = parquet(folder, "ice/indices_edge.parquet");
+            let pairs = batches.iter().flat_map(|batch| {
+                let targets = batch.column(0).as_primitive::<UInt64Type>().values().iter();
+                targets.zip(batch.column(1).as_primitive::<UInt32Type>().values())
+            });
+            pairs
+                .flat_map(|(target, weight)| [target.to_le_bytes(), u64::from(*weight).to_le_bytes()])
+                .flatten()
+                .collect()
+        };
+        let contents: [&dyn Fn(&Folder) -> Vec<u8>; 2] = [&serialized, &columns];
+        for (line, content) in ["--output g.wsg", "--output ice --output-format icebug-disk"].iter().zip(contents) {
+            let line = format!("extract s --all {line}");
+            let hint = hinted(&folder.run(&format!("{line} --memory 1MiB")).fails(1, &["extraction needs"]));
+            let (done, peak) = peak_bytes(&folder, &format!("{line} --memory {hint}"));
+            done.succeeds();
+            let least: u64 = hint.strip_suffix("MiB").unwrap().parse().unwrap();
+            assert!(peak <= least * MIB, "{line} --memory {hint}: a peak of {} MiB", peak / MIB);
+            let in_parts = content(&folder);
+            assert_eq!(folder.shell("rm -rf g.wsg ice").code, Some(0));
+            folder.run(&format!("{line} --memory 1GiB")).succeeds();
+            assert!(in_parts == content(&folder), "{line}: other lists in parts");
+        }
+        // A list that is longer than a part: known before, or with its figure once it is counted.
+        let star = |edge: &dyn Fn(u64) -> String| (1..500_000).map(edge).collect::<String>();
+        folder.write("out.txt", star(&|vertex| format!("0 {vertex}\n")));
+        folder.write("in.txt", star(&|vertex| format!("{vertex} 0\n")));
+        for (store, refusals) in [("out", 1), ("in", 2)] {
+            folder.run(&format!("format {store}.txt {store} --page-size 64KiB")).succeeds();
+            let mut hint = "1MiB".to_owned();
+            for refusal in 0..refusals {
+                let done = folder.run(&format!("extract {store} --all --output star.sg --memory {hint}"));
+                let figure = if refusal == 0 { "at most" } else { "5999988 for the longest list of neighbours" };
+                hint = hinted(&done.fails(1, &["extraction needs", figure]));
+            }
+            let line = format!("extract {store} --all --output star.sg --memory {hint}");
+            folder.run(&line).succeeds().prints(&["499,999 list entries"]);
+        }
+    }
+
+    /// What a refused command looks at, to name what it needs, counts too.
+    #[test]
+    fn a_refusal_does_not_read_more_than_the_budget() {
+        let folder = Folder::new();
+        // A record batch is decoded whole: 96 MiB of a small file.
+        let column = Arc::new(UInt64Array::from(vec![0; 6 << 20])) as ArrayRef;
+        let batch = RecordBatch::try_from_iter([("source", Arc::clone(&column)), ("target", column)]).unwrap();
+        let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::ZSTD)).unwrap();
+        let file = File::create(folder.path("e.arrow")).unwrap();
+        let mut writer = FileWriter::try_new_with_options(file, &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let (done, peak) = peak_bytes(&folder, "format e.arrow g --memory 80MiB");
+        let hint = hinted(&done.fails(1, &["formatting needs"]));
+        assert!(peak <= 80 * MIB, "a peak of {} MiB", peak / MIB);
+        folder.run(&format!("format e.arrow g --memory {hint}")).succeeds().prints(&["1 vertex", "6,291,456 edges"]);
     }
 
     /// Over a directed graph with edges in both directions, tables shrink while they are built, over several ranges.

@@ -147,3 +147,22 @@ fn a_pipe_without_a_writer_can_be_interrupted() {
     folder.shell("mkfifo g.properties");
     folder.run("format g.properties s").fails(1, &["g.properties: expected a regular file"]);
 }
+
+/// Of outputs that do not go there, `-` is no file either.
+#[test]
+fn a_dash_is_never_a_file() {
+    let folder = Folder::new();
+    folder.rmat("s", 8, "--random-weights u32:1:9");
+    for line in [
+        "extract s --all --output-format csv --output -",
+        "extract s --all --output-format wsg --output -",
+        "partition s --parts 2 --output -",
+        "info s --report -",
+        "run bfs s --source max-degree --report -",
+        "run bfs s --source max-degree --tune trace=-",
+        "run sssp s --source max-degree --target max-degree --path -",
+    ] {
+        folder.run(line).fails(2, &["-: this is not written to standard output"]);
+        assert!(!folder.path("-").exists(), "{line}");
+    }
+}

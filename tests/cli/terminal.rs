@@ -70,6 +70,8 @@ fn one_is_singular_and_no_rate_is_zero() {
     assert!(said.contains("2 vertices, 1 edge, 1 page of"), "{said}");
     let said = folder.run("format loop.txt loop").succeeds().stdout;
     assert!(said.contains("1 vertex, 1 edge, 1 page of") && said.contains("1 self-loop, 0 repeated edges"), "{said}");
+    // Its degrees are known without a look at its edges.
+    folder.run("format loop.txt both --in-edges").succeeds();
     let mut all = said;
     for line in [
         "info loop",
@@ -78,6 +80,7 @@ fn one_is_singular_and_no_rate_is_zero() {
         "run bfs loop --source 7 --validate",
         "run components loop --output c.csv",
         "run degrees loop --verbose",
+        "run degrees both",
         "extract loop --all --output e.csv",
         "extract loop --all --output e.mtx",
         "extract loop --all --output e.sg",

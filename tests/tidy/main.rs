@@ -23,7 +23,6 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "tools/mpi/src/transport.rs",
     "python/src/edges.rs",
     "src/cli/end.rs",
-    "src/cli/export/lists.rs",
     "src/cli/memory.rs",
     "src/cli/start.rs",
     "src/device/gpu/adapter/import.rs",

@@ -3,7 +3,7 @@
 use super::Clustering;
 use crate::algorithms::command::{
     Arguments, Command, DISTINCT, Edges, Entry, Figure, Finished, Graphalytics, Prepared, Rule, Runnable, Sample,
-    Shown, StoreKind, SummaryItem, UNDIRECTED, size,
+    Shown, StoreKind, SummaryItem, UNDIRECTED, refused_bytes, size,
 };
 use crate::engine::{Engine, Observer};
 use crate::error::Result;
@@ -67,6 +67,10 @@ impl Runnable for ClusteringArgs {
 
     fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>> {
         Ok(Box::new(Clustering::planned(engine, self.table)?))
+    }
+
+    fn needed_bytes(&self, engine: &Engine) -> Result<u64> {
+        Ok(refused_bytes(Clustering::planned(engine, self.table)))
     }
 }
 

@@ -26,7 +26,7 @@ pub use entry::{Arguments, Command, Entry, Graphalytics, ParameterKind, Parsed, 
 pub use path::{Ends, Path, value as value_on_path};
 pub use path_args::{PathArgs, shown as shown_with_path};
 pub use prepared::{Companion, Prepared, Shown, Summarize, SummaryItem, WriteFile};
-pub use runnable::{Figure, Finished, Runnable};
+pub use runnable::{Figure, Finished, Runnable, refused_bytes};
 pub use sample::{AS_GIVEN, CONDUCTING, DIRECTED, DISTINCT, Edges, Needs, OUT_LISTS, Sample, UNDIRECTED, WEIGHTED};
 pub use source_args::{SAMPLED, SourceArgs};
 pub use vertices::{Held, Source, distinct, held, held_at, held_vertices, source};

@@ -1,7 +1,7 @@
 //! A run, and a finished run, independent of the algorithm's type.
 
 use crate::engine::{Engine, Observer, Run};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Answer};
 use crate::report::RunReport;
 use topostream_formats::Store;
@@ -25,6 +25,13 @@ pub trait Runnable: Send {
         None
     }
 
+    /// Returns the minimum budget of the run on an engine, in bytes. What depends on the budget is known only where it is
+    /// too small: otherwise 0.
+    ///
+    /// # Errors
+    /// The errors of opening the devices.
+    fn needed_bytes(&self, engine: &Engine) -> Result<u64>;
+
     /// The main memory of answers in addition to the algorithm's own, in bytes.
     fn beside_bytes(&self, _store: &Store) -> u64 {
         0
@@ -42,6 +49,19 @@ impl<A: Algorithm> Runnable for A {
 
     fn algorithm(&self) -> Option<&dyn Algorithm> {
         Some(self)
+    }
+
+    fn needed_bytes(&self, engine: &Engine) -> Result<u64> {
+        engine.needed_bytes(self)
+    }
+}
+
+/// The budget that a plan, or a check, needs if it is refused, in bytes.
+pub fn refused_bytes<T>(planned: Result<T>) -> u64 {
+    match planned {
+        Err(Error::Memory { needed_bytes, .. }) => needed_bytes,
+        // Other errors are those of the run.
+        Ok(_) | Err(_) => 0,
     }
 }
 

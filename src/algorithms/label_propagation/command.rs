@@ -3,7 +3,7 @@
 use super::LabelPropagation;
 use crate::algorithms::command::{
     AS_GIVEN, Arguments, Command, Edges, Entry, Finished, Graphalytics, ParameterKind, Prepared, Rule, Runnable,
-    Sample, Shown, StoreKind, UNDIRECTED, size,
+    Sample, Shown, StoreKind, UNDIRECTED, refused_bytes, size,
 };
 use crate::engine::{Engine, Observer};
 use crate::error::Result;
@@ -74,5 +74,9 @@ impl Runnable for CommunitiesArgs {
 
     fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>> {
         Ok(Box::new(LabelPropagation::new(engine, self.max_iterations, self.table)?))
+    }
+
+    fn needed_bytes(&self, engine: &Engine) -> Result<u64> {
+        Ok(refused_bytes(LabelPropagation::new(engine, self.max_iterations, self.table)))
     }
 }

@@ -3,7 +3,7 @@
 use super::{DeltaStepping, ShortestPathTree, ShortestPaths, Sssp};
 use crate::algorithms::command::{
     Arguments, CONDUCTING, Command, Companion, Edges, Entry, Finished, Graphalytics, ParameterKind, PathArgs, Prepared,
-    Rule, Runnable, Sample, Shown, Source, StoreKind, WEIGHTED, shown_with_path, source,
+    Rule, Runnable, Sample, Shown, Source, StoreKind, WEIGHTED, refused_bytes, shown_with_path, source,
 };
 use crate::engine::{Engine, Observer};
 use crate::error::Result;
@@ -136,6 +136,11 @@ impl<A: ShortestPaths> Runnable for WithParents<A> {
 
     fn algorithm(&self) -> Option<&dyn Algorithm> {
         Some(&self.0)
+    }
+
+    fn needed_bytes(&self, engine: &Engine) -> Result<u64> {
+        let parents_bytes = refused_bytes(ShortestPathTree::check(engine, &self.0));
+        Ok(engine.needed_bytes(&self.0)?.max(parents_bytes))
     }
 
     fn beside_bytes(&self, store: &Store) -> u64 {

@@ -82,7 +82,7 @@ impl<A: ShortestPaths> ShortestPathTree<A> {
     }
 
     /// Checks before the run whether the parents can be found after it. Returns the memory that this takes, in bytes.
-    fn check(engine: &Engine, algorithm: &A) -> Result<u64> {
+    pub(super) fn check(engine: &Engine, algorithm: &A) -> Result<u64> {
         let declaration = declaration_of(algorithm, engine.store());
         let name = declaration.name;
         if engine.store().is_partial() {

@@ -5,7 +5,7 @@ use super::lists::{Direction, Lists};
 use crate::cli::failure::Failure;
 use crate::cli::output::OutputFile;
 use crate::cli::tables;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use topostream_formats::edge::WeightType;
 
@@ -20,20 +20,19 @@ pub fn write(export: &mut Export<'_>, path: &Path, weighted: bool) -> Result<Str
             path.display()
         )));
     }
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let out = Lists::new(export, &numbering, Direction::Out, folder)?;
-    let heavy = out.entries().iter().find(|[_, weight]| weighted && *weight > i32::MAX as u32);
-    if let Some([_, weight]) = heavy {
+    let out = Lists::count(export, &numbering, Direction::Out)?;
+    if weighted && out.weight_max > i32::MAX as u32 {
+        let weight = out.weight_max;
         return Err(Export::refused(format!("{}: the weight {weight} does not fit in 31 bits", path.display())));
     }
     let directed = export.directed;
-    let back = directed.then(|| Lists::new(export, &numbering, Direction::In, folder)).transpose()?;
-    let edges = out.entries().len() as u64;
+    let back = directed.then(|| Lists::count(export, &numbering, Direction::In)).transpose()?;
+    let edges = out.entries();
     let bytes = file.write(export.cancel, |to| {
         to.write_all(&[u8::from(directed)])?;
         to.write_all(&edges.to_le_bytes())?;
         to.write_all(&numbering.count().to_le_bytes())?;
-        std::iter::once(&out).chain(&back).try_for_each(|lists| write_lists(to, lists, weighted))
+        std::iter::once(&out).chain(&back).try_for_each(|lists| write_lists(to, export, lists, weighted))
     })?;
     let (name, vertices) = (path.display(), tables::counted(numbering.count(), "vertex"));
     let (entries, bytes) = (tables::counted(edges, "list entry"), tables::bytes(bytes));
@@ -56,12 +55,15 @@ fn check(export: &Export<'_>, path: &Path, weighted: bool) -> Result<(), Failure
     }
 }
 
-fn write_lists(to: &mut impl Write, lists: &Lists, weighted: bool) -> std::io::Result<()> {
+fn write_lists(to: &mut impl Write, export: &mut Export<'_>, lists: &Lists<'_>, weighted: bool) -> io::Result<()> {
     lists.offsets.iter().try_for_each(|offset| to.write_all(&offset.to_le_bytes()))?;
-    lists.entries().iter().try_for_each(|[neighbour, weight]| {
-        to.write_all(&neighbour.to_le_bytes())?;
-        if weighted { to.write_all(&weight.to_le_bytes()) } else { Ok(()) }
-    })
+    let written = lists.each_part(export, |part| {
+        part.iter().try_for_each(|[_, neighbour, weight]| {
+            to.write_all(&neighbour.to_le_bytes())?;
+            if weighted { to.write_all(&weight.to_le_bytes()) } else { Ok(()) }
+        })
+    });
+    written.map_err(|failure| io::Error::other(failure.to_string()))
 }
 
 /// Numbers follow the order of ids.

@@ -18,6 +18,10 @@ pub struct Export<'a> {
     pub ids: &'a OriginalIds,
     pub directed: bool,
     pub weights: Option<WeightType>,
+    /// Main memory for lists of neighbours, in bytes.
+    pub list_bytes: u64,
+    /// All of the command's, in bytes.
+    pub memory_bytes: u64,
     pub cancel: &'a Cancel,
 }
 
@@ -43,6 +47,17 @@ impl Export<'_> {
 
     pub fn failure(path: &Path, source: io::Error) -> Failure {
         Failure::Engine(crate::error::Error::Output { path: path.to_owned(), source })
+    }
+
+    /// The error for lists that need more than [`list_bytes`](Self::list_bytes).
+    pub fn refused_memory(&self, list_bytes: u64) -> Failure {
+        Failure::Store(StoreError::Memory {
+            what: "extraction".into(),
+            // Of more memory, half is for lists.
+            needed_bytes: self.memory_bytes + 2 * (list_bytes - self.list_bytes),
+            budget_bytes: self.memory_bytes,
+            parts: format!("{list_bytes} for the longest list of neighbours"),
+        })
     }
 
     pub fn refused(message: String) -> Failure {

@@ -9,7 +9,7 @@
 //! ```
 
 use super::graph::Export;
-use super::lists::{Direction, Lists};
+use super::lists::{Direction, Entry, Lists};
 use crate::cli::columnar::{IdColumn, parquet_properties, rows_at_a_time};
 use crate::cli::failure::Failure;
 use crate::cli::output::temporary_folder;
@@ -39,41 +39,40 @@ pub fn write(export: &mut Export<'_>, path: &Path) -> Result<String, Failure> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = temporary_folder(parent, "icebug")?;
     let (ids, weights, numbering) = (export.ids, export.weights, export.numbering());
-    let lists = Lists::new(export, &numbering, Direction::Out, folder.path())?;
+    let lists = Lists::count(export, &numbering, Direction::Out)?;
     let inside = folder.path().join("icebug");
-    let write = || -> io::Result<()> {
+    let mut write = || -> io::Result<()> {
         std::fs::create_dir(&inside)?;
         let id = Field::new("id", ids.data_type(), false);
         let rows = rows_at_a_time(ids).map_err(io::Error::other)?;
-        write_file(&inside.join("nodes_vertex.parquet"), vec![id], (numbering.ids(), rows), |part| {
-            Ok(vec![ids.column_of_ids(part.iter().copied())?])
+        write_file(&inside.join("nodes_vertex.parquet"), vec![id], rows, |write| {
+            numbering
+                .ids()
+                .chunks(rows as usize)
+                .try_for_each(|part| write(vec![ids.column_of_ids(part.iter().copied())?]))
         })?;
         let ptr = Field::new("ptr", DataType::UInt64, false);
-        write_file(&inside.join("indptr_edge.parquet"), vec![ptr], (&lists.offsets[..], BATCH_ROWS), |part| {
-            Ok(vec![Arc::new(UInt64Array::from(part.to_vec()))])
+        write_file(&inside.join("indptr_edge.parquet"), vec![ptr], BATCH_ROWS, |write| {
+            let mut parts = lists.offsets.chunks(BATCH_ROWS as usize);
+            parts.try_for_each(|part| write(vec![Arc::new(UInt64Array::from(part.to_vec()))]))
         })?;
         let mut fields = vec![Field::new("target", DataType::UInt64, false)];
         fields.extend(weights.map(|of| {
             let of = if of.is_float() { DataType::Float32 } else { DataType::UInt32 };
             Field::new("weight", of, false)
         }));
-        write_file(&inside.join("indices_edge.parquet"), fields, (lists.entries(), BATCH_ROWS), |part| {
-            let targets = part.iter().map(|entry| u64::from(entry[0])).collect::<UInt64Array>();
-            let heavy = weights.map(|of| -> ArrayRef {
-                let bits = part.iter().map(|entry| entry[1]);
-                match of.is_float() {
-                    false => Arc::new(bits.collect::<UInt32Array>()),
-                    true => Arc::new(bits.map(f32::from_bits).collect::<Float32Array>()),
-                }
+        write_file(&inside.join("indices_edge.parquet"), fields, BATCH_ROWS, |write| {
+            let written = lists.each_part(export, |part| {
+                part.chunks(BATCH_ROWS as usize).try_for_each(|part| write(columns(part, weights)))
             });
-            Ok(std::iter::once(Arc::new(targets) as ArrayRef).chain(heavy).collect())
+            written.map_err(|failure| io::Error::other(failure.to_string()))
         })?;
         std::fs::write(inside.join("schema.cypher"), script(&ids.data_type(), weights))?;
         std::fs::rename(&inside, path)
     };
     write().map_err(|error| Export::failure(path, error))?;
     let vertices = tables::counted(numbering.count(), "vertex");
-    let entries = tables::counted(lists.entries().len() as u64, "list entry");
+    let entries = tables::counted(lists.entries(), "list entry");
     Ok(format!("{}: {vertices}, {entries} as icebug-disk\n", path.display()))
 }
 
@@ -96,22 +95,35 @@ fn script(id: &DataType, weights: Option<WeightType>) -> String {
     )
 }
 
-/// Writes a Parquet file of some columns of as many rows as there are items, of which this many at a time.
-fn write_file<T>(
+/// The neighbours of entries, and their weights.
+fn columns(entries: &[Entry], weights: Option<WeightType>) -> Vec<ArrayRef> {
+    let targets = entries.iter().map(|&[_, target, _]| u64::from(target)).collect::<UInt64Array>();
+    let weights = weights.map(|of| -> ArrayRef {
+        let bits = entries.iter().map(|&[_, _, bits]| bits);
+        match of.is_float() {
+            false => Arc::new(bits.collect::<UInt32Array>()),
+            true => Arc::new(bits.map(f32::from_bits).collect::<Float32Array>()),
+        }
+    });
+    std::iter::once(Arc::new(targets) as ArrayRef).chain(weights).collect()
+}
+
+/// Writes a Parquet file of the columns that `fill` passes on, of at most `rows` rows at a time.
+fn write_file(
     path: &Path,
     fields: Vec<Field>,
-    (items, rows): (&[T], u64),
-    columns: impl Fn(&[T]) -> io::Result<Vec<ArrayRef>>,
+    rows: u64,
+    fill: impl FnOnce(&mut dyn FnMut(Vec<ArrayRef>) -> io::Result<()>) -> io::Result<()>,
 ) -> io::Result<()> {
     let schema = Arc::new(Schema::new(fields));
     let metadata = vec![("icebug_disk_version".to_owned(), "v1".to_owned())];
     let file = File::create(path)?;
     let writer = ArrowWriter::try_new(&file, Arc::clone(&schema), Some(parquet_properties(&schema, rows, metadata)));
     let mut writer = writer.map_err(io::Error::other)?;
-    for part in items.chunks(rows as usize) {
-        let batch = RecordBatch::try_new(Arc::clone(&schema), columns(part)?).map_err(io::Error::other)?;
-        writer.write(&batch).map_err(io::Error::other)?;
-    }
+    fill(&mut |columns| {
+        let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(io::Error::other)?;
+        writer.write(&batch).map_err(io::Error::other)
+    })?;
     writer.close().map_err(io::Error::other)?;
     file.sync_all()
 }

@@ -1,20 +1,25 @@
-//! Lists of neighbours by vertex (CSR), in a temporary file in the folder of the output.
+//! Lists of neighbours by vertex (CSR), made a part at a time in memory. Each part is a pass over the edges.
 
 use super::graph::Export;
 use super::numbering::Numbering;
 use crate::cli::failure::Failure;
-use memmap2::MmapMut;
-use std::io::Read;
-use std::path::Path;
+use rayon::slice::ParallelSliceMut;
+use std::io;
 
-/// The lists of all vertices.
-pub struct Lists {
+/// An entry of a list: its vertex, the neighbour, and the weight of the edge.
+pub type Entry = [u32; 3];
+
+/// The main memory in which most graphs' lists can be made, in bytes. The entries of one vertex are in one part.
+pub const LIST_BYTES_MIN: u64 = 4 << 20;
+
+/// The lists of all vertices, without their entries.
+pub struct Lists<'a> {
+    numbering: &'a Numbering,
+    direction: Direction,
     /// Where each list begins, and where the last one ends.
     pub offsets: Vec<u64>,
-    /// Pairs of a neighbour and its weight, by list; neighbours ascend.
-    entries: Option<MmapMut>,
-    /// Their length in 4-byte words.
-    words: usize,
+    /// The largest weight, as an integer.
+    pub weight_max: u32,
 }
 
 /// Which end of an edge has it in its list.
@@ -24,73 +29,73 @@ pub enum Direction {
     In,
 }
 
-impl Lists {
-    /// Reads the edges twice: to count, and to fill in. An undirected edge is in the lists of both of its ends, a loop
-    /// in one list once.
-    pub fn new(
-        export: &mut Export<'_>,
-        numbering: &Numbering,
-        direction: Direction,
-        folder: &Path,
-    ) -> Result<Self, Failure> {
+impl<'a> Lists<'a> {
+    /// Counts the entries. An undirected edge is in the lists of both of its ends, a loop in one list once.
+    pub fn count(export: &mut Export<'_>, numbering: &'a Numbering, direction: Direction) -> Result<Self, Failure> {
         let vertices = numbering.count() as usize;
-        let (directed, mut offsets) = (export.directed, vec![0u64; vertices + 1]);
-        let each = |export: &mut Export<'_>, take: &mut dyn FnMut(usize, u32, u32)| {
-            // Formats of lists have weights of 32 bits, or none.
-            export.each_chunk(|edges| {
-                for edge in edges {
-                    let [source, dest] = [edge.source, edge.dest].map(|id| numbering.number(id) as u32);
-                    let (from, to) = if direction == Direction::Out { (source, dest) } else { (dest, source) };
-                    let weight = edge.weight as u32;
-                    take(from as usize, to, weight);
-                    if !directed && from != to {
-                        take(to as usize, from, weight);
-                    }
-                }
-                Ok(())
-            })
-        };
-        each(export, &mut |from, _, _| offsets[from + 1] += 1)?;
+        let mut lists = Self { numbering, direction, offsets: Vec::new(), weight_max: 0 };
+        let (mut offsets, mut weight_max) = (vec![0u64; vertices + 1], 0);
+        lists.each(export, |[vertex, _, weight]| {
+            offsets[vertex as usize + 1] += 1;
+            weight_max = weight_max.max(weight);
+        })?;
+        let longest = offsets.iter().max().copied().unwrap_or(0);
         for vertex in 0..vertices {
             offsets[vertex + 1] += offsets[vertex];
         }
-        let words = 2 * offsets[vertices] as usize;
-        let mut lists = Self { offsets, entries: None, words };
-        if words == 0 {
-            return Ok(lists);
+        (lists.offsets, lists.weight_max) = (offsets, weight_max);
+        match longest * size_of::<Entry>() as u64 {
+            needed if needed > export.list_bytes => Err(export.refused_memory(needed)),
+            _ => Ok(lists),
         }
-        lists.entries = Some(mapped(folder, 4 * words as u64).map_err(|error| Export::failure(folder, error))?);
-        let mut next = lists.offsets.clone();
-        let entries = lists.entries_mut();
-        each(export, &mut |from, to, weight| {
-            let place = &mut next[from];
-            entries[*place as usize] = [to, weight];
-            *place += 1;
-        })?;
-        for vertex in 0..vertices {
-            let list = lists.offsets[vertex] as usize..lists.offsets[vertex + 1] as usize;
-            lists.entries_mut()[list].sort_unstable();
+    }
+
+    /// The number of entries of all lists.
+    pub fn entries(&self) -> u64 {
+        self.offsets[self.offsets.len() - 1]
+    }
+
+    /// Passes all entries: lists in the order of their vertices, in each the neighbours ascending.
+    pub fn each_part(
+        &self,
+        export: &mut Export<'_>,
+        mut take: impl FnMut(&[Entry]) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let entries_max = export.list_bytes / size_of::<Entry>() as u64;
+        let (vertices, mut part, mut first) = (self.numbering.count() as usize, Vec::<Entry>::new(), 0);
+        while first < vertices {
+            let begin = self.offsets[first];
+            // Each list fits: it was counted.
+            let end = self.offsets.partition_point(|&offset| offset <= begin + entries_max) - 1;
+            part.clear();
+            part.reserve_exact((self.offsets[end] - begin) as usize);
+            self.each(export, |entry| {
+                if (first..end).contains(&(entry[0] as usize)) {
+                    part.push(entry);
+                }
+            })?;
+            part.par_sort_unstable();
+            take(&part).map_err(|error| Failure::Other(format!("writing lists: {error}")))?;
+            first = end;
         }
-        Ok(lists)
+        Ok(())
     }
 
-    /// The neighbours and weights of all lists.
-    pub fn entries(&self) -> &[[u32; 2]] {
-        self.entries.as_ref().map_or(&[], |bytes| bytemuck::cast_slice(&bytes[..4 * self.words]))
+    /// Reads the edges, and passes the entries that they are.
+    fn each(&self, export: &mut Export<'_>, mut take: impl FnMut(Entry)) -> Result<(), Failure> {
+        let directed = export.directed;
+        export.each_chunk(|edges| {
+            for edge in edges {
+                let [source, dest] = [edge.source, edge.dest].map(|id| self.numbering.number(id) as u32);
+                let (from, to) = if self.direction == Direction::Out { (source, dest) } else { (dest, source) };
+                // Formats of lists have weights of 32 bits, or none.
+                let weight = edge.weight as u32;
+                take([from, to, weight]);
+                if !directed && from != to {
+                    take([to, from, weight]);
+                }
+            }
+            Ok(())
+        })
     }
-
-    fn entries_mut(&mut self) -> &mut [[u32; 2]] {
-        let words = self.words;
-        self.entries.as_mut().map_or(&mut [], |bytes| bytemuck::cast_slice_mut(&mut bytes[..4 * words]))
-    }
-}
-
-/// A temporary file without a name, in memory.
-#[expect(unsafe_code, reason = "a mapped file is memory that others could change")]
-fn mapped(folder: &Path, bytes: u64) -> std::io::Result<MmapMut> {
-    let mut file = tempfile::tempfile_in(folder)?;
-    // Written, so that it has its space: to a mapped page on a full disk, writing would be a signal, not an error.
-    std::io::copy(&mut std::io::repeat(0).take(bytes), &mut file)?;
-    // SAFETY: the file has no name, so that no other process can change or shorten it.
-    unsafe { MmapMut::map_mut(&file) }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!  edges ─┬─▶ .csv .tsv .parquet .arrow   a row for each edge, ids as they are
 //!         ├─▶ .mtx                        rows and columns from 1, in ascending order of ids
-//!         ├─▶ lists (a temporary file) ─▶ .sg .wsg, icebug-disk: vertices from 0, in the same order
+//!         ├─▶ lists, part by part ─▶ .sg .wsg, icebug-disk: vertices from 0, in the same order
 //!         └─▶ .el .wel .txt .u32 .u64     a line or a record for each edge, ids as they are
 //! ```
 
@@ -18,6 +18,7 @@ mod numbering;
 
 pub use edge_list::write_edges;
 pub use graph::Export;
+pub use lists::{Entry, LIST_BYTES_MIN};
 
 use super::failure::Failure;
 use clap::ValueEnum;
@@ -57,6 +58,11 @@ impl ExportFormat {
             "wsg" => Self::Wsg,
             _ => return None,
         })
+    }
+
+    /// Whether the format has a list of neighbours for each vertex.
+    pub fn has_lists(self) -> bool {
+        matches!(self, Self::Sg | Self::Wsg | Self::IcebugDisk)
     }
 }
 

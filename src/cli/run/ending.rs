@@ -111,11 +111,14 @@ impl Ending<'_> {
         let budget_bytes = engine.options().memory_bytes;
         let (parts, ending_bytes) = (self.parts(), self.bytes());
         let has_more = parts[1..].iter().any(|(_, bytes)| *bytes > 0);
-        let algorithm = self.runs.algorithm();
-        let run_bytes = algorithm.map_or(Ok(0), |algorithm| engine.needed_bytes(algorithm))?;
-        if ending_bytes <= budget_bytes || run_bytes > budget_bytes || !has_more {
+        if ending_bytes <= budget_bytes || !has_more {
             return Ok(());
         }
+        let run_bytes = self.runs.needed_bytes(engine)?;
+        if run_bytes > budget_bytes {
+            return Ok(());
+        }
+        let algorithm = self.runs.algorithm();
         let what = algorithm
             .map_or("the end of the run".into(), |of| format!("{}, at its end,", declaration_of(of, self.store).name));
         let parts = parts.iter().filter(|(_, bytes)| *bytes > 0).map(|(name, bytes)| format!("{name} {bytes}"));

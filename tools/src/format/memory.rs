@@ -30,6 +30,8 @@ const HISTOGRAM_BYTES: u64 = 512 << 10;
 const PAGE_ENTRY_BYTES: u64 = 64;
 /// The number of edges that are examined to explain a refusal before any have been read.
 const LOOK_EDGES_MAX: u64 = 4 << 20;
+/// A source that takes more than the budget is looked at only up to this much, in bytes.
+const LOOK_BYTES_MAX: u64 = 44 << 20;
 /// The memory of blocks of edges that are read from unsorted runs.
 pub const READ_BYTES: u64 = 8 << 20;
 
@@ -86,7 +88,9 @@ impl Budget {
         let info = source.info();
         let records = records_of(info, info.edges.unwrap_or(0), options.symmetrize);
         let declared = declared.map(|known| (Known { records, ..known }, 0));
-        let (known, ids_bytes) = declared.unwrap_or_else(|| look(source, options));
+        let known =
+            declared.or_else(|| may_look(budget.reading_bytes, options.memory_bytes).then(|| look(source, options)));
+        let (known, ids_bytes) = known.unwrap_or_default();
         let needed = least.max(budget.later_bytes(&known)).max(id_map::budget_for(ids_bytes));
         Err(budget.refusal(needed, &known))
     }
@@ -254,6 +258,11 @@ impl Budget {
 /// The records of this many edges: two of each if reverses are added. A header may state any number.
 fn records_of(info: &SourceInfo, edges: u64, symmetrize: bool) -> u64 {
     edges.saturating_mul(1 + u64::from(info.mirror || symmetrize))
+}
+
+/// Whether a source that takes `reading_bytes` is read to explain a refusal.
+pub fn may_look(reading_bytes: u64, memory_bytes: u64) -> bool {
+    reading_bytes <= memory_bytes.saturating_sub(BASE_BYTES).max(LOOK_BYTES_MAX)
 }
 
 /// Returns the vertices in the first edges of a source, and the memory for collecting their ids. Defects of the input

@@ -44,6 +44,7 @@ mod survey;
 mod tally;
 
 pub use balance::Balance;
+pub use memory::may_look;
 pub use options::{FormatOptions, FormatReport, IdPolicy, OrderFrom, Repeated};
 pub use source::OpenSource;
 pub(crate) use source::{at, too_many_vertices};
