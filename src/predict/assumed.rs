@@ -57,7 +57,7 @@ impl Workload {
             self.edges = graph.edges;
             self.directory_pages = (self.directory_pages as f64 * scale.pages).ceil() as u64;
             self.pages *= scale.pages;
-            self.packed_vertices *= scale.vertices;
+            self.listed_vertices *= scale.vertices;
         }
         for phase in &mut self.phases {
             phase.visits *= scale.pages;

@@ -12,7 +12,7 @@
 
 use super::machines::{reduced_bytes, value_bytes};
 use super::{Environment, Machines, Network, Workload};
-use crate::device::exchange::is_packed;
+use crate::device::exchange::is_listed;
 use crate::model::attributes::Attribute;
 use crate::team::schedule::GROUPS;
 
@@ -27,7 +27,7 @@ pub struct Crossing {
     pub gathers: f64,
 }
 
-/// The largest buffer that GPUs bind, in bytes: values of more vertices are not packed, since the list of vertices with
+/// The largest buffer that GPUs bind, in bytes: values of more vertices are not sent by list, since the list of vertices with
 /// out-edges must be bound. An estimate, as it depends on the driver.
 const BINDING_BYTES_MAX: u64 = (1 << 31) - 4;
 
@@ -86,7 +86,7 @@ impl Crossing {
 /// Bytes of an attribute's values of all vertices, as they are gathered.
 fn gathered(work: &Workload, environment: &Environment<'_>) -> impl Fn(&Attribute) -> f64 {
     let binds = 4 * work.vertices <= BINDING_BYTES_MAX || environment.profiles.iter().all(|of| of.is_cpu());
-    let packed = environment.packed(work).filter(|_| binds);
-    let (all, some) = (work.vertices as f64, work.packed_vertices);
-    move |attribute| value_bytes(attribute, if is_packed(attribute, packed) { some } else { all })
+    let listed = environment.listed(work).filter(|_| binds);
+    let (all, some) = (work.vertices as f64, work.listed_vertices);
+    move |attribute| value_bytes(attribute, if is_listed(attribute, listed) { some } else { all })
 }

@@ -191,15 +191,15 @@ impl<'a> Environment<'a> {
         let cpus = self.profiles.iter().filter(|profile| profile.is_cpu()).count() as u64;
         let own = if self.is_sharded() { work.vertices.div_ceil(devices) } else { work.vertices };
         let noted = if declaration.keeps_activations { Activations::memory_bytes(work.vertices) } else { 0 };
-        let listed = if self.packed(work).is_some() { 4 * work.vertices } else { 0 };
+        let listed = if self.listed(work).is_some() { 4 * work.vertices } else { 0 };
         let of_cpu = work.device_bytes(own, self.is_sharded(), None) - work.table_bytes;
         machines::exchange_bytes(work, devices, local, self.rules()) + noted + listed + cpus * of_cpu
     }
 
-    /// Returns the role of the attributes that are sent packed.
-    pub fn packed(&self, work: &Workload) -> Option<Role> {
+    /// Returns the role of the attributes that are sent by list.
+    pub fn listed(&self, work: &Workload) -> Option<Role> {
         let crosses = self.machines.count > 1 || !self.profiles.iter().all(DeviceProfile::is_cpu);
-        work.packed[usize::from(self.is_sharded())].filter(|role| *role == Role::Gathered || crosses)
+        work.listed[usize::from(self.is_sharded())].filter(|role| *role == Role::Gathered || crosses)
     }
 
     /// Returns the number of devices of all machines.

@@ -1,7 +1,7 @@
 //! The work of a run, as far as the declaration and the store determine it: pages, edges and activated vertices.
 
 use super::rates::Kernel;
-use crate::device::exchange::{may_border, packed_role};
+use crate::device::exchange::{listed_role, may_border};
 use crate::model::Part;
 use crate::model::algorithm::{Declaration, Supersteps, Visit};
 use crate::model::attributes::{Attribute, Role};
@@ -19,12 +19,12 @@ pub struct Workload {
     pub vertices: u64,
     /// Edges of the graph.
     pub edges: u64,
-    /// Vertices whose values are sent where they are sent packed: at most, as far as the directory of pages tells.
+    /// Vertices whose values are sent where they are sent by list: at most, as far as the directory of pages tells.
     /// 0 if no values may be.
-    pub packed_vertices: f64,
-    /// The role of the attributes that may be sent packed, by devices that hold what edges write for all vertices, and
+    pub listed_vertices: f64,
+    /// The role of the attributes that may be sent by list, by devices that hold what edges write for all vertices, and
     /// by those that hold it for their own.
-    pub packed: [Option<Role>; 2],
+    pub listed: [Option<Role>; 2],
     /// The algorithm's attributes.
     pub attributes: Vec<Attribute>,
     /// Bytes of its tables, which every device holds.
@@ -146,13 +146,13 @@ impl Workload {
         let weights = if declaration.weights.are_read() { out.weight_page_bytes() } else { 0 };
         let plain = store.manifest().encoding.plain_bytes(out.page_bytes());
         let pages = declaration.visits.iter().map(|(direction, _)| pages(store, *direction)).fold(0.0, f64::max);
-        let packed = [false, true].map(|sharded| packed_role(declaration, sharded));
-        let listed = packed.iter().any(Option::is_some);
+        let listed = [false, true].map(|sharded| listed_role(declaration, sharded));
+        let is_listed = listed.iter().any(Option::is_some);
         Self {
             vertices: store.vertices(),
             edges: store.edges(),
-            packed,
-            packed_vertices: if listed { with_out_edges_max(out, store.vertices()) as f64 } else { 0.0 },
+            listed,
+            listed_vertices: if is_listed { with_out_edges_max(out, store.vertices()) as f64 } else { 0.0 },
             attributes: declaration.attributes.clone(),
             table_bytes: declaration.table_bytes(),
             traversal: declaration.traversal,

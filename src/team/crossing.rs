@@ -76,11 +76,7 @@ impl Numbers {
     }
 
     fn local(&mut self, one: &Move) -> Move {
-        let mut one = one.clone();
-        if let Some(at) = place_of_mut(&mut one) {
-            *at = self.place(*at);
-        }
-        one
+        one.clone().placed(|at| self.place(at))
     }
 
     /// The moves of some devices. All devices of the machine get their places, so that its ranks agree on them.
@@ -96,41 +92,12 @@ impl Numbers {
     }
 }
 
-fn place_of_mut(one: &mut Move) -> Option<&mut u64> {
-    match one {
-        Move::Put { at, .. }
-        | Move::Merge { at, .. }
-        | Move::Take { at, .. }
-        | Move::Pack { at, .. }
-        | Move::Unpack { at, .. }
-        | Move::Collect { at, .. }
-        | Move::Apply { at, .. } => Some(at),
-        Move::Clear { .. } => None,
-    }
-}
-
-/// The place that a move writes to in the exchange memory.
-pub(super) fn written(one: &Move) -> Option<u64> {
-    match one {
-        Move::Put { at, .. } | Move::Pack { at, .. } => Some(*at),
-        _ => None,
-    }
-}
-
-/// The place that a move reads in the exchange memory.
-fn read(one: &Move) -> Option<u64> {
-    match one {
-        Move::Merge { at, .. } | Move::Take { at, .. } | Move::Unpack { at, .. } => Some(*at),
-        _ => None,
-    }
-}
-
 /// The pieces that are written in one round, and read in another, on different machines.
 fn crossing(numbers: &mut Numbers, places: &Places, writes: &Round, reads: &Round) -> Crossing {
     let mut readers: HashMap<u64, Vec<usize>> = HashMap::new();
     for (device, moves) in reads.iter().enumerate() {
         let rank = places.rank_of(device);
-        for at in moves.iter().filter_map(read) {
+        for at in moves.iter().filter_map(Move::reads) {
             let ranks = readers.entry(at).or_default();
             if ranks.last() != Some(&rank) {
                 ranks.push(rank);
@@ -140,7 +107,7 @@ fn crossing(numbers: &mut Numbers, places: &Places, writes: &Round, reads: &Roun
     let mut crossing = Crossing::default();
     for (device, moves) in writes.iter().enumerate() {
         let writer = places.rank_of(device);
-        for (one, at) in moves.iter().filter_map(|one| Some((one, written(one)?))) {
+        for (one, at) in moves.iter().filter_map(|one| Some((one, one.writes()?))) {
             let readers = readers.get(&at).into_iter().flatten().copied();
             for reader in places.first_elsewhere(writer, readers) {
                 if writer == places.rank() {
@@ -179,9 +146,10 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::exchange::Values;
     use crate::model::Part;
     use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-    use crate::model::told::Told;
+    use crate::model::vertex_lists::VertexLists;
     use crate::team::schedule::ScheduleRequest;
     use std::collections::BTreeSet;
 
@@ -193,7 +161,7 @@ mod tests {
         9000 * device..9000 * (device + 1)
     }
 
-    fn schedule_of(devices: u64, traversal: bool, mirrored: Option<&Told>) -> Schedule {
+    fn schedule_of(devices: u64, traversal: bool, mirrored: Option<&VertexLists>) -> Schedule {
         let attribute = |role, merge| {
             let (of, initial) = (AttributeType::U32, Initial::Bits(0));
             Attribute { name: "any", of, role, merge, initial }
@@ -204,14 +172,14 @@ mod tests {
         };
         let part = |device: u64| Part { vertices: 9000 * devices, own: own(device), sharded: false };
         let parts: Vec<Part> = (0..devices).map(part).collect();
-        let (aligned, packed) = (false, mirrored.map(|_| Role::Gathered));
+        let (aligned, listed) = (false, mirrored.map(|_| Role::Gathered));
         let piece_bytes = if traversal { 1 << 17 } else { 8192 };
         Schedule::new(&ScheduleRequest {
             declared: &declared,
             traversal,
             parts: &parts,
             aligned,
-            packed,
+            listed,
             mirrored,
             piece_bytes,
         })
@@ -241,7 +209,7 @@ mod tests {
                     listed.filter(|vertex| vertex % (receiver as u64 + 2) < 2).map(|vertex| vertex as u32).collect()
                 };
                 let lists: Vec<Vec<u32>> = (0..6).map(list).collect();
-                schedule_of(6, false, Some(&Told::of_lists(&lists, &devices)))
+                schedule_of(6, false, Some(&VertexLists::of_lists(&lists, &devices)))
             },
             0,
         );
@@ -253,18 +221,14 @@ mod tests {
             schedule(&places).of_rank(&places, 8192).crossings
         };
         let ranks: Vec<Crossings> = (0..3).map(of_rank).collect();
-        let values = |one: &Move| match one {
-            Move::Put { attribute, vertices, .. } => (*attribute, None, vertices.clone()),
-            Move::Pack { attribute, list, vertices, .. } => (*attribute, Some(*list), vertices.clone()),
-            other => panic!("{other:?}"),
-        };
         let mut crossed = 0;
         let mut compare = |of: &dyn Fn(&Crossings) -> Crossing| {
             for (from, to) in (0..3).flat_map(|from| (0..3).map(move |to| (from, to))).filter(|(from, to)| from != to) {
                 let sent: Vec<_> = of(&ranks[from]).send.into_iter().filter(|piece| piece.rank == to).collect();
                 let expected: Vec<_> = of(&ranks[to]).receive.into_iter().filter(|piece| piece.rank == from).collect();
-                let of_pieces =
-                    |pieces: &[Piece]| pieces.iter().map(|piece| values(&piece.written)).collect::<Vec<_>>();
+                let of_pieces = |pieces: &[Piece]| {
+                    pieces.iter().map(|piece| piece.written.values().unwrap().clone()).collect::<Vec<_>>()
+                };
                 assert_eq!(of_pieces(&sent), of_pieces(&expected), "from {from} to {to}");
                 crossed += sent.len();
             }
@@ -285,10 +249,9 @@ mod tests {
         let moves = schedule.gather;
         let puts = all.gather[0].put[2].len();
         assert_eq!(found.gather[0].send.len(), 2 * puts);
-        let places: BTreeSet<u64> =
-            found.gather[0].receive.iter().filter_map(|piece| written(&piece.written)).collect();
+        let places: BTreeSet<u64> = found.gather[0].receive.iter().filter_map(|piece| piece.written.writes()).collect();
         assert_eq!(places.len(), found.gather[0].receive.len());
-        let taken: BTreeSet<u64> = moves[0].take[0].iter().filter_map(read).collect();
+        let taken: BTreeSet<u64> = moves[0].take[0].iter().filter_map(Move::reads).collect();
         assert_eq!(taken, places, "its only device takes all that has crossed");
     }
 
@@ -296,15 +259,8 @@ mod tests {
     /// one of them receives, once.
     #[test]
     fn ranks_of_a_machine_agree_on_places() {
-        type Values = (usize, Option<u32>, Range<u64>);
-        let values = |one: &Move| -> (Values, u64) {
-            match one {
-                Move::Put { attribute, vertices, at }
-                | Move::Take { attribute, vertices, at }
-                | Move::Merge { attribute, vertices, at } => ((*attribute, None, vertices.clone()), *at),
-                other => panic!("{other:?}"),
-            }
-        };
+        let values =
+            |one: &Move| -> (Values, u64) { (one.values().unwrap().clone(), one.writes().or(one.reads()).unwrap()) };
         let machines = [4, 4, 9];
         let of_rank = |rank| {
             let places = Places::new(rank, &COUNTS).on_machines(&machines);

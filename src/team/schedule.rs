@@ -20,10 +20,10 @@
 
 use super::rules::ExchangeRules;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
-use crate::device::exchange::{Move, is_packed};
+use crate::device::exchange::{Move, Values, VertexList, is_listed};
 use crate::model::Part;
 use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
-use crate::model::told::Told;
+use crate::model::vertex_lists::VertexLists;
 use std::ops::Range;
 
 /// The number of groups in which values are reduced.
@@ -76,20 +76,13 @@ pub struct ScheduleRequest<'a> {
     /// Whether the lists that a device sees are those of its own vertices. Values that edges read or write at the
     /// list's own vertex then need no exchange.
     pub aligned: bool,
-    /// The role of the attributes that are sent packed, for vertices with out-edges only
-    /// ([`packed_role`](crate::device::exchange::packed_role)).
-    pub packed: Option<Role>,
+    /// The role of the attributes that are sent by list, for vertices with out-edges only
+    /// ([`listed_role`](crate::device::exchange::listed_role)).
+    pub listed: Option<Role>,
     /// The lists of these values, if each device is sent others.
-    pub mirrored: Option<&'a Told>,
+    pub mirrored: Option<&'a VertexLists>,
     /// The size of a piece of exchange memory, in bytes.
     pub piece_bytes: u64,
-}
-
-/// A range of an attribute's values that fits in a piece.
-#[derive(Clone, Debug)]
-struct Span {
-    attribute: usize,
-    vertices: Range<u64>,
 }
 
 impl Schedule {
@@ -122,7 +115,7 @@ impl ScheduleRequest<'_> {
     }
 
     /// Divides the values of a device's own vertices into spans of at most one piece, for the wanted attributes.
-    fn spans(&self, own: &Range<u64>, wanted: impl Fn(&Attribute) -> bool) -> Vec<Span> {
+    fn spans(&self, own: &Range<u64>, wanted: impl Fn(&Attribute) -> bool) -> Vec<Values> {
         let mut spans = Vec::new();
         for (attribute, declared) in self.declared.iter().enumerate().filter(|(_, declared)| wanted(declared)) {
             // For bits, one word of 32 bits less: a range may begin and end within a word.
@@ -131,7 +124,9 @@ impl ScheduleRequest<'_> {
             let mut first = own.start;
             while first < own.end {
                 let end = (first + vertices).min(own.end);
-                spans.push(Span { attribute, vertices: first..end });
+                let is_linked = is_listed(declared, self.listed) && self.mirrored.is_none();
+                let list = if is_linked { VertexList::Linked } else { VertexList::All };
+                spans.push(Values { attribute, list, vertices: first..end });
                 first = end;
             }
         }
@@ -142,7 +137,7 @@ impl ScheduleRequest<'_> {
     /// given by the parity of the round, the sender, the receiver and the place in the group.
     fn reduce(&self) -> (Vec<Round>, u64) {
         let (devices, rules) = (self.devices(), self.rules());
-        let spans: Vec<Vec<Span>> =
+        let spans: Vec<Vec<Values>> =
             self.parts.iter().map(|part| self.spans(&part.own, |attribute| rules.is_reduced(attribute))).collect();
         let group = spans.iter().map(Vec::len).max().unwrap_or(0).div_ceil(GROUPS).max(1);
         let window = |round: usize, from: usize, to: usize, place: usize| {
@@ -152,24 +147,22 @@ impl ScheduleRequest<'_> {
         if devices < 2 || rounds == 0 {
             return (Vec::new(), 0);
         }
-        let part_of = |round: usize, to: usize| -> &[Span] {
+        let part_of = |round: usize, to: usize| -> &[Values] {
             let spans = &spans[to];
             &spans[(round * group).min(spans.len())..((round + 1) * group).min(spans.len())]
         };
         let moves = |round: usize, device: usize| {
             let mut moves = Vec::new();
             for to in (0..devices).filter(|&to| to != device && round < rounds) {
-                for (place, Span { attribute, vertices }) in part_of(round, to).iter().cloned().enumerate() {
-                    let at = window(round, device, to, place);
-                    moves.push(Move::Put { attribute, vertices: vertices.clone(), at });
-                    if self.declared[attribute].merge == Merge::Add {
-                        moves.push(Move::Clear { attribute, vertices });
-                    }
+                for (place, values) in part_of(round, to).iter().cloned().enumerate() {
+                    let is_sum = self.declared[values.attribute].merge == Merge::Add;
+                    moves.push(Move::Put { values: values.clone(), at: window(round, device, to, place) });
+                    moves.extend(is_sum.then_some(Move::Clear(values)));
                 }
             }
             for from in (0..devices).filter(|&from| from != device && round > 0) {
-                for (place, Span { attribute, vertices }) in part_of(round - 1, device).iter().cloned().enumerate() {
-                    moves.push(Move::Merge { attribute, vertices, at: window(round - 1, from, device, place) });
+                for (place, values) in part_of(round - 1, device).iter().cloned().enumerate() {
+                    moves.push(Move::Merge { values, at: window(round - 1, from, device, place) });
                 }
             }
             moves
@@ -187,27 +180,19 @@ impl ScheduleRequest<'_> {
         }
         let mut gather = Gather { put: vec![Vec::new(); devices], take: vec![Vec::new(); devices] };
         for (owner, part) in self.parts.iter().enumerate() {
-            let is_mirrored = |attribute: &Attribute| self.mirrored.is_some() && is_packed(attribute, self.packed);
+            let is_mirrored = |attribute: &Attribute| self.mirrored.is_some() && is_listed(attribute, self.listed);
             let wanted = |attribute: &Attribute| rules.is_gathered(attribute) && !is_mirrored(attribute);
-            for Span { attribute, vertices } in self.spans(&part.own, wanted) {
+            for values in self.spans(&part.own, wanted) {
                 let at = next * self.piece_bytes;
                 next += 1;
-                let packed = is_packed(&self.declared[attribute], self.packed);
-                gather.put[owner].push(match packed {
-                    true => Move::Pack { attribute, list: 0, vertices: vertices.clone(), at },
-                    false => Move::Put { attribute, vertices: vertices.clone(), at },
-                });
                 for (_, moves) in gather.take.iter_mut().enumerate().filter(|(device, _)| *device != owner) {
-                    let vertices = vertices.clone();
-                    moves.push(match packed {
-                        true => Move::Unpack { attribute, list: 0, vertices, at },
-                        false => Move::Take { attribute, vertices, at },
-                    });
+                    moves.push(Move::Take { values: values.clone(), at });
                 }
+                gather.put[owner].push(Move::Put { values, at });
             }
         }
-        if let Some(told) = self.mirrored {
-            self.gather_mirrored(told, &mut gather, &mut next);
+        if let Some(lists) = self.mirrored {
+            self.gather_mirrored(lists, &mut gather, &mut next);
         }
         if gather.put.iter().all(Vec::is_empty) && gather.take.iter().all(Vec::is_empty) {
             gather = Gather::default();
@@ -217,20 +202,22 @@ impl ScheduleRequest<'_> {
 
     /// Adds what each device sends to each other one, from piece `next` on. Receivers take turns, each device beginning
     /// with the one behind it.
-    fn gather_mirrored(&self, told: &Told, gather: &mut Gather, next: &mut u64) {
+    fn gather_mirrored(&self, lists: &VertexLists, gather: &mut Gather, next: &mut u64) {
         let devices = self.devices();
-        let attributes = self.declared.iter().enumerate().filter(|(_, declared)| is_packed(declared, self.packed));
+        let attributes = self.declared.iter().enumerate().filter(|(_, declared)| is_listed(declared, self.listed));
         for (attribute, _) in attributes {
             for (owner, part) in self.parts.iter().enumerate() {
                 let receivers = (1..devices).map(|behind| (owner + behind) % devices);
-                let pieces: Vec<_> = receivers.map(|to| (to, self.pieces_of(told, to as u32, &part.own))).collect();
+                let list = |to: usize| VertexList::Mirrored(to as u32);
+                let pieces: Vec<_> = receivers.map(|to| (to, self.pieces_of(lists, list(to), &part.own))).collect();
                 let most = pieces.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0);
                 for number in 0..most {
                     for (to, vertices) in pieces.iter().filter_map(|(to, pieces)| Some((*to, pieces.get(number)?))) {
-                        let (at, list, vertices) = (*next * self.piece_bytes, to as u32, vertices.clone());
+                        let values = Values { attribute, list: list(to), vertices: vertices.clone() };
+                        let at = *next * self.piece_bytes;
                         *next += 1;
-                        gather.put[owner].push(Move::Pack { attribute, list, vertices: vertices.clone(), at });
-                        gather.take[to].push(Move::Unpack { attribute, list, vertices, at });
+                        gather.put[owner].push(Move::Put { values: values.clone(), at });
+                        gather.take[to].push(Move::Take { values, at });
                     }
                 }
             }
@@ -238,8 +225,8 @@ impl ScheduleRequest<'_> {
     }
 
     /// Divides a device's own vertices so that the values of a list among them fill a piece each.
-    fn pieces_of(&self, told: &Told, list: u32, own: &Range<u64>) -> Vec<Range<u64>> {
-        let listed = &told.vertices()[told.among(list, own)];
+    fn pieces_of(&self, lists: &VertexLists, list: VertexList, own: &Range<u64>) -> Vec<Range<u64>> {
+        let listed = &lists.vertices()[lists.among(list, own)];
         let values = (self.piece_bytes / 4) as usize;
         let first = |piece: usize| listed.get(piece * values).map_or(own.end, |&vertex| vertex.into());
         let begin = |piece: usize| if piece == 0 { own.start } else { first(piece) };

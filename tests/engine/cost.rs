@@ -80,8 +80,8 @@ pub fn pushing(supersteps: f64) -> Workload {
     Workload {
         vertices: 1 << 24,
         edges: 1 << 28,
-        packed_vertices: f64::from(1 << 24),
-        packed: [None; 2],
+        listed_vertices: f64::from(1 << 24),
+        listed: [None; 2],
         attributes: vec![
             attribute(AttributeType::F32, Role::ReadOnly, Merge::Max),
             attribute(AttributeType::Fixed63, Role::Accumulated, Merge::Add),

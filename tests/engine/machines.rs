@@ -3,7 +3,7 @@
 use crate::cost::*;
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
-use topostream::device::exchange::Move;
+use topostream::device::exchange::{Move, Values};
 use topostream::model::Part;
 use topostream::model::attributes::{Attribute, AttributeType, Merge, Role};
 use topostream::predict::{Environment, Kernel, Machines, Network, Phase, Rates, Wall, Workload, predict};
@@ -24,13 +24,13 @@ fn machines(rates: &Rates, count: u32, devices: usize, strategy: Strategy) -> En
 
 /// PageRank over in-lists, whose values of so many vertices are sent.
 fn pulling(sent: Option<f64>) -> Workload {
-    let (packed, packed_vertices) = ([sent.map(|_| Role::Gathered); 2], sent.unwrap_or(VERTICES));
+    let (listed, listed_vertices) = ([sent.map(|_| Role::Gathered); 2], sent.unwrap_or(VERTICES));
     let attributes = vec![
         attribute(AttributeType::F32, Role::Gathered, Merge::Max),
         attribute(AttributeType::Fixed63, Role::Own, Merge::Add),
     ];
     let phase = Phase { kernel: Kernel::Pull, ..pushing(1.0).phases[0].clone() };
-    Workload { attributes, packed, packed_vertices, phases: vec![phase], ..pushing(1.0) }
+    Workload { attributes, listed, listed_vertices, phases: vec![phase], ..pushing(1.0) }
 }
 
 /// The bytes that a machine sends, and the time of the network in nanoseconds.
@@ -61,9 +61,9 @@ fn bytes_and_latencies_are_those_computed_by_hand() {
     check(&pushing(1.0), &shard, 3.0 * 0.25 * 4.0 * VERTICES, gather + exchange);
     check(&pushing(1.0), &machines(&rates, 4, 2, Strategy::Shard), 0.75 * 4.0 * VERTICES, gather + exchange);
     // Under `shard` only those of vertices with out-edges, if they are known.
-    let packed = Workload { packed: [None, Some(Role::ReadOnly)], packed_vertices: 1e6, ..pushing(1.0) };
-    check(&packed, &shard, 3.0 * 0.25 * 4.0 * 1e6, gather + exchange);
-    check(&packed, &four, 0.75 * 8.0 * VERTICES, gather + 4.0 * exchange);
+    let listed = Workload { listed: [None, Some(Role::ReadOnly)], listed_vertices: 1e6, ..pushing(1.0) };
+    check(&listed, &shard, 3.0 * 0.25 * 4.0 * 1e6, gather + exchange);
+    check(&listed, &four, 0.75 * 8.0 * VERTICES, gather + 4.0 * exchange);
     // Pull sends ranks only; those of vertices with out-edges, if they are known.
     check(&pulling(None), &four, 0.75 * 4.0 * VERTICES, gather + exchange);
     check(&pulling(Some(1e6)), &four, 0.75 * 4.0 * 1e6, gather + exchange);
@@ -146,14 +146,14 @@ fn crossing(schedule: &Schedule, attribute: &Attribute, local: usize) -> u64 {
         for (device, one) in
             reads.iter().enumerate().flat_map(|(device, moves)| moves.iter().map(move |one| (device, one)))
         {
-            if let Move::Merge { at, .. } | Move::Take { at, .. } = one {
-                readers.entry(*at).or_default().insert(device / local);
+            if let Some(at) = one.reads() {
+                readers.entry(at).or_default().insert(device / local);
             }
         }
         for (device, one) in
             writes.iter().enumerate().flat_map(|(device, moves)| moves.iter().map(move |one| (device, one)))
         {
-            if let Move::Put { vertices, at, .. } = one {
+            if let Move::Put { values: Values { vertices, .. }, at } = one {
                 let machines = readers.get(at).into_iter().flatten().filter(|machine| **machine != device / local);
                 bytes += machines.count() as u64 * (vertices.end - vertices.start) * attribute.of.bits() / 8;
             }
@@ -181,13 +181,13 @@ fn predicted_bytes_are_those_of_the_schedule() {
             let own = |device| device * vertices / devices..(device + 1) * vertices / devices;
             let parts: Vec<Part> = (0..devices).map(|of| Part { vertices, own: own(of), sharded }).collect();
             let declared = [attribute(of, role, merge)];
-            let (traversal, packed, piece_bytes) = (false, None, 8192);
+            let (traversal, listed, piece_bytes) = (false, None, 8192);
             let request = ScheduleRequest {
                 declared: &declared,
                 traversal,
                 parts: &parts,
                 aligned,
-                packed,
+                listed,
                 mirrored: None,
                 piece_bytes,
             };

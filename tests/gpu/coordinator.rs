@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use topostream::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
-use topostream::device::exchange::{ExchangeMemory, Gather, Move, packed_role};
+use topostream::device::exchange::{ExchangeMemory, Gather, Move, Values, listed_role};
 use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
 use topostream::device::settings::GpuSettings;
 use topostream::device::{CpuDevice, CpuSetup, Member, PageTask, Workers};
@@ -126,12 +126,12 @@ impl<A: Algorithm> Team<A> {
             weights: None,
             has_in_lists,
             out_degrees,
-            told: Default::default(),
+            vertex_lists: Default::default(),
         });
         let algorithm = Arc::new(algorithm);
         let declaration = Arc::new(algorithm.declare(has_in_lists));
         let attributes = declaration.attributes.clone();
-        let packed = packed_role(&declaration, false);
+        let listed = listed_role(&declaration, false);
         let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes)?);
         let (pool, frames) = load(&store);
         let mut kept = Vec::new();
@@ -165,7 +165,7 @@ impl<A: Algorithm> Team<A> {
                 part,
                 exchange,
                 reads_border: false,
-                packed,
+                listed,
                 runs_ahead: false,
             };
             let keep = Arc::new(Mutex::new(None));
@@ -329,9 +329,9 @@ impl<A: Algorithm> Team<A> {
                     let ranges = self.ranges(attribute, self.parts[owner].own.clone());
                     for (round, vertices) in ranges.into_iter().enumerate() {
                         let at = self.room(words(&self.attributes[attribute], &vertices));
-                        rounds.add(round, number, Move::Put { attribute, vertices: vertices.clone(), at });
-                        rounds.add(round, number, Move::Clear { attribute, vertices: vertices.clone() });
-                        rounds.add(round + 1, owner, Move::Merge { attribute, vertices, at });
+                        rounds.add(round, number, Move::Put { values: Values::all(attribute, vertices.clone()), at });
+                        rounds.add(round, number, Move::Clear(Values::all(attribute, vertices.clone())));
+                        rounds.add(round + 1, owner, Move::Merge { values: Values::all(attribute, vertices), at });
                     }
                 }
             }
@@ -352,9 +352,13 @@ impl<A: Algorithm> Team<A> {
                 let ranges = self.ranges(attribute, self.parts[number].own.clone());
                 for (round, vertices) in ranges.into_iter().enumerate() {
                     let at = self.room(words(&self.attributes[attribute], &vertices));
-                    rounds.add(round, number, Move::Put { attribute, vertices: vertices.clone(), at });
+                    rounds.add(round, number, Move::Put { values: Values::all(attribute, vertices.clone()), at });
                     for other in self.others(number) {
-                        rounds.add(round + 1, other, Move::Take { attribute, vertices: vertices.clone(), at });
+                        rounds.add(
+                            round + 1,
+                            other,
+                            Move::Take { values: Values::all(attribute, vertices.clone()), at },
+                        );
                     }
                 }
             }
@@ -375,9 +379,9 @@ impl<A: Algorithm> Team<A> {
                     self.at = self.at.next_multiple_of(self.exchange.piece_bytes());
                     let at = self.room(words(&self.attributes[attribute], &vertices));
                     for other in self.others(number) {
-                        take[other].push(Move::Take { attribute, vertices: vertices.clone(), at });
+                        take[other].push(Move::Take { values: Values::all(attribute, vertices.clone()), at });
                     }
-                    put[number].push(Move::Put { attribute, vertices, at });
+                    put[number].push(Move::Put { values: Values::all(attribute, vertices), at });
                 }
             }
         }

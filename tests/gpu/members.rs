@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
-use topostream::device::exchange::{ExchangeMemory, Move};
+use topostream::device::exchange::{ExchangeMemory, Move, Values};
 use topostream::device::settings::{FastPaths, GpuSettings, PageTransfer};
 use topostream::model::Part;
 use topostream::model::algorithm::{Algorithm, AnswerValues, State};
@@ -209,14 +209,15 @@ fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, s
         for word in team.exchange.words(at, count) {
             word.store(random_word(&mut random, declared.of), Relaxed);
         }
+        let values = Values::all(attribute, vertices.clone());
         let one = match draw(&mut random) % 4 {
-            0 => Move::Clear { attribute, vertices: vertices.clone() },
+            0 => Move::Clear(values.clone()),
             1 if part.held(declared.role) == (0..part.vertices) || part.own.contains(&vertices.start) => {
-                Move::Merge { attribute, vertices: vertices.clone(), at }
+                Move::Merge { values: values.clone(), at }
             }
-            _ => Move::Take { attribute, vertices: vertices.clone(), at },
+            _ => Move::Take { values: values.clone(), at },
         };
-        let puts = [4, 8].map(|to| Move::Put { attribute, vertices: vertices.clone(), at: to * piece });
+        let puts = [4, 8].map(|to| Move::Put { values: values.clone(), at: to * piece });
         team.round(vec![vec![one.clone()]; 2]).unwrap();
         team.round(puts.map(|put| vec![put]).to_vec()).unwrap();
         let [gpu, cpu] = [4, 8].map(|from| told(&team.exchange, &declared, &vertices, from * piece));

@@ -15,8 +15,9 @@
 
 pub mod message;
 
-use crate::model::algorithm::{Declaration, Ends};
+use crate::model::algorithm::{Declaration, Ends, Graph};
 use crate::model::attributes::{Attribute, AttributeType, Role};
+pub use crate::model::vertex_lists::VertexList;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,71 +42,62 @@ pub const DENSE_BYTES_MIN: u64 = 512 << 10;
 /// while the next is being sent.
 pub const DENSE_PIECES: u64 = 16;
 
-/// One operation of a device in a round. Offsets (`at`) are in bytes from the start of the exchange memory, and
+/// The values of an attribute, of the vertices of a range that are in a list, ascending and without gaps: one word of 4
+/// bytes for each `u32` or `f32`, two words for each fixed-point sum (low word first). Bits are the words of 32 vertices
+/// that the range touches, from word `vertices.start / 32` on; only the bits of the range count. Lists that do not
+/// contain all vertices are for attributes of one word a vertex.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Values {
+    /// The attribute, by its place in the declaration.
+    pub attribute: usize,
+    /// The list.
+    pub list: VertexList,
+    /// The range of vertices.
+    pub vertices: Range<u64>,
+}
+
+impl Values {
+    /// The values of all vertices of a range.
+    pub fn all(attribute: usize, vertices: Range<u64>) -> Self {
+        Self { attribute, list: VertexList::All, vertices }
+    }
+
+    /// The number of words of 4 bytes.
+    pub fn words(&self, declared: &[Attribute], graph: &Graph) -> u64 {
+        match self.list {
+            VertexList::All => declared[self.attribute].words(&self.vertices),
+            list => graph.vertex_lists().among(list, &self.vertices).len() as u64,
+        }
+    }
+}
+
+/// One operation of a device in an exchange. Offsets (`at`) are in bytes from the start of the exchange memory, and
 /// multiples of 16.
-///
-/// Dense moves transfer the values of consecutive vertices: one word of 4 bytes for each `u32` or `f32`, two words for
-/// each fixed-point sum (low word first). Bits are transferred as the words of 32 vertices that the range touches, from
-/// word `vertices.start / 32` on; only the bits of the range count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
     /// Writes the device's values to the exchange memory.
     Put {
-        /// The attribute, by its place in the declaration.
-        attribute: usize,
-        /// The vertices.
-        vertices: Range<u64>,
+        /// The values.
+        values: Values,
         /// The destination in the exchange memory.
         at: u64,
     },
     /// Merges what another device has put into the device's values, as the attribute declares.
     Merge {
-        /// The attribute, by its place in the declaration.
-        attribute: usize,
-        /// The vertices.
-        vertices: Range<u64>,
+        /// The values.
+        values: Values,
         /// The source in the exchange memory.
         at: u64,
     },
     /// Replaces the device's values by what another device has put.
     Take {
-        /// The attribute, by its place in the declaration.
-        attribute: usize,
-        /// The vertices.
-        vertices: Range<u64>,
-        /// The source in the exchange memory.
-        at: u64,
-    },
-    /// Like [`Put`](Self::Put), but only for the vertices of a list, packed without gaps: no other value is ever read
-    /// through an in-edge by those who receive them. For attributes of one word a vertex.
-    Pack {
-        /// The attribute, by its place in the declaration.
-        attribute: usize,
-        /// The list, by its number.
-        list: u32,
-        /// The range of vertices.
-        vertices: Range<u64>,
-        /// The destination in the exchange memory.
-        at: u64,
-    },
-    /// Like [`Take`](Self::Take), for values that another device has packed.
-    Unpack {
-        /// The attribute, by its place in the declaration.
-        attribute: usize,
-        /// The list.
-        list: u32,
-        /// The range of vertices.
-        vertices: Range<u64>,
+        /// The values.
+        values: Values,
         /// The source in the exchange memory.
         at: u64,
     },
     /// Sets the device's values to zero.
-    Clear {
-        /// The attribute, by its place in the declaration.
-        attribute: usize,
-        /// The vertices.
-        vertices: Range<u64>,
-    },
+    Clear(Values),
     /// Writes a [message](message): the vertices of the range that the superstep has activated on this device, and
     /// their values.
     Collect {
@@ -121,6 +113,48 @@ pub enum Move {
         /// The source in the exchange memory.
         at: u64,
     },
+}
+
+impl Move {
+    /// The values that it moves; none of messages.
+    pub fn values(&self) -> Option<&Values> {
+        match self {
+            Self::Put { values, .. } | Self::Merge { values, .. } | Self::Take { values, .. } | Self::Clear(values) => {
+                Some(values)
+            }
+            Self::Collect { .. } | Self::Apply { .. } => None,
+        }
+    }
+
+    /// The place in the exchange memory that it writes.
+    pub fn writes(&self) -> Option<u64> {
+        match self {
+            Self::Put { at, .. } | Self::Collect { at, .. } => Some(*at),
+            Self::Merge { .. } | Self::Take { .. } | Self::Clear(_) | Self::Apply { .. } => None,
+        }
+    }
+
+    /// The place in the exchange memory that it reads.
+    pub fn reads(&self) -> Option<u64> {
+        match self {
+            Self::Merge { at, .. } | Self::Take { at, .. } | Self::Apply { at, .. } => Some(*at),
+            Self::Put { .. } | Self::Clear(_) | Self::Collect { .. } => None,
+        }
+    }
+
+    /// The same move at another place in the exchange memory.
+    #[must_use]
+    pub fn placed(mut self, place: impl FnOnce(u64) -> u64) -> Self {
+        match &mut self {
+            Self::Put { at, .. }
+            | Self::Merge { at, .. }
+            | Self::Take { at, .. }
+            | Self::Collect { at, .. }
+            | Self::Apply { at, .. } => *at = place(*at),
+            Self::Clear(_) => {}
+        }
+        self
+    }
 }
 
 /// What a device sends and receives in a gather.
@@ -169,7 +203,7 @@ impl Received {
     /// Whether the values of a move are there: of a take, whether they have been announced once more than this device
     /// has taken them. Counts them as taken if they are.
     pub fn arrives(&mut self, memory: &ExchangeMemory, one: &Move) -> bool {
-        let (Move::Take { at, .. } | Move::Unpack { at, .. }) = one else { return true };
+        let Move::Take { at, .. } = one else { return true };
         let announced = memory.announced(*at);
         let taken = self.0.entry(*at).or_insert(0);
         let arrives = announced > *taken;
@@ -179,7 +213,7 @@ impl Received {
 
     /// Counts the values of a move in a round as taken: they are there.
     pub fn take(&mut self, memory: &ExchangeMemory, one: &Move) {
-        while self.arrives(memory, one) && matches!(one, Move::Take { .. } | Move::Unpack { .. }) {}
+        while self.arrives(memory, one) && matches!(one, Move::Take { .. }) {}
     }
 }
 
@@ -222,7 +256,7 @@ impl ExchangeMemory {
 
     /// Announces the values that a move has written: others may read them now.
     pub fn announce(&self, one: &Move) {
-        if let Move::Put { at, .. } | Move::Pack { at, .. } = one {
+        if let Move::Put { at, .. } = one {
             self.announcements(*at).fetch_add(1, Release);
         }
     }
@@ -297,8 +331,8 @@ impl ExchangeMemory {
 
 /// Returns the role of the attributes of an algorithm with vertex phases whose values other devices read only where a
 /// vertex has out-edges to their own vertices: through in-edges, or, if devices hold what edges write for their own
-/// vertices only (`sharded`), with an out-list. These values can be sent packed, for some vertices only.
-pub fn packed_role(declaration: &Declaration, sharded: bool) -> Option<Role> {
+/// vertices only (`sharded`), with an out-list. These values can be sent by list, for some vertices only.
+pub fn listed_role(declaration: &Declaration, sharded: bool) -> Option<Role> {
     if declaration.traversal {
         return None;
     }
@@ -310,11 +344,11 @@ pub fn packed_role(declaration: &Declaration, sharded: bool) -> Option<Role> {
         }
         () => return None,
     };
-    declaration.attributes.iter().any(|attribute| is_packed(attribute, Some(role))).then_some(role)
+    declaration.attributes.iter().any(|attribute| is_listed(attribute, Some(role))).then_some(role)
 }
 
-/// Returns whether an attribute is sent packed, if those of `role` are.
-pub fn is_packed(attribute: &Attribute, role: Option<Role>) -> bool {
+/// Returns whether an attribute's values are sent by list, if those of `role` are.
+pub fn is_listed(attribute: &Attribute, role: Option<Role>) -> bool {
     role == Some(attribute.role) && matches!(attribute.of, AttributeType::U32 | AttributeType::F32)
 }
 
@@ -323,7 +357,7 @@ pub fn is_packed(attribute: &Attribute, role: Option<Role>) -> bool {
 pub fn may_border(attribute: &Attribute) -> bool {
     match attribute.of {
         AttributeType::U32 | AttributeType::F32 => matches!(attribute.role, Role::Gathered | Role::Writable),
-        // They are not packed, but in messages.
+        // They are sent in messages only.
         AttributeType::U64 => attribute.role == Role::Writable,
         AttributeType::F64 | AttributeType::Fixed63 | AttributeType::Bit => false,
     }
@@ -341,7 +375,7 @@ mod tests {
         assert!(memory.is_of(1, 4096) && memory.memory().len() == 2 * 4096);
         // The same memory, as another rank of the machine sees it.
         let other = ExchangeMemory::over(Arc::clone(&memory.memory), 1, 4096);
-        memory.announce(&Move::Put { attribute: 0, vertices: 0..4, at: 0 });
+        memory.announce(&Move::Put { values: Values::all(0, 0..4), at: 0 });
         memory.arrive();
         assert_eq!((other.words(20, 1)[0].load(Relaxed), other.announced(0), other.arrivals()), (7, 1, 1));
     }
@@ -349,8 +383,8 @@ mod tests {
     #[test]
     fn values_arrive_once_for_each_announcement() {
         let memory = ExchangeMemory::new(2, 4096).unwrap();
-        let put = |at| Move::Put { attribute: 0, vertices: 0..8, at };
-        let take = |at| Move::Take { attribute: 0, vertices: 0..8, at };
+        let put = |at| Move::Put { values: Values::all(0, 0..8), at };
+        let take = |at| Move::Take { values: Values::all(0, 0..8), at };
         memory.announce(&put(4096));
         let [mut early, mut late] = [Received(HashMap::new()), Received::new(&memory)];
         assert!(!early.arrives(&memory, &take(0)), "never announced");
@@ -362,7 +396,7 @@ mod tests {
         memory.announce(&put(4096));
         early.take(&memory, &take(4096));
         assert!(!early.arrives(&memory, &take(4096)) && late.arrives(&memory, &take(4096)), "taken in a round");
-        let clear = Move::Clear { attribute: 0, vertices: 0..8 };
+        let clear = Move::Clear(Values::all(0, 0..8));
         memory.announce(&clear);
         assert!(early.arrives(&memory, &clear), "it reads nothing of others");
         assert!(!memory.is_abandoned());

@@ -52,16 +52,13 @@ impl Team {
         if put.is_empty() { (vec![Vec::new(); self.members.len()], Vec::new()) } else { (put, take) }
     }
 
-    /// Returns the number of bytes that the dense moves of a round write or read.
+    /// Returns the number of bytes that the values in the moves of a round write or read.
     pub(super) fn bytes(&self, round: &Round) -> u64 {
         let bytes = |one: &Move| match one {
-            Move::Put { attribute, vertices, .. }
-            | Move::Merge { attribute, vertices, .. }
-            | Move::Take { attribute, vertices, .. } => 4 * self.plan.declared[*attribute].words(vertices),
-            Move::Pack { list, vertices, .. } | Move::Unpack { list, vertices, .. } => {
-                4 * self.graph.told().among(*list, vertices).len() as u64
+            Move::Put { values, .. } | Move::Merge { values, .. } | Move::Take { values, .. } => {
+                4 * values.words(&self.plan.declared, &self.graph)
             }
-            Move::Clear { .. } | Move::Collect { .. } | Move::Apply { .. } => 0,
+            Move::Clear(_) | Move::Collect { .. } | Move::Apply { .. } => 0,
         };
         round.iter().flatten().map(bytes).sum()
     }

@@ -4,7 +4,7 @@ use crate::cluster::Cluster;
 use crate::cluster::transport::{Incoming, Outgoing};
 use crate::device::exchange::{ExchangeMemory, Move};
 use crate::error::Result;
-use crate::team::crossing::{Crossings, written};
+use crate::team::crossing::Crossings;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
@@ -28,7 +28,7 @@ impl Gathers {
     /// None so far.
     pub fn new(crossings: &Crossings, exchange: &ExchangeMemory) -> Self {
         let sent = crossings.gather.iter().flat_map(|crossing| &crossing.send);
-        let places = sent.filter_map(|piece| written(&piece.written));
+        let places = sent.filter_map(|piece| piece.written.writes());
         Self { before: places.map(|at| (at, exchange.announced(at))).collect(), count: [0; 2], meets: false }
     }
 }

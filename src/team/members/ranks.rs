@@ -23,7 +23,7 @@ use crate::model::algorithm::{State, Step};
 use crate::model::bits::bit_words;
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
-use crate::team::crossing::{Crossing, Piece, written};
+use crate::team::crossing::{Crossing, Piece};
 use crate::team::plan::STAGING_BYTES;
 use crate::team::schedule::MessageRegion;
 use bytemuck::Pod;
@@ -115,7 +115,7 @@ impl Team {
         let cluster = self.cluster.clone().filter(|_| !crossing.is_empty())?;
         let pieces = |pieces: &[Piece]| -> Vec<CrossingPiece> {
             let of_piece = |piece: &Piece| {
-                let at = written(&piece.written).expect("pieces that cross are written");
+                let at = piece.written.writes().expect("pieces that cross are written");
                 let announced = self.gathers.before.get(&at).map_or(0, |before| before + self.gathers.count[turn]);
                 let words = self.words_of(&piece.written);
                 CrossingPiece { rank: piece.rank, written: piece.written.clone(), at, words, announced }
@@ -131,7 +131,7 @@ impl Team {
             return Ok(());
         }
         let words = |piece: &Piece| {
-            let at = written(&piece.written).expect("pieces that cross are written");
+            let at = piece.written.writes().expect("pieces that cross are written");
             self.exchange.words(at, self.words_of(&piece.written))
         };
         let outgoing: Vec<_> =
@@ -143,11 +143,8 @@ impl Team {
 
     /// The number of words that a move writes.
     fn words_of(&self, one: &Move) -> u64 {
-        match one {
-            Move::Pack { list, vertices, .. } => self.graph.told().among(*list, vertices).len() as u64,
-            Move::Put { attribute, vertices, .. } => self.plan.declared[*attribute].words(vertices),
-            other => unreachable!("{other:?} does not write a known number of words"),
-        }
+        let values = one.values().expect("messages have no known number of words");
+        values.words(&self.plan.declared, &self.graph)
     }
 
     /// Moves the messages of a traversal: first the numbers of vertices in them, which have their lengths, then those

@@ -1,6 +1,7 @@
 //! Tests of schedules, executed on devices that are plain arrays.
 
 use super::*;
+use crate::device::exchange::Values as Sent;
 use crate::model::attributes::{Initial, Role};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -23,19 +24,19 @@ fn play(rounds: &[Round], devices: &mut [Values], declared: &[Attribute]) {
         for (device, moves) in round.iter().enumerate() {
             for one in moves {
                 match one.clone() {
-                    Move::Put { attribute, vertices, at } => {
+                    Move::Put { values: Sent { attribute, vertices, .. }, at } => {
                         let values =
                             devices[device][attribute][vertices.start as usize..vertices.end as usize].to_vec();
                         assert!(written.insert(at, values).is_none(), "two write to {at}");
                     }
-                    Move::Clear { attribute, vertices } => cleared.push((device, attribute, vertices)),
-                    Move::Merge { attribute, vertices, at } => read.push((device, attribute, vertices, at, true)),
-                    Move::Take { attribute, vertices, at } => read.push((device, attribute, vertices, at, false)),
+                    Move::Clear(values) => cleared.push((device, values)),
+                    Move::Merge { values, at } => read.push((device, values, at, true)),
+                    Move::Take { values, at } => read.push((device, values, at, false)),
                     other => panic!("{other:?}"),
                 }
             }
         }
-        for (device, attribute, vertices, at, merge) in read {
+        for (device, Sent { attribute, vertices, .. }, at, merge) in read {
             assert!(!written.contains_key(&at), "{at} is read while it is written");
             let values = &memory[&at];
             assert_eq!(values.len() as u64, vertices.end - vertices.start);
@@ -50,7 +51,7 @@ fn play(rounds: &[Round], devices: &mut [Values], declared: &[Attribute]) {
                 };
             }
         }
-        for (device, attribute, vertices) in cleared {
+        for (device, Sent { attribute, vertices, .. }) in cleared {
             vertices.for_each(|vertex| devices[device][attribute][vertex as usize] = 0);
         }
         memory.extend(written);
@@ -88,7 +89,7 @@ proptest! {
             traversal: false,
             parts: &parts,
             aligned,
-            packed: None,
+            listed: None,
             mirrored: None,
             piece_bytes: PIECE,
         });
@@ -105,7 +106,7 @@ proptest! {
         let mut devices: Vec<Values> = (0..parts.len()).map(fresh).collect();
         let gathers = schedule.gather.iter().flat_map(|gather| [&gather.put, &gather.take]);
         for one in schedule.reduce.iter().chain(gathers).flatten().flatten() {
-            let (Move::Put { at, .. } | Move::Merge { at, .. } | Move::Take { at, .. }) = one else { continue };
+            let Some(at) = one.writes().or(one.reads()) else { continue };
             prop_assert!(at.is_multiple_of(PIECE) && at / PIECE < schedule.pieces);
         }
         play(&schedule.reduce, &mut devices, &declared);
@@ -148,13 +149,13 @@ proptest! {
         let declared = [attribute(AttributeType::U32, Role::Writable, Merge::Min)];
         let parts: Vec<Part> = cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded }).collect();
         let piece_bytes = 64 << 10;
-        let (traversal, aligned, packed) = (true, false, None);
+        let (traversal, aligned, listed) = (true, false, None);
         let sharing = ScheduleRequest {
             declared: &declared,
             traversal,
             parts: &parts,
             aligned,
-            packed,
+            listed,
             mirrored: None,
             piece_bytes,
         };
@@ -188,7 +189,7 @@ fn aligned_pull_exchanges_gathered_values_only() {
         traversal: false,
         parts: &parts,
         aligned: true,
-        packed: None,
+        listed: None,
         mirrored: None,
         piece_bytes: PIECE,
     };
@@ -198,11 +199,10 @@ fn aligned_pull_exchanges_gathered_values_only() {
         let moves = &schedule.gather[0].put[device];
         let moves = moves.iter();
         moves
-            .filter_map(|one| {
-                if let Move::Put { attribute, vertices, .. } = one { Some((*attribute, vertices)) } else { None }
-            })
-            .map(|(attribute, vertices)| {
-                assert_eq!(attribute, 0);
+            .filter(|one| one.writes().is_some())
+            .map(|one| {
+                let Sent { attribute, list, vertices } = one.values().unwrap();
+                assert_eq!((*attribute, *list), (0, VertexList::All));
                 vertices.end - vertices.start
             })
             .sum::<u64>()

@@ -5,7 +5,7 @@ use super::super::context::Context;
 use super::super::plan::Plan;
 use super::super::timing::DeviceSpan;
 use super::memory::{Exchange, GpuPlan, VISIT};
-use crate::device::exchange::Move;
+use crate::device::exchange::{Move, Values, VertexList};
 use crate::device::gpu::adapter::readback::PATIENCE;
 use crate::device::gpu::adapter::transfer::{TransferTicket, TransferTime};
 use crate::device::gpu::compose::layout::{self, Merge as MergeLayout};
@@ -14,27 +14,15 @@ use crate::device::gpu::memory::buffers::Span;
 use crate::error::{Error, Result};
 use crate::model::attributes::{Attribute, AttributeType};
 use crate::trace::Lane;
-use std::ops::Range;
 
 pub(super) fn is_bits(context: &Context, attribute: usize) -> bool {
     context.declared.attributes[attribute].of == AttributeType::Bit
 }
 
-/// Words of a dense move.
-pub(super) fn move_words(context: &Context, attribute: usize, vertices: &Range<u64>) -> u64 {
-    let words = context.declared.attributes[attribute].of.word_range(vertices);
-    words.end - words.start
-}
-
-/// The parts of a move, one for each buffer, with their offsets in the exchange memory.
-pub(super) fn parts<'a>(
-    context: &'a Context,
-    attribute: usize,
-    vertices: &Range<u64>,
-    at: u64,
-) -> impl Iterator<Item = (Span<'a>, u64)> + use<'a> {
-    let (declared, first) = (context.declared.attributes[attribute], vertices.start);
-    context.spans(attribute, vertices).into_iter().map(move |span| {
+/// The parts of values, one for each buffer, with their offsets in the exchange memory.
+fn parts<'a>(context: &'a Context, values: &Values, at: u64) -> impl Iterator<Item = (Span<'a>, u64)> + use<'a> {
+    let (declared, first) = (context.declared.attributes[values.attribute], values.vertices.start);
+    context.spans(values.attribute, &values.vertices).into_iter().map(move |span| {
         debug_assert!(!span.is_border, "values of a border are packed, or in messages");
         let words = words_before(&declared, first, span.vertices.start);
         (span, at + 4 * words)
@@ -43,18 +31,18 @@ pub(super) fn parts<'a>(
 
 impl Exchange {
     /// Copies values to the exchange memory.
-    pub(super) fn put(&self, context: &Context, plan: &mut GpuPlan, attribute: usize, vertices: &Range<u64>, at: u64) {
-        for (span, at) in parts(context, attribute, vertices, at) {
-            let words = span.words(&context.declared.attributes[attribute]);
+    pub(super) fn put(&self, context: &Context, plan: &mut GpuPlan, values: &Values, at: u64) {
+        for (span, at) in parts(context, values, at) {
+            let words = span.words(&context.declared.attributes[values.attribute]);
             let (chunk, offset) = self.locate(at);
             plan.copy((span.buffer, 4 * words.start), (chunk, offset), 4 * (words.end - words.start));
         }
     }
 
     /// Replaces values of whole words.
-    pub(super) fn take(&self, context: &Context, plan: &mut GpuPlan, attribute: usize, vertices: &Range<u64>, at: u64) {
-        for (span, at) in parts(context, attribute, vertices, at) {
-            let words = span.words(&context.declared.attributes[attribute]);
+    pub(super) fn take(&self, context: &Context, plan: &mut GpuPlan, values: &Values, at: u64) {
+        for (span, at) in parts(context, values, at) {
+            let words = span.words(&context.declared.attributes[values.attribute]);
             let (chunk, offset) = self.locate(at);
             plan.copy((chunk, offset), (span.buffer, 4 * words.start), 4 * (words.end - words.start));
         }
@@ -66,11 +54,10 @@ impl Exchange {
         context: &Context,
         plan: &mut GpuPlan,
         operation: u32,
-        attribute: usize,
-        vertices: &Range<u64>,
+        values: &Values,
         at: u64,
     ) -> Result<()> {
-        let declared = context.declared.attributes[attribute];
+        let declared = context.declared.attributes[values.attribute];
         let kind = match declared.of {
             AttributeType::U32 => layout::WORDS_U32,
             AttributeType::F32 => layout::WORDS_F32,
@@ -79,7 +66,7 @@ impl Exchange {
             AttributeType::F64 => return Err(Error::Parameter(format!("{}: GPUs have no doubles", declared.name))),
             AttributeType::Bit => layout::WORDS_BIT,
         };
-        for (span, at) in parts(context, attribute, vertices, at) {
+        for (span, at) in parts(context, values, at) {
             let (words, vertices) = (span.words(&declared), &span.vertices);
             let (mut chunk, mut offset) = self.locate(at);
             let bytes = 4 * (words.end - words.start);
@@ -111,21 +98,18 @@ impl Exchange {
     /// Whether a move of a round can be a copy on the transfer queue, concurrent with moves that read: the bus is full
     /// duplex. No other move of the round may change what it reads.
     pub(super) fn goes_beside(&self, context: &Context, one: &Move, round: &[Move]) -> bool {
-        let Move::Put { attribute, vertices, .. } = one else { return false };
+        let Move::Put { values: Values { attribute, list: VertexList::All, vertices }, .. } = one else { return false };
         let changed = |other: &Move| match other {
-            Move::Merge { attribute: of, vertices: those, .. }
-            | Move::Take { attribute: of, vertices: those, .. }
-            | Move::Unpack { attribute: of, vertices: those, .. }
-            | Move::Clear { attribute: of, vertices: those } => {
+            Move::Merge { values, .. } | Move::Take { values, .. } | Move::Clear(values) => {
                 // Bits of adjacent vertices share a word.
                 let (begin, end) = (vertices.start / 32 * 32, vertices.end.next_multiple_of(32));
-                of == attribute && those.start < end && begin < those.end
+                values.attribute == *attribute && values.vertices.start < end && begin < values.vertices.end
             }
             Move::Apply { .. } => true,
-            Move::Put { .. } | Move::Pack { .. } | Move::Collect { .. } => false,
+            Move::Put { .. } | Move::Collect { .. } => false,
         };
         let reads = |other: &Move| matches!(other, Move::Merge { .. } | Move::Take { .. });
-        let queue = context.home.transfer.is_some() && !self.mirrored;
+        let queue = context.home.transfer.is_some() && !self.staged;
         queue && round.iter().any(reads) && !round.iter().any(changed)
     }
 
@@ -138,12 +122,12 @@ impl Exchange {
     ) -> Result<Option<TransferTicket>> {
         let mut plan = Plan::default();
         for one in puts {
-            let Move::Put { attribute, vertices, at } = one else { continue };
-            let declared = &context.declared.attributes[*attribute];
-            let spans = context.buffers.spans(*attribute, vertices, context.plan.chunk_vertices_log2);
-            for span in spans {
+            let Move::Put { values, at } = one else { continue };
+            let declared = &context.declared.attributes[values.attribute];
+            let log2 = context.plan.chunk_vertices_log2;
+            for span in context.buffers.spans(values.attribute, &values.vertices, log2) {
                 let words = span.words(declared);
-                let before = words_before(declared, vertices.start, span.vertices.start);
+                let before = words_before(declared, values.vertices.start, span.vertices.start);
                 let to = self.locate(at + 4 * before);
                 plan.copy((span.buffer, 4 * words.start), to, 4 * (words.end - words.start));
             }

@@ -10,10 +10,11 @@
 
 use super::super::context::Context;
 use super::super::plan::Plan;
-use super::gather::{COPIES_MAX, packed_len};
+use super::gather::COPIES_MAX;
 use super::memory::{Exchange, GpuPlan, Way};
+use super::moves::bytes_of;
 use super::pack;
-use crate::device::exchange::{Gather, Move};
+use crate::device::exchange::{Gather, Move, Values};
 use crate::device::gpu::adapter::transfer::TransferTicket;
 use crate::error::Result;
 use std::collections::VecDeque;
@@ -46,9 +47,8 @@ impl Exchange {
         let put = put.collect::<Option<Vec<_>>>()?;
         let mut used = 0;
         let take = gather.take.iter().map(|one| {
-            let Move::Unpack { list, vertices, .. } = one else { return None };
             let at = used;
-            used += packed_len(context, *list, vertices).next_multiple_of(16);
+            used += bytes_of(context, pack::listed(one)?).next_multiple_of(16);
             Some((one.clone(), at))
         });
         let take = take.collect::<Option<Vec<_>>>()?;
@@ -67,7 +67,7 @@ impl Exchange {
         updated: &[Range<u64>],
     ) -> Vec<PackedMove> {
         let is_ready = |(one, _): &PackedMove| {
-            let Move::Pack { vertices, .. } = one else { return false };
+            let Some(Values { vertices, .. }) = one.values() else { return false };
             let length =
                 |range: &Range<u64>| range.end.min(vertices.end).saturating_sub(range.start.max(vertices.start));
             updated.iter().map(length).sum::<u64>() == vertices.end - vertices.start
@@ -121,8 +121,8 @@ impl Exchange {
 
     /// Starts the copy of values that another device has put; none if there are none.
     fn fetch(&self, context: &mut Context, one: &Move, to: u64) -> Result<Option<TransferTicket>> {
-        let (Move::Unpack { list, vertices, at, .. }, Some(dest)) = (one, &self.arrived) else { return Ok(None) };
-        let bytes = packed_len(context, *list, vertices);
+        let (Move::Take { values, at }, Some(dest)) = (one, &self.arrived) else { return Ok(None) };
+        let bytes = bytes_of(context, values);
         if bytes == 0 {
             return Ok(None);
         }
@@ -144,5 +144,5 @@ impl Exchange {
 }
 
 fn is_empty(context: &Context, one: &Move) -> bool {
-    matches!(one, Move::Pack { list, vertices, .. } if packed_len(context, *list, vertices) == 0)
+    pack::listed(one).is_some_and(|values| bytes_of(context, values) == 0)
 }

@@ -12,8 +12,9 @@ use super::super::context::Context;
 use super::super::executor::LOOK;
 use super::super::plan::Plan;
 use super::memory::{Exchange, GpuPlan, Way};
+use super::moves::bytes_of;
 use super::pack;
-use crate::device::exchange::Move;
+use crate::device::exchange::{Move, VertexList};
 use crate::device::gpu::adapter::readback::PATIENCE;
 use crate::device::gpu::adapter::transfer::TransferTicket;
 use crate::error::Result;
@@ -30,9 +31,9 @@ impl Exchange {
         let room = self.packed.as_ref().map_or(0, |packed| packed.size());
         let beside = context.home.copies_beside();
         let mut way = |one: &Move| match one {
-            Move::Put { .. } if beside => Way::Copy,
-            Move::Pack { list, vertices, .. } if beside => {
-                let bytes = packed_len(context, *list, vertices);
+            Move::Put { values, .. } if beside && values.list == VertexList::All => Way::Copy,
+            Move::Put { values, .. } if beside => {
+                let bytes = bytes_of(context, values);
                 let at = used;
                 used += bytes.next_multiple_of(16);
                 if bytes > 0 && at + bytes <= room { Way::Packed(at) } else { Way::Kernels }
@@ -108,8 +109,8 @@ impl Exchange {
 
     /// Starts the copy of packed values.
     fn copy_packed(&self, context: &mut Context, one: &Move, from: u64) -> Result<Option<TransferTicket>> {
-        let Move::Pack { list, vertices, at, .. } = one else { return Ok(None) };
-        let (source, bytes) = (self.packed.as_ref().expect("it has room"), packed_len(context, *list, vertices));
+        let Move::Put { values, at } = one else { return Ok(None) };
+        let (source, bytes) = (self.packed.as_ref().expect("it has room"), bytes_of(context, values));
         let mut plan = Plan::default();
         plan.copy((source, from), self.locate(*at), bytes);
         context.beside(&plan)
@@ -153,19 +154,16 @@ impl Exchange {
     }
 
     fn receive_now(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
-        if self.mirrored {
-            self.mirror_in(context, moves);
+        if self.staged {
+            self.stage_in(context, moves);
         }
         let mut plan = Plan::default();
-        let is_packed = |one: &&Move| matches!(one, Move::Unpack { .. });
-        moves.iter().filter(|one| !is_packed(one)).try_for_each(|one| self.plan_move(context, &mut plan, one))?;
+        moves
+            .iter()
+            .filter(|one| pack::listed(one).is_none())
+            .try_for_each(|one| self.plan_move(context, &mut plan, one))?;
         self.plan_packed(context, &mut plan, moves.iter());
         context.run(&plan)?;
         Ok(())
     }
-}
-
-/// Bytes of the packed values of a list's vertices in a range.
-pub(super) fn packed_len(context: &Context, list: u32, vertices: &std::ops::Range<u64>) -> u64 {
-    4 * context.told.among(list, vertices).len() as u64
 }

@@ -48,8 +48,8 @@ impl Exchange {
                 std::thread::sleep(LOOK);
             }
         }
-        if self.mirrored {
-            self.mirror_in(context, received);
+        if self.staged {
+            self.stage_in(context, received);
         }
         Ok(true)
     }

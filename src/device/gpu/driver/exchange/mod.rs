@@ -4,7 +4,7 @@
 //!   attributes ── copies ──────────▶ ┌──────────────────────────────┐ ── copies, merge ──▶ attributes
 //!              ── collect ─▶ ship ─▶ │ exchange memory, imported    │ ── apply ──────────▶ attributes, next frontier
 //!                                    └──────────────────────────────┘
-//!                                    or a mirror of it in device memory: copied in before a round and out after it
+//!                                    or a staged copy of it in device memory: copied in before a round and out after it
 //! ```
 //!
 //! | module | moves |
@@ -18,7 +18,7 @@
 //! | `gather` | sends by the copy engine, while the kernels receive |
 //! | `early` | the same while lists are still read |
 //!
-//! Owns the import of the exchange memory (or its mirror) and the scratch memory of messages. Called by the driver; it
+//! Owns the import of the exchange memory (or its staged copy) and the scratch memory of messages. Called by the driver; it
 //! executes the moves that it is given and knows neither their schedule nor other devices.
 
 mod dense;
