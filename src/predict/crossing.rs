@@ -14,7 +14,6 @@ use super::machines::{reduced_bytes, value_bytes};
 use super::{Environment, Machines, Network, Workload};
 use crate::device::exchange::is_listed;
 use crate::model::attributes::Attribute;
-use crate::team::schedule::GROUPS;
 
 /// What crosses the network for one machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,10 +63,10 @@ impl Crossing {
         let gathered: f64 =
             work.attributes.iter().filter(|of| rules.is_gathered(of)).map(gathered(work, environment)).sum();
         let others = 1.0 - 1.0 / f64::from(environment.machines.count);
-        let exchange = |bytes: f64, rounds: f64| if bytes > 0.0 { rounds } else { 0.0 };
+        let exchange = |bytes: f64| if bytes > 0.0 { 1.0 } else { 0.0 };
         let one = Self {
             sent_bytes: (environment.profiles.len() as f64 * reduced + gathered) * others,
-            exchanges: exchange(reduced, GROUPS as f64) + exchange(gathered, 1.0),
+            exchanges: exchange(reduced) + exchange(gathered),
             gathers: GATHERS,
         };
         one.times(supersteps)

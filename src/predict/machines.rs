@@ -10,7 +10,6 @@ use super::Workload;
 use crate::device::exchange::message::MessageLayout;
 use crate::model::attributes::Attribute;
 use crate::team::ExchangeRules;
-use crate::team::schedule::GROUPS;
 use serde::Serialize;
 
 /// The link of a machine to the others.
@@ -64,8 +63,7 @@ pub(super) fn reduced_bytes(work: &Workload, rules: ExchangeRules) -> f64 {
 }
 
 /// The exchange memory of a machine in bytes, but for the rounding to whole pieces: two regions for gathers of all
-/// vertices' values; for reductions, two groups of what its devices write and of what they read; or the longest
-/// messages of all devices.
+/// vertices' values; for reductions, what its devices write and what they read; or the longest messages of all devices.
 pub(super) fn exchange_bytes(work: &Workload, devices: u64, local: u64, rules: ExchangeRules) -> u64 {
     if work.traversal {
         let writable = if rules.sharded { work.vertices.div_ceil(devices) } else { work.vertices };
@@ -77,5 +75,5 @@ pub(super) fn exchange_bytes(work: &Workload, devices: u64, local: u64, rules: E
     // Pairs of a device that writes and one that reads, of which at least one is local.
     let pairs = 2 * local * (devices - 1) - local * (local - 1);
     let of_part = reduced_bytes(work, rules) as u64 / devices;
-    2 * gathered + 2 * pairs * of_part.div_ceil(GROUPS as u64)
+    2 * gathered + pairs * of_part
 }

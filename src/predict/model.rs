@@ -340,8 +340,8 @@ mod tests {
             piece_bytes: 1 << 20,
         };
         let schedule = Schedule::new(&request);
-        let gather = [&schedule.gather[0].put, &schedule.gather[0].take];
-        let moves = schedule.reduce.iter().chain(gather).flatten().flatten();
+        let moves =
+            schedule.before.iter().chain(&schedule.after[0]).flat_map(|moves| moves.put.iter().chain(&moves.take));
         let (mut up, mut down) = (0, 0);
         for one in moves {
             match one {

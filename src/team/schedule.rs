@@ -1,67 +1,44 @@
-//! The schedule of an exchange: the moves of each device, in rounds. It is made before a run, from the algorithm's
+//! The schedule of a run: the moves of each device in its exchanges. It is made before a run, from the algorithm's
 //! declaration alone.
 //!
-//! After the pages of a superstep, for algorithms with a vertex phase:
+//! After the pages of a superstep:
 //!
 //! ```text
-//!  reduce   every device puts its values of device j's vertices, j merges them   (any edge may write; Strategy-P)
+//!  before   every device puts its values of device j's vertices, j merges them   (any edge may write; Strategy-P)
 //!           … vertex phase, each device its own vertices …
-//!  gather   device j puts its vertices' values, the others take them             (any edge may read)
+//!  after    device j puts its vertices' values, the others take them             (any edge may read)
+//!
+//!  before   every device puts the vertices that it has activated, the others apply them    (traversals)
+//!           … census, each device its own vertices …
 //! ```
 //!
-//! Each value crosses the bus of each device once. That is the minimum for a reduce-scatter and an all-gather, and less
-//! than in a tree, whose inner nodes receive whole arrays. The reduction is pipelined: a round puts one group of pieces
-//! while the group of the round before is merged. So the buses are busy in both directions, and the exchange memory
-//! holds two groups. A gather has no round of its own: values are put with the vertex phase, and taken at the start of
-//! the next superstep.
-//!
-//! In a traversal, devices send messages about the vertices that they have activated: written in one round and read in
-//! the next.
+//! A value crosses the bus of each device once. That is the minimum for a reduce-scatter and an all-gather, and less than
+//! in a tree, whose inner nodes receive whole arrays. A device waits for what it takes, piece by piece, and for nothing
+//! else: every move of an exchange writes to a piece of its own. A piece is written again in the next superstep, when all
+//! devices have ended this one; only what is taken after the vertex phase may still be read then, and the exchanges after
+//! it alternate between two regions of memory.
 
 use super::rules::ExchangeRules;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
-use crate::device::exchange::{Move, Values, VertexList, is_listed};
+use crate::device::exchange::{Move, Moves, Values, VertexList, is_listed};
 use crate::model::Part;
 use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
 use crate::model::vertex_lists::VertexLists;
 use std::ops::Range;
 
-/// The number of groups in which values are reduced.
-pub(crate) const GROUPS: usize = 4;
+/// The moves of each device in an exchange; no devices if nothing is exchanged.
+pub type Exchange = Vec<Moves>;
 
-/// The moves of each device in a round.
-pub type Round = Vec<Vec<Move>>;
-
-/// The rounds of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The exchanges of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// The rounds before the vertex phase. The last one writes nothing, so no device has to wait for it.
-    pub reduce: Vec<Round>,
-    /// The gathers after initialisation and after each vertex phase. The two alternate and use different pieces, so no
-    /// device writes where another may still read.
-    pub gather: [Gather; 2],
-    /// The messages of a traversal, by device.
-    pub messages: Vec<Vec<MessageRegion>>,
+    /// That before each vertex phase, or before each census of a traversal.
+    pub before: Exchange,
+    /// Those after initialisation and after each vertex phase. The two alternate and use different pieces, so no device
+    /// writes where another may still read.
+    pub after: [Exchange; 2],
     /// The number of pieces of exchange memory.
     pub pieces: u64,
-}
-
-/// A gather: every device sends the values of its own vertices, then every device receives those of the others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gather {
-    /// The moves that send.
-    pub put: Round,
-    /// The moves that receive.
-    pub take: Round,
-}
-
-/// A message's vertices and its place in the exchange memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MessageRegion {
-    /// The vertices that it is about.
-    pub vertices: Range<u64>,
-    /// Its offset in the exchange memory, in bytes.
-    pub at: u64,
 }
 
 /// The input of a schedule.
@@ -85,18 +62,39 @@ pub struct ScheduleRequest<'a> {
     pub piece_bytes: u64,
 }
 
+/// An exchange that is being made.
+struct Making {
+    exchange: Exchange,
+    /// The next free piece.
+    next: u64,
+    piece_bytes: u64,
+}
+
+impl Making {
+    /// The next free piece's offset.
+    fn piece(&mut self) -> u64 {
+        self.next += 1;
+        (self.next - 1) * self.piece_bytes
+    }
+
+    /// The exchange, and the next free piece.
+    fn made(self) -> (Exchange, u64) {
+        let exchange = if self.exchange.iter().all(Moves::is_empty) { Vec::new() } else { self.exchange };
+        (exchange, self.next)
+    }
+}
+
 impl Schedule {
     /// Makes a schedule.
     pub fn new(sharing: &ScheduleRequest<'_>) -> Self {
         if sharing.traversal {
-            let (messages, pieces) = sharing.messages();
-            return Self { reduce: Vec::new(), gather: Default::default(), messages, pieces };
+            let (before, pieces) = sharing.messages().made();
+            return Self { before, pieces, ..Self::default() };
         }
-        let (reduce, reduce_pieces) = sharing.reduce();
-        let (first, gather_pieces) = sharing.gather(reduce_pieces);
-        let (second, gather_pieces) = sharing.gather(gather_pieces);
-        let (gather, pieces) = ([first, second], gather_pieces);
-        Self { reduce, gather, messages: Vec::new(), pieces }
+        let (before, next) = sharing.reduce().made();
+        let (first, next) = sharing.gather(next).made();
+        let (second, pieces) = sharing.gather(next).made();
+        Self { before, after: [first, second], pieces }
     }
 }
 
@@ -133,76 +131,59 @@ impl ScheduleRequest<'_> {
         spans
     }
 
-    /// Makes the rounds of the reduction. Returns them with the number of pieces that they need. The piece of a move is
-    /// given by the parity of the round, the sender, the receiver and the place in the group.
-    fn reduce(&self) -> (Vec<Round>, u64) {
-        let (devices, rules) = (self.devices(), self.rules());
-        let spans: Vec<Vec<Values>> =
-            self.parts.iter().map(|part| self.spans(&part.own, |attribute| rules.is_reduced(attribute))).collect();
-        let group = spans.iter().map(Vec::len).max().unwrap_or(0).div_ceil(GROUPS).max(1);
-        let window = |round: usize, from: usize, to: usize, place: usize| {
-            ((((round % 2) * devices + from) * devices + to) * group + place) as u64 * self.piece_bytes
-        };
-        let rounds = spans.iter().map(|spans| spans.len().div_ceil(group)).max().unwrap_or(0);
-        if devices < 2 || rounds == 0 {
-            return (Vec::new(), 0);
-        }
-        let part_of = |round: usize, to: usize| -> &[Values] {
-            let spans = &spans[to];
-            &spans[(round * group).min(spans.len())..((round + 1) * group).min(spans.len())]
-        };
-        let moves = |round: usize, device: usize| {
-            let mut moves = Vec::new();
-            for to in (0..devices).filter(|&to| to != device && round < rounds) {
-                for (place, values) in part_of(round, to).iter().cloned().enumerate() {
-                    let is_sum = self.declared[values.attribute].merge == Merge::Add;
-                    moves.push(Move::Put { values: values.clone(), at: window(round, device, to, place) });
-                    moves.extend(is_sum.then_some(Move::Clear(values)));
-                }
-            }
-            for from in (0..devices).filter(|&from| from != device && round > 0) {
-                for (place, values) in part_of(round - 1, device).iter().cloned().enumerate() {
-                    moves.push(Move::Merge { values, at: window(round - 1, from, device, place) });
-                }
-            }
-            moves
-        };
-        let rounds = (0..=rounds).map(|round| (0..devices).map(|device| moves(round, device)).collect()).collect();
-        (rounds, (2 * devices * devices * group) as u64)
+    /// An exchange without moves, in pieces from `next` on.
+    fn making(&self, next: u64) -> Making {
+        Making { exchange: vec![Moves::default(); self.devices()], next, piece_bytes: self.piece_bytes }
     }
 
-    /// Makes a gather, in which every span has a piece of its own, from piece `next` on. Returns it with the number of
-    /// the next free piece.
-    fn gather(&self, mut next: u64) -> (Gather, u64) {
+    /// The reduction: a device merges the values of its own vertices that others have, in the order of devices.
+    fn reduce(&self) -> Making {
         let (devices, rules) = (self.devices(), self.rules());
-        if devices < 2 {
-            return (Gather::default(), next);
-        }
-        let mut gather = Gather { put: vec![Vec::new(); devices], take: vec![Vec::new(); devices] };
-        for (owner, part) in self.parts.iter().enumerate() {
-            let is_mirrored = |attribute: &Attribute| self.mirrored.is_some() && is_listed(attribute, self.listed);
-            let wanted = |attribute: &Attribute| rules.is_gathered(attribute) && !is_mirrored(attribute);
-            for values in self.spans(&part.own, wanted) {
-                let at = next * self.piece_bytes;
-                next += 1;
-                for (_, moves) in gather.take.iter_mut().enumerate().filter(|(device, _)| *device != owner) {
-                    moves.push(Move::Take { values: values.clone(), at });
+        let mut making = self.making(0);
+        let spans = |part: &Part| self.spans(&part.own, |attribute| rules.is_reduced(attribute));
+        let spans: Vec<_> = self.parts.iter().map(spans).collect();
+        for from in 0..devices {
+            for (to, spans) in spans.iter().enumerate().filter(|(to, _)| *to != from) {
+                for values in spans {
+                    let at = making.piece();
+                    let put = &mut making.exchange[from].put;
+                    put.push(Move::Put { values: values.clone(), at });
+                    if self.declared[values.attribute].merge == Merge::Add {
+                        put.push(Move::Clear(values.clone()));
+                    }
+                    making.exchange[to].take.push(Move::Merge { values: values.clone(), at });
                 }
-                gather.put[owner].push(Move::Put { values, at });
+            }
+        }
+        making
+    }
+
+    /// A gather: a device takes the values of the others' vertices.
+    fn gather(&self, next: u64) -> Making {
+        let (devices, rules) = (self.devices(), self.rules());
+        let mut making = self.making(next);
+        if devices < 2 {
+            return making;
+        }
+        let is_mirrored = |attribute: &Attribute| self.mirrored.is_some() && is_listed(attribute, self.listed);
+        let wanted = |attribute: &Attribute| rules.is_gathered(attribute) && !is_mirrored(attribute);
+        for (owner, part) in self.parts.iter().enumerate() {
+            for values in self.spans(&part.own, wanted) {
+                let at = making.piece();
+                for to in (0..devices).filter(|to| *to != owner) {
+                    making.exchange[to].take.push(Move::Take { values: values.clone(), at });
+                }
+                making.exchange[owner].put.push(Move::Put { values, at });
             }
         }
         if let Some(lists) = self.mirrored {
-            self.gather_mirrored(lists, &mut gather, &mut next);
+            self.gather_mirrored(lists, &mut making);
         }
-        if gather.put.iter().all(Vec::is_empty) && gather.take.iter().all(Vec::is_empty) {
-            gather = Gather::default();
-        }
-        (gather, next)
+        making
     }
 
-    /// Adds what each device sends to each other one, from piece `next` on. Receivers take turns, each device beginning
-    /// with the one behind it.
-    fn gather_mirrored(&self, lists: &VertexLists, gather: &mut Gather, next: &mut u64) {
+    /// Adds what each device sends to each other one. Receivers take turns, each device beginning with the one behind it.
+    fn gather_mirrored(&self, lists: &VertexLists, making: &mut Making) {
         let devices = self.devices();
         let attributes = self.declared.iter().enumerate().filter(|(_, declared)| is_listed(declared, self.listed));
         for (attribute, _) in attributes {
@@ -214,10 +195,9 @@ impl ScheduleRequest<'_> {
                 for number in 0..most {
                     for (to, vertices) in pieces.iter().filter_map(|(to, pieces)| Some((*to, pieces.get(number)?))) {
                         let values = Values { attribute, list: list(to), vertices: vertices.clone() };
-                        let at = *next * self.piece_bytes;
-                        *next += 1;
-                        gather.put[owner].push(Move::Put { values: values.clone(), at });
-                        gather.take[to].push(Move::Take { values, at });
+                        let at = making.piece();
+                        making.exchange[owner].put.push(Move::Put { values: values.clone(), at });
+                        making.exchange[to].take.push(Move::Take { values, at });
                     }
                 }
             }
@@ -233,25 +213,25 @@ impl ScheduleRequest<'_> {
         (0..listed.len().div_ceil(values)).map(|piece| begin(piece)..first(piece + 1)).collect()
     }
 
-    /// Returns the messages of each device, and the number of pieces that they need.
-    fn messages(&self) -> (Vec<Vec<MessageRegion>>, u64) {
+    /// The messages of each device, about all vertices that it may activate.
+    fn messages(&self) -> Making {
         let layout = MessageLayout::new(self.declared, self.sharded());
         let step = layout.blocks_max(self.piece_bytes) * BLOCK_VERTICES;
-        let mut next = 0;
-        let mut of_part = |part: &Part| {
+        let mut making = self.making(0);
+        for (from, part) in self.parts.iter().enumerate() {
             let about = part.writable();
-            let mut pieces = Vec::new();
             let mut first = about.start / BLOCK_VERTICES * BLOCK_VERTICES;
             while first < about.end {
-                let end = (first + step).min(about.end);
-                pieces.push(MessageRegion { vertices: first..end, at: next * self.piece_bytes });
-                next += 1;
-                first = end;
+                let vertices = first..(first + step).min(about.end);
+                let at = making.piece();
+                for to in (0..self.devices()).filter(|to| *to != from) {
+                    making.exchange[to].take.push(Move::Apply { vertices: vertices.clone(), at });
+                }
+                first = vertices.end;
+                making.exchange[from].put.push(Move::Collect { vertices, at });
             }
-            pieces
-        };
-        let messages = self.parts.iter().map(&mut of_part).collect();
-        (messages, next)
+        }
+        making
     }
 }
 

@@ -3,7 +3,7 @@
 use super::CpuDevice;
 use crate::device::Member;
 use crate::device::exchange::message::{BLOCK_VERTICES, DENSE, MessageLayout, SPARSE, blocks_of, words_of};
-use crate::device::exchange::{ExchangeMemory, Gather, Move, Values, VertexList};
+use crate::device::exchange::{ExchangeMemory, Move, Moves, Values, VertexList};
 use crate::error::Result;
 use crate::model::algorithm::{Algorithm, State, Step};
 use crate::model::attributes::Attribute;
@@ -13,23 +13,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// How long to sleep before looking again for the values of another device.
-const LOOK: Duration = Duration::from_micros(30);
-
 impl<A: Algorithm> Member for CpuDevice<A> {
-    fn begin_round(&mut self, moves: Vec<Move>) -> Result<()> {
-        let memory = self.exchange.as_ref().expect("moves need exchange memory");
-        moves.iter().for_each(|one| self.received.take(memory, one));
-        self.install(|| moves.iter().for_each(|one| self.make(one)))
+    fn begin_exchange(&mut self, moves: Moves) -> Result<()> {
+        self.moves = moves;
+        self.put()
     }
 
-    fn end_round(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn receive(&mut self, moves: Vec<Move>) -> Result<()> {
-        for one in moves {
-            if !self.wait_for(&one) {
+    fn end_exchange(&mut self) -> Result<()> {
+        let Some(memory) = self.exchange.clone() else { return Ok(()) };
+        for one in std::mem::take(&mut self.moves.take) {
+            if !self.received.wait(&memory, std::slice::from_ref(&one), Duration::ZERO) {
                 // The run ends with the error of the device that has failed.
                 return Ok(());
             }
@@ -38,14 +31,9 @@ impl<A: Algorithm> Member for CpuDevice<A> {
         Ok(())
     }
 
-    fn begin_end(&mut self, _step: &Step, gather: Gather) -> Result<()> {
-        self.gather = gather;
+    fn begin_end(&mut self, _step: &Step, moves: Moves) -> Result<()> {
+        self.moves = moves;
         Ok(())
-    }
-
-    fn end_gather(&mut self) -> Result<()> {
-        let take = std::mem::take(&mut self.gather.take);
-        self.receive(take)
     }
 
     fn contribute(&mut self, state: &State) -> Result<()> {
@@ -68,20 +56,17 @@ impl<A: Algorithm> Member for CpuDevice<A> {
 }
 
 impl<A: Algorithm> CpuDevice<A> {
-    /// Waits until the values that a move takes are there. False if another device has failed.
-    fn wait_for(&mut self, one: &Move) -> bool {
-        let memory = self.exchange.as_ref().expect("moves need exchange memory");
-        while !self.received.arrives(memory, one) {
-            if memory.is_abandoned() {
-                return false;
-            }
-            std::thread::sleep(LOOK);
+    /// Makes the moves that write to the exchange memory.
+    pub(super) fn put(&mut self) -> Result<()> {
+        let put = std::mem::take(&mut self.moves.put);
+        match put.is_empty() {
+            true => Ok(()),
+            false => self.install(|| put.iter().for_each(|one| self.make(one))),
         }
-        true
     }
 
     /// Makes a move, and announces what it has written.
-    pub(super) fn make(&self, one: &Move) {
+    fn make(&self, one: &Move) {
         let memory = self.exchange.as_ref().expect("moves need exchange memory");
         let attributes = &self.shared.state.attributes;
         let (declared, graph) = (&self.declaration.attributes, &self.shared.state.graph);

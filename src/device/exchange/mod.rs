@@ -1,30 +1,30 @@
 //! The exchange of values between devices, through pinned main memory.
 //!
 //! ```text
-//!  device 0 ── Put ──▶ ┌──────────────────┐ ──▶ Merge ── device 1     a round: all devices make their moves at the
-//!  device 1 ── Put ──▶ │ exchange memory  │ ──▶ Merge ── device 0     same time; a move reads only what another one
-//!           Collect ─▶ └──────────────────┘ ──▶ Take, Apply           wrote in an earlier round
+//!  device 0 ── Put ─────▶ ┌──────────────────┐ ── announced ──▶ Merge ── device 1
+//!  device 1 ── Put ─────▶ │ exchange memory  │ ── announced ──▶ Take ─── device 0
+//!           ── Collect ─▶ └──────────────────┘ ── announced ──▶ Apply
 //! ```
 //!
-//! A gather has no rounds: each device announces the parts that it has put, and takes those of others as they are
-//! announced. While a GPU's copy engine puts, its kernels take: the bus is busy in both directions.
+//! In an [exchange](Moves) every device puts values or messages, each in a piece of the memory, and announces a piece
+//! when it has been written. A device takes what others put as they announce it, so that sending and receiving overlap:
+//! while a GPU's copy engine puts, its kernels take. A superstep has two exchanges: one before its vertex phase (sums and
+//! the like are reduced) or census (messages of a traversal), and one after the vertex phase (values are gathered). The
+//! team's schedule decides which moves these are; a device only executes them.
 //!
 //! There is no portable way to copy directly between devices. Two adapters of one host read and write main memory at
-//! full speed at the same time (docs/benchmarks.md), so nothing is lost by going through it. The team's schedule
-//! decides which moves are made when; a device only executes them.
+//! full speed at the same time (docs/benchmarks.md), so nothing is lost by going through it.
 
+mod memory;
 pub mod message;
+
+pub use crate::model::vertex_lists::VertexList;
+pub use memory::{ExchangeMemory, Received, Wait};
 
 use crate::model::algorithm::{Declaration, Ends, Graph};
 use crate::model::attributes::{Attribute, AttributeType, Role};
-pub use crate::model::vertex_lists::VertexList;
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU32, AtomicU64};
-use topostream_formats::buffer::{ALIGNMENT, SharedMemory};
-use topostream_formats::{Direction, Result};
+use topostream_formats::Direction;
 
 /// The maximum size of a piece, in bytes.
 pub const PIECE_BYTES_MAX: u64 = 64 << 20;
@@ -157,175 +157,19 @@ impl Move {
     }
 }
 
-/// What a device sends and receives in a gather.
+/// The moves of a device in an exchange, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gather {
-    /// The moves that send.
+pub struct Moves {
+    /// Those that write to the exchange memory, and set to zero what they have sent. Each writes to a piece of its own.
     pub put: Vec<Move>,
-    /// The moves that receive what others put.
+    /// Those that read what others put.
     pub take: Vec<Move>,
 }
 
-/// Main memory that all devices of a run read and write; of a cluster, all devices of a machine, whichever rank they
-/// are of.
-///
-/// ```text
-///  piece 0 │ piece 1 │ … │ arrivals, abandoned │ announcements of piece 0, of piece 1, …
-/// ```
-///
-/// In a round, devices wait for each other. In a gather they do not: a device [announces](Self::announce) each part as
-/// soon as it has been written, and others [wait](Received) for the parts that they take, so that sending and receiving
-/// overlap. The counters for that are in the same memory, behind the pieces.
-#[derive(Debug)]
-pub struct ExchangeMemory {
-    memory: Arc<SharedMemory>,
-    pieces: u64,
-    piece_bytes: u64,
-}
-
-/// The counters before those of pieces: how often devices have [arrived](ExchangeMemory::arrive), and whether one has
-/// failed.
-const ARRIVALS: u64 = 0;
-const ABANDONED: u64 = 1;
-const COUNTERS: u64 = 2;
-
-/// What a device has received: for each offset in the exchange memory, how many of the announcements.
-#[derive(Debug, Default)]
-pub struct Received(HashMap<u64, u64>);
-
-impl Received {
-    /// Nothing of what will be announced from now on.
-    pub fn new(memory: &ExchangeMemory) -> Self {
-        let places = (0..memory.pieces).map(|piece| piece * memory.piece_bytes);
-        Self(places.map(|at| (at, memory.announced(at))).collect())
-    }
-
-    /// Whether the values of a move are there: of a take, whether they have been announced once more than this device
-    /// has taken them. Counts them as taken if they are.
-    pub fn arrives(&mut self, memory: &ExchangeMemory, one: &Move) -> bool {
-        let Move::Take { at, .. } = one else { return true };
-        let announced = memory.announced(*at);
-        let taken = self.0.entry(*at).or_insert(0);
-        let arrives = announced > *taken;
-        *taken += u64::from(arrives);
-        arrives
-    }
-
-    /// Counts the values of a move in a round as taken: they are there.
-    pub fn take(&mut self, memory: &ExchangeMemory, one: &Move) {
-        while self.arrives(memory, one) && matches!(one, Move::Take { .. }) {}
-    }
-}
-
-impl ExchangeMemory {
-    /// Allocates `pieces` zeroed pieces of `piece_bytes` each, a power of two from 4096 to [`PIECE_BYTES_MAX`]. One
-    /// move accesses a single piece, so a device may bind the memory in chunks of any number of pieces.
-    ///
-    /// # Errors
-    /// [`Error::Allocation`](topostream_formats::Error::Allocation) if the memory cannot be allocated.
-    pub fn new(pieces: u64, piece_bytes: u64) -> Result<Self> {
-        let memory = SharedMemory::new(Self::NAME, Self::bytes(pieces, piece_bytes))?;
-        Ok(Self::over(Arc::new(memory), pieces, piece_bytes))
-    }
-
-    /// What errors call it.
-    pub const NAME: &'static str = "the exchange memory";
-
-    /// The number of bytes of this many pieces, and the counters.
-    pub fn bytes(pieces: u64, piece_bytes: u64) -> u64 {
-        let pieces = pieces.max(1);
-        let counters = (COUNTERS.saturating_add(pieces)).saturating_mul(8).checked_next_multiple_of(ALIGNMENT as u64);
-        pieces.saturating_mul(piece_bytes).saturating_add(counters.unwrap_or(u64::MAX))
-    }
-
-    /// Takes zeroed memory that has been allocated for this many pieces; other processes may take it, too.
-    ///
-    /// # Panics
-    /// If it has not as many [bytes](Self::bytes).
-    pub fn over(memory: Arc<SharedMemory>, pieces: u64, piece_bytes: u64) -> Self {
-        let sound = piece_bytes.is_power_of_two() && (4096..=PIECE_BYTES_MAX).contains(&piece_bytes);
-        assert!(sound, "pieces of {piece_bytes} bytes");
-        assert_eq!(memory.len() as u64, Self::bytes(pieces, piece_bytes), "bytes of {pieces} pieces");
-        Self { memory, pieces: pieces.max(1), piece_bytes }
-    }
-
-    /// Returns whether it has `pieces` pieces of `piece_bytes` each.
-    pub fn is_of(&self, pieces: u64, piece_bytes: u64) -> bool {
-        (self.pieces, self.piece_bytes) == (pieces.max(1), piece_bytes)
-    }
-
-    /// Announces the values that a move has written: others may read them now.
-    pub fn announce(&self, one: &Move) {
-        if let Move::Put { at, .. } = one {
-            self.announcements(*at).fetch_add(1, Release);
-        }
-    }
-
-    /// How often values have been announced in the piece with this offset: of a gather, a piece has those of one move.
-    pub fn announced(&self, at: u64) -> u64 {
-        self.announcements(at).load(Acquire)
-    }
-
-    /// Says that a device has written its messages of a superstep.
-    pub fn arrive(&self) {
-        self.counter(ARRIVALS).fetch_add(1, Release);
-    }
-
-    /// How often devices have arrived: when all have in a superstep, their messages are there.
-    pub fn arrivals(&self) -> u64 {
-        self.counter(ARRIVALS).load(Acquire)
-    }
-
-    /// Tells the other devices that a device has failed: values that they wait for may never be announced.
-    pub fn abandon(&self) {
-        self.counter(ABANDONED).store(1, Relaxed);
-    }
-
-    /// Whether a device has failed. The memory is of no use then.
-    pub fn is_abandoned(&self) -> bool {
-        self.counter(ABANDONED).load(Relaxed) != 0
-    }
-
-    fn announcements(&self, at: u64) -> &AtomicU64 {
-        self.counter(COUNTERS + at / self.piece_bytes)
-    }
-
-    fn counter(&self, number: u64) -> &AtomicU64 {
-        assert!(number < COUNTERS + self.pieces, "counter {number} of {} pieces", self.pieces);
-        let start = self.memory.as_mut_ptr().wrapping_add((self.pieces * self.piece_bytes) as usize);
-        #[allow(unsafe_code)]
-        // SAFETY: the counters are behind the pieces, within the memory, aligned, and zeroed at first; they are only
-        // accessed as atomics, by all processes that share them.
-        unsafe {
-            &*start.cast::<AtomicU64>().wrapping_add(number as usize)
-        }
-    }
-
-    /// The memory by address, for devices that import it. This program accesses it as atomic words only.
-    pub fn memory(&self) -> &SharedMemory {
-        &self.memory
-    }
-
-    /// The size of a piece, in bytes. One move accesses a single piece.
-    pub fn piece_bytes(&self) -> u64 {
-        self.piece_bytes
-    }
-
-    /// Returns `count` words of 4 bytes from offset `at`, in bytes.
-    ///
-    /// # Panics
-    /// If they are not within the memory.
-    pub fn words(&self, at: u64, count: u64) -> &[AtomicU32] {
-        let end = count.checked_mul(4).and_then(|bytes| bytes.checked_add(at));
-        let within = end.is_some_and(|end| end <= self.pieces * self.piece_bytes);
-        assert!(at.is_multiple_of(4) && within, "{count} words at {at} of the exchange");
-        let start = self.memory.as_mut_ptr().wrapping_add(at as usize).cast::<AtomicU32>();
-        #[allow(unsafe_code)]
-        // SAFETY: the words are within the memory, aligned, and initialised (zeroed, or written as words); they are
-        // only accessed as atomics. The words that a device writes are read only after the device has finished.
-        unsafe {
-            std::slice::from_raw_parts(start, count as usize)
-        }
+impl Moves {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.put.is_empty() && self.take.is_empty()
     }
 }
 
@@ -360,65 +204,5 @@ pub fn may_border(attribute: &Attribute) -> bool {
         // They are sent in messages only.
         AttributeType::U64 => attribute.role == Role::Writable,
         AttributeType::F64 | AttributeType::Fixed63 | AttributeType::Bit => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_where_they_were_put() {
-        let memory = ExchangeMemory::new(1, 4096).unwrap();
-        memory.words(16, 2)[1].store(7, Relaxed);
-        assert_eq!(memory.words(0, 16)[5].load(Relaxed), 7);
-        assert!(memory.is_of(1, 4096) && memory.memory().len() == 2 * 4096);
-        // The same memory, as another rank of the machine sees it.
-        let other = ExchangeMemory::over(Arc::clone(&memory.memory), 1, 4096);
-        memory.announce(&Move::Put { values: Values::all(0, 0..4), at: 0 });
-        memory.arrive();
-        assert_eq!((other.words(20, 1)[0].load(Relaxed), other.announced(0), other.arrivals()), (7, 1, 1));
-    }
-
-    #[test]
-    fn values_arrive_once_for_each_announcement() {
-        let memory = ExchangeMemory::new(2, 4096).unwrap();
-        let put = |at| Move::Put { values: Values::all(0, 0..8), at };
-        let take = |at| Move::Take { values: Values::all(0, 0..8), at };
-        memory.announce(&put(4096));
-        let [mut early, mut late] = [Received(HashMap::new()), Received::new(&memory)];
-        assert!(!early.arrives(&memory, &take(0)), "never announced");
-        assert!(early.arrives(&memory, &take(4096)));
-        assert!(!late.arrives(&memory, &take(4096)), "announced before its run");
-        assert!(!early.arrives(&memory, &take(4096)), "announced once");
-        memory.announce(&put(4096));
-        assert!(early.arrives(&memory, &take(4096)) && late.arrives(&memory, &take(4096)));
-        memory.announce(&put(4096));
-        early.take(&memory, &take(4096));
-        assert!(!early.arrives(&memory, &take(4096)) && late.arrives(&memory, &take(4096)), "taken in a round");
-        let clear = Move::Clear(Values::all(0, 0..8));
-        memory.announce(&clear);
-        assert!(early.arrives(&memory, &clear), "it reads nothing of others");
-        assert!(!memory.is_abandoned());
-        memory.abandon();
-        assert!(memory.is_abandoned());
-    }
-
-    #[test]
-    #[should_panic(expected = "2 words at 4092")]
-    fn words_beyond_the_end_are_refused() {
-        ExchangeMemory::new(1, 4096).unwrap().words(4092, 2);
-    }
-
-    /// The length in bytes is 0 modulo 2^64.
-    #[test]
-    #[should_panic(expected = "4611686018427387904 words at 0")]
-    fn words_beyond_all_addresses_are_refused() {
-        ExchangeMemory::new(1, 4096).unwrap().words(0, 1 << 62);
-    }
-
-    #[test]
-    fn too_much_memory_is_an_error() {
-        assert!(ExchangeMemory::new(u64::MAX, 4096).is_err());
     }
 }

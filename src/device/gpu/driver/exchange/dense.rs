@@ -5,8 +5,7 @@ use super::super::context::Context;
 use super::super::plan::Plan;
 use super::super::timing::DeviceSpan;
 use super::memory::{Exchange, GpuPlan, VISIT};
-use crate::device::exchange::{Move, Values, VertexList};
-use crate::device::gpu::adapter::readback::PATIENCE;
+use crate::device::exchange::Values;
 use crate::device::gpu::adapter::transfer::{TransferTicket, TransferTime};
 use crate::device::gpu::compose::layout::{self, Merge as MergeLayout};
 use crate::device::gpu::compose::{KernelName, Resource};
@@ -31,7 +30,7 @@ fn parts<'a>(context: &'a Context, values: &Values, at: u64) -> impl Iterator<It
 
 impl Exchange {
     /// Copies values to the exchange memory.
-    pub(super) fn put(&self, context: &Context, plan: &mut GpuPlan, values: &Values, at: u64) {
+    pub(super) fn plan_put(&self, context: &Context, plan: &mut GpuPlan, values: &Values, at: u64) {
         for (span, at) in parts(context, values, at) {
             let words = span.words(&context.declared.attributes[values.attribute]);
             let (chunk, offset) = self.locate(at);
@@ -40,7 +39,7 @@ impl Exchange {
     }
 
     /// Replaces values of whole words.
-    pub(super) fn take(&self, context: &Context, plan: &mut GpuPlan, values: &Values, at: u64) {
+    pub(super) fn plan_take(&self, context: &Context, plan: &mut GpuPlan, values: &Values, at: u64) {
         for (span, at) in parts(context, values, at) {
             let words = span.words(&context.declared.attributes[values.attribute]);
             let (chunk, offset) = self.locate(at);
@@ -49,7 +48,7 @@ impl Exchange {
     }
 
     /// Merges words of the exchange memory into values, or replaces them.
-    pub(super) fn merge(
+    pub(super) fn plan_merge(
         &self,
         context: &Context,
         plan: &mut GpuPlan,
@@ -93,68 +92,24 @@ impl Exchange {
         Ok(())
     }
 
-    // ---- Copies concurrent with kernels -----------------------------------------------------------------------------
-
-    /// Whether a move of a round can be a copy on the transfer queue, concurrent with moves that read: the bus is full
-    /// duplex. No other move of the round may change what it reads.
-    pub(super) fn goes_beside(&self, context: &Context, one: &Move, round: &[Move]) -> bool {
-        let Move::Put { values: Values { attribute, list: VertexList::All, vertices }, .. } = one else { return false };
-        let changed = |other: &Move| match other {
-            Move::Merge { values, .. } | Move::Take { values, .. } | Move::Clear(values) => {
-                // Bits of adjacent vertices share a word.
-                let (begin, end) = (vertices.start / 32 * 32, vertices.end.next_multiple_of(32));
-                values.attribute == *attribute && values.vertices.start < end && begin < values.vertices.end
-            }
-            Move::Apply { .. } => true,
-            Move::Put { .. } | Move::Collect { .. } => false,
-        };
-        let reads = |other: &Move| matches!(other, Move::Merge { .. } | Move::Take { .. });
-        let queue = context.home.transfer.is_some() && !self.staged;
-        queue && round.iter().any(reads) && !round.iter().any(changed)
-    }
-
-    /// Starts the copies of dense puts on the transfer queue. What they read must have been written. None if there is
-    /// nothing to copy.
-    pub(super) fn copy_beside<'m>(
+    /// Starts the copy of values on the transfer queue. What it reads must have been written. None if there is nothing to
+    /// copy.
+    pub(super) fn copy_beside(
         &self,
         context: &mut Context,
-        puts: impl Iterator<Item = &'m Move>,
+        values: &Values,
+        at: u64,
     ) -> Result<Option<TransferTicket>> {
         let mut plan = Plan::default();
-        for one in puts {
-            let Move::Put { values, at } = one else { continue };
-            let declared = &context.declared.attributes[values.attribute];
-            let log2 = context.plan.chunk_vertices_log2;
-            for span in context.buffers.spans(values.attribute, &values.vertices, log2) {
-                let words = span.words(declared);
-                let before = words_before(declared, values.vertices.start, span.vertices.start);
-                let to = self.locate(at + 4 * before);
-                plan.copy((span.buffer, 4 * words.start), to, 4 * (words.end - words.start));
-            }
+        let declared = &context.declared.attributes[values.attribute];
+        let log2 = context.plan.chunk_vertices_log2;
+        for span in context.buffers.spans(values.attribute, &values.vertices, log2) {
+            let words = span.words(declared);
+            let before = words_before(declared, values.vertices.start, span.vertices.start);
+            let to = self.locate(at + 4 * before);
+            plan.copy((span.buffer, 4 * words.start), to, 4 * (words.end - words.start));
         }
         context.beside(&plan)
-    }
-
-    /// The same in a round, after kernels that write what the copies read and may still be running.
-    pub(super) fn put_beside<'m>(
-        &self,
-        context: &mut Context,
-        puts: impl Iterator<Item = &'m Move> + Clone,
-    ) -> Result<Option<TransferTicket>> {
-        if puts.clone().next().is_none() || context.home.transfer.is_none() {
-            return Ok(None);
-        }
-        context.wait(&context.submit([]), "kernels before a round of exchange did not end")?;
-        self.copy_beside(context, puts)
-    }
-
-    pub(super) fn await_copies(&self, context: &mut Context, ticket: TransferTicket) -> Result<()> {
-        let transfer = context.home.transfer.as_mut().expect("it was submitted there");
-        if !transfer.wait(ticket, PATIENCE)? {
-            return Err(context.home.gpu.health().lost("copies of a round of exchange did not end").into());
-        }
-        self.tell_copies(context);
-        Ok(())
     }
 
     /// Records the times of completed copies in the timeline.

@@ -39,7 +39,7 @@ pub struct Exchange {
     /// Holds packed values of other devices while lists are read.
     pub(super) arrived: Option<SharedBuffer>,
     pub(super) received: Received,
-    /// Moves of a gather that will be copied, and those that are being copied.
+    /// Moves that will be copied, and those that are being copied.
     pub(super) to_send: VecDeque<(Move, Way)>,
     pub(super) sending: VecDeque<(TransferTicket, Move)>,
 }
@@ -137,7 +137,7 @@ impl Exchange {
     }
 }
 
-/// How a move of a gather is sent.
+/// How a move is sent.
 pub(super) enum Way {
     /// By kernels and copies of the compute queue.
     Kernels,

@@ -1,7 +1,6 @@
-//! Moves one by one: each by copies and kernels of the compute queue, or beside them on the transfer queue.
+//! Moves one by one, by copies and kernels of the compute queue.
 
 use super::super::context::Context;
-use super::super::plan::Plan;
 use super::dense::is_bits;
 use super::memory::{Exchange, GpuPlan};
 use super::pack;
@@ -12,9 +11,11 @@ use crate::error::Result;
 use crate::model::attributes::Merge;
 
 impl Exchange {
-    /// Copies the results of completed moves from the staged memory, if there is one, to the exchange memory, and announces
-    /// them.
-    pub(super) fn bring_out(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
+    /// Announces what completed moves have written; before, copies it to the exchange memory if that is staged.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn bring_out(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
         if self.staged {
             self.stage_out(context, moves)?;
         }
@@ -22,37 +23,14 @@ impl Exchange {
         Ok(())
     }
 
-    /// Executes the moves of a round in order, and waits for them.
+    /// Plans a move.
     ///
     /// # Errors
-    /// Device errors.
-    pub fn round(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
-        moves.iter().for_each(|one| self.received.take(&self.memory, one));
-        if self.staged {
-            self.stage_in(context, moves);
-        }
-        let beside: Vec<bool> = moves.iter().map(|one| self.goes_beside(context, one, moves)).collect();
-        let mut plan = Plan::default();
-        for (one, _) in moves.iter().zip(&beside).filter(|(_, beside)| !**beside) {
-            self.plan_move(context, &mut plan, one)?;
-        }
-        let encoded = context.encode(&plan)?;
-        let puts = moves.iter().zip(&beside).filter(|(_, beside)| **beside).map(|(one, _)| one);
-        let ticket = self.put_beside(context, puts)?;
-        let submitted = context.submit([encoded]);
-        context.wait(&submitted, "a round of exchange did not end")?;
-        if let Some(ticket) = ticket {
-            self.await_copies(context, ticket)?;
-        }
-        self.bring_out(context, moves)
-    }
-
-    // ---- One move ---------------------------------------------------------------------------------------------------
-
-    pub(super) fn plan_move(&self, context: &Context, plan: &mut GpuPlan, one: &Move) -> Result<()> {
+    /// If there is no kernel for it.
+    pub fn plan_move(&self, context: &Context, plan: &mut GpuPlan, one: &Move) -> Result<()> {
         match one {
             one if pack::listed(one).is_some() => self.plan_packed(context, plan, std::iter::once(one)),
-            Move::Put { values, at } => self.put(context, plan, values, *at),
+            Move::Put { values, at } => self.plan_put(context, plan, values, *at),
             Move::Merge { values, at } => {
                 let operation = match context.declared.attributes[values.attribute].merge {
                     Merge::Add => layout::MERGE_ADD,
@@ -60,15 +38,15 @@ impl Exchange {
                     Merge::Max => layout::MERGE_MAX,
                     Merge::Or | Merge::Activation => layout::MERGE_OR,
                 };
-                return self.merge(context, plan, operation, values, *at);
+                return self.plan_merge(context, plan, operation, values, *at);
             }
             // Copies on this queue would wait for those that send beside it.
             Move::Take { values, at } if is_bits(context, values.attribute) || context.home.copies_beside() => {
-                return self.merge(context, plan, layout::MERGE_REPLACE, values, *at);
+                return self.plan_merge(context, plan, layout::MERGE_REPLACE, values, *at);
             }
-            Move::Take { values, at } => self.take(context, plan, values, *at),
+            Move::Take { values, at } => self.plan_take(context, plan, values, *at),
             Move::Clear(values) if is_bits(context, values.attribute) => {
-                return self.merge(context, plan, layout::MERGE_CLEAR, values, 0);
+                return self.plan_merge(context, plan, layout::MERGE_CLEAR, values, 0);
             }
             Move::Clear(values) => context.clear_values(plan, values.attribute, &values.vertices),
             Move::Collect { vertices, at } => self.collect_message(context, plan, vertices, *at),

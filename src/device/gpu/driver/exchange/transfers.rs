@@ -1,27 +1,28 @@
-//! Gathers: values sent after a vertex phase by the copy engine, in parts, while kernels receive those of other
-//! devices.
+//! Exchanges: values are put by the copy engine, piece after piece, while kernels take those of other devices.
 //!
 //! ```text
-//!  vertex phase ─▶ pack ─▶ │ put │ put │ put │ …         transfer queue; each part is announced when it is there
+//!  vertex phase ─▶ pack ─▶ │ put │ put │ put │ …         transfer queue; each piece is announced when it is there
 //!                                │ unpack │ unpack │ …   compute queue, as others announce theirs
 //! ```
 //!
-//! Without a transfer queue the kernels put, and everything is announced at once.
+//! Messages, and what is set to zero once it has been sent, are put by kernels; so is everything without a transfer
+//! queue. It is announced all at once.
 
 use super::super::context::Context;
-use super::super::executor::LOOK;
 use super::super::plan::Plan;
 use super::memory::{Exchange, GpuPlan, Way};
 use super::moves::bytes_of;
 use super::pack;
-use crate::device::exchange::{Move, VertexList};
+use crate::device::exchange::{Move, Values, VertexList, Wait};
 use crate::device::gpu::adapter::readback::PATIENCE;
 use crate::device::gpu::adapter::transfer::TransferTicket;
 use crate::error::Result;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long to poll for the next values before sleeping.
 const SPIN: Duration = Duration::from_millis(1);
+/// The same between joint supersteps: devices of one speed end their lists within a millisecond.
+const SPIN_JOINT: Duration = Duration::from_millis(5);
 /// Maximum number of copies in flight: enough to keep the queue busy.
 pub(super) const COPIES_MAX: usize = 4;
 
@@ -30,9 +31,13 @@ impl Exchange {
         let mut used = 0;
         let room = self.packed.as_ref().map_or(0, |packed| packed.size());
         let beside = context.home.copies_beside();
+        let clears = |attribute| moves.iter().any(|one| matches!(one, Move::Clear(of) if of.attribute == attribute));
+        let cleared: Vec<bool> = (0..context.declared.attributes.len()).map(clears).collect();
         let mut way = |one: &Move| match one {
-            Move::Put { values, .. } if beside && values.list == VertexList::All => Way::Copy,
-            Move::Put { values, .. } if beside => {
+            // What is set to zero is copied by the queue of kernels, before.
+            Move::Put { values, .. } if !beside || cleared[values.attribute] => Way::Kernels,
+            Move::Put { values, .. } if values.list == VertexList::All => Way::Copy,
+            Move::Put { values, .. } => {
                 let bytes = bytes_of(context, values);
                 let at = used;
                 used += bytes.next_multiple_of(16);
@@ -95,9 +100,10 @@ impl Exchange {
         while self.sending.len() < COPIES_MAX
             && let Some((one, way)) = self.to_send.pop_front()
         {
-            let ticket = match way {
-                Way::Packed(from) => self.copy_packed(context, &one, from)?,
-                _ => self.copy_beside(context, std::iter::once(&one))?,
+            let ticket = match (&one, way) {
+                (Move::Put { values, at }, Way::Packed(from)) => self.copy_packed(context, (values, from), *at)?,
+                (Move::Put { values, at }, _) => self.copy_beside(context, values, *at)?,
+                _ => None,
             };
             match ticket {
                 Some(ticket) => self.sending.push_back((ticket, one)),
@@ -108,62 +114,82 @@ impl Exchange {
     }
 
     /// Starts the copy of packed values.
-    fn copy_packed(&self, context: &mut Context, one: &Move, from: u64) -> Result<Option<TransferTicket>> {
-        let Move::Put { values, at } = one else { return Ok(None) };
+    fn copy_packed(
+        &self,
+        context: &mut Context,
+        (values, from): (&Values, u64),
+        at: u64,
+    ) -> Result<Option<TransferTicket>> {
         let (source, bytes) = (self.packed.as_ref().expect("it has room"), bytes_of(context, values));
         let mut plan = Plan::default();
-        plan.copy((source, from), self.locate(*at), bytes);
+        plan.copy((source, from), self.locate(at), bytes);
         context.beside(&plan)
     }
 
-    /// Executes moves that do not write to the exchange memory as soon as what they read is there, without waiting for
-    /// them; and completes the device's own sends.
+    /// Puts values and messages: waits for the kernels that write them, and starts the copies.
+    ///
+    /// # Errors
+    /// If there is no kernel for a move; device errors.
+    pub fn put(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
+        if moves.is_empty() {
+            return Ok(());
+        }
+        let mut plan = Plan::default();
+        self.plan(context, &mut plan, moves)?;
+        // Copies on the transfer queue read what kernels before them write.
+        let submitted = if plan.work.is_empty() { context.submit([]) } else { context.run(&plan)? };
+        context.wait(&submitted, "what a device puts for others was not written")?;
+        self.send(context, moves)
+    }
+
+    /// Takes what others put, as soon as it is there, without waiting for the kernels; and completes the device's own
+    /// copies.
     ///
     /// # Errors
     /// Device errors.
-    pub fn receive(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
-        let spin = context.gpu().poll_time(SPIN);
-        let mut since = Instant::now();
-        let mut left = moves;
-        while !left.is_empty() || self.is_sending() {
+    pub fn take(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
+        let mut wait = Wait::new(context.gpu().poll_time(SPIN));
+        let (mut left, mut goes_on) = (moves, true);
+        while goes_on && (!left.is_empty() || self.is_sending()) {
             let before = self.to_send.len() + self.sending.len();
             self.go_on_sending(context)?;
-            let memory = &self.memory;
-            let count = left.iter().take_while(|one| self.received.arrives(memory, one)).count();
+            let count = left.iter().take_while(|one| self.received.arrives(&self.memory, one)).count();
             let (ready, later) = left.split_at(count);
             left = later;
-            if !ready.is_empty() {
-                self.receive_now(context, ready)?;
-            }
-            if !ready.is_empty() || self.to_send.len() + self.sending.len() < before {
-                since = Instant::now();
-            } else if self.memory.is_abandoned() {
-                // The run ends with the error of the device that has failed.
-                break;
-            } else if since.elapsed() > PATIENCE {
-                return Err(context.gpu().health().lost("values of another device did not arrive").into());
-            } else if since.elapsed() < spin {
-                std::hint::spin_loop();
-            } else {
-                // Another device still computes, perhaps on this thread's core.
-                std::thread::sleep(LOOK);
+            self.take_now(context, ready)?;
+            let found = count > 0 || self.to_send.len() + self.sending.len() < before;
+            goes_on = wait.goes_on(&self.memory, found);
+            if self.is_sending() && wait.idle() > PATIENCE {
+                return Err(context.gpu().health().lost("copies to other devices did not end").into());
             }
         }
         self.tell_copies(context);
         Ok(())
     }
 
-    fn receive_now(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
+    fn take_now(&mut self, context: &mut Context, moves: &[Move]) -> Result<()> {
+        let moves: Vec<Move> = moves.iter().filter(|one| !self.is_empty_message(one)).cloned().collect();
+        if moves.is_empty() {
+            return Ok(());
+        }
         if self.staged {
-            self.stage_in(context, moves);
+            self.stage_in(context, &moves);
         }
         let mut plan = Plan::default();
-        moves
-            .iter()
-            .filter(|one| pack::listed(one).is_none())
-            .try_for_each(|one| self.plan_move(context, &mut plan, one))?;
+        let mut of_ranges = moves.iter().filter(|one| pack::listed(one).is_none());
+        of_ranges.try_for_each(|one| self.plan_move(context, &mut plan, one))?;
+        // Values of lists are unpacked in one pass.
         self.plan_packed(context, &mut plan, moves.iter());
         context.run(&plan)?;
         Ok(())
+    }
+
+    /// Waits for the messages of others, which commands that have been encoded apply. False if a device has failed.
+    pub fn wait(&mut self, context: &Context, messages: &[Move]) -> bool {
+        let there = self.received.wait(&self.memory, messages, context.gpu().poll_time(SPIN_JOINT));
+        if there && self.staged {
+            self.stage_in(context, messages);
+        }
+        there
     }
 }
