@@ -130,7 +130,7 @@ impl TeamRequest<'_> {
     }
 
     /// The role of the attributes of an algorithm that are sent by list if they are not all sent. Values that are read
-    /// with out-lists take no memory but the list of vertices with out-edges: they are sent so where that is little, and
+    /// with out-lists take no memory but the list of vertices with out-edges: they are sent so if that is little, and
     /// where bytes cost more than time to pack them, which they do not between CPUs of one machine.
     fn listed_role(&self, declaration: &Declaration) -> Option<Role> {
         let role = listed_role(declaration, self.strategy == Strategy::Shard)?;
@@ -363,7 +363,7 @@ impl TeamPlan {
     }
 
     /// Allocates the exchange memory, or reuses the one of an earlier run if it has the same shape. Its old contents
-    /// are never read: a move reads only what another move wrote in the round before. The ranks of a machine share one.
+    /// are never read: a move reads only what has been announced in this run. The ranks of a machine share one.
     ///
     /// # Errors
     /// If the memory cannot be allocated; if another rank has failed.
