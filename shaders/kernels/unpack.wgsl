@@ -9,6 +9,6 @@ fn main(
     let stride = workgroups.x * workgroups.y * WORKGROUP;
     // rounds: words of a piece of exchange memory / 2^18: 64 at most.
     for (var at = unit_number(workgroup_id, workgroups) * WORKGROUP + lane; at < packed.count; at += stride) {
-        merged[told[packed.first + at] - packed.base] = received[packed.begin + at];
+        merged[vertex_list[packed.first + at] - packed.base] = received[packed.begin + at];
     }
 }

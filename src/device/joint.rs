@@ -7,12 +7,11 @@
 //!  Superstep:  lists · messages sent ─▶ (all devices have sent) ─▶ messages applied · census
 //! ```
 //!
-//! Each half of a superstep is one submission. Between them devices wait for each other without the team: a device
-//! [arrives](crate::device::exchange::ExchangeMemory::arrive) when its messages are there. The team adds up the counts
-//! and chooses the next superstep.
+//! Each half of a superstep is one submission. Between them devices wait for each other's messages without the team. The
+//! team adds up the counts and chooses the next superstep.
 
 use super::work::StepEnd;
-use crate::device::exchange::Move;
+use crate::device::exchange::Moves;
 use crate::model::algorithm::{Step, Summary};
 use crate::pages::fetch::PageRef;
 use std::sync::Arc;
@@ -55,12 +54,8 @@ pub enum JointPart {
         step: Step,
         /// What the superstep before has activated on all devices.
         found: Summary,
-        /// Messages to the other devices.
-        send: Vec<Move>,
-        /// Messages of the other devices, which may be empty.
-        receive: Vec<Move>,
-        /// The number of arrivals in the exchange memory when all devices have sent.
-        arrivals: u64,
+        /// The messages to the other devices, and theirs.
+        messages: Moves,
     },
     /// Ends joint supersteps: the engine asks for the pages of the next one.
     Leave,

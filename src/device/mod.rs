@@ -28,7 +28,7 @@ pub use cpu::{CpuDevice, CpuSetup};
 pub use work::{Ahead, DeviceReport, ExchangeWork, PageWork, RunAhead, StepEnd, Transfer};
 pub use workers::Workers;
 
-use crate::device::exchange::{Gather, Move};
+use crate::device::exchange::Moves;
 use crate::device::joint::{JointEnd, JointPart};
 use crate::error::Result;
 use crate::model::algorithm::{Complete, Scalars, State, Step};
@@ -179,9 +179,8 @@ pub trait Device: Send {
 /// A device that shares a run with others. In a superstep, after all pages:
 ///
 /// ```text
-///  traversals:  begin_round(Collect …) · end_round ─▶ receive(Apply …) ─▶ begin_end · end (census)
-///  others:      rounds of Put and Merge, the last merges by receive ─▶ begin_end(Gather) · end (vertex phase)
-///               ─▶ end_gather
+///  begin_exchange ─▶ end_exchange ─▶ begin_end ─▶ end                           ─▶ end_exchange
+///  messages, or what is reduced      census, or the vertex phase and a gather
 /// ```
 ///
 /// `begin_` methods do not block for long, so that all devices work concurrently. The vertex phase and the census cover
@@ -203,32 +202,26 @@ pub trait Member: Device {
         Vec::new()
     }
 
-    /// Begins the moves of a round, in order, after all pages of the superstep. Once the round has ended, all devices
-    /// can read what the moves wrote to the exchange memory, and what they read may be overwritten.
+    /// Begins an exchange, after all pages of the superstep: the device puts values or messages, and takes those of
+    /// other devices as they [announce](exchange::ExchangeMemory::announce) them.
     ///
     /// # Errors
     /// Those of [`Device::initialise`], as in the methods below.
-    fn begin_round(&mut self, moves: Vec<Move>) -> Result<()>;
+    fn begin_exchange(&mut self, moves: Moves) -> Result<()>;
 
-    /// Waits for the round to end.
+    /// Waits until the device has taken what the others put, or will have before any later request. Called after all
+    /// devices have begun the exchange. What has been read is no longer needed once [`Device::end`] has ended.
     ///
     /// # Errors
-    /// Those of [`begin_round`](Self::begin_round).
-    fn end_round(&mut self) -> Result<()>;
+    /// Those of [`begin_exchange`](Self::begin_exchange).
+    fn end_exchange(&mut self) -> Result<()>;
 
-    /// Executes moves that do not write to the exchange memory, before the next request. What they read is no longer
-    /// needed once the next round, or [`Device::end`], has ended.
+    /// Begins the work of [`Device::end`], and an exchange after the vertex phase, which
+    /// [`end_exchange`](Self::end_exchange) ends when all devices have ended the superstep.
     ///
     /// # Errors
-    /// Those of [`begin_round`](Self::begin_round).
-    fn receive(&mut self, moves: Vec<Move>) -> Result<()>;
-
-    /// Begins the work of [`Device::end`], and a gather after the vertex phase: values are sent in parts, and those of
-    /// other devices received as they [announce](exchange::ExchangeMemory::announce) them.
-    ///
-    /// # Errors
-    /// Those of [`begin_round`](Self::begin_round).
-    fn begin_end(&mut self, step: &Step, gather: Gather) -> Result<()>;
+    /// Those of [`begin_exchange`](Self::begin_exchange).
+    fn begin_end(&mut self, step: &Step, moves: Moves) -> Result<()>;
 
     /// Whether the device works between [`begin_end`](Self::begin_end) and [`Device::end`], which may then wait for
     /// values of other devices. Others work in [`Device::end`], which is called for them first.
@@ -236,23 +229,16 @@ pub trait Member: Device {
         false
     }
 
-    /// Makes sure that the device will receive what the gather sends, before any later request. Called after all
-    /// devices have ended the superstep.
-    ///
-    /// # Errors
-    /// Those of [`begin_round`](Self::begin_round).
-    fn end_gather(&mut self) -> Result<()>;
-
     /// Writes the values of its own vertices to the state of the whole run.
     ///
     /// # Errors
-    /// Those of [`begin_round`](Self::begin_round).
+    /// Those of [`begin_exchange`](Self::begin_exchange).
     fn contribute(&mut self, state: &State) -> Result<()>;
 
     /// Like [`contribute`](Self::contribute) between supersteps, with the own vertices that are active in `next`.
     ///
     /// # Errors
-    /// Those of [`begin_round`](Self::begin_round).
+    /// Those of [`begin_exchange`](Self::begin_exchange).
     fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()>;
 
     /// Whether the device can take part in supersteps that the devices of a team run without the engine.
@@ -263,7 +249,7 @@ pub trait Member: Device {
     /// Begins a part of a superstep that the devices of a team run without the engine.
     ///
     /// # Errors
-    /// Those of [`begin_round`](Self::begin_round).
+    /// Those of [`begin_exchange`](Self::begin_exchange).
     fn begin_joint(&mut self, _part: JointPart) -> Result<()> {
         Ok(())
     }
@@ -271,7 +257,7 @@ pub trait Member: Device {
     /// Waits for the part to end. By default a device takes part in no joint superstep.
     ///
     /// # Errors
-    /// Those of [`begin_round`](Self::begin_round).
+    /// Those of [`begin_exchange`](Self::begin_exchange).
     fn end_joint(&mut self) -> Result<JointEnd> {
         Ok(JointEnd::default())
     }
@@ -279,6 +265,6 @@ pub trait Member: Device {
     /// Continues with a superstep from the state of the whole run, instead of [`Device::initialise`].
     ///
     /// # Errors
-    /// Those of [`begin_round`](Self::begin_round).
+    /// Those of [`begin_exchange`](Self::begin_exchange).
     fn go_on_from(&mut self, next: &Step, state: &Arc<State>) -> Result<()>;
 }

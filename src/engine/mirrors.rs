@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::cluster::Cluster;
-use crate::device::exchange::packed_role;
+use crate::device::exchange::listed_role;
 use crate::error::Result;
 use crate::model::algorithm::Declaration;
 use crate::team::{Exchanged, Strategy};
@@ -17,8 +17,8 @@ impl Engine {
     /// # Errors
     /// Those of [`Mirrors::open`].
     pub(super) fn mirrors(&self, declaration: &Declaration, strategy: Strategy) -> Result<Option<Mirrors>> {
-        let packed = packed_role(declaration, strategy == Strategy::Shard);
-        if self.options.exchanged != Exchanged::Mirrored || packed.is_none() {
+        let listed = listed_role(declaration, strategy == Strategy::Shard);
+        if self.options.exchanged != Exchanged::Mirrored || listed.is_none() {
             return Ok(None);
         }
         let own = Mirrors::open(&self.store)?;

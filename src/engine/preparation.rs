@@ -181,7 +181,7 @@ impl Engine {
             weights,
             has_in_lists,
             out_degrees: store.out_degrees()?,
-            told: OnceLock::new(),
+            vertex_lists: OnceLock::new(),
         };
         check_weights(declaration, store)?;
         algorithm.check(&graph).map_err(Error::Parameter)?;

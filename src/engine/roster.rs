@@ -60,8 +60,8 @@ struct Sharing {
     memory: Arc<ExchangeMemory>,
     /// [`TeamPlan::reads_border`].
     reads_border: bool,
-    /// [`TeamPlan::packed`].
-    packed: Option<Role>,
+    /// [`TeamPlan::listed`].
+    listed: Option<Role>,
 }
 
 /// Creates a CPU device for an algorithm whose type only this function knows.
@@ -242,7 +242,7 @@ impl Roster {
         let share = (&workers, (workers.count() / cpus.max(1)).max(1));
         let member = |(device, part): (&OpenDevice, &Part)| {
             let memory = Arc::clone(&exchange);
-            let sharing = Sharing { memory, reads_border: plan.reads_border, packed: plan.packed };
+            let sharing = Sharing { memory, reads_border: plan.reads_border, listed: plan.listed };
             device.member(setup, part.clone(), Some(sharing), share)
         };
         let members = devices.iter().zip(plan.local_parts()).map(member).collect::<Result<Vec<_>>>()?;
@@ -324,7 +324,7 @@ impl OpenDevice {
                 };
                 let algorithm = Arc::clone(&setup.algorithm);
                 let reads_border = sharing.as_ref().is_some_and(|sharing| sharing.reads_border);
-                let packed = sharing.as_ref().and_then(|sharing| sharing.packed);
+                let listed = sharing.as_ref().and_then(|sharing| sharing.listed);
                 let exchange = sharing.map(|sharing| sharing.memory);
                 let (pool, frames) = (Arc::clone(&setup.pool), setup.frames);
                 let run = gpu::RunSetup {
@@ -339,7 +339,7 @@ impl OpenDevice {
                     part,
                     exchange,
                     reads_border,
-                    packed,
+                    listed,
                     runs_ahead: setup.runs_ahead,
                 };
                 Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(keep), run)?))

@@ -144,8 +144,8 @@ impl Engine {
             self.store.keep_out_degrees(degrees?);
         }
         let graph = self.graph(&*algorithm, declaration)?;
-        if let Some(told) = team.as_ref().and_then(TeamPlan::told) {
-            graph.told.set(Arc::clone(told)).ok();
+        if let Some(lists) = team.as_ref().and_then(TeamPlan::lists) {
+            graph.vertex_lists.set(Arc::clone(lists)).ok();
         }
         let graph = Arc::new(graph);
         let (mut report, state) = reactor::block_on(async {

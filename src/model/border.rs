@@ -1,4 +1,5 @@
-//! The vertices of other devices whose values a device reads. A device whose memory is short holds no others.
+//! The vertices of other devices whose values a device reads: its mirrors. A device whose memory is short holds no
+//! others.
 //!
 //! ```text
 //!  vertices     0 1 2 3 4 5 6 7 8 9       own: 4..7

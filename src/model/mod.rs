@@ -16,7 +16,7 @@
 //! | `shader` | an algorithm's WGSL, and its constants |
 //! | `state` | a graph as algorithms see it, and the values of its vertices |
 //! | `step` | a superstep as plain data |
-//! | `told` | the vertices whose values devices send each other |
+//! | `vertex_lists` | the vertices whose values cross between devices |
 //! | `prefetch` | hints to the processor about arrays that are accessed at random |
 //!
 //! Everything above may use this module; it uses errors only.
@@ -38,7 +38,7 @@ mod shader;
 pub(crate) mod sound;
 mod state;
 mod step;
-pub(crate) mod told;
+pub(crate) mod vertex_lists;
 pub(crate) mod vertex_set;
 
 pub use parameters::Parameters;

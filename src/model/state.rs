@@ -6,7 +6,7 @@ use crate::model::activations::Activations;
 use crate::model::algorithm::{Contents, Seed, Seeds, Table};
 use crate::model::attributes::{Attribute, Attributes, Merge};
 use crate::model::bits::Bits;
-use crate::model::told::Told;
+use crate::model::vertex_lists::VertexLists;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
@@ -34,7 +34,7 @@ pub struct Graph {
     pub out_degrees: StoredValues<u32>,
     /// The vertices whose values devices send each other; by default those with out-edges, listed on first use.
     #[doc(hidden)]
-    pub told: OnceLock<Arc<Told>>,
+    pub vertex_lists: OnceLock<Arc<VertexLists>>,
 }
 
 impl Graph {
@@ -58,8 +58,8 @@ impl Graph {
     }
 
     /// The vertices whose values devices send each other.
-    pub(crate) fn told(&self) -> &Arc<Told> {
-        self.told.get_or_init(|| Arc::new(Told::outgoing(self.out_degrees.values())))
+    pub(crate) fn vertex_lists(&self) -> &Arc<VertexLists> {
+        self.vertex_lists.get_or_init(|| Arc::new(VertexLists::linked(self.out_degrees.values())))
     }
 
     /// The length of a vertex's out-list.

@@ -11,7 +11,6 @@ use crate::model::algorithm::Declaration;
 use crate::model::attributes::{Attribute, Role};
 use crate::model::border::Border;
 use crate::pages::memory::{Decoders, MemoryPlan};
-use crate::team::schedule::GROUPS;
 use crate::team::{Assignment, ExchangeRules, Exchanged, Strategy, TeamPlan, TeamRequest, may_read_border};
 use std::path::PathBuf;
 use topostream_formats::mirrors::Mirrors;
@@ -184,15 +183,15 @@ impl<'a> Environment<'a> {
         let cpus = self.profiles.iter().filter(|profile| profile.is_cpu()).count() as u64;
         let own = if self.is_sharded() { work.vertices.div_ceil(devices) } else { work.vertices };
         let noted = if declaration.keeps_activations { Activations::memory_bytes(work.vertices) } else { 0 };
-        let listed = if self.packed(work).is_some() { 4 * work.vertices } else { 0 };
+        let listed = if self.listed(work).is_some() { 4 * work.vertices } else { 0 };
         let of_cpu = work.device_bytes(own, self.is_sharded(), None) - work.table_bytes;
         exchange_bytes(work, devices, self.rules()) + noted + listed + cpus * of_cpu
     }
 
-    /// Returns the role of the attributes that are sent packed.
-    pub fn packed(&self, work: &Workload) -> Option<Role> {
+    /// Returns the role of the attributes that are sent by list.
+    pub fn listed(&self, work: &Workload) -> Option<Role> {
         let all_cpus = self.profiles.iter().all(DeviceProfile::is_cpu);
-        work.packed[usize::from(self.is_sharded())].filter(|role| *role == Role::Gathered || !all_cpus)
+        work.listed[usize::from(self.is_sharded())].filter(|role| *role == Role::Gathered || !all_cpus)
     }
 
     /// Returns the number of devices.
@@ -269,8 +268,8 @@ fn fitted(plan: MemoryPlan, budget_bytes: u64, buffer_bytes: Option<u64>, store:
 }
 
 /// Returns the exchange memory of several devices in bytes, but for the rounding to whole pieces: two regions for
-/// gathers of all vertices' values; for reductions, two groups of what devices write and of what they read; or the
-/// longest messages of all devices.
+/// gathers of all vertices' values; for reductions, what devices write and what they read; or the longest messages of
+/// all devices.
 fn exchange_bytes(work: &Workload, devices: u64, rules: ExchangeRules) -> u64 {
     if work.traversal {
         let writable = if rules.sharded { work.vertices.div_ceil(devices) } else { work.vertices };
@@ -282,7 +281,7 @@ fn exchange_bytes(work: &Workload, devices: u64, rules: ExchangeRules) -> u64 {
     let reduced: u64 = work.attributes.iter().filter(|attribute| rules.is_reduced(attribute)).map(bytes).sum();
     // Of each pair of a device that writes and one that reads.
     let pairs = devices * (devices - 1);
-    2 * gathered + 2 * pairs * (reduced / devices).div_ceil(GROUPS as u64)
+    2 * gathered + pairs * (reduced / devices)
 }
 
 /// Returns whether all devices are of one kind.

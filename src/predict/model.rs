@@ -276,7 +276,7 @@ fn exchange_bytes(declared: &[Attribute], vertices: u64, devices: f64, rules: Ex
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::exchange::Move;
+    use crate::device::exchange::{Move, Values};
     use crate::model::Part;
     use crate::model::attributes::{AttributeType, Initial, Merge, Role};
     use crate::team::schedule::{Schedule, ScheduleRequest};
@@ -295,21 +295,24 @@ mod tests {
             traversal: false,
             parts: &parts,
             aligned,
-            packed: None,
+            listed: None,
             mirrored: None,
             piece_bytes: 1 << 20,
         };
         let schedule = Schedule::new(&request);
-        let gather = [&schedule.gather[0].put, &schedule.gather[0].take];
-        let moves = schedule.reduce.iter().chain(gather).flatten().flatten();
+        let moves =
+            schedule.before.iter().chain(&schedule.after[0]).flat_map(|moves| moves.put.iter().chain(&moves.take));
         let (mut up, mut down) = (0, 0);
         for one in moves {
             match one {
-                Move::Put { vertices, .. } => up += attribute.memory_bytes(vertices.end - vertices.start),
-                Move::Merge { vertices, .. } | Move::Take { vertices, .. } => {
+                Move::Put { values: Values { vertices, .. }, .. } => {
+                    up += attribute.memory_bytes(vertices.end - vertices.start);
+                }
+                Move::Merge { values: Values { vertices, .. }, .. }
+                | Move::Take { values: Values { vertices, .. }, .. } => {
                     down += attribute.memory_bytes(vertices.end - vertices.start);
                 }
-                Move::Clear { .. } => {}
+                Move::Clear(_) => {}
                 other => panic!("{other:?} in a dense exchange"),
             }
         }

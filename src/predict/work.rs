@@ -1,7 +1,7 @@
 //! The work of a run, as far as the declaration and the store determine it: pages, edges and activated vertices.
 
 use super::rates::Kernel;
-use crate::device::exchange::{may_border, packed_role};
+use crate::device::exchange::{listed_role, may_border};
 use crate::model::Part;
 use crate::model::algorithm::{Declaration, Supersteps, Visit};
 use crate::model::attributes::{Attribute, Role};
@@ -19,9 +19,9 @@ pub struct Workload {
     pub vertices: u64,
     /// Edges of the graph.
     pub edges: u64,
-    /// The role of the attributes that may be sent packed, by devices that hold what edges write for all vertices, and
+    /// The role of the attributes that may be sent by list, by devices that hold what edges write for all vertices, and
     /// by those that hold it for their own.
-    pub packed: [Option<Role>; 2],
+    pub listed: [Option<Role>; 2],
     /// The algorithm's attributes.
     pub attributes: Vec<Attribute>,
     /// Bytes of its tables, which every device holds.
@@ -146,7 +146,7 @@ impl Workload {
         Self {
             vertices: store.vertices(),
             edges: store.edges(),
-            packed: [false, true].map(|sharded| packed_role(declaration, sharded)),
+            listed: [false, true].map(|sharded| listed_role(declaration, sharded)),
             attributes: declaration.attributes.clone(),
             table_bytes: declaration.table_bytes(),
             traversal: declaration.traversal,

@@ -11,9 +11,9 @@
 //! alike. A piece crosses once to a machine, to the first of its ranks that reads it. Between two ranks, pieces cross
 //! in the order of the schedule, so that nothing has to say which piece it is.
 
-use super::schedule::{Gather, MessageRegion, Round, Schedule};
+use super::schedule::{Exchange, Schedule};
 use crate::cluster::Places;
-use crate::device::exchange::Move;
+use crate::device::exchange::{Move, Moves};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub struct Piece {
     pub written: Move,
 }
 
-/// The pieces that cross after a round, in order.
+/// The pieces that cross in an exchange, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossing {
     /// The pieces that this rank sends to other machines.
@@ -45,15 +45,15 @@ impl Crossing {
 /// What crosses in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossings {
-    /// After each round of the reduction.
-    pub reduce: Vec<Crossing>,
-    /// In each of the two gathers.
-    pub gather: [Crossing; 2],
+    /// In the exchange before the vertex phase, or of messages.
+    pub before: Crossing,
+    /// In each of the two after it.
+    pub after: [Crossing; 2],
 }
 
 /// A schedule as one rank sees it.
 pub struct RankSchedule {
-    /// The moves of its devices, with the places on this rank. The messages are those of all devices.
+    /// The moves of its devices, with the places on this rank.
     pub schedule: Schedule,
     /// What crosses.
     pub crossings: Crossings,
@@ -76,82 +76,50 @@ impl Numbers {
     }
 
     fn local(&mut self, one: &Move) -> Move {
-        let mut one = one.clone();
-        if let Some(at) = place_of_mut(&mut one) {
-            *at = self.place(*at);
-        }
-        one
+        one.clone().placed(|at| self.place(at))
     }
 
     /// The moves of some devices. All devices of the machine get their places, so that its ranks agree on them.
-    fn round(&mut self, round: &Round, devices: &Range<usize>) -> Round {
+    fn exchange(&mut self, exchange: &Exchange, devices: &Range<usize>) -> Exchange {
         let mut of_devices = Vec::new();
-        for (device, moves) in round.iter().enumerate().filter(|(device, _)| self.near[*device]).collect::<Vec<_>>() {
-            let moves = moves.iter().map(|one| self.local(one)).collect();
-            if devices.contains(&device) {
-                of_devices.push(moves);
+        for (device, Moves { put, take }) in exchange.iter().enumerate() {
+            if self.near[device] {
+                let [put, take] = [put, take].map(|moves| moves.iter().map(|one| self.local(one)).collect());
+                of_devices.extend(devices.contains(&device).then_some(Moves { put, take }));
             }
         }
         of_devices
     }
-}
 
-fn place_of_mut(one: &mut Move) -> Option<&mut u64> {
-    match one {
-        Move::Put { at, .. }
-        | Move::Merge { at, .. }
-        | Move::Take { at, .. }
-        | Move::Pack { at, .. }
-        | Move::Unpack { at, .. }
-        | Move::Collect { at, .. }
-        | Move::Apply { at, .. } => Some(at),
-        Move::Clear { .. } => None,
-    }
-}
-
-/// The place that a move writes to in the exchange memory.
-pub(super) fn written(one: &Move) -> Option<u64> {
-    match one {
-        Move::Put { at, .. } | Move::Pack { at, .. } => Some(*at),
-        _ => None,
-    }
-}
-
-/// The place that a move reads in the exchange memory.
-fn read(one: &Move) -> Option<u64> {
-    match one {
-        Move::Merge { at, .. } | Move::Take { at, .. } | Move::Unpack { at, .. } => Some(*at),
-        _ => None,
-    }
-}
-
-/// The pieces that are written in one round, and read in another, on different machines.
-fn crossing(numbers: &mut Numbers, places: &Places, writes: &Round, reads: &Round) -> Crossing {
-    let mut readers: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (device, moves) in reads.iter().enumerate() {
-        let rank = places.rank_of(device);
-        for at in moves.iter().filter_map(read) {
-            let ranks = readers.entry(at).or_default();
-            if ranks.last() != Some(&rank) {
-                ranks.push(rank);
-            }
-        }
-    }
-    let mut crossing = Crossing::default();
-    for (device, moves) in writes.iter().enumerate() {
-        let writer = places.rank_of(device);
-        for (one, at) in moves.iter().filter_map(|one| Some((one, written(one)?))) {
-            let readers = readers.get(&at).into_iter().flatten().copied();
-            for reader in places.first_elsewhere(writer, readers) {
-                if writer == places.rank() {
-                    crossing.send.push(Piece { rank: reader, written: numbers.local(one) });
-                } else if reader == places.rank() {
-                    crossing.receive.push(Piece { rank: writer, written: numbers.local(one) });
+    /// The pieces of an exchange that are written and read on different machines. They have places: devices of this
+    /// machine write or read them.
+    fn crossing(&mut self, places: &Places, exchange: &Exchange) -> Crossing {
+        let mut readers: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (device, moves) in exchange.iter().enumerate() {
+            let rank = places.rank_of(device);
+            for at in moves.take.iter().filter_map(Move::reads) {
+                let ranks = readers.entry(at).or_default();
+                if ranks.last() != Some(&rank) {
+                    ranks.push(rank);
                 }
             }
         }
+        let mut crossing = Crossing::default();
+        for (device, moves) in exchange.iter().enumerate() {
+            let writer = places.rank_of(device);
+            for (one, at) in moves.put.iter().filter_map(|one| Some((one, one.writes()?))) {
+                let readers = readers.get(&at).into_iter().flatten().copied();
+                for reader in places.first_elsewhere(writer, readers) {
+                    if writer == places.rank() {
+                        crossing.send.push(Piece { rank: reader, written: self.local(one) });
+                    } else if reader == places.rank() {
+                        crossing.receive.push(Piece { rank: writer, written: self.local(one) });
+                    }
+                }
+            }
+        }
+        crossing
     }
-    crossing
 }
 
 impl Schedule {
@@ -159,29 +127,22 @@ impl Schedule {
     pub fn of_rank(&self, places: &Places, piece_bytes: u64) -> RankSchedule {
         let own = places.local();
         let mut numbers = Numbers { places: HashMap::new(), piece_bytes, near: places.near() };
-        let reduce = self.reduce.iter().map(|round| numbers.round(round, &own)).collect();
-        let reduced = self.reduce.windows(2).map(|pair| crossing(&mut numbers, places, &pair[0], &pair[1])).collect();
-        let mut crossings = Crossings { reduce: reduced, ..Crossings::default() };
-        let mut gather: [Gather; 2] = Default::default();
-        for (turn, of_all) in self.gather.iter().enumerate() {
-            gather[turn] = Gather { put: numbers.round(&of_all.put, &own), take: numbers.round(&of_all.take, &own) };
-            // What crosses has a place by now: devices of this machine write or read it.
-            crossings.gather[turn] = crossing(&mut numbers, places, &of_all.put, &of_all.take);
-        }
-        let mut region =
-            |region: &MessageRegion| MessageRegion { vertices: region.vertices.clone(), at: numbers.place(region.at) };
-        let messages = self.messages.iter().map(|regions| regions.iter().map(&mut region).collect()).collect();
-        let pieces = numbers.places.len() as u64;
-        RankSchedule { schedule: Self { reduce, gather, messages, pieces }, crossings }
+        let mut of = |exchange: &Exchange| (numbers.exchange(exchange, &own), numbers.crossing(places, exchange));
+        let (before, crossing_before) = of(&self.before);
+        let [(first, crossing_first), (second, crossing_second)] = self.after.each_ref().map(&mut of);
+        let crossings = Crossings { before: crossing_before, after: [crossing_first, crossing_second] };
+        let schedule = Self { before, after: [first, second], pieces: numbers.places.len() as u64 };
+        RankSchedule { schedule, crossings }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::exchange::Values;
     use crate::model::Part;
     use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-    use crate::model::told::Told;
+    use crate::model::vertex_lists::VertexLists;
     use crate::team::schedule::ScheduleRequest;
     use std::collections::BTreeSet;
 
@@ -193,7 +154,7 @@ mod tests {
         9000 * device..9000 * (device + 1)
     }
 
-    fn schedule_of(devices: u64, traversal: bool, mirrored: Option<&Told>) -> Schedule {
+    fn schedule_of(devices: u64, traversal: bool, mirrored: Option<&VertexLists>) -> Schedule {
         let attribute = |role, merge| {
             let (of, initial) = (AttributeType::U32, Initial::Bits(0));
             Attribute { name: "any", of, role, merge, initial }
@@ -204,14 +165,14 @@ mod tests {
         };
         let part = |device: u64| Part { vertices: 9000 * devices, own: own(device), sharded: false };
         let parts: Vec<Part> = (0..devices).map(part).collect();
-        let (aligned, packed) = (false, mirrored.map(|_| Role::Gathered));
+        let (aligned, listed) = (false, mirrored.map(|_| Role::Gathered));
         let piece_bytes = if traversal { 1 << 17 } else { 8192 };
         Schedule::new(&ScheduleRequest {
             declared: &declared,
             traversal,
             parts: &parts,
             aligned,
-            packed,
+            listed,
             mirrored,
             piece_bytes,
         })
@@ -223,58 +184,50 @@ mod tests {
     /// What one rank sends to another is what the other expects from it, in the same order.
     #[test]
     fn both_ends_agree() {
-        let all = schedule(6, false);
-        check_both_ends(|_| schedule(6, false), all.reduce.len() - 1);
+        for traversal in [false, true] {
+            check_both_ends(|_| schedule(6, traversal));
+        }
     }
 
     /// As `both_ends_agree`, where each rank knows only the lists of what its own devices send and receive.
     #[test]
     fn both_ends_agree_on_mirrors() {
         let devices: Vec<Range<u64>> = (0..6).map(own).collect();
-        check_both_ends(
-            |places| {
-                let local = places.local();
-                let list = |receiver: usize| -> Vec<u32> {
-                    let senders = (0..6).filter(|sender| *sender != receiver);
-                    let known = senders.filter(|sender| local.contains(sender) || local.contains(&receiver));
-                    let listed = known.flat_map(|sender| devices[sender].clone());
-                    listed.filter(|vertex| vertex % (receiver as u64 + 2) < 2).map(|vertex| vertex as u32).collect()
-                };
-                let lists: Vec<Vec<u32>> = (0..6).map(list).collect();
-                schedule_of(6, false, Some(&Told::of_lists(&lists, &devices)))
-            },
-            0,
-        );
+        check_both_ends(|places| {
+            let local = places.local();
+            let list = |receiver: usize| -> Vec<u32> {
+                let senders = (0..6).filter(|sender| *sender != receiver);
+                let known = senders.filter(|sender| local.contains(sender) || local.contains(&receiver));
+                let listed = known.flat_map(|sender| devices[sender].clone());
+                listed.filter(|vertex| vertex % (receiver as u64 + 2) < 2).map(|vertex| vertex as u32).collect()
+            };
+            let lists: Vec<Vec<u32>> = (0..6).map(list).collect();
+            schedule_of(6, false, Some(&VertexLists::of_lists(&lists, &devices)))
+        });
     }
 
-    fn check_both_ends(schedule: impl Fn(&Places) -> Schedule, reductions: usize) {
+    fn check_both_ends(schedule: impl Fn(&Places) -> Schedule) {
         let of_rank = |rank| {
             let places = Places::new(rank, &COUNTS);
             schedule(&places).of_rank(&places, 8192).crossings
         };
         let ranks: Vec<Crossings> = (0..3).map(of_rank).collect();
-        let values = |one: &Move| match one {
-            Move::Put { attribute, vertices, .. } => (*attribute, None, vertices.clone()),
-            Move::Pack { attribute, list, vertices, .. } => (*attribute, Some(*list), vertices.clone()),
-            other => panic!("{other:?}"),
-        };
         let mut crossed = 0;
         let mut compare = |of: &dyn Fn(&Crossings) -> Crossing| {
             for (from, to) in (0..3).flat_map(|from| (0..3).map(move |to| (from, to))).filter(|(from, to)| from != to) {
                 let sent: Vec<_> = of(&ranks[from]).send.into_iter().filter(|piece| piece.rank == to).collect();
                 let expected: Vec<_> = of(&ranks[to]).receive.into_iter().filter(|piece| piece.rank == from).collect();
-                let of_pieces =
-                    |pieces: &[Piece]| pieces.iter().map(|piece| values(&piece.written)).collect::<Vec<_>>();
+                let of_pieces = |pieces: &[Piece]| -> Vec<Move> {
+                    pieces.iter().map(|piece| piece.written.clone().placed(|_| 0)).collect()
+                };
                 assert_eq!(of_pieces(&sent), of_pieces(&expected), "from {from} to {to}");
                 crossed += sent.len();
             }
         };
-        for round in 0..reductions {
-            compare(&|crossings| crossings.reduce[round].clone());
-        }
-        compare(&|crossings| crossings.gather[0].clone());
-        compare(&|crossings| crossings.gather[1].clone());
-        assert!(crossed > 100, "{crossed} pieces");
+        compare(&|crossings| crossings.before.clone());
+        compare(&|crossings| crossings.after[0].clone());
+        compare(&|crossings| crossings.after[1].clone());
+        assert!(crossed > 20, "{crossed} pieces");
     }
 
     /// A device's values go to a rank once, though several of its devices read them.
@@ -282,13 +235,12 @@ mod tests {
     fn values_cross_once_for_each_rank() {
         let all = schedule(6, false);
         let RankSchedule { crossings: found, schedule } = all.of_rank(&Places::new(1, &[2, 1, 3]), 8192);
-        let moves = schedule.gather;
-        let puts = all.gather[0].put[2].len();
-        assert_eq!(found.gather[0].send.len(), 2 * puts);
-        let places: BTreeSet<u64> =
-            found.gather[0].receive.iter().filter_map(|piece| written(&piece.written)).collect();
-        assert_eq!(places.len(), found.gather[0].receive.len());
-        let taken: BTreeSet<u64> = moves[0].take[0].iter().filter_map(read).collect();
+        let moves = schedule.after;
+        let puts = all.after[0][2].put.len();
+        assert_eq!(found.after[0].send.len(), 2 * puts);
+        let places: BTreeSet<u64> = found.after[0].receive.iter().filter_map(|piece| piece.written.writes()).collect();
+        assert_eq!(places.len(), found.after[0].receive.len());
+        let taken: BTreeSet<u64> = moves[0][0].take.iter().filter_map(Move::reads).collect();
         assert_eq!(taken, places, "its only device takes all that has crossed");
     }
 
@@ -296,15 +248,8 @@ mod tests {
     /// one of them receives, once.
     #[test]
     fn ranks_of_a_machine_agree_on_places() {
-        type Values = (usize, Option<u32>, Range<u64>);
-        let values = |one: &Move| -> (Values, u64) {
-            match one {
-                Move::Put { attribute, vertices, at }
-                | Move::Take { attribute, vertices, at }
-                | Move::Merge { attribute, vertices, at } => ((*attribute, None, vertices.clone()), *at),
-                other => panic!("{other:?}"),
-            }
-        };
+        let values =
+            |one: &Move| -> (Values, u64) { (one.values().unwrap().clone(), one.writes().or(one.reads()).unwrap()) };
         let machines = [4, 4, 9];
         let of_rank = |rank| {
             let places = Places::new(rank, &COUNTS).on_machines(&machines);
@@ -314,17 +259,18 @@ mod tests {
         assert_eq!(ranks[0].schedule.pieces, ranks[1].schedule.pieces);
         for turn in 0..2 {
             let here = &ranks[..2];
-            let put = here.iter().flat_map(|rank| rank.schedule.gather[turn].put.iter().flatten()).map(values);
+            let put = here.iter().flat_map(|rank| &rank.schedule.after[turn]).flat_map(|moves| &moves.put).map(values);
             let put: HashMap<Values, u64> = put.collect();
-            let received = here.iter().flat_map(|rank| &rank.crossings.gather[turn].receive);
+            let received = here.iter().flat_map(|rank| &rank.crossings.after[turn].receive);
             let received: Vec<_> = received.map(|piece| values(&piece.written)).collect();
             let arrived: HashMap<Values, u64> = received.iter().cloned().collect();
             assert_eq!(arrived.len(), received.len(), "received once");
-            let taken = here.iter().flat_map(|rank| rank.schedule.gather[turn].take.iter().flatten()).map(values);
+            let taken =
+                here.iter().flat_map(|rank| &rank.schedule.after[turn]).flat_map(|moves| &moves.take).map(values);
             let (near, far): (Vec<_>, Vec<_>) = taken.partition(|(values, _)| put.contains_key(values));
             assert!(near.len() > 20 && near.iter().all(|(values, at)| put[values] == *at));
             assert!(far.len() == 3 * received.len() && far.iter().all(|(values, at)| arrived[values] == *at));
-            let sent = &ranks[2].crossings.gather[turn].send;
+            let sent = &ranks[2].crossings.after[turn].send;
             assert_eq!(sent.len(), received.len(), "sent to one rank of the machine");
         }
     }
@@ -337,7 +283,7 @@ mod tests {
             let one = all.of_rank(&Places::new(2, &[1; 4]), 8192).schedule;
             assert!(if traversal { one.pieces == all.pieces } else { one.pieces < all.pieces }, "{}", one.pieces);
             let alone = all.of_rank(&Places::alone(4), 8192);
-            assert!(alone.crossings.gather[0].is_empty());
+            assert!(alone.crossings.after[0].is_empty());
         }
     }
 }

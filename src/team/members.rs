@@ -1,21 +1,21 @@
 //! A team: several devices behind the interface of one.
 //!
 //! ```text
-//!            ┌─ page ─▶ device 0 ┐                    ┌ reduce · vertex phase · gather (not traversals)
+//!            ┌─ page ─▶ device 0 ┐                    ┌ exchange · vertex phase · exchange (not traversals)
 //!  engine ──▶│─ page ─▶ device 1 │─ all pages done ──▶│
-//!            └─ page ─▶ …        ┘                    └ messages · census            (traversals)
+//!            └─ page ─▶ …        ┘                    └ exchange · census                  (traversals)
 //! ```
 //!
 //! A page that several devices need is read once: they share its frame.
 //!
 //! The team of a [cluster](crate::cluster) spans its ranks. Each rank plans for all devices, and has those of its own
-//! as members; after its members have written, what others need crosses to their ranks, and the rounds go on as if it
-//! had been written there (`ranks`). Sums over vertices are gathered from all devices and added in the order of
+//! as members; when its members have written, what others need crosses to their ranks, and is announced as if it had been
+//! written there (`ranks`). Sums over vertices are gathered from all devices and added in the order of
 //! devices.
 
+mod crossing;
 mod ended;
 mod exchange;
-mod gathers;
 mod joint;
 mod jointly;
 mod ranks;
@@ -26,7 +26,7 @@ use super::speed::Speeds;
 use super::{Strategy, TeamPlan};
 use crate::cluster::Cluster;
 use crate::device::exchange::message::MessageLayout;
-use crate::device::exchange::{ExchangeMemory, Gather};
+use crate::device::exchange::{ExchangeMemory, Received};
 use crate::device::{Device, DeviceReport, Member, PageDone, PageTask, PageWork, RunAhead, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::Part;
@@ -35,7 +35,6 @@ use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
 use crate::pages::fetch::PageRef;
 use ended::Ended;
-use gathers::Gathers;
 use joint::Joint;
 use std::ops::Range;
 use std::sync::Arc;
@@ -58,7 +57,7 @@ pub struct Team {
     /// The ranks, if there are several.
     cluster: Option<Arc<Cluster>>,
     direction: Direction,
-    /// Which of the schedule's two gathers comes next (0 or 1).
+    /// Which of the schedule's two exchanges after a vertex phase was the last (0 or 1).
     turn: bool,
     /// For each page that this superstep may visit, the set of devices that still need it.
     wanted: Vec<DeviceSet>,
@@ -75,7 +74,8 @@ pub struct Team {
     /// Pages to be deferred after the devices have exchanged their activations.
     deferred: Vec<PageRef>,
     joint: Joint,
-    gathers: Gathers,
+    /// Pieces that have been sent to other ranks.
+    sent: Received,
     /// Whether the run has ended well.
     finished: bool,
 }
@@ -102,7 +102,7 @@ impl Team {
         cluster: Option<Arc<Cluster>>,
     ) -> Self {
         let sharded = plan.strategy == Strategy::Shard;
-        let (joint, gathers) = (Joint::new(exchange.arrivals()), Gathers::new(&plan.crossings, &exchange));
+        let sent = Received::new(&exchange);
         let layout = plan.traversal.then(|| MessageLayout::new(&plan.declared, sharded));
         let report = |(member, part): (&dyn Member, &Part)| DeviceReport {
             device: member.name(),
@@ -136,8 +136,8 @@ impl Team {
             speeds: Speeds::new(lanes),
             reports,
             deferred: Vec::new(),
-            joint,
-            gathers,
+            joint: Joint::default(),
+            sent,
             finished: false,
         }
     }
@@ -153,11 +153,11 @@ impl Team {
         answers.into_iter().collect()
     }
 
-    /// Ends a superstep on every device, and makes sure that each will receive what its gather sends.
+    /// Ends a superstep on every device, and makes sure that each will take what others put after it.
     fn end_all(&mut self, step: &Step) -> Result<Vec<StepEnd>> {
         let ends = self.end_each(step)?;
         // Others may be waiting for values of a device that has failed.
-        self.each(|member| member.end_gather()).inspect_err(|_| self.exchange.abandon())?;
+        self.each(|member| member.end_exchange()).inspect_err(|_| self.exchange.abandon())?;
         Ok(ends)
     }
 
@@ -314,14 +314,10 @@ impl Device for Team {
         if self.plan.traversal {
             self.joint.begin(self.algorithm.seeds().active, &self.graph);
         }
-        let (put, take) = self.gathering();
-        if !put.iter().all(Vec::is_empty) {
-            self.run_round(&put)?;
-        }
-        self.cross_first_gather()?;
-        if !take.iter().all(Vec::is_empty) {
-            self.start_round(&take)?;
-        }
+        let exchange = self.next_after();
+        self.begin_exchange(&exchange)?;
+        self.cross_first()?;
+        self.each(|member| member.end_exchange())?;
         let mut totals = Scalars::default();
         let sums = self.of_all_devices(sums)?;
         sums.iter().for_each(|sum| totals.iter_mut().zip(sum).for_each(|(total, term)| *total += term));
@@ -451,18 +447,16 @@ impl Device for Team {
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
-        self.meet_if_patience_ends()?;
-        let mut exchange = if self.plan.traversal { self.exchange_messages()? } else { self.reduce()? };
+        let mut exchange = self.exchange_before()?;
         let deferred = std::mem::take(&mut self.deferred);
         if !deferred.is_empty() {
             self.each(|member| member.defer(step, &deferred))?;
         }
-        let (put, take) = self.gathering();
-        exchange.bytes += self.bytes(&put) + self.bytes(&take);
-        let take = if take.is_empty() { vec![Vec::new(); self.members.len()] } else { take };
-        let mut gathers = put.into_iter().zip(take).map(|(put, take)| Gather { put, take });
-        self.each(|member| member.begin_end(step, gathers.next().expect("one for each device")))?;
+        let after = self.next_after();
+        let mut moves = after.iter();
+        self.each(|member| member.begin_end(step, moves.next().cloned().unwrap_or_default()))?;
         let (ends, crossing_ns) = self.end_while_crossing(step)?;
+        exchange.bytes = self.bytes(&self.plan.schedule.before) + self.bytes(&after);
         let summing = Instant::now();
         let all = self.sum(ends)?;
         if self.cluster.is_some() {

@@ -6,7 +6,7 @@
 //! | `choice` | the strategies and page assignments that a user can choose |
 //! | [`assignment`] | which device sees which page |
 //! | `rules` | which attributes are exchanged |
-//! | [`schedule`] | the moves by which devices exchange values, in rounds |
+//! | [`schedule`] | the moves of each device in the exchanges of a run |
 //! | `crossing` | the pieces of a schedule that cross between the ranks of a cluster |
 //! | `plan` | the plan of all of this, made before a run |
 //! | `members` | a team, which runs supersteps on all of its devices |

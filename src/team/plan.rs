@@ -4,14 +4,14 @@
 use crate::cluster::{Cluster, Places};
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::{DENSE_BYTES_MAX, DENSE_BYTES_MIN, DENSE_PIECES, ExchangeMemory};
-use crate::device::exchange::{PIECE_BYTES_MAX, PIECE_BYTES_MIN, PIECES_OF_MEMORY, may_border, packed_role};
+use crate::device::exchange::{PIECE_BYTES_MAX, PIECE_BYTES_MIN, PIECES_OF_MEMORY, listed_role, may_border};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::activations::Activations;
 use crate::model::algorithm::{Declaration, Ends};
 use crate::model::attributes::{Attribute, Role};
 use crate::model::bits::Bits;
-use crate::model::told::Told;
+use crate::model::vertex_lists::VertexLists;
 use crate::team::assignment::{
     DEVICES_MAX, LIST_EDGES_OF_CPUS, LIST_EDGES_OF_GPUS, PageMap, aligned_parts, consecutive, equal_parts,
     parts_of_shards,
@@ -43,12 +43,12 @@ pub struct TeamPlan {
     pub(super) activations: bool,
     /// Whether a device reads values of own vertices, and of those with edges to them, and no others.
     pub reads_border: bool,
-    /// The role of the attributes that are sent packed.
-    pub packed: Option<Role>,
-    /// Which values devices send each other, if some can be sent packed.
+    /// The role of the attributes that are sent by list.
+    pub listed: Option<Role>,
+    /// Which values devices send each other, if some can be sent by list.
     exchanged: Option<Exchanged>,
     /// The lists of these values, if each device is sent others.
-    told: Option<Arc<Told>>,
+    lists: Option<Arc<VertexLists>>,
     /// Whether page shares follow measured speeds.
     pub(super) adapts: bool,
     /// Which devices are on which rank.
@@ -69,7 +69,7 @@ pub(super) struct Everywhere {
     pub by_rank: bool,
 }
 
-/// Values that are read with out-lists are sent packed if the list of vertices takes at most this part of any GPU's
+/// Values that are read with out-lists are sent by list if the list of vertices takes at most this part of any GPU's
 /// memory.
 const LISTED_OF_MEMORY: u64 = 8;
 /// Main memory for values that cross between ranks at the end of a run, in bytes.
@@ -129,26 +129,31 @@ impl TeamRequest<'_> {
         Some(aligned_parts(topology, &devices, self.speeds.len(), self.store.vertices()))
     }
 
-    /// The role of the attributes of an algorithm that are sent packed if they are not all sent. Values that are read
-    /// with out-lists take no memory but the list of vertices with out-edges: they are packed where that is little, and
+    /// The role of the attributes of an algorithm that are sent by list if they are not all sent. Values that are read
+    /// with out-lists take no memory but the list of vertices with out-edges: they are sent so if that is little, and
     /// where bytes cost more than time to pack them, which they do not between CPUs of one machine.
-    fn packed_role(&self, declaration: &Declaration) -> Option<Role> {
-        let role = packed_role(declaration, self.strategy == Strategy::Shard)?;
+    fn listed_role(&self, declaration: &Declaration) -> Option<Role> {
+        let role = listed_role(declaration, self.strategy == Strategy::Shard)?;
         let is_worth = !self.cpus || self.near.contains(&false);
         let is_little = 4 * self.store.vertices() <= self.device_bytes / LISTED_OF_MEMORY;
         (role == Role::Gathered || is_worth && is_little).then_some(role)
     }
 
     /// Which values devices with these own vertices send each other, and the lists of these values if each device is
-    /// sent others; none unless values of a `role` are sent packed. Mirrors are those of a device's own vertices: they
+    /// sent others; none unless values of a `role` are sent by list. Mirrors are those of a device's own vertices: they
     /// are of no use unless devices see their `own_lists` only.
-    fn told(&self, own: &[Range<u64>], role: Option<Role>, own_lists: bool) -> (Option<Exchanged>, Option<Arc<Told>>) {
+    fn lists(
+        &self,
+        own: &[Range<u64>],
+        role: Option<Role>,
+        own_lists: bool,
+    ) -> (Option<Exchanged>, Option<Arc<VertexLists>>) {
         let fits = 4 * self.store.vertices() <= self.binding_bytes_max;
         match self.exchanged {
             _ if role.is_none() => (None, None),
             exchanged if exchanged == Exchanged::All || !fits => (Some(Exchanged::All), None),
             _ => match own_lists.then(|| self.mirrored(own)).flatten() {
-                Some(told) => (Some(Exchanged::Mirrored), Some(told)),
+                Some(lists) => (Some(Exchanged::Mirrored), Some(lists)),
                 None => (Some(Exchanged::Linked), None),
             },
         }
@@ -157,18 +162,18 @@ impl TeamRequest<'_> {
     /// The lists of mirrored values, given the own vertices of all devices, if they are wanted, known, and every device
     /// can bind its own: it sends less than its own values to each other one, and receives less than all. None if they
     /// are more than the values of all vertices with out-edges.
-    fn mirrored(&self, own: &[Range<u64>]) -> Option<Arc<Told>> {
+    fn mirrored(&self, own: &[Range<u64>]) -> Option<Arc<VertexLists>> {
         let mirrors = self.mirrors.filter(|_| self.exchanged == Exchanged::Mirrored)?;
         let longest = own.iter().map(|own| own.end - own.start).max()?;
         let listed = longest.saturating_mul(own.len() as u64 - 1) + self.store.vertices();
         if listed.saturating_mul(4) > self.binding_bytes_max {
             return None;
         }
-        let told = Told::mirrored(mirrors, own, self.near);
+        let lists = VertexLists::mirrored(mirrors, own, self.near);
         // On one machine, what all are sent is written once and read by each other device; what one is sent, by one.
         let linked = mirrors.masks().par_iter().filter(|mask| **mask != 0).count();
-        let is_less = self.near.contains(&false) || 2 * told.vertices().len() < own.len() * linked;
-        is_less.then(|| Arc::new(told))
+        let is_less = self.near.contains(&false) || 2 * lists.vertices().len() < own.len() * linked;
+        is_less.then(|| Arc::new(lists))
     }
 
     /// Chooses the size of a piece, in bytes: at most what every device can bind, at most what one exchange needs, at
@@ -248,21 +253,21 @@ impl TeamPlan {
         }
         let parts = parts(store, &own, sharded);
         let piece_bytes = request.piece_bytes(&declared, traversal, &parts)?;
-        let packed = request.packed_role(declaration);
-        let (exchanged, told) = request.told(&own, packed, aligned || sharded);
-        let packed = packed.filter(|_| exchanged != Some(Exchanged::All));
+        let listed = request.listed_role(declaration);
+        let (exchanged, lists) = request.lists(&own, listed, aligned || sharded);
+        let listed = listed.filter(|_| exchanged != Some(Exchanged::All));
         let schedule = Schedule::new(&ScheduleRequest {
             declared: &declared,
             traversal,
             parts: &parts,
             aligned,
-            packed,
-            mirrored: told.as_deref(),
+            listed,
+            mirrored: lists.as_deref(),
             piece_bytes,
         });
         let adapts = !sharded && !request.alike && !request.fixed && assignment == Assignment::Modulo;
         let activations = declaration.keeps_activations;
-        let reads_border = sharded && reads_border(declaration, packed);
+        let reads_border = sharded && reads_border(declaration, listed);
         Ok(Self {
             strategy,
             assignment,
@@ -274,9 +279,9 @@ impl TeamPlan {
             traversal,
             activations,
             reads_border,
-            packed,
+            listed,
             exchanged,
-            told,
+            lists,
             adapts,
             places: Places::alone(speeds.len()),
             crossings: Crossings::default(),
@@ -307,8 +312,8 @@ impl TeamPlan {
     }
 
     /// The lists of values that devices send each other, if each is sent others.
-    pub fn told(&self) -> Option<&Arc<Told>> {
-        self.told.as_ref()
+    pub fn lists(&self) -> Option<&Arc<VertexLists>> {
+        self.lists.as_ref()
     }
 
     /// The parts of the devices of this rank.
@@ -348,8 +353,8 @@ impl TeamPlan {
         // Every device, GPUs included, records in main memory when its own vertices were first active.
         let noted = if self.activations { Activations::memory_bytes(self.parts[0].vertices) } else { 0 };
         let cpus = self.local_parts().iter().zip(cpu).filter(|(_, cpu)| **cpu);
-        let listed = match (&self.told, self.exchanged) {
-            (Some(told), _) => 4 * told.vertices().len() as u64,
+        let listed = match (&self.lists, self.exchanged) {
+            (Some(lists), _) => 4 * lists.vertices().len() as u64,
             (None, Some(Exchanged::Linked)) => 4 * self.parts[0].vertices,
             (None, _) => 0,
         };
@@ -358,7 +363,7 @@ impl TeamPlan {
     }
 
     /// Allocates the exchange memory, or reuses the one of an earlier run if it has the same shape. Its old contents
-    /// are never read: a move reads only what another move wrote in the round before. The ranks of a machine share one.
+    /// are never read: a move reads only what has been announced in this run. The ranks of a machine share one.
     ///
     /// # Errors
     /// If the memory cannot be allocated; if another rank has failed.
@@ -391,9 +396,9 @@ fn parts(store: &Store, own: &[Range<u64>], sharded: bool) -> Vec<Part> {
 }
 
 /// Returns whether a device under [`Strategy::Shard`] reads values of own vertices, and of those with edges to them,
-/// and no others. They must be sent packed, or in messages.
-fn reads_border(declaration: &Declaration, packed: Option<Role>) -> bool {
-    let role = match packed {
+/// and no others. They must be sent by list, or in messages.
+fn reads_border(declaration: &Declaration, listed: Option<Role>) -> bool {
+    let role = match listed {
         Some(Role::Gathered) => Role::Gathered,
         None if declaration.traversal && declaration.ends_only => Role::Writable,
         // Values that are read with out-lists are held for all vertices.
@@ -408,8 +413,8 @@ fn reads_border(declaration: &Declaration, packed: Option<Role>) -> bool {
 /// Returns whether devices under [`Strategy::Shard`] [may](reads_border) hold values of own and bordering vertices
 /// only, where these values are sent as wanted.
 pub fn may_read_border(declaration: &Declaration, exchanged: Exchanged) -> bool {
-    let packed = packed_role(declaration, true).filter(|_| exchanged != Exchanged::All);
-    reads_border(declaration, packed)
+    let listed = listed_role(declaration, true).filter(|_| exchanged != Exchanged::All);
+    reads_border(declaration, listed)
 }
 
 /// Returns the direction of all of an algorithm's visits, or `None` if there are two.

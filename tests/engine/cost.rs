@@ -80,7 +80,7 @@ pub fn pushing(supersteps: f64) -> Workload {
     Workload {
         vertices: 1 << 24,
         edges: 1 << 28,
-        packed: [None; 2],
+        listed: [None; 2],
         attributes: vec![
             attribute(AttributeType::F32, Role::ReadOnly, Merge::Max),
             attribute(AttributeType::Fixed63, Role::Accumulated, Merge::Add),

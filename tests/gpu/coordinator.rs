@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use topostream::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
-use topostream::device::exchange::{ExchangeMemory, Gather, Move, packed_role};
+use topostream::device::exchange::{ExchangeMemory, Move, Moves, Values, listed_role};
 use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
 use topostream::device::settings::GpuSettings;
 use topostream::device::{CpuDevice, CpuSetup, Member, PageTask, Workers};
@@ -26,7 +26,7 @@ pub enum Kind {
     Cpu,
 }
 
-/// Pieces of exchange memory: many, since the coordinator reuses none in a superstep.
+/// Pieces of exchange memory: many, since the coordinator reuses none before two supersteps have passed.
 const PIECES: u64 = 96;
 
 pub struct Team<A: Algorithm> {
@@ -34,14 +34,14 @@ pub struct Team<A: Algorithm> {
     /// Dropped after the members, which leave their adapters here.
     _kept: Vec<Kept>,
     pub parts: Vec<Part>,
-    pub exchange: Arc<ExchangeMemory>,
+    pub memory: Arc<ExchangeMemory>,
     pub graph: Arc<Graph>,
     pub losers: Vec<Box<dyn FnMut() + Send>>,
     pub algorithm: Arc<A>,
     pub declaration: Arc<Declaration>,
     pub attributes: Vec<Attribute>,
     frames: HashMap<PageRef, Arc<Frame>>,
-    /// The offset of the next move of this round.
+    /// The offset of the next piece.
     at: u64,
 }
 
@@ -126,13 +126,13 @@ impl<A: Algorithm> Team<A> {
             weights: None,
             has_in_lists,
             out_degrees,
-            told: Default::default(),
+            vertex_lists: Default::default(),
         });
         let algorithm = Arc::new(algorithm);
         let declaration = Arc::new(algorithm.declare(has_in_lists));
         let attributes = declaration.attributes.clone();
-        let packed = packed_role(&declaration, false);
-        let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes)?);
+        let listed = listed_role(&declaration, false);
+        let memory = Arc::new(ExchangeMemory::new(PIECES, piece_bytes)?);
         let (pool, frames) = load(&store);
         let mut kept = Vec::new();
         let mut members: Vec<Box<dyn Member>> = Vec::new();
@@ -140,7 +140,7 @@ impl<A: Algorithm> Team<A> {
         let mut losers: Vec<Box<dyn FnMut() + Send>> = Vec::new();
         for (kind, part) in kinds.iter().zip(&parts) {
             let (algorithm, graph, store) = (Arc::clone(&algorithm), Arc::clone(&graph), Arc::clone(&store));
-            let (part, exchange) = (part.clone(), Some(Arc::clone(&exchange)));
+            let (part, exchange) = (part.clone(), Some(Arc::clone(&memory)));
             let declaration = Arc::clone(&declaration);
             let workers = Arc::clone(&workers);
             if *kind == Kind::Cpu {
@@ -165,7 +165,7 @@ impl<A: Algorithm> Team<A> {
                 part,
                 exchange,
                 reads_border: false,
-                packed,
+                listed,
                 runs_ahead: false,
             };
             let keep = Arc::new(Mutex::new(None));
@@ -173,7 +173,7 @@ impl<A: Algorithm> Team<A> {
             members.push(Box::new(GpuDevice::new(home, keep, setup)?));
         }
         let _kept = kept;
-        Ok(Self { members, _kept, parts, exchange, graph, losers, algorithm, declaration, attributes, frames, at: 0 })
+        Ok(Self { members, _kept, parts, memory, graph, losers, algorithm, declaration, attributes, frames, at: 0 })
     }
 
     /// Runs to the end; returns the values of all vertices.
@@ -207,11 +207,11 @@ impl<A: Algorithm> Team<A> {
         } else if !self.parts[0].sharded {
             self.add_up()?;
         }
-        // Values are told in every second superstep by a gather, otherwise by rounds.
-        let is_gather = !self.declaration.traversal && step.superstep % 2 == 1;
-        let [put, take] = if is_gather { self.gather() } else { [Vec::new(), Vec::new()] };
-        let mut gathers = put.into_iter().zip(take).map(|(put, take)| Gather { put, take });
-        self.members.iter_mut().try_for_each(|member| member.begin_end(step, gathers.next().unwrap_or_default()))?;
+        // Values are sent in every second superstep with its end, otherwise by an exchange of their own.
+        let with_end = !self.declaration.traversal && step.superstep % 2 == 1;
+        let moves = if with_end { self.values() } else { self.no_moves() };
+        let mut of_members = self.members.iter_mut().zip(moves);
+        of_members.try_for_each(|(member, moves)| member.begin_end(step, moves))?;
         let mut all = Summary::default();
         for member in &mut self.members {
             let Summary { totals, activated, activated_edges } = member.end(step)?.summary;
@@ -219,8 +219,8 @@ impl<A: Algorithm> Team<A> {
             all.activated += activated;
             all.activated_edges += activated_edges;
         }
-        self.members.iter_mut().try_for_each(|member| member.end_gather())?;
-        if !is_gather {
+        self.members.iter_mut().try_for_each(|member| member.end_exchange())?;
+        if !with_end {
             self.tell_values()?;
         }
         // Between supersteps no device holds a page.
@@ -270,26 +270,25 @@ impl<A: Algorithm> Team<A> {
             for page in member.start_resident(pages, Policy::Lru) {
                 member.submit(PageTask { page, frame: Arc::clone(&self.frames[&page]), fresh: true });
             }
-            member.begin_end(step, Gather::default())?;
+            member.begin_end(step, Moves::default())?;
         }
         Ok(())
     }
 
-    /// Executes a round on all devices concurrently, and waits.
-    pub fn round(&mut self, moves: Vec<Vec<Move>>) -> Result<(), Error> {
-        self.members.iter_mut().zip(moves).try_for_each(|(member, moves)| member.begin_round(moves))?;
-        self.members.iter_mut().try_for_each(|member| member.end_round())
+    /// Makes an exchange on all devices concurrently, and waits.
+    pub fn exchange(&mut self, moves: Vec<Moves>) -> Result<(), Error> {
+        self.members.iter_mut().zip(moves).try_for_each(|(member, moves)| member.begin_exchange(moves))?;
+        self.members.iter_mut().try_for_each(|member| member.end_exchange())
     }
 
-    /// Reserves room for a move of this many words, within one piece.
-    fn room(&mut self, words: u64) -> u64 {
-        let (piece, bytes) = (self.exchange.piece_bytes(), (4 * words).next_multiple_of(16));
-        if self.at % piece + bytes > piece {
-            self.at = self.at.next_multiple_of(piece);
-        }
-        let at = self.at;
-        self.at += bytes;
-        assert!(self.at <= PIECES * piece, "too little exchange memory for this test");
+    fn no_moves(&self) -> Vec<Moves> {
+        vec![Moves::default(); self.members.len()]
+    }
+
+    /// The next piece: one after the other, and again from the beginning.
+    fn piece(&mut self) -> u64 {
+        let (at, piece) = (self.at, self.memory.piece_bytes());
+        self.at = (at + piece) % (PIECES * piece);
         at
     }
 
@@ -301,87 +300,62 @@ impl<A: Algorithm> Team<A> {
     pub fn tell_activated(&mut self) -> Result<(), Error> {
         let layout = MessageLayout::new(&self.attributes, self.parts[0].sharded);
         let vertices = self.graph.vertices;
-        let by_message = BLOCK_VERTICES * layout.blocks_max(self.exchange.piece_bytes());
-        let mut moves = [vec![Vec::new(); self.members.len()], vec![Vec::new(); self.members.len()]];
-        self.at = 0;
+        let by_message = BLOCK_VERTICES * layout.blocks_max(self.memory.piece_bytes());
+        let mut moves = self.no_moves();
         for number in 0..self.members.len() {
             for first in (0..vertices).step_by(by_message as usize) {
-                let vertices = first..(first + by_message).min(vertices);
-                let at = self.room(layout.words_max(&vertices));
-                moves[0][number].push(Move::Collect { vertices: vertices.clone(), at });
+                let (at, vertices) = (self.piece(), first..(first + by_message).min(vertices));
+                moves[number].put.push(Move::Collect { vertices: vertices.clone(), at });
                 for other in self.others(number) {
-                    moves[1][other].push(Move::Apply { vertices: vertices.clone(), at });
+                    moves[other].take.push(Move::Apply { vertices: vertices.clone(), at });
                 }
             }
         }
-        let [collect, apply] = moves;
-        self.round(collect)?;
-        self.round(apply)
+        self.exchange(moves)
     }
 
     /// Sends sums for other devices' vertices to their owners.
     fn add_up(&mut self) -> Result<(), Error> {
+        let mut moves = self.no_moves();
         for attribute in self.places(Role::is_written) {
-            let mut rounds = Rounds::new(self.members.len());
-            self.at = 0;
             for number in 0..self.members.len() {
                 for owner in self.others(number) {
-                    let ranges = self.ranges(attribute, self.parts[owner].own.clone());
-                    for (round, vertices) in ranges.into_iter().enumerate() {
-                        let at = self.room(words(&self.attributes[attribute], &vertices));
-                        rounds.add(round, number, Move::Put { attribute, vertices: vertices.clone(), at });
-                        rounds.add(round, number, Move::Clear { attribute, vertices: vertices.clone() });
-                        rounds.add(round + 1, owner, Move::Merge { attribute, vertices, at });
+                    for vertices in self.ranges(attribute, self.parts[owner].own.clone()) {
+                        let (at, values) = (self.piece(), Values::all(attribute, vertices));
+                        moves[number].put.push(Move::Put { values: values.clone(), at });
+                        moves[number].put.push(Move::Clear(values.clone()));
+                        moves[owner].take.push(Move::Merge { values, at });
                     }
                 }
             }
-            rounds.moves.into_iter().try_for_each(|moves| self.round(moves))?;
         }
-        Ok(())
+        self.exchange(moves)
     }
 
-    /// Sends the values of owners to all others, which take each part while the next one is put.
+    /// Sends the values of owners to all others.
     fn tell_values(&mut self) -> Result<(), Error> {
         if self.declaration.traversal {
             return Ok(());
         }
-        for attribute in self.places(is_told) {
-            let mut rounds = Rounds::new(self.members.len());
-            self.at = 0;
-            for number in 0..self.members.len() {
-                let ranges = self.ranges(attribute, self.parts[number].own.clone());
-                for (round, vertices) in ranges.into_iter().enumerate() {
-                    let at = self.room(words(&self.attributes[attribute], &vertices));
-                    rounds.add(round, number, Move::Put { attribute, vertices: vertices.clone(), at });
-                    for other in self.others(number) {
-                        rounds.add(round + 1, other, Move::Take { attribute, vertices: vertices.clone(), at });
-                    }
-                }
-            }
-            rounds.moves.into_iter().try_for_each(|moves| self.round(moves))?;
-        }
-        Ok(())
+        let moves = self.values();
+        self.exchange(moves)
     }
 
-    /// The exchange as a gather: what each device puts and takes. It has the second half of the exchange memory to itself,
-    /// since nobody waits for its end.
-    fn gather(&mut self) -> [Vec<Vec<Move>>; 2] {
-        let [mut put, mut take] = [vec![Vec::new(); self.members.len()], vec![Vec::new(); self.members.len()]];
-        self.at = PIECES / 2 * self.exchange.piece_bytes();
+    /// The values of owners, for all others.
+    fn values(&mut self) -> Vec<Moves> {
+        let mut moves = self.no_moves();
         for attribute in self.places(is_told) {
             for (number, part) in self.parts.clone().into_iter().enumerate() {
                 for vertices in self.ranges(attribute, part.own) {
-                    // What a gather puts has a piece of its own.
-                    self.at = self.at.next_multiple_of(self.exchange.piece_bytes());
-                    let at = self.room(words(&self.attributes[attribute], &vertices));
+                    let (at, values) = (self.piece(), Values::all(attribute, vertices));
                     for other in self.others(number) {
-                        take[other].push(Move::Take { attribute, vertices: vertices.clone(), at });
+                        moves[other].take.push(Move::Take { values: values.clone(), at });
                     }
-                    put[number].push(Move::Put { attribute, vertices, at });
+                    moves[number].put.push(Move::Put { values, at });
                 }
             }
         }
-        [put, take]
+        moves
     }
 
     fn places(&self, wanted: impl Fn(Role) -> bool) -> Vec<usize> {
@@ -392,8 +366,8 @@ impl<A: Algorithm> Team<A> {
     /// Splits a range of vertices into parts whose values fit in half a piece, with arbitrary boundaries.
     fn ranges(&self, place: usize, vertices: Range<u64>) -> Vec<Range<u64>> {
         let size = match self.attributes[place].of {
-            AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => self.exchange.piece_bytes() / 16,
-            _ => self.exchange.piece_bytes() / 8,
+            AttributeType::F64 | AttributeType::Fixed63 | AttributeType::U64 => self.memory.piece_bytes() / 16,
+            _ => self.memory.piece_bytes() / 8,
         };
         let starts = vertices.clone().step_by(size as usize);
         starts.map(|start| start..(start + size).min(vertices.end)).collect()
@@ -403,24 +377,6 @@ impl<A: Algorithm> Team<A> {
 /// Whether owners send their values to all others.
 fn is_told(role: Role) -> bool {
     !role.is_written() || role == Role::Writable
-}
-
-/// Moves by round and device.
-struct Rounds {
-    devices: usize,
-    moves: Vec<Vec<Vec<Move>>>,
-}
-
-impl Rounds {
-    fn new(devices: usize) -> Self {
-        Self { devices, moves: Vec::new() }
-    }
-
-    fn add(&mut self, round: usize, device: usize, one: Move) {
-        let rounds = self.moves.len().max(round + 1);
-        self.moves.resize(rounds, vec![Vec::new(); self.devices]);
-        self.moves[round][device].push(one);
-    }
 }
 
 pub fn words(attribute: &Attribute, vertices: &Range<u64>) -> u64 {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
-use topostream::device::exchange::{ExchangeMemory, Move};
+use topostream::device::exchange::{ExchangeMemory, Move, Moves, Values};
 use topostream::device::settings::{FastPaths, GpuSettings, PageTransfer};
 use topostream::model::Part;
 use topostream::model::algorithm::{Algorithm, AnswerValues, State};
@@ -206,20 +206,23 @@ fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, s
         let vertices = random_range(&mut random, &part, own);
         let at = piece * (draw(&mut random) % 3) + 16 * (draw(&mut random) % 64);
         let count = words(&declared, &vertices);
-        for word in team.exchange.words(at, count) {
+        for word in team.memory.words(at, count) {
             word.store(random_word(&mut random, declared.of), Relaxed);
         }
+        let values = Values::all(attribute, vertices.clone());
         let one = match draw(&mut random) % 4 {
-            0 => Move::Clear { attribute, vertices: vertices.clone() },
+            0 => Move::Clear(values.clone()),
             1 if part.held(declared.role) == (0..part.vertices) || part.own.contains(&vertices.start) => {
-                Move::Merge { attribute, vertices: vertices.clone(), at }
+                Move::Merge { values: values.clone(), at }
             }
-            _ => Move::Take { attribute, vertices: vertices.clone(), at },
+            _ => Move::Take { values: values.clone(), at },
         };
-        let puts = [4, 8].map(|to| Move::Put { attribute, vertices: vertices.clone(), at: to * piece });
-        team.round(vec![vec![one.clone()]; 2]).unwrap();
-        team.round(puts.map(|put| vec![put]).to_vec()).unwrap();
-        let [gpu, cpu] = [4, 8].map(|from| told(&team.exchange, &declared, &vertices, from * piece));
+        let puts = [4, 8].map(|to| Move::Put { values: values.clone(), at: to * piece });
+        team.memory.announce(&Move::Put { values, at });
+        let take = || Moves { take: vec![one.clone()], ..Moves::default() };
+        team.exchange(vec![take(), take()]).unwrap();
+        team.exchange(puts.map(|put| Moves { put: vec![put], ..Moves::default() }).to_vec()).unwrap();
+        let [gpu, cpu] = [4, 8].map(|from| told(&team.memory, &declared, &vertices, from * piece));
         assert!(gpu == cpu, "move {number}, {one:?} of {declared:?}, {part:?}, {setting:?}");
     }
     // Nothing else has changed. Initial values are quotients, which may be off by 2.5 ulp on GPUs.
@@ -322,7 +325,7 @@ gpu_test! {
 enum Moment {
     BeforePages,
     BehindPages,
-    InRound,
+    InExchange,
     /// In parallel with the run, after this many microseconds.
     After(u64),
 }
@@ -341,7 +344,7 @@ fn lose(store: &TestStore, source: VertexId, sharded: bool, moment: Moment) -> R
             std::thread::sleep(Duration::from_micros(microseconds));
             lose();
         });
-        // The search takes a few milliseconds: repeat its rounds until the device is lost.
+        // The search takes a few milliseconds: repeat its exchange until the device is lost.
         let result = team.edges(&step).and_then(|()| (0..1000).try_for_each(|_| team.tell_activated()));
         beside.join().unwrap();
         return result;
@@ -354,10 +357,10 @@ fn lose(store: &TestStore, source: VertexId, sharded: bool, moment: Moment) -> R
         lose();
     }
     for (at, member) in (0..).step_by(PIECE_BYTES as usize).zip(&mut team.members) {
-        member.begin_round(vec![Move::Collect { vertices: 0..8192, at }])?;
+        member.begin_exchange(Moves { put: vec![Move::Collect { vertices: 0..8192, at }], ..Moves::default() })?;
     }
     lose();
-    team.members.iter_mut().try_for_each(|member| member.end_round())?;
+    team.members.iter_mut().try_for_each(|member| member.end_exchange())?;
     team.tell_activated()
 }
 
@@ -368,7 +371,7 @@ gpu_test! {
         let store = Arc::new(TestStore::new(&graph.edges, &Setting::default().store_options()));
         for sharded in [false, true] {
             let beside = (0..8).map(|number| Moment::After(number * 700));
-            for moment in [Moment::BeforePages, Moment::BehindPages, Moment::InRound].into_iter().chain(beside) {
+            for moment in [Moment::BeforePages, Moment::BehindPages, Moment::InExchange].into_iter().chain(beside) {
                 let (store, source) = (Arc::clone(&store), VertexId(graph.source));
                 let result = within(120, "a lost device", move || lose(&store, source, sharded, moment));
                 let error = result.expect_err("a device is lost");

@@ -3,7 +3,7 @@
 use super::CpuDevice;
 use crate::device::Member;
 use crate::device::exchange::message::{BLOCK_VERTICES, DENSE, MessageLayout, SPARSE, blocks_of, words_of};
-use crate::device::exchange::{ExchangeMemory, Gather, Move};
+use crate::device::exchange::{ExchangeMemory, Move, Moves, Values, VertexList};
 use crate::error::Result;
 use crate::model::algorithm::{Algorithm, State, Step};
 use crate::model::attributes::Attribute;
@@ -13,23 +13,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// How long to sleep before looking again for the values of another device.
-const LOOK: Duration = Duration::from_micros(30);
-
 impl<A: Algorithm> Member for CpuDevice<A> {
-    fn begin_round(&mut self, moves: Vec<Move>) -> Result<()> {
-        let memory = self.exchange.as_ref().expect("moves need exchange memory");
-        moves.iter().for_each(|one| self.received.take(memory, one));
-        self.install(|| moves.iter().for_each(|one| self.make(one)))
+    fn begin_exchange(&mut self, moves: Moves) -> Result<()> {
+        self.moves = moves;
+        self.put()
     }
 
-    fn end_round(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn receive(&mut self, moves: Vec<Move>) -> Result<()> {
-        for one in moves {
-            if !self.wait_for(&one) {
+    fn end_exchange(&mut self) -> Result<()> {
+        let Some(memory) = self.exchange.clone() else { return Ok(()) };
+        for one in std::mem::take(&mut self.moves.take) {
+            if !self.received.wait(&memory, std::slice::from_ref(&one), Duration::ZERO) {
                 // The run ends with the error of the device that has failed.
                 return Ok(());
             }
@@ -38,14 +31,9 @@ impl<A: Algorithm> Member for CpuDevice<A> {
         Ok(())
     }
 
-    fn begin_end(&mut self, _step: &Step, gather: Gather) -> Result<()> {
-        self.gather = gather;
+    fn begin_end(&mut self, _step: &Step, moves: Moves) -> Result<()> {
+        self.moves = moves;
         Ok(())
-    }
-
-    fn end_gather(&mut self) -> Result<()> {
-        let take = std::mem::take(&mut self.gather.take);
-        self.receive(take)
     }
 
     fn contribute(&mut self, state: &State) -> Result<()> {
@@ -68,55 +56,54 @@ impl<A: Algorithm> Member for CpuDevice<A> {
 }
 
 impl<A: Algorithm> CpuDevice<A> {
-    /// Waits until the values that a move takes are there. False if another device has failed.
-    fn wait_for(&mut self, one: &Move) -> bool {
-        let memory = self.exchange.as_ref().expect("moves need exchange memory");
-        while !self.received.arrives(memory, one) {
-            if memory.is_abandoned() {
-                return false;
-            }
-            std::thread::sleep(LOOK);
+    /// Makes the moves that write to the exchange memory.
+    pub(super) fn put(&mut self) -> Result<()> {
+        let put = std::mem::take(&mut self.moves.put);
+        match put.is_empty() {
+            true => Ok(()),
+            false => self.install(|| put.iter().for_each(|one| self.make(one))),
         }
-        true
     }
 
     /// Makes a move, and announces what it has written.
-    pub(super) fn make(&self, one: &Move) {
+    fn make(&self, one: &Move) {
         let memory = self.exchange.as_ref().expect("moves need exchange memory");
         let attributes = &self.shared.state.attributes;
-        let words = |attribute: usize, vertices: &Range<u64>, at| {
-            memory.words(at, self.declaration.attributes[attribute].words(vertices))
-        };
+        let (declared, graph) = (&self.declaration.attributes, &self.shared.state.graph);
+        let words = |values: &Values, at| memory.words(at, values.words(declared, graph));
         match one {
-            Move::Put { attribute, vertices, at } => {
-                attributes.put(*attribute, vertices, words(*attribute, vertices, *at));
+            Move::Put { values, at } => {
+                let (place, words) = (values.attribute, words(values, *at));
+                match self.listed(values) {
+                    None => attributes.put(place, &values.vertices, words),
+                    Some(listed) => attributes.pack(place, listed, words),
+                }
             }
-            Move::Merge { attribute, vertices, at } => {
-                let merge = self.declaration.attributes[*attribute].merge;
-                attributes.merge(*attribute, merge, vertices, words(*attribute, vertices, *at));
+            Move::Merge { values, at } => {
+                let merge = declared[values.attribute].merge;
+                attributes.merge(values.attribute, merge, &values.vertices, words(values, *at));
             }
-            Move::Take { attribute, vertices, at } => {
-                attributes.take(*attribute, vertices, words(*attribute, vertices, *at));
+            Move::Take { values, at } => {
+                let (place, words) = (values.attribute, words(values, *at));
+                match self.listed(values) {
+                    None => attributes.take(place, &values.vertices, words),
+                    Some(listed) => attributes.unpack(place, listed, words),
+                }
             }
-            Move::Pack { attribute, list, vertices, at } => {
-                let listed = self.told(*list, vertices);
-                attributes.pack(*attribute, listed, memory.words(*at, listed.len() as u64));
-            }
-            Move::Unpack { attribute, list, vertices, at } => {
-                let listed = self.told(*list, vertices);
-                attributes.unpack(*attribute, listed, memory.words(*at, listed.len() as u64));
-            }
-            Move::Clear { attribute, vertices } => attributes.clear(*attribute, vertices),
+            Move::Clear(values) => attributes.clear(values.attribute, &values.vertices),
             Move::Collect { vertices, at } => self.message(memory, vertices, *at).collect(),
             Move::Apply { vertices, at } => self.message(memory, vertices, *at).apply(),
         }
         memory.announce(one);
     }
 
-    /// The vertices of a list that are in a range.
-    fn told(&self, list: u32, vertices: &Range<u64>) -> &[u32] {
-        let told = self.shared.state.graph.told();
-        &told.vertices()[told.among(list, vertices)]
+    /// The vertices that values are of, if these are not all of a range.
+    fn listed(&self, values: &Values) -> Option<&[u32]> {
+        if values.list == VertexList::All {
+            return None;
+        }
+        let lists = self.shared.state.graph.vertex_lists();
+        Some(&lists.vertices()[lists.among(values.list, &values.vertices)])
     }
 
     fn message<'a>(&'a self, memory: &'a ExchangeMemory, vertices: &Range<u64>, at: u64) -> MessageView<'a> {

@@ -21,7 +21,7 @@ mod pages;
 use super::workers::{Workers, panic_message};
 use super::{Device, PageDone, PageTask, StepEnd};
 use crate::device::exchange::message::MessageLayout;
-use crate::device::exchange::{ExchangeMemory, Gather, Received};
+use crate::device::exchange::{ExchangeMemory, Moves, Received};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Complete, Declaration, Graph, Scalars, State, Step, Summary, Visit};
@@ -54,8 +54,8 @@ pub struct CpuDevice<A: Algorithm> {
     layout: Option<MessageLayout>,
     exchange: Option<Arc<ExchangeMemory>>,
     received: Received,
-    /// Moves to execute after the vertex phase.
-    gather: Gather,
+    /// The moves of an exchange that are left.
+    moves: Moves,
     step: Arc<Step>,
     lanes: usize,
     /// Finds the parts of pages to read, if parts may be read.
@@ -123,7 +123,7 @@ impl<A: Algorithm> CpuDevice<A> {
             Arc::new(Shared { algorithm, name, state, store, weights, trace, workers, report, images, abandoned });
         let step = Arc::new(Step::new(0, Direction::Out, Visit::All));
         let (running, ended) = bounded(0);
-        let (running, gather) = (Some(running), Gather::default());
+        let (running, moves) = (Some(running), Moves::default());
         let received = exchange.as_deref().map_or_else(Received::default, Received::new);
         let (lanes, parts) = (lanes.max(1), parts.map(PartFinder::new));
         let (here, done_here) = (Here::NOTHING, Vec::new());
@@ -133,7 +133,7 @@ impl<A: Algorithm> CpuDevice<A> {
             layout,
             exchange,
             received,
-            gather,
+            moves,
             step,
             lanes,
             parts,
@@ -320,10 +320,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
             };
             Summary { totals, ..Summary::default() }
         };
-        let put = std::mem::take(&mut self.gather.put);
-        if !put.is_empty() {
-            self.install(|| put.iter().for_each(|one| self.make(one)))?;
-        }
+        self.put()?;
         let (vertex_ns, phase_vertices) = (begun.elapsed().as_nanos() as u64, passed.into_inner());
         Ok(StepEnd { summary, vertex_ns, phase_vertices, ..StepEnd::default() })
     }

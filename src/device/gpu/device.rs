@@ -2,7 +2,7 @@
 
 use super::driver::{self, Driver, DriverMessage, Ended, JointDone, NextPages, RunSetup, ValueChunk};
 use super::memory::home::Home;
-use crate::device::exchange::{Gather, Move};
+use crate::device::exchange::Moves;
 use crate::device::joint::{JointEnd, JointPart};
 use crate::device::{Device, Member, PageDone, PageTask, RunAhead, StepEnd};
 use crate::error::{Error, GpuError, Result};
@@ -47,10 +47,10 @@ pub struct GpuDevice {
     /// Whether the driver sets the initial values with the first superstep, without a message.
     is_initialised: bool,
     messages: Sender<DriverMessage>,
-    /// Pending replies: about resident pages, to a round, to the end of a superstep, and to a part of a joint
+    /// Pending replies: about resident pages, to an exchange, to the end of a superstep, and to a part of a joint
     /// superstep.
     starting: Option<Receiver<Vec<PageRef>>>,
-    round: Option<Receiver<Result<()>>>,
+    exchange: Option<Receiver<Result<()>>>,
     ending: Option<Receiver<Ended>>,
     joint: Option<Receiver<JointDone>>,
     /// Whether all pages of the superstep are in device memory, in a run that is shared with others.
@@ -92,7 +92,7 @@ impl GpuDevice {
         let runs_alone = driver.runs_alone();
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
         let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;
-        let (next_pages, starting, round, ending, joint) = (NextPages::new(), None, None, None, None);
+        let (next_pages, starting, exchange, ending, joint) = (NextPages::new(), None, None, None, None);
         let driver = Some(driver);
         Ok(Self {
             name,
@@ -108,7 +108,7 @@ impl GpuDevice {
             runs_alone,
             is_initialised,
             messages,
-            round,
+            exchange,
             starting,
             has_all: false,
             ending,
@@ -295,7 +295,7 @@ impl Device for GpuDevice {
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
         if self.ending.is_none() {
-            self.begin_end(step, Gather::default())?;
+            self.begin_end(step, Moves::default())?;
         }
         let answer = self.ending.take().expect("just begun");
         // Nothing is read from disk meanwhile.
@@ -331,22 +331,19 @@ impl Member for GpuDevice {
         self.bordering
     }
 
-    fn begin_round(&mut self, moves: Vec<Move>) -> Result<()> {
-        self.round = Some(self.begin_asking(1, |reply| DriverMessage::Round(moves, reply))?);
+    fn begin_exchange(&mut self, moves: Moves) -> Result<()> {
+        self.exchange = Some(self.begin_asking(1, |reply| DriverMessage::Exchange(moves, reply))?);
         Ok(())
     }
 
-    fn end_round(&mut self) -> Result<()> {
-        let answer = self.round.take();
+    fn end_exchange(&mut self) -> Result<()> {
+        // That of the end of a superstep needs no wait: the driver takes before it handles another message.
+        let answer = self.exchange.take();
         answer.map_or(Ok(()), |answer| self.wait(&answer)?)
     }
 
-    fn receive(&mut self, moves: Vec<Move>) -> Result<()> {
-        self.messages.send(DriverMessage::Receive(moves)).map_err(|_| self.gone())
-    }
-
-    fn begin_end(&mut self, _step: &Step, gather: Gather) -> Result<()> {
-        self.ending = Some(self.begin_asking(1, |reply| DriverMessage::End(gather, reply))?);
+    fn begin_end(&mut self, _step: &Step, moves: Moves) -> Result<()> {
+        self.ending = Some(self.begin_asking(1, |reply| DriverMessage::End(moves, reply))?);
         Ok(())
     }
 
@@ -367,11 +364,6 @@ impl Member for GpuDevice {
         let left = self.starting.take().and_then(|answer| self.wait(&answer).ok()).unwrap_or_default();
         self.has_all = left.is_empty();
         left
-    }
-
-    fn end_gather(&mut self) -> Result<()> {
-        // The driver receives before it handles another message.
-        Ok(())
     }
 
     fn begin_joint(&mut self, part: JointPart) -> Result<()> {

@@ -1,121 +1,73 @@
-//! The rounds in which members exchange values: the reduction, the gather, and the messages of a traversal.
+//! The exchanges of members: of what is reduced, or of messages, before a vertex phase or census; of what is gathered,
+//! after it.
 
 use super::Team;
 use crate::device::ExchangeWork;
-use crate::device::exchange::Move;
 use crate::device::exchange::message::HEADER_WORDS;
+use crate::device::exchange::{Move, Moves};
 use crate::error::Result;
-use crate::team::schedule::{self, MessageRegion, Round};
+use crate::team::schedule::Exchange;
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 impl Team {
-    /// Runs a round and waits until every device has done its moves.
-    pub(super) fn run_round(&mut self, round: &Round) -> Result<()> {
-        let mut moves = round.iter();
-        self.each(|member| member.begin_round(moves.next().expect("a list of moves for each device").clone()))?;
-        self.each(|member| member.end_round()).map(drop)
-    }
-
-    /// Starts a round that writes nothing to the exchange memory, so no device has to wait for it.
-    pub(super) fn start_round(&mut self, round: &Round) -> Result<()> {
-        let mut moves = round.iter();
-        self.each(|member| member.receive(moves.next().expect("a list of moves for each device").clone())).map(drop)
-    }
-
-    /// Reduces: every device merges what the others have written to its own vertices.
-    pub(super) fn reduce(&mut self) -> Result<ExchangeWork> {
+    /// Makes the exchange before a vertex phase or census, and waits until every member has made its moves.
+    pub(super) fn exchange_before(&mut self) -> Result<ExchangeWork> {
         let begun = Instant::now();
-        let rounds = std::mem::take(&mut self.plan.schedule.reduce);
-        let mut bytes = 0;
-        let mut result = Ok(());
-        for (number, round) in rounds.iter().enumerate() {
-            bytes += self.bytes(round);
-            let last = number + 1 == rounds.len();
-            result = match last {
-                true => self.start_round(round),
-                false => self.run_round(round).and_then(|()| self.cross_reduction(number)),
-            };
-            if result.is_err() {
-                break;
-            }
+        let exchange = self.before();
+        self.begin_exchange(&exchange)?;
+        if self.plan.traversal {
+            self.cross_messages()?
+        } else {
+            self.cross_values()?
         }
-        self.plan.schedule.reduce = rounds;
-        result.map(|()| ExchangeWork { bytes, ns: begun.elapsed().as_nanos() as u64 })
+        self.each(|member| member.end_exchange())?;
+        Ok(ExchangeWork { bytes: 0, ns: begun.elapsed().as_nanos() as u64 })
     }
 
-    /// Returns the next gather: the moves that send each device's own values after a vertex phase, and the moves that
-    /// receive those of other members.
-    pub(super) fn gathering(&mut self) -> (Round, Round) {
+    /// Begins an exchange on every member that has moves.
+    pub(super) fn begin_exchange(&mut self, exchange: &Exchange) -> Result<()> {
+        let mut moves = exchange.iter();
+        self.each(|member| match moves.next() {
+            Some(moves) if !moves.is_empty() => member.begin_exchange(moves.clone()),
+            _ => Ok(()),
+        })
+        .map(drop)
+    }
+
+    /// The members' moves before a vertex phase or census.
+    pub(super) fn before(&self) -> Exchange {
+        self.plan.schedule.before.clone()
+    }
+
+    /// The members' moves after the next vertex phase: they send each member's own values, and receive those of others.
+    pub(super) fn next_after(&mut self) -> Exchange {
         self.turn = !self.turn;
-        let schedule::Gather { put, take } = self.plan.schedule.gather[usize::from(self.turn)].clone();
-        if put.is_empty() { (vec![Vec::new(); self.members.len()], Vec::new()) } else { (put, take) }
+        self.plan.schedule.after[usize::from(self.turn)].clone()
     }
 
-    /// Returns the number of bytes that the dense moves of a round write or read.
-    pub(super) fn bytes(&self, round: &Round) -> u64 {
-        let bytes = |one: &Move| match one {
-            Move::Put { attribute, vertices, .. }
-            | Move::Merge { attribute, vertices, .. }
-            | Move::Take { attribute, vertices, .. } => 4 * self.plan.declared[*attribute].words(vertices),
-            Move::Pack { list, vertices, .. } | Move::Unpack { list, vertices, .. } => {
-                4 * self.graph.told().among(*list, vertices).len() as u64
+    /// The number of bytes that moves have written to the exchange memory and read from it.
+    pub(super) fn bytes(&self, exchange: &Exchange) -> u64 {
+        let words = |one: &Move| match one {
+            Move::Clear(_) => 0,
+            Move::Put { values, .. } | Move::Merge { values, .. } | Move::Take { values, .. } => {
+                values.words(&self.plan.declared, &self.graph)
             }
-            Move::Clear { .. } | Move::Collect { .. } | Move::Apply { .. } => 0,
-        };
-        round.iter().flatten().map(bytes).sum()
-    }
-
-    /// Exchanges the messages of a traversal: the vertices that each device has activated.
-    pub(super) fn exchange_messages(&mut self) -> Result<ExchangeWork> {
-        let begun = Instant::now();
-        self.run_round(&self.messages())?;
-        self.cross_messages()?;
-        let (bytes, round) = self.replies();
-        if round.iter().any(|moves| !moves.is_empty()) {
-            self.start_round(&round)?;
-        }
-        Ok(ExchangeWork { bytes, ns: begun.elapsed().as_nanos() as u64 })
-    }
-
-    /// The messages of the members.
-    pub(super) fn messages(&self) -> Round {
-        let collect = |pieces: &Vec<MessageRegion>| {
-            let moves = pieces.iter().map(|piece| Move::Collect { vertices: piece.vertices.clone(), at: piece.at });
-            moves.collect()
-        };
-        self.plan.schedule.messages[self.plan.places.local()].iter().map(collect).collect()
-    }
-
-    /// For each member, the application of all other devices' messages.
-    pub(super) fn messages_of_others(&self) -> Round {
-        let messages = self.plan.schedule.messages.iter().enumerate();
-        let of_others = |to: usize| {
-            let others = messages.clone().filter(|(from, _)| *from != to).flat_map(|(_, pieces)| pieces);
-            others.map(|piece| Move::Apply { vertices: piece.vertices.clone(), at: piece.at }).collect()
-        };
-        self.plan.places.local().map(of_others).collect()
-    }
-
-    /// What devices do with messages that have been sent, and the number of bytes written and read.
-    pub(super) fn replies(&self) -> (u64, Round) {
-        let mut bytes = 0;
-        let layout = self.layout.as_ref().expect("a traversal");
-        let mut round: Round = vec![Vec::new(); self.members.len()];
-        for (from, pieces) in self.plan.schedule.messages.iter().enumerate() {
-            for piece in pieces {
-                let count = u64::from(self.exchange.words(piece.at, HEADER_WORDS)[0].load(Relaxed));
-                if count == 0 {
-                    continue;
-                }
-                let words = layout.choose(&piece.vertices, count).1.words;
-                bytes += 4 * words * self.members.len() as u64;
-                let own = self.plan.places.local();
-                for (_, moves) in own.zip(round.iter_mut()).filter(|(to, _)| *to != from) {
-                    moves.push(Move::Apply { vertices: piece.vertices.clone(), at: piece.at });
+            Move::Collect { vertices, at } | Move::Apply { vertices, at } => {
+                match self.exchange.words(*at, HEADER_WORDS)[0].load(Relaxed) {
+                    0 => 0,
+                    count => self.message_words(vertices, count),
                 }
             }
-        }
-        (bytes, round)
+        };
+        let moves = exchange.iter().flat_map(|Moves { put, take }| put.iter().chain(take));
+        4 * moves.map(words).sum::<u64>()
+    }
+
+    /// The length of a message about these vertices, `count` of them active.
+    pub(super) fn message_words(&self, vertices: &Range<u64>, count: u32) -> u64 {
+        let layout = self.layout.as_ref().expect("only traversals send messages");
+        layout.choose(vertices, count.into()).1.words
     }
 }

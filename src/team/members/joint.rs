@@ -9,8 +9,6 @@ use std::sync::Arc;
 pub(super) struct Joint {
     /// Whether all devices can run them; none before the first question.
     pub possible: Option<bool>,
-    /// How often devices will have arrived in the exchange memory when all supersteps so far have ended.
-    pub arrivals: u64,
     /// The pages that each device sees; none before the first question.
     pub seen: Option<Vec<Arc<SeenPages>>>,
     /// Whether all devices have prepared, and nothing has changed since.
@@ -24,11 +22,6 @@ pub(super) struct Joint {
 }
 
 impl Joint {
-    /// Nothing is known. Devices have arrived so often in the exchange memory; in this run, none has.
-    pub fn new(arrivals: u64) -> Self {
-        Self { arrivals, ..Self::default() }
-    }
-
     /// Visits that need pages that this rank's devices are missing.
     pub fn missing(&self) -> u64 {
         self.missing.into()

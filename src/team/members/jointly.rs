@@ -145,21 +145,14 @@ impl Team {
     fn joint_superstep(&mut self, step: &Step) -> Result<Ahead> {
         let begun = Instant::now();
         self.joint.pages_known = false;
-        let (found, messages, received) = (self.joint.found, self.messages(), self.messages_of_others());
-        self.joint.arrivals += self.plan.parts.len() as u64;
-        let arrivals = self.joint.arrivals;
-        let ends = self.jointly(|device| JointPart::Superstep {
-            step: *step,
-            found,
-            send: messages[device].clone(),
-            receive: received[device].clone(),
-            arrivals,
-        });
+        let (found, messages) = (self.joint.found, self.before());
+        let ends =
+            self.jointly(|device| JointPart::Superstep { step: *step, found, messages: messages[device].clone() });
         let ends = ends.inspect_err(|_| {
             // Others may be waiting for the messages of a device that has failed.
             self.exchange.abandon();
         })?;
-        let (bytes, _) = self.replies();
+        let bytes = self.bytes(&messages);
         self.joint.missing = ends.iter().fold(0, |missing, end| missing | end.missing);
         let ns = ends.iter().map(|end| end.end.exchange.ns).max().unwrap_or(0);
         self.direction = step.direction;

@@ -2,17 +2,17 @@
 //! have written them, and sums are those of all devices.
 //!
 //! ```text
-//!  members write ─▶ pieces cross ─▶ members read                      (reduction, gather)
+//!  members write ─▶ pieces cross ─▶ members read                      (values)
 //!  members write ─▶ numbers of vertices, to all ─▶ messages cross ─▶ members read    (traversals)
 //! ```
 //!
-//! Ranks of one machine read what the others have written where it is: they only wait for it. What crosses in a gather
-//! is sent by a thread of its own while members still write, and announced as it arrives: members take it like what is
-//! written here.
+//! Ranks of one machine read what the others have written where it is. What crosses is sent when members announce it,
+//! and announced as it arrives: members take it like what is written here. After a vertex phase, a thread of its own
+//! does that.
 
 use super::Team;
+use super::crossing::{CrossingPiece, ValueCrossing, is_written};
 use super::ended::Ended;
-use super::gathers::{CrossingPiece, GatherCrossing};
 use crate::cluster::Cluster;
 use crate::cluster::transport::{Incoming, Outgoing};
 use crate::device::StepEnd;
@@ -23,9 +23,8 @@ use crate::model::algorithm::{State, Step};
 use crate::model::bits::bit_words;
 use crate::pages::PagePlan;
 use crate::pages::fetch::PageRef;
-use crate::team::crossing::{Crossing, Piece, written};
+use crate::team::crossing::{Crossing, Piece};
 use crate::team::plan::STAGING_BYTES;
-use crate::team::schedule::MessageRegion;
 use bytemuck::Pod;
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -51,142 +50,97 @@ impl Team {
         Ok(all)
     }
 
-    /// Waits for all ranks, if some of them share memory.
-    pub(super) fn meet_neighbours(&self) -> Result<()> {
-        match self.cluster.as_ref().filter(|_| self.plan.places.has_neighbours()) {
-            Some(cluster) => cluster.meet(),
-            None => Ok(()),
-        }
-    }
-
-    /// Moves what the members have put in a round of the reduction, and what they will merge in the next.
-    pub(super) fn cross_reduction(&self, round: usize) -> Result<()> {
-        let Some(cluster) = &self.cluster else { return Ok(()) };
-        self.cross(cluster, &self.plan.crossings.reduce[round])?;
-        self.meet_neighbours()
-    }
-
     /// Begins a run when all ranks have set up their devices: each counts announcements from then on.
-    pub(super) fn begin_together(&mut self) -> Result<()> {
-        if self.cluster.is_some() {
-            let own = self.members.iter().map(|member| u32::from(member.ends_by_itself())).collect();
-            self.gathers.meets = self.of_all_devices(own)?.iter().any(|by_itself| *by_itself != 0);
-        }
+    pub(super) fn begin_together(&self) -> Result<()> {
+        self.cluster.as_ref().map_or(Ok(()), |cluster| cluster.meet())
+    }
+
+    /// Moves the values that cross before a vertex phase.
+    pub(super) fn cross_values(&mut self) -> Result<()> {
+        let crossing = self.plan.crossings.before.clone();
+        self.crossing_of(&crossing).map_or(Ok(()), |crossing| self.cross(crossing))
+    }
+
+    /// Moves what the members put before the first superstep.
+    pub(super) fn cross_first(&mut self) -> Result<()> {
+        self.crossing_after().map_or(Ok(()), |crossing| self.cross(crossing))
+    }
+
+    fn cross(&mut self, crossing: ValueCrossing) -> Result<()> {
+        self.sent = crossing.run()?;
         Ok(())
     }
 
-    /// Waits until all ranks come to the end of a superstep, if a device will wait there for others with patience that
-    /// has an end: it is to wait for their work, not for their pages. Ranks that exchange messages have met before.
-    pub(super) fn meet_if_patience_ends(&self) -> Result<()> {
-        match self.cluster.as_ref().filter(|_| self.gathers.meets && !self.plan.traversal) {
-            Some(cluster) => cluster.meet(),
-            None => Ok(()),
-        }
-    }
-
-    /// Moves what the members have put before the first superstep, between all ranks.
-    pub(super) fn cross_first_gather(&mut self) -> Result<()> {
-        if let Some(crossing) = self.next_crossing() {
-            crossing.run()?;
-        }
-        self.meet_neighbours()
-    }
-
-    /// Ends a superstep on every device, while what crosses in its gather is sent and received. Returns what
+    /// Ends a superstep on every device, while what crosses after its vertex phase is sent and received. Returns what
     /// [`end_all`](Self::end_all) does, and the time, in nanoseconds, that this took longer than the devices.
     pub(super) fn end_while_crossing(&mut self, step: &Step) -> Result<(Vec<StepEnd>, u64)> {
-        let Some(crossing) = self.next_crossing() else { return Ok((self.end_all(step)?, 0)) };
-        let cross = move || crossing.run().inspect_err(|_| crossing.exchange.abandon());
+        let Some(crossing) = self.crossing_after() else { return Ok((self.end_all(step)?, 0)) };
+        let exchange = Arc::clone(&self.exchange);
+        let cross = move || crossing.run().inspect_err(|_| exchange.abandon());
         let thread = thread::Builder::new().name("crossing".into()).spawn(cross);
         let what = || "what crosses between ranks".to_owned();
         let thread = thread.map_err(|source| StoreError::Threads { what: what(), wanted: 1, source })?;
         // After an error the crossing may wait for ranks that wait for this one: nobody waits for it.
         let ends = self.end_all(step)?;
         let ended = Instant::now();
-        thread.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        self.sent = thread.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         Ok((ends, ended.elapsed().as_nanos() as u64))
     }
 
-    /// What crosses in the current gather, which is counted; none if nothing does.
-    fn next_crossing(&mut self) -> Option<GatherCrossing> {
-        let turn = usize::from(self.turn);
-        self.gathers.count[turn] += 1;
-        let crossing = &self.plan.crossings.gather[turn];
+    /// What crosses in the current exchange after a vertex phase; none if nothing does.
+    fn crossing_after(&mut self) -> Option<ValueCrossing> {
+        let crossing = self.plan.crossings.after[usize::from(self.turn)].clone();
+        self.crossing_of(&crossing)
+    }
+
+    fn crossing_of(&mut self, crossing: &Crossing) -> Option<ValueCrossing> {
         let cluster = self.cluster.clone().filter(|_| !crossing.is_empty())?;
         let pieces = |pieces: &[Piece]| -> Vec<CrossingPiece> {
-            let of_piece = |piece: &Piece| {
-                let at = written(&piece.written).expect("pieces that cross are written");
-                let announced = self.gathers.before.get(&at).map_or(0, |before| before + self.gathers.count[turn]);
-                let words = self.words_of(&piece.written);
-                CrossingPiece { rank: piece.rank, written: piece.written.clone(), at, words, announced }
+            let of_piece = |Piece { rank, written }: &Piece| {
+                let (at, values) = (written.writes().expect("it is written"), written.values().expect("not a message"));
+                let words = values.words(&self.plan.declared, &self.graph);
+                CrossingPiece { rank: *rank, written: written.clone(), at, words }
             };
             pieces.iter().map(of_piece).collect()
         };
         let (send, receive) = (pieces(&crossing.send), pieces(&crossing.receive));
-        Some(GatherCrossing { cluster, exchange: Arc::clone(&self.exchange), send, receive })
-    }
-
-    fn cross(&self, cluster: &Cluster, crossing: &Crossing) -> Result<()> {
-        if crossing.is_empty() {
-            return Ok(());
-        }
-        let words = |piece: &Piece| {
-            let at = written(&piece.written).expect("pieces that cross are written");
-            self.exchange.words(at, self.words_of(&piece.written))
-        };
-        let outgoing: Vec<_> =
-            crossing.send.iter().map(|piece| Outgoing { to: piece.rank, words: words(piece) }).collect();
-        let incoming: Vec<_> =
-            crossing.receive.iter().map(|piece| Incoming { from: piece.rank, words: words(piece) }).collect();
-        cluster.transfer(&outgoing, &incoming)
-    }
-
-    /// The number of words that a move writes.
-    fn words_of(&self, one: &Move) -> u64 {
-        match one {
-            Move::Pack { list, vertices, .. } => self.graph.told().among(*list, vertices).len() as u64,
-            Move::Put { attribute, vertices, .. } => self.plan.declared[*attribute].words(vertices),
-            other => unreachable!("{other:?} does not write a known number of words"),
-        }
+        let (exchange, sent) = (Arc::clone(&self.exchange), std::mem::take(&mut self.sent));
+        Some(ValueCrossing { cluster, exchange, send, receive, sent })
     }
 
     /// Moves the messages of a traversal: first the numbers of vertices in them, which have their lengths, then those
     /// that are not empty, once to each other machine.
-    pub(super) fn cross_messages(&self) -> Result<()> {
-        let Some(cluster) = &self.cluster else { return Ok(()) };
-        let places = &self.plan.places;
-        let count = |region: &MessageRegion| &self.exchange.words(region.at, HEADER_WORDS)[0];
-        let own: Vec<u32> = self.regions(places.rank()).map(|region| count(region).load(Relaxed)).collect();
-        let all = cluster.gather(&own)?;
+    pub(super) fn cross_messages(&mut self) -> Result<()> {
+        let Some(cluster) = self.cluster.clone().filter(|_| self.plan.places.is_spread()) else { return Ok(()) };
+        let crossing = self.plan.crossings.before.clone();
+        let own: Vec<u64> = self.before().iter().flat_map(|moves| &moves.put).filter_map(Move::writes).collect();
+        for &at in &own {
+            // If a device has failed, the run ends with its error.
+            is_written(&self.exchange, &self.sent, at);
+            self.sent.count(at);
+        }
+        let count = |at: u64| &self.exchange.words(at, HEADER_WORDS)[0];
+        let all = cluster.gather(&own.iter().map(|&at| count(at).load(Relaxed)).collect::<Vec<_>>())?;
+        let mut counts: Vec<_> = all.into_iter().map(Vec::into_iter).collect();
         let (mut outgoing, mut incoming) = (Vec::new(), Vec::new());
-        for (rank, counts) in all.into_iter().enumerate() {
-            assert_eq!(counts.len(), self.regions(rank).count(), "messages of rank {rank}");
-            for (region, found) in self.regions(rank).zip(counts) {
-                let words = || self.exchange.words(region.at, self.message_words(region, found));
-                let receivers = places.first_elsewhere(rank, 0..places.ranks());
-                if rank == places.rank() && found > 0 {
-                    outgoing.extend(receivers.into_iter().map(|to| Outgoing { to, words: words() }));
-                } else if receivers.contains(&places.rank()) {
-                    count(region).store(found, Relaxed);
-                    if found > 0 {
-                        incoming.push(Incoming { from: rank, words: words() });
-                    }
-                }
-            }
+        let words = |one: &Move| match one {
+            Move::Collect { vertices, at } => match count(*at).load(Relaxed) {
+                0 => None,
+                found => Some(self.exchange.words(*at, self.message_words(vertices, found))),
+            },
+            other => unreachable!("{other:?} is not a message"),
+        };
+        for Piece { rank, written } in &crossing.send {
+            outgoing.extend(words(written).map(|words| Outgoing { to: *rank, words }));
+        }
+        for Piece { rank, written } in &crossing.receive {
+            let found = counts[*rank].next().expect("a count of each message");
+            count(written.writes().expect("it is written")).store(found, Relaxed);
+            incoming.extend(words(written).map(|words| Incoming { from: *rank, words }));
         }
         cluster.transfer(&outgoing, &incoming)?;
-        // Other ranks of this machine have received messages for all of them.
-        if places.is_spread() { self.meet_neighbours() } else { Ok(()) }
-    }
-
-    /// The messages of a rank's devices.
-    fn regions(&self, rank: usize) -> impl Iterator<Item = &MessageRegion> {
-        self.plan.schedule.messages[self.plan.places.of(rank)].iter().flatten()
-    }
-
-    fn message_words(&self, region: &MessageRegion, count: u32) -> u64 {
-        let layout = self.layout.as_ref().expect("only traversals send messages");
-        layout.choose(&region.vertices, count.into()).1.words
+        crossing.receive.iter().for_each(|piece| self.exchange.announce(&piece.written));
+        Ok(())
     }
 
     /// Adds the pages that members of other ranks know a superstep to visit. Ranks that have parts of a graph do not

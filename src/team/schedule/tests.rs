@@ -1,9 +1,10 @@
 //! Tests of schedules, executed on devices that are plain arrays.
 
 use super::*;
+use crate::device::exchange::Values as Sent;
 use crate::model::attributes::{Initial, Role};
 use proptest::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 const PIECE: u64 = 4096;
 
@@ -14,47 +15,39 @@ fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
 /// The values of a device, by attribute and vertex.
 type Values = Vec<Vec<u64>>;
 
-/// Executes rounds, and asserts that everything that is read was written in an earlier round.
-fn play(rounds: &[Round], devices: &mut [Values], declared: &[Attribute]) {
+/// Executes an exchange: all devices put, in any order, then they take. Asserts that each piece is written once, and
+/// that what is read is what has been written.
+fn play(exchange: &Exchange, devices: &mut [Values], declared: &[Attribute]) {
     let mut memory: HashMap<u64, Vec<u64>> = HashMap::new();
-    for round in rounds {
-        let mut written: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-        let (mut read, mut cleared) = (Vec::new(), Vec::new());
-        for (device, moves) in round.iter().enumerate() {
-            for one in moves {
-                match one.clone() {
-                    Move::Put { attribute, vertices, at } => {
-                        let values =
-                            devices[device][attribute][vertices.start as usize..vertices.end as usize].to_vec();
-                        assert!(written.insert(at, values).is_none(), "two write to {at}");
-                    }
-                    Move::Clear { attribute, vertices } => cleared.push((device, attribute, vertices)),
-                    Move::Merge { attribute, vertices, at } => read.push((device, attribute, vertices, at, true)),
-                    Move::Take { attribute, vertices, at } => read.push((device, attribute, vertices, at, false)),
-                    other => panic!("{other:?}"),
-                }
-            }
+    for (device, one) in exchange.iter().enumerate().flat_map(|(device, moves)| of(device, &moves.put)) {
+        let Sent { attribute, list, vertices } = one.values().unwrap().clone();
+        assert_eq!(list, VertexList::All);
+        let cells = &mut devices[device][attribute][vertices.start as usize..vertices.end as usize];
+        match one {
+            Move::Put { at, .. } => assert!(memory.insert(*at, cells.to_vec()).is_none(), "two write to {at}"),
+            Move::Clear(_) => cells.fill(0),
+            other => panic!("{other:?}"),
         }
-        for (device, attribute, vertices, at, merge) in read {
-            assert!(!written.contains_key(&at), "{at} is read while it is written");
-            let values = &memory[&at];
-            assert_eq!(values.len() as u64, vertices.end - vertices.start);
-            for (vertex, &value) in vertices.zip(values) {
-                let cell = &mut devices[device][attribute][vertex as usize];
-                *cell = match (merge, declared[attribute].merge) {
-                    (true, Merge::Add) => *cell + value,
-                    (true, Merge::Min) => (*cell).min(value),
-                    (true, Merge::Max) => (*cell).max(value),
-                    (true, Merge::Or | Merge::Activation) => *cell | value,
-                    (false, _) => value,
-                };
-            }
-        }
-        for (device, attribute, vertices) in cleared {
-            vertices.for_each(|vertex| devices[device][attribute][vertex as usize] = 0);
-        }
-        memory.extend(written);
     }
+    for (device, one) in exchange.iter().enumerate().flat_map(|(device, moves)| of(device, &moves.take)) {
+        let Sent { attribute, vertices, .. } = one.values().unwrap().clone();
+        let values = &memory[&one.reads().unwrap()];
+        assert_eq!(values.len() as u64, vertices.end - vertices.start);
+        for (vertex, &value) in vertices.zip(values) {
+            let cell = &mut devices[device][attribute][vertex as usize];
+            *cell = match (matches!(one, Move::Merge { .. }), declared[attribute].merge) {
+                (true, Merge::Add) => *cell + value,
+                (true, Merge::Min) => (*cell).min(value),
+                (true, Merge::Max) => (*cell).max(value),
+                (true, Merge::Or | Merge::Activation) => *cell | value,
+                (false, _) => value,
+            };
+        }
+    }
+}
+
+fn of(device: usize, moves: &[Move]) -> impl Iterator<Item = (usize, &Move)> {
+    moves.iter().map(move |one| (device, one))
 }
 
 fn cut(vertices: u64, cuts: &[u64]) -> Vec<Range<u64>> {
@@ -88,7 +81,7 @@ proptest! {
             traversal: false,
             parts: &parts,
             aligned,
-            packed: None,
+            listed: None,
             mirrored: None,
             piece_bytes: PIECE,
         });
@@ -103,12 +96,11 @@ proptest! {
             (0..5).map(|attribute| (0..vertices).map(|vertex| value(device, attribute, vertex)).collect()).collect()
         };
         let mut devices: Vec<Values> = (0..parts.len()).map(fresh).collect();
-        let gathers = schedule.gather.iter().flat_map(|gather| [&gather.put, &gather.take]);
-        for one in schedule.reduce.iter().chain(gathers).flatten().flatten() {
-            let (Move::Put { at, .. } | Move::Merge { at, .. } | Move::Take { at, .. }) = one else { continue };
-            prop_assert!(at.is_multiple_of(PIECE) && at / PIECE < schedule.pieces);
-        }
-        play(&schedule.reduce, &mut devices, &declared);
+        let all = schedule.after.iter().chain([&schedule.before]).flatten();
+        let mut written: Vec<u64> = all.flat_map(|moves| &moves.put).filter_map(Move::writes).collect();
+        written.sort_unstable();
+        prop_assert_eq!(written, (0..schedule.pieces).map(|piece| piece * PIECE).collect::<Vec<_>>(), "pieces");
+        play(&schedule.before, &mut devices, &declared);
         for (owner, part) in parts.iter().enumerate() {
             for vertex in part.own.clone() {
                 let at = vertex as usize;
@@ -122,9 +114,10 @@ proptest! {
             }
         }
         let before: Vec<Values> = devices.clone();
-        let [Gather { put, take }, other] = schedule.gather;
-        prop_assert_eq!(put.len(), other.put.len());
-        play(&[put, take], &mut devices, &declared);
+        let [first, second] = schedule.after;
+        let puts = |exchange: &Exchange| exchange.iter().map(|moves| moves.put.len()).collect::<Vec<_>>();
+        prop_assert_eq!(puts(&first), puts(&second));
+        play(&first, &mut devices, &declared);
         for (owner, part) in parts.iter().enumerate() {
             for vertex in part.own.clone() {
                 let at = vertex as usize;
@@ -148,24 +141,29 @@ proptest! {
         let declared = [attribute(AttributeType::U32, Role::Writable, Merge::Min)];
         let parts: Vec<Part> = cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded }).collect();
         let piece_bytes = 64 << 10;
-        let (traversal, aligned, packed) = (true, false, None);
+        let (traversal, aligned, listed) = (true, false, None);
         let sharing = ScheduleRequest {
             declared: &declared,
             traversal,
             parts: &parts,
             aligned,
-            packed,
+            listed,
             mirrored: None,
             piece_bytes,
         };
-        let Schedule { messages, pieces, .. } = Schedule::new(&sharing);
+        let Schedule { before, pieces, .. } = Schedule::new(&sharing);
         let layout = MessageLayout::new(&declared, sharded);
-        let mut places: Vec<u64> = messages.iter().flatten().map(|piece| piece.at / piece_bytes).collect();
+        let written = before.iter().flat_map(|moves| &moves.put).filter_map(Move::writes);
+        let mut places: Vec<u64> = written.map(|at| at / piece_bytes).collect();
         places.sort_unstable();
         prop_assert_eq!(places, (0..pieces).collect::<Vec<_>>());
-        for (part, pieces) in parts.iter().zip(&messages) {
+        for (part, moves) in parts.iter().zip(&before) {
             let mut next = part.writable().start / BLOCK_VERTICES * BLOCK_VERTICES;
-            for MessageRegion { vertices, .. } in pieces {
+            for one in &moves.put {
+                let Move::Collect { vertices, at } = one else { panic!("{one:?}") };
+                let read = Move::Apply { vertices: vertices.clone(), at: *at };
+                let readers = before.iter().filter(|moves| moves.take.contains(&read)).count();
+                prop_assert!(readers == parts.len() - 1 && !moves.take.contains(&read));
                 prop_assert_eq!(vertices.start, next);
                 prop_assert!(vertices.start.is_multiple_of(BLOCK_VERTICES));
                 prop_assert!(4 * layout.words_max(vertices) <= piece_bytes);
@@ -188,21 +186,20 @@ fn aligned_pull_exchanges_gathered_values_only() {
         traversal: false,
         parts: &parts,
         aligned: true,
-        packed: None,
+        listed: None,
         mirrored: None,
         piece_bytes: PIECE,
     };
     let schedule = Schedule::new(&sharing);
-    assert!(schedule.reduce.is_empty());
+    assert!(schedule.before.is_empty());
     let put = |device: usize| {
-        let moves = &schedule.gather[0].put[device];
-        let moves = moves.iter();
+        let moves = &schedule.after[0][device].put;
         moves
-            .filter_map(|one| {
-                if let Move::Put { attribute, vertices, .. } = one { Some((*attribute, vertices)) } else { None }
-            })
-            .map(|(attribute, vertices)| {
-                assert_eq!(attribute, 0);
+            .iter()
+            .filter(|one| one.writes().is_some())
+            .map(|one| {
+                let Sent { attribute, list, vertices } = one.values().unwrap();
+                assert_eq!((*attribute, *list), (0, VertexList::All));
                 vertices.end - vertices.start
             })
             .sum::<u64>()

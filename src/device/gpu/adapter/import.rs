@@ -112,7 +112,7 @@ impl HostImport {
         let memory: Arc<dyn HostMemory> = Arc::clone(memory) as _;
         #[allow(unsafe_code)]
         // SAFETY: the host accesses this memory as atomic words only, and reads what a device writes after a wait for
-        // its round.
+        // it.
         unsafe {
             Self::writable(gpu, memory, chunk_bytes)
         }

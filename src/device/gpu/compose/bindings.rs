@@ -63,8 +63,8 @@ pub enum Resource {
     Merged,
     /// For `pack` and `unpack`: the parameters, a [`Pack`](super::layout::Pack).
     Pack,
-    /// For `pack` and `unpack`: the vertices with out-edges, `u32`.
-    Told,
+    /// For `pack` and `unpack`: lists of vertices, `u32`.
+    VertexList,
     /// All lists, sorted by length: [`BinsHeader`](super::layout::BinsHeader) and
     /// [`HubEntry`](super::layout::HubEntry)s.
     Bins,
@@ -162,7 +162,7 @@ impl Buffer {
             "fill" => (Resource::Fill, Access::Uniform, "Fill"),
             "merge" => (Resource::Merge, Access::Uniform, "Merge"),
             "packed" => (Resource::Pack, Access::Uniform, "Pack"),
-            "told" => (Resource::Told, Access::Read, "array<u32>"),
+            "vertex_list" => (Resource::VertexList, Access::Read, "array<u32>"),
             "merged" => (Resource::Merged, Access::ReadWrite, "array<u32>"),
             "message" => (Resource::Message, Access::Uniform, "MessageParams"),
             "collected" => (Resource::Collected, Access::ReadWrite, "Collected"),

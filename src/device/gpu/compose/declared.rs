@@ -23,8 +23,8 @@ pub struct Declared {
     pub traversal: bool,
     /// Its tables.
     pub tables: Vec<DeclaredTable>,
-    /// The role of the attributes that are sent packed.
-    pub packed: Option<Role>,
+    /// The role of the attributes that are sent by list.
+    pub listed: Option<Role>,
     /// The rule of its supersteps.
     pub rule: Rule,
     /// The bit attribute of the set whose lists supersteps visit, by index, if the device may list its vertices: the
@@ -46,7 +46,7 @@ impl Declared {
     /// one superstep.
     pub fn new(name: &'static str, shader: Shader, attributes: Vec<Attribute>, traversal: bool) -> Self {
         let rule = Rule::new(Vec::new(), |now| now.stop());
-        Self { name, shader, attributes, traversal, tables: Vec::new(), packed: None, rule, set: None }
+        Self { name, shader, attributes, traversal, tables: Vec::new(), listed: None, rule, set: None }
     }
 
     /// That of an algorithm for a store with or without in-lists; none without a shader.

@@ -28,7 +28,7 @@ use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Declaration, Graph, Step, Summary, Visit, step_after};
 use crate::model::attributes::Role;
 use crate::model::border::Border;
-use crate::model::told::Told;
+use crate::model::vertex_lists::VertexLists;
 use crate::pages::fetch::{PagePool, PageRef};
 use crate::trace::Timeline;
 use rayon::prelude::*;
@@ -61,8 +61,8 @@ pub struct RunSetup {
     pub exchange: Option<Arc<ExchangeMemory>>,
     /// Whether it reads values of own vertices, and of those with edges to them, and no others.
     pub reads_border: bool,
-    /// The role of the attributes that are sent packed.
-    pub packed: Option<Role>,
+    /// The role of the attributes that are sent by list.
+    pub listed: Option<Role>,
     /// Whether the engine lets the device run supersteps by itself before it plans one.
     pub runs_ahead: bool,
 }
@@ -97,8 +97,8 @@ pub struct Context {
     pub kept: Kept,
     /// Whether it exchanges values with other devices.
     pub shares: bool,
-    /// The vertices whose values it sends and receives.
-    pub told: Arc<Told>,
+    /// The vertices whose values it sends and receives, where these are not all.
+    pub vertex_lists: Arc<VertexLists>,
     /// The parts of supersteps over all in-lists: one if values are not sent while lists are read.
     pub parts: Parts,
     /// The pages that the device sees, if it runs supersteps together with other devices.
@@ -113,10 +113,10 @@ impl Context {
     /// # Errors
     /// Device errors.
     pub fn new(mut home: Home, setup: &RunSetup, planned: Planned) -> Result<Self> {
-        let Planned { declared, plan, told, border } = planned;
+        let Planned { declared, plan, vertex_lists, border } = planned;
         let RunSetup { algorithm, declaration, graph, store, pool, frames, trace, part, exchange, .. } = setup;
         let holding = Holding { part, border: border.as_deref() };
-        home.prepare(&plan, (store, graph, &told), pool, *frames, holding)?;
+        home.prepare(&plan, (store, graph, &vertex_lists), pool, *frames, holding)?;
         // Exchange memory of an earlier run is freed before anything is allocated.
         if exchange.is_none() {
             home.forget_exchange()?;
@@ -126,7 +126,7 @@ impl Context {
         let arena = home.arena.as_ref().expect("prepared with the run");
         let (arena_buffers, images) = (arena.buffers().to_vec(), arena.images().cloned());
         let parts = match store.topology(Direction::In).filter(|_| plan.next_bytes > 0) {
-            Some(in_lists) => Parts::new(in_lists, &told, part.own.clone()),
+            Some(in_lists) => Parts::new(in_lists, &vertex_lists, part.own.clone()),
             None => Parts::whole(part.own.clone()),
         };
         let kept = Kept::new(&home.gpu);
@@ -145,7 +145,7 @@ impl Context {
             step: Step::new(0, Direction::Out, Visit::All),
             kept,
             shares: exchange.is_some(),
-            told,
+            vertex_lists,
             parts,
             seen: None,
             home,
@@ -321,7 +321,7 @@ pub struct Planned {
     /// Its share of the device's memory.
     pub plan: DevicePlan,
     /// The vertices whose values the device sends and receives.
-    pub told: Arc<Told>,
+    pub vertex_lists: Arc<VertexLists>,
     /// The vertices of other devices whose values it holds; none if it holds those of all.
     pub border: Option<Arc<Border>>,
 }
@@ -339,21 +339,21 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
     if declared.needs_wide_atomics() && !home.gpu.caps().wide_atomics {
         return Err(Error::Parameter(no_wide_atomics(name, home.gpu.name())));
     }
-    let declared = Declared { packed: setup.packed, ..declared };
+    let declared = Declared { listed: setup.listed, ..declared };
     let visits = &declaration.visits;
     let directions = directions(store, visits);
     let caps = home.gpu.caps();
-    let told = match exchange {
-        Some(_) if setup.packed.is_some() => graph.told().of_device(&part.own),
+    let vertex_lists = match exchange {
+        Some(_) if setup.listed.is_some() => graph.vertex_lists().of_device(&part.own),
         _ => Arc::default(),
     };
-    let listed = told.vertices().len() as u64;
-    let told_bytes = if 4 * listed <= caps.binding_bytes_max { 4 * listed } else { 0 };
+    let listed = vertex_lists.vertices().len() as u64;
+    let lists_bytes = if 4 * listed <= caps.binding_bytes_max { 4 * listed } else { 0 };
     let beside = home.copies_beside();
-    let packed = if beside { packed_bytes(&declared, part, &told) } else { 0 };
-    let next_bytes = if beside && told_bytes > 0 { next_bytes(&declared, &told, part) } else { 0 };
+    let packed = if beside { packed_bytes(&declared, part, &vertex_lists) } else { 0 };
+    let next_bytes = if beside && lists_bytes > 0 { next_bytes(&declared, &vertex_lists, part) } else { 0 };
     let request = Request {
-        told_bytes,
+        lists_bytes,
         next_bytes,
         device: home.gpu.name(),
         algorithm: name,
@@ -378,12 +378,12 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
     };
     let whole = DevicePlan::new(&request, &home.settings, caps);
     let fits = whole.as_ref().is_ok_and(|plan| !plan.moves_copies_out());
-    let is_told = told_bytes > 0 || declared.traversal;
-    if !setup.reads_border || !is_told || fits && home.settings.fast_paths.whole_copies {
-        return Ok(Planned { declared, plan: whole?, told, border: None });
+    let has_lists = lists_bytes > 0 || declared.traversal;
+    if !setup.reads_border || !has_lists || fits && home.settings.fast_paths.whole_copies {
+        return Ok(Planned { declared, plan: whole?, vertex_lists, border: None });
     }
     let border = Mirrors::open(store)?.and_then(|mirrors| Border::of(&mirrors, &part.own)).map(Arc::new);
-    let border = border.filter(|border| is_bound(border, &told, part, caps));
+    let border = border.filter(|border| is_bound(border, &vertex_lists, part, caps));
     let request = Request { border: border.as_deref(), ..request };
     let bordering = border.is_some().then(|| DevicePlan::new(&request, &home.settings, caps));
     let needed = |plan: &Result<DevicePlan>| match plan {
@@ -394,9 +394,9 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
     match bordering {
         // The figure of a refusal is what suffices.
         Some(plan) if plan.is_ok() || needed(&plan) < needed(&whole) => {
-            Ok(Planned { declared, plan: plan?, told, border })
+            Ok(Planned { declared, plan: plan?, vertex_lists, border })
         }
-        _ => Ok(Planned { declared, plan: whole?, told, border: None }),
+        _ => Ok(Planned { declared, plan: whole?, vertex_lists, border: None }),
     }
 }
 
@@ -420,10 +420,11 @@ fn directions(store: &Store, visits: &[(Direction, Visit)]) -> Vec<Direction> {
     directions
 }
 
-/// Whether kernels can bind a border, and find the values of all told vertices: those that are not in the border go to
+/// Whether kernels can bind a border, and find the values of all listed vertices: those that are not in the border go to
 /// the place behind its last one, which is in the same buffer if there is only one.
-fn is_bound(border: &Border, told: &Told, part: &Part, caps: &Caps) -> bool {
+fn is_bound(border: &Border, vertex_lists: &VertexLists, part: &Part, caps: &Caps) -> bool {
     let is_known = |&vertex: &u32| part.owns(vertex) || border.place(vertex).is_some();
     Border::table_bytes(part.vertices) <= caps.binding_bytes_max
-        && (border.vertices().len() < 1 << chunk_vertices_log2(caps) || told.vertices().par_iter().all(is_known))
+        && (border.vertices().len() < 1 << chunk_vertices_log2(caps)
+            || vertex_lists.vertices().par_iter().all(is_known))
 }

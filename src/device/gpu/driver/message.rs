@@ -2,7 +2,7 @@
 
 use super::batch::Job;
 use super::values::ValueChunk;
-use crate::device::exchange::{Gather, Move};
+use crate::device::exchange::Moves;
 use crate::device::joint::{JointEnd, JointPart};
 use crate::device::{PageTask, RunAhead, StepEnd};
 use crate::error::{Error, Result};
@@ -53,12 +53,10 @@ pub enum DriverMessage {
     Checked(Job, Result<(), StoreError>),
     /// From wgpu: a launch has completed.
     Completed(u64),
-    /// Makes the moves of a round.
-    Round(Vec<Move>, Sender<Result<()>>),
-    /// Makes moves that write nothing to the exchange memory.
-    Receive(Vec<Move>),
-    /// Ends a superstep, with a gather after its vertex phase.
-    End(Gather, Sender<Ended>),
+    /// Exchanges values or messages with other devices.
+    Exchange(Moves, Sender<Result<()>>),
+    /// Ends a superstep, with an exchange after its vertex phase.
+    End(Moves, Sender<Ended>),
     /// Requests the values of the device's own vertices at the end of a run; the last reply is `None`.
     Download(Sender<Result<Option<ValueChunk>>>),
     /// Like `Download`, between supersteps.

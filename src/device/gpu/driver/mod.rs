@@ -5,7 +5,7 @@
 //!   DriverMessage::Page ─▶ intake ────▶ launches ─▶ dispatch ────▶ intake ─▶ PageDone
 //!   DriverMessage::Ahead ─▶ device_loop: supersteps over pages that stay where they are ─▶ answer
 //!   DriverMessage::Joint ─▶ device_loop, exchange: supersteps together with other devices, part by part
-//!   DriverMessage::Round ─▶ exchange ─▶ moves
+//!   DriverMessage::Exchange ─▶ exchange ─▶ moves
 //!   DriverMessage::End ─▶ superstep: vertex phase ─▶ exchange: moves ─▶ superstep: next pages, readback ─▶ answer
 //! ```
 //!
@@ -268,18 +268,15 @@ impl Driver {
                 let done = self.intake.take_back(&self.context, jobs);
                 self.report(done);
             }
-            DriverMessage::Round(moves, reply) => {
-                let result = self.launch_all(take).and_then(|()| self.round(&moves));
+            DriverMessage::Exchange(moves, reply) => {
+                let result = self.launch_all(take).and_then(|()| self.exchange(&moves, take));
                 self.failed |= result.is_err();
-                self.collect(take);
+                if self.failed {
+                    self.exchange.iter().for_each(Exchange::abandon);
+                }
                 drop(reply.send(self.explained(result)));
             }
-            DriverMessage::Receive(moves) => {
-                if let Err(error) = self.launch_all(take).and_then(|()| self.receive(&moves)) {
-                    self.fail(error);
-                }
-            }
-            DriverMessage::End(gather, reply) => self.end_superstep(&gather, &reply, take),
+            DriverMessage::End(moves, reply) => self.end_superstep(&moves, &reply, take),
             DriverMessage::Why(reply) => drop(reply.send(self.failure())),
             DriverMessage::Stop => self.stopped = true,
             DriverMessage::Download(_)
@@ -464,7 +461,7 @@ impl Driver {
 /// The exchange of a run on several devices.
 fn shared<'a>(exchange: &'a mut Option<Exchange>, context: &Context) -> Result<&'a mut Exchange> {
     exchange.as_mut().ok_or_else(|| {
-        let message = "a round without memory that is shared with other devices";
+        let message = "an exchange without memory that is shared with other devices";
         context.gpu().health().fault("exchange", message).into()
     })
 }

@@ -11,18 +11,18 @@
 use super::Driver;
 use super::context::Context;
 use super::device_loop::DeviceLoop;
-use super::exchange::{EarlyGather, Exchange, PackedMove};
-use super::executor::{LOOK, Submitted};
+use super::exchange::{EarlyExchange, Exchange, PackedMove};
+use super::executor::Submitted;
 use super::message::Ended;
 use super::phases::{Copied, Overlap, copy_own};
 use super::plan::Plan;
 use super::superstep::Superstep;
-use crate::device::exchange::Gather;
+use crate::device::exchange::{Moves, Wait};
 use crate::device::gpu::adapter::readback::PATIENCE;
 use crate::device::gpu::memory::plan::TOTAL_BYTES;
 use crate::error::Result;
 use crossbeam_channel::Sender;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long to poll before sleeping.
 const SPIN: Duration = Duration::from_millis(1);
@@ -31,11 +31,11 @@ const SPIN: Duration = Duration::from_millis(1);
 type SubmittedPart = (Submitted, Vec<PackedMove>);
 
 impl Driver {
-    /// The gather that ends the superstep, if only the first part of its lists has been submitted, and values can be
+    /// The exchange that ends the superstep, if only the first part of its lists has been submitted, and values can be
     /// exchanged while the others are read.
-    pub(super) fn early(&self, gather: &Gather) -> Option<EarlyGather> {
+    pub(super) fn early(&self, moves: &Moves) -> Option<EarlyExchange> {
         self.device_loop.parts_left()?;
-        self.exchange.as_ref()?.early(&self.context, gather)
+        self.exchange.as_ref()?.early(&self.context, moves)
     }
 
     /// Submits all lists of the superstep that have been left for the end.
@@ -46,13 +46,13 @@ impl Driver {
 
     /// Ends a superstep: submits its other parts, and exchanges values until all have arrived. Replies while the device
     /// takes them.
-    pub(super) fn end_overlapped(&mut self, early: EarlyGather, reply: &Sender<Ended>) {
+    pub(super) fn end_overlapped(&mut self, early: EarlyExchange, reply: &Sender<Ended>) {
         let ended = self.sound().and_then(|()| self.run_parts(early));
         self.failed |= ended.is_err();
         drop(reply.send(self.explained(ended)));
     }
 
-    fn run_parts(&mut self, mut early: EarlyGather) -> Ended {
+    fn run_parts(&mut self, mut early: EarlyExchange) -> Ended {
         let parts = self.device_loop.parts_left().unwrap_or_default();
         let Self { context, device_loop, launches, superstep, exchange: Some(exchange), overlap, .. } = self else {
             let health = self.context.gpu().health();
@@ -81,7 +81,7 @@ impl Driver {
 fn submit_parts(
     context: &mut Context,
     (device_loop, buffers): (&mut DeviceLoop, (&wgpu::Buffer, &wgpu::Buffer)),
-    (exchange, early): (&mut Exchange, &mut EarlyGather),
+    (exchange, early): (&mut Exchange, &mut EarlyExchange),
     (overlap, superstep): (&mut Overlap, &mut Superstep),
 ) -> Result<(Vec<SubmittedPart>, u32)> {
     let (mut parts, mut updated, mut groups) = (Vec::new(), Vec::new(), 0);
@@ -114,14 +114,13 @@ fn submit_parts(
 fn exchange_during(
     context: &mut Context,
     exchange: &mut Exchange,
-    early: &mut EarlyGather,
+    early: &mut EarlyExchange,
     parts: Vec<SubmittedPart>,
 ) -> Result<Submitted> {
-    let spin = context.gpu().poll_time(SPIN);
+    let mut wait = Wait::new(context.gpu().poll_time(SPIN));
     // What arrives may overwrite what the superstep before has unpacked, once a part of this one has run.
     let mut fetches = false;
     let (mut parts, mut last) = (parts.into_iter().peekable(), None);
-    let mut since = Instant::now();
     loop {
         let mut moved = false;
         while let Some((submitted, _)) = parts.peek()
@@ -138,18 +137,13 @@ fn exchange_during(
             moved |= exchange.left_early(early) < before;
         }
         // If another device has failed, the run ends with its error.
-        let goes_on = exchange.left_early(early) > 0 && (moved || !exchange.is_abandoned());
+        let goes_on = exchange.left_early(early) > 0 && (moved || !exchange.memory().is_abandoned());
         if let Some(last) = last.take_if(|_| parts.peek().is_none() && !goes_on) {
             return Ok(last);
         }
-        if moved {
-            since = Instant::now();
-        } else if since.elapsed() > PATIENCE {
+        wait.goes_on(exchange.memory(), moved);
+        if wait.idle() > PATIENCE && (parts.peek().is_some() || exchange.is_sending()) {
             return Err(context.gpu().health().lost("a part of a superstep did not end").into());
-        } else if since.elapsed() < spin {
-            std::hint::spin_loop();
-        } else {
-            std::thread::sleep(LOOK);
         }
     }
 }

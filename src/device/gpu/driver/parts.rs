@@ -1,7 +1,7 @@
 //! Parts of a superstep over all in-lists, of a device that shares the run with others: the values of a part's vertices
 //! are sent while the lists of the next part are read.
 
-use crate::model::told::Told;
+use crate::model::vertex_lists::VertexLists;
 use crate::pages::fetch::PageRef;
 use std::ops::Range;
 use topostream_formats::Topology;
@@ -34,13 +34,13 @@ struct OwnPage {
 impl Parts {
     /// The parts of supersteps over the in-lists of these vertices: their own pages among those of the topology, and
     /// how many values are sent.
-    pub fn new(in_lists: &Topology, told: &Told, own: Range<u64>) -> Self {
+    pub fn new(in_lists: &Topology, lists: &VertexLists, own: Range<u64>) -> Self {
         let pages = (0..).zip(in_lists.directory().entries()).filter_map(|(number, entry)| {
             let start_vertex = u64::from(entry.start_vertex);
             let meets = start_vertex < own.end && own.start < start_vertex + u64::from(entry.slot_count);
             meets.then_some(OwnPage { number, start_vertex, edges: entry.edge_count.into() })
         });
-        let values = |vertices: Range<u64>| told.sent(&vertices);
+        let values = |vertices: Range<u64>| lists.sent(&vertices);
         Self::divided(&pages.collect::<Vec<_>>(), own.clone(), values)
     }
 

@@ -5,7 +5,7 @@ use super::message::{Ended, Messages, NextPages};
 use super::superstep::Found;
 use super::tally::Tally;
 use super::{Driver, DriverMessage, initial, shared, superstep, values};
-use crate::device::exchange::{Gather, Move};
+use crate::device::exchange::{Move, Moves};
 use crate::device::gpu::compose::KernelName;
 use crate::device::joint::{JointEnd, JointPart};
 use crate::device::{Ahead, RunAhead, StepEnd};
@@ -89,10 +89,9 @@ impl Driver {
                 let buffers = (self.intake.arena(), self.launches.rows());
                 end = self.device_loop.prepare_jointly(&mut self.context, buffers, (step, seen))?;
             }
-            JointPart::Superstep { step, found, send, receive, arrivals } => {
+            JointPart::Superstep { step, found, messages } => {
                 self.context.home.rest();
                 let exchange = shared(&mut self.exchange, &self.context)?;
-                let messages = (send.as_slice(), receive.as_slice(), *arrivals);
                 end = self.device_loop.run_jointly(&mut self.context, exchange, (step, found), messages)?;
                 self.found = end.end.summary;
             }
@@ -141,10 +140,10 @@ impl Driver {
 
     /// Runs the kernels that end a superstep (or the initialisation), over vertices and pages, with moves between them;
     /// reads back the results. Without a phase no values change, and only a traversal's census runs.
-    pub(super) fn end(&mut self, phase: Option<KernelName>, told: &[Move]) -> Ended {
+    pub(super) fn end(&mut self, phase: Option<KernelName>, put: &[Move]) -> Ended {
         let (mut plan, groups) = superstep::begin_end(&self.context, phase);
-        if !told.is_empty() {
-            shared(&mut self.exchange, &self.context)?.plan(&self.context, &mut plan, told)?;
+        if !put.is_empty() {
+            shared(&mut self.exchange, &self.context)?.plan(&self.context, &mut plan, put)?;
         }
         self.overlap.forget_values();
         let tally = self.tally();
@@ -176,24 +175,24 @@ impl Driver {
 
     /// Ends a superstep. Unless values have been exchanged while lists were read, the engine goes on while they are
     /// being sent and received.
-    pub(super) fn end_superstep(&mut self, gather: &Gather, reply: &Sender<Ended>, take: &Messages) {
-        if let Some(early) = self.early(gather) {
+    pub(super) fn end_superstep(&mut self, moves: &Moves, reply: &Sender<Ended>, take: &Messages) {
+        if let Some(early) = self.early(moves) {
             self.end_overlapped(early, reply);
-            return self.end_gather(Ok(()));
+            return self.end_exchange(Ok(()));
         }
-        let result = self.launch_all(take).and_then(|()| self.end(Some(KernelName::VertexPhase), &gather.put));
+        let result = self.launch_all(take).and_then(|()| self.end(Some(KernelName::VertexPhase), &moves.put));
         self.failed |= result.is_err();
-        let sends = result.is_ok() && !(gather.put.is_empty() && gather.take.is_empty());
-        let sent = if sends { self.send(&gather.put) } else { Ok(()) };
+        let sends = result.is_ok() && !moves.is_empty();
+        let sent = if sends { self.send(&moves.put) } else { Ok(()) };
         self.collect(take);
         drop(reply.send(self.explained(result)));
-        let gathered = if sends { sent.and_then(|()| self.receive(&gather.take)) } else { sent };
-        self.end_gather(gathered);
+        let exchanged = if sends { sent.and_then(|()| self.take(&moves.take)) } else { sent };
+        self.end_exchange(exchanged);
     }
 
-    /// Handles a failure of a gather, or of the superstep before it.
-    fn end_gather(&mut self, gathered: Result<()>) {
-        if let Err(error) = gathered {
+    /// Handles a failure of an exchange, or of the superstep before it.
+    fn end_exchange(&mut self, exchanged: Result<()>) {
+        if let Err(error) = exchanged {
             self.fail(error);
         }
         if self.failed {
@@ -203,9 +202,11 @@ impl Driver {
 
     // ---- Moves ------------------------------------------------------------------------------------------------------
 
-    /// Executes the moves of a round in order. When this returns, other devices can read what the moves wrote.
-    pub(super) fn round(&mut self, moves: &[Move]) -> Result<()> {
-        shared(&mut self.exchange, &self.context)?.round(&mut self.context, moves)
+    /// Puts what others take, and takes what they put, after all kernels of the superstep so far.
+    pub(super) fn exchange(&mut self, moves: &Moves, take: &Messages) -> Result<()> {
+        shared(&mut self.exchange, &self.context)?.put(&mut self.context, &moves.put)?;
+        self.collect(take);
+        self.take(&moves.take)
     }
 
     /// Sends what the end of the superstep has prepared.
@@ -213,8 +214,7 @@ impl Driver {
         shared(&mut self.exchange, &self.context)?.send(&mut self.context, moves)
     }
 
-    /// Executes moves that do not write to the exchange memory, without waiting for them.
-    pub(super) fn receive(&mut self, moves: &[Move]) -> Result<()> {
-        shared(&mut self.exchange, &self.context)?.receive(&mut self.context, moves)
+    fn take(&mut self, moves: &[Move]) -> Result<()> {
+        shared(&mut self.exchange, &self.context)?.take(&mut self.context, moves)
     }
 }

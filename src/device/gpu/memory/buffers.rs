@@ -2,7 +2,7 @@
 
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX};
 use super::sizes::{Holding, bit_bytes, device_bytes};
-use crate::device::exchange::is_packed;
+use crate::device::exchange::is_listed;
 use crate::device::gpu::adapter::import::{HostImport, SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::PATIENCE;
@@ -13,7 +13,7 @@ use crate::model::Part;
 use crate::model::algorithm::{Contents, Graph, Table};
 use crate::model::attributes::{Attribute, Role};
 use crate::model::border::Border;
-use crate::model::told::Told;
+use crate::model::vertex_lists::VertexLists;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ struct TopologyBuffers {
 }
 
 /// The vertices whose values devices exchange.
-struct ToldBuffer {
-    told: Arc<Told>,
+struct ListsBuffer {
+    lists: Arc<VertexLists>,
     /// They, or where their values are in a buffer for the border.
     buffer: wgpu::Buffer,
     /// The size of the border, if that is so.
@@ -50,7 +50,7 @@ struct ToldBuffer {
 pub struct GraphBuffers {
     degrees: Vec<wgpu::Buffer>,
     /// The vertices whose values devices exchange, if not those of all.
-    told: Option<ToldBuffer>,
+    lists: Option<ListsBuffer>,
     topologies: Vec<TopologyBuffers>,
     chunk_vertices_log2: u32,
     /// The vertices whose degrees are held.
@@ -67,16 +67,16 @@ impl GraphBuffers {
         (store, graph): (&Store, &Graph),
         chunk_vertices_log2: u32,
         vertices: Range<u64>,
-        told: Option<&Arc<Told>>,
+        lists: Option<&Arc<VertexLists>>,
         holding: Holding<'_>,
     ) -> Result<Self> {
-        let buffer = |told: &Arc<Told>| {
-            let places = holding.border.map(|border| places(told, holding.part, border));
-            let listed = places.as_deref().unwrap_or(told.vertices());
-            let buffer = uploaded(gpu, "told", bytemuck::cast_slice(listed))?;
-            Ok::<_, Error>(ToldBuffer { told: Arc::clone(told), buffer, border: holding.border_size() })
+        let buffer = |lists: &Arc<VertexLists>| {
+            let places = holding.border.map(|border| places(lists, holding.part, border));
+            let listed = places.as_deref().unwrap_or(lists.vertices());
+            let buffer = uploaded(gpu, "vertex lists", bytemuck::cast_slice(listed))?;
+            Ok::<_, Error>(ListsBuffer { lists: Arc::clone(lists), buffer, border: holding.border_size() })
         };
-        let told = told.map(buffer).transpose()?;
+        let lists = lists.map(buffer).transpose()?;
         let mut degrees = Vec::new();
         for range in chunks(&vertices, chunk_vertices_log2) {
             let values = &graph.out_degrees.values()[range.start as usize..range.end as usize];
@@ -95,7 +95,7 @@ impl GraphBuffers {
             })
         });
         let topologies = topologies.collect::<Result<_>>()?;
-        Ok(Self { degrees, told, topologies, chunk_vertices_log2, vertices })
+        Ok(Self { degrees, lists, topologies, chunk_vertices_log2, vertices })
     }
 
     /// Whether they are for chunks of this size, the degrees of these vertices, and these lists.
@@ -103,18 +103,18 @@ impl GraphBuffers {
         &self,
         chunk_vertices_log2: u32,
         vertices: &Range<u64>,
-        told: Option<&Arc<Told>>,
+        lists: Option<&Arc<VertexLists>>,
         holding: Holding<'_>,
     ) -> bool {
-        let described = |told: &Told, border| (told.receivers().to_vec(), told.vertices().len(), border);
-        let held = self.told.as_ref().map(|held| described(&held.told, held.border));
+        let described = |lists: &VertexLists, border| (lists.receivers().to_vec(), lists.vertices().len(), border);
+        let held = self.lists.as_ref().map(|held| described(&held.lists, held.border));
         (self.chunk_vertices_log2, &self.vertices) == (chunk_vertices_log2, vertices)
-            && held == told.map(|told| described(told, holding.border_size()))
+            && held == lists.map(|lists| described(lists, holding.border_size()))
     }
 
     /// The vertices whose values devices exchange, if not those of all; of others' in the border, their places there.
-    pub fn told(&self) -> Option<&wgpu::Buffer> {
-        self.told.as_ref().map(|told| &told.buffer)
+    pub fn lists(&self) -> Option<&wgpu::Buffer> {
+        self.lists.as_ref().map(|lists| &lists.buffer)
     }
 
     fn topology(&self, direction: Direction) -> &TopologyBuffers {
@@ -208,7 +208,7 @@ impl RunBuffers {
             let is_part = attribute.role.is_written() || bordering;
             let own = if is_part { part.writable() } else { all.clone() };
             // Only pull has next values, which are gathered.
-            let next = match plan.next_bytes > 0 && is_packed(attribute, Some(Role::Gathered)) {
+            let next = match plan.next_bytes > 0 && is_listed(attribute, Some(Role::Gathered)) {
                 true => column_chunks(gpu, attribute, &held, log2, false)?,
                 false => Vec::new(),
             };
@@ -263,12 +263,12 @@ impl RunBuffers {
         let Column { held, own, chunks, seen, bordering, .. } = &self.attributes[place];
         let here = vertices.start.clamp(own.start, own.end)..vertices.end.clamp(own.start, own.end);
         let border = self.border.as_ref().filter(|_| *bordering);
-        let told = |wanted: Range<u64>| {
+        let others = |wanted: Range<u64>| {
             let places = border.map_or_else(|| wanted.clone(), |(border, _)| border.among(&wanted));
             spans_of(seen, 0, places, chunk_vertices_log2).map(|span| Span { is_border: border.is_some(), ..span })
         };
-        let before = told(vertices.start..vertices.end.min(own.start));
-        let behind = told(vertices.start.max(own.end)..vertices.end);
+        let before = others(vertices.start..vertices.end.min(own.start));
+        let behind = others(vertices.start.max(own.end)..vertices.end);
         before.chain(spans_of(chunks, held.start, here, chunk_vertices_log2)).chain(behind).collect()
     }
 
@@ -365,12 +365,12 @@ fn spans_of(buffers: &[SharedBuffer], first: u64, wanted: Range<u64>, log2: u32)
     })
 }
 
-/// Where the values of told vertices are: in the border, or, of own vertices, their numbers. What is in neither goes to
+/// Where the values of listed vertices are: in the border, or, of own vertices, their numbers. What is in neither goes to
 /// the place behind the last.
-fn places(told: &Told, part: &Part, border: &Border) -> Vec<u32> {
+fn places(lists: &VertexLists, part: &Part, border: &Border) -> Vec<u32> {
     let none = border.vertices().len() as u32;
     let place = |&vertex: &u32| if part.owns(vertex) { vertex } else { border.place(vertex).unwrap_or(none) };
-    told.vertices().par_iter().map(place).collect()
+    lists.vertices().par_iter().map(place).collect()
 }
 
 /// Buffers for an attribute's values of some vertices: in device memory, or in main memory.

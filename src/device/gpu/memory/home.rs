@@ -22,7 +22,7 @@ use crate::device::settings::GpuSettings;
 use crate::error::{Error, Result};
 use crate::model::algorithm::Graph;
 use crate::model::attributes::Role;
-use crate::model::told::Told;
+use crate::model::vertex_lists::VertexLists;
 use crate::pages::fetch::PagePool;
 use std::any::Any;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ impl Home {
     pub(in crate::device::gpu) fn prepare(
         &mut self,
         plan: &DevicePlan,
-        (store, graph, told): (&Store, &Graph, &Arc<Told>),
+        (store, graph, lists): (&Store, &Graph, &Arc<VertexLists>),
         pool: &Arc<PagePool>,
         frames: u32,
         holding: Holding<'_>,
@@ -172,12 +172,12 @@ impl Home {
             self.arena = Some(Arena::new(&self.gpu, shape)?);
         }
         self.rows = Some(UnitRows::new(self.rows.take(), &self.gpu, plan, frames)?);
-        let (log2, told) = (plan.chunk_vertices_log2, (plan.told_bytes > 0).then_some(told));
+        let (log2, lists) = (plan.chunk_vertices_log2, (plan.lists_bytes > 0).then_some(lists));
         let degrees = if plan.degrees_bytes > 0 { holding.part.held(Role::Own) } else { 0..0 };
-        if self.graph.as_ref().is_none_or(|graph| !graph.is_of(log2, &degrees, told, holding)) {
+        if self.graph.as_ref().is_none_or(|graph| !graph.is_of(log2, &degrees, lists, holding)) {
             self.graph = None;
             self.gpu.poll()?;
-            self.graph = Some(GraphBuffers::new(&self.gpu, (store, graph), log2, degrees, told, holding)?);
+            self.graph = Some(GraphBuffers::new(&self.gpu, (store, graph), log2, degrees, lists, holding)?);
         }
         Ok(())
     }

@@ -69,8 +69,8 @@ pub struct DevicePlan {
     pub graph_bytes: u64,
     /// Of them, out-degrees; 0 if no kernel reads them.
     pub degrees_bytes: u64,
-    /// Of them, the list of vertices with out-edges, if devices exchange only their values.
-    pub told_bytes: u64,
+    /// Of them, the lists of vertices whose values cross between devices.
+    pub lists_bytes: u64,
     /// Batches, unit rows, queues, sums.
     pub working_bytes: u64,
     /// Scratch memory of exchange; 0 for a single device.
@@ -223,9 +223,9 @@ impl DevicePlan {
             bins_bytes: 0,
             next_bytes: 0,
             set_bytes: 0,
-            graph_bytes: degrees_bytes + directories + request.told_bytes,
+            graph_bytes: degrees_bytes + directories + request.lists_bytes,
             degrees_bytes,
-            told_bytes: request.told_bytes,
+            lists_bytes: request.lists_bytes,
             working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
             exchange_bytes: request.exchange_bytes,
             slots: 0,

@@ -39,8 +39,8 @@ pub struct Request<'a> {
     pub border: Option<&'a Border>,
     /// Device memory for exchange, in bytes.
     pub exchange_bytes: u64,
-    /// The list of vertices with out-edges, if needed, in bytes.
-    pub told_bytes: u64,
+    /// The lists of vertices whose values cross between devices, in bytes.
+    pub lists_bytes: u64,
     /// Values that are set or arrive while lists are read, in bytes; 0 if the device cannot send them meanwhile.
     pub next_bytes: u64,
     /// Whether it reads weights.

@@ -1,14 +1,14 @@
 //! Sizes of parts of device memory that depend on a graph and on the declaration of attributes alone.
 
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
-use crate::device::exchange::{ExchangeMemory, is_packed, may_border};
+use crate::device::exchange::{ExchangeMemory, is_listed, may_border};
 use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::Declared;
 use crate::device::gpu::compose::layout::{self, BinsHeader, HUB_EDGES, HubEntry};
 use crate::model::Part;
 use crate::model::attributes::{Attribute, AttributeType};
 use crate::model::border::Border;
-use crate::model::told::Told;
+use crate::model::vertex_lists::VertexLists;
 use std::ops::Range;
 use topostream_formats::{Direction, Store};
 
@@ -92,25 +92,25 @@ pub fn message_layout(declared: &Declared, part: &Part) -> Option<MessageLayout>
     declared.traversal.then(|| MessageLayout::new(&declared.attributes, part.sharded))
 }
 
-/// Device memory for exchange, in bytes: scratch memory, packed values, and a mirror of the exchange memory if it
+/// Device memory for exchange, in bytes: scratch memory, packed values, and a copy of the exchange memory if it
 /// cannot be imported. `packed`: those of [`packed_bytes`].
 pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared, part: &Part, packed: u64) -> u64 {
-    let mirror = if caps.host_import { 0 } else { memory.memory().len() as u64 };
-    mirror + packed + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)
+    let staged = if caps.host_import { 0 } else { memory.memory().len() as u64 };
+    staged + packed + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)
 }
 
 /// Bytes of packed values that wait for the copy engine, at most 256 MiB; kernels send the rest.
-pub fn packed_bytes(declared: &Declared, part: &Part, told: &Told) -> u64 {
+pub fn packed_bytes(declared: &Declared, part: &Part, lists: &VertexLists) -> u64 {
     let attributes =
-        declared.attributes.iter().filter(|attribute| is_packed(attribute, declared.packed)).count() as u64;
-    (attributes * 4 * told.sent(&part.own) as u64).next_multiple_of(4096).min(PACKED_BYTES_MAX)
+        declared.attributes.iter().filter(|attribute| is_listed(attribute, declared.listed)).count() as u64;
+    (attributes * 4 * lists.sent(&part.own) as u64).next_multiple_of(4096).min(PACKED_BYTES_MAX)
 }
 
-/// Bytes of the next values of attributes that are sent packed, and of packed values that arrive from other devices,
+/// Bytes of the next values of attributes that are sent by list, and of packed values that arrive from other devices,
 /// while lists are still read.
-pub fn next_bytes(declared: &Declared, told: &Told, part: &Part) -> u64 {
-    let arriving = told.received(&part.own) as u64;
-    let attributes = declared.attributes.iter().filter(|attribute| is_packed(attribute, declared.packed));
+pub fn next_bytes(declared: &Declared, lists: &VertexLists, part: &Part) -> u64 {
+    let arriving = lists.received(&part.own) as u64;
+    let attributes = declared.attributes.iter().filter(|attribute| is_listed(attribute, declared.listed));
     attributes.map(|attribute| device_bytes(attribute, part.vertices) + arrived_bytes(arriving)).sum()
 }
 

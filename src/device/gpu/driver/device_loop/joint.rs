@@ -14,7 +14,7 @@ use super::residency::{DeviceLoop, EncodedLists, Goal, Joint, Residency};
 use super::resident::{Resident, is_queued};
 use super::suits::{number_of, suits_jointly, visits};
 use super::turn::wide;
-use crate::device::exchange::Move;
+use crate::device::exchange::{Move, Moves};
 use crate::device::gpu::adapter::rounds;
 use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout::{Counters, Course, MODE_WALKED};
@@ -83,15 +83,16 @@ impl DeviceLoop {
     pub fn run_jointly(
         &mut self,
         context: &mut Context,
-        exchange: &Exchange,
+        exchange: &mut Exchange,
         (step, found): (&Step, &Summary),
-        (send, receive, arrivals): (&[Move], &[Move], u64),
+        messages: &Moves,
     ) -> Result<JointEnd> {
-        let lists = self.submit_lists(context, exchange, (step, found), send)?;
-        let census = self.encode_census(context, exchange, receive)?;
+        let lists = self.submit_lists(context, exchange, (step, found), &messages.put)?;
+        let census = self.encode_census(context, exchange, &messages.take)?;
         context.gpu().poll_until(&lists.done)?;
         context.wait(&lists.submitted, "a superstep did not end")?;
-        if !exchange.swap_messages(context, (send, receive), arrivals)? {
+        exchange.bring_out(context, &messages.put)?;
+        if !exchange.wait(context, &messages.take) {
             // The run ends with the error of the device that has failed.
             return Ok(JointEnd::default());
         }
@@ -99,7 +100,7 @@ impl DeviceLoop {
         // Probably the next superstep visits lists in the same way.
         let now = context.step;
         context.step.superstep = now.superstep.wrapping_add(1);
-        let next = self.encode_lists(context, exchange, (lists.visit, lists.writes), send);
+        let next = self.encode_lists(context, exchange, (lists.visit, lists.writes), &messages.put);
         context.step = now;
         self.joint(context)?.2.lists = Some(next?);
         self.count(context, submitted)
@@ -164,7 +165,7 @@ impl DeviceLoop {
         writes.plan_from(&mut plan, &inbox);
         joint.inbox = Some(inbox);
         plan.pass(Some(LISTS), control.lists(superstep, visit));
-        exchange.plan_messages(context, &mut plan, send)?;
+        send.iter().try_for_each(|one| exchange.plan_move(context, &mut plan, one))?;
         Ok(EncodedLists { superstep, visit, send: send.to_vec(), writes, encoded: context.encode(&plan)? })
     }
 
@@ -172,7 +173,7 @@ impl DeviceLoop {
     fn encode_census(&mut self, context: &mut Context, exchange: &Exchange, receive: &[Move]) -> Result<Encoded> {
         let (_, control, _) = self.joint(context)?;
         let (superstep, mut plan) = (context.step.superstep, Plan { times: true, ..Plan::default() });
-        exchange.plan_messages(context, &mut plan, receive)?;
+        receive.iter().try_for_each(|one| exchange.plan_move(context, &mut plan, one))?;
         plan.run(control.census(superstep));
         // The census clears the words of own vertices only.
         context.buffers.frontier(superstep).iter().for_each(|chunk| plan.clear(chunk));

@@ -5,8 +5,7 @@ use super::super::context::Context;
 use super::super::plan::Plan;
 use super::super::timing::DeviceSpan;
 use super::memory::{Exchange, GpuPlan, VISIT};
-use crate::device::exchange::Move;
-use crate::device::gpu::adapter::readback::PATIENCE;
+use crate::device::exchange::Values;
 use crate::device::gpu::adapter::transfer::{TransferTicket, TransferTime};
 use crate::device::gpu::compose::layout::{self, Merge as MergeLayout};
 use crate::device::gpu::compose::{KernelName, Resource};
@@ -14,27 +13,15 @@ use crate::device::gpu::memory::buffers::Span;
 use crate::error::{Error, Result};
 use crate::model::attributes::{Attribute, AttributeType};
 use crate::trace::Lane;
-use std::ops::Range;
 
 pub(super) fn is_bits(context: &Context, attribute: usize) -> bool {
     context.declared.attributes[attribute].of == AttributeType::Bit
 }
 
-/// Words of a dense move.
-pub(super) fn move_words(context: &Context, attribute: usize, vertices: &Range<u64>) -> u64 {
-    let words = context.declared.attributes[attribute].of.word_range(vertices);
-    words.end - words.start
-}
-
-/// The parts of a move, one for each buffer, with their offsets in the exchange memory.
-pub(super) fn parts<'a>(
-    context: &'a Context,
-    attribute: usize,
-    vertices: &Range<u64>,
-    at: u64,
-) -> impl Iterator<Item = (Span<'a>, u64)> + use<'a> {
-    let (declared, first) = (context.declared.attributes[attribute], vertices.start);
-    context.spans(attribute, vertices).into_iter().map(move |span| {
+/// The parts of values, one for each buffer, with their offsets in the exchange memory.
+fn parts<'a>(context: &'a Context, values: &Values, at: u64) -> impl Iterator<Item = (Span<'a>, u64)> + use<'a> {
+    let (declared, first) = (context.declared.attributes[values.attribute], values.vertices.start);
+    context.spans(values.attribute, &values.vertices).into_iter().map(move |span| {
         debug_assert!(!span.is_border, "values of a border are packed, or in messages");
         let words = words_before(&declared, first, span.vertices.start);
         (span, at + 4 * words)
@@ -43,34 +30,33 @@ pub(super) fn parts<'a>(
 
 impl Exchange {
     /// Copies values to the exchange memory.
-    pub(super) fn put(&self, context: &Context, plan: &mut GpuPlan, attribute: usize, vertices: &Range<u64>, at: u64) {
-        for (span, at) in parts(context, attribute, vertices, at) {
-            let words = span.words(&context.declared.attributes[attribute]);
+    pub(super) fn plan_put(&self, context: &Context, plan: &mut GpuPlan, values: &Values, at: u64) {
+        for (span, at) in parts(context, values, at) {
+            let words = span.words(&context.declared.attributes[values.attribute]);
             let (chunk, offset) = self.locate(at);
             plan.copy((span.buffer, 4 * words.start), (chunk, offset), 4 * (words.end - words.start));
         }
     }
 
     /// Replaces values of whole words.
-    pub(super) fn take(&self, context: &Context, plan: &mut GpuPlan, attribute: usize, vertices: &Range<u64>, at: u64) {
-        for (span, at) in parts(context, attribute, vertices, at) {
-            let words = span.words(&context.declared.attributes[attribute]);
+    pub(super) fn plan_take(&self, context: &Context, plan: &mut GpuPlan, values: &Values, at: u64) {
+        for (span, at) in parts(context, values, at) {
+            let words = span.words(&context.declared.attributes[values.attribute]);
             let (chunk, offset) = self.locate(at);
             plan.copy((chunk, offset), (span.buffer, 4 * words.start), 4 * (words.end - words.start));
         }
     }
 
     /// Merges words of the exchange memory into values, or replaces them.
-    pub(super) fn merge(
+    pub(super) fn plan_merge(
         &self,
         context: &Context,
         plan: &mut GpuPlan,
         operation: u32,
-        attribute: usize,
-        vertices: &Range<u64>,
+        values: &Values,
         at: u64,
     ) -> Result<()> {
-        let declared = context.declared.attributes[attribute];
+        let declared = context.declared.attributes[values.attribute];
         let kind = match declared.of {
             AttributeType::U32 => layout::WORDS_U32,
             AttributeType::F32 => layout::WORDS_F32,
@@ -79,7 +65,7 @@ impl Exchange {
             AttributeType::F64 => return Err(Error::Parameter(format!("{}: GPUs have no doubles", declared.name))),
             AttributeType::Bit => layout::WORDS_BIT,
         };
-        for (span, at) in parts(context, attribute, vertices, at) {
+        for (span, at) in parts(context, values, at) {
             let (words, vertices) = (span.words(&declared), &span.vertices);
             let (mut chunk, mut offset) = self.locate(at);
             let bytes = 4 * (words.end - words.start);
@@ -106,71 +92,24 @@ impl Exchange {
         Ok(())
     }
 
-    // ---- Copies concurrent with kernels -----------------------------------------------------------------------------
-
-    /// Whether a move of a round can be a copy on the transfer queue, concurrent with moves that read: the bus is full
-    /// duplex. No other move of the round may change what it reads.
-    pub(super) fn goes_beside(&self, context: &Context, one: &Move, round: &[Move]) -> bool {
-        let Move::Put { attribute, vertices, .. } = one else { return false };
-        let changed = |other: &Move| match other {
-            Move::Merge { attribute: of, vertices: those, .. }
-            | Move::Take { attribute: of, vertices: those, .. }
-            | Move::Unpack { attribute: of, vertices: those, .. }
-            | Move::Clear { attribute: of, vertices: those } => {
-                // Bits of adjacent vertices share a word.
-                let (begin, end) = (vertices.start / 32 * 32, vertices.end.next_multiple_of(32));
-                of == attribute && those.start < end && begin < those.end
-            }
-            Move::Apply { .. } => true,
-            Move::Put { .. } | Move::Pack { .. } | Move::Collect { .. } => false,
-        };
-        let reads = |other: &Move| matches!(other, Move::Merge { .. } | Move::Take { .. });
-        let queue = context.home.transfer.is_some() && !self.mirrored;
-        queue && round.iter().any(reads) && !round.iter().any(changed)
-    }
-
-    /// Starts the copies of dense puts on the transfer queue. What they read must have been written. None if there is
-    /// nothing to copy.
-    pub(super) fn copy_beside<'m>(
+    /// Starts the copy of values on the transfer queue. What it reads must have been written. None if there is nothing to
+    /// copy.
+    pub(super) fn copy_beside(
         &self,
         context: &mut Context,
-        puts: impl Iterator<Item = &'m Move>,
+        values: &Values,
+        at: u64,
     ) -> Result<Option<TransferTicket>> {
         let mut plan = Plan::default();
-        for one in puts {
-            let Move::Put { attribute, vertices, at } = one else { continue };
-            let declared = &context.declared.attributes[*attribute];
-            let spans = context.buffers.spans(*attribute, vertices, context.plan.chunk_vertices_log2);
-            for span in spans {
-                let words = span.words(declared);
-                let before = words_before(declared, vertices.start, span.vertices.start);
-                let to = self.locate(at + 4 * before);
-                plan.copy((span.buffer, 4 * words.start), to, 4 * (words.end - words.start));
-            }
+        let declared = &context.declared.attributes[values.attribute];
+        let log2 = context.plan.chunk_vertices_log2;
+        for span in context.buffers.spans(values.attribute, &values.vertices, log2) {
+            let words = span.words(declared);
+            let before = words_before(declared, values.vertices.start, span.vertices.start);
+            let to = self.locate(at + 4 * before);
+            plan.copy((span.buffer, 4 * words.start), to, 4 * (words.end - words.start));
         }
         context.beside(&plan)
-    }
-
-    /// Puts values in a round, after kernels that write what the copies read and may still be running.
-    pub(super) fn put_beside<'m>(
-        &self,
-        context: &mut Context,
-        puts: impl Iterator<Item = &'m Move> + Clone,
-    ) -> Result<Option<TransferTicket>> {
-        if puts.clone().next().is_none() || context.home.transfer.is_none() {
-            return Ok(None);
-        }
-        context.wait(&context.submit([]), "kernels before a round of exchange did not end")?;
-        self.copy_beside(context, puts)
-    }
-
-    pub(super) fn await_copies(&self, context: &mut Context, ticket: TransferTicket) -> Result<()> {
-        let transfer = context.home.transfer.as_mut().expect("it was submitted there");
-        if !transfer.wait(ticket, PATIENCE)? {
-            return Err(context.home.gpu.health().lost("copies of a round of exchange did not end").into());
-        }
-        self.tell_copies(context);
-        Ok(())
     }
 
     /// Records the times of completed copies in the timeline.

@@ -1,4 +1,4 @@
-//! Early gathers: packed values that are sent, and arrive, while lists are still read.
+//! Early exchanges, in more parts than one: packed values that are sent, and arrive, while lists are still read.
 //!
 //! ```text
 //!  compute queue    lists 0 │ update, pack 0 │ lists 1 │ update, pack 1 │ … │ unpack
@@ -10,10 +10,11 @@
 
 use super::super::context::Context;
 use super::super::plan::Plan;
-use super::gather::{COPIES_MAX, packed_len};
 use super::memory::{Exchange, GpuPlan, Way};
+use super::moves::bytes_of;
 use super::pack;
-use crate::device::exchange::{Gather, Move};
+use super::transfers::COPIES_MAX;
+use crate::device::exchange::{ExchangeMemory, Move, Moves, Values};
 use crate::device::gpu::adapter::transfer::TransferTicket;
 use crate::error::Result;
 use std::collections::VecDeque;
@@ -22,8 +23,8 @@ use std::ops::Range;
 /// A move that sends packed values, and their offset in the buffer of packed values.
 pub type PackedMove = (Move, u64);
 
-/// A gather that is under way while lists are read.
-pub struct EarlyGather {
+/// An exchange that is under way while lists are read.
+pub struct EarlyExchange {
     /// The moves that send, and have not been packed.
     put: Vec<PackedMove>,
     /// The moves that receive, each with the offset of its values among those that have arrived.
@@ -35,25 +36,24 @@ pub struct EarlyGather {
 }
 
 impl Exchange {
-    /// A gather that is made while lists are read. None if its values are not all packed, or if there is no room.
-    pub fn early(&self, context: &Context, gather: &Gather) -> Option<EarlyGather> {
+    /// An exchange that is made while lists are read. None if its values are not all packed, or if there is no room.
+    pub fn early(&self, context: &Context, moves: &Moves) -> Option<EarlyExchange> {
         let arrived = self.arrived.as_ref()?;
-        let put = gather.put.iter().zip(self.ways(context, &gather.put)).map(|(one, way)| match way {
+        let put = moves.put.iter().zip(self.ways(context, &moves.put)).map(|(one, way)| match way {
             Way::Packed(at) => Some((one.clone(), at)),
             Way::Kernels if is_empty(context, one) => Some((one.clone(), 0)),
             Way::Kernels | Way::Copy => None,
         });
         let put = put.collect::<Option<Vec<_>>>()?;
         let mut used = 0;
-        let take = gather.take.iter().map(|one| {
-            let Move::Unpack { list, vertices, .. } = one else { return None };
+        let take = moves.take.iter().map(|one| {
             let at = used;
-            used += packed_len(context, *list, vertices).next_multiple_of(16);
+            used += bytes_of(context, pack::listed(one)?).next_multiple_of(16);
             Some((one.clone(), at))
         });
         let take = take.collect::<Option<Vec<_>>>()?;
         let waiting = (0..take.len()).collect();
-        let early = EarlyGather { put, take, waiting, fetching: VecDeque::new() };
+        let early = EarlyExchange { put, take, waiting, fetching: VecDeque::new() };
         (used <= arrived.size()).then_some(early)
     }
 
@@ -63,11 +63,11 @@ impl Exchange {
         &self,
         context: &Context,
         plan: &mut GpuPlan,
-        early: &mut EarlyGather,
+        early: &mut EarlyExchange,
         updated: &[Range<u64>],
     ) -> Vec<PackedMove> {
         let is_ready = |(one, _): &PackedMove| {
-            let Move::Pack { vertices, .. } = one else { return false };
+            let Some(Values { vertices, .. }) = one.values() else { return false };
             let length =
                 |range: &Range<u64>| range.end.min(vertices.end).saturating_sub(range.start.max(vertices.start));
             updated.iter().map(length).sum::<u64>() == vertices.end - vertices.start
@@ -90,7 +90,7 @@ impl Exchange {
     }
 
     /// The number of moves whose values have been packed and not been sent, or have not arrived.
-    pub fn left_early(&self, early: &EarlyGather) -> usize {
+    pub fn left_early(&self, early: &EarlyExchange) -> usize {
         self.to_send.len() + self.sending.len() + early.waiting.len() + early.fetching.len()
     }
 
@@ -98,7 +98,7 @@ impl Exchange {
     ///
     /// # Errors
     /// Device errors.
-    pub fn go_on_early(&mut self, context: &mut Context, early: &mut EarlyGather) -> Result<()> {
+    pub fn go_on_early(&mut self, context: &mut Context, early: &mut EarlyExchange) -> Result<()> {
         self.go_on_sending(context)?;
         let transfer = context.home.transfer.as_mut().expect("it sends beside kernels");
         while let Some(&ticket) = early.fetching.front()
@@ -121,8 +121,8 @@ impl Exchange {
 
     /// Starts the copy of values that another device has put; none if there are none.
     fn fetch(&self, context: &mut Context, one: &Move, to: u64) -> Result<Option<TransferTicket>> {
-        let (Move::Unpack { list, vertices, at, .. }, Some(dest)) = (one, &self.arrived) else { return Ok(None) };
-        let bytes = packed_len(context, *list, vertices);
+        let (Move::Take { values, at }, Some(dest)) = (one, &self.arrived) else { return Ok(None) };
+        let bytes = bytes_of(context, values);
         if bytes == 0 {
             return Ok(None);
         }
@@ -132,17 +132,17 @@ impl Exchange {
     }
 
     /// Plans the unpacking of the values that have arrived.
-    pub fn unpack_early(&self, context: &Context, plan: &mut GpuPlan, early: &EarlyGather) {
+    pub fn unpack_early(&self, context: &Context, plan: &mut GpuPlan, early: &EarlyExchange) {
         let moves = early.take.iter().filter_map(|(one, at)| Some((one, (self.arrived.as_ref()?, *at))));
         pack::plan(context, plan, moves, false);
     }
 
-    /// Whether another device has failed.
-    pub fn is_abandoned(&self) -> bool {
-        self.memory.is_abandoned()
+    /// The memory through which devices exchange values.
+    pub fn memory(&self) -> &ExchangeMemory {
+        &self.memory
     }
 }
 
 fn is_empty(context: &Context, one: &Move) -> bool {
-    matches!(one, Move::Pack { list, vertices, .. } if packed_len(context, *list, vertices) == 0)
+    pack::listed(one).is_some_and(|values| bytes_of(context, values) == 0)
 }

@@ -1,9 +1,9 @@
-//! Exchange memory as one device sees it, or a mirror of it in device memory.
+//! Exchange memory as one device sees it, or a staged copy of it in device memory.
 
 use super::super::context::Context;
 use super::super::plan::Plan;
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout, SPARSE};
-use crate::device::exchange::{ExchangeMemory, Move, Received, is_packed};
+use crate::device::exchange::{ExchangeMemory, Move, Received, is_listed};
 use crate::device::gpu::adapter::import::{SharedBuffer, device_buffer};
 use crate::device::gpu::adapter::transfer::TransferTicket;
 use crate::device::gpu::memory::sizes::{arrived_bytes, message_layout, packed_bytes, scratch_bytes};
@@ -25,11 +25,11 @@ pub(super) const VISIT: (Direction, Visit) = (Direction::Out, Visit::All);
 /// Exchange memory as one device sees it.
 pub struct Exchange {
     pub(super) memory: Arc<ExchangeMemory>,
-    /// The memory, or its mirror. No move crosses a chunk boundary.
+    /// The memory, or its staged copy. No move crosses a chunk boundary.
     pub(super) chunks: Vec<SharedBuffer>,
     pub(super) chunk_bytes: u64,
-    /// Whether `chunks` is a mirror because the device cannot import the memory.
-    pub(super) mirrored: bool,
+    /// Whether `chunks` is a copy in device memory, because the device cannot import the memory.
+    pub(super) staged: bool,
     /// The layout of messages, in a traversal.
     pub(super) layout: Option<MessageLayout>,
     /// Holds messages while they are collected, and aligned copies of unaligned words.
@@ -39,13 +39,13 @@ pub struct Exchange {
     /// Holds packed values of other devices while lists are read.
     pub(super) arrived: Option<SharedBuffer>,
     pub(super) received: Received,
-    /// Moves of a gather that will be copied, and those that are being copied.
+    /// Moves that will be copied, and those that are being copied.
     pub(super) to_send: VecDeque<(Move, Way)>,
     pub(super) sending: VecDeque<(TransferTicket, Move)>,
 }
 
 impl Exchange {
-    /// Imports exchange memory, or creates a mirror if the device cannot import.
+    /// Imports exchange memory, or creates a copy if the device cannot import.
     ///
     /// # Errors
     /// [`Error::Parameter`] if a piece is larger than the device's maximum binding; device errors.
@@ -72,19 +72,19 @@ impl Exchange {
             }
         };
         let scratch = device_buffer(&home.gpu, "exchange scratch", scratch)?;
-        let packed = packed_bytes(&context.declared, &context.part, &context.told);
+        let packed = packed_bytes(&context.declared, &context.part, &context.vertex_lists);
         let packed = (packed > 0 && home.copies_beside()).then(|| device_buffer(&home.gpu, "packed values", packed));
         let packed = packed.transpose()?;
         let arrived = (context.plan.next_bytes > 0).then(|| {
-            let is_packed = |attribute: &&Attribute| is_packed(attribute, context.declared.packed);
-            let attributes = context.declared.attributes.iter().filter(is_packed).count() as u64;
-            let bytes = attributes * arrived_bytes(context.told.received(&context.part.own) as u64);
+            let is_listed = |attribute: &&Attribute| is_listed(attribute, context.declared.listed);
+            let attributes = context.declared.attributes.iter().filter(is_listed).count() as u64;
+            let bytes = attributes * arrived_bytes(context.vertex_lists.received(&context.part.own) as u64);
             device_buffer(&home.gpu, "arrived values", bytes.next_multiple_of(16))
         });
         let arrived = arrived.transpose()?;
-        let (mirrored, received) = (!caps.host_import, Received::new(&memory));
+        let (staged, received) = (!caps.host_import, Received::new(&memory));
         let (to_send, sending) = (VecDeque::new(), VecDeque::new());
-        Ok(Self { memory, chunks, chunk_bytes, mirrored, layout, scratch, packed, arrived, received, to_send, sending })
+        Ok(Self { memory, chunks, chunk_bytes, staged, layout, scratch, packed, arrived, received, to_send, sending })
     }
 
     /// Tells the other devices that this one has failed.
@@ -110,14 +110,14 @@ impl Exchange {
         if count == 0 { HEADER_WORDS } else { places.words.min(layout.words_max(vertices)) }
     }
 
-    /// Copies words of the memory to the mirror, before all later submissions.
+    /// Copies words of the memory to the staged copy, before all later submissions.
     pub(super) fn copy_in(&self, context: &Context, at: u64, words: u64) {
         let values: Vec<u32> = self.memory.words(at, words).iter().map(|word| word.load(Relaxed)).collect();
         let (chunk, offset) = self.locate(at);
         context.gpu().queue().write_buffer(chunk, offset, bytemuck::cast_slice(&values));
     }
 
-    /// Copies words of the mirror to the memory. `parts`: offsets and numbers of words.
+    /// Copies words of the staged copy to the memory. `parts`: offsets and numbers of words.
     pub(super) fn copy_out(&self, context: &mut Context, parts: &[(u64, u64)]) -> Result<()> {
         let mut plan = GpuPlan::default();
         for &(at, words) in parts.iter().filter(|(_, words)| *words > 0) {
@@ -137,7 +137,7 @@ impl Exchange {
     }
 }
 
-/// How a move of a gather is sent.
+/// How a move is sent.
 pub(super) enum Way {
     /// By kernels and copies of the compute queue.
     Kernels,

@@ -3,10 +3,12 @@
 use super::super::context::Context;
 use super::super::plan::{Dispatch, Plan};
 use super::memory::{Exchange, GpuPlan, VISIT};
+use crate::device::exchange::Move;
 use crate::device::exchange::message::HEADER_WORDS;
 use crate::device::gpu::compose::layout::{self, MessageParams};
 use crate::device::gpu::compose::{KernelName, Resource};
 use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
 
 impl Exchange {
     /// Writes the message for a range of vertices.
@@ -24,6 +26,11 @@ impl Exchange {
         if !vertices.is_empty() {
             self.message_pass(context, plan, &[KernelName::Apply], vertices, at);
         }
+    }
+
+    /// Whether a move applies a message without vertices.
+    pub(super) fn is_empty_message(&self, one: &Move) -> bool {
+        matches!(one, Move::Apply { at, .. } if self.memory.words(*at, HEADER_WORDS)[0].load(Relaxed) == 0)
     }
 
     /// Plans kernels over a message, one after another.

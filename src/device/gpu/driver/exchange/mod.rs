@@ -4,7 +4,7 @@
 //!   attributes ── copies ──────────▶ ┌──────────────────────────────┐ ── copies, merge ──▶ attributes
 //!              ── collect ─▶ ship ─▶ │ exchange memory, imported    │ ── apply ──────────▶ attributes, next frontier
 //!                                    └──────────────────────────────┘
-//!                                    or a mirror of it in device memory: copied in before a round and out after it
+//!                                    or a staged copy of it in device memory: copied in before moves read it, and out after they write
 //! ```
 //!
 //! | module | moves |
@@ -12,24 +12,22 @@
 //! | `memory` | the exchange memory as the device sees it |
 //! | `moves` | each kind of move |
 //! | `dense` | values of ranges of vertices: sent, received, merged |
-//! | `pack` | values of vertices that have out-edges |
+//! | `pack` | values of the vertices of a list |
 //! | `messages` | activated vertices of a traversal |
-//! | `joint` | the same, in the submissions of joint supersteps |
-//! | `gather` | sends by the copy engine, while the kernels receive |
-//! | `early` | the same while lists are still read |
+//! | `transfers` | an exchange: sends by the copy engine, while the kernels receive |
+//! | `early` | an exchange in parts, while lists are still read |
 //!
-//! Owns the import of the exchange memory (or its mirror) and the scratch memory of messages. Called by the driver; it
+//! Owns the import of the exchange memory (or its staged copy) and the scratch memory of messages. Called by the driver; it
 //! executes the moves that it is given and knows neither their schedule nor other devices.
 
 mod dense;
 mod early;
-mod gather;
-mod joint;
 mod memory;
 mod messages;
 mod moves;
 mod pack;
+mod transfers;
 
-pub(super) use early::{EarlyGather, PackedMove};
+pub(super) use early::{EarlyExchange, PackedMove};
 pub(super) use memory::Exchange;
 pub(super) use messages::plan_message;

@@ -1,20 +1,18 @@
-//! Packed moves: transfers of the values of vertices with out-edges between an attribute and the exchange memory.
+//! Moves of the values of a list's vertices, between attributes and the exchange memory, by kernels that pack and
+//! unpack them.
 
 use super::super::context::Context;
 use super::super::plan::Dispatch;
 use super::memory::{GpuPlan, VISIT};
-use crate::device::exchange::Move;
+use crate::device::exchange::{Move, Values, VertexList};
 use crate::device::gpu::adapter::import::SharedBuffer;
 use crate::device::gpu::compose::layout::{self, Pack as PackLayout};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::memory::buffers::Span;
 
-/// The offset of a packed move in the exchange memory; none for other moves.
-pub(super) fn place(one: &Move) -> Option<u64> {
-    match one {
-        Move::Pack { at, .. } | Move::Unpack { at, .. } => Some(*at),
-        _ => None,
-    }
+/// The values of a move, if they are of the vertices of a list: these are packed and unpacked.
+pub(super) fn listed(one: &Move) -> Option<&Values> {
+    one.values().filter(|values| values.list != VertexList::All)
 }
 
 /// Plans packed moves by the `pack` or the `unpack` kernel, in one pass, between attributes, or their `next` values,
@@ -36,14 +34,11 @@ fn dispatches(
     (packed, at): (&SharedBuffer, u64),
     next: bool,
 ) -> Vec<Dispatch<wgpu::Buffer>> {
-    let (name, attribute, list, vertices) = match one {
-        Move::Pack { attribute, list, vertices, .. } => (KernelName::Pack, *attribute, *list, vertices),
-        Move::Unpack { attribute, list, vertices, .. } => (KernelName::Unpack, *attribute, *list, vertices),
-        _ => return Vec::new(),
-    };
-    let first = context.told.among(list, vertices).start;
+    let Some(Values { attribute, list, vertices }) = listed(one) else { return Vec::new() };
+    let (name, attribute) = (if one.reads().is_some() { KernelName::Unpack } else { KernelName::Pack }, *attribute);
+    let first = context.vertex_lists.among(*list, vertices).start;
     // Graphs without edges have no list of such vertices, and nothing to send.
-    let Some(told) = context.graph_buffers().told() else { return Vec::new() };
+    let Some(lists) = context.graph_buffers().lists() else { return Vec::new() };
     let declared = context.declared.attributes[attribute];
     let dispatch = |span: Span<'_>| {
         // The number that is the buffer's first word's, and the part of the list whose values are in it.
@@ -54,7 +49,7 @@ fn dispatches(
             Some([]) => 0..0,
             None => span.vertices.clone(),
         };
-        let listed = context.told.among(list, &vertices);
+        let listed = context.vertex_lists.among(*list, &vertices);
         let layout = PackLayout {
             first: listed.start as u32,
             count: listed.len() as u32,
@@ -64,7 +59,7 @@ fn dispatches(
         let kernel = Dispatch::<wgpu::Buffer>::new(name, VISIT, 0)
             .told(Resource::Pack, &layout)
             .with(Resource::Merged, span.buffer);
-        let kernel = kernel.with(Resource::Told, told).sized(layout::pack_groups(layout.count));
+        let kernel = kernel.with(Resource::VertexList, lists).sized(layout::pack_groups(layout.count));
         let kernel = kernel.with(Resource::Sent, packed).with(Resource::Received, packed);
         (!listed.is_empty()).then_some(kernel)
     };

@@ -1,24 +1,38 @@
-//! The vertices whose values devices send each other, where not all are read.
+//! The vertices whose values cross between devices.
 //!
 //! ```text
-//!  outgoing     0 2 3 5 7 8          one list for all receivers: vertices with out-edges
+//!  all          0 1 2 3 4 5 6 7 8 9  no list
+//!  linked       0 2 3 5 7 8          one list for all receivers: vertices with out-edges
 //!  mirrored     2 3 │ 7              a list for each: vertices of others with edges into its own range
 //! ```
 //!
 //! Both ends of a transfer have the same list, so that values are packed without gaps and without their vertices.
 //!
-//! The second list needs the store's mirrors, an index that says for each vertex into which of 32 ranges of the graph
-//! its edges lead (formats/SPEC.md, section 16). Without it, all devices are sent the values of all vertices with
-//! out-edges.
+//! Mirrored: what a receiver keeps of other devices' vertices are their mirrors, and the owner has the master (Gluon,
+//! Dathathri et al., PLDI 2018). These lists need the store's mirrors, an index that says for each vertex into which of
+//! 32 ranges of the graph its edges lead (formats/SPEC.md, section 16). Without it, all devices are sent the values of
+//! all vertices with out-edges. A device that is short of memory has room for its mirrors only: its
+//! [border](super::border).
 
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use topostream_formats::mirrors::Mirrors;
 
+/// Which vertices of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VertexList {
+    /// All of them.
+    All,
+    /// Those with out-edges.
+    Linked,
+    /// Those with edges into the own vertices of a device, given by its number.
+    Mirrored(u32),
+}
+
 /// Lists of vertices, each ascending, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct VertexLists {
     vertices: Vec<u32>,
     /// Where each list begins, and where the last one ends.
     begins: Vec<usize>,
@@ -26,16 +40,16 @@ pub struct Told {
     receivers: Vec<Range<u64>>,
 }
 
-impl Default for Told {
+impl Default for VertexLists {
     /// One list, which is empty.
     fn default() -> Self {
         Self { vertices: Vec::new(), begins: vec![0, 0], receivers: Vec::new() }
     }
 }
 
-impl Told {
+impl VertexLists {
     /// One list for all receivers: the vertices with out-edges.
-    pub fn outgoing(out_degrees: &[u32]) -> Self {
+    pub fn linked(out_degrees: &[u32]) -> Self {
         let degrees = out_degrees.par_iter().enumerate();
         let vertices: Vec<u32> = degrees.filter(|(_, degree)| **degree > 0).map(|(vertex, _)| vertex as u32).collect();
         Self { begins: vec![0, vertices.len()], vertices, receivers: Vec::new() }
@@ -80,7 +94,7 @@ impl Told {
             return Arc::clone(self);
         }
         let (mut vertices, mut begins) = (Vec::new(), vec![0]);
-        for (list, receiver) in (0..).zip(&self.receivers) {
+        for (list, receiver) in self.lists().zip(&self.receivers) {
             let part = if receiver == own { self.whole(list) } else { self.among(list, own) };
             vertices.extend_from_slice(&self.vertices[part]);
             begins.push(vertices.len());
@@ -104,7 +118,10 @@ impl Told {
     }
 
     /// The places of a list's vertices that are in a range.
-    pub fn among(&self, list: u32, vertices: &Range<u64>) -> Range<usize> {
+    ///
+    /// # Panics
+    /// For [`VertexList::All`], which has no list.
+    pub fn among(&self, list: VertexList, vertices: &Range<u64>) -> Range<usize> {
         let whole = self.whole(list);
         let of_list = &self.vertices[whole.clone()];
         let place = |vertex: u64| whole.start + of_list.partition_point(|&one| u64::from(one) < vertex);
@@ -113,20 +130,31 @@ impl Told {
 
     /// The number of values that a device with these own vertices sends.
     pub fn sent(&self, own: &Range<u64>) -> usize {
-        let lists = 0..self.begins.len() as u32 - 1;
-        lists.map(|list| self.among(list, own).len()).sum()
+        self.lists().map(|list| self.among(list, own).len()).sum()
     }
 
     /// The number of values that it receives.
     pub fn received(&self, own: &Range<u64>) -> usize {
         match self.receivers.iter().position(|receiver| receiver == own) {
-            Some(list) => self.whole(list as u32).len(),
-            None => self.vertices.len() - self.among(0, own).len(),
+            Some(receiver) => self.whole(VertexList::Mirrored(receiver as u32)).len(),
+            None => self.vertices.len() - self.among(VertexList::Linked, own).len(),
         }
     }
 
-    fn whole(&self, list: u32) -> Range<usize> {
-        self.begins[list as usize]..self.begins[list as usize + 1]
+    /// Every list.
+    fn lists(&self) -> impl Iterator<Item = VertexList> + use<> {
+        let is_mirrored = self.is_mirrored();
+        let list = move |number| if is_mirrored { VertexList::Mirrored(number) } else { VertexList::Linked };
+        (0..self.begins.len() as u32 - 1).map(list)
+    }
+
+    fn whole(&self, list: VertexList) -> Range<usize> {
+        let number = match list {
+            VertexList::Linked => 0,
+            VertexList::Mirrored(receiver) => receiver as usize,
+            VertexList::All => panic!("all vertices have no list"),
+        };
+        self.begins[number]..self.begins[number + 1]
     }
 }
 
@@ -137,13 +165,14 @@ mod tests {
     #[test]
     fn both_ends_have_the_same_lists() {
         let devices = [0..10, 10..20, 20..30];
-        let all = Arc::new(Told::of_lists(&[vec![11, 19, 20], vec![0, 29], vec![3, 4, 10]], &devices));
+        let all = Arc::new(VertexLists::of_lists(&[vec![11, 19, 20], vec![0, 29], vec![3, 4, 10]], &devices));
         for (sender, from) in devices.iter().enumerate() {
             let sends = all.of_device(from);
             for (receiver, to) in devices.iter().enumerate().filter(|(receiver, _)| *receiver != sender) {
                 let receives = all.of_device(to);
                 for range in [from.clone(), from.start..from.start + 5, from.start + 1..from.end] {
-                    let list = |told: &Told| told.vertices()[told.among(receiver as u32, &range)].to_vec();
+                    let among = |lists: &VertexLists| lists.among(VertexList::Mirrored(receiver as u32), &range);
+                    let list = |lists: &VertexLists| lists.vertices()[among(lists)].to_vec();
                     assert_eq!(list(&sends), list(&receives), "{sender} to {receiver}, {range:?}");
                     assert_eq!(list(&sends), list(&all));
                 }
@@ -154,12 +183,12 @@ mod tests {
     }
 
     #[test]
-    fn vertices_with_out_edges_are_told_to_all() {
-        let told = Arc::new(Told::outgoing(&[2, 0, 1, 0, 7]));
-        assert_eq!(told.vertices(), [0, 2, 4]);
-        assert_eq!((told.sent(&(0..3)), told.received(&(0..3))), (2, 1));
-        assert_eq!(told.of_device(&(0..3)), told);
-        assert_eq!((told.among(0, &(1..5)), told.among(0, &(1..2))), (1..3, 1..1));
-        assert!(!told.is_mirrored() && Told::default().vertices().is_empty());
+    fn vertices_with_out_edges_are_one_list_for_all() {
+        let lists = Arc::new(VertexLists::linked(&[2, 0, 1, 0, 7]));
+        assert_eq!(lists.vertices(), [0, 2, 4]);
+        assert_eq!((lists.sent(&(0..3)), lists.received(&(0..3))), (2, 1));
+        assert_eq!(lists.of_device(&(0..3)), lists);
+        assert_eq!((lists.among(VertexList::Linked, &(1..5)), lists.among(VertexList::Linked, &(1..2))), (1..3, 1..1));
+        assert!(!lists.is_mirrored() && VertexLists::default().vertices().is_empty());
     }
 }
