@@ -77,12 +77,13 @@ for count in ${parts//,/ }; do
         weights=$(sed -nE 's/.*--shard-weights ([0-9,.]+)$/\1/p' "$dir/said")
         rm -rf "$dir/parted"
         "$topostream" reformat "$dir/graph" "$dir/parted" --order-file "$dir/order.txt" --shards "$count" \
-            --balance vertices --shard-weights "$weights" --page-size 64KiB --mirrors >"$dir/log"
+            --balance vertices --shard-weights "$weights" --page-size 64KiB >"$dir/log"
         devices=$(printf 'cpu,%.0s' $(seq "$count"))
         for mode in linked mirrored; do
+            [ "$mode" = linked ] || "$topostream" mirrors "$dir/parted" >"$dir/log"
             for _ in $(seq "$runs"); do
                 "$topostream" run pagerank "$dir/parted" --iterations 20 --traffic pull --tune strategy=shard \
-                    --device "${devices%,}" --tune exchange="$mode" --json
+                    --device "${devices%,}" --json
                 printf '\0'
             done
             printf '\1'

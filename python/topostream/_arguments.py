@@ -39,9 +39,6 @@ class SessionOptions(TypedDict, total=False):
     assignment: which pages go to which device: modulo, contiguous, auto.
     shares: the share of the work of each device, such as 2,1 for one that is twice as fast; of several ranks,
         for the devices of all ranks in order [default: by measured rates, or equal].
-    exchange: which values devices send each other in PageRank and its like: all, linked (of vertices with
-        out-edges), mirrored (to each device, those that its lists read; needs ``topostream mirrors``, otherwise
-        as linked).
     device_cache: page cache size, within ``device_memory``; 0 for none [default: memory that the algorithm does
         not need, at most the whole graph].
     distribution: how the work of a batch is distributed over threads: auto, vertex, warp:2 to warp:32, hybrid,
@@ -71,7 +68,6 @@ class SessionOptions(TypedDict, total=False):
     strategy: str
     assignment: str
     shares: float | Sequence[float]
-    exchange: str
     device_cache: int | str
     distribution: str
     batch_pages: int

@@ -4,7 +4,7 @@ use crate::algorithms::command::size;
 use crate::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};
 use crate::engine::EngineOptions;
 use crate::pages::fetch::FetcherKind;
-use crate::team::{Assignment, Exchanged, Strategy};
+use crate::team::{Assignment, Strategy};
 use clap::{Args, ValueEnum};
 use etcetera::BaseStrategy as _;
 use std::path::PathBuf;
@@ -37,10 +37,6 @@ pub struct Tuning {
         help_heading = "Several devices"
     )]
     shares: Vec<f64>,
-    /// Which values devices send each other in PageRank and its like: all, linked (of vertices with out-edges),
-    /// mirrored (to each device, those that its lists read; needs `topostream mirrors`, otherwise as linked)
-    #[arg(long, default_value = "mirrored", value_name = "VALUES", help_heading = "Several devices")]
-    exchange: Exchanged,
     /// Page cache size, within `--device-memory`; 0 for none [default: memory that the algorithm does not need, at most
     /// the whole graph]
     #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU")]
@@ -129,7 +125,6 @@ impl Tuning {
             .with_strategy(self.strategy)
             .with_assignment(self.assignment)
             .with_shares(self.shares.iter().copied())
-            .with_exchanged(self.exchange)
             .with_gpu(self.gpu(device_memory))
     }
 

@@ -113,15 +113,6 @@ impl Exchanged {
     }
 }
 
-impl FromStr for Exchanged {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let names = Self::ALL.map(Self::name).join(", ");
-        Self::ALL.into_iter().find(|one| one.name() == text).ok_or_else(|| format!("{text:?}: expected one of {names}"))
-    }
-}
-
 impl fmt::Display for Exchanged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
