@@ -107,6 +107,11 @@ impl Engine {
         Ok(self.kinds()?.cpu.iter().all(|&cpu| cpu))
     }
 
+    /// Returns whether a run is one CPU's alone, even if the algorithm has a shader.
+    pub(crate) fn is_one_cpu(&self) -> Result<bool> {
+        Ok(self.options.ranks().is_none() && self.kinds()?.cpu == [true])
+    }
+
     /// Opens the devices for an algorithm with a shader, and returns their properties.
     fn kinds(&self) -> Result<Kinds> {
         let EngineOptions { devices, gpu, .. } = &self.options;

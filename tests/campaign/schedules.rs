@@ -42,9 +42,10 @@ enum Work {
     Search { bottom_up: bool },
     Distances { asynchronous: bool },
     Components { asynchronous: bool },
+    UnionFind,
 }
 
-const WORK: [Work; 8] = [
+const WORK: [Work; 9] = [
     Work::Push,
     Work::Pull,
     Work::Search { bottom_up: false },
@@ -53,6 +54,7 @@ const WORK: [Work; 8] = [
     Work::Distances { asynchronous: true },
     Work::Components { asynchronous: false },
     Work::Components { asynchronous: true },
+    Work::UnionFind,
 ];
 
 const ITERATIONS: u32 = 2;
@@ -86,7 +88,7 @@ impl Subjects {
         match work {
             Work::Push | Work::Pull | Work::Search { .. } => &self.directed,
             Work::Distances { .. } => &self.weighted,
-            Work::Components { .. } => &self.undirected,
+            Work::Components { .. } | Work::UnionFind => &self.undirected,
         }
     }
 
@@ -102,6 +104,7 @@ impl Subjects {
             Work::Search { bottom_up } => Ok(search(engine, 0, false, bottom_up)?.levels.dense() == self.levels),
             Work::Distances { .. } => Ok(distances(engine, 0)?.dense() == self.distances),
             Work::Components { .. } => Ok(component_ids(engine)?.dense() == self.components),
+            Work::UnionFind => Ok(linked_ids(engine)?.dense() == self.components),
         }
     }
 }
@@ -139,7 +142,7 @@ fn one(case: &mut Case, subjects: &Subjects) -> Verdict {
     let random = &mut case.random;
     let work = *random.choose(&WORK);
     let faults = faults(random);
-    let on_gpu = subjects.gpu.clone().filter(|_| random.once_in(ON_GPU));
+    let on_gpu = subjects.gpu.clone().filter(|_| random.once_in(ON_GPU) && !matches!(work, Work::UnionFind));
     // A page with weights takes two frames.
     let pages = if matches!(work, Work::Distances { .. }) { 2 } else { 1 };
     let buffer = Some(pages * (u64::from(FRAMES_MIN) + random.below(24)));

@@ -14,14 +14,14 @@ use std::sync::{OnceLock, mpsc};
 use std::time::Duration;
 
 use tempfile::TempDir;
-use topostream::algorithms::{Bfs, Components, DanglingMass, PageRank, Precision, Sssp, Stop, Traffic};
+use topostream::algorithms::{Bfs, Components, DanglingMass, PageRank, Precision, Sssp, Stop, Traffic, UnionFind};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::report::RunReport;
 use topostream::{Engine, EngineOptions, Error, OpenGpus, Run, Store, VertexId};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::write::Layout;
-use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
+use topostream_formats::{Direction, Edge, EdgeSource, Encoding, MemorySource};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::{Cancel, Quiet};
 
@@ -225,10 +225,20 @@ pub fn distances_in(engine: &Engine, source: u64, precision: Precision) -> Resul
     Ok(Answers { values, report: run.report })
 }
 
-/// An original id for each vertex's component.
+/// An original id for each vertex's component, by labels.
 pub fn component_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
     let directed = engine.store().manifest().directed;
-    let run = engine.run(Components { directed })?;
+    components_by(engine, Components { directed })
+}
+
+/// The same by union-find.
+pub fn linked_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
+    let directed = engine.store().manifest().directed;
+    components_by(engine, UnionFind::new(directed, engine.store().topology(Direction::In).is_some()))
+}
+
+fn components_by(engine: &Engine, algorithm: impl Algorithm) -> Result<Answers<u64>, Error> {
+    let run = engine.run(algorithm)?;
     let ids = engine.store().ids()?;
     let values = column(engine, &run, "component", |values, vertex| match values {
         AnswerValues::Vertex(of) => ids.original(of.get(vertex).expect("every vertex is in a component")),

@@ -40,6 +40,7 @@ mod searches;
 mod shapes;
 #[cfg(target_os = "linux")]
 mod threads;
+mod union_find;
 mod weighted_pagerank;
 mod widest;
 mod without_pages;

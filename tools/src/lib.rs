@@ -2,6 +2,8 @@
 
 pub mod available;
 pub mod components;
+#[doc(hidden)]
+pub mod forest;
 pub mod format;
 pub mod generate;
 pub mod info;

@@ -25,6 +25,14 @@ pub trait Runnable: Send {
         None
     }
 
+    /// Returns the algorithm as it would run on the engine, if that is known without computing anything.
+    ///
+    /// # Errors
+    /// The errors of opening the devices.
+    fn algorithm_on(&self, _engine: &Engine) -> Result<Option<&dyn Algorithm>> {
+        Ok(self.algorithm())
+    }
+
     /// Returns the minimum budget of the run on an engine, in bytes. What depends on the budget is known only where it is
     /// too small: otherwise 0.
     ///

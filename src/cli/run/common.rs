@@ -107,7 +107,6 @@ impl Common {
                     other => other,
                 })?;
         warn_of_hours(&*runs, &store, shorter);
-        let mut watch = Watch::begin(runs.algorithm(), &store);
         let (folder, output) = self.create_output(format)?;
         let trace = self.tune.trace.as_deref().filter(|_| first).map(TraceFile::create).transpose()?;
         let page = self.report.as_deref().filter(|_| first).map(OutputFile::create).transpose()?;
@@ -121,6 +120,7 @@ impl Common {
         let manifest = store.manifest().clone();
         let engine = Engine::new(store, options);
         self.ending(engine.store(), &*runs, &shown, (format, !companions.is_empty())).check(&engine)?;
+        let mut watch = Watch::begin(runs.algorithm_on(&engine)?, engine.store());
         let run =
             runs.run(&engine, &mut |step| watch.see(step)).map_err(|error| raised(error, memory_bytes, ending_bytes));
         let run = run.inspect_err(|error| {

@@ -44,6 +44,12 @@ impl U32Column {
         value > cell.load(Relaxed) && value > cell.fetch_max(value, Relaxed)
     }
 
+    /// The values of the vertices that are held.
+    #[doc(hidden)]
+    pub fn cells(&self) -> &[AtomicU32] {
+        &self.0.cells
+    }
+
     /// A vertex's value, if it is written here.
     #[inline(always)]
     pub fn find(&self, vertex: u32) -> Option<u32> {

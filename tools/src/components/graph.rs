@@ -1,8 +1,8 @@
 //! The vertices so far, and what joins them: places of ids, and a forest over the places for each threshold.
 
-use super::forest::Forest;
 use super::places::{Direct, Hashed, Places};
 use super::vertices::Ids;
+use crate::forest::Forest;
 use crate::progress::Cancel;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

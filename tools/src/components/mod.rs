@@ -12,7 +12,6 @@
 //! With thresholds, an edge is linked in the forest of the largest threshold that it meets. At the end each forest is
 //! linked into that of the next smaller threshold: as if every edge had been linked in all of them.
 
-mod forest;
 mod graph;
 mod places;
 mod vertices;

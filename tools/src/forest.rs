@@ -5,15 +5,17 @@
 //! from the same `link`). Which of two roots is smaller is the caller's order of places: with that of ids, a root is the
 //! smallest id of its tree.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use topostream_formats::Result;
 use topostream_formats::huge::try_zeroed;
 
 /// The parents of places: 4 bytes each. A parent is stored as its difference (by bits) to its child, so that zeroed
 /// memory, which the system hands out when it is first touched, is a forest of single places.
-pub(super) struct Forest(Vec<AtomicU32>);
+#[derive(Clone, Copy, Debug)]
+pub struct Forest<C = Vec<AtomicU32>>(C);
 
-impl Forest {
+impl Forest<Vec<AtomicU32>> {
     /// Single places.
     ///
     /// # Errors
@@ -21,7 +23,15 @@ impl Forest {
     pub fn new(places: u64) -> Result<Self> {
         try_zeroed("components", places).map(Self)
     }
+}
 
+impl<C: Deref<Target = [AtomicU32]>> Forest<C> {
+    /// The forest that cells contain, a place each.
+    pub fn of(cells: C) -> Self {
+        Self(cells)
+    }
+
+    /// The place above a place; a root is above itself.
     #[inline(always)]
     pub fn parent(&self, place: u32) -> u32 {
         self.0[place as usize].load(Relaxed) ^ place
@@ -57,7 +67,7 @@ impl Forest {
         false
     }
 
-    /// Puts a single place below another.
+    /// Puts a place right below another one of its tree, or a single place below any.
     pub fn set_parent(&self, place: u32, parent: u32) {
         self.0[place as usize].store(parent ^ place, Relaxed);
     }
