@@ -133,9 +133,6 @@ mod tests {
         for assignment in Assignment::ALL {
             assert_eq!(assignment.to_string().parse(), Ok(assignment));
         }
-        for exchanged in Exchanged::ALL {
-            assert_eq!(exchanged.to_string().parse(), Ok(exchanged));
-        }
         assert!("P".parse::<Strategy>().unwrap_err().contains("replicate"));
         assert!("hash".parse::<Assignment>().unwrap_err().contains("modulo"));
     }

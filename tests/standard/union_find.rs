@@ -7,9 +7,12 @@ use topostream::pages::fetch::FetcherKind;
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
+/// Pages of which parts can be read.
+const PACKED: Encoding = Encoding::Packed { edges_max: 63 << 10, step: false, own: true };
+
 /// Stores of a graph: directed with in-lists and without, and with both directions of every edge.
 fn stores(graph: &EdgeList) -> [TestStore; 3] {
-    let options = small_pages(Encoding::Packed);
+    let options = small_pages(PACKED);
     [
         FormatOptions { in_edges: true, ..options.clone() },
         FormatOptions { in_edges: false, ..options.clone() },
@@ -62,7 +65,7 @@ fn lists_in_the_giant_component_are_not_read() {
     // A hub, whose list is at the beginning; its neighbours are joined by random edges.
     let hub = (1..leaves).map(|leaf| (0, leaf));
     let graph = EdgeList::new(leaves, hub.chain(random_edges(1..leaves, 4 * leaves as usize, 7)).collect());
-    let options = FormatOptions { in_edges: false, symmetrize: true, ..small_pages(Encoding::Packed) };
+    let options = FormatOptions { in_edges: false, symmetrize: true, ..small_pages(PACKED) };
     let store = TestStore::new(&graph, &options);
     let engine = store.engine(engine_options(None, 2, FetcherKind::Threads));
     let expected = components(&graph);
