@@ -3,11 +3,12 @@
 use crate::arrays::each_page;
 use crate::error::Result;
 use topostream::Run;
-use topostream::algorithms::{Bfs, DanglingMass, PageRank};
+use topostream::algorithms::{Bfs, DanglingMass, PageRank, UnionFind};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream_formats::page::Neighbours;
 use topostream_formats::{EdgeSource, Store, VertexId};
 use topostream_oracles::bfs::{UNREACHED, bfs};
+use topostream_oracles::components::connected;
 use topostream_oracles::pagerank::DAMPING;
 use topostream_oracles::{Csr, Dangling, rank_iterations};
 
@@ -19,6 +20,8 @@ pub const PAGERANK_CHECK: &str =
     "PageRank: L1 distance of at most 1e-5 to a one-thread push in f64 over arrays in memory; later runs bit for bit";
 /// The description of the check of BFS, for outcomes.
 pub const BFS_CHECK: &str = "BFS: every level as in a one-thread queue search over arrays in memory";
+/// The description of the check of components, for outcomes.
+pub const COMPONENTS_CHECK: &str = "components: the same sets of vertices as by one thread over arrays in memory";
 /// The description of the check of stores, for outcomes.
 pub const STORE_CHECK: &str =
     "store: `verify` over every page, and a sum of hashes over its edges as over the edges of the generator, made anew";
@@ -100,6 +103,36 @@ impl LevelCheck {
                 Err(format!("wrong answer: vertex {vertex} has level {found}, not {expected}").into())
             }
         }
+    }
+}
+
+/// The expected components, computed once.
+pub struct ComponentCheck {
+    /// The least vertex of each vertex's component.
+    expected: Vec<f64>,
+}
+
+impl ComponentCheck {
+    /// Finds the expected components.
+    pub fn new(out_lists: &Csr) -> Self {
+        Self { expected: connected(out_lists) }
+    }
+
+    /// Checks a run: components have the same vertices as expected, whatever they are called.
+    ///
+    /// # Errors
+    /// Names the first vertex in another component.
+    pub fn check(&self, run: &Run<UnionFind>) -> Result<()> {
+        let expected = &self.expected;
+        let labels = values(run, expected.len(), |values, vertex| match values {
+            AnswerValues::Vertex(label) => label.get(vertex).expect("every vertex is in a component"),
+            _ => panic!("components are vertices"),
+        });
+        let wrong = (0..expected.len()).find(|&vertex| {
+            let (label, least) = (labels[vertex] as usize, expected[vertex] as usize);
+            expected[label] != expected[vertex] || labels[least] != labels[vertex]
+        });
+        wrong.map_or(Ok(()), |vertex| Err(format!("wrong answer: vertex {vertex} is in another component").into()))
     }
 }
 

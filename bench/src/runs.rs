@@ -115,7 +115,7 @@ impl Work {
     /// The measurements of a run; for PageRank, means over all iterations except the first.
     pub fn measured(self, report: &RunReport) -> Measured {
         let Self::PageRank { .. } = self else {
-            return Measured { ns: report.wall_ns as f64, ..Measured::of(&report.total, 1.0) };
+            return Measured::of_run(report);
         };
         let mut total = topostream::report::StepReport::default();
         let steady = report.steps.get(1..).filter(|steps| !steps.is_empty()).unwrap_or(&report.steps);
@@ -140,6 +140,11 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// The measurements of a whole run.
+    pub fn of_run(report: &RunReport) -> Self {
+        Self { ns: report.wall_ns as f64, ..Self::of(&report.total, 1.0) }
+    }
+
     fn of(total: &topostream::report::StepReport, parts: f64) -> Self {
         let busy_ns = total.check_ns + total.compute_ns;
         Self {

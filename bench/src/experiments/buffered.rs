@@ -1,19 +1,22 @@
 //! The engine with all pages buffered, compared with plain arrays: without a disk, the cost of paging shows.
 
-use crate::answers::{BFS_CHECK, PAGERANK_CHECK};
+use crate::answers::{BFS_CHECK, COMPONENTS_CHECK, ComponentCheck, PAGERANK_CHECK};
 use crate::error::Result;
 use crate::graph;
-use crate::measure::{Spread, ratio};
+use crate::measure::{Spread, ratio, timed};
 use crate::options::Common;
 use crate::outcome::{Goal, Outcome, Table};
 use crate::peers::gap::Gap;
 use crate::runs::{Arrays, Expected, Measured, Work, engine};
 use std::path::PathBuf;
 use topostream::Engine;
+use topostream::algorithms::UnionFind;
+use topostream_formats::Direction;
+use topostream_oracles::components::connected;
 
 const EXPECTATION: &str = "with every page buffered, two threads do an iteration of PageRank (pull) and a top-down \
-    BFS at least 1.7 times as fast as one thread over plain arrays in memory; on the same graph, PageRank and \
-    direction-optimizing BFS have at least half of GAP's speed with as many threads";
+    BFS at least 1.7 times as fast as one thread over plain arrays in memory; on the same graph, PageRank, \
+    direction-optimizing BFS and components have at least half of GAP's speed with as many threads";
 const BASELINE_TARGET: f64 = 1.7;
 const GAP_TARGET: f64 = 0.5;
 const ITERATIONS: u32 = 4;
@@ -24,7 +27,7 @@ pub struct Options {
     /// The scale of the R-MAT graph of edge factor 16
     #[arg(long, default_value_t = 22)]
     pub scale: u32,
-    /// The directory with GAP's `pr`, `pr_spmv` and `bfs` (source: <https://github.com/sbeamer/gapbs>)
+    /// The directory with GAP's `pr_spmv`, `bfs` and `cc` (source: <https://github.com/sbeamer/gapbs>)
     #[arg(long, value_name = "DIR", requires = "graph")]
     pub gapbs: Option<PathBuf>,
     /// A graph in GAP's serialized format, instead of the R-MAT graph
@@ -34,14 +37,30 @@ pub struct Options {
     pub(crate) common: Common,
 }
 
+/// A row of the table.
+#[derive(Clone, Copy)]
+enum Task {
+    Run(Work),
+    /// Connected components by union-find.
+    Components,
+}
+
+impl Task {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Run(work) => work.name(),
+            Self::Components => "components",
+        }
+    }
+}
+
 /// Measures.
 ///
 /// # Errors
 /// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("buffered", EXPECTATION);
-    outcome.verified(PAGERANK_CHECK);
-    outcome.verified(BFS_CHECK);
+    [PAGERANK_CHECK, BFS_CHECK, COMPONENTS_CHECK].map(|check| outcome.verified(check));
     let (common, wanted) = (&options.common, options.common.wanted());
     let store = match &options.graph {
         Some(file) => wanted.file(&common.dir, file)?,
@@ -49,7 +68,6 @@ pub fn run(options: &Options) -> Result<Outcome> {
     };
     let threads = common.threads.unwrap_or(2);
     let (arrays, source) = (Arrays::read(&store)?, graph::largest_vertex(&store)?);
-    let mut expected = Expected::new(&arrays.out_lists, ITERATIONS, source);
     let engines = [engine(store.path(), None, threads)?, engine(store.path(), None, 1)?];
     let gap = options.gapbs.as_ref().zip(options.graph.as_ref()).map(|(folder, file)| Gap::new(folder, file, threads));
     let columns = [
@@ -63,24 +81,29 @@ pub fn run(options: &Options) -> Result<Outcome> {
         "speed of GAP's",
     ];
     let mut table = Table::new(format!("{}, {threads} threads", graph::name(&store)), &columns);
-    let bfs = |bottom_up| Work::Bfs { source: source.0, bottom_up };
-    for work in [Work::PageRank { iterations: ITERATIONS }, bfs(false), bfs(true)] {
-        let trial = Trial { work, engines: &engines, arrays: &arrays, gap: gap.as_ref(), source: source.0 };
-        engines.iter().try_for_each(|engine| work.run(engine, &mut expected).map(drop))?;
-        let rounds = (0..common.runs).map(|_| trial.round(&mut expected)).collect::<Result<Vec<_>>>()?;
-        record(work, &rounds, &mut table, &mut outcome);
+    let expected = Expected::new(&arrays.out_lists, ITERATIONS, source);
+    let components = ComponentCheck::new(&arrays.out_lists);
+    let mut trial =
+        Trial { engines: &engines, arrays: &arrays, gap: gap.as_ref(), source: source.0, expected, components };
+    let bfs = |bottom_up| Task::Run(Work::Bfs { source: source.0, bottom_up });
+    let ranks = Task::Run(Work::PageRank { iterations: ITERATIONS });
+    for task in [ranks, bfs(false), bfs(true), Task::Components] {
+        engines.iter().try_for_each(|engine| trial.measure(task, engine).map(drop))?;
+        let rounds = (0..common.runs).map(|_| trial.round(task)).collect::<Result<Vec<_>>>()?;
+        record(task, &rounds, &mut table, &mut outcome);
     }
     outcome.tables.push(table);
     Ok(outcome)
 }
 
-/// The work of every round.
+/// What rounds need.
 struct Trial<'a> {
-    work: Work,
     engines: &'a [Engine; 2],
     arrays: &'a Arrays,
     gap: Option<&'a Gap>,
     source: u32,
+    expected: Expected,
+    components: ComponentCheck,
 }
 
 struct Round {
@@ -91,29 +114,47 @@ struct Round {
 }
 
 impl Trial<'_> {
-    fn round(&self, expected: &mut Expected) -> Result<Round> {
-        let Self { work, engines, arrays, gap, source } = *self;
-        let baseline_ns = work.baseline_ns(arrays);
-        let mut measure = |engine| -> Result<Measured> { Ok(work.measured(&work.run(engine, expected)?)) };
-        let (ours, one_thread) = (measure(&engines[0])?, measure(&engines[1])?);
+    fn round(&mut self, task: Task) -> Result<Round> {
+        let engines = self.engines;
+        let baseline_ns = match task {
+            Task::Run(work) => work.baseline_ns(self.arrays),
+            Task::Components => timed(|| connected(&self.arrays.out_lists)).0.as_nanos() as f64,
+        };
+        let (ours, one_thread) = (self.measure(task, &engines[0])?, self.measure(task, &engines[1])?);
         if ours.disk_bytes > 0.0 {
-            return Err(format!("{}: pages were read with everything buffered", work.name()).into());
+            return Err(format!("{}: pages were read with everything buffered", task.name()).into());
         }
-        let gap_ns = gap.map(|gap| match work {
-            Work::PageRank { .. } => gap.pagerank_ns("pr_spmv").map(|trials| Spread::of(&trials).median),
-            Work::Bfs { .. } => gap.bfs_ns(source).map(|trials| Spread::of(&trials).median),
+        let gap_ns = self.gap.map(|gap| match task {
+            Task::Run(Work::PageRank { .. }) => gap.pagerank_ns("pr_spmv"),
+            Task::Run(Work::Bfs { .. }) => gap.bfs_ns(self.source),
+            Task::Components => gap.components_ns(),
         });
-        Ok(Round { ours, one_thread, baseline_ns, gap_ns: gap_ns.transpose()? })
+        let gap_ns = gap_ns.transpose()?.map(|trials| Spread::of(&trials).median);
+        Ok(Round { ours, one_thread, baseline_ns, gap_ns })
+    }
+
+    /// Runs it, and checks the answer.
+    fn measure(&mut self, task: Task, engine: &Engine) -> Result<Measured> {
+        match task {
+            Task::Run(work) => Ok(work.measured(&work.run(engine, &mut self.expected)?)),
+            Task::Components => {
+                let store = engine.store();
+                let in_lists = store.topology(Direction::In).is_some();
+                let run = engine.run(UnionFind::new(store.manifest().directed, in_lists))?;
+                self.components.check(&run)?;
+                Ok(Measured::of_run(&run.report))
+            }
+        }
     }
 }
 
-fn record(work: Work, rounds: &[Round], table: &mut Table, outcome: &mut Outcome) {
+fn record(task: Task, rounds: &[Round], table: &mut Table, outcome: &mut Outcome) {
     let over = |value: fn(&Round) -> f64| Spread::over(rounds, value);
     let speed_up = over(|round| ratio(round.baseline_ns, round.ours.ns));
     let with_gap: Vec<(f64, f64)> = rounds.iter().filter_map(|round| Some((round.gap_ns?, round.ours.ns))).collect();
     let of_gap = Spread::over(&with_gap, |(gap, ours)| ratio(*gap, *ours));
     table.row(vec![
-        work.name().into(),
+        task.name().into(),
         over(|round| round.ours.ns / 1e6).into(),
         over(|round| ratio(1e3 * round.ours.edges, round.ours.ns)).into(),
         over(|round| round.one_thread.ns / 1e6).into(),
@@ -122,10 +163,10 @@ fn record(work: Work, rounds: &[Round], table: &mut Table, outcome: &mut Outcome
         Spread::over(&with_gap, |(gap, _)| gap / 1e6).into(),
         of_gap.into(),
     ]);
-    if !matches!(work, Work::Bfs { bottom_up: true, .. }) {
-        outcome.claim(format!("{}: speed-up over one thread", work.name()), Goal::AtLeast, BASELINE_TARGET, speed_up);
+    if matches!(task, Task::Run(Work::PageRank { .. } | Work::Bfs { bottom_up: false, .. })) {
+        outcome.claim(format!("{}: speed-up over one thread", task.name()), Goal::AtLeast, BASELINE_TARGET, speed_up);
     }
-    if of_gap.runs > 0 && !matches!(work, Work::Bfs { bottom_up: false, .. }) {
-        outcome.claim(format!("{}: speed of GAP's", work.name()), Goal::AtLeast, GAP_TARGET, of_gap);
+    if of_gap.runs > 0 && !matches!(task, Task::Run(Work::Bfs { bottom_up: false, .. })) {
+        outcome.claim(format!("{}: speed of GAP's", task.name()), Goal::AtLeast, GAP_TARGET, of_gap);
     }
 }

@@ -42,6 +42,14 @@ impl Gap {
         Ok(trials(&printed)?.into_iter().map(|ns| ns / f64::from(ITERATIONS)).collect())
     }
 
+    /// Nanoseconds of each trial of connected components, by Afforest.
+    ///
+    /// # Errors
+    /// If it fails or prints no times.
+    pub fn components_ns(&self) -> Result<Vec<f64>> {
+        trials(&run(self.command("cc").args(["-n", TRIALS]))?)
+    }
+
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.folder.join(program));
         command.env("OMP_NUM_THREADS", self.threads.to_string()).arg("-f").arg(&self.graph);
