@@ -70,7 +70,7 @@ pub use widest::Widest;
 /// | `clustering` | out | links 8, degree 4; table 4, and 4 a neighbour of the range | counts exact |
 /// | `communities` | out | label 4 (8 in several ranges), table 4, and 8 a neighbour of the range | exact |
 /// | `widest` | out | width 4, frontiers 1/4; `f32` weights 1/8 | exact |
-/// | `components` | out | label 4; frontiers 1/4 | exact |
+/// | `components` | out | label 4; a set 1/8, or frontiers 1/4 | exact |
 /// | `scc` | out and in | label 4, sets 3/8 | exact |
 /// | `radius` | out | 84; --narrow 36 | estimates: 25% with one pass, 12% with 4 |
 /// | `betweenness` | out | 16 (--double 28), sets 1/4 | sums of `f32`; --double sums of `f64` |
