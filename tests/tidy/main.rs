@@ -72,7 +72,7 @@ const MODULES: [(&str, &str); 5] = [
     ),
     (
         "tools/src",
-        "progress available generate info mirrors report sorting names split partition verify format components",
+        "progress available forest generate info mirrors report sorting names split partition verify format components",
     ),
     (
         "bench/src",

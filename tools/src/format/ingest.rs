@@ -231,7 +231,7 @@ impl<R: Record> Ingest<'_, R> {
         let (source, dest) = (self.id(edge.source)?, self.id(edge.dest)?);
         let weight = self.weights.map_or(0, |of| sortable(edge.weight, of));
         if let Some(balance) = &mut self.balance {
-            balance.add(source, dest, weight);
+            balance.add(edge.source, edge.dest, weight);
         }
         let weight = if self.has_order { repeated::in_order(self.input_edges, weight)? } else { weight };
         if source == dest && !self.keep_loops {
@@ -325,15 +325,7 @@ impl<R: Record> Ingest<'_, R> {
         self.intake.drain(|source, dest, weight| {
             numbered.push(&Edge { source: map.vertex(source.into()), dest: map.vertex(dest.into()), weight })
         })?;
-        self.balance = self.balance.as_ref().map(|_| Balance::default());
-        numbered.for_each(|edge| {
-            let (source, dest) = (edge.source as u32, edge.dest as u32);
-            if let Some(balance) = &mut self.balance {
-                let weight = if self.has_order { repeated::without_order(edge.weight) } else { edge.weight };
-                balance.add(source, dest, weight);
-            }
-            self.intake.push(source, dest, edge.weight)
-        })?;
+        numbered.for_each(|edge| self.intake.push(edge.source as u32, edge.dest as u32, edge.weight))?;
         self.map = Some(map);
         let cancel = self.cancel;
         spool.for_each(|edge| {

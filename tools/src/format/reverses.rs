@@ -33,9 +33,9 @@ impl Default for Balance {
 }
 
 impl Balance {
-    /// Counts an edge.
+    /// Counts an edge between two original ids.
     #[inline]
-    pub fn add(&mut self, source: u32, dest: u32, weight: u64) {
+    pub fn add(&mut self, source: u64, dest: u64, weight: u64) {
         let hash = hash(self.key, source.min(dest), source.max(dest), weight);
         match source.cmp(&dest) {
             Ordering::Less => self.sum = self.sum.wrapping_add(hash),
@@ -52,9 +52,10 @@ impl Balance {
 
 /// The hash of an edge for such sums.
 #[inline]
-fn hash(key: u64, smaller: u32, larger: u32, weight: u64) -> u64 {
-    let mixed = (u64::from(smaller) << 32 | u64::from(larger)) ^ key;
-    let mixed = (mixed ^ mixed >> 32).wrapping_mul(topostream_formats::random::GOLDEN);
+fn hash(key: u64, smaller: u64, larger: u64, weight: u64) -> u64 {
+    let mixed = smaller ^ key;
+    let mixed = (mixed ^ mixed >> 32).wrapping_mul(0x94D0_49BB_1331_11EB);
+    let mixed = (mixed ^ mixed >> 31 ^ larger.rotate_left(32)).wrapping_mul(topostream_formats::random::GOLDEN);
     let mixed = (mixed ^ mixed >> 29 ^ weight.wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_add(key);
     let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed ^ mixed >> 31
@@ -116,7 +117,7 @@ fn find<R: Record>(edges: &Collected<R>) -> Result<Option<Lonely>> {
                     continue;
                 }
                 let sum = &mut sums[(key >> below) as usize & ((1 << PASS_BITS) - 1)];
-                let hash = hash(hash_key, source.min(dest), source.max(dest), weight);
+                let hash = hash(hash_key, source.min(dest).into(), source.max(dest).into(), weight);
                 *sum = if source < dest { sum.wrapping_add(hash) } else { sum.wrapping_sub(hash) };
             }
             Ok(())
@@ -188,7 +189,7 @@ mod tests {
             let uneven = |&&(s, d, w): &&(u32, u32, u64)| count((s, d, w)) > count((d, s, w));
             let expected = edges.iter().filter(uneven).min_by_key(|edge| key(edge.0, edge.1, edge.2, 64));
             let mut balance = Balance::default();
-            edges.iter().for_each(|&(s, d, w)| balance.add(s, d, w));
+            edges.iter().for_each(|&(s, d, w)| balance.add(s.into(), d.into(), w));
             prop_assert_eq!(balance.is_even(), expected.is_none());
             let records: Vec<Wide> = edges.iter().map(|&(s, d, w)| Wide::new(s, d, w)).collect();
             let found = find(&Collected::Memory(records)).unwrap();

@@ -164,6 +164,24 @@ fn edges_that_are_listed_at_both_ends_are_not_repeated() {
     assert_eq!(listed(&twice), (2, 2));
 }
 
+/// Edges before the first wide id of an input that is read once are numbered again: which end they were listed at is
+/// not forgotten.
+#[test]
+fn edges_before_a_wide_id_keep_their_direction() {
+    let wide = 4 << 40;
+    let edges = vec![(1, 0, 0), (0, wide, 0), (wide, 0, 0), (0, 1, 0)];
+    for repeated in [Repeated::First, Repeated::Max] {
+        let mut feed = Feed::new(IdSpace::Named, Some(WeightType::U32), edges.clone());
+        (feed.info.directed, feed.read_once) = (false, true);
+        let options = FormatOptions { repeated: Some(repeated), memory_bytes: 1 << 20, ..small_pages() };
+        check(&feed, &options).unwrap();
+        feed.edges.pop();
+        let folder = scratch::in_memory();
+        let error = run(&feed, folder.path(), &FormatOptions { memory_bytes: 1 << 30, ..options }).unwrap_err();
+        assert!(error.to_string().contains("both"), "{error}");
+    }
+}
+
 /// More edges than the minimum memory holds: they are combined on their way from runs on disk to another one.
 #[test]
 fn runs_on_disk_are_combined() {
