@@ -125,7 +125,7 @@ impl ComponentCheck {
     pub fn check(&self, run: &Run<UnionFind>) -> Result<()> {
         let expected = &self.expected;
         let labels = values(run, expected.len(), |values, vertex| match values {
-            AnswerValues::Vertex(label) => label.get(vertex).expect("every vertex is in a component"),
+            AnswerValues::Vertex(label) => label.get(vertex).expect("every vertex is in a component").0,
             _ => panic!("components are vertices"),
         });
         let wrong = (0..expected.len()).find(|&vertex| {
