@@ -298,6 +298,7 @@ impl<'a> PageWeights<'a> {
     }
 
     /// The weights of some of the neighbours.
+    #[inline]
     #[must_use]
     pub fn part(self, range: Range<usize>) -> Self {
         match self {

@@ -62,11 +62,13 @@ impl<T: bytemuck::Pod> StoredValues<T> {
     }
 
     /// The whole file.
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// The values.
+    #[inline]
     pub fn values(&self) -> &[T] {
         // An empty slice of bytes need not be aligned for T.
         self.bytes().get(self.header_bytes..).filter(|bytes| !bytes.is_empty()).map_or(&[], bytemuck::cast_slice)

@@ -259,12 +259,14 @@ impl PageRank {
     }
 
     /// Sets a vertex's rank; returns it if the vertex is dangling, otherwise 0.
+    #[inline]
     fn set_rank(state: &State, vertex: u32, rank: f64) -> f64 {
         let degree = state.graph.out_degree(vertex);
         state.attributes.f32(SHARE).set(vertex, (rank / f64::from(degree.max(1))) as f32);
         if degree == 0 { rank } else { 0.0 }
     }
 
+    #[inline]
     fn rank(state: &State, vertex: u32) -> f64 {
         f64::from(state.attributes.f32(SHARE).get(vertex)) * f64::from(state.graph.out_degree(vertex).max(1))
     }

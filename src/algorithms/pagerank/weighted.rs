@@ -86,6 +86,7 @@ impl WeightedPageRank {
     }
 
     /// Sets a vertex's rank; returns it if the vertex is dangling, otherwise 0.
+    #[inline]
     fn set_rank(state: &State, vertex: u32, rank: f64) -> f64 {
         let strength = state.attributes.f32(STRENGTH).get(vertex);
         let dangling = Self::is_dangling(strength);
@@ -94,6 +95,7 @@ impl WeightedPageRank {
         if dangling { rank } else { 0.0 }
     }
 
+    #[inline]
     fn rank(state: &State, vertex: u32) -> f64 {
         let strength = state.attributes.f32(STRENGTH).get(vertex);
         let parts = if Self::is_dangling(strength) { 1.0 } else { f64::from(strength) };

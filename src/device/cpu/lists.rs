@@ -18,6 +18,7 @@ pub(super) enum Selection<'a> {
 }
 
 impl Selection<'_> {
+    #[inline]
     fn visits(self, vertex: u32) -> bool {
         match self {
             Self::All => true,
@@ -27,10 +28,10 @@ impl Selection<'_> {
     }
 }
 
-/// The slots of a page, or those whose lists begin in a segment.
+/// The slots of a page, or those in a segment.
 fn slots(page: &Page<'_>, segment: Option<&Range<u32>>) -> Range<u32> {
     match segment {
-        Some(edges) => page.first_slot_from(edges.start)..page.first_slot_from(edges.end),
+        Some(places) => page.first_slot_after(places.start)..page.first_slot_after(places.end),
         None => 0..page.header().slot_count,
     }
 }
@@ -104,6 +105,7 @@ pub(super) fn held_units(units: Vec<Range<u32>>, is_held: impl Fn(Range<u32>) ->
 
 /// Whether the units of some edges have been decoded. Those of a vertex that joined the selected set afterwards may not
 /// be: its list is then not visited, as if it had joined after its page.
+#[inline]
 fn is_decoded(units: &[Range<u32>], edges: &Range<usize>) -> bool {
     let (first, end) = (edges.start as u32 / UNIT as u32, (edges.end as u32).div_ceil(UNIT as u32));
     let at = units.partition_point(|decoded| decoded.end <= first);
@@ -122,6 +124,7 @@ pub(super) enum Lengths<'a> {
 }
 
 impl Lengths<'_> {
+    #[inline(always)]
     fn list(self, vertex: u32, record: usize) -> List {
         match self {
             Self::Here => List { vertex, degree: record as u64, whole: true },
@@ -137,6 +140,7 @@ pub(super) struct PageLists<'a> {
     pub weights: PageWeights<'a>,
     pub lengths: Lengths<'a>,
     pub selection: Selection<'a>,
+    /// Of a large page, its edges; of others, edges and lists counted together.
     pub segment: Option<Range<u32>>,
     /// Of a packed page, the units that have been decoded; none of other pages, which need no decoding.
     pub decoded: Option<&'a [Range<u32>]>,
@@ -196,24 +200,31 @@ impl PageLists<'_> {
         let weights = self.weights.part(edges.clone());
         match weights {
             PageWeights::None => {
-                for (edge, neighbour) in edges.clone().zip(neighbours.vertices(edges)) {
-                    if edge + EDGES_AHEAD < known {
-                        kernel.prefetch(neighbours.vertex(edge + EDGES_AHEAD));
+                // Not zipped: a pair of such iterators is read by a function that compilers leave uninlined.
+                let mut ahead = edges.start + EDGES_AHEAD;
+                for neighbour in neighbours.vertices(edges) {
+                    if ahead < known {
+                        kernel.prefetch(neighbours.vertex(ahead));
                     }
+                    ahead += 1;
                     if kernel.edge(&mut record, neighbour, 0).is_break() {
                         break;
                     }
                 }
             }
             PageWeights::Words(weights) => {
-                for (neighbour, &weight) in neighbours.vertices(edges).zip(weights) {
+                let mut weights = weights.iter();
+                for neighbour in neighbours.vertices(edges) {
+                    let Some(&weight) = weights.next() else { break };
                     if kernel.edge(&mut record, neighbour, weight).is_break() {
                         break;
                     }
                 }
             }
             PageWeights::Longs(weights) if K::IS_WIDE => {
-                for (neighbour, &weight) in neighbours.vertices(edges).zip(weights) {
+                let mut weights = weights.iter();
+                for neighbour in neighbours.vertices(edges) {
+                    let Some(&weight) = weights.next() else { break };
                     if kernel.wide_edge(&mut record, neighbour, weight).is_break() {
                         break;
                     }

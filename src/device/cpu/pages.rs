@@ -1,4 +1,4 @@
-//! Pages on the worker threads: a page is checked if it is fresh, split into segments if it has many edges, and
+//! Pages on the worker threads: a page is checked if it is fresh, split into segments if it has many edges or lists, and
 //! processed by the edge function.
 //!
 //! ```text
@@ -33,8 +33,11 @@ use topostream_formats::page::{Page, PageDefect, PageWeights};
 use topostream_formats::with_neighbours;
 use topostream_formats::{Direction, Error, Result, Store, Topology};
 
-/// Edges of a segment; pages with more than twice as many are split.
-const SEGMENT_EDGES: u32 = 1 << 18;
+/// Edges of a segment of a long list; lists that are more than twice as long are split.
+const PART_EDGES: u32 = 1 << 18;
+/// Edges and lists of a segment of a page with several lists; pages with more than twice as many are split. Where each
+/// segment has to decode the slots of its page first, they are as large as parts.
+const SEGMENT: u32 = 1 << 16;
 
 /// The shared state of a device's jobs.
 pub(super) struct Shared<A> {
@@ -82,12 +85,23 @@ struct SharedPage {
     task: PageTask,
     step: Arc<Step>,
     segments: u32,
+    /// Edges and lists of a segment, or edges of a large page.
+    size: u32,
     edges: AtomicU64,
     decoded: AtomicU64,
     compute_ns: AtomicU64,
     check_ns: u64,
     /// Why a segment could not be decoded.
     defect: OnceLock<Error>,
+}
+
+impl SharedPage {
+    /// A segment: its edges of a large page, and of others, edges and lists counted together. The last one is
+    /// open-ended, so that the last list is in it.
+    fn segment(&self, number: u32) -> Range<u32> {
+        let end = if number + 1 == self.segments { u32::MAX } else { (number + 1) * self.size };
+        number * self.size..end
+    }
 }
 
 impl<A: Algorithm> Shared<A> {
@@ -152,10 +166,14 @@ impl<A: Algorithm> Shared<A> {
         if task.fresh {
             self.span(Lane::Checks, "check", started, Detail::page(task.page, self.unchecked_bytes(&task)));
         }
-        let edges = self.entry(&task).edge_count;
-        let segments = if edges > 2 * SEGMENT_EDGES { edges.div_ceil(SEGMENT_EDGES) } else { 1 };
+        let DirectoryEntry { run, edge_count, slot_count, .. } = *self.entry(&task);
+        let is_plain = self.topology(&task).image_bytes() == 0 || self.keeps_images(&task);
+        let lists = if run > 0 { 0 } else { slot_count };
+        let size = if run == 0 && is_plain { SEGMENT } else { PART_EDGES };
+        let places = edge_count.saturating_add(lists);
+        let segments = if places > 2 * size { places.div_ceil(size) } else { 1 };
         let (edges, compute_ns, defect) = (AtomicU64::new(0), AtomicU64::new(0), OnceLock::new());
-        let page = Arc::new(SharedPage { task, step, segments, edges, decoded, compute_ns, check_ns, defect });
+        let page = Arc::new(SharedPage { task, step, segments, size, edges, decoded, compute_ns, check_ns, defect });
         for number in 1..segments {
             let page = Arc::clone(&page);
             self.spawn(running, move |shared| shared.work_segment(page, number));
@@ -180,7 +198,7 @@ impl<A: Algorithm> Shared<A> {
 
     fn run_segment(&self, page: &SharedPage, number: u32) {
         let started = Instant::now();
-        let result = self.run(&page.task, &page.step, (page.segments > 1).then(|| segment(number, page.segments)));
+        let result = self.run(&page.task, &page.step, (page.segments > 1).then(|| page.segment(number)));
         let PageWork { edges, decoded, .. } = result.unwrap_or_else(|error| {
             // Neighbours of packed pages are checked when they are decoded. The first defect is reported.
             page.defect.set(error).ok();
@@ -371,12 +389,6 @@ impl<A: Algorithm> Shared<A> {
 /// The lists of a plain image, and this many of its neighbours.
 fn decoded_of(page: &Page<'_>, neighbours: u32) -> u64 {
     u64::from(page.header().slot_count) + u64::from(neighbours)
-}
-
-/// The edges of a segment. The last one is open-ended, so that empty lists after the last edge are visited too.
-fn segment(number: u32, segments: u32) -> Range<u32> {
-    let end = if number + 1 == segments { u32::MAX } else { (number + 1) * SEGMENT_EDGES };
-    number * SEGMENT_EDGES..end
 }
 
 fn elapsed_ns(since: Instant) -> u64 {

@@ -106,6 +106,7 @@ impl Attributes {
     }
 
     /// The attribute that was declared at `place` as [`AttributeType::U32`].
+    #[inline]
     pub fn u32(&self, place: usize) -> &U32Column {
         match &self.0[place] {
             Column::U32(column) => column,
@@ -114,6 +115,7 @@ impl Attributes {
     }
 
     /// The attribute that was declared at `place` as [`AttributeType::F32`].
+    #[inline]
     pub fn f32(&self, place: usize) -> &F32Column {
         match &self.0[place] {
             Column::F32(column) => column,
@@ -122,6 +124,7 @@ impl Attributes {
     }
 
     /// The attribute that was declared at `place` as [`AttributeType::F64`].
+    #[inline]
     pub fn f64(&self, place: usize) -> &F64Column {
         match &self.0[place] {
             Column::F64(column) => column,
@@ -130,6 +133,7 @@ impl Attributes {
     }
 
     /// The attribute that was declared at `place` as [`AttributeType::Fixed63`].
+    #[inline]
     pub fn fixed63(&self, place: usize) -> &Fixed63Column {
         match &self.0[place] {
             Column::Fixed63(column) => column,
@@ -138,6 +142,7 @@ impl Attributes {
     }
 
     /// The attribute that was declared at `place` as [`AttributeType::U64`].
+    #[inline]
     pub fn u64(&self, place: usize) -> &U64Column {
         match &self.0[place] {
             Column::U64(column) => column,
@@ -146,6 +151,7 @@ impl Attributes {
     }
 
     /// The attribute that was declared at `place` as [`AttributeType::Bit`].
+    #[inline]
     pub fn bits(&self, place: usize) -> &Bits {
         match &self.0[place] {
             Column::Bit(column) => column,
