@@ -72,6 +72,9 @@ pub trait Kernel: Sync {
     /// Whether it has [`wide_edge`](Self::wide_edge).
     const IS_WIDE: bool = false;
 
+    /// Whether a list without neighbours need not be opened: nothing would come of it.
+    const SKIPS_EMPTY: bool = false;
+
     /// Begins a list; `None` skips it.
     fn open(&self, list: List) -> Option<Self::Record>;
 

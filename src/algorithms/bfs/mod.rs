@@ -169,6 +169,9 @@ impl Kernel for BfsKernel<'_> {
     /// The vertex of the list, and whether all of the list is here.
     type Record = (u32, bool);
 
+    /// Bottom-up, vertices without edges are never visited, and would be opened in every superstep.
+    const SKIPS_EMPTY: bool = true;
+
     #[inline(always)]
     fn open(&self, list: List) -> Option<(u32, bool)> {
         (!self.bottom_up || self.is_searched(list.vertex)).then_some((list.vertex, list.whole))

@@ -99,6 +99,7 @@ pub struct Linked {
 
 impl Kernel for LinkKernel<'_> {
     type Record = Linked;
+    const SKIPS_EMPTY: bool = true;
 
     #[inline(always)]
     fn open(&self, list: List) -> Option<Linked> {

@@ -163,6 +163,9 @@ impl PageLists<'_> {
         let start = header.start_vertex;
         each_visited(self.selection, start, slots, |vertex: u32| {
             let record = self.page.record(vertex - start);
+            if K::SKIPS_EMPTY && record.is_empty() {
+                return;
+            }
             if self.decoded.is_some_and(|units| !is_decoded(units, &record)) {
                 return;
             }
@@ -200,8 +203,11 @@ impl PageLists<'_> {
         let weights = self.weights.part(edges.clone());
         match weights {
             PageWeights::None => {
-                // Not zipped: a pair of such iterators is read by a function that compilers leave uninlined.
                 let mut ahead = edges.start + EDGES_AHEAD;
+                #[expect(
+                    clippy::explicit_counter_loop,
+                    reason = "zipped iterators are read by a function that compilers do not inline"
+                )]
                 for neighbour in neighbours.vertices(edges) {
                     if ahead < known {
                         kernel.prefetch(neighbours.vertex(ahead));

@@ -175,7 +175,7 @@ fn edges_before_a_wide_id_keep_their_direction() {
         (feed.info.directed, feed.read_once) = (false, true);
         let options = FormatOptions { repeated: Some(repeated), memory_bytes: 1 << 20, ..small_pages() };
         check(&feed, &options).unwrap();
-        feed.edges.pop();
+        feed.edges = edges[..3].to_vec().into();
         let folder = scratch::in_memory();
         let error = run(&feed, folder.path(), &FormatOptions { memory_bytes: 1 << 30, ..options }).unwrap_err();
         assert!(error.to_string().contains("both"), "{error}");
