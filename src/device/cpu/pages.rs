@@ -38,8 +38,6 @@ const PART_EDGES: u32 = 1 << 18;
 /// Edges and lists of a segment of a page with several lists; pages with more than twice as many are split. Where each
 /// segment has to decode the slots of its page first, they are as large as parts.
 const SEGMENT: u32 = 1 << 16;
-/// Lists of a page up to which a superstep's visit is measured by these lists, not by all of the page.
-const FEW_LISTS: u64 = 1024;
 
 /// The shared state of a device's jobs.
 pub(super) struct Shared<A> {
@@ -173,11 +171,7 @@ impl<A: Algorithm> Shared<A> {
         let lists = if run > 0 { 0 } else { slot_count };
         let size = if run == 0 && is_plain { SEGMENT } else { PART_EDGES };
         let places = edge_count.saturating_add(lists);
-        // The lengths of in-lists are not known.
-        let is_known = self.topology(&task).direction() == Direction::Out;
-        let few = || self.few_lists(&task, &step, FEW_LISTS).filter(|_| is_known);
-        let is_small = || few().is_some_and(|(_, edges)| edges <= size.into());
-        let segments = if places > 2 * size && !is_small() { places.div_ceil(size) } else { 1 };
+        let segments = if places > 2 * size { places.div_ceil(size) } else { 1 };
         let (edges, compute_ns, defect) = (AtomicU64::new(0), AtomicU64::new(0), OnceLock::new());
         let page = Arc::new(SharedPage { task, step, segments, size, edges, decoded, compute_ns, check_ns, defect });
         for number in 1..segments {
