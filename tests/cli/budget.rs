@@ -296,7 +296,8 @@ mod peak {
                 .flatten()
                 .collect()
         };
-        let contents: [&dyn Fn(&Folder) -> Vec<u8>; 2] = [&serialized, &columns];
+        type Contents<'a> = &'a dyn Fn(&Folder) -> Vec<u8>;
+        let contents: [Contents<'_>; 2] = [&serialized, &columns];
         for (line, content) in ["--output g.wsg", "--output ice --output-format icebug-disk"].iter().zip(contents) {
             let line = format!("extract s --all {line}");
             let hint = hinted(&folder.run(&format!("{line} --memory 1MiB")).fails(1, &["extraction needs"]));
