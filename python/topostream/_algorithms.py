@@ -504,7 +504,8 @@ class Algorithms:
         A component is named after the vertex with its smallest id: the smallest number, or the first name, compared
         byte by byte.
 
-        Source: least labels along edges. Exactness: exact.
+        Source: union-find with sampling (Afforest, Sutton et al., 2018) on one CPU; otherwise least labels along edges.
+        Exactness: exact.
 
         Args:
             progress: show a bar; or a function that is called some times a second.
