@@ -107,8 +107,12 @@ impl Engine {
         Ok(self.kinds()?.cpu.iter().all(|&cpu| cpu))
     }
 
-    /// Returns whether a run is one CPU's alone, even if the algorithm has a shader.
-    pub(crate) fn is_one_cpu(&self) -> Result<bool> {
+    /// Returns whether a run is one CPU's alone, even if the algorithm has a shader: what
+    /// [`UnionFind`](crate::algorithms::UnionFind) is for.
+    ///
+    /// # Errors
+    /// Those of opening the devices.
+    pub fn is_one_cpu(&self) -> Result<bool> {
         Ok(self.options.ranks().is_none() && self.kinds()?.cpu == [true])
     }
 
