@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let wrong = least.iter().zip(&expected).filter(|(found, expected)| found.0 != **expected).count();
         println!("{}: {} supersteps, {wrong} of {VERTICES} answers wrong", run.report.device, run.report.steps.len());
         if wrong > 0 {
-            return Err("some answers differ from those of a search".into());
+            return Err("some answers are not what a search finds".into());
         }
     }
     Ok(())

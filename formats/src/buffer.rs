@@ -130,8 +130,8 @@ fn release(map: &MmapMut) {
             let begin = next.fetch_add(RELEASE_PART, Ordering::Relaxed);
             let Some(left) = map.len().checked_sub(begin).filter(|&left| left > 0) else { return };
             #[allow(unsafe_code)]
-            // SAFETY: the memory is being dropped, so its contents become zeros and are not read; those of a file
-            // that processes share stay as they are.
+            // SAFETY: the memory is being dropped, so nobody reads its contents, which become zeros. A file
+            // that processes share keeps its contents.
             let released = unsafe {
                 map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, begin, left.min(RELEASE_PART))
             };

@@ -288,7 +288,7 @@ pub struct PageChunks {
 }
 
 impl PageChunks {
-    /// Those of a page, which must be a valid packed one.
+    /// Finds the chunks of a page, which must be a valid packed page.
     pub fn of(page: &[u8]) -> Self {
         let chunk_bytes = chunk_bytes(page.len() as u32) as usize;
         Self { crcs: page.chunks(chunk_bytes).map(crc32c).collect(), units: crate::packed::stored_units(page) }

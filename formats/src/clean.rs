@@ -16,8 +16,8 @@ pub struct Cleaned {
     pub in_use: Vec<PathBuf>,
 }
 
-/// Removes the leftovers of dead processes in `folder`: those of an unfinished store or stripe in it, temporary results
-/// and edge lists, temporary folders. Subfolders are not searched. Nothing else is touched, in particular no complete
+/// Removes what dead processes have left in `folder`: unfinished stores and stripes, temporary results and edge lists,
+/// temporary folders. Subfolders are not searched. Nothing else is touched, in particular no complete
 /// store. With `dry_run`, nothing is removed.
 ///
 /// # Errors

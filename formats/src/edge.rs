@@ -113,7 +113,7 @@ pub struct Rounding {
 }
 
 impl Rounding {
-    /// Narrows a weight, from the bits of an `f64` to those of an `f32`.
+    /// Rounds a weight to `f32`. Takes and returns the bits of the numbers.
     #[inline]
     pub fn narrow(&mut self, bits: u64) -> u64 {
         let value = f64::from_bits(bits);

@@ -123,7 +123,7 @@ pub struct Mirrors {
 }
 
 impl Mirrors {
-    /// Opens those of a store. None if it has none.
+    /// Opens the mirrors of a store; `None` if it has none.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] if the file is damaged, or was made of another store; [`Error::Allocation`].
@@ -149,7 +149,7 @@ impl Mirrors {
         Ok(Some(Self { sections, known: header.known, masks }))
     }
 
-    /// Writes those of a store, in place of older ones. Those of a part of a graph are known for its own sections.
+    /// Writes the mirrors of a store, in place of older ones. A part of a graph has the mirrors of its own sections.
     ///
     /// # Errors
     /// [`Error::Io`].

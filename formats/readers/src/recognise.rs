@@ -37,7 +37,7 @@ pub(super) fn with_columns(file: &InputFile) -> Result<Kind> {
     recognised(file, true)
 }
 
-/// An error if the first bytes of `file` are those of another kind than the one that is named.
+/// Returns an error if `file` begins like a file of another kind than the one that the user named.
 pub(super) fn check_named(file: &InputFile, kind: Kind) -> Result<()> {
     // These are recognised by their own readers, or have more than one file.
     if matches!(kind, Kind::Parquet | Kind::Arrow | Kind::Graphalytics) || file.path().is_dir() {

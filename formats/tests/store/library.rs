@@ -228,6 +228,11 @@ fn collect(page: &Page<'_>, neighbours: impl Neighbours, weights: PageWeights<'_
                 let slots = page.header().slot_count;
                 let expected = (0..slots).find(|&slot| page.record(slot).start >= edge).unwrap_or(slots);
                 assert_eq!(page.first_slot_from(edge as u32), expected, "the first slot from edge {edge}");
+                let count = edge + slot as usize;
+                let before = |slot: &u32| page.record(*slot).start + (*slot as usize) < count;
+                let expected = (0..slots).find(|slot| !before(slot)).unwrap_or(slots);
+                assert_eq!(page.first_slot_after(count as u32), expected, "the first slot after {count}");
+                assert_eq!(page.first_slot_after(u32::MAX), slots);
             }
             let source = u64::from(page.header().start_vertex + slot);
             edges.push((source, neighbours.vertex(edge).into(), weights.get(edge)));

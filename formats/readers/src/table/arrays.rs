@@ -231,7 +231,7 @@ fn without_null_check(array: &ArrayRef) -> Texts<'_> {
     }
 }
 
-/// The bits of a column of weights, as those of a word.
+/// Reads a column of weights: the bits of each, in a 64-bit word.
 fn weights(array: &ArrayRef, of: WeightType, column: usize) -> Result<Vec<u64>, Fault> {
     check_nulls(array, column, "a weight")?;
     let fault =

@@ -242,7 +242,7 @@ struct Messages {
     pending: Buffer,
     /// A batch that was decoded together with the schema.
     first: Option<RecordBatch>,
-    /// The file, for messages.
+    /// The path of the file, which messages name.
     path: PathBuf,
     /// Main memory for record batches, and what dictionaries have of it.
     memory_bytes: u64,

@@ -396,7 +396,7 @@ impl CsvRows {
     }
 }
 
-/// Whether cells are as many as those of a row: an empty one may follow, and attributes in braces.
+/// Whether a row has as many cells as it should. An empty cell may follow them, and attributes in braces.
 fn is_row(cells: &NameList, width: usize, is_braced: bool) -> bool {
     let last = || cells.get(cells.len() - 1);
     cells.len() == width || cells.len() == width + 1 && (last().is_empty() || is_braced && last().starts_with(b"{"))
