@@ -91,6 +91,7 @@ fn what_cannot_be_linked_is_refused() {
     folder.write("n.csv", "from,to\nz,b\n");
     folder.run("format e.txt s").succeeds();
     folder.run("components s").fails(1, &["s is a store", "topostream run components s"]);
+    folder.run("components e.txt -o e.txt").fails(1, &["e.txt", "would replace an input"]);
     folder.run("components e.txt --threshold 0.5").fails(1, &["e.txt:1", "weights are required"]);
     folder.write("e.csv", "source,target\n1,2\n");
     folder.run("components e.csv --threshold 0.5").fails(1, &["e.csv", "weight"]);
