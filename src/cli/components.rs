@@ -12,7 +12,7 @@ use super::inputs::{Batches, InputArgs, not_integers, spooled};
 use super::making::line;
 use super::memory::memory_bytes;
 use super::opening::open_within;
-use super::output::{STDOUT, temporary_folder};
+use super::output::{STDOUT, check_replaces_no_input, temporary_folder};
 use super::printing::{print_json, say};
 use super::progress::Bars;
 use super::results::{ResultFile, ResultFormat};
@@ -132,7 +132,10 @@ impl ComponentsCommand {
     /// As `run`, with other input than the arguments name.
     pub fn run_over(&self, files: &[InputFile], cancel: &Cancel) -> Outcome {
         self.check()?;
-        self.check_output(files)?;
+        // The file of `--labels` may be replaced by the next answer.
+        if let Some(output) = &self.output {
+            check_replaces_no_input(output, files.iter().map(InputFile::path))?;
+        }
         let started = Instant::now();
         let format = self.format()?;
         let output = self.output.as_ref().map(|path| ResultFile::create(path, format)).transpose()?;
@@ -186,16 +189,6 @@ impl ComponentsCommand {
         }
         if !self.thresholds.is_empty() && self.input.weight_type == WeightsOption::Ignore {
             return Err(Failure::Usage("--threshold needs weights, and --weight-type ignore leaves them out".into()));
-        }
-        Ok(())
-    }
-
-    /// Refuses to replace an input. The file of `--labels` may be replaced by the next answer.
-    fn check_output(&self, files: &[InputFile]) -> Result<(), Failure> {
-        let Some(output) = self.output.as_ref().and_then(|path| path.canonicalize().ok()) else { return Ok(()) };
-        if output.is_file() && files.iter().any(|file| file.path().canonicalize().is_ok_and(|input| input == output)) {
-            let message = format!("{}: the output would replace an input; name another file", output.display());
-            return Err(Failure::Other(message));
         }
         Ok(())
     }

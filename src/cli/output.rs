@@ -70,6 +70,16 @@ impl OutputFile {
     }
 }
 
+/// Refuses an output that would replace a file that the command reads.
+pub fn check_replaces_no_input<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    let Some(file) = output.canonicalize().ok().filter(|file| file.is_file()) else { return Ok(()) };
+    let is_same = |input: &Path| input.canonicalize().is_ok_and(|input| input == file);
+    if !inputs.into_iter().any(is_same) {
+        return Ok(());
+    }
+    Err(Failure::Other(format!("{}: the output would replace an input; name another file", output.display())))
+}
+
 fn failure(path: &Path, source: io::Error) -> Failure {
     Failure::Engine(crate::error::Error::Output { path: path.to_owned(), source })
 }

@@ -3,7 +3,7 @@
 use super::args::size;
 use super::failure::Outcome;
 use super::memory::memory_bytes;
-use super::output::OutputFile;
+use super::output::{OutputFile, check_replaces_no_input};
 use super::printing::say;
 use super::progress::Bars;
 use super::{opening, store_report};
@@ -48,6 +48,7 @@ Examples:
 impl PartitionCommand {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let started = Instant::now();
+        check_replaces_no_input(&self.output, self.from.as_deref())?;
         let output = OutputFile::create(&self.output)?;
         let memory_bytes = memory_bytes(self.memory);
         let store = opening::open_within(&self.store, memory_bytes)?;

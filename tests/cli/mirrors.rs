@@ -65,6 +65,9 @@ fn ranges_and_files() {
     folder.write("roads.part.4", &strips);
     let first = &order("--from roads.part.4")[..100];
     assert!(first.iter().all(|id| (1000..1100).contains(id)), "{first:?}");
+    let over = "partition roads --parts 4 --from roads.part.4 --output roads.part.4";
+    folder.run(over).fails(1, &["roads.part.4", "would replace an input"]);
+    assert_eq!(folder.read("roads.part.4"), strips);
     folder.write("short.part", "0\n1\n");
     let short = "partition roads --parts 4 --output o.txt --from short.part";
     folder.run(short).fails(1, &["short.part", "a part for each of 400 vertices", "those of 2"]);
