@@ -1,6 +1,7 @@
 //! Supersteps that the device has run by itself, as the host follows them.
 
 use super::super::context::Context;
+use super::super::timing::DeviceSpan;
 use super::batch::{Batch, Log};
 use super::resident;
 use super::suits::visits;
@@ -9,6 +10,7 @@ use crate::device::gpu::compose::layout::{Logged, MODE_LISTED, MODE_WALKED};
 use crate::device::{Ahead, PageWork, StepEnd, Transfer};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Step, Summary, Visit};
+use std::iter;
 use std::time::Instant;
 
 /// The supersteps so far.
@@ -21,16 +23,14 @@ pub(super) struct Turn {
     pub misses: bool,
     /// Whether all supersteps of the last submission were [`MODE_LISTED`], so that the next ones probably are.
     pub listed: bool,
-    /// When the host's part of the next superstep's time began.
+    /// When the host read the log of the submission before, or began the turn.
     since: Instant,
-    /// When the last superstep ended, by the device's clock.
-    until_ns: Option<f64>,
 }
 
 impl Turn {
     /// A turn that begins with this superstep.
     pub fn new(first: Step, since: Instant) -> Self {
-        Self { ahead: Vec::new(), next: Some(first), misses: false, listed: false, since, until_ns: None }
+        Self { ahead: Vec::new(), next: Some(first), misses: false, listed: false, since }
     }
 
     /// Reads the log of a submission.
@@ -40,28 +40,22 @@ impl Turn {
     pub fn digest(&mut self, context: &mut Context, batch: Batch) -> Result<()> {
         let steps = batch.steps;
         let Log { logged: log, spans, done, misses } = batch.read(context)?;
-        let waited = self.since.elapsed().as_nanos() as f64;
-        let device_ns: f64 = spans.iter().map(|span| span.end_ns - span.begin_ns).sum();
+        let now = Instant::now();
+        let walls_ns = walls_ns((now - self.since).as_nanos() as f64, &spans, log.len());
+        self.since = now;
         for (at, logged) in log.iter().enumerate() {
             if logged.loops_cut != 0 {
                 return Err(rounds::cut(context.gpu(), context.declaration.name).into());
             }
             let Some(step) = self.next.take() else { return Err(disagree(context, "went on")) };
-            // A gap between two supersteps counts towards the second one.
-            let span = spans.get(at);
-            let (ns, compute_ns) = match (span, self.until_ns) {
-                (Some(span), Some(until)) => (span.end_ns - until, span.end_ns - span.begin_ns),
-                // Includes the host's part.
-                (Some(span), None) => ((waited - device_ns) + span.end_ns - span.begin_ns, span.end_ns - span.begin_ns),
-                (None, _) => (waited / log.len() as f64, waited / log.len() as f64),
-            };
-            self.until_ns = span.map(|span| span.end_ns);
+            let wall_ns = walls_ns[at];
+            let compute_ns = spans.get(at).map_or(wall_ns, |span| span.end_ns - span.begin_ns);
             let summary = summary(logged, context.declared.traversal);
             self.ahead.push(Ahead {
                 step,
                 end: end(context, &step, logged, summary, compute_ns),
                 pages: pages(context, &step, logged),
-                wall_ns: ns.max(compute_ns) as u64,
+                wall_ns: wall_ns as u64,
             });
             self.next = context.next(&step, &summary);
             if let (Some(next), Some(following)) = (&self.next, log.get(at + 1))
@@ -69,9 +63,6 @@ impl Turn {
             {
                 return Err(disagree(context, "went another way"));
             }
-        }
-        if self.until_ns.is_none() {
-            self.since = Instant::now();
         }
         self.misses |= misses;
         let whole = log.len() == steps.count as usize;
@@ -81,6 +72,23 @@ impl Turn {
             _ => Ok(()),
         }
     }
+}
+
+/// Divides the time that the host waited for a submission among its supersteps, in nanoseconds. By the device's clock
+/// (`spans`, one a superstep or none at all) a gap between two supersteps counts towards the second one, and what the
+/// device did not see counts towards the first. The host's clock bounds the sum, whatever the device's says: a
+/// submission may have begun while the log of the one before was still being read.
+fn walls_ns(waited_ns: f64, spans: &[DeviceSpan], supersteps: usize) -> Vec<f64> {
+    let [first, ..] = spans else { return vec![waited_ns / supersteps as f64; supersteps] };
+    let gaps = spans.windows(2).map(|pair| pair[1].end_ns - pair[0].end_ns);
+    let mut walls: Vec<f64> = iter::once(first.end_ns - first.begin_ns).chain(gaps).collect();
+    let device_ns: f64 = walls.iter().sum();
+    if device_ns <= waited_ns {
+        walls[0] += waited_ns - device_ns;
+    } else {
+        walls.iter_mut().for_each(|wall| *wall *= waited_ns / device_ns);
+    }
+    walls
 }
 
 /// The error if device and host disagree on the last superstep.
@@ -126,4 +134,22 @@ fn end(context: &Context, step: &Step, logged: &Logged, summary: Summary, comput
     let (resident_pages, listed_steps) = (pages(context, step, logged), u64::from(logged.mode == MODE_LISTED));
     let transfer = Transfer { resident_pages, listed_steps, ..Transfer::default() };
     StepEnd { summary, work, transfer, ..StepEnd::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(ends: &[(f64, f64)]) -> Vec<DeviceSpan> {
+        ends.iter().map(|&(begin_ns, end_ns)| DeviceSpan { name: "superstep", begin_ns, end_ns }).collect()
+    }
+
+    #[test]
+    fn the_time_of_a_submission_is_divided() {
+        assert_eq!(walls_ns(90.0, &[], 3), [30.0; 3]);
+        let three = spans(&[(10.0, 20.0), (25.0, 40.0), (40.0, 45.0)]);
+        assert_eq!(walls_ns(100.0, &three, 3), [75.0, 20.0, 5.0]);
+        // The host began to wait when the device was half done.
+        assert_eq!(walls_ns(17.5, &three, 3), [5.0, 10.0, 2.5]);
+    }
 }
