@@ -20,6 +20,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "bench/src/raw.rs",
     "formats/src/buffer.rs",
     "formats/src/packed/avx2.rs",
+    "src/algorithms/clustering/meet.rs",
     "tools/mpi/src/transport.rs",
     "python/src/edges.rs",
     "src/cli/end.rs",

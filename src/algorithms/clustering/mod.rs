@@ -21,6 +21,7 @@
 pub mod command;
 mod found;
 mod kernel;
+mod meet;
 mod ranges;
 
 use crate::engine::{Engine, Observer, Run};
@@ -33,7 +34,8 @@ use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
 use crate::pages::adjacency::{Adjacency, TableNeighbours};
 use crate::report::RunReport;
 use found::Found;
-use kernel::{ClusteringKernel, SEARCH_RATIO};
+use kernel::ClusteringKernel;
+use meet::SEARCH_RATIO;
 use ranges::Ranges;
 use rayon::prelude::*;
 use std::io::{self, Write};
