@@ -57,12 +57,14 @@ impl Making<'_> {
                     continue;
                 }
             }
-            lists.dests.push(naming.vertex(dest));
+            lists.dests.push(dest);
             match lists.lengths.last_mut() {
                 Some((_, length)) if previous.is_some_and(|previous| previous.0 == source) => *length += 1,
                 _ => lists.lengths.push((naming.vertex(source), 1)),
             }
         }
+        // In a loop of its own, which waits for several places of the naming at a time.
+        lists.dests.iter_mut().for_each(|dest| *dest = naming.vertex(*dest));
         // If all records so far were duplicates, the first list is of their source or of a later one.
         let first = records.iter().map(ends).find(|&ends| !unique || before != Some(ends));
         let continued = before.filter(|before| first.is_some_and(|first| first.0 == before.0));

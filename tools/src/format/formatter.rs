@@ -8,13 +8,15 @@ use super::reorder::Order;
 use super::seeded::Seeded;
 use super::source::OpenSource;
 use super::state::{Formatter, Made, NamesFrom};
-use super::{batches, order, part};
+use super::{batches, order, part, repeated};
 use crate::names::{copy_names, note_numbers};
 use crate::progress::{Cancel, Progress, Unit};
+use crate::sorting::partition::{self, Buckets, Pieces};
 use crate::sorting::record::{Record, Wide, unsortable};
 use crate::sorting::sorter::{Collected, Sorter};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::packed::PackedParameters;
 use topostream_formats::write::StoreWriter;
@@ -151,6 +153,9 @@ impl<'a, R: Record> Formatter<'a, R> {
     fn ingest<K: Record>(&self, source: Box<dyn EdgeSource>, open: &mut OpenSource<'_>) -> Result<Ingested<K>> {
         let sorter = Sorter::new(&self.folder, self.budget.sort_bytes(), self.cancel.clone());
         let sorter = if order::is_before_sorting(self.options) { sorter.unsorted() } else { sorter };
+        // Edges are combined, and renumbered, where they are.
+        let in_pieces = self.options.order == VertexOrder::Natural && !repeated::is_needed(self.options);
+        let sorter = if in_pieces { sorter.in_pieces() } else { sorter };
         ingest::<K>(source, open, self.options, sorter, self.progress, self.cancel)
     }
 
@@ -232,16 +237,62 @@ impl<'a, R: Record> Formatter<'a, R> {
 
     /// Reverses the edges to these destinations, sorts them again and writes them.
     fn write_in_lists(&mut self, edges: u64, dests: &Range<u64>) -> Result<TopologyManifest> {
-        let sort_bytes = self.sort_beside(0)?;
-        let mut sorter = Sorter::new(&self.folder, sort_bytes, self.cancel.clone());
-        self.each_edge("sort in-edges", |source, dest, weight| match dests.contains(&dest.into()) {
-            true => sorter.push(R::new(dest, source, weight)),
-            false => Ok(()),
-        })?;
-        self.edges = sorter.finish()?;
-        self.naming = Naming::vertices_below(self.naming.vertices());
+        if *dests != (0..self.naming.vertices()) || !self.reverse_in_memory()? {
+            let sort_bytes = self.sort_beside(0)?;
+            let mut sorter = Sorter::new(&self.folder, sort_bytes, self.cancel.clone()).in_pieces();
+            self.each_edge("sort in-edges", |source, dest, weight| match dests.contains(&dest.into()) {
+                true => sorter.push(R::new(dest, source, weight)),
+                false => Ok(()),
+            })?;
+            self.edges = sorter.finish()?;
+            self.naming = Naming::vertices_below(self.naming.vertices());
+        }
         let (summary, written) = self.write_lists(Direction::In)?;
         assert_eq!(written, edges, "as many edges go in as go out");
         Ok(summary)
+    }
+
+    /// Reverses and sorts edges that are in memory where they are. Their ids stay as they are: vertices have the order
+    /// of their ids.
+    fn reverse_in_memory(&mut self) -> Result<bool> {
+        let left = self.budget.left(self.naming.memory_bytes());
+        let Some(beside_bytes) = left.checked_sub(self.edges.memory_bytes()) else { return Ok(false) };
+        let records = match std::mem::replace(&mut self.edges, Collected::Memory(Vec::new())) {
+            Collected::Memory(records) => records,
+            Collected::Pieces(pieces) => pieces.into_records(),
+            runs @ Collected::Runs(_) => {
+                self.edges = runs;
+                return Ok(false);
+            }
+        };
+        let reversed = |record: R| {
+            let (source, dest, weight) = record.parts();
+            R::new(dest, source, weight)
+        };
+        let buckets = Buckets::of_records(&records, reversed);
+        let sorted = self.sort_in_place("sort in-edges", records, &buckets, beside_bytes, reversed)?;
+        self.edges = Collected::Pieces(sorted);
+        Ok(true)
+    }
+
+    /// Renumbers the records by `rename` and sorts them, with `beside_bytes` of further memory.
+    pub(super) fn sort_in_place(
+        &self,
+        stage: &str,
+        records: Vec<R>,
+        buckets: &Buckets,
+        beside_bytes: u64,
+        rename: impl Fn(R) -> R + Sync,
+    ) -> Result<Pieces<R>> {
+        // Each record is renumbered first, then sorted.
+        self.progress.begin(stage, Some(2 * records.len() as u64), Unit::Edges);
+        let passed = AtomicU64::new(0);
+        let sorted = partition::sort(records, buckets, beside_bytes, rename, |records| {
+            let before = passed.fetch_add(records as u64, Ordering::Relaxed);
+            self.progress.position(before + records as u64);
+            self.cancel.check()
+        })?;
+        self.progress.end();
+        Ok(sorted)
     }
 }

@@ -5,6 +5,8 @@
 
 use super::distinct::Distinct;
 use super::options::BASE_BYTES;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use topostream_formats::{Error, Result};
 
 /// Bits of a counted block.
@@ -12,7 +14,7 @@ const BLOCK_WORDS: usize = 8;
 
 /// Collects the ids that occur.
 pub struct IdCollector {
-    words: Vec<u64>,
+    words: Vec<AtomicU64>,
     high: Vec<u64>,
     /// Ids from here on go into the list: 2^32, or the limit at which the bit set could not grow any further.
     high_from: u64,
@@ -113,6 +115,18 @@ impl IdCollector {
         self.memory_bytes
     }
 
+    /// Adds an id for which there is room, on any thread. Returns false if it has to be [inserted](Self::insert).
+    #[inline]
+    pub fn note(&self, id: u64) -> bool {
+        let Some(word) = self.words.get((id / 64) as usize).filter(|_| id < self.high_from) else { return false };
+        let bit = 1 << (id % 64);
+        // Most ids have occurred before.
+        if word.load(Relaxed) & bit == 0 {
+            word.fetch_or(bit, Relaxed);
+        }
+        true
+    }
+
     /// Adds an id. [`finish`](Self::finish) reports whether all ids fitted.
     #[inline]
     pub fn insert(&mut self, id: u64) {
@@ -121,8 +135,7 @@ impl IdCollector {
             if word >= self.words.len() {
                 self.grow_words(word);
             }
-            if let Some(word) = self.words.get_mut(word) {
-                *word |= 1 << (id % 64);
+            if self.note(id) {
                 return;
             }
         }
@@ -140,7 +153,7 @@ impl IdCollector {
         let words = (word + 1).next_power_of_two();
         // While it grows, the old words and the new ones exist at the same time.
         if (words + self.words.len()) as u64 * 9 <= self.memory_bytes / 2 {
-            self.words.resize(words, 0);
+            self.words.resize_with(words, AtomicU64::default);
         } else {
             self.high_from = self.words.len() as u64 * 64;
         }
@@ -171,7 +184,7 @@ impl IdCollector {
 
     /// Returns the memory that would suffice for the ids so far, in bytes.
     fn needed_bytes(&self, counted: &Counted) -> (u64, u64) {
-        let low: u64 = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
+        let low: u64 = self.words.iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum();
         let ids = counted.ids.at_most() + low;
         let list_only = 24 * counted.ids.at_most() + 36 * self.words.len() as u64;
         let wide = counted.least >= 1 << 32;
@@ -203,9 +216,10 @@ impl IdCollector {
             low_count += block.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
             before as u32
         };
-        let ranks = self.words.chunks(BLOCK_WORDS).map(count).collect();
+        let words: Vec<u64> = self.words.into_iter().map(AtomicU64::into_inner).collect();
+        let ranks = words.chunks(BLOCK_WORDS).map(count).collect();
         let (starts, shift) = starts_of(&self.high);
-        Ok(IdMap { words: self.words, ranks, low_count, high: self.high, high_from: self.high_from, starts, shift })
+        Ok(IdMap { words, ranks, low_count, high: self.high, high_from: self.high_from, starts, shift })
     }
 }
 

@@ -8,7 +8,7 @@
 //! ```
 
 use super::id_map::{self, IdCollector, IdMap};
-use super::intake::Intake;
+use super::intake::{Batch, Intake};
 use super::naming::Naming;
 use super::options::{FormatOptions, IdPolicy, Repeated};
 use super::repeated;
@@ -16,9 +16,11 @@ use super::reverses::{self, Balance};
 use super::source::{OpenSource, at, id_space, too_many_vertices};
 use super::spool::Spool;
 use super::survey::{Seen, Survey};
+use super::taken::{Rules, TASK_EDGES, Taken};
 use crate::progress::{Cancel, Progress, Unit};
-use crate::sorting::record::{Record, sortable};
+use crate::sorting::record::Record;
 use crate::sorting::sorter::{Collected, Sorter};
+use rayon::prelude::*;
 use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::text::plural;
 use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, Rounding, WeightType};
@@ -78,6 +80,7 @@ pub fn ingest<R: Record>(
         left_out: 0,
         chunk: Vec::new(),
         at: 0,
+        taken: Vec::new(),
         progress,
         cancel,
     };
@@ -131,6 +134,15 @@ fn check_proportion(input: &Input, space: IdSpace, vertices: u64, edges: u64) ->
     )))
 }
 
+/// Tasks of a thread before what they have made is added up.
+const TASKS_PER_THREAD: usize = 4;
+
+/// An edge that cannot be taken, by its place in a chunk.
+struct Fault {
+    at: usize,
+    error: Error,
+}
+
 struct Ingest<'a, R> {
     space: IdSpace,
     keep_loops: bool,
@@ -154,6 +166,8 @@ struct Ingest<'a, R> {
     /// The edges that were read last, and how many of them are done.
     chunk: Vec<Edge>,
     at: usize,
+    /// What tasks made of the edges before, to be made use of again.
+    taken: Vec<Taken<R>>,
     progress: &'a dyn Progress,
     cancel: &'a Cancel,
 }
@@ -183,22 +197,19 @@ impl<R: Record> Ingest<'_, R> {
     }
 
     fn read_all(&mut self, source: &mut dyn EdgeSource, stage: &str) -> Result<()> {
-        let extra = self.each_edge(source, stage, |ingest, edge| {
-            ingest.input_edges += 1;
-            ingest.take(edge)
-        })?;
+        let extra = self.each_chunk(source, stage, Self::take)?;
         if self.space == IdSpace::Named && self.map.is_none() {
             extra.iter().for_each(|&id| self.collector.insert(id));
         }
         Ok(())
     }
 
-    /// Passes every edge of a source, with progress. Returns the vertices that exist without edges.
-    fn each_edge(
+    /// Passes the edges of a source in chunks, with progress. Returns the vertices that exist without edges.
+    fn each_chunk(
         &mut self,
         source: &mut dyn EdgeSource,
         stage: &str,
-        mut take: impl FnMut(&mut Self, &Edge) -> Result<()>,
+        mut take: impl FnMut(&mut Self, &[Edge]) -> std::result::Result<(), Fault>,
     ) -> Result<Vec<u64>> {
         let (bytes, edges) = (source.info().bytes, source.info().edges);
         self.progress.begin(stage, bytes.or(edges), if bytes.is_some() { Unit::Bytes } else { Unit::Edges });
@@ -209,12 +220,10 @@ impl<R: Record> Ingest<'_, R> {
             if chunk.is_empty() {
                 break;
             }
-            for (index, edge) in chunk.iter().enumerate() {
-                if let Err(error) = take(self, edge) {
-                    let error = at(source.place_of(index, edge), error);
-                    (self.chunk, self.at) = (chunk, index);
-                    return Err(error);
-                }
+            if let Err(Fault { at: index, error }) = take(self, &chunk) {
+                let error = at(source.place_of(index, &chunk[index]), error);
+                (self.chunk, self.at) = (chunk, index);
+                return Err(error);
             }
             passed += chunk.len() as u64;
             self.progress.position(if bytes.is_some() { source.bytes_read() } else { passed });
@@ -225,51 +234,57 @@ impl<R: Record> Ingest<'_, R> {
         Ok(extra)
     }
 
-    #[inline]
-    fn take(&mut self, edge: &Edge) -> Result<()> {
-        self.survey.add(edge.source, edge.dest);
-        let (source, dest) = (self.id(edge.source)?, self.id(edge.dest)?);
-        let weight = self.weights.map_or(0, |of| sortable(edge.weight, of));
-        if let Some(balance) = &mut self.balance {
-            balance.add(edge.source, edge.dest, weight);
+    /// Takes edges of the input, on all threads. After a fault, those before it have been taken, and none after it.
+    fn take(&mut self, chunk: &[Edge]) -> std::result::Result<(), Fault> {
+        let mut taken = std::mem::take(&mut self.taken);
+        let tasks = TASKS_PER_THREAD * rayon::current_num_threads();
+        taken.resize_with(tasks, Taken::default);
+        let mut done = 0;
+        for round in chunk.chunks(tasks * TASK_EDGES) {
+            let rules = Rules {
+                space: self.space,
+                keep_loops: self.keep_loops,
+                weights: self.weights,
+                has_order: self.has_order,
+                balance: self.balance.as_ref(),
+                way: self.intake.way(),
+                halvings: self.survey.halvings(),
+                map: self.map.as_ref(),
+                collector: &self.collector,
+            };
+            let first = self.input_edges;
+            let edges = round.par_chunks(TASK_EDGES).zip(&mut taken).enumerate();
+            edges.for_each(|(task, (edges, taken))| taken.make(&rules, edges, first + (task * TASK_EDGES) as u64));
+            for taken in &mut taken[..round.len().div_ceil(TASK_EDGES)] {
+                self.add(taken).map_err(|error| Fault { at: done, error })?;
+                done += taken.edges as usize;
+                if let Some(error) = taken.fault.take() {
+                    return Err(Fault { at: done, error });
+                }
+            }
         }
-        let weight = if self.has_order { repeated::in_order(self.input_edges, weight)? } else { weight };
-        if source == dest && !self.keep_loops {
-            self.self_loops_removed += 1;
-            return Ok(());
-        }
-        self.intake.push(source, dest, weight)
+        self.taken = taken;
+        Ok(())
     }
 
-    /// The 32 bits by which an id is sorted.
-    #[inline]
-    fn id(&mut self, id: u64) -> Result<u32> {
-        match self.space {
-            IdSpace::Range { first, count } => match id.checked_sub(first) {
-                Some(vertex) if vertex < count => Ok(vertex as u32),
-                _ if count == 0 => Err(Error::Invalid(format!("vertex id {id}: the graph has no vertices"))),
-                _ => Err(Error::Invalid(format!("vertex id {id}: expected {first} to {}", first + (count - 1)))),
-            },
-            IdSpace::UpToLargest => {
-                self.largest = self.largest.max(Some(id));
-                u32::try_from(id).map_err(|_| too_many_vertices(id.saturating_add(1)))
-            }
-            IdSpace::Named => match &self.map {
-                Some(map) => map.get(id).map(|vertex| vertex as u32).ok_or_else(|| unknown_vertex(id)),
-                None => {
-                    self.collector.insert(id);
-                    u32::try_from(id).map_err(|_| too_many_vertices(id.saturating_add(1)))
-                }
-            },
+    /// Adds what a task has made of edges.
+    fn add(&mut self, taken: &Taken<R>) -> Result<()> {
+        self.survey.take(&taken.sight);
+        taken.ids.iter().for_each(|&id| self.collector.insert(id));
+        if let (Some(balance), Some(more)) = (&mut self.balance, &taken.balance) {
+            balance.merge(more);
         }
+        self.largest = self.largest.max(taken.largest);
+        self.input_edges += taken.edges;
+        self.self_loops_removed += taken.self_loops_removed;
+        self.intake.extend(&taken.batch)
     }
 
     /// Ids of more than 32 bits cannot be sorted directly: one pass collects them, a second pass numbers them.
     fn again_with_wide_ids(&mut self, open: &mut OpenSource<'_>) -> Result<()> {
         let mut collector = IdCollector::new(self.collector.memory_bytes());
-        let extra = self.each_edge(&mut *open()?, "collect ids", |_, edge| {
-            collector.insert(edge.source);
-            collector.insert(edge.dest);
+        let extra = self.each_chunk(&mut *open()?, "collect ids", |_, edges| {
+            edges.iter().flat_map(|edge| [edge.source, edge.dest]).for_each(|id| collector.insert(id));
             Ok(())
         })?;
         extra.iter().for_each(|&id| collector.insert(id));
@@ -284,8 +299,6 @@ impl<R: Record> Ingest<'_, R> {
     /// Handles wide ids in an input that cannot be read again: edges from the first wide id on go to a temporary file;
     /// earlier ones are in the sorter.
     fn spool_wide_ids(&mut self, source: &mut dyn EdgeSource) -> Result<()> {
-        // The edge with the wide id has been counted, but not processed.
-        self.input_edges -= 1;
         let mut spool = Spool::new(self.intake.sorter().folder(), source.place())?;
         let (rest, from) = (std::mem::take(&mut self.chunk), self.at);
         let collector = &mut self.collector;
@@ -325,13 +338,17 @@ impl<R: Record> Ingest<'_, R> {
         self.intake.drain(|source, dest, weight| {
             numbered.push(&Edge { source: map.vertex(source.into()), dest: map.vertex(dest.into()), weight })
         })?;
-        numbered.for_each(|edge| self.intake.push(edge.source as u32, edge.dest as u32, edge.weight))?;
+        let (way, mut batch) = (self.intake.way(), Batch::default());
+        numbered.for_each_chunk(|edges| {
+            batch.clear();
+            edges.iter().for_each(|edge| batch.push(way, edge.source as u32, edge.dest as u32, edge.weight));
+            self.intake.extend(&batch)
+        })?;
         self.map = Some(map);
         let cancel = self.cancel;
-        spool.for_each(|edge| {
+        spool.for_each_chunk(|edges| {
             cancel.check()?;
-            self.input_edges += 1;
-            self.take(edge)
+            self.take(edges).map_err(|fault| fault.error)
         })
     }
 
@@ -357,9 +374,4 @@ impl<R: Record> Ingest<'_, R> {
         let seen = Seen { both_ways, left_out: self.left_out, ..self.survey.seen() };
         Ok(Ingested { edges, naming, input_edges, self_loops_removed, seen, rounding, doubled })
     }
-}
-
-#[cold]
-fn unknown_vertex(id: u64) -> Error {
-    Error::Invalid(format!("vertex id {id}: no such vertex is declared, or the input has changed while it was read"))
 }

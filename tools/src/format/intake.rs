@@ -19,6 +19,8 @@ use topostream_formats::{Error, Result};
 
 /// Blocks of records between the thread that reads a collection and the one that takes them.
 const BLOCKS_AHEAD: usize = 2;
+/// The records of such a block, or more.
+const BLOCK_RECORDS: usize = 1 << 14;
 
 /// The edges of an input, on their way into a sorted collection.
 pub enum Intake<R> {
@@ -33,6 +35,50 @@ pub enum Intake<R> {
         /// Takes the union.
         both: Sorter<R>,
     },
+}
+
+/// Which edges the sorters take of an edge of the input.
+#[derive(Clone, Copy)]
+pub enum Way {
+    /// The edge.
+    AsTheyAre,
+    /// The edge and its reverse.
+    Mirrored,
+    /// That from the smaller to the larger vertex.
+    Union,
+}
+
+/// Edges of the input on their way into an intake, made by any thread.
+pub struct Batch<R> {
+    edges: Vec<R>,
+    /// Of a union: the reverses of edges from the larger to the smaller vertex.
+    descending: Vec<R>,
+}
+
+impl<R> Default for Batch<R> {
+    fn default() -> Self {
+        Self { edges: Vec::new(), descending: Vec::new() }
+    }
+}
+
+impl<R: Record> Batch<R> {
+    /// Forgets all edges.
+    pub fn clear(&mut self) {
+        self.edges.clear();
+        self.descending.clear();
+    }
+
+    /// Adds an edge of the input.
+    #[inline]
+    pub fn push(&mut self, way: Way, source: u32, dest: u32, weight: u64) {
+        match way {
+            Way::Union if source > dest => self.descending.push(R::new(dest, source, weight)),
+            _ => self.edges.push(R::new(source, dest, weight)),
+        }
+        if matches!(way, Way::Mirrored) && source != dest {
+            self.edges.push(R::new(dest, source, weight));
+        }
+    }
 }
 
 impl<R: Record> Intake<R> {
@@ -54,19 +100,26 @@ impl<R: Record> Intake<R> {
         }
     }
 
-    /// Adds an edge of the input.
+    /// Which edges the sorters take.
+    pub fn way(&self) -> Way {
+        match self {
+            Self::Plain { mirror: false, .. } => Way::AsTheyAre,
+            Self::Plain { mirror: true, .. } => Way::Mirrored,
+            Self::Union { .. } => Way::Union,
+        }
+    }
+
+    /// Adds edges of the input.
     ///
     /// # Errors
-    /// Those of [`Sorter::push`].
-    #[inline]
-    pub fn push(&mut self, source: u32, dest: u32, weight: u64) -> Result<()> {
+    /// Those of [`Sorter::extend`].
+    pub fn extend(&mut self, batch: &Batch<R>) -> Result<()> {
         match self {
-            Self::Plain { sorter, mirror } => {
-                sorter.push(R::new(source, dest, weight))?;
-                if *mirror && source != dest { sorter.push(R::new(dest, source, weight)) } else { Ok(()) }
+            Self::Plain { sorter, .. } => sorter.extend(&batch.edges),
+            Self::Union { ascending, descending, .. } => {
+                ascending.extend(&batch.edges)?;
+                descending.extend(&batch.descending)
             }
-            Self::Union { ascending, .. } if source <= dest => ascending.push(R::new(source, dest, weight)),
-            Self::Union { descending, .. } => descending.push(R::new(dest, source, weight)),
         }
     }
 
@@ -167,13 +220,19 @@ fn union<R: Record>(one: &Collected<R>, other: &Collected<R>, mut take: impl FnM
     })
 }
 
-/// Sends the blocks of a collection until they end or the receiver is gone.
+/// Sends the records of a collection in blocks until they end or the receiver is gone.
 fn send<R: Record>(collected: &Collected<R>, sender: &SyncSender<Vec<R>>) -> Result<()> {
-    let mut is_wanted = true;
+    let (mut is_wanted, mut block) = (true, Vec::new());
     collected.for_each(|records| {
-        is_wanted = is_wanted && sender.send(records.to_vec()).is_ok();
+        // Pieces are short.
+        block.extend_from_slice(records);
+        if block.len() >= BLOCK_RECORDS {
+            is_wanted = is_wanted && sender.send(std::mem::take(&mut block)).is_ok();
+        }
         Ok(())
-    })
+    })?;
+    sender.send(block).ok();
+    Ok(())
 }
 
 /// The records that a thread sends.
@@ -201,8 +260,14 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
+    fn batch(way: Way, edges: &[(u32, u32, u64)]) -> Batch<Weighted> {
+        let mut batch = Batch::default();
+        edges.iter().for_each(|&(source, dest, weight)| batch.push(way, source, dest, weight));
+        batch
+    }
+
     fn collect(mut intake: Intake<Weighted>, edges: &[(u32, u32, u64)]) -> (Vec<(u32, u32, u64)>, u64) {
-        edges.iter().for_each(|&(source, dest, weight)| intake.push(source, dest, weight).unwrap());
+        intake.extend(&batch(intake.way(), edges)).unwrap();
         let (collected, met) = intake.finish().unwrap();
         let mut all = Vec::new();
         let take = |records: &[Weighted]| {
@@ -236,7 +301,7 @@ mod tests {
 
             let mut again = Vec::new();
             for mut intake in [Intake::union(sorter()), Intake::plain(sorter(), true), Intake::plain(sorter(), false)] {
-                edges.iter().for_each(|&(source, dest, weight)| intake.push(source, dest, weight).unwrap());
+                intake.extend(&batch(intake.way(), &edges)).unwrap();
                 again.clear();
                 intake.drain(|source, dest, weight| {
                     again.push((source.min(dest), source.max(dest), weight));

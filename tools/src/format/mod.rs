@@ -41,6 +41,7 @@ mod spilt;
 mod spool;
 mod state;
 mod survey;
+mod taken;
 mod tally;
 
 pub use balance::Balance;

@@ -19,7 +19,6 @@ use crate::sorting::partition;
 use crate::sorting::record::Record;
 use crate::sorting::sorter::{Collected, RECORDS_MIN, Sorter};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 use topostream_formats::packed::PackedParameters;
 use topostream_formats::{Encoding, Result, SourceInfo, VertexOrder};
 use topostream_readers::VertexList;
@@ -193,16 +192,8 @@ impl<R: Record> Formatter<'_, R> {
         let buckets = numbering.buckets(records.len());
         let Numbering { order, numbers, counts } = numbering;
         drop(counts);
-        // Each record is renumbered first, then sorted.
-        self.progress.begin("sort by new numbers", Some(2 * records.len() as u64), Unit::Edges);
-        let passed = AtomicU64::new(0);
         let rename = |record| renamed(record, |slot| numbers[slot as usize]);
-        let sorted = partition::sort(records, &buckets, beside_bytes, rename, |records| {
-            let before = passed.fetch_add(records as u64, Ordering::Relaxed);
-            self.progress.position(before + records as u64);
-            self.cancel.check()
-        })?;
-        self.progress.end();
+        let sorted = self.sort_in_place("sort by new numbers", records, &buckets, beside_bytes, rename)?;
         self.edges = Collected::Pieces(sorted);
         let Chosen { kind, encoding } = chosen;
         Ok(Order { kind, vertices: order, by_id, encoding })

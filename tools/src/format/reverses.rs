@@ -44,6 +44,16 @@ impl Balance {
         }
     }
 
+    /// A sum of no edges yet that can be merged into this one.
+    pub fn empty(&self) -> Self {
+        Self { key: self.key, sum: 0 }
+    }
+
+    /// Adds the edges of another sum.
+    pub fn merge(&mut self, other: &Self) {
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+
     /// Whether each edge has occurred as often as its reverse.
     pub fn is_even(&self) -> bool {
         self.sum == 0

@@ -8,6 +8,8 @@ use topostream_formats::{Edge, Error, Result};
 /// Source, dest, weight.
 const EDGE_BYTES: usize = 24;
 const BUFFER_BYTES: usize = 1 << 20;
+/// Edges that are passed at a time: a MiB of the file.
+const CHUNK_EDGES: usize = BUFFER_BYTES / EDGE_BYTES;
 
 /// A temporary file of edges. It has no name: it disappears with the process.
 pub struct Spool {
@@ -47,21 +49,25 @@ impl Spool {
         Ok(())
     }
 
-    /// Passes every edge in input order.
+    /// Passes every edge in input order, some at a time.
     ///
     /// # Errors
     /// [`Error::Io`], and the errors of `take`.
-    pub fn for_each(mut self, mut take: impl FnMut(&Edge) -> Result<()>) -> Result<()> {
+    pub fn for_each_chunk(mut self, mut take: impl FnMut(&[Edge]) -> Result<()>) -> Result<()> {
         self.file.flush().map_err(|error| self.write_error(&error))?;
         let mut file = self.file.get_ref();
         file.rewind().map_err(Error::io(&self.folder, "read a temporary file in"))?;
         let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-        for _ in 0..self.edges {
+        let mut chunk = Vec::with_capacity(CHUNK_EDGES);
+        for left in (0..self.edges).rev() {
             let mut bytes = [0; EDGE_BYTES];
             file.read_exact(&mut bytes).map_err(Error::io(&self.folder, "read a temporary file in"))?;
-            let edge = Edge { source: word(&bytes[..8]), dest: word(&bytes[8..16]), weight: word(&bytes[16..]) };
-            take(&edge)?;
+            chunk.push(Edge { source: word(&bytes[..8]), dest: word(&bytes[8..16]), weight: word(&bytes[16..]) });
+            if chunk.len() == CHUNK_EDGES || left == 0 {
+                take(&chunk)?;
+                chunk.clear();
+            }
         }
         Ok(())
     }

@@ -42,25 +42,25 @@ struct Sample<K> {
     shift: u32,
 }
 
-impl<K: std::hash::Hash + Eq> Sample<K> {
-    #[inline]
-    fn add(&mut self, hash: u64, key: impl FnOnce() -> K, flags: u8) {
-        if self.shift == 0 || hash >> (64 - self.shift) == 0 {
-            self.insert(key(), flags);
-        }
-    }
+/// Whether a hash is below the bound of a sample that was halved this often.
+#[inline]
+fn is_below(hash: u64, shift: u32) -> bool {
+    shift == 0 || hash >> (64 - shift) == 0
+}
 
-    #[cold]
-    fn insert(&mut self, key: K, flags: u8) {
-        *self.members.entry(key).or_default() |= flags;
-    }
-
-    /// Keeps half of the members if there are too many.
-    fn trim(&mut self, hash: impl Fn(&K) -> u64) {
-        while self.members.len() > SAMPLE_MAX {
-            self.shift += 1;
-            let shift = self.shift;
-            self.members.retain(|key, _| hash(key) >> (64 - shift) == 0);
+impl<K: Copy + std::hash::Hash + Eq> Sample<K> {
+    /// Adds those that are in the sample, and keeps half of its members whenever there are too many.
+    fn take(&mut self, found: &[(K, u8)], hash: impl Fn(&K) -> u64) {
+        for (key, flags) in found {
+            if !is_below(hash(key), self.shift) {
+                continue;
+            }
+            *self.members.entry(*key).or_default() |= flags;
+            while self.members.len() > SAMPLE_MAX {
+                self.shift += 1;
+                let shift = self.shift;
+                self.members.retain(|key, _| is_below(hash(key), shift));
+            }
         }
     }
 }
@@ -81,31 +81,73 @@ fn hash(id: u64) -> u64 {
     (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
 }
 
+/// The hash of a pair, in any order, from those of its ids.
 #[inline]
-fn pair_hash(&(low, high): &(u64, u64)) -> u64 {
-    hash(hash(low) ^ high.rotate_left(17))
+fn hash_of_both(one: u64, other: u64) -> u64 {
+    let sum = one.wrapping_add(other);
+    (sum ^ sum >> 31).wrapping_mul(GOLDEN)
 }
 
-impl Survey {
-    /// Counts an edge of the input.
+/// How often the samples of pairs and of vertices have been halved.
+#[derive(Clone, Copy)]
+pub struct Halvings {
+    pairs: u32,
+    vertices: u32,
+}
+
+/// What some edges show: most are in no sample.
+#[derive(Default)]
+pub struct Sight {
+    pairs: Vec<((u64, u64), u8)>,
+    vertices: Vec<(u64, u8)>,
+    self_loops: u64,
+    ascending: bool,
+    descending: bool,
+}
+
+impl Sight {
+    /// Forgets all edges.
+    pub fn clear(&mut self) {
+        self.pairs.clear();
+        self.vertices.clear();
+        (self.self_loops, self.ascending, self.descending) = (0, false, false);
+    }
+
+    /// Counts an edge of the input, for samples that have been halved this often or more.
     #[inline]
-    pub fn add(&mut self, source: u64, dest: u64) {
+    pub fn add(&mut self, halvings: Halvings, source: u64, dest: u64) {
         if source == dest {
             self.self_loops += 1;
             return;
         }
         self.ascending |= source < dest;
         self.descending |= source > dest;
-        let pair = (source.min(dest), source.max(dest));
-        self.pairs.add(pair_hash(&pair), || pair, if source < dest { 1 } else { 2 });
-        self.vertices.add(hash(source), || source, 1);
-        self.vertices.add(hash(dest), || dest, 2);
-        if self.pairs.members.len() > SAMPLE_MAX {
-            self.pairs.trim(pair_hash);
+        let (hash_of_source, hash_of_dest) = (hash(source), hash(dest));
+        if is_below(hash_of_both(hash_of_source, hash_of_dest), halvings.pairs) {
+            self.pairs.push(((source.min(dest), source.max(dest)), if source < dest { 1 } else { 2 }));
         }
-        if self.vertices.members.len() > SAMPLE_MAX {
-            self.vertices.trim(|&id| hash(id));
+        if is_below(hash_of_source, halvings.vertices) {
+            self.vertices.push((source, 1));
         }
+        if is_below(hash_of_dest, halvings.vertices) {
+            self.vertices.push((dest, 2));
+        }
+    }
+}
+
+impl Survey {
+    /// What decides which edges are in no sample.
+    pub fn halvings(&self) -> Halvings {
+        Halvings { pairs: self.pairs.shift, vertices: self.vertices.shift }
+    }
+
+    /// Adds what edges show.
+    pub fn take(&mut self, sight: &Sight) {
+        self.self_loops += sight.self_loops;
+        self.ascending |= sight.ascending;
+        self.descending |= sight.descending;
+        self.pairs.take(&sight.pairs, |&(low, high)| hash_of_both(hash(low), hash(high)));
+        self.vertices.take(&sight.vertices, |&id| hash(id));
     }
 
     /// What was seen.
@@ -127,8 +169,15 @@ mod tests {
     use super::*;
 
     fn survey(edges: impl IntoIterator<Item = (u64, u64)>) -> Seen {
-        let mut survey = Survey::default();
-        edges.into_iter().for_each(|(source, dest)| survey.add(source, dest));
+        let (mut survey, mut sight) = (Survey::default(), Sight::default());
+        for (number, (source, dest)) in edges.into_iter().enumerate() {
+            sight.add(survey.halvings(), source, dest);
+            if number % 1000 == 999 {
+                survey.take(&sight);
+                sight.clear();
+            }
+        }
+        survey.take(&sight);
         assert!(survey.pairs.members.len() <= SAMPLE_MAX && survey.vertices.members.len() <= SAMPLE_MAX);
         survey.seen()
     }

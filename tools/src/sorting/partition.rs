@@ -50,6 +50,11 @@ impl<R: Record> Pieces<R> {
         self.records.len() as u64
     }
 
+    /// The records, in any order.
+    pub fn into_records(self) -> Vec<R> {
+        self.records
+    }
+
     /// The allocation, empty.
     pub fn into_memory(mut self) -> Vec<R> {
         self.records.clear();
@@ -81,6 +86,11 @@ fn step(vertex: u32) -> usize {
     ((u64::from(octave) << STEPS_LOG2) + (at >> octave) - (1 << STEPS_LOG2)) as usize
 }
 
+/// The number of steps of so many vertices.
+fn steps(vertices: u64) -> usize {
+    vertices.checked_sub(1).map_or(0, |last| step(last as u32) + 1)
+}
+
 /// The first vertex of a step.
 fn first_of(step: usize) -> u32 {
     let (octave, at) = (step >> STEPS_LOG2, step & ((1 << STEPS_LOG2) - 1));
@@ -91,13 +101,43 @@ impl Buckets {
     /// Creates buckets for `records` edges at a time. `degrees` has a number for every vertex that edges leave, about
     /// in proportion to its out-degree.
     pub fn new(vertices: u64, records: usize, degrees: impl Iterator<Item = (u32, u32)>) -> Self {
-        let steps = vertices.checked_sub(1).map_or(0, |last| step(last as u32) + 1);
-        let mut weights = vec![0u64; steps];
+        let mut weights = vec![0u64; steps(vertices)];
         degrees.for_each(|(vertex, degree)| weights[step(vertex)] += u64::from(degree));
+        // All edges of a vertex may leave it, or half of them; some records may have more of a bucket than others.
+        Self::by_weights(vertices, records, &weights, 2)
+    }
+
+    /// Creates buckets for records that are renumbered by `rename`, which are counted.
+    pub fn of_records<R: Record>(records: &[R], rename: impl Fn(R) -> R + Sync) -> Self {
+        let count = |records: &[R]| {
+            let (mut weights, mut largest) = (Vec::new(), 0);
+            for (source, dest, _) in records.iter().map(|&record| rename(record).parts()) {
+                let step = step(source);
+                if step >= weights.len() {
+                    weights.resize(step + 1, 0u64);
+                }
+                weights[step] += 1;
+                largest = largest.max(source).max(dest);
+            }
+            (weights, largest)
+        };
+        let parts = records.par_chunks(records.len().div_ceil(rayon::current_num_threads()).max(1));
+        let parts: Vec<(Vec<u64>, u32)> = parts.map(count).collect();
+        let vertices = u64::from(parts.iter().map(|&(_, largest)| largest).max().unwrap_or(0)) + 1;
+        let mut weights = vec![0u64; steps(vertices)];
+        for (part, _) in parts {
+            weights.iter_mut().zip(part).for_each(|(weight, more)| *weight += more);
+        }
+        Self::by_weights(vertices, records.len(), &weights, 1)
+    }
+
+    /// Creates buckets of about equal weight. One may have this many times its share of the records.
+    fn by_weights(vertices: u64, records: usize, weights: &[u64], times: u128) -> Self {
         let count = (records / BUCKET_RECORDS_MIN).clamp(1, BUCKETS_MAX);
         let total = weights.iter().sum::<u64>().max(1);
         let share = total.div_ceil(count as u64);
-        let (mut of_step, mut firsts, mut weight, mut largest) = (Vec::with_capacity(steps), Vec::new(), 0, 0);
+        let (mut of_step, mut firsts) = (Vec::with_capacity(weights.len()), Vec::new());
+        let (mut weight, mut largest) = (0, 0);
         for (step, &more) in weights.iter().enumerate() {
             if firsts.is_empty() || weight + more > share && firsts.len() < 2 * count {
                 firsts.push(first_of(step));
@@ -107,8 +147,7 @@ impl Buckets {
             weight += more;
             largest = weight.max(largest);
         }
-        // All edges of a vertex may leave it, or half of them; some records may have more of a bucket than others.
-        let records_max = 2 * (largest as u128 * records as u128).div_ceil(total.into());
+        let records_max = times * (u128::from(largest) * records as u128).div_ceil(total.into());
         Self { of_step, firsts, vertices, records_max: records_max.min(records as u128) as usize }
     }
 

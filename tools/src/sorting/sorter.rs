@@ -9,7 +9,7 @@
 //!
 //! Edges that will be sorted under other numbers are only collected: runs are then in input order.
 
-use super::partition::Pieces;
+use super::partition::{Buckets, Pieces, sort};
 use super::record::{Record, radix_sort};
 use super::runs::{BLOCK_RECORDS_MAX, DiskRun, DiskRuns, Take, append, block_records, merge_bytes};
 use crate::progress::Cancel;
@@ -29,6 +29,8 @@ pub struct Sorter<R> {
     runs: Vec<DiskRun>,
     /// Whether records are sorted, not only collected.
     sorts: bool,
+    /// Whether those that fit in memory may be in pieces.
+    in_pieces: bool,
     cancel: Cancel,
 }
 
@@ -47,7 +49,7 @@ impl<R: Record> Sorter<R> {
     pub fn new(folder: &Path, memory_bytes: u64, cancel: Cancel) -> Self {
         let records_max = (memory_bytes as usize / size_of::<R>()).max(RECORDS_MIN);
         let (folder, buffer, runs) = (folder.to_owned(), Vec::new(), Vec::new());
-        Self { folder, buffer, records_max, file: None, runs, sorts: true, cancel }
+        Self { folder, buffer, records_max, file: None, runs, sorts: true, in_pieces: false, cancel }
     }
 
     /// Only collects the records: the result is unsorted.
@@ -58,6 +60,11 @@ impl<R: Record> Sorter<R> {
     /// Sorts the records, too.
     pub fn sorted(self) -> Self {
         Self { sorts: true, ..self }
+    }
+
+    /// Leaves records that fit in memory in pieces: they are sorted faster then.
+    pub fn in_pieces(self) -> Self {
+        Self { in_pieces: true, ..self }
     }
 
     /// Takes at most one part in this many of its memory.
@@ -92,6 +99,23 @@ impl<R: Record> Sorter<R> {
             self.grow()?;
         }
         self.buffer.push(record);
+        Ok(())
+    }
+
+    /// Adds records.
+    ///
+    /// # Errors
+    /// Those of [`push`](Self::push).
+    pub fn extend(&mut self, mut records: &[R]) -> Result<()> {
+        while !records.is_empty() {
+            if self.buffer.len() == self.buffer.capacity() {
+                self.grow()?;
+            }
+            let room = self.buffer.capacity() - self.buffer.len();
+            let (some, rest) = records.split_at(room.min(records.len()));
+            self.buffer.extend_from_slice(some);
+            records = rest;
+        }
         Ok(())
     }
 
@@ -171,6 +195,14 @@ impl<R: Record> Sorter<R> {
     /// [`Error::Io`], [`Error::Interrupted`].
     pub fn finish(mut self) -> Result<Collected<R>> {
         self.cancel.check()?;
+        let beside = self.records_max.saturating_sub(self.buffer.len());
+        // Pieces take more memory than the records: what comes next must not have to move them to disk.
+        if self.file.is_none() && self.sorts && self.in_pieces && beside >= self.buffer.len() / 4 {
+            let buckets = Buckets::of_records(&self.buffer, |record| record);
+            let beside_bytes = (beside * size_of::<R>()) as u64;
+            let sorted = sort(self.buffer, &buckets, beside_bytes, |record| record, |_| self.cancel.check())?;
+            return Ok(Collected::Pieces(sorted));
+        }
         self.records_max = self.buffer.len();
         if !self.runs.is_empty() && self.records_max > 0 {
             self.grow()?;
