@@ -188,12 +188,17 @@ fn slots_for(ids: u64) -> u64 {
 fn link<P: Places>(places: &P, forests: &[Forest], edges: &[Edge], class: impl Fn(&Edge) -> Option<usize>) {
     let (mut ends, mut parents) = ([(0, 0); GROUP], [(0, 0); GROUP]);
     for (ends, edge) in ends.iter_mut().zip(edges) {
-        *ends = (places.insert(edge.source), places.insert(edge.dest));
+        *ends = (places.place(edge.source), places.place(edge.dest));
     }
     let of_edge = |edge: &Edge| class(edge).map(|class| &forests[class]);
     for ((parents, &(one, other)), edge) in parents.iter_mut().zip(&ends).zip(edges) {
-        if let Some(forest) = of_edge(edge) {
-            *parents = (forest.parent(one), forest.parent(other));
+        // A place below another one has been noted before; most are.
+        *parents = of_edge(edge).map_or((one, other), |forest| (forest.parent(one), forest.parent(other)));
+        if parents.0 == one {
+            places.note(one);
+        }
+        if parents.1 == other {
+            places.note(other);
         }
     }
     for ((&(one, other), &(above_one, above_other)), edge) in ends.iter().zip(&parents).zip(edges) {

@@ -132,10 +132,12 @@ impl Linker {
         source.read(&mut chunk)?;
         while !chunk.is_empty() {
             cancel.check()?;
-            if let Some(index) = chunk.par_iter().position_first(|edge| !ends.allow(edge, &graph)) {
+            if (ends.range.is_some() || ends.declared)
+                && let Some(index) = chunk.par_iter().position_first(|edge| !ends.allow(edge, &graph))
+            {
                 return Err(ends.error(source.place_of(index, &chunk[index]), &chunk[index], &graph));
             }
-            let of_chunk = chunk.par_iter().map(|edge| edge.source.max(edge.dest)).max();
+            let of_chunk = chunk.par_iter().map(|edge| edge.source.max(edge.dest)).reduce_with(u64::max);
             largest = largest.max(of_chunk);
             let more = 2 * chunk.len() as u64;
             graph.make_room(of_chunk.unwrap_or(0), more, room).map_err(|error| at(source, error))?;

@@ -13,7 +13,18 @@ const PART: usize = 1 << 14;
 /// The ids so far, each with a place. All threads may add ids at once.
 pub(super) trait Places: Sync {
     /// The place of an id, which is added if it is new.
-    fn insert(&self, id: u64) -> u32;
+    #[inline(always)]
+    fn insert(&self, id: u64) -> u32 {
+        let place = self.place(id);
+        self.note(place);
+        place
+    }
+
+    /// The place of an id, which is added by this or once it is [noted](Self::note).
+    fn place(&self, id: u64) -> u32;
+
+    /// Adds the id of a place, if it is not there yet.
+    fn note(&self, place: u32);
 
     /// The place of an id, if it was added.
     fn find(&self, id: u64) -> Option<u32>;
@@ -76,12 +87,16 @@ fn ids_of(at: usize, word: &AtomicU64) -> impl Iterator<Item = u64> {
 
 impl Places for Direct {
     #[inline(always)]
-    fn insert(&self, id: u64) -> u32 {
-        let (word, bit) = (&self.present[(id / 64) as usize], 1 << (id % 64));
+    fn place(&self, id: u64) -> u32 {
+        id as u32
+    }
+
+    #[inline(always)]
+    fn note(&self, place: u32) {
+        let (word, bit) = (&self.present[place as usize / 64], 1 << (place % 64));
         if word.load(Relaxed) & bit == 0 {
             word.fetch_or(bit, Relaxed);
         }
-        id as u32
     }
 
     fn find(&self, id: u64) -> Option<u32> {
@@ -180,7 +195,7 @@ impl Hashed {
 
 impl Places for Hashed {
     #[inline]
-    fn insert(&self, id: u64) -> u32 {
+    fn place(&self, id: u64) -> u32 {
         if id == LARGEST {
             self.keys[self.last() as usize].store(1, Relaxed);
             return self.last();
@@ -191,6 +206,9 @@ impl Places for Hashed {
             other => other == key,
         })
     }
+
+    #[inline(always)]
+    fn note(&self, _place: u32) {}
 
     fn find(&self, id: u64) -> Option<u32> {
         let slot = match id {
