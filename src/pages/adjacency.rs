@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::pages::memory::{PROGRAM_BYTES, directory_bytes};
 use crate::pages::scan::{TakeList, lists, memory_bytes, pages_of};
 use rayon::prelude::*;
+use std::iter;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -121,15 +122,18 @@ impl Adjacency {
                     }
                 }
         };
-        let each = |take: &(dyn Fn(u32, u32) + Sync), look: &TakeList<'_>| {
+        // Of all lists of an undirected graph, each has its vertex's neighbours, in order. Those of a range tell of which
+        // vertices theirs are neighbours.
+        let is_whole = !directed && *range == all;
+        let each = |take: &(dyn Fn(u32, &mut dyn Iterator<Item = u32>) + Sync), look: &TakeList<'_>| {
             lists(store, topology, &pages, cancel, &|vertex, neighbours| {
                 look(vertex, neighbours);
-                for &neighbour in neighbours {
-                    if place(neighbour, vertex) {
-                        take(neighbour, vertex);
-                    }
-                    if directed && place(vertex, neighbour) {
-                        take(vertex, neighbour);
+                if is_whole || directed {
+                    take(vertex, &mut neighbours.iter().copied().filter(|&neighbour| place(vertex, neighbour)));
+                }
+                if !is_whole {
+                    for &neighbour in neighbours.iter().filter(|&&neighbour| place(neighbour, vertex)) {
+                        take(neighbour, &mut iter::once(vertex));
                     }
                 }
             })
@@ -137,7 +141,10 @@ impl Adjacency {
         let repeated = AtomicU64::new(u64::MAX);
         let (out_degrees, parts) = (store.out_degrees()?, Mutex::new(Vec::new()));
         let ends = zeroed::<AtomicU32>(store.vertices() + 1);
-        each(&|vertex, _| _ = ends[vertex as usize].fetch_add(1, Relaxed), &|vertex, neighbours| {
+        let count = |vertex: u32, found: &mut dyn Iterator<Item = u32>| {
+            ends[vertex as usize].fetch_add(found.count() as u32, Relaxed);
+        };
+        each(&count, &|vertex, neighbours| {
             // Lists ascend.
             if neighbours.windows(2).any(|pair| pair[0] == pair[1]) {
                 repeated.fetch_min(vertex.into(), Relaxed);
@@ -163,13 +170,13 @@ impl Adjacency {
         }
         let entries = zeroed::<AtomicU32>(sum.into());
         // `ends` holds the starts of lists here; each start advances to the end of its list.
-        each(
-            &|vertex, one| {
+        let put = |vertex: u32, found: &mut dyn Iterator<Item = u32>| {
+            for one in found {
                 let at = ends[vertex as usize].fetch_add(1, Relaxed);
                 entries[at as usize].store(one, Relaxed);
-            },
-            &|_, _| {},
-        )?;
+            }
+        };
+        each(&put, &|_, _| {})?;
         let ends: Vec<u32> = ends.into_iter().map(AtomicU32::into_inner).collect();
         let entries: Vec<u32> = entries.into_iter().map(AtomicU32::into_inner).collect();
         Ok(sorted(&ends, entries))
