@@ -3,7 +3,7 @@
 use crate::arrays::each_page;
 use crate::error::Result;
 use topostream::Run;
-use topostream::algorithms::{Bfs, DanglingMass, PageRank, UnionFind};
+use topostream::algorithms::{Bfs, Clustering, DanglingMass, PageRank, UnionFind};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream_formats::page::Neighbours;
 use topostream_formats::{EdgeSource, Store, VertexId};
@@ -22,6 +22,8 @@ pub const PAGERANK_CHECK: &str =
 pub const BFS_CHECK: &str = "BFS: every level as in a one-thread queue search over arrays in memory";
 /// The description of the check of components, for outcomes.
 pub const COMPONENTS_CHECK: &str = "components: the same sets of vertices as by one thread over arrays in memory";
+/// The description of the check of triangles, for outcomes.
+pub const TRIANGLES_CHECK: &str = "triangles: every coefficient as by one thread over arrays in memory, to 1e-9";
 /// The description of the check of stores, for outcomes.
 pub const STORE_CHECK: &str =
     "store: `verify` over every page, and a sum of hashes over its edges as over the edges of the generator, made anew";
@@ -133,6 +135,22 @@ impl ComponentCheck {
             expected[label] != expected[vertex] || labels[least] != labels[vertex]
         });
         wrong.map_or(Ok(()), |vertex| Err(format!("wrong answer: vertex {vertex} is in another component").into()))
+    }
+}
+
+/// Checks clustering coefficients.
+///
+/// # Errors
+/// Names the first vertex with another one.
+pub fn check_coefficients(run: &Run<Clustering>, expected: &[f64]) -> Result<()> {
+    let found = values(run, expected.len(), |values, vertex| match values {
+        AnswerValues::F64(coefficient) => coefficient.get(vertex),
+        _ => panic!("coefficients are numbers"),
+    });
+    let is_near = |(found, expected): (&f64, &f64)| (found - expected).abs() <= 1e-9 * expected;
+    match found.iter().zip(expected).position(|pair| !is_near(pair)) {
+        Some(vertex) => Err(format!("wrong answer: the coefficient of vertex {vertex} is {}", found[vertex]).into()),
+        None => Ok(()),
     }
 }
 

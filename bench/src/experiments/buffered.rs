@@ -1,6 +1,8 @@
 //! The engine with all pages buffered, compared with plain arrays: without a disk, the cost of paging shows.
 
-use crate::answers::{BFS_CHECK, COMPONENTS_CHECK, ComponentCheck, PAGERANK_CHECK};
+use crate::answers::{
+    BFS_CHECK, COMPONENTS_CHECK, ComponentCheck, PAGERANK_CHECK, TRIANGLES_CHECK, check_coefficients,
+};
 use crate::error::Result;
 use crate::graph;
 use crate::measure::{Spread, ratio, timed};
@@ -10,8 +12,9 @@ use crate::peers::gap::Gap;
 use crate::runs::{Arrays, Expected, Measured, Work, engine};
 use std::path::PathBuf;
 use topostream::Engine;
-use topostream::algorithms::UnionFind;
+use topostream::algorithms::{Clustering, UnionFind};
 use topostream_formats::Direction;
+use topostream_oracles::clustering::coefficients;
 use topostream_oracles::components::connected;
 
 const EXPECTATION: &str = "with every page buffered, two threads do an iteration of PageRank (pull) and a top-down \
@@ -27,14 +30,30 @@ pub struct Options {
     /// The scale of the R-MAT graph of edge factor 16
     #[arg(long, default_value_t = 22)]
     pub scale: u32,
-    /// The directory with GAP's `pr_spmv`, `bfs` and `cc` (source: <https://github.com/sbeamer/gapbs>)
+    /// The directory with GAP's `pr_spmv`, `bfs`, `cc` and `tc` (source: <https://github.com/sbeamer/gapbs>)
     #[arg(long, value_name = "DIR", requires = "graph")]
     pub gapbs: Option<PathBuf>,
     /// A graph in GAP's serialized format, instead of the R-MAT graph
     #[arg(long, value_name = "FILE.sg")]
     pub graph: Option<PathBuf>,
+    /// Run only these, separated by commas: triangles take far longer than the others
+    #[arg(long, value_delimiter = ',', value_name = "WORK")]
+    pub only: Vec<Name>,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+/// What can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Name {
+    /// An iteration of PageRank
+    Pagerank,
+    /// Searches, top-down and in both ways
+    Bfs,
+    /// Connected components
+    Components,
+    /// Triangles of each vertex, of an undirected graph without repeated edges
+    Triangles,
 }
 
 /// A row of the table.
@@ -43,13 +62,26 @@ enum Task {
     Run(Work),
     /// Connected components by union-find.
     Components,
+    /// Triangles and coefficients, with the table of neighbours that they take; GAP counts those of the whole graph.
+    Triangles,
 }
 
 impl Task {
+    fn of(name: Name, source: u32) -> Vec<Self> {
+        let bfs = |bottom_up| Self::Run(Work::Bfs { source, bottom_up });
+        match name {
+            Name::Pagerank => vec![Self::Run(Work::PageRank { iterations: ITERATIONS })],
+            Name::Bfs => vec![bfs(false), bfs(true)],
+            Name::Components => vec![Self::Components],
+            Name::Triangles => vec![Self::Triangles],
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Run(work) => work.name(),
             Self::Components => "components",
+            Self::Triangles => "triangles",
         }
     }
 }
@@ -60,8 +92,17 @@ impl Task {
 /// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("buffered", EXPECTATION);
-    for check in [PAGERANK_CHECK, BFS_CHECK, COMPONENTS_CHECK] {
-        outcome.verified(check);
+    let names = match &options.only[..] {
+        [] => &[Name::Pagerank, Name::Bfs, Name::Components],
+        only => only,
+    };
+    for name in names {
+        outcome.verified(match name {
+            Name::Pagerank => PAGERANK_CHECK,
+            Name::Bfs => BFS_CHECK,
+            Name::Components => COMPONENTS_CHECK,
+            Name::Triangles => TRIANGLES_CHECK,
+        });
     }
     let (common, wanted) = (&options.common, options.common.wanted());
     let store = match &options.graph {
@@ -85,11 +126,10 @@ pub fn run(options: &Options) -> Result<Outcome> {
     let mut table = Table::new(format!("{}, {threads} threads", graph::name(&store)), &columns);
     let expected = Expected::new(&arrays.out_lists, ITERATIONS, source);
     let components = ComponentCheck::new(&arrays.out_lists);
+    let (gap, triangles) = (gap.as_ref(), None);
     let mut trial =
-        Trial { engines: &engines, arrays: &arrays, gap: gap.as_ref(), source: source.0, expected, components };
-    let bfs = |bottom_up| Task::Run(Work::Bfs { source: source.0, bottom_up });
-    let ranks = Task::Run(Work::PageRank { iterations: ITERATIONS });
-    for task in [ranks, bfs(false), bfs(true), Task::Components] {
+        Trial { engines: &engines, arrays: &arrays, gap, source: source.0, expected, components, triangles };
+    for task in names.iter().flat_map(|&name| Task::of(name, source.0)) {
         engines.iter().try_for_each(|engine| trial.measure(task, engine).map(drop))?;
         let rounds = (0..common.runs).map(|_| trial.round(task)).collect::<Result<Vec<_>>>()?;
         record(task, &rounds, &mut table, &mut outcome);
@@ -106,6 +146,8 @@ struct Trial<'a> {
     source: u32,
     expected: Expected,
     components: ComponentCheck,
+    /// The coefficients by plain loops, once they have been found.
+    triangles: Option<Vec<f64>>,
 }
 
 struct Round {
@@ -121,6 +163,11 @@ impl Trial<'_> {
         let baseline_ns = match task {
             Task::Run(work) => work.baseline_ns(self.arrays),
             Task::Components => timed(|| connected(&self.arrays.out_lists)).0.as_nanos() as f64,
+            Task::Triangles => {
+                let (time, found) = timed(|| coefficients(&self.arrays.out_lists));
+                self.triangles = Some(found);
+                time.as_nanos() as f64
+            }
         };
         let (ours, one_thread) = (self.measure(task, &engines[0])?, self.measure(task, &engines[1])?);
         if ours.disk_bytes > 0.0 {
@@ -130,6 +177,7 @@ impl Trial<'_> {
             Task::Run(Work::PageRank { .. }) => gap.pagerank_ns("pr_spmv"),
             Task::Run(Work::Bfs { .. }) => gap.bfs_ns(self.source),
             Task::Components => gap.components_ns(),
+            Task::Triangles => gap.triangles_ns(),
         });
         let gap_ns = gap_ns.transpose()?.map(|trials| Spread::of(&trials).median);
         Ok(Round { ours, one_thread, baseline_ns, gap_ns })
@@ -145,6 +193,13 @@ impl Trial<'_> {
                 let run = engine.run(UnionFind::new(store.manifest().directed, in_lists))?;
                 self.components.check(&run)?;
                 Ok(Measured::of_run(&run.report))
+            }
+            Task::Triangles => {
+                let (time, run) = timed(|| Clustering::run(engine, None, &mut |_| {}));
+                let run = run?;
+                let expected = self.triangles.get_or_insert_with(|| coefficients(&self.arrays.out_lists));
+                check_coefficients(&run, expected)?;
+                Ok(Measured { ns: time.as_nanos() as f64, ..Measured::of_run(&run.report) })
             }
         }
     }
