@@ -97,3 +97,21 @@ fn more_vertices_than_32_bits_are_refused() {
     assert!(limit(format(IdSpace::Named, IdPolicy::Keep, vec![(u64::MAX, 0, 0)])));
     assert!(format(IdSpace::Named, IdPolicy::Compact, vec![(u64::MAX, 0, 0)]).is_ok());
 }
+
+/// Edges are taken by many tasks: the first wrong one is named, wherever it is, and not one that a task after it finds.
+#[test]
+fn the_first_of_several_wrong_edges_is_named() {
+    let count = 600_000;
+    let ids = IdSpace::Range { first: 1, count: 1000 };
+    for wrong in [0, 4095, 4096, 99_999, 262_143, 262_144, count - 1] {
+        let id = |at: usize| 1 + at as u64 % 1000;
+        let mut edges: Vec<_> = (0..count).map(|at| (id(at), id(at / 7), 0)).collect();
+        edges[wrong].1 = 0;
+        edges[(wrong + 1).min(count - 1)].0 = 1001;
+        edges[count - 1].0 = 1001;
+        let folder = tempfile::tempdir().unwrap();
+        let error = run(&Feed::new(ids, None, edges), folder.path(), &small_pages()).unwrap_err().to_string();
+        let found = if wrong == count - 1 { 1001 } else { 0 };
+        assert_eq!(error, format!("input.txt:{}: vertex id {found}: expected 1 to 1000", wrong + 1));
+    }
+}
