@@ -13,7 +13,7 @@ use topostream_formats::write::{StoreWriter, TopologyWriter};
 use topostream_formats::{EdgeSource, Error, IdSpace, SourceInfo};
 use topostream_readers::{InputFile, Opened, Options, Table, TableOptions, WeightsOption, open_inputs};
 use topostream_tools::format::{
-    FormatOptions, check_memory, format, format_names, may_look, needed_bytes as formatting_bytes,
+    FormatOptions, Repeated, check_memory, format, format_names, may_look, needed_bytes as formatting_bytes,
 };
 use topostream_tools::names::{self, Dictionary, NamingBudget, NumberedTable, OpenTable};
 use topostream_tools::progress::Cancel;
@@ -172,7 +172,8 @@ impl Format {
         let memory_bytes = options.memory_bytes.saturating_sub(rest_bytes(options)) / READING_SHARE;
         let reading = self.input.reading(memory_bytes);
         // The reverse of every listed edge is added, whatever the header says.
-        Options { directed: reading.directed || options.symmetrize, ..reading }
+        let in_order = options.repeated == Some(Repeated::First);
+        Options { directed: reading.directed || options.symmetrize, in_order, ..reading }
     }
 
     /// The error with a sufficient budget. A larger budget gives reading more, and decompression may use some of that,

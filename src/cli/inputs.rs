@@ -98,7 +98,8 @@ impl InputArgs {
     /// Options of the readers.
     pub fn reading(&self, memory_bytes: u64) -> Options {
         // A column of weights that is requested is read whatever its name.
-        Options { kind: self.kind, weights: self.weight_type, memory_bytes, directed: self.directed }
+        let Self { kind, weight_type: weights, directed, .. } = *self;
+        Options { kind, weights, memory_bytes, directed, in_order: false }
     }
 
     /// Options of tables.

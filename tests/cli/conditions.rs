@@ -11,6 +11,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 /// A row of a table of calls.
+#[derive(Clone)]
 struct Call {
     from: u32,
     to: u32,
@@ -212,6 +213,26 @@ fn conditions_that_cannot_be_met_are_explained() {
         "<graphml><graph edgedefault=\"directed\"><edge source=\"a\" target=\"b\"/></graph></graphml>",
     );
     format(&folder, "format a.graphml g", &["weight > 3"]).fails(1, &["a.graphml", "--where 'weight > 3'"]);
+}
+
+/// Row groups are read side by side otherwise: the first of equal edges is that of the file.
+#[test]
+fn the_first_edge_is_the_first_of_the_file() {
+    let folder = Folder::new();
+    let count = 50_000;
+    let call = |from, to, weight| Call { from, to, weight, ..calls()[0].clone() };
+    let mut calls: Vec<Call> = (0..count).map(|at| call(5, 10 + at, 9)).collect();
+    calls[24_000] = call(0, 1, 1);
+    calls[25_000] = call(0, 1, 2);
+    let batch = batch(&calls);
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(25_000)).build();
+    let file = File::create(folder.path("calls.parquet")).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    folder.run("format calls.parquet g --repeated first").succeeds();
+    folder.run("extract g --ego 0 --hops 1 -o ego.txt").succeeds();
+    assert_eq!(folder.read("ego.txt"), "0 1 1\n");
 }
 
 #[test]

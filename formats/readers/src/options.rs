@@ -20,11 +20,13 @@ pub struct Options {
     /// Whether the edges are those that the file lists, each in its direction, even if its header says that the graph
     /// is undirected: the formatter may add their reverses.
     pub directed: bool,
+    /// Whether edges come in the order of the file. Otherwise row groups of Parquet are read side by side.
+    pub in_order: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { kind: None, weights: WeightsOption::Auto, memory_bytes: 256 << 20, directed: false }
+        Self { kind: None, weights: WeightsOption::Auto, memory_bytes: 256 << 20, directed: false, in_order: false }
     }
 }
 

@@ -11,7 +11,7 @@ pub struct Numbers {
     batches: Vec<RowBatch>,
     /// The batch and the row to be passed on next.
     next: (usize, usize),
-    /// The batch and the row of the chunk that was read last.
+    /// The batch and the row that the chunk that was read last begins with.
     given: (usize, usize),
 }
 
@@ -34,16 +34,19 @@ impl EdgeSource for Numbers {
             self.next = (0, 0);
         }
         self.given = self.next;
-        let Some(batch) = self.batches.get(self.next.0) else { return Ok(()) };
-        let Ids::Integers(pairs) = &batch.ids else {
-            return Err(Error::Invalid(format!("{}: ids are names, not integers", self.table.place())));
-        };
-        let from = self.next.1;
-        let to = pairs.len().min(from + CHUNK_EDGES);
-        let weight = |row: usize| batch.weights.get(row).copied().unwrap_or(0);
-        let edge = |row: usize| Edge { source: pairs[row][0], dest: pairs[row][1], weight: weight(row) };
-        chunk.extend((from..to).map(edge));
-        self.next = if to == pairs.len() { (self.next.0 + 1, 0) } else { (self.next.0, to) };
+        while let Some(batch) = self.batches.get(self.next.0)
+            && chunk.len() < CHUNK_EDGES
+        {
+            let Ids::Integers(pairs) = &batch.ids else {
+                return Err(Error::Invalid(format!("{}: ids are names, not integers", self.table.place())));
+            };
+            let from = self.next.1;
+            let to = pairs.len().min(from + CHUNK_EDGES - chunk.len());
+            let weight = |row: usize| batch.weights.get(row).copied().unwrap_or(0);
+            let edge = |row: usize| Edge { source: pairs[row][0], dest: pairs[row][1], weight: weight(row) };
+            chunk.extend((from..to).map(edge));
+            self.next = if to == pairs.len() { (self.next.0 + 1, 0) } else { (self.next.0, to) };
+        }
         Ok(())
     }
 
@@ -52,10 +55,15 @@ impl EdgeSource for Numbers {
     }
 
     fn place_of(&self, index: usize, _edge: &Edge) -> String {
-        match self.batches.get(self.given.0) {
-            Some(batch) => self.table.place_of(batch, self.given.1 + index),
-            None => self.place(),
+        let mut row = self.given.1 + index;
+        for batch in self.batches.iter().skip(self.given.0) {
+            let rows = batch.ids.rows();
+            if row < rows {
+                return self.table.place_of(batch, row);
+            }
+            row -= rows;
         }
+        self.place()
     }
 
     fn rounding(&self) -> Rounding {

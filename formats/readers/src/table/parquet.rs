@@ -4,7 +4,8 @@
 //!  row groups ─▶ lanes: 0, 4, 8, … │ 1, 5, 9, … │ 2, 6, … │ 3, 7, …  ─▶ a batch of each lane, in parallel
 //! ```
 //!
-//! The number of lanes does not depend on the machine, so the order of rows does not.
+//! Rows come in another order than in the file, unless that is asked for: then there is one lane. Of names, the number
+//! of lanes does not depend on the machine, so their order does not; integers are read by all threads.
 //!
 //! Memory is computed before anything is decoded: that of pages by their headers when the file is opened, and the rows
 //! of a batch by the lengths of the names when a row group is.
@@ -33,11 +34,16 @@ use rayon::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 use topostream_formats::error::{Error, Result};
+use topostream_formats::names::IdType;
 
-/// Row groups that are read side by side, if there is memory for them.
-const LANES_MAX: usize = 4;
-/// Rows of a batch, and the bytes that it takes with names of usual length.
+/// Row groups of names that are read side by side, if there is memory for them, and the fewest of integers.
+const LANES: usize = 4;
+/// The most of integers.
+const LANES_MAX: usize = 64;
+/// Rows of a batch of names, and of integers: buffers of larger ones would be mapped anew for each batch.
 const BATCH_ROWS_MAX: u64 = 1 << 16;
+const INTEGERS_MAX: u64 = 1 << 14;
+/// The bytes that a row takes, with names of usual length.
 const BATCH_ROWS_MIN: u64 = 1 << 10;
 const ROW_BYTES: u64 = 128;
 /// Places that the names of a batch are in: arrays, a list, the list of the batch before, and a list that grows.
@@ -123,11 +129,16 @@ impl ParquetRows {
         let (pages_bytes, row_bytes) = groups.largest()?;
         // The least: a row at a time.
         let least = (COPIES * row_bytes).max(BATCH_ROWS_MIN * ROW_BYTES);
-        let lanes = LANES_MAX.min(groups.count()).max(1) as u64;
+        let lanes = match groups.plan.id_type {
+            _ if groups.plan.in_order => 1,
+            IdType::Integer => rayon::current_num_threads().clamp(LANES, LANES_MAX),
+            _ => LANES,
+        };
+        let lanes = lanes.min(groups.count()).max(1) as u64;
         let fits = |lanes: &u64| lanes * (pages_bytes + least) <= memory_bytes;
         let lanes = (1..=lanes).rev().find(fits).unwrap_or(1);
         let left = (memory_bytes / lanes).saturating_sub(pages_bytes);
-        groups.batch_bytes = left.min(BATCH_ROWS_MAX * ROW_BYTES).max(least);
+        groups.batch_bytes = left.min(groups.rows_max() * ROW_BYTES).max(least);
         let memory_bytes = lanes * (pages_bytes + groups.batch_bytes);
         let lanes = (0..lanes as usize).map(|group| Lane { group, reader: None, row: 0, left_out: 0 }).collect();
         Ok(Self { groups, lanes, memory_bytes, consumed_bytes: 0 })
@@ -172,6 +183,10 @@ impl Groups {
         guarded(|| chunk_sizes(&self.source, column.byte_range(), column.num_values().max(0) as u64))
     }
 
+    fn rows_max(&self) -> u64 {
+        if self.plan.id_type == IdType::Integer { INTEGERS_MAX } else { BATCH_ROWS_MAX }
+    }
+
     /// The number of rows of a group that fit in a batch.
     fn batch_rows(&self, group: usize) -> Result<usize> {
         let mut all = Vec::new();
@@ -183,7 +198,7 @@ impl Groups {
             let names = all.iter().map(|lengths| lengths.bytes_of(rows)).fold(0, u64::saturating_add);
             names.saturating_mul(COPIES).saturating_add(TABLE_BYTES * rows)
         };
-        let most = (self.batch_bytes / ROW_BYTES).clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX);
+        let most = (self.batch_bytes / ROW_BYTES).clamp(BATCH_ROWS_MIN, self.rows_max());
         let mut halves = std::iter::successors(Some(most), |rows| Some(rows / 2)).take_while(|&rows| rows > 0);
         let rows = halves.find(|&rows| needed_bytes(rows) <= self.batch_bytes);
         Ok(rows.unwrap_or(1) as usize)

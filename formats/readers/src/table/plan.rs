@@ -30,6 +30,8 @@ pub(super) struct Plan {
     pub prefixes: [Vec<u8>; 2],
     /// Conditions, and the columns that they are on.
     pub conditions: Vec<(Condition, usize)>,
+    /// Whether rows come in the order of the file.
+    pub in_order: bool,
 }
 
 /// How the rows of a CSV file are read.

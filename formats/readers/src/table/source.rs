@@ -40,6 +40,7 @@ pub struct Table {
     prefixes: [Vec<u8>; 2],
     conditions: Vec<Condition>,
     memory_bytes: u64,
+    in_order: bool,
     /// Main memory for the file that needs most of it.
     reading_bytes: u64,
     /// The file that is being read, and the next one.
@@ -97,6 +98,7 @@ impl Table {
             prefixes,
             conditions: table.conditions.clone(),
             memory_bytes: options.memory_bytes,
+            in_order: options.in_order,
             reading_bytes: 0,
             current: None,
             next: 0,
@@ -142,6 +144,7 @@ impl Table {
             weight: self.info.weights,
             prefixes: self.prefixes.clone(),
             conditions: placed(&self.conditions, file, head)?,
+            in_order: self.in_order,
         };
         Ok(match head.layout.clone() {
             Some(layout) => Box::new(CsvRows::open(file, layout, plan, self.memory_bytes)?),
@@ -160,7 +163,7 @@ impl Table {
         })
     }
 
-    /// Replaces `batches` with the next rows, in order; none at the end.
+    /// Replaces `batches` with the next rows; none at the end.
     ///
     /// # Errors
     /// Defects of the files, with line or row.

@@ -1,8 +1,16 @@
 //! Parallel parsing does not affect the order of edges, line numbers, or which error is reported.
 
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
 use std::fmt::Write;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use topostream_readers::{InputFile, Kind, Options, Table, TableOptions};
 
-use super::{Sample, assert_fails};
+use super::tables::rows_of;
+use super::{Sample, assert_fails, read};
 
 const LINES: u64 = 120_000;
 
@@ -77,4 +85,36 @@ fn a_vertex_may_have_more_neighbours_than_memory() {
 fn a_word_may_not_be_longer_than_the_buffer() {
     let text = format!("2 1\n{}", "1".repeat(300 << 10));
     assert_fails(Sample::new("a.graph", text).read(), &["a.graph:2: ", "a number", "111…"]);
+}
+
+/// Row groups of more rows than a batch.
+fn write_row_groups(path: &Path, column: impl Fn(i64) -> ArrayRef) {
+    let batch = RecordBatch::try_from_iter([("source", column(0)), ("target", column(1))]).unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(70_000)).build();
+    let mut writer = ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn row_groups_come_in_the_order_of_the_file_if_that_is_asked_for() {
+    const ROWS: i64 = 400_000;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write_row_groups(&path, |end| Arc::new(Int64Array::from_iter_values((0..ROWS).map(|row| 2 * row + end))));
+    let expected: Vec<(u64, u64)> = (0..ROWS as u64).map(|row| (2 * row, 2 * row + 1)).collect();
+    let mut any = read(&path, &Options::default()).unwrap().pairs();
+    any.sort_unstable();
+    assert_eq!(any, expected);
+    let in_order = Options { in_order: true, ..Options::default() };
+    assert_eq!(read(&path, &in_order).unwrap().pairs(), expected);
+
+    write_row_groups(&path, |end| Arc::new(StringArray::from_iter_values((0..ROWS).map(|row| format!("{end}:{row}")))));
+    let table = Table::open(&[InputFile::new(&path)], Kind::Parquet, &in_order, &TableOptions::default()).unwrap();
+    let rows = rows_of(table).unwrap();
+    assert!(
+        rows.iter()
+            .enumerate()
+            .all(|(row, [source, dest, _])| { *source == format!("0:{row}") && *dest == format!("1:{row}") })
+    );
 }

@@ -12,9 +12,9 @@ fn folder() -> PathBuf {
 }
 
 /// Source, dest and weight of each row, as text.
-type Rows = Vec<[String; 3]>;
+pub type Rows = Vec<[String; 3]>;
 
-fn rows_of(mut table: Table) -> Result<Rows, Error> {
+pub fn rows_of(mut table: Table) -> Result<Rows, Error> {
     let (mut rows, mut batches) = (Vec::new(), Vec::new());
     let of = table.id_type();
     loop {
