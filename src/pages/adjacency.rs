@@ -123,8 +123,8 @@ impl Adjacency {
                 }
         };
         // Of all lists of an undirected graph, each has its vertex's neighbours, in order. Those of a range tell of which
-        // vertices theirs are neighbours.
-        let is_whole = !directed && *range == all;
+        // vertices theirs are neighbours; so do those of a part, which are not whole.
+        let is_whole = !directed && *range == all && store.manifest().part.is_none();
         let each = |take: &(dyn Fn(u32, &mut dyn Iterator<Item = u32>) + Sync), look: &TakeList<'_>| {
             lists(store, topology, &pages, cancel, &|vertex, neighbours| {
                 look(vertex, neighbours);
@@ -138,30 +138,15 @@ impl Adjacency {
                 }
             })
         };
-        let repeated = AtomicU64::new(u64::MAX);
-        let (out_degrees, parts) = (store.out_degrees()?, Mutex::new(Vec::new()));
+        let out_degrees = store.out_degrees()?;
+        let repeats = Repeats::default();
         let ends = zeroed::<AtomicU32>(store.vertices() + 1);
         let count = |vertex: u32, found: &mut dyn Iterator<Item = u32>| {
             ends[vertex as usize].fetch_add(found.count() as u32, Relaxed);
         };
-        each(&count, &|vertex, neighbours| {
-            // Lists ascend.
-            if neighbours.windows(2).any(|pair| pair[0] == pair[1]) {
-                repeated.fetch_min(vertex.into(), Relaxed);
-            }
-            if neighbours.len() < out_degrees.values()[vertex as usize] as usize {
-                let ends = (vertex, neighbours[0], neighbours[neighbours.len() - 1]);
-                parts.lock().expect("nothing panics while it is held").push(ends);
-            }
-        })?;
-        // A long list spans pages: compare the last neighbour on a page with the first on the next.
-        let mut parts = parts.into_inner().expect("nothing panicked while it was held");
-        parts.sort_unstable();
-        for pair in parts.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].2 == pair[1].1) {
-            repeated.fetch_min(pair[0].0.into(), Relaxed);
-        }
-        if let Some(vertex) = Some(repeated.into_inner()).filter(|&vertex| vertex != u64::MAX) {
-            return Err(several_edges(store, VertexId(vertex as u32))?);
+        each(&count, &|vertex, neighbours| repeats.look(vertex, neighbours, out_degrees.values()[vertex as usize]))?;
+        if let Some(vertex) = repeats.first() {
+            return Err(several_edges(store, vertex)?);
         }
         let mut sum = 0u32;
         for end in &ends {
@@ -180,6 +165,44 @@ impl Adjacency {
         let ends: Vec<u32> = ends.into_iter().map(AtomicU32::into_inner).collect();
         let entries: Vec<u32> = entries.into_iter().map(AtomicU32::into_inner).collect();
         Ok(sorted(&ends, entries))
+    }
+}
+
+/// Looks for lists with a neighbour twice.
+struct Repeats {
+    /// The first vertex with such a list.
+    vertex: AtomicU64,
+    /// The vertex, and the first and last neighbour, of every part of a list.
+    parts: Mutex<Vec<(u32, u32, u32)>>,
+}
+
+impl Default for Repeats {
+    fn default() -> Self {
+        Self { vertex: AtomicU64::new(u64::MAX), parts: Mutex::default() }
+    }
+}
+
+impl Repeats {
+    /// Looks at a list, or a part of it. Lists ascend.
+    fn look(&self, vertex: u32, neighbours: &[u32], degree: u32) {
+        if neighbours.windows(2).any(|pair| pair[0] == pair[1]) {
+            self.vertex.fetch_min(vertex.into(), Relaxed);
+        }
+        if neighbours.len() < degree as usize {
+            let ends = (vertex, neighbours[0], neighbours[neighbours.len() - 1]);
+            self.parts.lock().expect("nothing panics while it is held").push(ends);
+        }
+    }
+
+    /// The first vertex with a neighbour twice.
+    fn first(self) -> Option<VertexId> {
+        // A long list spans pages: compare the last neighbour on a page with the first on the next.
+        let mut parts = self.parts.into_inner().expect("nothing panicked while it was held");
+        parts.sort_unstable();
+        let across = parts.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].2 == pair[1].1);
+        let across = across.map(|pair| pair[0].0.into()).min().unwrap_or(u64::MAX);
+        let vertex = across.min(self.vertex.into_inner());
+        (vertex != u64::MAX).then_some(VertexId(vertex as u32))
     }
 }
 
