@@ -123,7 +123,7 @@ def timed(command: list[Any]) -> tuple[float, float, str]:
     text = child.stdout.read().decode() if child.stdout else ""
     _, status, usage = os.wait4(child.pid, 0)
     if status != 0:
-        sys.exit(f"{command}: ended with {status}")
+        sys.exit(f"{command}: ended with {os.waitstatus_to_exitcode(status)}")
     return time.perf_counter() - begun, usage.ru_maxrss / 1024, text
 
 
@@ -182,12 +182,20 @@ def main() -> None:
                 if program is None:
                     continue
                 subprocess.run(["rm", "-rf", store], check=True)
-                words = [program, command, path, "--memory", arguments.memory, *options]
-                words += (
+                answer = (
                     [store]
                     if command == "format"
                     else ["--json", "-o", arguments.folder / "labels.parquet"]
                 )
+                words = [
+                    program,
+                    command,
+                    path,
+                    *answer,
+                    "--memory",
+                    arguments.memory,
+                    *options,
+                ]
                 ended.setdefault(label, []).append(timed(words))
             if name == "components, Parquet" and not large:
                 ended.setdefault("scipy", []).append(

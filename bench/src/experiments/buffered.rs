@@ -4,7 +4,7 @@ use crate::answers::{
     BFS_CHECK, COMPONENTS_CHECK, ComponentCheck, PAGERANK_CHECK, TRIANGLES_CHECK, check_coefficients,
 };
 use crate::error::Result;
-use crate::graph;
+use crate::graph::{self, Order, Wanted};
 use crate::measure::{Spread, ratio, timed};
 use crate::options::Common;
 use crate::outcome::{Goal, Outcome, Table};
@@ -13,7 +13,8 @@ use crate::runs::{Arrays, Expected, Measured, Work, engine};
 use std::path::PathBuf;
 use topostream::Engine;
 use topostream::algorithms::{Clustering, UnionFind};
-use topostream_formats::Direction;
+use topostream_formats::encoding::PLAIN_PAGES;
+use topostream_formats::{Direction, Encoding};
 use topostream_oracles::clustering::coefficients;
 use topostream_oracles::components::connected;
 
@@ -39,6 +40,10 @@ pub struct Options {
     /// Run only these, separated by commas: triangles take far longer than the others
     #[arg(long, value_delimiter = ',', value_name = "WORK")]
     pub only: Vec<Name>,
+    /// Plain pages in natural order, instead of packed ones in the order that a sample chooses, as `topostream format`
+    /// makes them
+    #[arg(long)]
+    pub plain: bool,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -104,7 +109,14 @@ pub fn run(options: &Options) -> Result<Outcome> {
             Name::Triangles => TRIANGLES_CHECK,
         });
     }
-    let (common, wanted) = (&options.common, options.common.wanted());
+    let (common, plain) = (&options.common, options.common.wanted());
+    let wanted = match options.plain {
+        true => plain,
+        false => {
+            let (encoding, order) = (Encoding::packed(plain.page_bytes, PLAIN_PAGES)?, Order::Auto);
+            Wanted { encoding, order, ..plain }
+        }
+    };
     let store = match &options.graph {
         Some(file) => wanted.file(&common.dir, file)?,
         None => wanted.rmat(&common.dir, options.scale)?,
@@ -126,9 +138,10 @@ pub fn run(options: &Options) -> Result<Outcome> {
     let mut table = Table::new(format!("{}, {threads} threads", graph::name(&store)), &columns);
     let expected = Expected::new(&arrays.out_lists, ITERATIONS, source);
     let components = ComponentCheck::new(&arrays.out_lists);
+    // GAP has the vertices as they are in the file.
+    let source_id = store.ids()?.id(source)?;
     let (gap, triangles) = (gap.as_ref(), None);
-    let mut trial =
-        Trial { engines: &engines, arrays: &arrays, gap, source: source.0, expected, components, triangles };
+    let mut trial = Trial { engines: &engines, arrays: &arrays, gap, source_id, expected, components, triangles };
     for task in names.iter().flat_map(|&name| Task::of(name, source.0)) {
         engines.iter().try_for_each(|engine| trial.measure(task, engine).map(drop))?;
         let rounds = (0..common.runs).map(|_| trial.round(task)).collect::<Result<Vec<_>>>()?;
@@ -143,7 +156,7 @@ struct Trial<'a> {
     engines: &'a [Engine; 2],
     arrays: &'a Arrays,
     gap: Option<&'a Gap>,
-    source: u32,
+    source_id: u64,
     expected: Expected,
     components: ComponentCheck,
     /// The coefficients by plain loops, once they have been found.
@@ -175,7 +188,7 @@ impl Trial<'_> {
         }
         let gap_ns = self.gap.map(|gap| match task {
             Task::Run(Work::PageRank { .. }) => gap.pagerank_ns("pr_spmv"),
-            Task::Run(Work::Bfs { .. }) => gap.bfs_ns(self.source),
+            Task::Run(Work::Bfs { .. }) => gap.bfs_ns(self.source_id),
             Task::Components => gap.components_ns(),
             Task::Triangles => gap.triangles_ns(),
         });

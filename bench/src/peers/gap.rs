@@ -28,7 +28,7 @@ impl Gap {
     ///
     /// # Errors
     /// If it fails or prints no times.
-    pub fn bfs_ns(&self, source: u32) -> Result<Vec<f64>> {
+    pub fn bfs_ns(&self, source: u64) -> Result<Vec<f64>> {
         trials(&run(self.command("bfs").args(["-r", &source.to_string(), "-n", TRIALS]))?)
     }
 
@@ -83,7 +83,7 @@ impl Peer for Gap {
     }
 
     fn bfs(&self, _launch: &Launch, source: u32) -> Result<Told> {
-        Ok(Told { ns: Spread::of(&self.bfs_ns(source)?).median, ..Told::default() })
+        Ok(Told { ns: Spread::of(&self.bfs_ns(source.into())?).median, ..Told::default() })
     }
 
     fn pagerank(&self, _launch: &Launch) -> Result<Told> {
