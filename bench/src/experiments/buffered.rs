@@ -139,7 +139,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
     let expected = Expected::new(&arrays.out_lists, ITERATIONS, source);
     let components = ComponentCheck::new(&arrays.out_lists);
     // GAP has the vertices as they are in the file.
-    let source_id = store.ids()?.id(source)?;
+    let source_id = store.ids()?.id(source)?.0;
     let (gap, triangles) = (gap.as_ref(), None);
     let mut trial = Trial { engines: &engines, arrays: &arrays, gap, source_id, expected, components, triangles };
     for task in names.iter().flat_map(|&name| Task::of(name, source.0)) {
