@@ -139,7 +139,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
     let expected = Expected::new(&arrays.out_lists, ITERATIONS, source);
     let components = ComponentCheck::new(&arrays.out_lists);
     // GAP has the vertices as they are in the file.
-    let source_id = store.ids()?.id(source)?.0;
+    let source_id = store.ids()?.id(source)?.to_string();
     let (gap, triangles) = (gap.as_ref(), None);
     let mut trial = Trial { engines: &engines, arrays: &arrays, gap, source_id, expected, components, triangles };
     for task in names.iter().flat_map(|&name| Task::of(name, source.0)) {
@@ -156,7 +156,7 @@ struct Trial<'a> {
     engines: &'a [Engine; 2],
     arrays: &'a Arrays,
     gap: Option<&'a Gap>,
-    source_id: u64,
+    source_id: String,
     expected: Expected,
     components: ComponentCheck,
     /// The coefficients by plain loops, once they have been found.
@@ -188,7 +188,7 @@ impl Trial<'_> {
         }
         let gap_ns = self.gap.map(|gap| match task {
             Task::Run(Work::PageRank { .. }) => gap.pagerank_ns("pr_spmv"),
-            Task::Run(Work::Bfs { .. }) => gap.bfs_ns(self.source_id),
+            Task::Run(Work::Bfs { .. }) => gap.bfs_ns(&self.source_id),
             Task::Components => gap.components_ns(),
             Task::Triangles => gap.triangles_ns(),
         });

@@ -28,8 +28,8 @@ impl Gap {
     ///
     /// # Errors
     /// If it fails or prints no times.
-    pub fn bfs_ns(&self, source: u64) -> Result<Vec<f64>> {
-        trials(&run(self.command("bfs").args(["-r", &source.to_string(), "-n", TRIALS]))?)
+    pub fn bfs_ns(&self, source: &str) -> Result<Vec<f64>> {
+        trials(&run(self.command("bfs").args(["-r", source, "-n", TRIALS]))?)
     }
 
     /// Nanoseconds of one iteration of PageRank, by trial: `pr_spmv` is Jacobi's, `pr` Gauss and Seidel's.
@@ -83,7 +83,7 @@ impl Peer for Gap {
     }
 
     fn bfs(&self, _launch: &Launch, source: u32) -> Result<Told> {
-        Ok(Told { ns: Spread::of(&self.bfs_ns(source.into())?).median, ..Told::default() })
+        Ok(Told { ns: Spread::of(&self.bfs_ns(&source.to_string())?).median, ..Told::default() })
     }
 
     fn pagerank(&self, _launch: &Launch) -> Result<Told> {
