@@ -62,9 +62,7 @@ def make(folder: Path, scale: int, names: set[str]) -> None:
                 for _ in range(scale):
                     draw = random.random(rows, dtype=numpy.float32)
                     source = 2 * source + (draw >= 0.76)
-                    dest = 2 * dest + (
-                        ((draw >= 0.57) & (draw < 0.76)) | (draw >= 0.95)
-                    )
+                    dest = 2 * dest + (((draw >= 0.57) & (draw < 0.76)) | (draw >= 0.95))
                 writer.write_table(
                     pyarrow.table([number[source], number[dest]], columns),
                     row_group_size=ROWS,
@@ -77,18 +75,10 @@ def make(folder: Path, scale: int, names: set[str]) -> None:
                 pyarrow.csv.write_csv(file.read_row_group(group), text, options)
     if "strings.parquet" in names and not (folder / "strings.parquet").exists():
         schema = pyarrow.schema([(column, pyarrow.string()) for column in columns])
-        with parquet.ParquetWriter(
-            folder / "strings.parquet", schema, compression="zstd"
-        ) as writer:
+        with parquet.ParquetWriter(folder / "strings.parquet", schema, compression="zstd") as writer:
             for group in range(file.num_row_groups // 4):
-                ends = [
-                    column.cast(pyarrow.string())
-                    for column in file.read_row_group(group)
-                ]
-                ends = [
-                    compute.binary_join_element_wise("user-", column, "")
-                    for column in ends
-                ]
+                ends = [column.cast(pyarrow.string()) for column in file.read_row_group(group)]
+                ends = [compute.binary_join_element_wise("user-", column, "") for column in ends]
                 writer.write_table(pyarrow.table(ends, columns), row_group_size=ROWS)
 
 
@@ -143,13 +133,9 @@ def row(name: str, edges: int, runs: list[tuple[float, float, str]]) -> list[Any
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="topostream; with --peer, a file")
-    parser.add_argument(
-        "--folder", type=Path, help="where the files are, and stores go"
-    )
+    parser.add_argument("--folder", type=Path, help="where the files are, and stores go")
     parser.add_argument("--scale", type=int, default=22)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--memory", default="6GiB")
@@ -165,9 +151,7 @@ def main() -> None:
     # Text and strings of a billion edges would fill a disk.
     large = arguments.scale > 24
     work = {name: of for name, of in WORK.items() if (arguments.only or "") in name}
-    work = {
-        name: of for name, of in work.items() if not large or of[1] == "ints.parquet"
-    }
+    work = {name: of for name, of in work.items() if not large or of[1] == "ints.parquet"}
     make(arguments.folder, arguments.scale, {of[1] for of in work.values()})
     rows, edges = [], 16 << arguments.scale
     for name, (command, file, options) in work.items():
@@ -182,11 +166,7 @@ def main() -> None:
                 if program is None:
                     continue
                 subprocess.run(["rm", "-rf", store], check=True)
-                answer = (
-                    [store]
-                    if command == "format"
-                    else ["--json", "-o", arguments.folder / "labels.parquet"]
-                )
+                answer = [store] if command == "format" else ["--json", "-o", arguments.folder / "labels.parquet"]
                 words = [
                     program,
                     command,
@@ -198,24 +178,14 @@ def main() -> None:
                 ]
                 ended.setdefault(label, []).append(timed(words))
             if name == "components, Parquet" and not large:
-                ended.setdefault("scipy", []).append(
-                    timed([sys.executable, __file__, path, "--peer"])
-                )
+                ended.setdefault("scipy", []).append(timed([sys.executable, __file__, path, "--peer"]))
         if "scipy" in ended:
-            found = {
-                json.loads(run[2])["columns"]["component"]["groups"]["count"]
-                for run in ended[name]
-            }
+            found = {json.loads(run[2])["columns"]["component"]["groups"]["count"] for run in ended[name]}
             if found != {int(run[2]) for run in ended["scipy"]}:
-                sys.exit(
-                    f"{name}: {found} components, and scipy finds {ended['scipy'][0][2]}"
-                )
+                sys.exit(f"{name}: {found} components, and scipy finds {ended['scipy'][0][2]}")
         rows += [row(label, count, runs) for label, runs in ended.items()]
         print(
-            *[
-                f"{of[0]}: {of[1]['median']:.2f} s, {of[2]['median']:.1f} M edges/s"
-                for of in rows[-len(ended) :]
-            ],
+            *[f"{of[0]}: {of[1]['median']:.2f} s, {of[2]['median']:.1f} M edges/s" for of in rows[-len(ended) :]],
             sep="\n",
         )
     subprocess.run(["rm", "-rf", arguments.folder / "store"], check=True)
@@ -227,9 +197,7 @@ def main() -> None:
             "kernel": platform.release(),
             "memory": arguments.memory,
         },
-        "command": " ".join(
-            ["bench/files.py", f"--scale {arguments.scale}", f"--runs {arguments.runs}"]
-        ),
+        "command": " ".join(["bench/files.py", f"--scale {arguments.scale}", f"--runs {arguments.runs}"]),
         "verified": [] if large else ["components: as many as by scipy"],
         "notes": [],
         "tables": [
