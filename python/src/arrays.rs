@@ -1,4 +1,4 @@
-//! Arrays that NumPy reads where they are, and those of a whole graph: ids and edges. The manifest of a store.
+//! Arrays that NumPy reads where they are; the ids and edges of a whole graph as arrays. The manifest of a store.
 
 use crate::work::interruptible;
 use pyo3::buffer::PyBuffer;

@@ -1,4 +1,4 @@
-// Collect: finds the activated vertices among those of a message, and their values, a block at a time.
+// Collect: finds the activated vertices of a message, and their values, a block at a time.
 // Blocks are in the order in which workgroups process them; within a block, vertices ascend.
 
 var<workgroup> block_base: u32;

@@ -122,7 +122,7 @@ impl Adjacency {
                     }
                 }
         };
-        // Of all lists of an undirected graph, each has its vertex's neighbours, in order. Those of a range tell of which
+        // A list of an undirected graph has its vertex's neighbours, in order. The lists of a range alone tell of which
         // vertices theirs are neighbours; so do those of a part, which are not whole.
         let is_whole = !directed && *range == all && store.manifest().part.is_none();
         let each = |take: &(dyn Fn(u32, &mut dyn Iterator<Item = u32>) + Sync), look: &TakeList<'_>| {

@@ -18,7 +18,7 @@ const KEY_BYTES: usize = 7;
 const MORE_FOLLOW: u64 = 8;
 /// Names that agree in as many keys are compared one by one.
 const ROUNDS_MAX: usize = 64;
-/// Vertices of a word of bits: those of a block.
+/// The vertices of a block: one for each bit of a word.
 const WORD: usize = BLOCK_NAMES as usize;
 
 /// The key of a name from one of its bytes on. Keys are in the order of the names.

@@ -210,7 +210,7 @@ pub(crate) fn encode<E>(
 /// Reads all ids from a file's bytes. Safe for any bytes; reads no more than it needs.
 ///
 /// # Errors
-/// A defect, if the bytes are not those of a file with this many ids, or cannot be read.
+/// A defect, if the bytes are no file of this many ids, or cannot be read.
 pub fn decode(from: impl Read, ids: &mut [u64]) -> Result<(), PageDefect> {
     let mut blocks = Blocks::open(from, ids.len() as u64)?;
     let (listed, first) = (blocks.listed as usize, blocks.first);

@@ -23,7 +23,7 @@ fn a_file_appears_when_it_is_complete() {
     drop(dropped);
     assert_eq!(fs::read(&path).unwrap(), b"new");
     assert_eq!(names(folder.path()), ["r.txt"]);
-    // It has the permissions of any new file, not those of a private temporary file.
+    // It has the permissions of any new file, not the narrower ones of a temporary file.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
