@@ -136,6 +136,8 @@ fn check_proportion(input: &Input, space: IdSpace, vertices: u64, edges: u64) ->
 
 /// Tasks of a thread before what they have made is added up.
 const TASKS_PER_THREAD: usize = 4;
+/// The most tasks, of any number of threads: each takes up to 0.3 MiB until samples have been halved.
+const TASKS_MAX: usize = 16;
 
 /// An edge that cannot be taken, by its place in a chunk.
 struct Fault {
@@ -237,7 +239,7 @@ impl<R: Record> Ingest<'_, R> {
     /// Takes edges of the input, on all threads. After a fault, those before it have been taken, and none after it.
     fn take(&mut self, chunk: &[Edge]) -> std::result::Result<(), Fault> {
         let mut taken = std::mem::take(&mut self.taken);
-        let tasks = TASKS_PER_THREAD * rayon::current_num_threads();
+        let tasks = (TASKS_PER_THREAD * rayon::current_num_threads()).min(TASKS_MAX);
         taken.resize_with(tasks, Taken::default);
         let mut done = 0;
         for round in chunk.chunks(tasks * TASK_EDGES) {
