@@ -24,6 +24,8 @@ pub const BFS_CHECK: &str = "BFS: every level as in a one-thread queue search ov
 pub const COMPONENTS_CHECK: &str = "components: the same sets of vertices as by one thread over arrays in memory";
 /// The description of the check of triangles, for outcomes.
 pub const TRIANGLES_CHECK: &str = "triangles: every coefficient as by one thread over arrays in memory, to 1e-9";
+/// The description of the check of rows of the catalogue, for outcomes.
+pub const ROWS_CHECK: &str = "others: every value as by one thread over arrays in memory";
 /// The description of the check of stores, for outcomes.
 pub const STORE_CHECK: &str =
     "store: `verify` over every page, and a sum of hashes over its edges as over the edges of the generator, made anew";

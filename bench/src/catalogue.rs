@@ -41,6 +41,11 @@ impl Row {
         rows
     }
 
+    /// The row of this name, which exists.
+    pub fn named(name: &str) -> Self {
+        Self::all().into_iter().find(|row| row.name == name).expect("a row of the catalogue")
+    }
+
     /// Runs it, including the preparation of its arguments; work before that is not timed. `folder` is for files of
     /// vertices.
     pub fn run(&self, engine: &Engine, folder: &Path) -> Result<Finished> {

@@ -10,6 +10,8 @@ use std::process::Command;
 /// Trials per process, since loading takes longer than a trial.
 const TRIALS: &str = "3";
 const ITERATIONS: u32 = 10;
+/// The width of buckets that GAP's authors use for Kronecker graphs with weights from 1 to 255.
+const DELTA: &str = "2";
 
 /// GAP's binaries, and a graph in their serialized format.
 pub struct Gap {
@@ -48,6 +50,22 @@ impl Gap {
     /// If it fails or prints no times.
     pub fn components_ns(&self) -> Result<Vec<f64>> {
         trials(&run(self.command("cc").args(["-n", TRIALS]))?)
+    }
+
+    /// Nanoseconds of each trial of shortest paths, over a graph with weights.
+    ///
+    /// # Errors
+    /// If it fails or prints no times.
+    pub fn sssp_ns(&self, source: &str) -> Result<Vec<f64>> {
+        trials(&run(self.command("sssp").args(["-r", source, "-d", DELTA, "-n", TRIALS]))?)
+    }
+
+    /// Nanoseconds of each trial of betweenness from one source.
+    ///
+    /// # Errors
+    /// If it fails or prints no times.
+    pub fn betweenness_ns(&self, source: &str) -> Result<Vec<f64>> {
+        trials(&run(self.command("bc").args(["-r", source, "-i", "1", "-n", TRIALS]))?)
     }
 
     /// Nanoseconds of each trial of counting triangles, by lists of neighbours that are renumbered by degree.
