@@ -268,20 +268,16 @@ impl Algorithm for Bfs {
     }
 
     fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
+        let has_ended = now.is_idle().or((now.superstep() + 1).at_least(now.integer(HOPS_MAX)));
+        let [top_down, bottom_up] = *now.visits() else { return now.stay().unless(has_ended) };
+        // Only the lengths of the active vertices' out-lists are known; they say nothing about lists in the opposite
+        // direction.
         let (edges, active) = (now.activated_edges(), now.activated());
         let unexplored = now.scalar(UNEXPLORED);
-        let next = match *now.visits() {
-            // Only the lengths of the active vertices' out-lists are known; they say nothing about lists in the
-            // opposite direction.
-            [top_down, bottom_up] => {
-                let turns = (edges * ALPHA).above(unexplored);
-                let stays = active.above(now.scalar(ACTIVE)).or((active * BETA).above(now.vertices()));
-                let is_next = now.is(top_down.0, top_down.1).select(turns, stays);
-                is_next.select(now.visit(bottom_up.0, bottom_up.1), now.visit(top_down.0, top_down.1))
-            }
-            _ => now.stay(),
-        };
-        let has_ended = now.is_idle().or((now.superstep() + 1).at_least(now.integer(HOPS_MAX)));
+        let turns = (edges * ALPHA).above(unexplored);
+        let stays = active.above(now.scalar(ACTIVE)).or((active * BETA).above(now.vertices()));
+        let is_next = now.is(top_down.0, top_down.1).select(turns, stays);
+        let next = is_next.select(now.visit(bottom_up.0, bottom_up.1), now.visit(top_down.0, top_down.1));
         next.with_scalar(UNEXPLORED, unexplored - edges).with_scalar(ACTIVE, active).unless(has_ended)
     }
 

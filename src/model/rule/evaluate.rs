@@ -84,6 +84,7 @@ impl Rule {
                 Operation::Visit => visit.unwrap_or(self.visits.len()) as u64,
                 Operation::Scalar(place) => f64::from(step.scalars[*place] as f32).to_bits(),
                 Operation::IntegerOf(place) => step.integers[*place].into(),
+                Operation::IsIdle => (summary.activated == 0).into(),
                 Operation::Activated => (summary.activated as f64).to_bits(),
                 Operation::ActivatedEdges => (summary.activated_edges as f64).to_bits(),
                 Operation::Total(place) => summary.totals[*place].to_bits(),

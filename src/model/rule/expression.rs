@@ -371,7 +371,7 @@ impl<'a> Now<'a> {
 
     /// Whether no vertex is activated.
     pub fn is_idle(self) -> Flag<'a> {
-        self.activated().at_most(0.0)
+        Flag::new(self.0, Operation::IsIdle)
     }
 
     fn place(self, direction: Direction, visit: Visit) -> Integer<'a> {

@@ -16,6 +16,7 @@ pub(super) enum Operation {
     Visit,
     Scalar(usize),
     IntegerOf(usize),
+    IsIdle,
     Activated,
     ActivatedEdges,
     Total(usize),
@@ -62,6 +63,7 @@ impl Operation {
             | Self::Visit
             | Self::Scalar(_)
             | Self::IntegerOf(_)
+            | Self::IsIdle
             | Self::Activated
             | Self::ActivatedEdges
             | Self::Total(_)

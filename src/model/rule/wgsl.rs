@@ -65,6 +65,7 @@ impl Rule {
             Operation::Visit => "visit".into(),
             Operation::Scalar(place) => format!("f64_from(now.scalars.{})", PLACES[*place]),
             Operation::IntegerOf(place) => format!("now.integers.{}", PLACES[*place]),
+            Operation::IsIdle => "all(found.activated == U64(0u, 0u))".into(),
             Operation::Activated => number("found.activated"),
             Operation::ActivatedEdges => number("found.activated_edges"),
             Operation::Total(place) => format!("found.totals[{place}]"),
