@@ -75,6 +75,10 @@ pub trait Kernel: Sync {
     /// Whether a list without neighbours need not be opened: nothing would come of it.
     const SKIPS_EMPTY: bool = false;
 
+    /// Whether any list may be read in parts, as long ones are: what it writes does not depend on where they are cut, as
+    /// rounded sums would.
+    const DIVIDES: bool = false;
+
     /// Begins a list; `None` skips it.
     fn open(&self, list: List) -> Option<Self::Record>;
 

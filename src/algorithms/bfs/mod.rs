@@ -171,6 +171,7 @@ impl Kernel for BfsKernel<'_> {
 
     /// Bottom-up, vertices without edges are never visited, and would be opened in every superstep.
     const SKIPS_EMPTY: bool = true;
+    const DIVIDES: bool = true;
 
     #[inline(always)]
     fn open(&self, list: List) -> Option<(u32, bool)> {

@@ -42,6 +42,17 @@ fn part_of_large(page: &Page<'_>, segment: Option<&Range<u32>>) -> Range<usize> 
     segment.map_or(0..all as usize, |edges| edges.start as usize..edges.end.min(all) as usize)
 }
 
+/// The edges of a list that are in a segment; none if neither they nor the list's slot are. The slot and the lists
+/// before it count as one edge each: see [`Page::first_slot_after`].
+#[inline(always)]
+fn part_of_list(edges: Range<usize>, slot: u32, segment: &Range<u32>) -> Option<Range<usize>> {
+    let at = |place: u32| place.saturating_sub(slot) as usize;
+    let part = edges.start.max(at(segment.start))..edges.end.min(at(segment.end));
+    // A list without edges is in the segment of its slot.
+    let has_slot = (at(segment.start)..at(segment.end)).contains(&edges.start);
+    (part.start < part.end || edges.is_empty() && has_slot).then_some(part)
+}
+
 /// Calls `visit` for each selected vertex of some slots.
 #[inline(always)]
 fn each_visited(selection: Selection<'_>, start: u32, slots: Range<u32>, mut visit: impl FnMut(u32)) {
@@ -153,8 +164,14 @@ impl PageLists<'_> {
         if header.large == 1 {
             return self.run_large(kernel, neighbours);
         }
+        // Lists of which plain images are decoded for each segment are not cut: their units are decoded as a whole.
+        let cut = self.segment.as_ref().filter(|_| K::DIVIDES && self.decoded.is_none());
         let mut edges = 0;
-        let slots = slots(&self.page, self.segment.as_ref());
+        let mut slots = slots(&self.page, self.segment.as_ref());
+        if cut.is_some() {
+            // The list before may reach into the segment.
+            slots.start = slots.start.saturating_sub(1);
+        }
         // The following record is read next only if all lists are visited.
         let known = match self.selection {
             Selection::All if !slots.is_empty() => Some(self.page.record(slots.end - 1).end),
@@ -162,15 +179,21 @@ impl PageLists<'_> {
         };
         let start = header.start_vertex;
         each_visited(self.selection, start, slots, |vertex: u32| {
-            let record = self.page.record(vertex - start);
+            let slot = vertex - start;
+            let record = self.page.record(slot);
             if K::SKIPS_EMPTY && record.is_empty() {
                 return;
             }
             if self.decoded.is_some_and(|units| !is_decoded(units, &record)) {
                 return;
             }
-            let list = self.lengths.list(vertex, record.len());
-            edges += self.run_list(kernel, neighbours, list, record, known);
+            let mut list = self.lengths.list(vertex, record.len());
+            let Some(part) = cut.map_or(Some(record.clone()), |places| part_of_list(record.clone(), slot, places))
+            else {
+                return;
+            };
+            list.whole &= part.len() == record.len();
+            edges += self.run_list(kernel, neighbours, list, part, known);
         });
         edges
     }
@@ -253,6 +276,21 @@ mod tests {
         assert_eq!(held(vec![0..3, 5..6], &[]), [0..3, 5..6]);
         assert_eq!(held(vec![0..3, 5..6], &[1]), [0..1, 2..3, 5..6]);
         assert_eq!(held(vec![0..2, 5..6], &[0, 1, 5]), []);
+    }
+
+    #[test]
+    fn the_edges_of_a_list_are_in_one_segment_each() {
+        // Lists of 0, 5, 0, 0, 130 and 1 edges, and segments of any size.
+        let ends = [0, 0, 5, 5, 5, 135, 136];
+        for size in 1..150 {
+            for (slot, list) in ends.windows(2).enumerate() {
+                let segments = (0..150).step_by(size).map(|start| start as u32..(start + size) as u32);
+                let parts = segments.filter_map(|segment| part_of_list(list[0]..list[1], slot as u32, &segment));
+                let parts: Vec<_> = parts.collect();
+                assert_eq!(parts.iter().cloned().flatten().collect::<Vec<_>>(), (list[0]..list[1]).collect::<Vec<_>>());
+                assert!(parts.len() == 1 || list[0] < list[1], "an empty list is opened once");
+            }
+        }
     }
 
     #[test]

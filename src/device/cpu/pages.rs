@@ -14,7 +14,7 @@
 use super::lists::{Lengths, PageLists, Selection, held_units, visited_units};
 use crate::device::workers::{Workers, panic_message};
 use crate::device::{PageDone, PageTask, PageWork};
-use crate::model::algorithm::{Algorithm, State, Step, Visit};
+use crate::model::algorithm::{Algorithm, Kernel, State, Step, Visit};
 use crate::pages::parts::Parts;
 use crate::trace::{Detail, Lane, Timeline};
 use crossbeam_channel::Sender;
@@ -38,6 +38,8 @@ const PART_EDGES: u32 = 1 << 18;
 /// Edges and lists of a segment of a page with several lists; pages with more than twice as many are split. Where each
 /// segment has to decode the slots of its page first, they are as large as parts.
 const SEGMENT: u32 = 1 << 16;
+/// The same where lists are cut: then one long list is work for several threads.
+const CUT_SEGMENT: u32 = 1 << 15;
 
 /// The shared state of a device's jobs.
 pub(super) struct Shared<A> {
@@ -169,7 +171,11 @@ impl<A: Algorithm> Shared<A> {
         let DirectoryEntry { run, edge_count, slot_count, .. } = *self.entry(&task);
         let is_plain = self.topology(&task).image_bytes() == 0 || self.keeps_images(&task);
         let lists = if run > 0 { 0 } else { slot_count };
-        let size = if run == 0 && is_plain { SEGMENT } else { PART_EDGES };
+        let size = match run == 0 && is_plain {
+            true if <A::Kernel<'_> as Kernel>::DIVIDES => CUT_SEGMENT,
+            true => SEGMENT,
+            false => PART_EDGES,
+        };
         let places = edge_count.saturating_add(lists);
         let segments = if places > 2 * size { places.div_ceil(size) } else { 1 };
         let (edges, compute_ns, defect) = (AtomicU64::new(0), AtomicU64::new(0), OnceLock::new());
