@@ -11,7 +11,7 @@ use crate::predict::{self, DeviceProfile, SUPERSTEPS_DEFAULT, UserOptions, Workl
 use crate::team::{Strategy, TeamPlan, TeamRequest};
 use std::sync::OnceLock;
 use topostream_formats::values::StoredValues;
-use topostream_formats::{Direction, Store, memory, threads};
+use topostream_formats::{Direction, Store, Topology, memory, threads};
 
 /// Degrees that were read, or why they were not.
 pub(super) type Degrees = topostream_formats::Result<StoredValues<u32>>;
@@ -58,6 +58,22 @@ impl Engine {
         match self.memory_plan(declaration, team.as_ref(), &kinds, 0) {
             Ok(plan) => Ok(plan.total_bytes()),
             Err(Error::Memory { needed_bytes, .. }) => Ok(needed_bytes),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns whether the page buffer has room for all out-lists in a run of an algorithm.
+    ///
+    /// # Errors
+    /// The errors of opening the devices.
+    #[doc(hidden)]
+    pub fn buffers_out_lists(&self, algorithm: &dyn Algorithm) -> Result<bool> {
+        let declaration = &declaration_of(algorithm, &self.store);
+        let (team, kinds) = self.team_plan(declaration)?;
+        let pages = self.store.topology(Direction::Out).map_or(0, Topology::page_count);
+        match self.memory_plan(declaration, team.as_ref(), &kinds, 0) {
+            Ok(plan) => Ok(plan.frames >= pages),
+            Err(Error::Memory { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }

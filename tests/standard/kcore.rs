@@ -1,14 +1,15 @@
 //! Core numbers.
 
-use crate::common::{TestStore, engine_options, small_pages};
+use crate::common::{PAGE, TestStore, engine_options, small_pages};
 use crate::everywhere::{everywhere, run};
 use crate::reference::kcore::core_numbers;
 use crate::reference::{EdgeList, random_edges};
 use proptest::prelude::*;
 use topostream::Engine;
-use topostream::algorithms::KCore;
+use topostream::algorithms::{CoreBounds, KCore};
 use topostream::pages::fetch::FetcherKind;
 use topostream_formats::Encoding;
+use topostream_formats::encoding::PLAIN_PAGES;
 use topostream_tools::format::FormatOptions;
 
 fn undirected(options: FormatOptions) -> FormatOptions {
@@ -40,6 +41,22 @@ fn core_numbers_of_an_undirected_graph() {
         let edges: u64 = found.report.steps.iter().map(|step| step.edges).sum();
         assert!(edges <= 4 * graph.edges.len() as u64, "{way}: {edges} edges");
     });
+}
+
+/// By bounds: lists that are kept until their neighbours are told, and long ones, some of several pages.
+#[test]
+fn core_numbers_by_bounds() {
+    let graph = motley();
+    let packed = Encoding::packed(PAGE as u32, PLAIN_PAGES).unwrap();
+    for (long, encoding) in [(1 << 16, Encoding::VertexId), (8, Encoding::VertexId), (8, packed)] {
+        let store = TestStore::new(&graph, &undirected(small_pages(encoding)));
+        let expected = core_numbers(&graph.once());
+        for (buffer, threads) in [(None, 1), (None, 4), (Some(4), 4)] {
+            let engine = store.engine(engine_options(buffer, threads, FetcherKind::Auto));
+            let found = run(&engine, CoreBounds::with_long_lists(long)).unwrap();
+            assert_eq!(found.column("core"), expected, "long from {long} on, {threads} threads");
+        }
+    }
 }
 
 #[test]
@@ -77,6 +94,8 @@ fn stores_that_do_not_fit_are_refused() {
     let refused = |algorithm| run(&engine, algorithm).map(drop).unwrap_err().to_string();
     let undirected = refused(KCore { directed: false, in_lists: false });
     assert!(undirected.contains("the store has a directed one"), "{undirected}");
+    let bounds = run(&engine, CoreBounds::default()).map(drop).unwrap_err().to_string();
+    assert!(bounds.contains("the store has a directed one"), "{bounds}");
     let in_lists = refused(KCore { directed: true, in_lists: true });
     assert!(in_lists.contains("--in-edges"), "{in_lists}");
 }
@@ -97,6 +116,12 @@ proptest! {
         let engine = store.engine(engine_options(None, 1, FetcherKind::Threads));
         let found = run(&engine, KCore { directed: way > 0, in_lists: way == 1 }).unwrap();
         let graph = if way == 0 { graph.once() } else { graph };
-        prop_assert_eq!(found.column("core"), core_numbers(&graph));
+        let expected = core_numbers(&graph);
+        prop_assert_eq!(found.column("core"), &expected[..]);
+        for long in if way == 0 { &[1, 5, 1 << 16][..] } else { &[] } {
+            let engine = store.engine(engine_options(None, 3, FetcherKind::Threads));
+            let found = run(&engine, CoreBounds::with_long_lists(*long)).unwrap();
+            prop_assert_eq!(found.column("core"), &expected[..], "by bounds, long from {} on", long);
+        }
     }
 }

@@ -2,10 +2,9 @@
 
 use super::{Components, UnionFind};
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Edges, Entry, Finished, Graphalytics, Prepared, Rule, Runnable, Sample, Shown,
-    StoreKind, UNDIRECTED,
+    AS_GIVEN, Arguments, Command, Edges, Entry, Graphalytics, OneCpu, Prepared, Rule, Sample, Shown, StoreKind,
+    UNDIRECTED,
 };
-use crate::engine::{Engine, Observer};
 use crate::error::Result;
 use crate::model::algorithm::Algorithm;
 use clap::Args;
@@ -45,47 +44,8 @@ impl Command for ComponentsArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let directed = store.manifest().directed;
         let has_in_lists = store.topology(Direction::In).is_some();
-        let runs = ByDevice { labels: Components { directed }, forest: UnionFind::new(directed, has_in_lists) };
+        let (alone, otherwise) = (UnionFind::new(directed, has_in_lists), Components { directed });
+        let runs = OneCpu { alone, otherwise, pays: |_, _| Ok(true) };
         Ok(Prepared::new(runs).showing(Shown::Groups("components")))
-    }
-}
-
-/// By union-find on one CPU, and otherwise by labels: several devices merge these, and a checkpoint of these can be
-/// resumed on any device.
-struct ByDevice {
-    labels: Components,
-    forest: UnionFind,
-}
-
-impl ByDevice {
-    fn links(&self, engine: &Engine) -> Result<bool> {
-        let options = engine.options();
-        Ok(!options.asynchronous && options.checkpoints.is_none() && engine.is_one_cpu()?)
-    }
-}
-
-impl Runnable for ByDevice {
-    fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>> {
-        if self.links(engine)? {
-            Box::new(self.forest).run(engine, observer)
-        } else {
-            Box::new(self.labels).run(engine, observer)
-        }
-    }
-
-    fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>> {
-        Ok(if self.links(engine)? { Box::new(self.forest) } else { Box::new(self.labels) })
-    }
-
-    fn algorithm(&self) -> Option<&dyn Algorithm> {
-        Some(&self.labels)
-    }
-
-    fn algorithm_on(&self, engine: &Engine) -> Result<Option<&dyn Algorithm>> {
-        Ok(Some(if self.links(engine)? { &self.forest } else { &self.labels }))
-    }
-
-    fn needed_bytes(&self, engine: &Engine) -> Result<u64> {
-        if self.links(engine)? { engine.needed_bytes(&self.forest) } else { engine.needed_bytes(&self.labels) }
     }
 }

@@ -22,8 +22,15 @@
 //!
 //! 4.25 bytes a vertex: the degree, which becomes the core number, and two bits.
 
+//!
+//! [`CoreBounds`] finds the same numbers on one CPU, with lists read in the order of pages.
+
+mod bounds;
 #[cfg(feature = "cli")]
 pub mod command;
+mod histogram;
+
+pub use bounds::CoreBounds;
 
 use crate::model::algorithm::{
     Algorithm, Answer, Constant, Declaration, Ends, Graph, Integers, Kernel, List, Scalars, Shader, SmallSteps, State,

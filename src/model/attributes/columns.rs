@@ -213,6 +213,12 @@ impl Fixed63Column {
 }
 
 impl U64Column {
+    /// The values of the vertices that are held.
+    #[doc(hidden)]
+    pub fn cells(&self) -> &[AtomicU64] {
+        &self.0.cells
+    }
+
     /// Atomically lowers a vertex's value; returns whether that has changed it. Tests before it writes.
     #[inline(always)]
     pub fn min(&self, vertex: u32, value: u64) -> bool {
