@@ -235,7 +235,7 @@ mod tests {
             let head = |vertex: u32| (0..=vertex).rev().map(|at| heads[at as usize].min(at)).find(|&at| is_head(at));
             let head = |vertex: u32| if is_head(vertex) { vertex } else { head(vertex).unwrap_or(0) };
             let (of, role, merge) = (AttributeType::U32, Role::Writable, Merge::Min);
-            let declared = [Attribute { name: "label", of, role, merge, initial: Initial::Vertex }];
+            let declared = [Attribute { name: "label", of, role, merge, initial: Initial::Vertex, lane: None }];
             let attributes = Attributes::new(&declared, &Part::whole(vertices as u64));
             let label = attributes.u32(0);
             (0..vertices as u32).for_each(|vertex| label.set(vertex, head(vertex)));

@@ -325,8 +325,14 @@ mod tests {
         for role in roles {
             for merge in [Merge::Add, Merge::Max] {
                 for (sharded, aligned) in [(false, false), (false, true), (true, false), (true, true)] {
-                    let attribute =
-                        Attribute { name: "any", of: AttributeType::U32, role, merge, initial: Initial::Bits(0) };
+                    let attribute = Attribute {
+                        name: "any",
+                        of: AttributeType::U32,
+                        role,
+                        merge,
+                        initial: Initial::Bits(0),
+                        lane: None,
+                    };
                     let rules = ExchangeRules { sharded, aligned };
                     let (up, down) = exchange_bytes(&[attribute], VERTICES, DEVICES as f64, rules);
                     let predicted = ((up * DEVICES as f64) as u64, (down * DEVICES as f64) as u64);

@@ -157,7 +157,7 @@ mod tests {
     fn schedule_of(devices: u64, traversal: bool, mirrored: Option<&VertexLists>) -> Schedule {
         let attribute = |role, merge| {
             let (of, initial) = (AttributeType::U32, Initial::Bits(0));
-            Attribute { name: "any", of, role, merge, initial }
+            Attribute { name: "any", of, role, merge, initial, lane: None }
         };
         let declared = match traversal {
             true => vec![attribute(Role::Writable, Merge::Min)],

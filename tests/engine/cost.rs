@@ -71,7 +71,7 @@ pub fn rates() -> Rates {
 }
 
 pub fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
-    Attribute { name: "any", of, role, merge, initial: Initial::Bits(0) }
+    Attribute { name: "any", of, role, merge, initial: Initial::Bits(0), lane: None }
 }
 
 /// PageRank over out-lists: 2^24 vertices, 2^28 edges of 4 bytes in 1024 pages.

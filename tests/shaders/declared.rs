@@ -104,7 +104,8 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
 
 pub fn everything() -> Declared {
     use AttributeType::{Bit, F32, Fixed63, U32, U64};
-    let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Max, initial: Initial::Bits(0) };
+    let attribute =
+        |name, of, role| Attribute { name, of, role, merge: Merge::Max, initial: Initial::Bits(0), lane: None };
     let attributes = vec![
         attribute("count", U32, Role::Writable),
         attribute("least", U32, Role::Writable),
@@ -140,7 +141,7 @@ fn list_close(record: Record, list: List) { far_max(list.vertex, record.best); }
 
 pub fn messaging() -> Declared {
     use AttributeType::{Bit, F32, U32, U64};
-    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
+    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0), lane: None };
     let attributes = vec![
         attribute("near", U32, Role::Writable, Merge::Min),
         attribute("far", U32, Role::Own, Merge::Max),

@@ -132,7 +132,7 @@ fn list_close(record: Record, list: List) {}
 fn told_with_count() -> Declared {
     let mut algorithm = messaging();
     let (of, role, merge) = (AttributeType::U32, Role::Accumulated, Merge::Add);
-    algorithm.attributes.push(Attribute { name: "count", of, role, merge, initial: Initial::Bits(0) });
+    algorithm.attributes.push(Attribute { name: "count", of, role, merge, initial: Initial::Bits(0), lane: None });
     algorithm
 }
 

@@ -34,10 +34,10 @@
 //! itself. The number of supersteps is the number of passes times the largest eccentricity of a pass plus two, and each
 //! reads everything.
 //!
-//! 84 bytes a vertex: sixteen bitmaps and five numbers. GPUs must bind 22 storage buffers at once, which adapters with
-//! the lowest limits cannot: a [narrow](Radius::narrow) run keeps two bitmaps a vertex (36 bytes, 10 buffers) and has
-//! twice the standard error. One additional bit is then more than a ninth, so its `radius` is the last hop at which a
-//! pass's sketch has changed.
+//! 84 bytes a vertex: sixteen bitmaps and five numbers. CPUs keep eight bitmaps of a vertex side by side. GPUs must bind
+//! 22 storage buffers at once, which adapters with the lowest limits cannot: a [narrow](Radius::narrow) run keeps two
+//! bitmaps a vertex (36 bytes, 10 buffers) and has twice the standard error. One additional bit is then more than a
+//! ninth, so its `radius` is the last hop at which a pass's sketch has changed.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -46,7 +46,7 @@ use crate::model::algorithm::{
     Algorithm, Answer, Conclusion, Constant, Declaration, Ends, Graph, Kernel, List, Refusal, Scalars, Shader,
     SmallSteps, State, Step, Summary, Visit,
 };
-use crate::model::attributes::{Attribute, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, LANES, Merge, Role, Row, U32Column};
 use crate::model::numbers::mixed;
 use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
@@ -81,7 +81,7 @@ const LAST: usize = 4;
 const NOW: usize = 5;
 
 /// The maximum number of bitmaps of a vertex.
-const BITMAPS_MAX: usize = 8;
+const BITMAPS_MAX: usize = LANES;
 const NUMBERS: [&str; NOW] = ["coupons", "nears", "farthest", "near", "last"];
 const NOW_NAMES: [&str; BITMAPS_MAX] = ["now0", "now1", "now2", "now3", "now4", "now5", "now6", "now7"];
 const NEXT_NAMES: [&str; BITMAPS_MAX] = ["next0", "next1", "next2", "next3", "next4", "next5", "next6", "next7"];
@@ -210,30 +210,85 @@ impl Radius {
     }
 }
 
+/// A vertex's bitmaps, of which a narrow run has two.
+type Bitmaps = [u32; BITMAPS_MAX];
+
 /// The bitmaps of all vertices.
 #[derive(Clone, Copy)]
-struct Columns<'a> {
-    columns: [&'a U32Column; BITMAPS_MAX],
-    count: usize,
+enum Sketches<'a> {
+    Wide(&'a Row),
+    Narrow([&'a U32Column; 2]),
 }
 
-impl<'a> Columns<'a> {
-    /// The bitmaps from an index on. Those after the last one are unused.
-    fn new(state: &'a State, first: usize, count: usize) -> Self {
-        Self { columns: std::array::from_fn(|at| state.attributes.u32(first + at.min(count - 1))), count }
+impl<'a> Sketches<'a> {
+    /// The bitmaps from an index on.
+    fn new(state: &'a State, first: usize, wide: bool) -> Self {
+        match wide {
+            true => Self::Wide(state.attributes.row(first)),
+            false => Self::Narrow([first, first + 1].map(|place| state.attributes.u32(place))),
+        }
+    }
+
+    fn bitmaps(self) -> usize {
+        match self {
+            Self::Wide(_) => BITMAPS_MAX,
+            Self::Narrow(columns) => columns.len(),
+        }
     }
 
     #[inline(always)]
-    fn iter(&self) -> std::slice::Iter<'_, &'a U32Column> {
-        self.columns[..self.count].iter()
+    fn get(self, vertex: u32) -> Bitmaps {
+        match self {
+            Self::Wide(row) => row.get(vertex),
+            Self::Narrow([one, other]) => [one.get(vertex), other.get(vertex), 0, 0, 0, 0, 0, 0],
+        }
     }
+
+    #[inline(always)]
+    fn set(self, vertex: u32, bitmaps: Bitmaps) {
+        match self {
+            Self::Wide(row) => row.set_all(vertex, bitmaps),
+            Self::Narrow(columns) => {
+                columns.into_iter().zip(bitmaps).for_each(|(column, bits)| column.set(vertex, bits))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn or(self, vertex: u32, bitmaps: Bitmaps) {
+        match self {
+            Self::Wide(row) => row.or(vertex, bitmaps),
+            Self::Narrow(columns) => columns.into_iter().zip(bitmaps).for_each(|(column, bits)| {
+                column.or(vertex, bits);
+            }),
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, vertex: u32) {
+        match self {
+            Self::Wide(row) => row.prefetch(vertex),
+            Self::Narrow(columns) => columns.into_iter().for_each(|column| column.prefetch(vertex)),
+        }
+    }
+}
+
+/// The bits of two sketches together.
+#[inline(always)]
+fn merged(one: Bitmaps, other: Bitmaps) -> Bitmaps {
+    std::array::from_fn(|bitmap| one[bitmap] | other[bitmap])
+}
+
+/// The number of bits of a sketch.
+fn count(bitmaps: Bitmaps) -> u32 {
+    bitmaps.into_iter().map(u32::count_ones).sum()
 }
 
 /// Merges bitmaps of neighbours.
 #[doc(hidden)]
 pub struct RadiusKernel<'a> {
-    now: Columns<'a>,
-    next: Columns<'a>,
+    now: Sketches<'a>,
+    next: Sketches<'a>,
 }
 
 impl Kernel for RadiusKernel<'_> {
@@ -247,33 +302,32 @@ impl Kernel for RadiusKernel<'_> {
 
     #[inline(always)]
     fn edge(&self, (_, together): &mut Self::Record, neighbour: u32, _weight: u32) -> ControlFlow<()> {
-        together.iter_mut().zip(self.now.iter()).for_each(|(bits, now)| *bits |= now.get(neighbour));
+        *together = merged(*together, self.now.get(neighbour));
         ControlFlow::Continue(())
     }
 
     #[inline(always)]
     fn prefetch(&self, neighbour: u32) {
-        self.now.iter().for_each(|now| now.prefetch(neighbour));
+        self.now.prefetch(neighbour);
     }
 
     #[inline(always)]
     fn close(&self, (vertex, together): Self::Record) {
-        for (next, bits) in self.next.iter().zip(together) {
-            next.or(vertex, bits);
-        }
+        self.next.or(vertex, together);
     }
 }
 
 /// The attributes that a vertex phase uses.
 struct Values<'a> {
-    now: Columns<'a>,
-    next: Columns<'a>,
+    now: Sketches<'a>,
+    next: Sketches<'a>,
     state: &'a State,
 }
 
 impl<'a> Values<'a> {
-    fn of(state: &'a State, bitmaps: usize) -> Self {
-        Self { now: Columns::new(state, NOW, bitmaps), next: Columns::new(state, NOW + bitmaps, bitmaps), state }
+    fn of(state: &'a State, wide: bool) -> Self {
+        let now = Sketches::new(state, NOW, wide);
+        Self { now, next: Sketches::new(state, NOW + now.bitmaps(), wide), state }
     }
 
     fn number(&self, place: usize) -> &U32Column {
@@ -281,7 +335,7 @@ impl<'a> Values<'a> {
     }
 
     fn bits(&self, vertex: u32) -> u32 {
-        self.now.iter().map(|now| now.get(vertex).count_ones()).sum()
+        count(self.now.get(vertex))
     }
 
     /// Checks that this superstep can continue from the sums of a checkpoint, so that none of them will overflow.
@@ -290,7 +344,7 @@ impl<'a> Values<'a> {
         if phase.hops > step.superstep {
             return Err(format!("its superstep {} ends {} hops", step.superstep, phase.hops));
         }
-        let bits = phase.pass * 32 * self.now.count as u32;
+        let bits = phase.pass * 32 * self.now.bitmaps() as u32;
         for vertex in (0..self.state.graph.vertices).map(|vertex| vertex as u32) {
             let value = |place| self.number(place).get(vertex);
             let hops = u64::from(value(NEARS)) + u64::from(value(NEAR).max(value(LAST)));
@@ -313,23 +367,20 @@ impl<'a> Values<'a> {
         farthest.set(vertex, farthest.get(vertex).max(last.get(vertex)));
         near.set(vertex, 0);
         last.set(vertex, 0);
-        self.next.iter().for_each(|next| next.set(vertex, 0));
-        let (bitmap, bit) = own_bit(vertex, seed, self.now.count);
-        (0..).zip(self.now.iter()).for_each(|(at, now)| now.set(vertex, if at == bitmap { bit } else { 0 }));
+        self.next.set(vertex, [0; BITMAPS_MAX]);
+        let (bitmap, bit) = own_bit(vertex, seed, self.now.bitmaps());
+        self.now.set(vertex, std::array::from_fn(|at| if at == bitmap { bit } else { 0 }));
     }
 
     /// Merges the sketches of neighbours; returns the number of bits, and whether it has grown.
     fn grow(&self, vertex: u32, hops: u32) -> (u32, bool) {
-        let before = self.bits(vertex);
-        let mut bits = 0;
-        for (now, next) in self.now.iter().zip(self.next.iter()) {
-            let both = now.get(vertex) | next.get(vertex);
-            bits += both.count_ones();
-            now.set(vertex, both);
-        }
+        let before = self.now.get(vertex);
+        let both = merged(before, self.next.get(vertex));
+        self.now.set(vertex, both);
+        let (before, bits) = (count(before), count(both));
         if bits > before {
             let last = self.number(LAST);
-            let wide = self.now.count == BITMAPS_MAX;
+            let wide = self.now.bitmaps() == BITMAPS_MAX;
             let near = if wide && bits == before + 1 && bits >= ENOUGH { last.get(vertex) } else { hops };
             self.number(NEAR).set(vertex, near);
             last.set(vertex, hops);
@@ -345,8 +396,12 @@ impl Algorithm for Radius {
         let bitmaps = self.bitmaps();
         // Edges access none of these.
         let mut attributes = NUMBERS.map(|name| Attribute::u32(name, Role::Own, Merge::Add)).to_vec();
-        attributes.extend(NOW_NAMES[..bitmaps].iter().map(|name| Attribute::u32(name, Role::Gathered, Merge::Or)));
-        attributes.extend(NEXT_NAMES[..bitmaps].iter().map(|name| Attribute::u32(name, Role::Own, Merge::Or)));
+        for (names, role) in [(NOW_NAMES, Role::Gathered), (NEXT_NAMES, Role::Own)] {
+            match self.wide {
+                true => attributes.extend(Attribute::row(names, role, Merge::Or)),
+                false => attributes.extend(names[..bitmaps].iter().map(|name| Attribute::u32(name, role, Merge::Or))),
+            }
+        }
         let Self { passes, seed, wide, .. } = self;
         Declaration {
             writes: Ends::List.into(),
@@ -375,7 +430,7 @@ impl Algorithm for Radius {
     fn recall(&self, state: &State, step: &Step, kept: &mut dyn Read) -> Result<(), String> {
         sound::place(step.integers[0], sound::FAR)?;
         sound::place(step.integers[2], PASSES_MAX as usize)?;
-        Values::of(state, self.bitmaps()).check(step)?;
+        Values::of(state, self.wide).check(step)?;
         let mut next = || -> io::Result<u64> {
             let mut word = [0; 8];
             kept.read_exact(&mut word)?;
@@ -397,12 +452,12 @@ impl Algorithm for Radius {
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> RadiusKernel<'a> {
-        let Values { now, next, .. } = Values::of(state, self.bitmaps());
+        let Values { now, next, .. } = Values::of(state, self.wide);
         RadiusKernel { now, next }
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
-        let (values, phase) = (Values::of(state, self.bitmaps()), Phase::of(step));
+        let (values, phase) = (Values::of(state, self.wide), Phase::of(step));
         let mut totals = Scalars::default();
         for vertex in vertices.map(|vertex| vertex as u32) {
             if phase.hops == 0 {
@@ -445,7 +500,7 @@ impl Algorithm for Radius {
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let (values, bitmaps) = (Values::of(state, self.bitmaps()), self.bitmaps());
+        let (values, bitmaps) = (Values::of(state, self.wide), self.bitmaps());
         let number = |place| state.attributes.u32(place);
         let passes = f64::from(self.passes);
         let eccentricity = move |vertex| Some(number(FARTHEST).get(vertex).max(number(LAST).get(vertex)).into());

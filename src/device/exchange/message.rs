@@ -150,7 +150,7 @@ mod tests {
     use crate::model::attributes::Initial;
 
     fn attribute(of: AttributeType, role: Role) -> Attribute {
-        Attribute { name: "any", of, role, merge: Merge::Min, initial: Initial::Bits(0) }
+        Attribute { name: "any", of, role, merge: Merge::Min, initial: Initial::Bits(0), lane: None }
     }
 
     fn layout() -> MessageLayout {

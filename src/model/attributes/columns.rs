@@ -1,11 +1,15 @@
 //! The arrays of attributes in main memory, by type: read and written by edge functions, vertex phases and answers.
 
-use super::Cells;
+use super::{Cells, LANES};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// A `u32` for every vertex that is held.
 #[derive(Debug)]
 pub struct U32Column(pub(super) Cells<AtomicU32>);
+
+/// [`LANES`] values of `u32` for every vertex that is held, side by side.
+#[derive(Debug)]
+pub struct Row(pub(super) Cells<[AtomicU32; LANES]>);
 
 /// An `f32` for every vertex that is held.
 #[derive(Debug)]
@@ -82,6 +86,47 @@ impl U32Column {
     pub fn set(&self, vertex: u32, value: u32) {
         if let Some(cell) = self.0.at(vertex) {
             cell.store(value, Relaxed);
+        }
+    }
+}
+
+impl Row {
+    /// Prefetches a vertex's values.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        self.0.prefetch(vertex);
+    }
+
+    /// A vertex's values.
+    #[inline(always)]
+    pub fn get(&self, vertex: u32) -> [u32; LANES] {
+        self.0.known(vertex).each_ref().map(|cell| cell.load(Relaxed))
+    }
+
+    /// Sets one of a vertex's values, if they may be written here.
+    #[inline(always)]
+    pub fn set(&self, vertex: u32, lane: usize, value: u32) {
+        if let Some(cells) = self.0.at(vertex) {
+            cells[lane].store(value, Relaxed);
+        }
+    }
+
+    /// Sets a vertex's values, if they may be written here.
+    #[inline(always)]
+    pub fn set_all(&self, vertex: u32, values: [u32; LANES]) {
+        if let Some(cells) = self.0.at(vertex) {
+            cells.iter().zip(values).for_each(|(cell, value)| cell.store(value, Relaxed));
+        }
+    }
+
+    /// Atomically sets bits of each of a vertex's values, if they may be written here. Tests before it writes.
+    #[inline(always)]
+    pub fn or(&self, vertex: u32, bits: [u32; LANES]) {
+        let Some(cells) = self.0.at(vertex) else { return };
+        for (cell, bits) in cells.iter().zip(bits) {
+            if bits & !cell.load(Relaxed) != 0 {
+                cell.fetch_or(bits, Relaxed);
+            }
         }
     }
 }

@@ -145,12 +145,18 @@ pub struct Attribute {
     pub merge: Merge,
     /// Its initial value.
     pub initial: Initial,
+    /// Its place in a row of [`LANES`] attributes, declared one after the other, whose values of a vertex CPUs keep side
+    /// by side: an edge that reads all of them then waits for one line of memory. For [`AttributeType::U32`] only.
+    pub lane: Option<u8>,
 }
+
+/// The number of attributes in a row.
+pub const LANES: usize = 8;
 
 impl Attribute {
     /// An attribute whose values begin at 0.
     pub fn new(name: &'static str, of: AttributeType, role: Role, merge: Merge) -> Self {
-        Self { name, of, role, merge, initial: Initial::Bits(0) }
+        Self { name, of, role, merge, initial: Initial::Bits(0), lane: None }
     }
 
     /// An integer of 32 bits, from 0 on.
@@ -166,6 +172,12 @@ impl Attribute {
     /// A set of vertices, empty at first.
     pub fn set(name: &'static str, role: Role) -> Self {
         Self::new(name, AttributeType::Bit, role, Merge::Or)
+    }
+
+    /// Integers of 32 bits, from 0 on, that CPUs keep side by side.
+    pub fn row(names: [&'static str; LANES], role: Role, merge: Merge) -> impl Iterator<Item = Self> {
+        let lanes = names.into_iter().zip(0..);
+        lanes.map(move |(name, lane)| Self { lane: Some(lane), ..Self::u32(name, role, merge) })
     }
 
     /// Sets the initial value.

@@ -2,7 +2,7 @@
 //! the words of a range.
 
 use super::{
-    Attributes, Cells, Column, F32Column, F64Column, Fixed63Column, Merge, PARALLEL_MIN, U32Column, U64Column,
+    Attributes, Cells, Column, F32Column, F64Column, Fixed63Column, LANES, Merge, PARALLEL_MIN, U32Column, U64Column,
 };
 use crate::model::bits::{Bits, bit_words, bits_of_word};
 use rayon::prelude::*;
@@ -42,6 +42,9 @@ impl Attributes {
             Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => {
                 each(vertices, 1, to, |vertex, word| word[0].store(cells.known(vertex).load(Relaxed), Relaxed));
             }
+            Column::Lane(row, lane) => each(vertices, 1, to, |vertex, word| {
+                word[0].store(row.0.known(vertex)[*lane].load(Relaxed), Relaxed);
+            }),
             Column::F64(F64Column(cells)) | Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
                 each(vertices, 2, to, |vertex, words| {
                     let wide = cells.known(vertex).load(Relaxed);
@@ -75,6 +78,10 @@ impl Attributes {
                 let (cell, word) = (cells.place(vertex), word[0].value());
                 cell.store(how.of_words(cell.load(Relaxed), word), Relaxed);
             }),
+            Column::Lane(row, lane) => each(vertices, 1, from, |vertex, word| {
+                let (cell, word) = (&row.0.place(vertex)[*lane], word[0].value());
+                cell.store(how.of_words(cell.load(Relaxed), word), Relaxed);
+            }),
             Column::F32(F32Column(cells)) => each(vertices, 1, from, |vertex, word| {
                 let (cell, word) = (cells.place(vertex), word[0].value());
                 cell.store(how.of_floats(cell.load(Relaxed), word), Relaxed);
@@ -98,17 +105,17 @@ impl Attributes {
 
     /// Writes the values of these vertices consecutively, for an attribute of one word a vertex.
     pub(crate) fn pack(&self, place: usize, vertices: &[u32], to: &[AtomicU32]) {
-        let cells = self.words(place);
+        let words = self.words(place);
         let pairs = vertices.par_iter().zip(&to[..vertices.len()]).with_min_len(PARALLEL_MIN);
-        pairs.for_each(|(&vertex, word)| word.store(cells.known(vertex).load(Relaxed), Relaxed));
+        pairs.for_each(|(&vertex, word)| word.store(words.known(vertex).load(Relaxed), Relaxed));
     }
 
     /// Replaces values by those packed by another device; for vertices that are held elsewhere, replaces the copy of
     /// them.
     pub(crate) fn unpack(&self, place: usize, vertices: &[u32], from: &[AtomicU32]) {
-        let cells = self.words(place);
+        let words = self.words(place);
         let pairs = vertices.par_iter().zip(&from[..vertices.len()]).with_min_len(PARALLEL_MIN);
-        pairs.for_each(|(&vertex, word)| cells.place(vertex).store(word.load(Relaxed), Relaxed));
+        pairs.for_each(|(&vertex, word)| words.place(vertex).store(word.load(Relaxed), Relaxed));
     }
 
     /// Sets the values of some vertices to zero.
@@ -118,6 +125,9 @@ impl Attributes {
         match &self.0[place] {
             Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => {
                 each(vertices, 0, none, |vertex, _| cells.place(vertex).store(0, Relaxed));
+            }
+            Column::Lane(row, lane) => {
+                each(vertices, 0, none, |vertex, _| row.0.place(vertex)[*lane].store(0, Relaxed));
             }
             Column::F64(F64Column(cells)) | Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
                 each(vertices, 0, none, |vertex, _| cells.place(vertex).store(0, Relaxed));
@@ -163,8 +173,8 @@ impl Attributes {
             cell.fetch_update(Relaxed, Relaxed, |old| Some(merge.of_wide(old, value))).ok();
             return;
         }
-        let (cells, value) = (self.words(place), value as u32);
-        let Some(cell) = cells.at(vertex) else { return cells.seen[vertex as usize].store(value, Relaxed) };
+        let (words, value) = (self.words(place), value as u32);
+        let Some(cell) = words.at(vertex) else { return words.place(vertex).store(value, Relaxed) };
         let of = |old: u32| match &self.0[place] {
             Column::F32(_) => merge.of_floats(old, value),
             _ => merge.of_words(old, value),
@@ -172,10 +182,41 @@ impl Attributes {
         cell.fetch_update(Relaxed, Relaxed, |old| Some(of(old))).ok();
     }
 
-    fn words(&self, place: usize) -> &Cells<AtomicU32> {
+    fn words(&self, place: usize) -> Words<'_> {
         match &self.0[place] {
-            Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => cells,
+            Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => Words::Column(cells),
+            Column::Lane(row, lane) => Words::Lane(&row.0, *lane),
             other => panic!("attribute {place} does not have one word for each vertex: {}", other.name()),
+        }
+    }
+}
+
+/// The cells of an attribute of one word a vertex.
+#[derive(Clone, Copy)]
+enum Words<'a> {
+    Column(&'a Cells<AtomicU32>),
+    Lane(&'a Cells<[AtomicU32; LANES]>, usize),
+}
+
+impl<'a> Words<'a> {
+    fn at(self, vertex: u32) -> Option<&'a AtomicU32> {
+        match self {
+            Self::Column(cells) => cells.at(vertex),
+            Self::Lane(cells, lane) => cells.at(vertex).map(|row| &row[lane]),
+        }
+    }
+
+    fn known(self, vertex: u32) -> &'a AtomicU32 {
+        match self {
+            Self::Column(cells) => cells.known(vertex),
+            Self::Lane(cells, lane) => &cells.known(vertex)[lane],
+        }
+    }
+
+    fn place(self, vertex: u32) -> &'a AtomicU32 {
+        match self {
+            Self::Column(cells) => cells.place(vertex),
+            Self::Lane(cells, lane) => &cells.place(vertex)[lane],
         }
     }
 }

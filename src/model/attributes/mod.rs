@@ -4,13 +4,14 @@ mod columns;
 mod declaration;
 mod dense;
 
-pub use columns::{F32Column, F64Column, Fixed63Column, U32Column, U64Column, to_fixed63};
-pub use declaration::{Attribute, AttributeType, Initial, Merge, Role};
+pub use columns::{F32Column, F64Column, Fixed63Column, Row, U32Column, U64Column, to_fixed63};
+pub use declaration::{Attribute, AttributeType, Initial, LANES, Merge, Role};
 
 use crate::model::Part;
 use crate::model::bits::Bits;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use topostream_formats::huge::zeroed;
 
@@ -21,6 +22,8 @@ pub struct Attributes(Vec<Column>);
 #[derive(Debug)]
 enum Column {
     U32(U32Column),
+    /// A lane of a row.
+    Lane(Arc<Row>, usize),
     F32(F32Column),
     F64(F64Column),
     Fixed63(Fixed63Column),
@@ -69,7 +72,15 @@ impl Attributes {
     /// Allocates the values that a part of the vertices needs, zeroed.
     #[doc(hidden)]
     pub fn new(declared: &[Attribute], part: &Part) -> Self {
+        let mut row = None;
         let column = |attribute: &Attribute| match attribute.of {
+            AttributeType::U32 if attribute.lane.is_some() => {
+                let lane = usize::from(attribute.lane.expect("just checked"));
+                if lane == 0 {
+                    row = Some(Arc::new(Row(Cells::new(part, attribute.role))));
+                }
+                Column::Lane(Arc::clone(row.as_ref().expect("rows begin with their first lane")), lane)
+            }
             AttributeType::U32 => Column::U32(U32Column(Cells::new(part, attribute.role))),
             AttributeType::F32 => Column::F32(F32Column(Cells::new(part, attribute.role))),
             AttributeType::F64 => Column::F64(F64Column(Cells::new(part, attribute.role))),
@@ -111,6 +122,15 @@ impl Attributes {
         match &self.0[place] {
             Column::U32(column) => column,
             other => panic!("attribute {place} has another type: {}", other.name()),
+        }
+    }
+
+    /// The row of attributes that begins with the one declared at `place`.
+    #[inline]
+    pub fn row(&self, place: usize) -> &Row {
+        match &self.0[place] {
+            Column::Lane(row, 0) => row,
+            other => panic!("no row begins with attribute {place}: {}", other.name()),
         }
     }
 
@@ -172,6 +192,7 @@ impl Column {
     fn set_bits(&self, vertex: u32, bits: u32) {
         match self {
             Self::U32(column) => column.set(vertex, bits),
+            Self::Lane(row, lane) => row.set(vertex, *lane, bits),
             Self::F32(column) => column.set(vertex, f32::from_bits(bits)),
             Self::Bit(column) => {
                 if bits != 0 {
@@ -194,6 +215,7 @@ impl Column {
             Self::U32(U32Column(cells)) | Self::F32(F32Column(cells)) => {
                 store(cells, vertex, |cell| cell.store(bits, Relaxed));
             }
+            Self::Lane(row, lane) => store(&row.0, vertex, |cells| cells[*lane].store(bits, Relaxed)),
             Self::U64(U64Column(cells)) => store(cells, vertex, |cell| cell.store(both_halves(bits), Relaxed)),
             Self::F64(_) | Self::Fixed63(_) | Self::Bit(_) => {}
         }
@@ -201,7 +223,7 @@ impl Column {
 
     fn name(&self) -> &'static str {
         let of = match self {
-            Self::U32(_) => AttributeType::U32,
+            Self::U32(_) | Self::Lane(..) => AttributeType::U32,
             Self::F32(_) => AttributeType::F32,
             Self::F64(_) => AttributeType::F64,
             Self::Fixed63(_) => AttributeType::Fixed63,
@@ -247,7 +269,7 @@ mod tests {
     #[test]
     fn wide_integers_are_lowered_and_raised() {
         let (of, role, merge) = (AttributeType::U64, Role::Writable, Merge::Min);
-        let declared = [Attribute { name: "least", of, role, merge, initial: Initial::Bits(u32::MAX) }];
+        let declared = [Attribute { name: "least", of, role, merge, initial: Initial::Bits(u32::MAX), lane: None }];
         let part = Part { vertices: 128, own: 0..64, sharded: true };
         let attributes = Attributes::new(&declared, &part);
         attributes.set_initial(&declared, &part);
@@ -271,7 +293,7 @@ mod tests {
         use std::sync::atomic::AtomicU32;
         let declared = |merge| {
             let (of, role, initial) = (AttributeType::F64, Role::Accumulated, Initial::Bits(0));
-            Attribute { name: "sum", of, role, merge, initial }
+            Attribute { name: "sum", of, role, merge, initial, lane: None }
         };
         let (large, small) = (2.0f64.powi(1000), 1e-300);
         for (merge, expected) in [(Merge::Add, large + 3.0), (Merge::Min, 3.0), (Merge::Max, large)] {

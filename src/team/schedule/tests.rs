@@ -9,7 +9,7 @@ use std::collections::HashMap;
 const PIECE: u64 = 4096;
 
 fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
-    Attribute { name: "any", of, role, merge, initial: Initial::Bits(0) }
+    Attribute { name: "any", of, role, merge, initial: Initial::Bits(0), lane: None }
 }
 
 /// The values of a device, by attribute and vertex.

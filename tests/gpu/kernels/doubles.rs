@@ -91,7 +91,7 @@ fn double_precision_has_the_bits_of_the_processor() {
     let pairs = pairs();
     let attribute = |name| {
         let (of, role) = (AttributeType::U64, Role::Own);
-        Attribute { name, of, role, merge: Merge::Add, initial: Initial::Bits(0) }
+        Attribute { name, of, role, merge: Merge::Add, initial: Initial::Bits(0), lane: None }
     };
     let attributes = NAMES.map(attribute).to_vec();
     let shader = Shader::new("pairs.wgsl", PAIRS);

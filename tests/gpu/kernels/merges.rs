@@ -68,7 +68,8 @@ fn expected(
     old: &[u32],
     other: &[u32],
 ) -> Vec<u32> {
-    let attribute = Attribute { name: "any", of, role: Role::Writable, merge: Merge::Add, initial: Initial::Bits(0) };
+    let attribute =
+        Attribute { name: "any", of, role: Role::Writable, merge: Merge::Add, initial: Initial::Bits(0), lane: None };
     let attributes = Attributes::new(&[attribute], &Part::whole(VERTICES));
     attributes.set_words(0, &(0..VERTICES), old);
     let other: Vec<_> = other.iter().map(|&word| AtomicU32::new(word)).collect();

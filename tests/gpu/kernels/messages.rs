@@ -23,7 +23,7 @@ const UNTOUCHED: u32 = 0xdead_beef;
 
 fn attributes() -> Vec<Attribute> {
     use AttributeType::{Bit, F32, U32};
-    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
+    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0), lane: None };
     vec![
         attribute("near", U32, Role::Writable, Merge::Min),
         attribute("met", Bit, Role::Writable, Merge::Or),
@@ -43,7 +43,7 @@ fn attributes() -> Vec<Attribute> {
 /// 64-bit integers, of two words each.
 fn wide() -> Vec<Attribute> {
     use AttributeType::{Bit, U32, U64};
-    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
+    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0), lane: None };
     vec![
         attribute("least", U64, Role::Writable, Merge::Min),
         attribute("met", Bit, Role::Writable, Merge::Or),
@@ -55,7 +55,7 @@ fn wide() -> Vec<Attribute> {
 /// Sets that follow activations, which messages do not carry.
 fn followers() -> Vec<Attribute> {
     let (of, merge, initial) = (AttributeType::Bit, Merge::Activation, Initial::Bits(0));
-    let set = |name, role| Attribute { name, of, role, merge, initial };
+    let set = |name, role| Attribute { name, of, role, merge, initial, lane: None };
     vec![set("visited", Role::Writable), set("ever", Role::Accumulated)]
 }
 

@@ -231,8 +231,14 @@ fn list_close(record: Record, list: List) {
 ";
 
 fn tally() -> Declared {
-    let attribute =
-        |name, of| Attribute { name, of, role: Role::Writable, merge: Merge::Add, initial: Initial::Bits(0) };
+    let attribute = |name, of| Attribute {
+        name,
+        of,
+        role: Role::Writable,
+        merge: Merge::Add,
+        initial: Initial::Bits(0),
+        lane: None,
+    };
     let attributes = vec![
         attribute("told", AttributeType::U32),
         attribute("edges", AttributeType::U32),

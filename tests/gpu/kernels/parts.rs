@@ -74,7 +74,8 @@ fn list_close(record: Record, list: List) { most_max(list.vertex, 1u); }
 
 fn teller() -> Declared {
     use AttributeType::{Bit, U32};
-    let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Add, initial: Initial::Bits(0) };
+    let attribute =
+        |name, of, role| Attribute { name, of, role, merge: Merge::Add, initial: Initial::Bits(0), lane: None };
     let attributes = vec![
         attribute("near", U32, Role::Writable),
         attribute("far", U32, Role::Accumulated),
