@@ -78,6 +78,8 @@ fn cell(value: &Value, spread: bool) -> String {
     let number = |name: &str| digits(value[name].as_f64().unwrap());
     match value {
         Value::String(text) => text.clone(),
+        // Nothing was measured.
+        _ if value["runs"].as_u64() == Some(0) => "-".into(),
         _ if spread && value["runs"].as_u64() > Some(1) => {
             format!("{} ({}–{})", number("median"), number("min"), number("max"))
         }
