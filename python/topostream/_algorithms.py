@@ -654,7 +654,8 @@ class Algorithms:
         k edges to others of that part. Repeated edges count each time, self-loops do not. For a directed graph,
         in-lists (format ``in_edges``) save most of the reads.
 
-        Source: Seidman, Social Networks 1983; Matula and Beck, JACM 1983. Exactness: exact.
+        Source: Seidman, Social Networks 1983; peeling (Matula and Beck, JACM 1983), or on one CPU, of an undirected
+        graph from disk or with many threads, bounds that sink (SemiCore*, Wen et al., ICDE 2016). Exactness: exact.
 
         Args:
             out_lists: never read in-lists, even if the store has them: every round reads all out-lists.
