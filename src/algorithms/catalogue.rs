@@ -81,7 +81,7 @@ pub use widest::Widest;
 /// | `eigenvector` | in, or out | 12 | sums of `f32` |
 /// | `katz` | in, or out | 8 | sums of `f32` |
 ///
-/// Lists are those that supersteps read from the SSD. Bytes are those of attributes and frontiers; levels of searches
+/// Lists are what supersteps read from the SSD. Bytes are for attributes and frontiers; levels of searches
 /// take 2 more in main memory, and every run has the out-degrees, 4.
 #[cfg(feature = "cli")]
 pub static CATALOGUE: &[&Entry] = &[

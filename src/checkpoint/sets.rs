@@ -136,7 +136,7 @@ impl Sets {
     }
 
     /// The sets from which a process can resume, the newest first: those whose files are all here and have every vertex
-    /// once. For a rank, also those of as many ranks that have its own file.
+    /// once. For a rank, also the sets of as many ranks that have its own file.
     pub fn usable(&self, place: Option<(u32, u32)>) -> Vec<Key> {
         let is_usable = |(key, files): &(&Key, &Files)| {
             let own = place.is_some_and(|(rank, ranks)| u64::from(ranks) == key.ranks && files.contains_key(&rank));

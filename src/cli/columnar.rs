@@ -138,7 +138,7 @@ pub fn parquet_properties(schema: &Schema, rows: u64, metadata: Vec<(String, Str
         .set_created_by(format!("topostream {}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(metadata.collect()));
     if rows < LONG_ROWS {
-        // Pages are ended by their rows: those of an encoding by prefixes have no size before they are complete.
+        // Pages are ended by their rows: in an encoding by prefixes they have no size before they are complete.
         properties = properties.set_max_row_group_bytes(Some(GROUP_BYTES));
         properties = properties.set_data_page_row_count_limit(rows as usize).set_write_batch_size(rows as usize);
     }

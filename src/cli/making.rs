@@ -103,7 +103,7 @@ pub fn building_bytes(
     let ids = store.ids()?;
     let last = store.vertices().checked_sub(1).filter(|_| ids.is_ascending());
     let largest = last.map_or(u64::MAX, |last| ids.original(VertexId(last as u32)));
-    // Those of all vertices are known; an undirected edge is listed at both ends.
+    // The edges of all vertices are known; an undirected edge is listed at both ends.
     let listed = if store.manifest().directed { store.edges() } else { store.edges() / 2 };
     let edges = (vertices == store.vertices()).then_some(listed);
     Ok(needed_bytes(&SourceInfo { edges, ..info(store, weights) }, reading, vertices, largest, options))

@@ -91,6 +91,9 @@ impl Default for CoreBounds {
 }
 
 impl CoreBounds {
+    /// Degrees must be below this.
+    pub const DEGREE_END: u32 = MANY;
+
     /// With another length from which on a list is long.
     #[doc(hidden)]
     pub fn with_long_lists(long: u64) -> Self {
@@ -353,7 +356,7 @@ impl Algorithm for CoreBounds {
             return Err("core numbers by bounds: expected an undirected graph, the store has a directed one".into());
         }
         match graph.out_degrees.values().iter().max() {
-            Some(&degree) if degree >= MANY => {
+            Some(&degree) if degree >= Self::DEGREE_END => {
                 Err(format!("core numbers: a vertex has {degree} edges, expected less than 2^30"))
             }
             _ => Ok(()),

@@ -70,10 +70,10 @@ const DEGREE_MAX: u32 = 16;
 
 /// Whether bounds take less time than peeling.
 fn bounds_pay(engine: &Engine, bounds: &CoreBounds) -> Result<bool> {
-    if engine.needed_bytes(bounds)? > engine.options().memory_bytes {
+    let manifest = engine.store().manifest();
+    if manifest.out.degree_max >= CoreBounds::DEGREE_END || engine.needed_bytes(bounds)? > engine.usable_bytes() {
         return Ok(false);
     }
-    let manifest = engine.store().manifest();
     if engine.options().threads >= THREADS || manifest.out.degree_max <= DEGREE_MAX {
         return Ok(true);
     }

@@ -41,15 +41,17 @@
 
 #[cfg(feature = "cli")]
 pub mod command;
+mod sketches;
 
 use crate::model::algorithm::{
     Algorithm, Answer, Conclusion, Constant, Declaration, Ends, Graph, Kernel, List, Refusal, Scalars, Shader,
     SmallSteps, State, Step, Summary, Visit,
 };
-use crate::model::attributes::{Attribute, LANES, Merge, Role, Row, U32Column};
+use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::numbers::mixed;
 use crate::model::rule::{Next, Now};
 use crate::model::{Parameters, sound};
+use sketches::{BITMAPS_MAX, Bitmaps, Sketches, count, merged};
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
@@ -80,8 +82,6 @@ const LAST: usize = 4;
 /// The first bitmap of the sketch, followed by the bitmaps that edges merge from its neighbours.
 const NOW: usize = 5;
 
-/// The maximum number of bitmaps of a vertex.
-const BITMAPS_MAX: usize = LANES;
 const NUMBERS: [&str; NOW] = ["coupons", "nears", "farthest", "near", "last"];
 const NOW_NAMES: [&str; BITMAPS_MAX] = ["now0", "now1", "now2", "now3", "now4", "now5", "now6", "now7"];
 const NEXT_NAMES: [&str; BITMAPS_MAX] = ["next0", "next1", "next2", "next3", "next4", "next5", "next6", "next7"];
@@ -210,80 +210,6 @@ impl Radius {
     }
 }
 
-/// A vertex's bitmaps, of which a narrow run has two.
-type Bitmaps = [u32; BITMAPS_MAX];
-
-/// The bitmaps of all vertices.
-#[derive(Clone, Copy)]
-enum Sketches<'a> {
-    Wide(&'a Row),
-    Narrow([&'a U32Column; 2]),
-}
-
-impl<'a> Sketches<'a> {
-    /// The bitmaps from an index on.
-    fn new(state: &'a State, first: usize, wide: bool) -> Self {
-        match wide {
-            true => Self::Wide(state.attributes.row(first)),
-            false => Self::Narrow([first, first + 1].map(|place| state.attributes.u32(place))),
-        }
-    }
-
-    fn bitmaps(self) -> usize {
-        match self {
-            Self::Wide(_) => BITMAPS_MAX,
-            Self::Narrow(columns) => columns.len(),
-        }
-    }
-
-    #[inline(always)]
-    fn get(self, vertex: u32) -> Bitmaps {
-        match self {
-            Self::Wide(row) => row.get(vertex),
-            Self::Narrow([one, other]) => [one.get(vertex), other.get(vertex), 0, 0, 0, 0, 0, 0],
-        }
-    }
-
-    #[inline(always)]
-    fn set(self, vertex: u32, bitmaps: Bitmaps) {
-        match self {
-            Self::Wide(row) => row.set_all(vertex, bitmaps),
-            Self::Narrow(columns) => {
-                columns.into_iter().zip(bitmaps).for_each(|(column, bits)| column.set(vertex, bits))
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn or(self, vertex: u32, bitmaps: Bitmaps) {
-        match self {
-            Self::Wide(row) => row.or(vertex, bitmaps),
-            Self::Narrow(columns) => columns.into_iter().zip(bitmaps).for_each(|(column, bits)| {
-                column.or(vertex, bits);
-            }),
-        }
-    }
-
-    #[inline(always)]
-    fn prefetch(self, vertex: u32) {
-        match self {
-            Self::Wide(row) => row.prefetch(vertex),
-            Self::Narrow(columns) => columns.into_iter().for_each(|column| column.prefetch(vertex)),
-        }
-    }
-}
-
-/// The bits of two sketches together.
-#[inline(always)]
-fn merged(one: Bitmaps, other: Bitmaps) -> Bitmaps {
-    std::array::from_fn(|bitmap| one[bitmap] | other[bitmap])
-}
-
-/// The number of bits of a sketch.
-fn count(bitmaps: Bitmaps) -> u32 {
-    bitmaps.into_iter().map(u32::count_ones).sum()
-}
-
 /// Merges bitmaps of neighbours.
 #[doc(hidden)]
 pub struct RadiusKernel<'a> {
@@ -293,7 +219,7 @@ pub struct RadiusKernel<'a> {
 
 impl Kernel for RadiusKernel<'_> {
     /// The vertex, and its neighbours' bitmaps.
-    type Record = (u32, [u32; BITMAPS_MAX]);
+    type Record = (u32, Bitmaps);
 
     #[inline(always)]
     fn open(&self, list: List) -> Option<Self::Record> {

@@ -114,7 +114,7 @@ pub(super) fn held_units(units: Vec<Range<u32>>, is_held: impl Fn(Range<u32>) ->
     held
 }
 
-/// Whether the units of some edges have been decoded. Those of a vertex that joined the selected set afterwards may not
+/// Whether the units of some edges have been decoded. If a vertex joined the selected set afterwards, its units may not
 /// be: its list is then not visited, as if it had joined after its page.
 #[inline]
 fn is_decoded(units: &[Range<u32>], edges: &Range<usize>) -> bool {
