@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Trials per process, since loading takes longer than a trial.
-const TRIALS: &str = "3";
+pub const TRIALS: usize = 3;
 const ITERATIONS: u32 = 10;
 /// The width of buckets that GAP's authors use for Kronecker graphs with weights from 1 to 255.
 const DELTA: &str = "2";
@@ -31,7 +31,7 @@ impl Gap {
     /// # Errors
     /// If it fails or prints no times.
     pub fn bfs_ns(&self, source: &str) -> Result<Vec<f64>> {
-        trials(&run(self.command("bfs").args(["-r", source, "-n", TRIALS]))?)
+        trials(&run(self.command("bfs").args(["-r", source, "-n", &TRIALS.to_string()]))?)
     }
 
     /// Nanoseconds of one iteration of PageRank, by trial: `pr_spmv` is Jacobi's, `pr` Gauss and Seidel's.
@@ -40,7 +40,7 @@ impl Gap {
     /// If it fails or prints no times.
     pub fn pagerank_ns(&self, program: &str) -> Result<Vec<f64>> {
         let iterations = ITERATIONS.to_string();
-        let printed = run(self.command(program).args(["-i", &iterations, "-t", "0", "-n", TRIALS]))?;
+        let printed = run(self.command(program).args(["-i", &iterations, "-t", "0", "-n", &TRIALS.to_string()]))?;
         Ok(trials(&printed)?.into_iter().map(|ns| ns / f64::from(ITERATIONS)).collect())
     }
 
@@ -49,7 +49,7 @@ impl Gap {
     /// # Errors
     /// If it fails or prints no times.
     pub fn components_ns(&self) -> Result<Vec<f64>> {
-        trials(&run(self.command("cc").args(["-n", TRIALS]))?)
+        trials(&run(self.command("cc").args(["-n", &TRIALS.to_string()]))?)
     }
 
     /// Nanoseconds of each trial of shortest paths, over a graph with weights.
@@ -57,7 +57,7 @@ impl Gap {
     /// # Errors
     /// If it fails or prints no times.
     pub fn sssp_ns(&self, source: &str) -> Result<Vec<f64>> {
-        trials(&run(self.command("sssp").args(["-r", source, "-d", DELTA, "-n", TRIALS]))?)
+        trials(&run(self.command("sssp").args(["-r", source, "-d", DELTA, "-n", &TRIALS.to_string()]))?)
     }
 
     /// Nanoseconds of each trial of betweenness from one source.
@@ -65,7 +65,7 @@ impl Gap {
     /// # Errors
     /// If it fails or prints no times.
     pub fn betweenness_ns(&self, source: &str) -> Result<Vec<f64>> {
-        trials(&run(self.command("bc").args(["-r", source, "-i", "1", "-n", TRIALS]))?)
+        trials(&run(self.command("bc").args(["-r", source, "-i", "1", "-n", &TRIALS.to_string()]))?)
     }
 
     /// Nanoseconds of each trial of counting triangles, by lists of neighbours that are renumbered by degree.
@@ -73,7 +73,7 @@ impl Gap {
     /// # Errors
     /// If it fails or prints no times.
     pub fn triangles_ns(&self) -> Result<Vec<f64>> {
-        trials(&run(self.command("tc").args(["-n", TRIALS]))?)
+        trials(&run(self.command("tc").args(["-n", &TRIALS.to_string()]))?)
     }
 
     fn command(&self, program: &str) -> Command {
