@@ -6,16 +6,33 @@
 
 struct Record {
     label: u32,
+    room: Room,
+}
+
+// A vertex's places in the table, in pairs of words.
+struct Room {
+    begin: u32,
+    end: u32,
 }
 
 fn list_open(list: List) -> Record {
-    return Record(label_load(list.vertex));
+    return Record(label_load(list.vertex), room_of(list.vertex));
 }
 
-fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
-    count(list.vertex, label_load(neighbour));
+// Labels of many neighbours are loaded at once.
+fn list_gather(neighbour: u32) -> u32 {
     if BOTH_ENDS {
-        count(neighbour, (*record).label);
+        return neighbour;
+    }
+    return label_load(neighbour);
+}
+
+fn list_edge(record: ptr<function, Record>, list: List, gathered: u32, weight: u32) -> bool {
+    if BOTH_ENDS {
+        count((*record).room, label_load(gathered));
+        count(room_of(gathered), (*record).label);
+    } else {
+        count((*record).room, gathered);
     }
     return true;
 }
@@ -27,44 +44,53 @@ fn range_number() -> u32 {
 }
 
 fn is_counted(vertex: u32) -> bool {
-    let number = range_number();
     let own = vertex >= step.own_first && vertex <= step.own_last;
+    if WHOLE {
+        return own;
+    }
+    let number = range_number();
     return own && vertex >= bounds_load(number) && vertex < bounds_load(number + 1u);
 }
 
-// The start of a vertex's room in the table, in pairs of words; for the next vertex, its end.
-fn place_of(vertex: u32) -> u32 {
-    return starts_load(vertex) - starts_load(bounds_load(range_number()));
+// The room of a vertex; empty if its labels are not counted now.
+fn room_of(vertex: u32) -> Room {
+    if !is_counted(vertex) {
+        return Room();
+    }
+    let room = Room(starts_load(vertex), starts_load(vertex + 1u));
+    if WHOLE {
+        return room;
+    }
+    let base = starts_load(bounds_load(range_number()));
+    return Room(room.begin - base, room.end - base);
 }
 
-fn count(vertex: u32, label: u32) {
-    if !is_counted(vertex) {
+fn count(room: Room, label: u32) {
+    if room.begin == room.end {
         return;
     }
-    let begin = place_of(vertex);
-    let end = place_of(vertex + 1u);
     let key = label + 1u;
     // SPREAD distributes labels over slots.
-    var at = begin + (label * SPREAD) % (end - begin);
+    var at = room.begin + (label * SPREAD) % (room.end - room.begin);
     // rounds: places of the room, a few as a rule; where loops are limited, four places each.
     loop {
         if is_counted_at(at, key) {
             return;
         }
-        at = select(at + 1u, begin, at + 1u == end);
+        at = select(at + 1u, room.begin, at + 1u == room.end);
         if LOOPS_LIMITED {
             if is_counted_at(at, key) {
                 return;
             }
-            at = select(at + 1u, begin, at + 1u == end);
+            at = select(at + 1u, room.begin, at + 1u == room.end);
             if is_counted_at(at, key) {
                 return;
             }
-            at = select(at + 1u, begin, at + 1u == end);
+            at = select(at + 1u, room.begin, at + 1u == room.end);
             if is_counted_at(at, key) {
                 return;
             }
-            at = select(at + 1u, begin, at + 1u == end);
+            at = select(at + 1u, room.begin, at + 1u == room.end);
         }
     }
 }
@@ -114,26 +140,21 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
 
 // Returns the most frequent label, and empties the room.
 fn choice(vertex: u32, otherwise: u32) -> u32 {
-    if !is_counted(vertex) {
-        return otherwise;
+    var best = Choice(otherwise, 0u);
+    let room = room_of(vertex);
+    // rounds: places of the room, 16 each. All are loaded before the first is looked at: one thread reads a hub's room.
+    for (var at = room.begin; at < room.end; at += 16u) {
+        let a = four_at(at, room.end);
+        let b = four_at(at + 4u, room.end);
+        let c = four_at(at + 8u, room.end);
+        let d = four_at(at + 12u, room.end);
+        best = better_of_four(better_of_four(better_of_four(better_of_four(best, a), b), c), d);
+        empty_four(at, a);
+        empty_four(at + 4u, b);
+        empty_four(at + 8u, c);
+        empty_four(at + 12u, d);
     }
-    var choice = Choice(otherwise, 0u);
-    let end = place_of(vertex + 1u);
-    if LOOPS_LIMITED {
-        // rounds: places of the room, 16 each.
-        for (var at = place_of(vertex); at < end; at += 16u) {
-            choice = better_of_four(choice, at, end);
-            choice = better_of_four(choice, at + 4u, end);
-            choice = better_of_four(choice, at + 8u, end);
-            choice = better_of_four(choice, at + 12u, end);
-        }
-    } else {
-        // rounds: places of the room.
-        for (var at = place_of(vertex); at < end; at += 1u) {
-            choice = better_at(choice, at);
-        }
-    }
-    return choice.label;
+    return best.label;
 }
 
 // A label and its count.
@@ -142,29 +163,49 @@ struct Choice {
     number: u32,
 }
 
-// The label in a slot if it is more frequent than the best one so far; empties the slot.
-fn better_at(best: Choice, at: u32) -> Choice {
-    var better = best;
-    let key = counts_load(2u * at);
-    let number = counts_load(2u * at + 1u);
-    if number > best.number || (number == best.number && number > 0u && key - 1u < best.label) {
-        better = Choice(key - 1u, number);
-    }
-    counts_store(2u * at, 0u);
-    counts_store(2u * at + 1u, 0u);
-    return better;
+// Slots of the table: a label plus one and its count, zeros if it is empty or past the end of the room.
+struct Four {
+    a: vec2<u32>,
+    b: vec2<u32>,
+    c: vec2<u32>,
+    d: vec2<u32>,
 }
 
-fn better_of_four(best: Choice, at: u32, end: u32) -> Choice {
-    let two = better_below(better_below(best, at, end), at + 1u, end);
-    return better_below(better_below(two, at + 2u, end), at + 3u, end);
+fn four_at(at: u32, end: u32) -> Four {
+    return Four(slot_at(at, end), slot_at(at + 1u, end), slot_at(at + 2u, end), slot_at(at + 3u, end));
 }
 
-fn better_below(best: Choice, at: u32, end: u32) -> Choice {
+fn slot_at(at: u32, end: u32) -> vec2<u32> {
     if at < end {
-        return better_at(best, at);
+        return vec2<u32>(counts_load(2u * at), counts_load(2u * at + 1u));
+    }
+    return vec2<u32>();
+}
+
+fn better_of_four(best: Choice, four: Four) -> Choice {
+    return better_of(better_of(better_of(better_of(best, four.a), four.b), four.c), four.d);
+}
+
+// The label in a slot if it is more frequent than the best one so far, or as frequent and smaller.
+fn better_of(best: Choice, slot: vec2<u32>) -> Choice {
+    if slot.y > best.number || (slot.y == best.number && slot.y > 0u && slot.x - 1u < best.label) {
+        return Choice(slot.x - 1u, slot.y);
     }
     return best;
+}
+
+fn empty_four(at: u32, four: Four) {
+    empty(at, four.a);
+    empty(at + 1u, four.b);
+    empty(at + 2u, four.c);
+    empty(at + 3u, four.d);
+}
+
+fn empty(at: u32, slot: vec2<u32>) {
+    if slot.x > 0u {
+        counts_store(2u * at, 0u);
+        counts_store(2u * at + 1u, 0u);
+    }
 }
 
 // Marks the vertices whose lists are read next.
