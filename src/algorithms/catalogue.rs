@@ -33,7 +33,7 @@ pub use averaging::{Averaging, Model};
 pub use betweenness::Betweenness;
 pub use bfs::Bfs;
 pub use clustering::Clustering;
-pub use components::{Components, UnionFind};
+pub use components::{Components, Hooking, UnionFind};
 pub use cross_edges::CrossEdges;
 pub use degrees::{Degrees, histogram};
 pub use delta_pagerank::DeltaPageRank;

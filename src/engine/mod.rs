@@ -116,6 +116,14 @@ impl Engine {
         Ok(self.options.ranks().is_none() && self.kinds()?.cpu == [true])
     }
 
+    /// Returns whether one GPU is all that computes.
+    ///
+    /// # Errors
+    /// Those of opening the devices.
+    pub fn is_one_gpu(&self) -> Result<bool> {
+        Ok(self.options.ranks().is_none() && self.kinds()?.cpu == [false])
+    }
+
     /// Opens the devices for an algorithm with a shader, and returns their properties.
     fn kinds(&self) -> Result<Kinds> {
         let EngineOptions { devices, gpu, .. } = &self.options;

@@ -14,7 +14,9 @@ use std::sync::{OnceLock, mpsc};
 use std::time::Duration;
 
 use tempfile::TempDir;
-use topostream::algorithms::{Bfs, Components, DanglingMass, PageRank, Precision, Sssp, Stop, Traffic, UnionFind};
+use topostream::algorithms::{
+    Bfs, Components, DanglingMass, Hooking, PageRank, Precision, Sssp, Stop, Traffic, UnionFind,
+};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::report::RunReport;
@@ -235,6 +237,11 @@ pub fn component_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
 pub fn linked_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
     let directed = engine.store().manifest().directed;
     components_by(engine, UnionFind::new(directed, engine.store().topology(Direction::In).is_some()))
+}
+
+/// The same by hooking.
+pub fn hooked_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
+    components_by(engine, Hooking { directed: engine.store().manifest().directed })
 }
 
 fn components_by(engine: &Engine, algorithm: impl Algorithm) -> Result<Answers<u64>, Error> {

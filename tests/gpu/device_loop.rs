@@ -218,6 +218,37 @@ gpu_test! {
 }
 
 gpu_test! {
+    /// Components by hooking: right with the device's loop and with the host's, from few pages in device memory, and in
+    /// few supersteps where paths are long.
+    fn hooking_finds_components() {
+        let (side, last) = (70, 70 * 70 - 1);
+        let right = (0..=last).filter(|vertex| vertex % side < side - 1).map(|vertex| (vertex, vertex + 1));
+        let down = (0..=last - side).map(|vertex| (vertex, vertex + side));
+        let grid = EdgeList::new(last + 1, right.chain(down).map(|(a, b)| (a * 13 % (last + 1), b * 13 % (last + 1))).collect());
+        let graphs = [("a grid", grid), ("dense", graphs::dense().edges), ("sparse", graphs::sparse().edges)];
+        for ((name, edges), symmetrize) in graphs.iter().flat_map(|graph| [(graph, false), (graph, true)]) {
+            let options = FormatOptions { symmetrize, in_edges: false, ..small_pages(ENCODINGS[0]) };
+            let store = TestStore::new(edges, &options);
+            let few = GpuSettings { cache_bytes: Some(2 * PAGE), ..Setting::default().gpu() };
+            let setting = Setting::default();
+            let engines = [setting.options(), by_host(&setting).options(), setting.options().with_gpu(few)];
+            for (number, options) in engines.into_iter().enumerate() {
+                let engine = store.engine(options);
+                for run in 0..2 {
+                    let found = hooked_ids(&engine).unwrap();
+                    let what = format!("{name}, symmetrized {symmetrize}, engine {number}, run {run}");
+                    assert!(found.dense() == components(edges), "{what}: other components");
+                    assert!(found.report.supersteps <= 16, "{what}: {} supersteps", found.report.supersteps);
+                    let alone = found.report.steps.iter().all(|step| step.transfer.batches == 0);
+assert!(alone || (number, run) != (0, 1), "{what}: {:?}", found.report.steps);
+                    assert!(!alone || number != 1, "{what}");
+                }
+            }
+        }
+    }
+}
+
+gpu_test! {
     /// Pages come while the search is under way, a few at a time: between two of them the device goes on by itself.
     fn pages_that_come_late() {
         // A page has some 1800 lists, and the path goes on 300 vertices farther each time.

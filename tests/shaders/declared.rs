@@ -1,7 +1,7 @@
 //! The algorithms whose modules are composed: those of the catalogue, and two with declarations that these do not use.
 
 use topostream::algorithms::command::{StoreKind, find};
-use topostream::algorithms::{Bfs, CATALOGUE};
+use topostream::algorithms::{Bfs, CATALOGUE, Hooking};
 use topostream::device::gpu::compose::Declared;
 use topostream::model::algorithm::{Algorithm, Shader, Visit};
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
@@ -43,6 +43,8 @@ pub fn catalogued() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     // Only the library has parents of a search against the edges.
     let against = Bfs { against: true, parents: true, ..Bfs::from(VertexId(0)) };
     [false, true].into_iter().for_each(|in_lists| add("bfs", &against, in_lists));
+    // Components of one GPU.
+    [false, true].into_iter().for_each(|directed| add("components", &Hooking { directed }, false));
     algorithms
 }
 

@@ -1,6 +1,6 @@
-//! Connected components by union-find: against labels along edges by an oracle, and by what is read.
+//! Connected components by union-find and by hooking: against an oracle, and by what is read.
 
-use crate::common::{TestStore, engine_options, linked_ids, small_pages};
+use crate::common::{TestStore, engine_options, hooked_ids, linked_ids, small_pages};
 use crate::reference::{EdgeList, components, random_edges};
 use proptest::prelude::*;
 use topostream::pages::fetch::FetcherKind;
@@ -31,6 +31,8 @@ fn check(graph: &EdgeList, what: &str) {
                 let found = linked_ids(&engine).unwrap();
                 assert_eq!(found.dense(), expected, "{what}, store {number}, {buffer:?} pages, run {run}");
             }
+            let hooked = hooked_ids(&engine).unwrap();
+            assert_eq!(hooked.dense(), expected, "{what}, store {number}, {buffer:?} pages, by hooking");
         }
     }
 }
@@ -55,6 +57,25 @@ fn graphs_of_all_shapes() {
     let cliques = (0..600u32).flat_map(|at| (0..30).map(move |to| (at * 30 + to, at * 30 + (to + 1 + at % 7) % 30)));
     check(&EdgeList::new(18_000, cliques.collect()), "many components");
     check(&EdgeList::new(20_000, random_edges(0..20_000, 12_000, 3)), "few random edges");
+}
+
+/// The supersteps of hooking do not grow with the lengths of paths, whatever the order of vertices.
+#[test]
+fn hooking_takes_few_supersteps_on_long_graphs() {
+    let (side, last) = (200u32, 200 * 200 - 1);
+    // Multiplication by a number without common divisors is a permutation.
+    let scattered = |vertex: u32| (u64::from(vertex) * 7919 % u64::from(last + 1)) as u32;
+    let path = EdgeList::new(last + 1, (0..last).map(|vertex| (scattered(vertex), scattered(vertex + 1))).collect());
+    let right = (0..=last).filter(|vertex| vertex % side < side - 1).map(|vertex| (vertex, vertex + 1));
+    let down = (0..=last - side).map(|vertex| (vertex, vertex + side));
+    let grid = EdgeList::new(last + 1, right.chain(down).collect());
+    for (graph, what) in [(path, "a path"), (grid, "a grid")] {
+        for (number, store) in stores(&graph).iter().enumerate() {
+            let found = hooked_ids(&store.engine(engine_options(None, 2, FetcherKind::Threads))).unwrap();
+            assert_eq!(found.dense(), components(&graph), "{what}, store {number}");
+            assert!(found.report.supersteps <= 20, "{what}, store {number}: {}", found.report.supersteps);
+        }
+    }
 }
 
 /// Where pages have to be read, lists of hubs come first, and of all others only those outside the giant component:

@@ -14,7 +14,7 @@
 //! Graph500's rules, extraction of edges) a command uses a [`Companion`].
 
 mod entry;
-mod one_cpu;
+mod one_device;
 mod path;
 mod path_args;
 mod prepared;
@@ -24,7 +24,7 @@ mod source_args;
 mod vertices;
 
 pub use entry::{Arguments, Command, Entry, Graphalytics, ParameterKind, Parsed, Rule, StoreKind, find};
-pub use one_cpu::OneCpu;
+pub use one_device::OneDevice;
 pub use path::{Ends, Path, value as value_on_path};
 pub use path_args::{PathArgs, shown as shown_with_path};
 pub use prepared::{Companion, Prepared, Shown, Summarize, SummaryItem, WriteFile};

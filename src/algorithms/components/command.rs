@@ -1,8 +1,8 @@
 //! `components`: its arguments, and its entry in the catalogue.
 
-use super::{Components, UnionFind};
+use super::{Components, Hooking, UnionFind};
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Edges, Entry, Graphalytics, OneCpu, Prepared, Rule, Sample, Shown, StoreKind,
+    AS_GIVEN, Arguments, Command, Edges, Entry, Graphalytics, OneDevice, Prepared, Rule, Sample, Shown, StoreKind,
     UNDIRECTED,
 };
 use crate::error::Result;
@@ -19,7 +19,8 @@ pub const COMPONENTS: Entry = Entry {
     about: "Connected components, ignoring edge directions",
     details: "A component is named after the vertex with its smallest id: the smallest number, or the first name, \
               compared byte by byte.",
-    source: "union-find with sampling (Afforest, Sutton et al., 2018) on one CPU; otherwise least labels along edges",
+    source: "union-find with sampling (Afforest, Sutton et al., 2018) on one CPU; hooking and pointer jumping (Shiloach \
+             and Vishkin, 1982; Liu and Tarjan, 2019) on one GPU; least labels along edges on several devices",
     lists: "out",
     bytes_per_vertex: "label 4; a set 1/8, or frontiers 1/4",
     exactness: "exact",
@@ -44,8 +45,9 @@ impl Command for ComponentsArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let directed = store.manifest().directed;
         let has_in_lists = store.topology(Direction::In).is_some();
-        let (alone, otherwise) = (UnionFind::new(directed, has_in_lists), Components { directed });
-        let runs = OneCpu { alone, otherwise, pays: |_, _| Ok(true) };
+        let (cpu, gpu) = (UnionFind::new(directed, has_in_lists), Hooking { directed });
+        let gpu = OneDevice { alone: gpu, otherwise: Components { directed }, pays: |engine, _| engine.is_one_gpu() };
+        let runs = OneDevice { alone: cpu, otherwise: gpu, pays: |engine, _| engine.is_one_cpu() };
         Ok(Prepared::new(runs).showing(Shown::Groups("components")))
     }
 }

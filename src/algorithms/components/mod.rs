@@ -11,12 +11,15 @@
 //!
 //! 4 bytes a vertex for the label. Loops and repeated edges change nothing.
 //!
-//! [`UnionFind`] finds the same labels on one CPU, in about one pass.
+//! [`UnionFind`] finds the same labels on one CPU, in about one pass, and [`Hooking`] on one GPU, in a number of
+//! supersteps that does not grow with the lengths of paths.
 
 #[cfg(feature = "cli")]
 pub mod command;
+mod hooking;
 mod union_find;
 
+pub use hooking::Hooking;
 pub use union_find::UnionFind;
 
 use crate::model::algorithm::{

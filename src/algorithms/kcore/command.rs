@@ -2,7 +2,7 @@
 
 use super::{CoreBounds, KCore};
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Edges, Entry, OneCpu, Prepared, Sample, Shown, StoreKind, UNDIRECTED,
+    AS_GIVEN, Arguments, Command, Edges, Entry, OneDevice, Prepared, Sample, Shown, StoreKind, UNDIRECTED,
 };
 use crate::engine::Engine;
 use crate::error::Result;
@@ -56,7 +56,7 @@ impl Command for KCoreArgs {
         let is_grouped = store.topology(Direction::Out).is_some_and(|lists| lists.is_grouped());
         let prepared = match directed || is_grouped {
             true => Prepared::new(peeled),
-            false => Prepared::new(OneCpu { alone: CoreBounds::default(), otherwise: peeled, pays: bounds_pay }),
+            false => Prepared::new(OneDevice { alone: CoreBounds::default(), otherwise: peeled, pays: bounds_pay }),
         };
         Ok(prepared.showing(Shown::Largest))
     }
@@ -68,8 +68,11 @@ const THREADS: usize = 8;
 /// The longest list of graphs that may be long, whose rounds of peeling go over all vertices each.
 const DEGREE_MAX: u32 = 16;
 
-/// Whether bounds take less time than peeling.
+/// Whether bounds take less time than peeling, on one CPU.
 fn bounds_pay(engine: &Engine, bounds: &CoreBounds) -> Result<bool> {
+    if !engine.is_one_cpu()? {
+        return Ok(false);
+    }
     let manifest = engine.store().manifest();
     if manifest.out.degree_max >= CoreBounds::DEGREE_END || engine.needed_bytes(bounds)? > engine.usable_bytes() {
         return Ok(false);
