@@ -52,7 +52,7 @@ impl Columns<'_> {
         let properties = parquet_properties(&schema, rows, self.metadata.to_vec());
         let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties));
         let mut writer = writer.map_err(of_parquet)?;
-        self.each_batch(&schema, |batch| {
+        self.each_batch(&schema, rows, |batch| {
             writer.write(&batch).map_err(of_parquet)?;
             if writer.memory_size() < GROUP_BYTES { Ok(()) } else { writer.flush().map_err(of_parquet) }
         })?;
@@ -64,8 +64,9 @@ impl Columns<'_> {
         let schema = self.schema();
         let metadata: HashMap<String, String> = self.metadata.iter().cloned().collect();
         let described = Schema::clone(&schema).with_metadata(metadata);
+        let rows = rows_at_a_time(self.ids).map_err(io::Error::other)?;
         let mut writer = FileWriter::try_new(out, &described).map_err(of_arrow)?;
-        self.each_batch(&Arc::new(described), |batch| writer.write(&batch).map_err(of_arrow))?;
+        self.each_batch(&Arc::new(described), rows, |batch| writer.write(&batch).map_err(of_arrow))?;
         writer.finish().map_err(of_arrow)
     }
 
@@ -82,8 +83,13 @@ impl Columns<'_> {
         ))
     }
 
-    fn each_batch(&self, schema: &Arc<Schema>, mut write: impl FnMut(RecordBatch) -> io::Result<()>) -> io::Result<()> {
-        let rows = rows_at_a_time(self.ids).map_err(io::Error::other)?;
+    /// Passes all rows, so many at a time.
+    fn each_batch(
+        &self,
+        schema: &Arc<Schema>,
+        rows: u64,
+        mut write: impl FnMut(RecordBatch) -> io::Result<()>,
+    ) -> io::Result<()> {
         self.batches(rows).try_for_each(|rows| write(self.batch(schema, rows)?))
     }
 

@@ -100,12 +100,12 @@ impl Common {
         let format = self.checked_format(&store)?;
         let memory_bytes = self.resources.memory_bytes();
         let ending_bytes = self.ending(&store, &*runs, &shown, (format, !companions.is_empty())).bytes();
-        let companions =
-            Companions::begin(companions, &*runs, (&store, &self.store), &self.engine_options(cancel), cancel)
-                .map_err(|failure| match failure {
-                    Failure::Engine(error) => raised(error, memory_bytes, ending_bytes).into(),
-                    other => other,
-                })?;
+        let engine_options = self.engine_options(cancel).with_memory_bytes(memory_bytes);
+        let companions = Companions::begin(companions, &*runs, (&store, &self.store), &engine_options, cancel)
+            .map_err(|failure| match failure {
+                Failure::Engine(error) => raised(error, memory_bytes, ending_bytes).into(),
+                other => other,
+            })?;
         warn_of_hours(&*runs, &store, shorter);
         let (folder, output) = self.create_output(format)?;
         let trace = self.tune.trace.as_deref().filter(|_| first).map(TraceFile::create).transpose()?;
@@ -115,7 +115,9 @@ impl Common {
         let checkpoints = self.checkpoints.open(&spinner)?;
         let timeline = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let rates = calibration::for_run(self.tune.calibration.as_deref())?;
-        let options = self.options(timeline, cancel).with_rates(rates.clone()).with_checkpoints(checkpoints.clone());
+        // What is available may have changed since it was measured.
+        let options = self.options(timeline, cancel).with_memory_bytes(memory_bytes);
+        let options = options.with_rates(rates.clone()).with_checkpoints(checkpoints.clone());
         let options = options.with_progress(progress).with_cluster(ranks::shared()).with_single_run(true);
         let manifest = store.manifest().clone();
         let engine = Engine::new(store, options);

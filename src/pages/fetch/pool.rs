@@ -25,7 +25,7 @@ const AHEAD_BYTES: usize = 256 << 20;
 #[derive(Debug)]
 pub struct PagePool {
     memory: SharedMemory,
-    page_bytes: usize,
+    place_bytes: usize,
     frame_bytes: usize,
     /// The memory that has been faulted in, or will soon be: this many bytes from the start.
     faulted_in: AtomicUsize,
@@ -48,11 +48,11 @@ impl PagePool {
     ///
     /// # Errors
     /// [`Error::Allocation`](topostream_formats::Error::Allocation) if the memory cannot be allocated.
-    pub fn frames(frames: u32, page_bytes: u32, weight_page_bytes: u32) -> Result<Vec<Frame>> {
-        let (page_bytes, frame_bytes) = (page_bytes as usize, page_bytes as usize + weight_page_bytes as usize);
-        assert!(page_bytes.is_multiple_of(ALIGNMENT) && frame_bytes.is_multiple_of(ALIGNMENT));
+    pub fn frames(frames: u32, place_bytes: u32, weight_page_bytes: u32) -> Result<Vec<Frame>> {
+        let (place_bytes, frame_bytes) = (place_bytes as usize, place_bytes as usize + weight_page_bytes as usize);
+        assert!(place_bytes.is_multiple_of(ALIGNMENT) && frame_bytes.is_multiple_of(ALIGNMENT));
         let memory = SharedMemory::new("the page buffer", (frame_bytes as u64).saturating_mul(frames.into()))?;
-        let pool = Arc::new(Self { memory, page_bytes, frame_bytes, faulted_in: AtomicUsize::new(0) });
+        let pool = Arc::new(Self { memory, place_bytes, frame_bytes, faulted_in: AtomicUsize::new(0) });
         let frame = |index| Frame {
             pool: Arc::clone(&pool),
             index,
@@ -71,7 +71,7 @@ impl PagePool {
 
     /// The size of a frame's place for the page, in bytes; weights are behind it.
     pub fn place_bytes(&self) -> usize {
-        self.page_bytes
+        self.place_bytes
     }
 
     /// The size of a frame, in bytes.
@@ -156,12 +156,12 @@ impl Frame {
 
     /// The bytes of the page.
     pub fn page(&self) -> &[u8] {
-        &self.bytes()[..self.pool.page_bytes]
+        &self.bytes()[..self.pool.place_bytes]
     }
 
     /// The bytes of the page of weights; empty if the pool has no room for weights.
     pub fn weights(&self) -> &[u8] {
-        &self.bytes()[self.pool.page_bytes..]
+        &self.bytes()[self.pool.place_bytes..]
     }
 
     fn bytes(&self) -> &[u8] {

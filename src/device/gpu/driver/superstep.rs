@@ -155,7 +155,7 @@ impl Superstep {
     pub fn finish_notes(&mut self, context: &mut Context) -> Result<()> {
         let Some((noted, notes)) = self.notes.take() else { return Ok(()) };
         notes.finish();
-        values::levels(context, &noted)
+        values::merge_levels(context, &noted)
     }
 
     /// Waits until the vertices activated so far are recorded.
@@ -165,7 +165,7 @@ impl Superstep {
     pub fn settle_notes(&self, context: &mut Context) -> Result<()> {
         let Some((noted, notes)) = &self.notes else { return Ok(()) };
         notes.settle();
-        values::levels(context, noted)
+        values::merge_levels(context, noted)
     }
 
     /// Whether the host records the vertices that a superstep activates: the device does not, or its 16-bit levels are

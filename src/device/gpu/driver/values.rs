@@ -143,7 +143,7 @@ pub fn frontier(context: &mut Context, superstep: u32) -> Result<Vec<u32>> {
 ///
 /// # Errors
 /// Device errors.
-pub fn levels(context: &mut Context, noted: &Activations) -> Result<()> {
+pub fn merge_levels(context: &mut Context, noted: &Activations) -> Result<()> {
     let ranges = ranges_of_levels(context).map(owned).collect();
     download(context, ranges, |vertices, bytes| {
         let supersteps: &[u16] = bytemuck::cast_slice(&bytes);

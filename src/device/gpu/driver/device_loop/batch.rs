@@ -5,7 +5,7 @@ use super::super::executor::{Encoded, Read, Submitted};
 use super::super::plan::{Dispatch, Pass, Plan, Size, Work};
 use super::super::timing::DeviceSpan;
 use super::super::writes::Writes;
-use super::dispatches::{self, Controls, PartOf, Step as Part, is_listed};
+use super::dispatches::{self, Controls, PartOf, StepDispatch, is_listed};
 use super::resident::Resident;
 use super::suits::facts;
 use crate::device::gpu::compose::KernelName;
@@ -41,7 +41,7 @@ pub(super) struct Control {
     buffers: Controls<wgpu::Buffer>,
     /// What is in the table that `decide` reads.
     table: Vec<layout::Dispatch>,
-    parts: Vec<Part<wgpu::Buffer>>,
+    parts: Vec<StepDispatch<wgpu::Buffer>>,
     /// The kernels of even and of odd supersteps: of any, and of listed ones only.
     kernels: [[Kernels; 2]; 2],
     /// Workgroups of the census.
@@ -282,7 +282,7 @@ impl Control {
         (0..=self.visits).filter(|&visit| self.absent(visit).next().is_some())
     }
 
-    fn absent(&self, visit: u32) -> impl Iterator<Item = &Part<wgpu::Buffer>> {
+    fn absent(&self, visit: u32) -> impl Iterator<Item = &StepDispatch<wgpu::Buffer>> {
         self.parts.iter().filter(move |part| part.kernel.kernel == KernelName::Absent && part.is_of(visit))
     }
 
@@ -290,7 +290,7 @@ impl Control {
     pub fn plan_check(&self, plan: &mut Plan<wgpu::Buffer>, superstep: u32) {
         let missing = offset_of!(Course, missing) as u64;
         for visit in self.checked() {
-            let absent = |part: &Part<wgpu::Buffer>| {
+            let absent = |part: &StepDispatch<wgpu::Buffer>| {
                 let (entry, _) = part.entry.expect("it has a dispatch");
                 Dispatch { size: Size::from(self.table[entry].x), ..part.in_superstep(superstep) }
             };

@@ -37,9 +37,9 @@ fn launch(context: &mut Context, place: &Place, bins: &wgpu::Buffer, header: Bin
     context.gpu().queue().write_buffer(bins, 0, bytemuck::bytes_of(&header));
     let kernel = Dispatch::new(KernelName::Bin, (place.direction, Visit::All), 0).of(Variant::Resident);
     let kernel = kernel.with(Resource::Bins, bins).with(Resource::Pages, &place.pages);
-    let kernel = kernel.with(Resource::Batch, &place.listed.buffer).with(Resource::Units, &place.listed.units);
+    let kernel = kernel.with(Resource::Batch, &place.by_lists.buffer).with(Resource::Units, &place.by_lists.units);
     let mut plan = Plan::default();
-    plan.pass(None, vec![kernel.sized(place.listed.groups)]);
+    plan.pass(None, vec![kernel.sized(place.by_lists.groups)]);
     plan.read(bins, 0, size_of::<[u32; BINS]>() as u64);
     let submitted = context.run(&plan)?;
     Ok(bytemuck::pod_read_unaligned(&context.read(submitted)?.bytes))

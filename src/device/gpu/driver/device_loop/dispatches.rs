@@ -113,25 +113,25 @@ pub fn plan<'a, B>(
                 let (dispatch, visit) = (Some(layout::Dispatch { visit: number, when, x, y }), (direction, visit));
                 planned.push(Planned { name, visit, dispatch, pages: Some(Pages { table, place: Some(place) }) });
             };
-            let Place { walked, listed, .. } = place;
+            let Place { by_edges, by_lists, .. } = place;
             match visit {
                 _ if is_queued(visit) => {
-                    add(KernelName::Compact, WHEN_QUEUED, (groups(walked), 1), walked);
-                    add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), walked);
-                    add(KernelName::Segments, WHEN_WALKED, walked.groups, walked);
+                    add(KernelName::Compact, WHEN_QUEUED, (groups(by_edges), 1), by_edges);
+                    add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), by_edges);
+                    add(KernelName::Segments, WHEN_WALKED, by_edges.groups, by_edges);
                     if is_listed(facts, (places, absent), (direction, visit)) {
-                        add(KernelName::ExpandActive, WHEN_LISTED_SCALED, (LISTED_EDGES_MAX / 8, 1), walked);
+                        add(KernelName::ExpandActive, WHEN_LISTED_SCALED, (LISTED_EDGES_MAX / 8, 1), by_edges);
                     }
                 }
                 Visit::Without(_) => {
-                    add(KernelName::Select, WHEN_EITHER, (listed.unit_count.div_ceil(WORKGROUP), 1), listed);
-                    add(KernelName::Sweep, WHEN_EITHER, (listed.unit_count.min(SWEEP_GROUPS), 1), listed);
+                    add(KernelName::Select, WHEN_EITHER, (by_lists.unit_count.div_ceil(WORKGROUP), 1), by_lists);
+                    add(KernelName::Sweep, WHEN_EITHER, (by_lists.unit_count.min(SWEEP_GROUPS), 1), by_lists);
                 }
                 _ => match &place.bins {
                     Some((_, groups)) if direction == Direction::In && !facts.traversal => {
-                        add(KernelName::Binned, WHEN_EITHER, *groups, listed);
+                        add(KernelName::Binned, WHEN_EITHER, *groups, by_lists);
                     }
-                    _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked),
+                    _ => add(KernelName::Segments, WHEN_EITHER, by_edges.groups, by_edges),
                 },
             }
         }
@@ -203,7 +203,7 @@ pub struct Controls<B> {
 
 /// A dispatch of a superstep.
 #[derive(Clone)]
-pub struct Step<B> {
+pub struct StepDispatch<B> {
     pub kernel: Dispatch<B>,
     pub part_of: PartOf,
     /// Its entry in the table that `decide` reads: where it is, and what it says. None for a dispatch of one workgroup.
@@ -211,7 +211,7 @@ pub struct Step<B> {
 }
 
 /// Binds the dispatches of a superstep.
-pub fn bound<B: Clone>(planned: &[Planned<'_, B>], controls: &Controls<B>) -> Vec<Step<B>> {
+pub fn bound<B: Clone>(planned: &[Planned<'_, B>], controls: &Controls<B>) -> Vec<StepDispatch<B>> {
     let mut entries = 0;
     let step = |planned: &Planned<'_, B>| {
         let kernel = Dispatch::new(planned.name, planned.visit, 0).of(Variant::Resident);
@@ -226,7 +226,7 @@ pub fn bound<B: Clone>(planned: &[Planned<'_, B>], controls: &Controls<B>) -> Ve
             kernel.size = Size::Indirect(controls.arguments.clone(), 12 * at as u64);
             entries += 1;
         }
-        Step { kernel, part_of: planned.part_of(), entry }
+        StepDispatch { kernel, part_of: planned.part_of(), entry }
     };
     planned.iter().map(step).collect()
 }
@@ -243,18 +243,18 @@ pub(super) fn over<B: Clone>(kernel: Dispatch<B>, table: &Table<B>, place: Optio
 }
 
 /// The kernels over the lists that a superstep visits, if no page is missing.
-pub fn lists<B: Clone>(steps: &[Step<B>], superstep: u32, visit: u32) -> Vec<Dispatch<B>> {
+pub fn lists<B: Clone>(steps: &[StepDispatch<B>], superstep: u32, visit: u32) -> Vec<Dispatch<B>> {
     let lists = &steps[..steps.len() - END_PARTS];
-    let of_visit = |step: &&Step<B>| step.kernel.kernel != KernelName::Absent && step.is_of(visit);
+    let of_visit = |step: &&StepDispatch<B>| step.kernel.kernel != KernelName::Absent && step.is_of(visit);
     lists.iter().filter(of_visit).map(|step| step.in_superstep(superstep)).collect()
 }
 
 /// The census of a superstep.
-pub fn census<B: Clone>(steps: &[Step<B>], superstep: u32) -> Dispatch<B> {
+pub fn census<B: Clone>(steps: &[StepDispatch<B>], superstep: u32) -> Dispatch<B> {
     steps[steps.len() - END_PARTS].in_superstep(superstep)
 }
 
-impl<B: Clone> Step<B> {
+impl<B: Clone> StepDispatch<B> {
     /// Its kernel in a superstep.
     pub fn in_superstep(&self, superstep: u32) -> Dispatch<B> {
         Dispatch { superstep, ..self.kernel.clone() }

@@ -190,7 +190,7 @@ impl DeviceLoop {
         let read = context.read(submitted)?;
         let direction = context.topology(context.step.direction).direction();
         let places = resident.places.iter().filter(|place| place.direction == direction);
-        let all_pages = places.map(|place| u64::from(place.walked.pages)).sum();
+        let all_pages = places.map(|place| u64::from(place.by_edges.pages)).sum();
         let missing = control.missing(&read.bytes[(COURSE_BYTES + COUNTERS_BYTES) as usize..]);
         Ok(JointEnd { missing, ..digest(context, read, all_pages)? })
     }

@@ -114,7 +114,7 @@ pub fn plan_places<'a, B: Clone + 'a>(
 ) {
     let segments = visit.0 == Direction::Out;
     for place in places {
-        let table = if segments { &place.walked } else { &place.listed };
+        let table = if segments { &place.by_edges } else { &place.by_lists };
         let hub_groups = (table.hub_groups, 1);
         let kernels: &[(KernelName, (u32, u32))] = match &place.bins {
             _ if segments => &[(KernelName::Segments, table.groups)],

@@ -27,12 +27,12 @@ pub struct Place<B = wgpu::Buffer> {
     /// The buffer.
     pub pages: B,
     /// The pages for `segments`, `compact` and `expand`.
-    pub walked: Table<B>,
+    pub by_edges: Table<B>,
     /// The same pages for `sweep`, `lists` and `hubs`.
-    pub listed: Table<B>,
+    pub by_lists: Table<B>,
     /// The lists sorted by length and their number of workgroups, if they have been sorted.
     pub bins: Option<(B, (u32, u32))>,
-    /// For `sweep`: a bit for each vertex whose list is known to be empty, then the units of `listed` with visited
+    /// For `sweep`: a bit for each vertex whose list is known to be empty, then the units of `by_lists` with visited
     /// lists.
     pub swept: Option<B>,
     /// The queue of visited lists, if supersteps may queue them.
@@ -156,25 +156,26 @@ impl Resident {
             let described = Described::new(context, arena, direction, &shape.parts);
             let whole = (described.absent.pages() > 0).then(|| Described::whole(context, direction));
             let swept = shape.swept.contains(&direction);
-            for (&(buffer, part), [walked, listed]) in described.here.iter().map(|(place, tables)| (place, tables)) {
-                let [of_walked, of_listed] =
-                    whole.as_ref().map_or([walked, listed], |[walked, listed]| [walked, listed]);
+            for (&(buffer, part), [by_edges, by_lists]) in described.here.iter().map(|(place, tables)| (place, tables))
+            {
+                let [of_by_edges, of_by_lists] =
+                    whole.as_ref().map_or([by_edges, by_lists], |[by_edges, by_lists]| [by_edges, by_lists]);
                 let queue = shape.queued.contains(&direction).then(|| {
                     let bytes = shape.room.entries() * size_of::<HubEntry>() as u64;
                     context.gpu().buffer("queue", bytes, Usage::STORAGE)
                 });
                 let number = (queues, pages);
-                pages += of_walked.pages();
+                pages += of_by_edges.pages();
                 queues += u32::from(queue.is_some() || swept);
-                let bytes = bit_bytes(context.graph.vertices) + 4 * u64::from(of_listed.units());
+                let bytes = bit_bytes(context.graph.vertices) + 4 * u64::from(of_by_lists.units());
                 let swept = swept.then(|| context.gpu().buffer("swept lists", bytes.max(16), Usage::STORAGE));
                 places.push(Place {
                     direction,
                     part,
                     buffer,
                     pages: context.arena_buffers[buffer as usize].buffer().clone(),
-                    walked: Table::new(context, walked, of_walked, number)?,
-                    listed: Table::new(context, listed, of_listed, number)?,
+                    by_edges: Table::new(context, by_edges, of_by_edges, number)?,
+                    by_lists: Table::new(context, by_lists, of_by_lists, number)?,
                     bins: None,
                     swept: swept.transpose()?,
                     queue: queue.transpose()?,
@@ -211,7 +212,7 @@ impl Resident {
             let known = |(at, tables): &((u32, usize), [BatchTable; 2])| {
                 let is_it = |place: &&Place| (place.direction, place.at()) == (described.direction, *at);
                 let place = self.places.iter().find(is_it);
-                place.is_some_and(|place| place.walked.has_room(&tables[0]) && place.listed.has_room(&tables[1]))
+                place.is_some_and(|place| place.by_edges.has_room(&tables[0]) && place.by_lists.has_room(&tables[1]))
             };
             absent.is_some() == (described.absent.pages() > 0) && room && described.here.iter().all(known)
         });
@@ -222,10 +223,10 @@ impl Resident {
             let described = described.iter().find(|described| described.direction == place.direction);
             let here = described.and_then(|described| described.here.iter().find(|(at, _)| *at == place.at()));
             let empty = || Described::empty(context);
-            let [walked, listed] = here.map_or_else(empty, |(_, tables)| tables.clone());
+            let [by_edges, by_lists] = here.map_or_else(empty, |(_, tables)| tables.clone());
             place.bins = None;
-            place.walked.write(context, &walked);
-            place.listed.write(context, &listed);
+            place.by_edges.write(context, &by_edges);
+            place.by_lists.write(context, &by_lists);
         }
         for absent in &mut self.absent {
             if let Some(described) = described.iter().find(|described| described.direction == absent.direction) {

@@ -120,7 +120,7 @@ impl DeviceLoop {
             }
             let places = self.residency.tables().into_iter().flat_map(|tables| &tables.places);
             let places = places.filter(|place| place.direction == direction);
-            if places.map(|place| place.walked.pages as usize).sum::<usize>() != pages.len() {
+            if places.map(|place| place.by_edges.pages as usize).sum::<usize>() != pages.len() {
                 return Ok(None);
             }
         }
