@@ -81,6 +81,7 @@ pub fn ingest<R: Record>(
         chunk: Vec::new(),
         at: 0,
         taken: Vec::new(),
+        waiting: Vec::new(),
         progress,
         cancel,
     };
@@ -136,7 +137,7 @@ fn check_proportion(input: &Input, space: IdSpace, vertices: u64, edges: u64) ->
 
 /// Tasks of a thread before what they have made is added up.
 const TASKS_PER_THREAD: usize = 4;
-/// The most tasks, of any number of threads: each takes up to 0.3 MiB until samples have been halved.
+/// The most tasks, of any number of threads, until samples have been halved: each takes up to 0.3 MiB until then.
 const TASKS_MAX: usize = 16;
 
 /// An edge that cannot be taken, by its place in a chunk.
@@ -170,6 +171,8 @@ struct Ingest<'a, R> {
     at: usize,
     /// What tasks made of the edges before, to be made use of again.
     taken: Vec<Taken<R>>,
+    /// Their edges, which the intake has not got yet.
+    waiting: Vec<Batch<R>>,
     progress: &'a dyn Progress,
     cancel: &'a Cancel,
 }
@@ -225,21 +228,25 @@ impl<R: Record> Ingest<'_, R> {
             if let Err(Fault { at: index, error }) = take(self, &chunk) {
                 let error = at(source.place_of(index, &chunk[index]), error);
                 (self.chunk, self.at) = (chunk, index);
+                self.settle()?;
                 return Err(error);
             }
             passed += chunk.len() as u64;
             self.progress.position(if bytes.is_some() { source.bytes_read() } else { passed });
         }
+        self.settle()?;
         source.extra_vertices(&mut extra)?;
         (self.rounding, self.left_out) = (source.rounding(), source.left_out());
         self.progress.end();
         Ok(extra)
     }
 
-    /// Takes edges of the input, on all threads. After a fault, those before it have been taken, and none after it.
+    /// Takes edges of the input, on all threads: one of them passes those before on to the intake. After a fault, those
+    /// before it have been taken, and none after it.
     fn take(&mut self, chunk: &[Edge]) -> std::result::Result<(), Fault> {
         let mut taken = std::mem::take(&mut self.taken);
-        let tasks = (TASKS_PER_THREAD * rayon::current_num_threads()).min(TASKS_MAX);
+        let tasks_max = if self.survey.halvings().leave_few() { usize::MAX } else { TASKS_MAX };
+        let tasks = (TASKS_PER_THREAD * rayon::current_num_threads()).min(tasks_max);
         taken.resize_with(tasks, Taken::default);
         let mut done = 0;
         for round in chunk.chunks(tasks * TASK_EDGES) {
@@ -255,10 +262,19 @@ impl<R: Record> Ingest<'_, R> {
                 collector: &self.collector,
             };
             let first = self.input_edges;
+            let (waiting, intake) = (&self.waiting, &mut self.intake);
             let edges = round.par_chunks(TASK_EDGES).zip(&mut taken).enumerate();
-            edges.for_each(|(task, (edges, taken))| taken.make(&rules, edges, first + (task * TASK_EDGES) as u64));
-            for taken in &mut taken[..round.len().div_ceil(TASK_EDGES)] {
-                self.add(taken).map_err(|error| Fault { at: done, error })?;
+            let make = || {
+                edges.for_each(|(task, (edges, taken))| taken.make(&rules, edges, first + (task * TASK_EDGES) as u64));
+            };
+            let ((), passed_on) = rayon::join(make, || waiting.iter().try_for_each(|batch| intake.extend(batch)));
+            passed_on.map_err(|error| Fault { at: done, error })?;
+            self.waiting.iter_mut().for_each(Batch::clear);
+            let made = round.len().div_ceil(TASK_EDGES);
+            self.waiting.resize_with(made.max(self.waiting.len()), Batch::default);
+            for (place, taken) in taken[..made].iter_mut().enumerate() {
+                self.add(taken);
+                std::mem::swap(&mut self.waiting[place], &mut taken.batch);
                 done += taken.edges as usize;
                 if let Some(error) = taken.fault.take() {
                     return Err(Fault { at: done, error });
@@ -269,8 +285,13 @@ impl<R: Record> Ingest<'_, R> {
         Ok(())
     }
 
-    /// Adds what a task has made of edges.
-    fn add(&mut self, taken: &Taken<R>) -> Result<()> {
+    /// Passes all edges that have been taken on to the intake.
+    fn settle(&mut self) -> Result<()> {
+        std::mem::take(&mut self.waiting).iter().try_for_each(|batch| self.intake.extend(batch))
+    }
+
+    /// Adds what a task has found about edges.
+    fn add(&mut self, taken: &Taken<R>) {
         self.survey.take(&taken.sight);
         taken.ids.iter().for_each(|&id| self.collector.insert(id));
         if let (Some(balance), Some(more)) = (&mut self.balance, &taken.balance) {
@@ -279,7 +300,6 @@ impl<R: Record> Ingest<'_, R> {
         self.largest = self.largest.max(taken.largest);
         self.input_edges += taken.edges;
         self.self_loops_removed += taken.self_loops_removed;
-        self.intake.extend(&taken.batch)
     }
 
     /// Ids of more than 32 bits cannot be sorted directly: one pass collects them, a second pass numbers them.
@@ -351,7 +371,8 @@ impl<R: Record> Ingest<'_, R> {
         spool.for_each_chunk(|edges| {
             cancel.check()?;
             self.take(edges).map_err(|fault| fault.error)
-        })
+        })?;
+        self.settle()
     }
 
     fn finish(self, input: &Input, open: &mut OpenSource<'_>, options: &FormatOptions) -> Result<Ingested<R>> {

@@ -121,14 +121,14 @@ impl<R: Record> Formatter<'_, R> {
         memory_bytes(self.naming.vertices(), self.naming.first().is_none())
     }
 
-    /// Numbers the vertices. `each` passes the slots of all edges once; they are read if a sample decides, or if the
-    /// order follows them.
+    /// Numbers the vertices. `each` passes the slots of all edges once whose source meets a condition; they are read if a
+    /// sample decides, or if the order follows them.
     fn number(
         &self,
         list: Option<VertexList>,
         slots: Slots<'_>,
         degrees: Degrees,
-        each: impl FnOnce(&mut dyn FnMut(u32, u32)) -> Result<()>,
+        each: impl FnOnce(&(dyn Fn(u32) -> bool + Sync), &mut dyn FnMut(u32, u32)) -> Result<()>,
     ) -> Result<(Chosen, Numbering)> {
         let (kind, counts) = (self.options.order, degrees.sum());
         let as_asked = Chosen { kind, encoding: None };
@@ -139,7 +139,7 @@ impl<R: Record> Formatter<'_, R> {
         if kind == VertexOrder::Bfs {
             let mut adjacency = Adjacency::new(&counts, self.counts_both())?;
             let mut sample = parameters.map(|parameters| (parameters, Sample::new(&counts)));
-            each(&mut |source, dest| {
+            each(&|_| true, &mut |source, dest| {
                 adjacency.add(source, dest);
                 sample.iter_mut().for_each(|(_, sample)| sample.add(source, dest));
             })?;
@@ -152,7 +152,7 @@ impl<R: Record> Formatter<'_, R> {
             return Ok((as_asked, Numbering::sorted(kind, slots, counts)));
         };
         let mut sample = Sample::new(&counts);
-        each(&mut |source, dest| sample.add(source, dest))?;
+        each(&sample.filter(), &mut |source, dest| sample.add(source, dest))?;
         let numbering = Numbering::sorted(kind, slots, counts);
         let choice = sample.choose(&numbering, slots, parameters);
         let encoding = Some(choice.encoding(&self.options.layout));
@@ -173,7 +173,8 @@ impl<R: Record> Formatter<'_, R> {
         let list = self.list.take();
         let (slots, both) = (Slots::new(&self.naming), self.counts_both());
         let by_id = matches!(slots, Slots::Ids(_));
-        let mut degrees = Degrees::new(slots.count(), self.tables_bytes());
+        // The sort comes later.
+        let mut degrees = Degrees::new(slots.count(), self.tables_bytes() + beside_bytes);
         // From here on ids are slots.
         self.each_part("count degrees", &mut records, &mut degrees.tables, |record, table| {
             if !slots.is_direct() {
@@ -182,10 +183,15 @@ impl<R: Record> Formatter<'_, R> {
             let (source, dest, _) = record.parts();
             Degrees::count(table, both, source, dest);
         })?;
-        let (chosen, numbering) = self.number(list, slots, degrees, |take| {
-            records.chunks(RECORDS_PER_STEP).try_for_each(|records| {
+        let (chosen, numbering) = self.number(list, slots, degrees, |is_taken, take| {
+            records.chunks(RECORDS_PER_STEP * rayon::current_num_threads()).try_for_each(|records| {
                 self.cancel.check()?;
-                records.iter().map(|record| record.parts()).for_each(|(source, dest, _)| take(source, dest));
+                let some = |part: &[R]| -> Vec<(u32, u32)> {
+                    let ends = part.iter().map(|record| record.parts());
+                    ends.filter(|ends| is_taken(ends.0)).map(|(source, dest, _)| (source, dest)).collect()
+                };
+                let taken: Vec<_> = records.par_chunks(RECORDS_PER_STEP / 8).map(some).collect();
+                taken.into_iter().flatten().for_each(|(source, dest)| take(source, dest));
                 Ok(())
             })
         })?;
@@ -236,11 +242,12 @@ impl<R: Record> Formatter<'_, R> {
             });
             Ok(())
         })?;
-        let (chosen, numbering) = self.number(list, slots, degrees, |take| {
+        let (chosen, numbering) = self.number(list, slots, degrees, |is_taken, take| {
             let stage = if kind == VertexOrder::Bfs { "collect neighbours" } else { "sample lists" };
             let sampled = self.each_step(stage, |records| {
                 let ends = records.iter().map(|record| record.parts());
-                ends.for_each(|(source, dest, _)| take(slots.slot(source), slots.slot(dest)));
+                let ends = ends.map(|(source, dest, _)| (slots.slot(source), slots.slot(dest)));
+                ends.filter(|(source, _)| is_taken(*source)).for_each(|(source, dest)| take(source, dest));
                 Ok(())
             });
             sampled.map(drop)

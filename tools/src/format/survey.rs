@@ -95,6 +95,13 @@ pub struct Halvings {
     vertices: u32,
 }
 
+impl Halvings {
+    /// Whether few edges are in samples.
+    pub fn leave_few(self) -> bool {
+        self.pairs.min(self.vertices) >= 2
+    }
+}
+
 /// What some edges show: most are in no sample.
 #[derive(Default)]
 pub struct Sight {

@@ -2,8 +2,12 @@
 
 use super::rows::{Ids, RowBatch};
 use super::source::Table;
+use rayon::prelude::*;
 use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, Rounding, SourceInfo};
 use topostream_formats::error::{Error, Result};
+
+/// Rows that one thread passes on.
+const ROWS_MIN: usize = 1 << 12;
 
 /// The edges of a table with integers for ids.
 pub struct Numbers {
@@ -44,7 +48,7 @@ impl EdgeSource for Numbers {
             let to = pairs.len().min(from + CHUNK_EDGES - chunk.len());
             let weight = |row: usize| batch.weights.get(row).copied().unwrap_or(0);
             let edge = |row: usize| Edge { source: pairs[row][0], dest: pairs[row][1], weight: weight(row) };
-            chunk.extend((from..to).map(edge));
+            chunk.par_extend((from..to).into_par_iter().with_min_len(ROWS_MIN).map(edge));
             self.next = if to == pairs.len() { (self.next.0 + 1, 0) } else { (self.next.0, to) };
         }
         Ok(())

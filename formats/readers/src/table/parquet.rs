@@ -1,7 +1,7 @@
 //! Rows of Parquet files, by the `parquet` crate: only the columns that are needed, several row groups side by side.
 //!
 //! ```text
-//!  row groups ─▶ lanes: 0, 4, 8, … │ 1, 5, 9, … │ 2, 6, … │ 3, 7, …  ─▶ a batch of each lane, in parallel
+//!  row groups ─▶ lanes: 0, 4, 8, … │ 1, 5, 9, … │ 2, 6, … │ 3, 7, …  ─▶ some batches of each lane, in parallel
 //! ```
 //!
 //! Rows come in another order than in the file, unless that is asked for: then there is one lane. Of names, the number
@@ -43,6 +43,9 @@ const LANES_MAX: usize = 64;
 /// Rows of a batch of names, and of integers: buffers of larger ones would be mapped anew for each batch.
 const BATCH_ROWS_MAX: u64 = 1 << 16;
 const INTEGERS_MAX: u64 = 1 << 14;
+/// Batches of integers that a lane reads before it waits for the others: pages are decompressed once in several batches,
+/// and lanes do so at different times.
+const BATCHES_MAX: u64 = 8;
 /// The bytes that a row takes, with names of usual length.
 const BATCH_ROWS_MIN: u64 = 1 << 10;
 const ROW_BYTES: u64 = 128;
@@ -100,6 +103,8 @@ struct Groups {
     roots: Vec<usize>,
     /// Main memory for a batch of a lane, without pages.
     batch_bytes: u64,
+    /// The batches that a lane reads at a time.
+    batches: u64,
 }
 
 /// The rows of one file.
@@ -125,7 +130,8 @@ impl ParquetRows {
         let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.iter().copied());
         let names = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
         let path = file.path().to_owned();
-        let mut groups = Groups { path, source, metadata, plan, mask, places, names, roots, batch_bytes: 0 };
+        let mut groups =
+            Groups { path, source, metadata, plan, mask, places, names, roots, batch_bytes: 0, batches: 1 };
         let (pages_bytes, row_bytes) = groups.largest()?;
         // The least: a row at a time.
         let least = (COPIES * row_bytes).max(BATCH_ROWS_MIN * ROW_BYTES);
@@ -139,7 +145,10 @@ impl ParquetRows {
         let lanes = (1..=lanes).rev().find(fits).unwrap_or(1);
         let left = (memory_bytes / lanes).saturating_sub(pages_bytes);
         groups.batch_bytes = left.min(groups.rows_max() * ROW_BYTES).max(least);
-        let memory_bytes = lanes * (pages_bytes + groups.batch_bytes);
+        if groups.plan.id_type == IdType::Integer {
+            groups.batches = (left / groups.batch_bytes).clamp(1, BATCHES_MAX);
+        }
+        let memory_bytes = lanes * (pages_bytes + groups.batches * groups.batch_bytes);
         let lanes = (0..lanes as usize).map(|group| Lane { group, reader: None, row: 0, left_out: 0 }).collect();
         Ok(Self { groups, lanes, memory_bytes, consumed_bytes: 0 })
     }
@@ -308,14 +317,17 @@ impl Rows for ParquetRows {
     fn read(&mut self, batches: &mut Vec<RowBatch>) -> Result<()> {
         let mut lanes = std::mem::take(&mut self.lanes);
         let (step, groups) = (lanes.len(), &self.groups);
-        let found: Vec<_> = lanes.par_iter_mut().map(|lane| groups.next(lane, step)).collect();
+        let some = |lane: &mut Lane| -> Vec<_> {
+            let next = std::iter::from_fn(|| groups.next(lane, step).transpose());
+            next.take(groups.batches as usize).collect()
+        };
+        let found: Vec<_> = lanes.par_iter_mut().map(some).collect();
         self.lanes = lanes;
         batches.clear();
-        for found in found {
-            if let Some((batch, bytes)) = found? {
-                batches.push(batch);
-                self.consumed_bytes += bytes;
-            }
+        for found in found.into_iter().flatten() {
+            let (batch, bytes) = found?;
+            batches.push(batch);
+            self.consumed_bytes += bytes;
         }
         if batches.is_empty() {
             self.consumed_bytes = self.groups.source.bytes;
