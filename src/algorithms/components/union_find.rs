@@ -73,6 +73,9 @@ const NEIGHBOURS: u32 = 2;
 const HUBS_MAX: f64 = 0.2;
 const HUBS_MIN: f64 = 0.02;
 
+/// The part of the time of an edge that is linked for one that is only decoded.
+const DECODING: f64 = 0.25;
+
 /// Vertices of the sample.
 const SAMPLE: u64 = 1024;
 
@@ -290,7 +293,8 @@ impl Algorithm for UnionFind {
         let hubs = Step { visit: Visit::Within(SELECTED), ..*step };
         let hubs = hubs.with_integers([Mode::LinkHubs as u32, 0, 0, 0]);
         vec![
-            Alternative { step: *step, edges: f64::from(NEIGHBOURS) * graph.vertices as f64 },
+            // All lists are decoded.
+            Alternative { step: *step, edges: (graph.edges as f64) * DECODING },
             Alternative { step: hubs, edges: hub_edges },
         ]
     }
