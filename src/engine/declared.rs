@@ -118,14 +118,18 @@ fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declaration: &Declarati
 /// Checks that several devices can exchange the algorithm's values.
 ///
 /// # Errors
-/// [`Error::Parameter`] if a traversal adds to numbers of 64 bits, or writes more than 32 sets.
+/// [`Error::Parameter`] if devices cannot share it, or if a traversal adds to numbers of 64 bits, or writes more than 32
+/// sets.
 pub fn check_shared(declaration: &Declaration) -> Result<()> {
+    let wrong = |why: String| Err(Error::Parameter(format!("{} runs on one device only: {why}", declaration.name)));
+    if declaration.alone {
+        return wrong("by this method, a write depends on all that edges have written".into());
+    }
     if !declaration.traversal {
         return Ok(());
     }
     let declared = &declaration.attributes;
     let written = || declared.iter().filter(|attribute| attribute.role.is_written());
-    let wrong = |why: String| Err(Error::Parameter(format!("{} runs on one device only: {why}", declaration.name)));
     if let Some(sum) = written().find(|attribute| is_wide_sum(attribute)) {
         return wrong(format!("it is a traversal whose edges add to numbers of 64 bits ({})", sum.name));
     }

@@ -50,6 +50,9 @@ pub struct Declaration {
     /// Whether the values that edges write must stay with the vertex's owner: several devices then share a run as under
     /// Strategy-S, whichever strategy is requested.
     pub owned: bool,
+    /// Whether several devices cannot share a run: an edge's write, or a vertex phase, decides by all that edges have
+    /// written.
+    pub alone: bool,
     /// Whether the superstep in which a vertex is first active is part of a traversal's answer: it is recorded in main
     /// memory at the end of supersteps, needs no attribute, and is available as
     /// [`State::first_active`](super::algorithm::State::first_active) after the run.
@@ -99,6 +102,7 @@ impl Declaration {
             monotone: false,
             ends_only: false,
             owned: false,
+            alone: false,
             keeps_activations: false,
             phase_within: None,
             shader: None,

@@ -299,7 +299,7 @@ gpu_test! {
             let (device, host) = (store.engine(setting.options()), store.engine(by_host(&setting).options()));
             let cores: Vec<u64> = kcore::core_numbers(&graph.edges).into_iter().map(|core| core as u64).collect();
             for in_lists in some([true, false], 2) {
-                let run = |engine: &Engine| engine.run(KCore { directed: true, in_lists }).unwrap();
+                let run = |engine: &Engine| engine.run(KCore::new(true, in_lists)).unwrap();
                 // The first run reads the pages that the second one finds in device memory.
                 run(&device);
                 let found = [&device, &host].map(run);

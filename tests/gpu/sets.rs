@@ -53,7 +53,7 @@ impl Way {
 
     fn algorithm(self) -> KCore {
         let directed = !matches!(self, Self::Undirected);
-        KCore { directed, in_lists: matches!(self, Self::InLists) }
+        KCore::new(directed, matches!(self, Self::InLists))
     }
 }
 

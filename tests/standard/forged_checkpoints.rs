@@ -134,7 +134,7 @@ fn forged_checkpoints_do_no_harm() {
         ("delta-stepping", Box::new(running(|_| DeltaStepping { paths: sssp(), delta: 20.0 }))),
         ("components", Box::new(running(|_| Components { directed: true }))),
         ("scc", Box::new(running(|_| Scc))),
-        ("kcore", Box::new(running(|_| KCore { directed: true, in_lists: true }))),
+        ("kcore", Box::new(running(|_| KCore::new(true, true)))),
         ("betweenness", Box::new(running(|engine| Betweenness::sampled(engine.store().vertices(), 2, 1)))),
         ("communities", Box::new(communities(6, None))),
         ("radius", Box::new(running(|_| Radius::new(2, 7)))),

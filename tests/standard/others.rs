@@ -77,7 +77,7 @@ impl Case {
             true => self.check_components(),
             // For directed graphs, the published answers are those of the simple graph.
             false => self.run(
-                |engine| engine.run(KCore { directed: false, in_lists: false }),
+                |engine| engine.run(KCore::new(false, false)),
                 |found, expected, what| assert!(found.column("core") == expected("kcore"), "{what}: other cores"),
             ),
         }

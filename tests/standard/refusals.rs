@@ -5,7 +5,7 @@ use crate::adapter;
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages, within};
 use crate::reference::{EdgeList, random_edges};
 use std::ops::{ControlFlow, Range};
-use topostream::algorithms::{Clustering, Degrees, LabelPropagation};
+use topostream::algorithms::{Clustering, CoreBounds, Degrees, Hooking, KCore, LabelPropagation, UnionFind};
 use topostream::device::DeviceChoice;
 use topostream::model::algorithm::{
     Algorithm, Answer, AnswerValues, Declaration, Graph, Kernel, List, PhaseWithin, Scalars, Seed, Seeds, Shader,
@@ -317,5 +317,22 @@ fn loops_that_a_driver_ends_are_detected() {
                 assert!(message.contains("--device cpu"), "{message}");
             }
         }
+    }
+}
+
+#[test]
+fn what_is_for_one_device_is_not_shared() {
+    let options = FormatOptions { symmetrize: true, in_edges: false, ..small_pages(Encoding::VertexId) };
+    let store = TestStore::new(&EdgeList::new(50, random_edges(0..50, 100, 1)), &options);
+    let engine = store.engine(engine_options(None, 2, FETCHERS[0]).with_devices(vec![DeviceChoice::Cpu; 2]));
+    let runs = [
+        engine.run(UnionFind::new(false, false)).map(drop),
+        engine.run(Hooking { directed: false }).map(drop),
+        engine.run(CoreBounds::default()).map(drop),
+        engine.run(KCore { alone: true, ..KCore::new(false, false) }).map(drop),
+    ];
+    for run in runs {
+        let refused = run.unwrap_err().to_string();
+        assert!(refused.contains("runs on one device only"), "{refused}");
     }
 }

@@ -106,6 +106,7 @@ impl Algorithm for Hooking {
         }
         let shader = Shader::of_program("src/algorithms/components/hooking.wgsl", include_str!("hooking.wgsl"), vec![]);
         Declaration {
+            alone: true,
             writes: Ends::Any.into(),
             shader: Some(shader.with_constants([("JUMPS", JUMPS.into())])),
             groups: Some(Groups { label: LABEL, vertex_of: |label| label, is_smallest: true }),

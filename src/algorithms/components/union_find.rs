@@ -220,6 +220,7 @@ impl Algorithm for UnionFind {
             visits.push((Direction::In, Visit::Within(SELECTED)));
         }
         Declaration {
+            alone: true,
             writes: Ends::Both.into(),
             groups: Some(Groups { label: PARENT, vertex_of: |label| label, is_smallest: true }),
             ..Declaration::new("components", attributes, visits)

@@ -348,7 +348,11 @@ impl Algorithm for CoreBounds {
         let value = Attribute::new("bound", AttributeType::U64, Role::Writable, Merge::Min);
         let attributes = vec![value.initially(Initial::Bits(UNSEEN))];
         let visits = vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Frontier)];
-        Declaration { small_steps: Some(SmallSteps::Rounds), ..Declaration::new("kcore", attributes, visits) }
+        Declaration {
+            alone: true,
+            small_steps: Some(SmallSteps::Rounds),
+            ..Declaration::new("kcore", attributes, visits)
+        }
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {

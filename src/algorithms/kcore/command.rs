@@ -46,13 +46,15 @@ pub struct KCoreArgs {
 
 impl Command for KCoreArgs {
     fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
-        Box::new(KCore { directed: kind.directed, in_lists: kind.directed && !self.out_lists && kind.in_lists })
+        Box::new(KCore::new(kind.directed, kind.directed && !self.out_lists && kind.in_lists))
     }
 
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let directed = store.manifest().directed;
         let in_lists = directed && !self.out_lists && store.topology(Direction::In).is_some();
-        let peeled = KCore { directed, in_lists };
+        let peeled = KCore::new(directed, in_lists);
+        let alone = KCore { alone: true, ..peeled };
+        let peeled = OneDevice { alone, otherwise: peeled, pays: |engine, _| engine.is_one_cpu() };
         let is_grouped = store.topology(Direction::Out).is_some_and(|lists| lists.is_grouped());
         let prepared = match directed || is_grouped {
             true => Prepared::new(peeled),

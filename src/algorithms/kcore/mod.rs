@@ -18,10 +18,12 @@
 //! degree is found by supersteps that read no pages: three degrees are tested at once, farther and farther away (1, 4,
 //! 16, …, times the stride), then three within the gap that is found. A gap of g takes about log64 g + log4 g such
 //! supersteps. A run has one superstep for each round of peeling, one or two for each core number that occurs, and
-//! those of its gaps; each costs a vertex phase, on the CPU over the remaining vertices.
+//! those of its gaps; each costs a vertex phase over the remaining vertices.
 //!
-//! 4.25 bytes a vertex: the degree, which becomes the core number, and two bits.
-
+//! On one CPU an edge notes its end whose degree it lowers to the level: no other vertex can be removed in the phase
+//! after it, which goes over these. When there are none, the next superstep looks at all remaining vertices.
+//!
+//! 4.25 bytes a vertex: the degree, which becomes the core number, and two bits; on one CPU a third one.
 //!
 //! [`CoreBounds`] finds the same numbers on one CPU, with lists read in the order of pages.
 
@@ -33,8 +35,8 @@ mod histogram;
 pub use bounds::CoreBounds;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Constant, Declaration, Ends, Graph, Integers, Kernel, List, Scalars, Shader, SmallSteps, State,
-    Step, Visit,
+    Algorithm, Answer, Constant, Declaration, Ends, Graph, Integers, Kernel, List, PhaseWithin, Scalars, Shader,
+    SmallSteps, State, Step, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -52,6 +54,8 @@ pub struct KCore {
     /// Whether a directed graph's in-lists are read, which its store must have; otherwise every round reads all
     /// out-lists.
     pub in_lists: bool,
+    /// Whether one CPU computes, which notes the vertices that are removed next.
+    pub alone: bool,
 }
 
 /// Indices of the declared attributes.
@@ -60,6 +64,8 @@ const DEGREE: usize = 0;
 const GONE: usize = 1;
 /// Those that were removed in the last vertex phase.
 const WENT: usize = 2;
+/// Of one CPU: those whose degrees have come down to the level since the last vertex phase.
+const REACHED: usize = 3;
 
 /// The kind of a superstep, in the first integer of its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,17 +74,22 @@ enum Mode {
     Count,
     /// Removes edges of removed vertices; more follow in the next superstep.
     Peel,
-    /// Removes edges, then selects the vertices to be removed next.
+    /// Removes edges, then selects the vertices to be removed next, among all that are left.
     PeelLast,
     /// Tests for the smallest degree 1, 4 and 16 strides above the level.
     Leap,
     /// Tests for it 1, 2 and 3 strides above the level.
     Search,
+    /// On one CPU: removes edges, then selects the vertices to be removed next among those that have come down to the
+    /// level.
+    PeelReached,
 }
 
-const MODES: [Mode; 5] = [Mode::Count, Mode::Peel, Mode::PeelLast, Mode::Leap, Mode::Search];
-/// Their names in the shader.
+const MODES: [Mode; 6] = [Mode::Count, Mode::Peel, Mode::PeelLast, Mode::Leap, Mode::Search, Mode::PeelReached];
+/// The names of those that are in the shader, and in checkpoints.
 const MODE_NAMES: [&str; 5] = ["COUNT", "PEEL", "PEEL_LAST", "LEAP", "SEARCH"];
+/// Those whose vertex phases go over sets.
+const REACHED_MODES: &[u32] = &[Mode::PeelReached as u32];
 /// The distances that [`Mode::Leap`] tests, in strides.
 const LEAPS: [u32; 3] = [1, 4, 16];
 /// Those that [`Mode::Search`] tests.
@@ -137,6 +148,8 @@ pub struct KCoreKernel<'a> {
     degree: &'a U32Column,
     gone: &'a Bits,
     went: &'a Bits,
+    /// With the level.
+    reached: Option<(&'a Bits, u32)>,
     counting: bool,
     directed: bool,
     both_ends: bool,
@@ -155,8 +168,15 @@ impl KCoreKernel<'_> {
     /// Subtracts edges from a vertex's degree, unless the vertex has been removed and the field is its core number.
     #[inline(always)]
     fn take(&self, vertex: u32, edges: u32) {
-        if !self.gone.contains(vertex) {
-            self.degree.add(vertex, edges.wrapping_neg());
+        if self.gone.contains(vertex) {
+            return;
+        }
+        let before = self.degree.add(vertex, edges.wrapping_neg());
+        if let Some((reached, level)) = self.reached
+            && before > level
+            && before.wrapping_sub(edges) <= level
+        {
+            reached.insert(vertex);
         }
     }
 }
@@ -206,6 +226,11 @@ impl Kernel for KCoreKernel<'_> {
 }
 
 impl KCore {
+    /// For any device.
+    pub fn new(directed: bool, in_lists: bool) -> Self {
+        Self { directed, in_lists, alone: false }
+    }
+
     /// Whether every list is read for either end of an edge.
     fn both_ends(self) -> bool {
         self.directed && !self.in_lists
@@ -225,11 +250,12 @@ impl Algorithm for KCore {
     type Kernel<'a> = KCoreKernel<'a>;
 
     fn declare(&self, _has_in_lists: bool) -> Declaration {
-        let attributes = vec![
+        let mut attributes = vec![
             Attribute::u32("degree", Role::Accumulated, Merge::Add),
             Attribute::set("gone", Role::Gathered),
             Attribute::set("went", if self.both_ends() { Role::Gathered } else { Role::ReadOnly }),
         ];
+        attributes.extend(self.alone.then(|| Attribute::set("reached", Role::Accumulated)));
         let mut visits = vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(WENT))];
         if self.two_ways() {
             visits.push((Direction::In, Visit::Within(WENT)));
@@ -239,9 +265,11 @@ impl Algorithm for KCore {
         let names = ["LEAP_0", "LEAP_1", "LEAP_2", "SEARCH_0", "SEARCH_1", "SEARCH_2"];
         let strides = names.into_iter().zip(LEAPS.into_iter().chain(SEARCHES).map(Constant::U32));
         Declaration {
+            alone: self.alone,
             writes: if self.both_ends() { Ends::Both } else { Ends::Neighbour }.into(),
             parameters: Some(Parameters::none().with("directed", self.directed).with("in-lists", self.in_lists)),
-            shader: Some(shader.with_modes(MODE_NAMES).with_constants(strides)),
+            shader: (!self.alone).then(|| shader.with_modes(MODE_NAMES).with_constants(strides)),
+            phase_within: self.alone.then_some(PhaseWithin { sets: &[WENT, REACHED], modes: Some(REACHED_MODES) }),
             small_steps: Some(if self.both_ends() { SmallSteps::AllLists } else { SmallSteps::Vertices }),
             ..Declaration::new("kcore", attributes, visits)
         }
@@ -257,7 +285,7 @@ impl Algorithm for KCore {
     }
 
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
-        sound::place(step.integers[0], MODES.len())
+        sound::place(step.integers[0], MODE_NAMES.len())
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -267,7 +295,8 @@ impl Algorithm for KCore {
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> KCoreKernel<'a> {
         let (degree, bits) = (state.attributes.u32(DEGREE), |place| state.attributes.bits(place));
         let (counting, directed, both_ends) = (Phase::of(step).mode == Mode::Count, self.directed, self.both_ends());
-        KCoreKernel { degree, gone: bits(GONE), went: bits(WENT), counting, directed, both_ends }
+        let reached = (self.alone && !counting).then(|| (bits(REACHED), step.integers[LEVEL]));
+        KCoreKernel { degree, gone: bits(GONE), went: bits(WENT), reached, counting, directed, both_ends }
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
@@ -281,6 +310,20 @@ impl Algorithm for KCore {
         }
         let vertices = vertices.start as u32..=(vertices.end - 1) as u32;
         went.for_each_in(vertices.clone(), false, |vertex| went.remove(vertex));
+        let remove = |vertex: u32| {
+            degree.set(vertex, phase.level as u32);
+            gone.insert(vertex);
+            went.insert(vertex);
+        };
+        if phase.mode == Mode::PeelReached {
+            let (reached, mut any) = (state.attributes.bits(REACHED), false);
+            reached.for_each_in(vertices, false, |vertex| {
+                reached.remove(vertex);
+                remove(vertex);
+                any = true;
+            });
+            return [f64::from(u8::from(any)), 0.0, 0.0, 0.0];
+        }
         gone.for_each_in(vertices, true, |vertex| {
             if phase.mode == Mode::Count {
                 degree.add(vertex, state.graph.out_degree(vertex));
@@ -292,9 +335,7 @@ impl Algorithm for KCore {
                 Mode::Search => note(SEARCHES.map(within)),
                 _ if left > phase.level => note([false, within(1), true]),
                 _ => {
-                    degree.set(vertex, phase.level as u32);
-                    gone.insert(vertex);
-                    went.insert(vertex);
+                    remove(vertex);
                     note([true, false, false]);
                 }
             }
@@ -313,11 +354,15 @@ impl Algorithm for KCore {
         let (one, idle) = (now.integer_of(1), now.without_pages());
 
         let visit = if self.both_ends() { Visit::All } else { Visit::Within(WENT) };
-        let peel = mode(if self.two_ways() { Mode::Peel } else { Mode::PeelLast });
+        let last = if self.alone { Mode::PeelReached } else { Mode::PeelLast };
+        let peel = mode(if self.two_ways() { Mode::Peel } else { last });
         let peeled = phase(now.visit(Direction::Out, visit), peel, level, one).of(now.total(0));
         let higher = phase(idle, near.select(mode(Mode::PeelLast), mode(Mode::Leap)), level + 1, one);
         // The last vertices have no remaining neighbours.
         let counted = went.select(peeled, higher).unless(!left);
+        // Of the others, nothing is known then.
+        let looked = phase(idle, mode(Mode::PeelLast), level + 1, one);
+        let counted = is(Mode::PeelReached).select(went.select(peeled, looked), counted);
 
         let (nearer, closest) = closer(now, is(Mode::Search), [went, near, left]);
         let (level_next, stride_next) = nearer;
@@ -334,7 +379,7 @@ impl Algorithm for KCore {
 
         let next = is(Mode::Leap).or(is(Mode::Search)).select(searching, counted);
         let against = now.visit(Direction::In, Visit::Within(WENT)).of_the_same();
-        is(Mode::Peel).select(phase(against, mode(Mode::PeelLast), level, stride), next)
+        is(Mode::Peel).select(phase(against, mode(last), level, stride), next)
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
@@ -354,7 +399,7 @@ mod tests {
         #[test]
         fn leaps_come_to_the_least_degree(level in 0u64..1 << 31, gap in 0u32..31, more: u64) {
             let least = level + (1 << gap) + more % (1 << gap);
-            let cores = KCore { directed: false, in_lists: false };
+            let cores = KCore::new(false, false);
             let rule = rule_of(&cores, &cores.declare(false));
             let mut step = KCore::step(0, Direction::Out, Visit::None, Phase::new(Mode::Leap, level));
             while Phase::of(&step).mode != Mode::PeelLast {

@@ -67,12 +67,10 @@ impl U32Column {
         bits & !cell.load(Relaxed) != 0 && bits & !cell.fetch_or(bits, Relaxed) != 0
     }
 
-    /// Atomically adds to a vertex's value modulo 2^32, if it may be written here.
+    /// Atomically adds to a vertex's value modulo 2^32, if it may be written here. Returns the value before, or 0.
     #[inline(always)]
-    pub fn add(&self, vertex: u32, term: u32) {
-        if let Some(cell) = self.0.at(vertex) {
-            cell.fetch_add(term, Relaxed);
-        }
+    pub fn add(&self, vertex: u32, term: u32) -> u32 {
+        self.0.at(vertex).map_or(0, |cell| cell.fetch_add(term, Relaxed))
     }
 
     /// A vertex's value.

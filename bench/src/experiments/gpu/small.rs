@@ -44,7 +44,7 @@ impl Small {
                 let bfs = Bfs { bottom_up: false, ..Bfs::from(graph::largest_vertex(engine.store())?) };
                 Ok(digest(&engine.run(bfs)?, vertices, "level"))
             }
-            Self::Cores => Ok(digest(&engine.run(KCore { directed, in_lists: directed })?, vertices, "core")),
+            Self::Cores => Ok(digest(&engine.run(KCore::new(directed, directed))?, vertices, "core")),
             Self::Strong => Ok(digest(&engine.run(Scc)?, vertices, "component")),
         }
     }
