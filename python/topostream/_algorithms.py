@@ -504,7 +504,8 @@ class Algorithms:
         A component is named after the vertex with its smallest id: the smallest number, or the first name, compared
         byte by byte.
 
-        Source: union-find with sampling (Afforest, Sutton et al., 2018) on one CPU; otherwise least labels along edges.
+        Source: union-find with sampling (Afforest, Sutton et al., 2018) on one CPU; hooking and pointer jumping
+        (Shiloach and Vishkin, 1982; Liu and Tarjan, 2019) on one GPU; least labels along edges on several devices.
         Exactness: exact.
 
         Args:
