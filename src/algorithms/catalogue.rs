@@ -75,7 +75,7 @@ pub use widest::Widest;
 /// | `radius` | out | 84; --narrow 36 | estimates: 25% with one pass, 12% with 4 |
 /// | `betweenness` | out | 16 (--double 28), sets 1/4 | sums of `f32`; --double sums of `f64` |
 /// | `harmonic` | out, of the last level | 4, sets 3/8 | sums of `f32`, the same bits |
-/// | `kcore` | out; in where directed | degree 4, sets 1/4; bounds 8, frontiers 1/4 | exact |
+/// | `kcore` | out; in where directed | degree 4, sets 1/4, on one CPU 3/8; bounds 8, frontiers 1/4 | exact |
 /// | `neural-network` | in, or out | 8, held 1/8, refused 1/8 | sums of `f32` |
 /// | `hits` | out | 16 | sums of `f32` |
 /// | `eigenvector` | in, or out | 12 | sums of `f32` |

@@ -24,7 +24,7 @@ pub const KCORE: Entry = Entry {
     source: "Seidman, Social Networks 1983; peeling (Matula and Beck, JACM 1983), or on one CPU, of an undirected graph \
              from disk or with many threads, bounds that sink (SemiCore*, Wen et al., ICDE 2016)",
     lists: "out; in where directed",
-    bytes_per_vertex: "degree 4, sets 1/4; bounds 8, frontiers 1/4",
+    bytes_per_vertex: "degree 4, sets 1/4, on one CPU 3/8; bounds 8, frontiers 1/4",
     exactness: "exact",
     oracle: "kcore",
     samples: &[
