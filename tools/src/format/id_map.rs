@@ -5,6 +5,7 @@
 
 use super::distinct::Distinct;
 use super::options::BASE_BYTES;
+use rayon::prelude::*;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use topostream_formats::{Error, Result};
@@ -166,7 +167,7 @@ impl IdCollector {
             counted.insert(id);
             return;
         }
-        self.high.sort_unstable();
+        self.high.par_sort_unstable();
         self.high.dedup();
         if self.high.len() >= self.high.capacity() / 2 {
             let more = self.high.len().max(1 << 12);
@@ -208,7 +209,7 @@ impl IdCollector {
                 ),
             });
         }
-        self.high.sort_unstable();
+        self.high.par_sort_unstable();
         self.high.dedup();
         let mut low_count = 0u64;
         let count = |block: &[u64]| {

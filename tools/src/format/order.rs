@@ -11,7 +11,6 @@ use super::options::FormatOptions;
 use crate::sorting::partition::Buckets;
 use rayon::prelude::*;
 use topostream_formats::VertexOrder;
-use topostream_formats::huge::zeroed;
 
 /// Degrees below this are sorted by counting.
 const COUNTED_DEGREES: usize = 1 << 16;
@@ -133,7 +132,7 @@ impl Degrees {
     pub fn new(slots: u64, memory_bytes: u64) -> Self {
         let fitting = (memory_bytes / slots.max(1)).saturating_sub(SUM_BYTES) / TABLE_BYTES;
         let tables = rayon::current_num_threads().min(fitting as usize).max(1);
-        let table = |_| Table { counts: zeroed(slots), carries: Vec::new() };
+        let table = |_| Table { counts: vec![0; slots as usize], carries: Vec::new() };
         Self { tables: (0..tables).map(table).collect() }
     }
 
@@ -148,7 +147,7 @@ impl Degrees {
 
     /// Adds up all tables. Counts saturate at 2^32 - 1.
     pub fn sum(self) -> Vec<u32> {
-        let mut sum: Vec<u32> = zeroed(self.tables.first().map_or(0, |table| table.counts.len() as u64));
+        let mut sum = vec![0u32; self.tables.first().map_or(0, |table| table.counts.len())];
         for Table { counts, carries } in self.tables {
             sum.par_iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.saturating_add(count.into()));
             carries.into_iter().for_each(|slot| sum[slot as usize] = sum[slot as usize].saturating_add(1 << 16));
@@ -197,7 +196,7 @@ impl Numbering {
         let mut begin = large.len();
         next.iter_mut().for_each(|next| begin += std::mem::replace(next, begin));
         order.resize(vertices, 0);
-        let mut numbers = zeroed(counts.len() as u64);
+        let mut numbers = vec![0; counts.len()];
         (0u32..).zip(&large).for_each(|(new, &(_, slot))| numbers[slot as usize] = new);
         slots.for_each(|slot| {
             let count = counts[slot as usize];
@@ -220,7 +219,7 @@ impl Numbering {
             sizes
         };
         let sizes: Vec<[usize; CLASSES]> = counts.par_chunks(chunk).map(count).collect();
-        let (mut order, mut numbers) = (zeroed(counts.len() as u64), zeroed(counts.len() as u64));
+        let (mut order, mut numbers) = (vec![0; counts.len()], vec![0; counts.len()]);
         // The places of each chunk's vertices of each class.
         let mut places: Vec<Vec<(usize, &mut [u32])>> = sizes.iter().map(|_| Vec::with_capacity(CLASSES)).collect();
         let (mut begin, mut rest) = (0, &mut order[..]);
