@@ -67,23 +67,23 @@ pub struct Common {
 }
 
 impl Common {
-    fn engine_options(&self, cancel: &Cancel) -> EngineOptions {
-        self.resources.options(&self.tune.engine, cancel)
+    /// The budget is measured once: what is available changes.
+    fn engine_options(&self, memory_bytes: u64, cancel: &Cancel) -> EngineOptions {
+        self.resources.options(&self.tune.engine, cancel).with_memory_bytes(memory_bytes)
     }
 
     /// The options of an engine, without rates.
-    fn options(&self, trace: Option<Arc<Timeline>>, cancel: &Cancel) -> EngineOptions {
-        self.engine_options(cancel).with_asynchronous(self.tune.asynchronous).with_trace(trace)
+    fn options(&self, memory_bytes: u64, trace: Option<Arc<Timeline>>, cancel: &Cancel) -> EngineOptions {
+        self.engine_options(memory_bytes, cancel).with_asynchronous(self.tune.asynchronous).with_trace(trace)
     }
 
     /// The input of a plan: rates, and an engine as it would run the algorithm; it opens nothing except the store.
     pub fn planning(&self, cancel: &Cancel) -> Result<(Rates, Engine), Failure> {
         let rates = calibration::for_plan(self.tune.calibration.as_deref())?;
         let trace = self.tune.trace.is_some().then(Arc::default);
-        Ok((
-            rates,
-            Engine::new(opening::open_within(&self.store, self.resources.memory_bytes())?, self.options(trace, cancel)),
-        ))
+        let memory_bytes = self.resources.memory_bytes();
+        let store = opening::open_within(&self.store, memory_bytes)?;
+        Ok((rates, Engine::new(store, self.options(memory_bytes, trace, cancel))))
     }
 
     /// Whether nothing but JSON is wanted.
@@ -100,7 +100,7 @@ impl Common {
         let format = self.checked_format(&store)?;
         let memory_bytes = self.resources.memory_bytes();
         let ending_bytes = self.ending(&store, &*runs, &shown, (format, !companions.is_empty())).bytes();
-        let engine_options = self.engine_options(cancel).with_memory_bytes(memory_bytes);
+        let engine_options = self.engine_options(memory_bytes, cancel);
         let companions = Companions::begin(companions, &*runs, (&store, &self.store), &engine_options, cancel)
             .map_err(|failure| match failure {
                 Failure::Engine(error) => raised(error, memory_bytes, ending_bytes).into(),
@@ -115,10 +115,9 @@ impl Common {
         let checkpoints = self.checkpoints.open(&spinner)?;
         let timeline = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let rates = calibration::for_run(self.tune.calibration.as_deref())?;
-        // What is available may have changed since it was measured.
-        let options = self.options(timeline, cancel).with_memory_bytes(memory_bytes);
-        let options = options.with_rates(rates.clone()).with_checkpoints(checkpoints.clone());
-        let options = options.with_progress(progress).with_cluster(ranks::shared()).with_single_run(true);
+        let options = self.options(memory_bytes, timeline, cancel).with_rates(rates.clone());
+        let options = options.with_checkpoints(checkpoints.clone()).with_progress(progress);
+        let options = options.with_cluster(ranks::shared()).with_single_run(true);
         let manifest = store.manifest().clone();
         let engine = Engine::new(store, options);
         self.ending(engine.store(), &*runs, &shown, (format, !companions.is_empty())).check(&engine)?;
@@ -147,7 +146,7 @@ impl Common {
         } else {
             end::leave(engine);
         }
-        let store = opening::open_after(&self.store, self.resources.memory_bytes(), &manifest)?;
+        let store = opening::open_after(&self.store, memory_bytes, &manifest)?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(run.report(), cancel))?;
         let mut said = companions.finish(&*run, &store, cancel)?;
