@@ -14,9 +14,9 @@ use topostream_formats::error::{Error, Result};
 
 /// The smallest block, and so a length that lines may always have.
 const BLOCK_BYTES_MIN: usize = 64 << 10;
-/// The largest block, of any number of threads; larger ones are not faster.
-const BLOCK_BYTES_MAX: usize = 64 << 20;
-/// That of a thread: its pieces are then large enough for what all threads do with the edges of one.
+/// The largest block of few threads, and of any number; larger ones are not faster.
+const BLOCK_BYTES_MAX: [usize; 2] = [8 << 20, 64 << 20];
+/// What each thread adds to it: pieces are then large enough for what all threads do with the edges of one.
 const BLOCK_BYTES_PER_THREAD: usize = 4 << 20;
 /// Bytes of the lines that are examined before they are read.
 const SAMPLE_BYTES_MAX: usize = 1 << 20;
@@ -113,7 +113,8 @@ impl Blocks {
 
     fn over(input: Input, memory_bytes: u64) -> Result<Self> {
         let bytes = usize::try_from(memory_bytes / (HELD_PER_BLOCK_BYTE * 3 / 2)).unwrap_or(usize::MAX);
-        let bytes_max = (BLOCK_BYTES_PER_THREAD * rayon::current_num_threads()).min(BLOCK_BYTES_MAX);
+        let [of_few, of_any] = BLOCK_BYTES_MAX;
+        let bytes_max = (BLOCK_BYTES_PER_THREAD * rayon::current_num_threads()).clamp(of_few, of_any);
         let bytes = bytes.clamp(BLOCK_BYTES_MIN, bytes_max);
         let (current, next) = (Block::new(bytes), Block::new(bytes));
         let mut blocks = Self { input, current, next, lines: 0, given: Given::Current(0..0) };

@@ -5,13 +5,14 @@
 //! A vertex's label is a vertex of its component with a number no larger than its own: labels are trees. An edge whose
 //! ends have different labels *hooks* the larger label to the smaller one: it lowers the label of that label. The
 //! vertex phase *jumps*: a vertex takes the label of its label, up to [`JUMPS`] times. Trees thus grow by whole trees
-//! and become flat, so that the supersteps of a run are some logarithm of the length of paths, where
-//! [`Components`](super::Components) take as many as a path is long.
+//! and become flat: the number of supersteps grows with the logarithm of the longest path, where
+//! [`Components`](super::Components) takes as many supersteps as that path has edges.
 //!
 //! If each edge is in the lists of both ends, a superstep reads the lists of vertices whose label has changed since
-//! their list was last read. That is enough: where the ends of an edge that was read have different labels, the larger
-//! one is lowered, and the end below it changes in the vertex phase at the latest. Otherwise every superstep reads all
-//! lists. When no label changes, both ends of every edge have the same label, the smallest number of the component.
+//! their list was last read. That is enough: reading an edge whose ends have different labels lowers the label of the
+//! larger one, so the end with that label changes in the next vertex phase and its list is read again. If an edge is in
+//! one list only, every superstep reads all lists. When no label changes, both ends of every edge have the same label,
+//! the smallest number of the component.
 //!
 //! 4 bytes a vertex for the label, and two bits. Edges write to vertices that are not their ends, and the vertex phase
 //! reads other vertices: several devices cannot share a run.

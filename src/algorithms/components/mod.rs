@@ -12,7 +12,7 @@
 //! 4 bytes a vertex for the label. Loops and repeated edges change nothing.
 //!
 //! [`UnionFind`] finds the same labels on one CPU, in about one pass, and [`Hooking`] on one GPU, in a number of
-//! supersteps that does not grow with the lengths of paths.
+//! supersteps that grows with the logarithm of the longest path.
 
 #[cfg(feature = "cli")]
 pub mod command;
