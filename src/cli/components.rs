@@ -32,7 +32,7 @@ use topostream_formats::{EdgeSource, Error, WeightType};
 use topostream_readers::{ColumnChoice, InputFile, Opened, Options, TableOptions, WeightsOption, open_inputs};
 use topostream_tools::components::{Components, Ids, Linker, Vertices};
 use topostream_tools::format::{FormatOptions, format, format_names, needed_bytes as writing_bytes};
-use topostream_tools::names::{self, Dictionary, NamingBudget, NumberedTable, OpenTable};
+use topostream_tools::names::{self, Dictionary, NamingBudget, OpenTable};
 use topostream_tools::progress::{Cancel, Quiet};
 
 /// Find the connected components of an edge list, without making a store.
@@ -306,10 +306,9 @@ impl ComponentsCommand {
         let (names, lookup) = Dictionary::collect(&mut all, vertices, &budget, &bars, cancel)?;
         let lookup = Arc::new(lookup);
         self.link_labels(&mut linker, cancel, &bars, |place| {
-            let table = NumberedTable::new(of_place(place)?, Arc::clone(&lookup), names.count());
-            Ok(Box::new(table.at(place + 1)))
+            Ok(Box::new(names::numbered(of_place(place)?, Arc::clone(&lookup), names.count(), place + 1)))
         })?;
-        let mut source = NumberedTable::new(open()?, lookup, names.count());
+        let mut source = names::numbered(open()?, lookup, names.count(), 0);
         linker.link(&mut source, &bars, cancel)?;
         drop(source);
         Ok(Found { components: linker.finish(cancel)?, names: Some(names), taken })

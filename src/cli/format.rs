@@ -15,7 +15,7 @@ use topostream_readers::{InputFile, Opened, Options, Table, TableOptions, Weight
 use topostream_tools::format::{
     FormatOptions, Repeated, check_memory, format, format_names, may_look, needed_bytes as formatting_bytes,
 };
-use topostream_tools::names::{self, Dictionary, NamingBudget, NumberedTable, OpenTable};
+use topostream_tools::names::{self, Dictionary, NamingBudget, OpenTable};
 use topostream_tools::progress::Cancel;
 
 /// Make a store from edge lists.
@@ -152,13 +152,13 @@ impl Format {
             // The lookup is freed with the source, before the stages that do not need it.
             let lookup = Arc::new(lookup);
             let kept = Arc::downgrade(&lookup);
-            let numbered = NumberedTable::new(open()?, lookup, names.count());
+            let numbered = names::numbered(open()?, lookup, names.count(), 0);
             let mut first = Some(Box::new(numbered) as Box<dyn EdgeSource>);
             let mut again = || {
                 let lookup = || kept.upgrade().ok_or_else(|| Error::Invalid("names are read twice only".into()));
                 match first.take() {
                     Some(first) => Ok(first),
-                    None => Ok(Box::new(NumberedTable::new(open()?, lookup()?, names.count())) as _),
+                    None => Ok(Box::new(names::numbered(open()?, lookup()?, names.count(), 0)) as _),
                 }
             };
             format_names(&mut again, &names, &self.store, options, bars, cancel)

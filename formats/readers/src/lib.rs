@@ -66,8 +66,8 @@ pub use recognise::recognise;
 #[cfg(feature = "parquet")]
 pub use table::Spool;
 pub use table::{
-    ColumnChoice, CommentsOption, Condition, Ids, Kept, Numbers, Opened, QuotesOption, RowBatch, Separator, Table,
-    TableOptions, Taken, WithVertices, input_files,
+    ColumnChoice, CommentsOption, Condition, Ids, Kept, Numbering, Numbers, Opened, QuotesOption, RowBatch, Separator,
+    Table, TableOptions, Taken, WithVertices, input_files,
 };
 pub use topostream_formats::names::{IdType, NameList};
 pub use vertex_list::VertexList;

@@ -6,6 +6,9 @@ use crate::file::ChecksummedFile;
 use crate::manifest::Ids;
 use crate::names::{BLOCK_NAMES, IdType, KEY_PAGE_BYTES, KEY_PAGE_ENTRIES, name_key, push_varint};
 
+/// Bytes of a block that are written at once, if it has more.
+const BLOCK_BYTES: usize = 32 << 10;
+
 /// Writes names in vertex order, then their keys in ascending order.
 pub struct NamesWriter {
     id_type: IdType,
@@ -15,17 +18,18 @@ pub struct NamesWriter {
     /// The number of names, and of their bytes in the file.
     count: u64,
     bytes: u64,
-    /// Where the current block begins, and its checksum so far.
+    /// Where the current block begins, and the checksum of what has been written of it.
     block_start: u64,
     block_crc: Crc32c,
-    length: Vec<u8>,
+    /// The rest of it: names are short, and a file is written in larger pieces.
+    block: Vec<u8>,
     page: Vec<u8>,
 }
 
 impl NamesWriter {
     pub(crate) fn new(id_type: IdType, names: ChecksummedFile, index: ChecksummedFile, keys: ChecksummedFile) -> Self {
-        let (block_crc, length, page) = (Crc32c::default(), Vec::new(), Vec::with_capacity(KEY_PAGE_BYTES));
-        Self { id_type, names, index, keys, count: 0, bytes: 0, block_start: 0, block_crc, length, page }
+        let (block_crc, block, page) = (Crc32c::default(), Vec::new(), Vec::with_capacity(KEY_PAGE_BYTES));
+        Self { id_type, names, index, keys, count: 0, bytes: 0, block_start: 0, block_crc, block, page }
     }
 
     /// Appends the name of the next vertex. Returns its key, for [`Self::push_key`].
@@ -36,18 +40,27 @@ impl NamesWriter {
         if self.count > 0 && self.count.is_multiple_of(BLOCK_NAMES) {
             self.end_block()?;
         }
-        self.length.clear();
-        push_varint(&mut self.length, name.len() as u64);
-        for bytes in [&self.length, name] {
-            self.block_crc.update(bytes);
-            self.names.write(bytes)?;
-            self.bytes += bytes.len() as u64;
+        push_varint(&mut self.block, name.len() as u64);
+        self.block.extend_from_slice(name);
+        if self.block.len() > BLOCK_BYTES {
+            self.write_block()?;
         }
         self.count += 1;
         Ok(name_key(name))
     }
 
+    fn write_block(&mut self) -> Result<()> {
+        self.block_crc.update(&self.block);
+        self.names.write(&self.block)?;
+        self.bytes += self.block.len() as u64;
+        self.block.clear();
+        // A long name does not keep its memory.
+        self.block.shrink_to(2 * BLOCK_BYTES);
+        Ok(())
+    }
+
     fn end_block(&mut self) -> Result<()> {
+        self.write_block()?;
         let mut entry = [0; 16];
         entry[..8].copy_from_slice(&self.block_start.to_le_bytes());
         entry[8..12].copy_from_slice(&std::mem::take(&mut self.block_crc).value().to_le_bytes());

@@ -1,9 +1,9 @@
 //! The names of a graph, and their numbers.
 
-use super::distinct::{Leaf, Limits, Outcome, PARTS, Trouble, distinct, divide, part_of};
+use super::distinct::{Leaf, Limits, Outcome, PARTS, Trouble, distinct, divide};
 use super::lookup::{Lookup, Node};
 use super::perfect::Perfect;
-use super::recent::Recent;
+use super::shards::{Hashed, Parts, Shards};
 use super::spool::Spool;
 use super::{Key, key};
 use crate::progress::{Cancel, Progress, Unit};
@@ -26,8 +26,6 @@ const FIRST_SEED: u64 = 0;
 const ATTEMPTS_MAX: u32 = 4;
 /// Names that are hashed by a thread at a time.
 pub(super) const PIECE: usize = 1 << 13;
-/// Names whose slots are fetched together: an even number.
-const GROUP: usize = 32;
 /// The least for the table of recent names.
 const RECENT_BYTES_MIN: u64 = 1 << 20;
 /// The table of recent names does not pay beyond this.
@@ -189,8 +187,7 @@ impl Naming<'_> {
         }
         let rest = memory_bytes - least;
         let recent_bytes = (rest / 4 * 3).clamp(RECENT_BYTES_MIN, RECENT_BYTES_MAX);
-        let (mut spool, mut recent) =
-            (Spool::new(&self.budget.temporary, PARTS)?, Recent::new(recent_bytes, self.seed));
+        let mut shards = Shards::new(&self.budget.temporary, recent_bytes, self.seed)?;
         let check = |table: Table| {
             let expected = || format!("ids that are {}, as those of the edges", id_type.plural());
             match table.id_type() == id_type {
@@ -198,23 +195,17 @@ impl Naming<'_> {
                 false => Err(Error::file(table.place(), expected(), table.id_type().plural())),
             }
         };
-        let mut declared = 0;
         if let Some(open) = vertices {
-            self.read(&mut check(open()?)?, &mut spool, &mut recent, &mut declared, 2)?;
+            self.read(&mut check(open()?)?, &mut shards, 2)?;
         }
-        let (mut end, mut occurrences) = (declared, Vec::new());
-        let mut add = |mut table: Table| {
-            let begin = end;
-            let sum = self.read(&mut table, &mut spool, &mut recent, &mut end, 1)?;
-            occurrences.push((end - begin, sum));
-            Ok::<_, Error>(())
-        };
-        add(table)?;
-        others.iter_mut().try_for_each(|open| add(check(open()?)?))?;
-        drop(recent);
-        spool.finish()?;
-        let (root, collector) = self.divide(&spool)?;
-        drop(spool);
+        let (declared, mut occurrences) = (shards.names(), Vec::new());
+        occurrences.push(self.read(&mut { table }, &mut shards, 1)?);
+        for open in others {
+            occurrences.push(self.read(&mut check(open()?)?, &mut shards, 1)?);
+        }
+        let parts = shards.finish()?;
+        let (root, collector) = self.divide(&parts)?;
+        drop(parts);
         let (count, names_max) = (collector.count, collector.names_max);
         if count > names_max {
             return Err(Trouble::Failed(Error::Limit {
@@ -227,43 +218,33 @@ impl Naming<'_> {
         Ok(self.finish(root, collector, id_type, occurrences, declared)?)
     }
 
-    /// Reads all names of a table into the spool: of every row, or the first of each if `step` is 2. `place` counts
-    /// them. Returns the sum of their hashes.
-    fn read(
-        &self,
-        table: &mut Table,
-        spool: &mut Spool,
-        recent: &mut Recent,
-        place: &mut u64,
-        step: usize,
-    ) -> Result<u64> {
+    /// Reads all names of a table: of every row, or the first of each if `step` is 2. Returns their number and the sum
+    /// of their hashes.
+    fn read(&self, table: &mut Table, shards: &mut Shards, step: usize) -> Result<(u64, u64)> {
         self.progress.begin("collect names", table.info().bytes, Unit::Bytes);
-        let mut sum = 0u64;
-        let mut next = Hashed::default();
-        self.read_hashed(table, &mut next)?;
+        let before = shards.occurrences();
+        let read = |table: &mut Table| -> Result<Hashed> {
+            let mut batches = Vec::new();
+            table.read(&mut batches)?;
+            let keys = keys_of(&batches, |name| key(name, self.seed) & self.mask);
+            Ok(Hashed { batches, keys })
+        };
+        let mut next = read(table)?;
         while !next.batches.is_empty() {
             self.cancel.check()?;
-            let here = std::mem::take(&mut next);
-            // One thread inserts the names of these batches while the others read the next ones.
-            let (inserted, read) =
-                rayon::join(|| insert(&here, spool, recent, place, step), || self.read_hashed(table, &mut next));
-            sum = sum.wrapping_add(inserted?);
-            read?;
+            // The names of these batches are inserted while the next ones are read.
+            let (inserted, after) = rayon::join(|| shards.insert(&next, step), || read(table));
+            inserted?;
+            next = after?;
             self.progress.position(table.bytes_read());
         }
         self.progress.end();
-        Ok(sum)
-    }
-
-    /// Reads the next batches of a table, and hashes their names on all threads.
-    fn read_hashed(&self, table: &mut Table, into: &mut Hashed) -> Result<()> {
-        table.read(&mut into.batches)?;
-        into.keys = keys_of(&into.batches, |name| key(name, self.seed) & self.mask);
-        Ok(())
+        let after = shards.occurrences();
+        Ok((after.0 - before.0, after.1.wrapping_sub(before.1)))
     }
 
     /// Finds the distinct names of all parts.
-    fn divide(&self, spool: &Spool) -> Result<(Vec<Node>, Collector), Trouble> {
+    fn divide(&self, parts: &Parts) -> Result<(Vec<Node>, Collector), Trouble> {
         let NamingBudget { memory_bytes, temporary, names_max } = self.budget;
         let threads = rayon::current_num_threads();
         let rest = memory_bytes.saturating_sub(BASE_BYTES);
@@ -278,10 +259,11 @@ impl Naming<'_> {
         self.progress.begin("compare names", Some(PARTS as u64), Unit::Pages);
         for first in (0..PARTS).step_by(threads) {
             self.cancel.check()?;
-            let parts: Vec<usize> = (first..PARTS.min(first + threads)).collect();
-            let found: Vec<_> = parts.par_iter().map(|&part| distinct(spool, part, 0, limits)).collect();
-            for (part, found) in parts.into_iter().zip(found) {
-                root.push(self.settle(spool, part, 0, found?, limits, &mut collector)?);
+            let some = first..PARTS.min(first + threads);
+            let found = some.clone().into_par_iter().map(|part| distinct(parts.spool(part), part, 0, limits));
+            let found: Vec<_> = found.collect();
+            for (part, found) in some.zip(found) {
+                root.push(self.settle(parts.spool(part), part, 0, found?, limits, &mut collector)?);
             }
             self.progress.position(root.len() as u64);
         }
@@ -367,36 +349,8 @@ impl Naming<'_> {
     }
 }
 
-/// Batches with the hashes of their names.
-#[derive(Default)]
-struct Hashed {
-    batches: Vec<RowBatch>,
-    keys: Vec<Vec<Key>>,
-}
-
-/// Puts names into the spool that are not in the table of recent ones: of every row, or the first of each if `step` is
-/// 2. `place` counts them. Returns the sum of their hashes.
-fn insert(here: &Hashed, spool: &mut Spool, recent: &mut Recent, place: &mut u64, step: usize) -> Result<u64> {
-    let mut sum = 0u64;
-    for (batch, keys) in here.batches.iter().zip(&here.keys) {
-        let Ids::Names(names) = &batch.ids else { continue };
-        for (group, keys) in keys.chunks(GROUP).enumerate() {
-            recent.touch(keys);
-            for (at, &key) in keys.iter().enumerate().step_by(step) {
-                let name = names.get(group * GROUP + at);
-                sum = sum.wrapping_add(key as u64);
-                if !recent.insert(name, key) {
-                    spool.push(part_of(key, 0), *place, name)?;
-                }
-                *place += 1;
-            }
-        }
-    }
-    Ok(sum)
-}
-
 /// The hashes of all names of some batches, made on all threads.
-pub(super) fn keys_of(batches: &[RowBatch], of: impl Fn(&[u8]) -> Key + Sync) -> Vec<Vec<Key>> {
+fn keys_of(batches: &[RowBatch], of: impl Fn(&[u8]) -> Key + Sync) -> Vec<Vec<Key>> {
     let of_batch = |batch: &RowBatch| -> Vec<Key> {
         let Ids::Names(names) = &batch.ids else { return Vec::new() };
         (0..names.len()).into_par_iter().with_min_len(PIECE).map(|at| of(names.get(at))).collect()

@@ -17,12 +17,13 @@ mod lookup;
 mod numbered;
 mod perfect;
 mod recent;
+mod shards;
 mod spool;
 mod write;
 
 pub use dictionary::{Dictionary, NamingBudget, OpenTable, needed_bytes};
 pub use lookup::Lookup;
-pub use numbered::NumberedTable;
+pub use numbered::numbered;
 pub(crate) use spool::Spool;
 pub(crate) use write::{copy_names, note_numbers};
 

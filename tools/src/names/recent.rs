@@ -14,9 +14,17 @@ const FIRST_BYTES: u64 = 4 << 20;
 /// How much larger a table becomes that is too small.
 const GROWTH: usize = 8;
 
+/// What is in slots without a name: the tag of no name.
+const EMPTY: u8 = 128;
+
+/// Slots without names. They are written: pages that are read first, as zeros, and then written would be mapped twice,
+/// and other threads interrupted.
+fn empty(bytes: usize) -> Vec<u8> {
+    vec![EMPTY; bytes]
+}
+
 /// A table of names, each in the only slot that its hash allows.
 pub struct Recent {
-    /// Zeroed by the system, so that memory is taken as slots are used.
     slots: Vec<u8>,
     bytes_max: u64,
     /// Names that were not in the table since it has this size.
@@ -28,7 +36,7 @@ impl Recent {
     /// A table that takes at most `memory_bytes`, for hashes with a seed.
     pub fn new(memory_bytes: u64, seed: u64) -> Self {
         let bytes_max = 1 << memory_bytes.max(2 * SLOT_BYTES as u64).ilog2();
-        Self { slots: vec![0; bytes_max.min(FIRST_BYTES) as usize], bytes_max, missed: 0, seed }
+        Self { slots: empty(bytes_max.min(FIRST_BYTES) as usize), bytes_max, missed: 0, seed }
     }
 
     /// Where the slot of a name begins.
@@ -41,8 +49,8 @@ impl Recent {
     /// Reads the slots of some names, so that they are in a cache when they are needed: waiting for one of them is
     /// waiting for all.
     #[inline]
-    pub fn touch(&self, keys: &[Key]) {
-        let touched = keys.iter().fold(0, |touched, &key| touched ^ self.slots[self.slot(key)]);
+    pub fn touch(&self, keys: impl Iterator<Item = Key>) {
+        let touched = keys.fold(0, |touched, key| touched ^ self.slots[self.slot(key)]);
         std::hint::black_box(touched);
     }
 
@@ -81,7 +89,7 @@ impl Recent {
         if bytes > self.slots.len() {
             // The old one is freed before.
             self.slots = Vec::new();
-            self.slots = vec![0; bytes];
+            self.slots = empty(bytes);
         }
     }
 }

@@ -5,6 +5,7 @@ use super::spool::Spool;
 use crate::progress::Cancel;
 use crate::sorting::record::{Plain, Record};
 use crate::sorting::sorter::Sorter;
+use rayon::prelude::*;
 use std::path::Path;
 use topostream_formats::manifest::Ids;
 use topostream_formats::names::StoredNames;
@@ -66,7 +67,7 @@ impl Dictionary {
                 list.push(name);
                 Ok(())
             })?;
-            places.sort_unstable();
+            places.par_sort_unstable();
             for &(vertex, place) in &places {
                 keys.push(Plain::new(names.push(list.get(place as usize))?, vertex, 0))?;
             }

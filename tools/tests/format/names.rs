@@ -9,7 +9,7 @@ use topostream_formats::manifest::{Feature, Ids};
 use topostream_formats::{EdgeSource, OriginalId, Result, Store, VertexId, VertexOrder};
 use topostream_readers::{InputFile, Kind, Options, Table, TableOptions};
 use topostream_tools::format::{FormatOptions, FormatReport, format_names, format_with_names_of};
-use topostream_tools::names::{Dictionary, NamingBudget, NumberedTable, OpenTable};
+use topostream_tools::names::{Dictionary, NamingBudget, OpenTable, numbered};
 use topostream_tools::progress::{Cancel, Quiet};
 use topostream_tools::verify::verify;
 
@@ -35,8 +35,7 @@ fn make(edges: &Path, vertices: Option<&Path>, store: &Path, options: &FormatOpt
     let cancel = Cancel::default();
     let (names, lookup) = Dictionary::collect(&mut [&mut || open()], of_vertices, &budget, &Quiet, &cancel)?;
     let lookup = Arc::new(lookup);
-    let mut open =
-        || Ok(Box::new(NumberedTable::new(open()?, Arc::clone(&lookup), names.count())) as Box<dyn EdgeSource>);
+    let mut open = || Ok(Box::new(numbered(open()?, Arc::clone(&lookup), names.count(), 0)) as Box<dyn EdgeSource>);
     format_names(&mut open, &names, store, options, &Quiet, &cancel)
 }
 
@@ -118,6 +117,23 @@ fn many_names() {
     let name = |at: u64| format!("v{}", at.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 5003);
     let edges: Vec<_> = (0..20_000).map(|at| (name(at), name(3 * at + 1))).collect();
     orders().iter().for_each(|options| check(folder.path(), &edges, options));
+}
+
+#[test]
+fn any_number_of_threads_makes_the_same_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, store) = (folder.path().join("edges.csv"), folder.path().join("store"));
+    let name = |at: u64| format!("name {}", at * 7919 % 20_011);
+    write_csv(&input, &(0..60_000u64).map(|at| (name(at), name(at * at))).collect::<Vec<_>>());
+    let made = [1, 2, 5].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| make(&input, None, &store, &FormatOptions::default())).unwrap();
+        let read = |name: &str| std::fs::read(store.join(name)).unwrap();
+        let files = ["graph.json", "names.bin", "names.keys"].map(read);
+        std::fs::remove_dir_all(&store).unwrap();
+        files
+    });
+    assert!(made[0] == made[1] && made[1] == made[2]);
 }
 
 #[test]

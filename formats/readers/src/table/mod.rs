@@ -49,7 +49,7 @@ pub use columns::ColumnChoice;
 pub use conditions::Condition;
 pub use files::input_files;
 pub use form::{CommentsOption, QuotesOption, Separator};
-pub use numbers::{Numbers, WithVertices};
+pub use numbers::{Numbering, Numbers, WithVertices};
 pub use options::TableOptions;
 pub use rows::{Ids, Kept, RowBatch};
 pub use source::{Table, Taken};

@@ -1,17 +1,24 @@
-//! Tables whose ids are integers, as edges.
+//! Tables whose ids are integers, or are replaced by numbers, as edges.
 
 use super::rows::{Ids, RowBatch};
 use super::source::Table;
 use rayon::prelude::*;
-use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, Rounding, SourceInfo};
+use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, Rounding, SourceInfo};
 use topostream_formats::error::{Error, Result};
 
 /// Rows that one thread passes on.
 const ROWS_MIN: usize = 1 << 12;
 
+/// Replaces the names of batches by numbers, [`Ids::Integers`]. Called with no batches at the end of the table, which
+/// it is told for messages.
+pub type Numbering = Box<dyn FnMut(&Table, &mut [RowBatch]) -> Result<()> + Send>;
+
 /// The edges of a table with integers for ids.
 pub struct Numbers {
     table: Table,
+    info: SourceInfo,
+    /// What numbers names, and its main memory in bytes.
+    numbering: Option<(Numbering, u64)>,
     batches: Vec<RowBatch>,
     /// The batch and the row to be passed on next.
     next: (usize, usize),
@@ -22,19 +29,30 @@ pub struct Numbers {
 impl Numbers {
     /// The edges of a table.
     pub fn new(table: Table) -> Self {
-        Self { table, batches: Vec::new(), next: (0, 0), given: (0, 0) }
+        let info = table.info().clone();
+        Self { table, info, numbering: None, batches: Vec::new(), next: (0, 0), given: (0, 0) }
+    }
+
+    /// The edges of a table of names, which `numbering` makes numbers below `count`. It takes `memory_bytes`.
+    pub fn of_names(table: Table, count: u64, memory_bytes: u64, numbering: Numbering) -> Self {
+        let of_table = Self::new(table);
+        let info = SourceInfo { ids: IdSpace::Range { first: 0, count }, ..of_table.info };
+        Self { info, numbering: Some((numbering, memory_bytes)), ..of_table }
     }
 }
 
 impl EdgeSource for Numbers {
     fn info(&self) -> &SourceInfo {
-        self.table.info()
+        &self.info
     }
 
     fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
         chunk.clear();
         if self.next.0 == self.batches.len() {
             self.table.read(&mut self.batches)?;
+            if let Some((number, _)) = &mut self.numbering {
+                number(&self.table, &mut self.batches)?;
+            }
             self.next = (0, 0);
         }
         self.given = self.next;
@@ -87,7 +105,7 @@ impl EdgeSource for Numbers {
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.table.memory_bytes()
+        self.table.memory_bytes() + self.numbering.as_ref().map_or(0, |(_, memory_bytes)| *memory_bytes)
     }
 }
 

@@ -36,9 +36,10 @@ use std::sync::Arc;
 use topostream_formats::error::{Error, Result};
 use topostream_formats::names::IdType;
 
-/// Row groups of names that are read side by side, if there is memory for them, and the fewest of integers.
-const LANES: usize = 4;
-/// The most of integers.
+/// Row groups of names that are read side by side, if there is memory for them.
+const LANES: usize = 16;
+/// The fewest and the most of integers.
+const LANES_MIN: usize = 4;
 const LANES_MAX: usize = 64;
 /// Rows of a batch of names, and of integers: buffers of larger ones would be mapped anew for each batch.
 const BATCH_ROWS_MAX: u64 = 1 << 16;
@@ -137,7 +138,7 @@ impl ParquetRows {
         let least = (COPIES * row_bytes).max(BATCH_ROWS_MIN * ROW_BYTES);
         let lanes = match groups.plan.id_type {
             _ if groups.plan.in_order => 1,
-            IdType::Integer => rayon::current_num_threads().clamp(LANES, LANES_MAX),
+            IdType::Integer => rayon::current_num_threads().clamp(LANES_MIN, LANES_MAX),
             _ => LANES,
         };
         let lanes = lanes.min(groups.count()).max(1) as u64;
