@@ -8,7 +8,7 @@ use super::printing::say;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use topostream_formats::{EdgeSource, Result};
-use topostream_tools::generate::{Grid, RandomWeights, Rmat, Uniform};
+use topostream_tools::generate::{Grid, PowerLaw, RandomWeights, Rmat, Uniform};
 use topostream_tools::progress::Cancel;
 
 /// Generate a random graph, as a store or as an edge list.
@@ -33,6 +33,8 @@ enum KindOfGraph {
     Rmat(RmatArgs),
     /// Edges with uniformly random ends
     Uniform(UniformArgs),
+    /// Out-degrees of a power law, dests from all vertices, as in AsynGraph's and PowerGraph's tables
+    Powerlaw(PowerLawArgs),
     /// A grid with random diagonals: low degrees and a large diameter, as in road networks
     Grid(GridArgs),
 }
@@ -69,6 +71,21 @@ struct UniformArgs {
     /// Number of edges
     #[arg(long, value_name = "N")]
     edges: u64,
+    #[command(flatten)]
+    to: OutputArgs,
+}
+
+#[derive(Args)]
+struct PowerLawArgs {
+    /// Number of vertices
+    #[arg(long, value_name = "N")]
+    vertices: u64,
+    /// The exponent: a vertex has d edges with a probability in proportion to d^-ALPHA, from 1 on
+    #[arg(long, default_value_t = 2.0)]
+    alpha: f64,
+    /// The largest out-degree
+    #[arg(long, default_value_t = PowerLaw::DEGREE_MAX, value_name = "N")]
+    max_degree: u64,
     #[command(flatten)]
     to: OutputArgs,
 }
@@ -133,6 +150,10 @@ impl Generate {
             KindOfGraph::Uniform(UniformArgs { vertices, edges, to }) => {
                 let uniform = Uniform { vertices, edges, seed: to.seed, weights: to.random_weights };
                 write(&to, &mut || Ok(Box::new(uniform.generate()?)), cancel)
+            }
+            KindOfGraph::Powerlaw(PowerLawArgs { vertices, alpha, max_degree: degree_max, to }) => {
+                let power_law = PowerLaw { vertices, alpha, degree_max, seed: to.seed, weights: to.random_weights };
+                write(&to, &mut || Ok(Box::new(power_law.generate()?)), cancel)
             }
             KindOfGraph::Grid(GridArgs { width, height, diagonals, to }) => {
                 let (seed, weights) = (to.seed, to.random_weights);

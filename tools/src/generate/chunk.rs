@@ -23,10 +23,15 @@ impl Progress {
 
     /// Fills `chunk` with the next edges, each made by `edge` from its number, and advances.
     pub(super) fn read(&mut self, chunk: &mut Vec<Edge>, edge: impl Fn(u64) -> Edge + Sync) {
+        self.read_blocks(chunk, |first, edges| edges.iter_mut().zip(first..).for_each(|(slot, at)| *slot = edge(at)));
+    }
+
+    /// As [`Self::read`], with consecutive edges made by `make` from the number of the first.
+    pub(super) fn read_blocks(&mut self, chunk: &mut Vec<Edge>, make: impl Fn(u64, &mut [Edge]) + Sync) {
         let count = (self.end - self.next).min(CHUNK_EDGES as u64);
         // Every edge is overwritten below, so existing ones are not cleared first.
         chunk.resize(count as usize, Edge::default());
-        fill(self.next, chunk, edge);
+        fill(self.next, chunk, make);
         self.next += count;
     }
 
@@ -43,11 +48,9 @@ impl Progress {
 }
 
 /// Sets the edges to those with the numbers `first`, `first + 1`, …
-fn fill(first: u64, edges: &mut [Edge], edge: impl Fn(u64) -> Edge + Sync) {
-    edges.par_chunks_mut(BLOCK_EDGES).enumerate().for_each(|(block, edges)| {
-        let first = first + (block * BLOCK_EDGES) as u64;
-        edges.iter_mut().zip(first..).for_each(|(slot, index)| *slot = edge(index));
-    });
+fn fill(first: u64, edges: &mut [Edge], make: impl Fn(u64, &mut [Edge]) + Sync) {
+    let blocks = edges.par_chunks_mut(BLOCK_EDGES).enumerate();
+    blocks.for_each(|(block, edges)| make(first + (block * BLOCK_EDGES) as u64, edges));
 }
 
 #[cfg(test)]
@@ -64,8 +67,11 @@ mod tests {
         for cut in [0, 1, 4095, 4096, 4097, 12_345, 19_999, 20_000] {
             let mut edges = vec![Edge::default(); 20_000];
             let (head, tail) = edges.split_at_mut(cut);
-            fill(cut as u64, tail, numbered);
-            fill(0, head, numbered);
+            let make = |first: u64, edges: &mut [Edge]| {
+                edges.iter_mut().zip(first..).for_each(|(edge, at)| *edge = numbered(at));
+            };
+            fill(cut as u64, tail, make);
+            fill(0, head, make);
             assert_eq!(edges, all, "cut at {cut}");
         }
     }

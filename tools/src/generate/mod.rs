@@ -2,7 +2,7 @@
 //! them and never held in memory.
 //!
 //! ```text
-//!  Rmat, Uniform, Grid ──check──▶ RmatSource, … ──read──▶ chunks of Edge
+//!  Rmat, Uniform, … ──check──▶ RmatSource, … ──read──▶ chunks of Edge
 //!    (plain parameters)              edge i = f(seed, i), computed by all cores
 //! ```
 //!
@@ -15,6 +15,7 @@
 //! | --- | --- | --- | --- |
 //! | [`Rmat`] | skewed, a few huge hubs | tiny | social networks, the web; Graph500 |
 //! | [`Uniform`] | all about equal | small | the worst case for locality; GAP's Urand |
+//! | [`PowerLaw`] | out-degrees of a power law | small | AsynGraph's and PowerGraph's synthetic graphs |
 //! | [`Grid`] | 2 to 8 | huge | road networks, meshes |
 //!
 //! Modules: `random` turns (seed, counter) into 64 random bits, `alias` draws several R-MAT levels at once, `scramble`
@@ -23,6 +24,7 @@
 mod alias;
 mod chunk;
 mod grid;
+mod powerlaw;
 mod random;
 mod rmat;
 mod scramble;
@@ -30,6 +32,7 @@ mod uniform;
 mod weights;
 
 pub use grid::{Grid, GridSource};
+pub use powerlaw::{PowerLaw, PowerLawSource};
 pub use rmat::{Rmat, RmatSource};
 pub use uniform::{Uniform, UniformSource};
 pub use weights::RandomWeights;
