@@ -5,7 +5,7 @@ use super::lookup::{Lookup, Node};
 use super::perfect::Perfect;
 use super::shards::{Hashed, Parts, Shards};
 use super::spool::Spool;
-use super::{Key, key};
+use super::{Key, PIECE, key};
 use crate::progress::{Cancel, Progress, Unit};
 use crate::sorting::record::{Record, Weighted};
 use crate::sorting::sorter::Sorter;
@@ -24,8 +24,6 @@ const NEXT_BYTES: u64 = 8 << 20;
 const FIRST_SEED: u64 = 0;
 /// Passes until collisions are given up: each is all but impossible.
 const ATTEMPTS_MAX: u32 = 4;
-/// Names that are hashed by a thread at a time.
-pub(super) const PIECE: usize = 1 << 13;
 /// The least for the table of recent names.
 const RECENT_BYTES_MIN: u64 = 1 << 20;
 /// The table of recent names does not pay beyond this.

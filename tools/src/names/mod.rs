@@ -27,6 +27,9 @@ pub use numbered::numbered;
 pub(crate) use spool::Spool;
 pub(crate) use write::{copy_names, note_numbers};
 
+/// Names that a thread takes at a time: an even number.
+const PIECE: usize = 1 << 13;
+
 /// The hash of a name.
 pub type Key = u128;
 

@@ -1,6 +1,6 @@
 //! Tables whose names are replaced by their numbers, as edges.
 
-use super::dictionary::PIECE;
+use super::PIECE;
 use super::lookup::Lookup;
 use rayon::prelude::*;
 use std::sync::Arc;

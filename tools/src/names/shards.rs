@@ -1,10 +1,9 @@
 //! Names on their way to the parts on disk, on all threads: each thread has some of the parts, by hash.
 
-use super::Key;
-use super::dictionary::PIECE;
 use super::distinct::{PARTS, part_of};
 use super::recent::Recent;
 use super::spool::Spool;
+use super::{Key, PIECE};
 use rayon::prelude::*;
 use std::path::Path;
 use topostream_formats::Result;
