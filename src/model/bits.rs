@@ -6,13 +6,20 @@ pub(crate) use union::Union;
 
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, compiler_fence, fence};
 use topostream_formats::huge::zeroed;
 
 /// Vertices in one word.
 const WORD: u64 = 64;
 /// Vertices in one summary bit: those of 64 words.
 const BLOCK: u64 = WORD * WORD;
+
+/// Orders the change of a vertex's value before the look whether the vertex is in a set already: whoever takes it out of
+/// the set sees the value. Values change by read-modify-write operations, which x86-64 orders itself.
+#[inline(always)]
+fn order_values() {
+    if cfg!(target_arch = "x86_64") { compiler_fence(SeqCst) } else { fence(SeqCst) }
+}
 
 /// The 32-bit words that a range of vertices touches.
 pub(crate) fn bit_words(vertices: &Range<u64>) -> Range<u64> {
@@ -81,6 +88,7 @@ impl Bits {
     #[inline(always)]
     pub(crate) fn learn(&self, vertex: u32) -> bool {
         let (word, bit) = (&self.words[(vertex / 64) as usize], 1 << (vertex % 64));
+        order_values();
         if word.load(Relaxed) & bit != 0 {
             return false;
         }
@@ -267,6 +275,25 @@ impl Bits {
                 self.summary[(block / WORD) as usize].fetch_or(1 << (block % WORD), Relaxed);
             }
         }
+    }
+
+    /// Moves the vertices of a range from another set of the same length to this one; returns their number. Others may
+    /// insert vertices into it meanwhile: what they wrote before is then seen by whoever finds the vertex here.
+    pub(crate) fn take_from(&self, other: &Self, range: RangeInclusive<u32>) -> u64 {
+        let mut moved = 0;
+        other.for_each_word_in(range.clone(), false, |at, bits| {
+            if bits == 0 {
+                return;
+            }
+            let bits = bits & other.words[at].fetch_and(!bits, SeqCst);
+            moved += u64::from(bits.count_ones());
+            if self.words[at].fetch_or(bits, Relaxed) == 0 {
+                let block = at as u64 * WORD / BLOCK;
+                self.summary[(block / WORD) as usize].fetch_or(1 << (block % WORD), Relaxed);
+            }
+        });
+        order_values();
+        moved
     }
 
     /// Adds the bits of 32-bit words; the first of them is the set's 32-bit word `first`.

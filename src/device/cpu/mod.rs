@@ -118,10 +118,21 @@ impl<A: Algorithm> CpuDevice<A> {
         let state = state.with_activations(declaration.keeps_activations);
         let (report, done) = mpsc::unbounded_channel();
         let (weights, abandoned) = (declaration.weights.are_read(), AtomicBool::new(false));
-        let images = Images::default();
+        let (images, joins) = (Images::default(), declaration.monotone && exchange.is_none());
         let name = declaration.name;
-        let shared =
-            Arc::new(Shared { algorithm, name, state, store, weights, trace, workers, report, images, abandoned });
+        let shared = Arc::new(Shared {
+            algorithm,
+            name,
+            state,
+            store,
+            weights,
+            joins,
+            trace,
+            workers,
+            report,
+            images,
+            abandoned,
+        });
         let step = Arc::new(Step::new(0, Direction::Out, Visit::All));
         let (running, ended) = bounded(0);
         let (running, moves) = (Some(running), Moves::default());
@@ -150,6 +161,7 @@ impl<A: Algorithm> CpuDevice<A> {
     /// take longer to wake up; returns the page otherwise. A long superstep over many pages, with a few lists on each,
     /// is none of these.
     fn process_here(&mut self, task: PageTask) -> Option<PageTask> {
+        self.shared.join(&task, &self.step);
         let Some((lists, edges)) = self.shared.few_lists(&task, &self.step, self.here.lists) else {
             self.here = if task.fresh { self.here } else { Here::NOTHING };
             return Some(task);

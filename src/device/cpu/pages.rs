@@ -49,6 +49,8 @@ pub(super) struct Shared<A> {
     pub state: State,
     pub store: Arc<Store>,
     pub weights: bool,
+    /// Whether vertices that are activated in a superstep may be visited in it.
+    pub joins: bool,
     pub trace: Option<Arc<Timeline>>,
     pub workers: Arc<Workers>,
     pub report: mpsc::UnboundedSender<Report>,
@@ -127,6 +129,18 @@ impl<A: Algorithm> Shared<A> {
         visited.few_of(lists, entry.start_vertex..=entry.start_vertex + (entry.slot_count - 1), degree)
     }
 
+    /// Lets vertices of a page that have been activated in this superstep join it, if their lists are on this page only
+    /// and all of it is in memory: they would be visited again in the next superstep otherwise, with no better values.
+    pub fn join(&self, task: &PageTask, step: &Step) {
+        let entry = self.entry(task);
+        let whole = matches!(task.frame.held(), Parts::Whole) && entry.run == 0 && !self.topology(task).is_grouped();
+        if !self.joins || !whole || step.visit != Visit::Frontier {
+            return;
+        }
+        let (active, next) = (self.state.frontier(step.superstep), self.state.next_frontier(step.superstep));
+        active.take_from(next, entry.start_vertex..=entry.start_vertex + (entry.slot_count - 1));
+    }
+
     /// Processes a page on the calling thread.
     pub fn run_here(&self, task: PageTask, step: &Step) -> Report {
         let started = Instant::now();
@@ -165,6 +179,7 @@ impl<A: Algorithm> Shared<A> {
             Err(panic) => return self.tell(Report::Panicked(panic_message(&*panic))),
         };
         let check_ns = elapsed_ns(started);
+        self.join(&task, &step);
         if task.fresh {
             self.span(Lane::Checks, "check", started, Detail::page(task.page, self.unchecked_bytes(&task)));
         }
