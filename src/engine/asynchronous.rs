@@ -7,11 +7,13 @@
 //!  all others are deferred: their active vertices stay active in the next superstep
 //! ```
 //!
-//! The final values of a monotone algorithm do not depend on the order of lists. A superstep over all active pages
-//! reads most of them for only a few vertices each. Here, pages are reprocessed until they converge, before others are
-//! read. The order is that of AsynGraph, applied to pages instead of paths: hubs first, then forwards and backwards in
-//! turn (Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for Efficient Iterative Graph Processing on GPUs*,
-//! ACM TACO 2020).
+//! The final values of a monotone algorithm do not depend on the order of lists. Where a thin front moves through a
+//! graph, as on grids and roads, a superstep over all active pages reads most of them for only a few vertices each.
+//! Here, pages are reprocessed until they converge, before others are read. Fronts that are not thin are left alone:
+//! the pages of a graph with hubs lead to each other, and would be processed many times for a few vertices each.
+//!
+//! This is not AsynGraph's sketch of paths between hubs (Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for
+//! Efficient Iterative Graph Processing on GPUs*, ACM TACO 2020): see `docs/decisions/0044-asynchronous-values.md`.
 //!
 //! Pages that a superstep leaves out are *deferred* (`Device::defer`, `defer` in `shaders/kernels/pages.wgsl`). Pages
 //! of one list stay together, so a vertex is deferred with all of its list or not at all; stores whose lists are
@@ -26,6 +28,14 @@ use topostream_formats::directory::DirectoryEntry;
 
 /// The pages with the largest degrees are treated as pages of hubs: one for every 8 frames of the buffer.
 const FRAMES_PER_HUB_PAGE: usize = 8;
+
+/// A front is thin if it has at most one of so many vertices.
+const THIN: u64 = 256;
+
+/// Whether so few vertices are active that pages are reprocessed. Seeds, whose number is not known, are few.
+pub fn is_thin(active: Option<u64>, vertices: u64) -> bool {
+    active.is_none_or(|active| active <= vertices / THIN)
+}
 
 /// The active pages that a superstep visits, and the others.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -267,7 +267,7 @@ impl Session<'_> {
         let (started, network) = (Instant::now(), self.network());
         let choice = self.choose(step, before)?;
         let step = &choice.step;
-        let (mut plan, deferred) = self.plan_pages(step)?;
+        let (mut plan, deferred) = self.plan_pages(step, before.map(|(summary, _)| summary.activated))?;
         self.complete(step, &mut plan);
         let PagePlan { pages, policy, parts } = plan;
         let report = StepReport {

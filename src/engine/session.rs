@@ -1,6 +1,6 @@
 //! A run in progress: its device, its pages, and what is known so far.
 
-use super::asynchronous::PageScheduler;
+use super::asynchronous::{self, PageScheduler};
 use super::completion::Completion;
 use super::costs::{Lost, RatesSoFar, read_cost};
 use super::roster::{DeviceSetup, MakeCpu};
@@ -126,13 +126,14 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Returns the pages that a superstep visits, and those that it defers.
-    pub(super) fn plan_pages(&mut self, step: &Step) -> Result<(PagePlan, Vec<PageRef>)> {
+    /// Returns the pages that a superstep visits, and those that it defers; `active` is the number of active vertices,
+    /// if it is known.
+    pub(super) fn plan_pages(&mut self, step: &Step, active: Option<u64>) -> Result<(PagePlan, Vec<PageRef>)> {
         let plan = match self.planned.take() {
             Some((planned, plan)) if planned == *step => plan,
             _ => self.device.pages(step)?,
         };
-        let may = step.visit == Visit::Frontier;
+        let may = step.visit == Visit::Frontier && asynchronous::is_thin(active, self.graph.vertices);
         let Some(scheduler) = self.scheduler.as_mut().filter(|_| may && !plan.pages.is_empty()) else {
             return Ok((plan, Vec::new()));
         };

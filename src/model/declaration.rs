@@ -41,7 +41,8 @@ pub struct Declaration {
     /// frontiers is a traversal.
     pub traversal: bool,
     /// Whether its values change monotonically and converge to the same result, regardless of the order in which lists
-    /// are read and of how often. Its supersteps may then defer lists to later ones. For traversals only.
+    /// are read and of how often. Supersteps over frontiers may then defer lists to later ones, and on one CPU vertices
+    /// that a superstep activates join it if their page is still to come.
     pub monotone: bool,
     /// Whether the edge function reads values of the edge's own two vertices only. A device with a shard of the graph
     /// then needs [`Writable`](super::attributes::Role::Writable) values of its own vertices, and of those with edges

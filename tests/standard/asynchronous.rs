@@ -35,11 +35,14 @@ fn check<A: Algorithm>(
     bytes.expect("there is a CPU")
 }
 
+/// Distances from vertex 0, as results have them.
+fn expected(weighted: &Weighted) -> Vec<f64> {
+    let distances = weighted.distances(0).into_iter();
+    distances.map(|distance| if distance.is_infinite() && !weighted.float { -1.0 } else { distance }).collect()
+}
+
 fn distances(weighted: &Weighted, store: &TestStore, only_cpus: bool) -> (u64, u64) {
-    let expected = weighted.distances(0);
-    let expected =
-        expected.into_iter().map(|distance| if distance.is_infinite() && !weighted.float { -1.0 } else { distance });
-    let expected: Vec<f64> = expected.collect();
+    let expected = expected(weighted);
     let weights = if weighted.float { WeightType::F32 } else { WeightType::U32 };
     let make = || Sssp::new(VertexId(0), weights);
     check(store, only_cpus, make, |found, way| assert!(found.column("distance") == expected, "{way}: other distances"))
@@ -68,6 +71,24 @@ fn hubs() {
     graph.edges.extend((0..40_000).map(|number| (number % 3, number * 31 % graph.vertices)));
     let weighted = Weighted::by_chance(graph, false, 4);
     distances(&weighted, &TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId)), false);
+}
+
+/// A chain of vertices on one page after another, of which a source activates every second one at first. A vertex that is
+/// activated before its page is visited is visited with it, so that the chain is followed in one superstep.
+#[test]
+fn vertices_join_a_superstep_before_their_page() {
+    // Wider than pages.
+    let (links, room) = (20u32, 20_000u32);
+    let at = |link: u32| 1 + link * room;
+    let chain = (0..links - 1).map(|link| (at(link), at(link + 1)));
+    let edges: Vec<(u32, u32)> = chain.chain((0..links).map(|link| (0, at(link) + link % 2))).collect();
+    let weights = edges.iter().map(|&(source, dest)| if source == 0 { dest } else { 1 }).collect();
+    let graph = Weighted { graph: EdgeList::new((1 + links * room).into(), edges), weights, float: false };
+    let store = TestStore::weighted(&graph, true, &small_pages(Encoding::VertexId));
+    let engine = store.engine(EngineOptions::default().with_devices([DeviceChoice::Cpu]).with_threads(1));
+    let found = run(&engine, Sssp::new(VertexId(0), WeightType::U32)).unwrap();
+    assert!(found.column("distance") == expected(&graph), "other distances");
+    assert!(found.report.supersteps < u64::from(links) / 2, "{} supersteps", found.report.supersteps);
 }
 
 #[test]

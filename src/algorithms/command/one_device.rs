@@ -4,9 +4,10 @@ use super::{Finished, Runnable};
 use crate::engine::{Engine, Observer};
 use crate::error::Result;
 use crate::model::algorithm::Algorithm;
+use topostream_formats::Direction;
 
-/// One of two with the same answer: `alone` on one device where that pays, unless pages are reprocessed or checkpoints
-/// are written; `otherwise` on several devices, and what can be resumed on any device.
+/// One of two with the same answer: `alone` on one device where that pays, unless checkpoints are written, or pages are
+/// reprocessed whose order counts for it; `otherwise` on several devices, and what can be resumed on any device.
 pub struct OneDevice<A, B> {
     /// Is not shared.
     pub alone: A,
@@ -19,7 +20,10 @@ pub struct OneDevice<A, B> {
 impl<A: Algorithm, B: Runnable> OneDevice<A, B> {
     fn is_alone(&self, engine: &Engine) -> Result<bool> {
         let options = engine.options();
-        Ok(!options.asynchronous && options.checkpoints.is_none() && (self.pays)(engine, &self.alone)?)
+        let in_any_order = || self.alone.declare(engine.store().topology(Direction::In).is_some()).monotone;
+        Ok((!options.asynchronous || in_any_order())
+            && options.checkpoints.is_none()
+            && (self.pays)(engine, &self.alone)?)
     }
 }
 

@@ -221,6 +221,7 @@ impl Algorithm for UnionFind {
         }
         Declaration {
             alone: true,
+            monotone: true,
             writes: Ends::Both.into(),
             groups: Some(Groups { label: PARENT, vertex_of: |label| label, is_smallest: true }),
             ..Declaration::new("components", attributes, visits)

@@ -46,7 +46,7 @@ pub struct UringFetcher {
     reads: Vec<Option<ReadInFlight>>,
     requests: Vec<Option<Request>>,
     /// Requests that wait for room in the ring.
-    waiting: Vec<usize>,
+    waiting: VecDeque<usize>,
     /// Requests in the submission queue that the kernel has not taken, oldest first.
     queued: VecDeque<usize>,
     /// Requests in the submission queue or taken by the kernel.
@@ -102,7 +102,7 @@ impl UringFetcher {
             registration,
             reads: Vec::new(),
             requests: Vec::new(),
-            waiting: Vec::new(),
+            waiting: VecDeque::new(),
             queued: VecDeque::new(),
             in_ring: 0,
             in_flight: 0,
@@ -116,13 +116,13 @@ impl UringFetcher {
 
     fn add_request(&mut self, request: Request) {
         let slot = insert(&mut self.requests, request);
-        self.waiting.push(slot);
+        self.waiting.push_back(slot);
     }
 
     /// Submits waiting requests to the kernel, up to the capacity of the ring.
     fn enter(&mut self) -> Result<()> {
         while self.in_ring < ENTRIES as usize
-            && let Some(slot) = self.waiting.pop()
+            && let Some(slot) = self.waiting.pop_front()
         {
             let entry = self.entry(slot);
             #[allow(unsafe_code)]
@@ -284,8 +284,7 @@ impl Fetcher for UringFetcher {
         self.registration.count(&self.ring, frame.pool(), frame.index());
         let read = ReadInFlight { page, frame, requests_left: ranges.len(), result: Ok(()) };
         let read = insert(&mut self.reads, read);
-        // The ring takes waiting requests from the back.
-        ranges.into_iter().rev().for_each(|range| self.add_request(Request { read, range }));
+        ranges.into_iter().for_each(|range| self.add_request(Request { read, range }));
     }
 
     fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<error::Result<()>> {
