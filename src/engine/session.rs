@@ -66,7 +66,9 @@ impl<'a> Session<'a> {
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let cache = engine.buffer.take(plan)?;
         let pool = cache.any().expect("a page buffer has frames").pool();
-        let parts = (options.partial_reads && !weights && !options.asynchronous && team.is_none())
+        // Only pages of frontiers can be deferred.
+        let asynchronous = options.asynchronous && declaration.traversal;
+        let parts = (options.partial_reads && !weights && !asynchronous && team.is_none())
             .then(|| read_cost(store, options))
             .filter(|_| page_parts::are_possible(topology) && plan.place_bytes == u64::from(topology.page_bytes()));
         let runs_ahead = runs_ahead(engine)?;
@@ -97,7 +99,7 @@ impl<'a> Session<'a> {
         let pages = PageStream::new(store, plan, cache, fetcher, options.progress.clone());
         let entries = topology.directory().entries();
         let scheduler =
-            options.asynchronous.then(|| PageScheduler::new(entries, graph.out_degrees.values(), plan.frames as usize));
+            asynchronous.then(|| PageScheduler::new(entries, graph.out_degrees.values(), plan.frames as usize));
         let rates = RatesSoFar::new(store, options, plan.read_bytes, (&device.name(), device.lanes()));
         let (spans, planned, completion) = (EngineSpans::new(options.trace.clone()), None, Completion::default());
         let mut session = Self {
@@ -120,7 +122,7 @@ impl<'a> Session<'a> {
             planned,
             traffic: options.ranks().map_or_else(Traffic::default, |cluster| cluster.traffic()),
         };
-        if options.single_run && !options.asynchronous && session.device_keeps_all() {
+        if options.single_run && !asynchronous && session.device_keeps_all() {
             session.pages.leave_kept();
         }
         Ok(session)
