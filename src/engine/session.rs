@@ -66,9 +66,7 @@ impl<'a> Session<'a> {
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let cache = engine.buffer.take(plan)?;
         let pool = cache.any().expect("a page buffer has frames").pool();
-        // Only pages of frontiers can be deferred.
-        let asynchronous = options.asynchronous && declaration.traversal;
-        let parts = (options.partial_reads && !weights && !asynchronous && team.is_none())
+        let parts = (options.partial_reads && !weights && !defers(options, &declaration) && team.is_none())
             .then(|| read_cost(store, options))
             .filter(|_| page_parts::are_possible(topology) && plan.place_bytes == u64::from(topology.page_bytes()));
         let runs_ahead = runs_ahead(engine)?;
@@ -98,8 +96,8 @@ impl<'a> Session<'a> {
         let (fetcher, device) = (fetcher?, device?);
         let pages = PageStream::new(store, plan, cache, fetcher, options.progress.clone());
         let entries = topology.directory().entries();
-        let scheduler =
-            asynchronous.then(|| PageScheduler::new(entries, graph.out_degrees.values(), plan.frames as usize));
+        let scheduler = defers(options, &declaration)
+            .then(|| PageScheduler::new(entries, graph.out_degrees.values(), plan.frames as usize));
         let rates = RatesSoFar::new(store, options, plan.read_bytes, (&device.name(), device.lanes()));
         let (spans, planned, completion) = (EngineSpans::new(options.trace.clone()), None, Completion::default());
         let mut session = Self {
@@ -122,7 +120,7 @@ impl<'a> Session<'a> {
             planned,
             traffic: options.ranks().map_or_else(Traffic::default, |cluster| cluster.traffic()),
         };
-        if options.single_run && !asynchronous && session.device_keeps_all() {
+        if options.single_run && !session.is_asynchronous() && session.device_keeps_all() {
             session.pages.leave_kept();
         }
         Ok(session)
@@ -176,6 +174,11 @@ pub(super) fn beside<A: Send, B>(name: &str, first: &(impl Fn() -> A + Sync), se
             started.map_or_else(|_| first(), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
         (first, second)
     })
+}
+
+/// Whether supersteps may defer pages: only those of frontiers do.
+fn defers(options: &EngineOptions, declaration: &Declaration) -> bool {
+    options.asynchronous && declaration.traversal
 }
 
 /// Whether nothing is done between supersteps: of a cluster, on no rank.

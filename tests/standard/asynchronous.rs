@@ -83,7 +83,7 @@ fn vertices_join_a_superstep_before_their_page() {
     let chain = (0..links - 1).map(|link| (at(link), at(link + 1)));
     let edges: Vec<(u32, u32)> = chain.chain((0..links).map(|link| (0, at(link) + link % 2))).collect();
     let weights = edges.iter().map(|&(source, dest)| if source == 0 { dest } else { 1 }).collect();
-    let graph = Weighted { graph: EdgeList::new((1 + links * room).into(), edges), weights, float: false };
+    let graph = Weighted { graph: EdgeList::new(1 + links * room, edges), weights, float: false };
     let store = TestStore::weighted(&graph, true, &small_pages(Encoding::VertexId));
     let engine = store.engine(EngineOptions::default().with_devices([DeviceChoice::Cpu]).with_threads(1));
     let found = run(&engine, Sssp::new(VertexId(0), WeightType::U32)).unwrap();
