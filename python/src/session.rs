@@ -76,7 +76,10 @@ impl RunSession {
         let own = Arc::clone(&run);
         abandonable(py, &*run, &watch, move || {
             let _turn = own.turn()?;
-            session.run_now(&own, &algorithm, &words, command)
+            let result = session.run_now(&own, &algorithm, &words, command);
+            // The next run shows nothing of this one when its turn comes.
+            session.progress.clear();
+            result
         })
     }
 }

@@ -60,6 +60,14 @@ impl Progress {
         }
     }
 
+    /// Forgets a run that has ended: the next one begins with nothing done.
+    pub fn clear(&self) {
+        self.begin(0, 0, None);
+        self.edges.store(0, Relaxed);
+        self.disk_bytes.store(0, Relaxed);
+        self.iterations.store(0, Relaxed);
+    }
+
     /// A superstep begins that visits this many pages. `part` is the part of the run from its beginning to its end, if
     /// that is known.
     pub(super) fn begin(&self, superstep: u32, pages: u64, part: Option<(f64, f64)>) {
