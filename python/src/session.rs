@@ -75,11 +75,9 @@ impl RunSession {
         let watch = RunWatch { run: &run, progress: &self.0.progress, function: progress };
         let own = Arc::clone(&run);
         abandonable(py, &*run, &watch, move || {
-            let _turn = own.turn()?;
-            let result = session.run_now(&own, &algorithm, &words, command);
-            // The next run shows nothing of this one when its turn comes.
-            session.progress.clear();
-            result
+            // It shows nothing of the run before.
+            let _turn = own.turn(|| session.progress.clear())?;
+            session.run_now(&own, &algorithm, &words, command)
         })
     }
 }

@@ -51,11 +51,11 @@ impl Turns {
 }
 
 impl Run {
-    /// Waits until no other run of the session has its turn.
+    /// Waits until no other run of the session has its turn, and calls `begin` before anybody sees that it has it.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if this run was stopped.
-    pub fn turn(&self) -> Result<Turn<'_>, Failure> {
+    pub fn turn(&self, begin: impl FnOnce()) -> Result<Turn<'_>, Failure> {
         let mut taken = lock(&self.turns.taken);
         while *taken && !self.cancel.is_cancelled() {
             let waited = self.turns.left.wait_timeout(taken, LOOK);
@@ -65,6 +65,7 @@ impl Run {
         if self.cancel.is_cancelled() {
             return Err(Error::Interrupted.into());
         }
+        begin();
         (*taken, *has_turn) = (true, true);
         Ok(Turn(self))
     }
