@@ -277,23 +277,20 @@ impl Bits {
         }
     }
 
-    /// Moves the vertices of a range from another set of the same length to this one; returns their number. Others may
-    /// insert vertices into it meanwhile: what they wrote before is then seen by whoever finds the vertex here.
-    pub(crate) fn take_from(&self, other: &Self, range: RangeInclusive<u32>) -> u64 {
-        let mut moved = 0;
-        other.for_each_word_in(range.clone(), false, |at, bits| {
+    /// Moves the vertices of a range from another set of the same length to this one. Other threads may insert vertices
+    /// into that set meanwhile: whoever finds a vertex here sees what they wrote before they inserted it.
+    pub(crate) fn take_from(&self, other: &Self, range: RangeInclusive<u32>) {
+        other.for_each_word_in(range, false, |at, bits| {
             if bits == 0 {
                 return;
             }
             let bits = bits & other.words[at].fetch_and(!bits, SeqCst);
-            moved += u64::from(bits.count_ones());
             if self.words[at].fetch_or(bits, Relaxed) == 0 {
                 let block = at as u64 * WORD / BLOCK;
                 self.summary[(block / WORD) as usize].fetch_or(1 << (block % WORD), Relaxed);
             }
         });
         order_values();
-        moved
     }
 
     /// Adds the bits of 32-bit words; the first of them is the set's 32-bit word `first`.

@@ -154,7 +154,7 @@ fn edges_do_not_depend_on_the_number_of_threads() {
             let rmat = Rmat { weights, ..Rmat::new(15, 19, 4) };
             let grid = Grid { diagonal_probability: 0.3, seed: 4, weights, ..Grid::new(431, 503) };
             let uniform = Uniform { weights, ..Uniform::new(12_345, 300_001, 4) };
-            let power = PowerLaw { weights, ..power_law(9_999, 1.7) };
+            let power = PowerLaw { vertices: 9_999, alpha: 1.7, degree_max: 5_000, seed: 4, weights };
             let (rmat, power) = (all_edges(rmat.generate().unwrap()), all_edges(power.generate().unwrap()));
             (rmat, power, all_edges(grid.generate().unwrap()), all_edges(uniform.generate().unwrap()))
         })
@@ -276,42 +276,6 @@ fn uniform_low_bits_are_uniform() {
     edges.iter().for_each(|edge| counts[(edge.source % 8 * 8 + edge.dest % 8) as usize] += 1);
     let (statistic, bound) = chi_square(&counts);
     assert!(statistic < bound, "{statistic:.1}, bound {bound:.1}");
-}
-
-// ---- Power law -------------------------------------------------------------------------------------------------
-
-fn power_law(vertices: u64, alpha: f64) -> PowerLaw {
-    PowerLaw { vertices, alpha, degree_max: PowerLaw::DEGREE_MAX, seed: 1, weights: None }
-}
-
-#[test]
-fn golden_power_law() {
-    let weights = Some(RandomWeights::U32 { min: 1, max: 255 });
-    let source = PowerLaw { weights, ..power_law(100_000, 2.0) }.generate().unwrap();
-    let name = "power law of alpha 2, 100000 vertices, degrees up to 100000, seed 1, u32 weights 1 to 255";
-    assert_eq!(source.info().name, name);
-    assert_eq!(first_edges(source, 4), [(0, 31128, 115), (0, 1530, 14), (0, 63895, 85), (1, 63709, 241)]);
-}
-
-/// Every vertex has a degree from 1 on, and each degree the share of vertices that the zeta distribution gives it.
-#[test]
-fn power_law_degrees_are_those_of_a_truncated_zeta_distribution() {
-    for (alpha, degree_max) in [(1.8, PowerLaw::DEGREE_MAX), (2.2, 10), (0.0, 7)] {
-        let vertices = 200_000u64;
-        let edges = all_edges(PowerLaw { degree_max, ..power_law(vertices, alpha) }.generate().unwrap());
-        let mut degrees = vec![0u64; vertices as usize];
-        edges.iter().for_each(|edge| degrees[edge.source as usize] += 1);
-        assert!(edges.is_sorted_by_key(|edge| edge.source) && edges.iter().all(|edge| edge.dest < vertices));
-        let sum: f64 = (1..=degree_max).map(|degree| (degree as f64).powf(-alpha)).sum();
-        for degree in 1..=degree_max.min(12) {
-            let count = degrees.iter().filter(|&&of| of == degree).count() as u64;
-            assert_binomial(count, vertices as usize, (degree as f64).powf(-alpha) / sum, &format!("degree {degree}"));
-        }
-        assert!(degrees.iter().all(|&degree| (1..=degree_max).contains(&degree)));
-    }
-    let wrong = [PowerLaw { degree_max: 0, ..power_law(9, 2.0) }, power_law(9, -1.0), power_law(9, f64::NAN)];
-    assert!(wrong.into_iter().all(|wrong| wrong.generate().is_err()));
-    assert_eq!(all_edges(power_law(0, 2.0).generate().unwrap()), []);
 }
 
 // ---- Grid ------------------------------------------------------------------------------------------------------

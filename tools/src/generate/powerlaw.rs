@@ -20,7 +20,7 @@ const BLOCK_VERTICES: u64 = 256;
 /// The largest exponent: nearly all vertices have one edge from 20 on.
 const ALPHA_MAX: f64 = 64.0;
 /// The largest degree that can be asked for: the table of degrees has 8 bytes for each.
-const DEGREE_MAX: u64 = 1 << 26;
+const DEGREE_LIMIT: u64 = 1 << 26;
 
 /// The parameters of a graph with a power law: directed; self-loops and repeated edges occur.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,8 +52,8 @@ impl PowerLaw {
         if !(0.0..=ALPHA_MAX).contains(&alpha) {
             return Err(Error::Invalid(format!("alpha must be a number from 0 to {ALPHA_MAX}, not {alpha}")));
         }
-        if !(1..=DEGREE_MAX).contains(&degree_max) {
-            let message = format!("the largest degree must be from 1 to {DEGREE_MAX}, not {degree_max}");
+        if !(1..=DEGREE_LIMIT).contains(&degree_max) {
+            let message = format!("the largest degree must be from 1 to {DEGREE_LIMIT}, not {degree_max}");
             return Err(Error::Invalid(message));
         }
         let weights = Weights::new(self.weights, seed)?;
@@ -240,5 +240,55 @@ mod tests {
         let mut counts = vec![0; 3000];
         all.iter().for_each(|&(source, _)| counts[source as usize] += 1);
         assert!(counts.iter().zip(0..).all(|(&count, vertex)| count == source.edges.degrees.of(vertex)));
+    }
+
+    fn power_law(vertices: u64, alpha: f64) -> PowerLaw {
+        PowerLaw { vertices, alpha, degree_max: PowerLaw::DEGREE_MAX, seed: 1, weights: None }
+    }
+
+    fn all_edges(power_law: PowerLaw) -> Vec<Edge> {
+        let mut source = power_law.generate().unwrap();
+        let (mut edges, mut chunk) = (Vec::new(), Vec::new());
+        while {
+            source.read(&mut chunk).unwrap();
+            !chunk.is_empty()
+        } {
+            edges.append(&mut chunk);
+        }
+        edges
+    }
+
+    #[test]
+    fn golden() {
+        let weights = Some(RandomWeights::U32 { min: 1, max: 255 });
+        let graph = PowerLaw { weights, ..power_law(100_000, 2.0) };
+        let name = "power law of alpha 2, 100000 vertices, degrees up to 100000, seed 1, u32 weights 1 to 255";
+        assert_eq!(graph.generate().unwrap().info().name, name);
+        let first: Vec<_> = all_edges(graph)[..4].iter().map(|edge| (edge.source, edge.dest, edge.weight)).collect();
+        assert_eq!(first, [(0, 31128, 115), (0, 1530, 14), (0, 63895, 85), (1, 63709, 241)]);
+    }
+
+    /// Every vertex has a degree from 1 on, and each degree the share of vertices that the zeta distribution gives it.
+    #[test]
+    fn degrees_are_those_of_a_truncated_zeta_distribution() {
+        for (alpha, degree_max) in [(1.8, PowerLaw::DEGREE_MAX), (2.2, 10), (0.0, 7)] {
+            let vertices = 200_000u64;
+            let edges = all_edges(PowerLaw { degree_max, ..power_law(vertices, alpha) });
+            let mut degrees = vec![0u64; vertices as usize];
+            edges.iter().for_each(|edge| degrees[edge.source as usize] += 1);
+            assert!(edges.is_sorted_by_key(|edge| edge.source) && edges.iter().all(|edge| edge.dest < vertices));
+            let sum: f64 = (1..=degree_max).map(|degree| (degree as f64).powf(-alpha)).sum();
+            for degree in 1..=degree_max.min(12) {
+                let count = degrees.iter().filter(|&&of| of == degree).count() as f64;
+                let chance = (degree as f64).powf(-alpha) / sum;
+                let expected = vertices as f64 * chance;
+                let sigma = (expected * (1.0 - chance)).sqrt();
+                assert!((count - expected).abs() < 5.0 * sigma, "degree {degree}: {count}, expected {expected}");
+            }
+            assert!(degrees.iter().all(|&degree| (1..=degree_max).contains(&degree)));
+        }
+        let wrong = [PowerLaw { degree_max: 0, ..power_law(9, 2.0) }, power_law(9, -1.0), power_law(9, f64::NAN)];
+        assert!(wrong.into_iter().all(|wrong| wrong.generate().is_err()));
+        assert_eq!(all_edges(power_law(0, 2.0)), []);
     }
 }

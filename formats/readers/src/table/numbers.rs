@@ -9,8 +9,8 @@ use topostream_formats::error::{Error, Result};
 /// Rows that one thread passes on.
 const ROWS_MIN: usize = 1 << 12;
 
-/// Replaces the names of batches by numbers, [`Ids::Integers`]. Called with no batches at the end of the table, which
-/// it is told for messages.
+/// Replaces the names of batches by numbers, [`Ids::Integers`]. Called once more at the end of the table, with no
+/// batches. The table is for messages.
 pub type Numbering = Box<dyn FnMut(&Table, &mut [RowBatch]) -> Result<()> + Send>;
 
 /// The edges of a table with integers for ids.
