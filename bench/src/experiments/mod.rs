@@ -14,6 +14,7 @@ mod gpu;
 mod overlap;
 mod packed;
 mod peers;
+mod sketch;
 mod start;
 mod stripes;
 mod suite;
@@ -53,6 +54,7 @@ enum Bench {
     Algorithms(algorithms::Options),
     Asynchronous(asynchronous::Options),
     Checkpoint(checkpoint::Options),
+    Sketch(sketch::Options),
     /// Part of another benchmark, in a separate process
     #[command(hide = true)]
     Child {
@@ -92,6 +94,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Algorithms(options) => algorithms::run(&options),
         Bench::Asynchronous(options) => asynchronous::run(&options),
         Bench::Checkpoint(options) => checkpoint::run(&options),
+        Bench::Sketch(options) => publish(sketch::run(&options), &options.common),
         Bench::Child { task } => child::main(&task),
     }
 }
