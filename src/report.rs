@@ -226,6 +226,10 @@ pub struct StepReport {
     pub iteration: Option<Iteration>,
     /// Edges in the lists that were opened.
     pub edges: u64,
+    /// Vertices that the superstep changed: those that it activated, of a traversal; those that pass something on, of
+    /// residuals; all, where all are computed anew. However many edges change a vertex before its list is read, it
+    /// counts once.
+    pub changed: u64,
     /// Lists and neighbours that CPUs have decoded from packed pages.
     pub decoded: u64,
     /// Vertices that vertex phases of CPUs went over.
@@ -333,6 +337,7 @@ impl StepReport {
     pub fn add(&mut self, other: &Self) {
         self.iteration = other.iteration.or(self.iteration);
         self.edges += other.edges;
+        self.changed += other.changed;
         self.decoded += other.decoded;
         self.phase_vertices += other.phase_vertices;
         self.pages += other.pages;

@@ -26,6 +26,8 @@ pub enum Buffer {
     All,
     /// Room for a quarter of this many bytes in main memory, and none on devices.
     QuarterOf(u64),
+    /// The same with an eighth.
+    EighthOf(u64),
 }
 
 impl RunOptions {
@@ -69,6 +71,7 @@ impl RunOptions {
         let buffer_bytes = match buffer {
             Buffer::All => None,
             Buffer::QuarterOf(bytes) => Some((bytes / 4).max(least)),
+            Buffer::EighthOf(bytes) => Some((bytes / 8).max(least)),
         };
         Ok(Engine::new(store, options.with_buffer_bytes(buffer_bytes).with_asynchronous(asynchronous)))
     }

@@ -2,7 +2,13 @@
 // the set. All pages of a long list have the same single vertex.
 //
 // `next-pages` sets the bit of every page that has a vertex to visit: its threads stop at the first one. In
-// `defer` (with DEFER) the active vertices of pages whose bits are set are deferred to later supersteps.
+// `defer` (with DEFER) the active vertices of pages whose bits are set are deferred to later supersteps, and the
+// device's own ones are counted, once each.
+
+// Whether a page is the first of its list or lists.
+fn is_first(page: u32) -> bool {
+    return page == 0u || directory[page - 1u].start_vertex != directory[page].start_vertex;
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -26,7 +32,10 @@ fn main(
         for (var word = first / 32u + lane % 32u; word <= last / 32u; word += 32u) {
             let vertices = bits_between(word, first, last);
             if DEFER {
-                defer_vertices(word, vertices);
+                let deferred = defer_vertices(word, vertices) & own_bits(word);
+                if deferred != 0u && is_first(number) {
+                    atomicAdd(&counters.deferred, countOneBits(deferred));
+                }
             } else if (visit_word(word) & vertices) != 0u {
                 atomicOr(&next_pages[number / 32u], 1u << (number % 32u));
                 break;

@@ -85,7 +85,7 @@ struct Counters {
     hub_wanted: atomic<u32>,
     loops_cut: atomic<u32>,
     defect: atomic<u32>,
-    spare: u32,
+    deferred: atomic<u32>,
     edges: array<EdgeCount, EDGE_COUNTS>,
 }
 

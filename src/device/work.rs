@@ -39,6 +39,11 @@ pub struct StepEnd {
     pub vertex_ns: u64,
     /// Vertices that vertex phases of CPUs went over.
     pub phase_vertices: u64,
+    /// Of a traversal, the vertices that were activated and visited in the superstep itself, so that the summary does
+    /// not count them.
+    pub joined: u64,
+    /// Of a traversal, the vertices whose lists were left to the next superstep: the summary counts them again.
+    pub deferred: u64,
 }
 
 /// Supersteps that a device has run without the engine.

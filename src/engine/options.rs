@@ -172,8 +172,9 @@ impl EngineOptions {
         Self { exchanged, ..self }
     }
 
-    /// Whether pages in the page buffer are reprocessed until they converge before others are read. Only for
-    /// [monotone](crate::model::algorithm::Declaration::monotone) algorithms.
+    /// Whether pages in the page buffer are reprocessed until they converge before others are read, while few vertices
+    /// are active. A traversal has to be [monotone](crate::model::algorithm::Declaration::monotone); algorithms that are
+    /// no traversals compute all values anew, and run as they do without it.
     #[must_use]
     pub fn with_asynchronous(self, asynchronous: bool) -> Self {
         Self { asynchronous, ..self }

@@ -82,7 +82,8 @@ impl Engine {
     fn check_asynchronous(&self, declaration: &Declaration) -> Result<()> {
         let topology = self.store.topology(Direction::Out).expect("every store has out-lists");
         let why = match () {
-            () if !self.options.asynchronous => return Ok(()),
+            // What computes all values anew has no thin fronts: nothing is deferred.
+            () if !self.options.asynchronous || !declaration.traversal => return Ok(()),
             () if self.options.ranks().is_some() && self.store.is_partial() => {
                 "ranks have parts of the graph, and do not know which pages the others leave out"
             }

@@ -212,7 +212,7 @@ pub(super) fn complete(report: &mut RunReport, cluster: &Cluster, before: &Traff
     Ok(())
 }
 
-/// What is added up over ranks. Edges are known to all.
+/// What is added up over ranks. Edges and changes are known to all.
 fn counts(step: &StepReport) -> [u64; 5] {
     [step.pages, step.pages_cached, step.disk_bytes, step.wanted_bytes, step.network_bytes]
 }

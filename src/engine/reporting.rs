@@ -5,7 +5,7 @@ use super::session::Session;
 use super::waits::waits_ahead;
 use crate::device::{Ahead, StepEnd};
 use crate::error::Result;
-use crate::model::algorithm::Visit;
+use crate::model::algorithm::{Step, Visit};
 use crate::report::{RunReport, StepReport};
 use crate::team::TeamReport;
 
@@ -41,6 +41,16 @@ impl Session<'_> {
         report.stripes = self.pages.stripe_reports();
         report.checkpoints = self.options.checkpoints.as_ref().map(|checkpoints| checkpoints.report());
         self.options.ranks().map_or(Ok(()), |cluster| ranks::complete(report, cluster, &self.traffic))
+    }
+
+    /// The number of vertices that a superstep has changed.
+    pub(super) fn changed(&self, step: &Step, end: &StepEnd) -> u64 {
+        let StepEnd { summary, joined, deferred, .. } = end;
+        match self.declaration.traversal {
+            // Deferred vertices are among the activated ones.
+            true => summary.activated + joined - deferred,
+            false => self.algorithm.changed(&self.graph, step, summary),
+        }
     }
 }
 

@@ -204,6 +204,7 @@ impl Session<'_> {
             if !ahead.supersteps.is_empty() {
                 for superstep in ahead.supersteps {
                     let mut step_report = report_of(&superstep, self.device.lanes());
+                    step_report.changed = self.changed(&superstep.step, &superstep.end);
                     step_report.iteration =
                         self.algorithm.iteration(&self.graph, &superstep.step, &superstep.end.summary);
                     step_report.active = self.declaration.traversal.then_some(active);
@@ -297,8 +298,9 @@ impl Session<'_> {
         let (mut report, intervals) = visit.await?;
         let vertex_phase = Instant::now();
         self.tell_ranks();
-        let StepEnd { summary, work, transfer, exchange, vertex_ns, phase_vertices } = self.device.end(step)?;
-        report.phase_vertices = phase_vertices;
+        let end = self.device.end(step)?;
+        let StepEnd { summary, work, transfer, exchange, vertex_ns, phase_vertices, .. } = end;
+        (report.phase_vertices, report.changed) = (phase_vertices, self.changed(step, &end));
         (report.exchanged_bytes, report.exchange_ns) = (exchange.bytes, exchange.ns);
         report.add_work(work);
         report.transfer.add(&transfer);

@@ -69,7 +69,7 @@ impl<'a> Session<'a> {
         let parts = (options.partial_reads && !weights && !defers(options, &declaration) && team.is_none())
             .then(|| read_cost(store, options))
             .filter(|_| page_parts::are_possible(topology) && plan.place_bytes == u64::from(topology.page_bytes()));
-        let runs_ahead = runs_ahead(engine)?;
+        let runs_ahead = runs_ahead(engine, &declaration)?;
         let setup = DeviceSetup {
             parts,
             algorithm: Arc::clone(&algorithm),
@@ -182,8 +182,8 @@ fn defers(options: &EngineOptions, declaration: &Declaration) -> bool {
 }
 
 /// Whether nothing is done between supersteps: of a cluster, on no rank.
-fn runs_ahead(engine: &Engine) -> Result<bool> {
+fn runs_ahead(engine: &Engine, declaration: &Declaration) -> Result<bool> {
     let options = &engine.options;
-    let may = options.checkpoints.is_none() && !options.asynchronous && options.trace.is_none();
+    let may = options.checkpoints.is_none() && !defers(options, declaration) && options.trace.is_none();
     Ok(engine.least_of_ranks(may.into())? != 0)
 }

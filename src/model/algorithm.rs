@@ -213,6 +213,12 @@ pub trait Algorithm: Send + Sync + 'static {
         None
     }
 
+    /// The number of vertices that a superstep has changed, for its report; of a traversal, the engine counts those that
+    /// were activated instead. By default all: a superstep computes the values of all vertices anew.
+    fn changed(&self, graph: &Graph, _step: &Step, _summary: &Summary) -> u64 {
+        graph.vertices
+    }
+
     /// The supersteps that may run in the place of `step`, which the [rule](Self::rule) has given after `summary`,
     /// without a change of the answer; `step` is the first of them, and all of them are declared visits. Where pages
     /// have to be read, the engine runs the one with the least predicted time, by the bytes to read and the expected

@@ -250,6 +250,16 @@ impl Bits {
         Some((found, sum))
     }
 
+    /// The number of these vertices that are in the set.
+    pub(crate) fn count(&self, vertices: Range<u64>) -> u64 {
+        let mut count = 0;
+        if !vertices.is_empty() {
+            let range = vertices.start as u32..=(vertices.end - 1) as u32;
+            self.for_each_word_in(range, false, |_, bits| count += u64::from(bits.count_ones()));
+        }
+        count
+    }
+
     /// Corrects the summary of a block from which vertices have been removed. Nobody may add vertices of the block
     /// meanwhile.
     fn settle(&self, block: u64) {
@@ -277,20 +287,25 @@ impl Bits {
         }
     }
 
-    /// Moves the vertices of a range from another set of the same length to this one. Other threads may insert vertices
-    /// into that set meanwhile: whoever finds a vertex here sees what they wrote before they inserted it.
-    pub(crate) fn take_from(&self, other: &Self, range: RangeInclusive<u32>) {
+    /// Moves the vertices of a range from another set of the same length to this one; returns the number of those that
+    /// were not in this one. Other threads may insert vertices into that set meanwhile: whoever finds a vertex here sees
+    /// what they wrote before they inserted it.
+    pub(crate) fn take_from(&self, other: &Self, range: RangeInclusive<u32>) -> u64 {
+        let mut new = 0;
         other.for_each_word_in(range, false, |at, bits| {
             if bits == 0 {
                 return;
             }
             let bits = bits & other.words[at].fetch_and(!bits, SeqCst);
-            if self.words[at].fetch_or(bits, Relaxed) == 0 {
+            let before = self.words[at].fetch_or(bits, Relaxed);
+            new += u64::from((bits & !before).count_ones());
+            if before == 0 {
                 let block = at as u64 * WORD / BLOCK;
                 self.summary[(block / WORD) as usize].fetch_or(1 << (block % WORD), Relaxed);
             }
         });
         order_values();
+        new
     }
 
     /// Adds the bits of 32-bit words; the first of them is the set's 32-bit word `first`.

@@ -203,9 +203,10 @@ impl Team {
         let wishes = self.cluster.as_ref().map_or(0, |cluster| cluster.wishes());
         let of_rank = [wishes, self.joint.missing()];
         let ended = ends.into_iter().zip(edges);
-        let ended = ended.map(|(end, edges)| Ended::new(&end.summary, edges, of_rank)).collect();
+        let ended = ended.map(|(end, edges)| Ended::new(&end, edges, of_rank)).collect();
         let of_all = self.ended(ended)?;
         of_all.iter().for_each(|one| one.add_to(&mut all.summary));
+        all.deferred = of_all.iter().map(|one| one.deferred).sum();
         self.joint.miss(of_all.iter().map(|one| one.missing));
         all.work.edges = self.opened(&of_all.iter().map(|one| one.edges).collect::<Vec<_>>());
         Ok(all)

@@ -284,7 +284,7 @@ fn a_plan_names_the_source_of_its_superstep_count() {
     refused("sssp s --source 0", "sssp needs weights, but the store has none");
     refused("pagerank s --damping 2", "damping 2");
     refused("bfs s --source 99999", "no vertex with that id");
-    refused("scc s --tune asynchronous", "cannot run asynchronously");
+    refused("bfs s --source 0 --tune asynchronous", "cannot run asynchronously");
     // The trace of a run takes memory.
     let settings = "--tune calibration=rates.json --tune trace=trace.json";
     let traced = format!("components s --device cpu --threads 2 {settings} --json --memory 200MiB");

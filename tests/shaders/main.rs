@@ -383,7 +383,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         InflatePage { packed, image, number, start_vertex, slot_count, edge_count, continues, origin, value_max }
     );
     assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, length });
-    assert_same_layout!(&module, Counters { hub_wanted, loops_cut, defect, spare, edges });
+    assert_same_layout!(&module, Counters { hub_wanted, loops_cut, defect, deferred, edges });
     assert_same_layout!(&module, BinsHeader as Bins { counts, begins, fills, spare_0, spare_1, spare_2 });
     assert_same_layout!(&module, BinsHeader as Binning { counts, begins, fills, spare_0, spare_1, spare_2 });
     assert_same_layout!(&module, EdgeCount { low, high });

@@ -8,6 +8,7 @@ mod asynchronous;
 mod averaging;
 mod betweenness;
 mod catalogue;
+mod changes;
 mod checkpoints;
 mod clustering;
 #[path = "../common/mod.rs"]

@@ -316,8 +316,8 @@ fn asynchronous() {
     let folder = folder();
     let arguments = ["--scale", "10", "--grid", "200"];
     let value = results(folder.path(), "asynchronous", &arguments, "asynchronous-10-200-cpu.json");
-    // With and without asynchronous relaxation, for three algorithms on two graphs.
-    assert_eq!(rows(&value, 0), 12);
+    // With and without, of two buffers, for five algorithms on two graphs.
+    assert_eq!(rows(&value, 0), 40);
     let claims = value["claims"].as_array().unwrap();
     assert!(claims.iter().all(|claim| claim["measured"]["median"].as_f64().unwrap() > 0.0), "{claims:?}");
 }

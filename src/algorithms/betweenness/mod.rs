@@ -33,7 +33,7 @@ pub use numbers::{Number, NumberColumn};
 use crate::algorithms::sources::Sources;
 use crate::model::algorithm::{
     Algorithm, Answer, Conclusion, Declaration, Ends, Graph, Integers, Kernel, List, Refusal, Scalars, Shader,
-    SmallSteps, State, Step, Visit,
+    SmallSteps, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -374,6 +374,11 @@ impl<N: Number> Algorithm for Betweenness<N> {
         let next = reached.select(farther, is_far.select(turned, another));
         let next = next.unless(is(Mode::Out).and(now.total(TOO_MANY).above(0.0)));
         is(Mode::Begin).select(to(read, Mode::Out).of(now.number_of(1.0)), next)
+    }
+
+    fn changed(&self, graph: &Graph, step: &Step, summary: &Summary) -> u64 {
+        // A search begins with all. On the way back, the next superstep reads the lists of the vertices that count.
+        if Phase::of(step).mode == Mode::Begin { graph.vertices } else { summary.totals[REACHED] as u64 }
     }
 
     fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {

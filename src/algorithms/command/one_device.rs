@@ -20,7 +20,10 @@ pub struct OneDevice<A, B> {
 impl<A: Algorithm, B: Runnable> OneDevice<A, B> {
     fn is_alone(&self, engine: &Engine) -> Result<bool> {
         let options = engine.options();
-        let in_any_order = || self.alone.declare(engine.store().topology(Direction::In).is_some()).monotone;
+        let in_any_order = || {
+            let declaration = self.alone.declare(engine.store().topology(Direction::In).is_some());
+            declaration.monotone || !declaration.traversal
+        };
         Ok((!options.asynchronous || in_any_order())
             && options.checkpoints.is_none()
             && (self.pays)(engine, &self.alone)?)

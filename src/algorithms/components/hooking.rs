@@ -18,7 +18,8 @@
 //! reads other vertices: several devices cannot share a run.
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Declaration, Ends, Graph, Groups, Kernel, List, Next, Now, Scalars, Shader, State, Step, Visit,
+    Algorithm, Answer, Declaration, Ends, Graph, Groups, Kernel, List, Next, Now, Scalars, Shader, State, Step,
+    Summary, Visit,
 };
 use crate::model::attributes::{Attribute, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -148,6 +149,10 @@ impl Algorithm for Hooking {
     fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
         let next = now.visit(Direction::Out, self.visit()).of(now.total(0));
         next.unless(!now.total(0).above(0.0))
+    }
+
+    fn changed(&self, _graph: &Graph, _step: &Step, summary: &Summary) -> u64 {
+        summary.totals[0] as u64
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

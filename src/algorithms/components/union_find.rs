@@ -287,6 +287,11 @@ impl Algorithm for UnionFind {
         is(Mode::Measure).select(select, is(Mode::Select).select(sample, sampled.select(rest, linked)))
     }
 
+    fn changed(&self, graph: &Graph, step: &Step, _summary: &Summary) -> u64 {
+        // These only measure and mark.
+        if matches!(Self::mode(step), Mode::Measure | Mode::Select) { 0 } else { graph.vertices }
+    }
+
     fn alternatives(&self, graph: &Graph, step: &Step, summary: &Summary) -> Vec<Alternative> {
         let [hub_edges, ..] = summary.totals;
         if Self::mode(step) != Mode::LinkFew || hub_edges < HUBS_MIN * graph.edges as f64 {

@@ -312,6 +312,10 @@ impl Algorithm for DeltaPageRank {
         Some(Iteration { iterations: step.superstep + 1, residual, tolerance: Some(0.0) })
     }
 
+    fn changed(&self, _graph: &Graph, _step: &Step, summary: &Summary) -> u64 {
+        summary.totals[PUSHED] as u64
+    }
+
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let scale = self.scale(state);
         vec![Answer::f64("rank", move |vertex| scale * Self::arrived(state, vertex))]

@@ -18,7 +18,8 @@ pub mod command;
 
 use crate::algorithms::sources::Sources;
 use crate::model::algorithm::{
-    Algorithm, Answer, Declaration, Graph, Kernel, List, PhaseWithin, Scalars, Shader, SmallSteps, State, Step, Visit,
+    Algorithm, Answer, Declaration, Graph, Kernel, List, PhaseWithin, Scalars, Shader, SmallSteps, State, Step,
+    Summary, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, Role};
 use crate::model::bits::Bits;
@@ -176,6 +177,11 @@ impl Algorithm for Harmonic {
         let begin = begin.with_integer(SOURCE, source).with_integer(PLACE, place).unless(is_last);
         let farther = now.total(0).above(0.0).select(out.of(now.total(0)), begin);
         now.integer(MODE).equals(BEGIN).select(out.of(now.number_of(1.0)), farther)
+    }
+
+    fn changed(&self, graph: &Graph, step: &Step, summary: &Summary) -> u64 {
+        // A search begins with all.
+        if step.integers[MODE] == BEGIN { graph.vertices } else { summary.totals[0] as u64 }
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

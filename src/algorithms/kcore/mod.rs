@@ -36,7 +36,7 @@ pub use bounds::CoreBounds;
 
 use crate::model::algorithm::{
     Algorithm, Answer, Constant, Declaration, Ends, Graph, Integers, Kernel, List, PhaseWithin, Scalars, Shader,
-    SmallSteps, State, Step, Visit,
+    SmallSteps, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -303,7 +303,7 @@ impl Algorithm for KCore {
         let phase = Phase::of(step);
         let degree = state.attributes.u32(DEGREE);
         let (gone, went) = (state.attributes.bits(GONE), state.attributes.bits(WENT));
-        let mut found = [false; 4];
+        let (mut removed, mut found) = (0.0, [false; 4]);
         let mut note = |terms: [bool; 3]| found.iter_mut().zip(terms).for_each(|(found, term)| *found |= term);
         if phase.mode == Mode::Peel || vertices.is_empty() {
             return Scalars::default();
@@ -316,13 +316,13 @@ impl Algorithm for KCore {
             went.insert(vertex);
         };
         if phase.mode == Mode::PeelReached {
-            let (reached, mut any) = (state.attributes.bits(REACHED), false);
+            let reached = state.attributes.bits(REACHED);
             reached.for_each_in(vertices, false, |vertex| {
                 reached.remove(vertex);
                 remove(vertex);
-                any = true;
+                removed += 1.0;
             });
-            return [f64::from(u8::from(any)), 0.0, 0.0, 0.0];
+            return [removed, 0.0, 0.0, 0.0];
         }
         gone.for_each_in(vertices, true, |vertex| {
             if phase.mode == Mode::Count {
@@ -336,11 +336,13 @@ impl Algorithm for KCore {
                 _ if left > phase.level => note([false, within(1), true]),
                 _ => {
                     remove(vertex);
-                    note([true, false, false]);
+                    removed += 1.0;
                 }
             }
         });
-        found.map(|found| f64::from(u8::from(found)))
+        let mut totals = found.map(|found| f64::from(u8::from(found)));
+        totals[0] += removed;
+        totals
     }
 
     fn rule<'a>(&self, now: Now<'a>) -> Next<'a> {
@@ -382,6 +384,15 @@ impl Algorithm for KCore {
         is(Mode::Peel).select(phase(against, mode(last), level, stride), next)
     }
 
+    fn changed(&self, graph: &Graph, step: &Step, summary: &Summary) -> u64 {
+        match Phase::of(step).mode {
+            Mode::Count => graph.vertices,
+            // The vertices that were removed.
+            Mode::PeelLast | Mode::PeelReached => summary.totals[0] as u64,
+            Mode::Peel | Mode::Leap | Mode::Search => 0,
+        }
+    }
+
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let core = state.attributes.u32(DEGREE);
         vec![Answer::integer("core", move |vertex| Some(core.get(vertex).into()))]
@@ -391,7 +402,7 @@ impl Algorithm for KCore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::algorithm::{Summary, rule_of};
+    use crate::model::algorithm::rule_of;
     use proptest::prelude::*;
 
     proptest! {

@@ -354,6 +354,10 @@ impl Algorithm for LabelPropagation {
         (step.integers[1] > 0).then_some(Iteration { iterations, residual, tolerance })
     }
 
+    fn changed(&self, _graph: &Graph, _step: &Step, summary: &Summary) -> u64 {
+        summary.totals[0] as u64
+    }
+
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let label = state.attributes.u32(LABEL);
         let vertex_of = |label: u32| self.ranks.as_ref().map_or(label, |ranks| ranks.vertices[label as usize]);

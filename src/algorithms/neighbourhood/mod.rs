@@ -15,7 +15,7 @@ use crate::algorithms::bfs::{UNREACHED, reached};
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Declaration, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, SmallSteps, State, Step,
-    Supersteps, Visit,
+    Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, Initial, Merge, Role, U32Column};
 use crate::model::rule::{Next, Now};
@@ -144,6 +144,10 @@ impl Algorithm for Neighbourhood {
         let is_last = (now.superstep() / 2 + 1).equals(now.integer(0)).or(!now.total(0).above(0.0));
         let farther = now.visit(out.0, out.1).of(now.total(0)).unless(is_last);
         now.is(out.0, out.1).select(now.visit(against.0, against.1).of_the_same(), farther)
+    }
+
+    fn changed(&self, _graph: &Graph, _step: &Step, summary: &Summary) -> u64 {
+        summary.totals[0] as u64
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

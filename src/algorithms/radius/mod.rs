@@ -416,6 +416,11 @@ impl Algorithm for Radius {
         is_over.select(begin.unless((pass + 1).at_least(passes)), hop)
     }
 
+    fn changed(&self, graph: &Graph, step: &Step, summary: &Summary) -> u64 {
+        // A pass begins with all.
+        if Phase::of(step).hops == 0 { graph.vertices } else { summary.totals[CHANGED] as u64 }
+    }
+
     fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
         let vertices = state.graph.vertices;
         let (diameter, pairs) = (self.effective_diameter(vertices), self.pairs(vertices));

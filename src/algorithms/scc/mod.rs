@@ -25,7 +25,7 @@ pub mod command;
 
 use crate::model::algorithm::{
     Algorithm, Answer, Declaration, Ends, Graph, Groups, Kernel, List, PhaseWithin, Scalars, Shader, SmallSteps, State,
-    Step, Visit,
+    Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -252,6 +252,10 @@ impl Algorithm for Scc {
         let without = is(Mode::Paint).select(find_roots, restart.unless(is(Mode::Restart)));
         let goes_on = is(Mode::Confirm).select(confirm, paint);
         is(Mode::FindRoots).select(confirm, some.select(goes_on, without))
+    }
+
+    fn changed(&self, _graph: &Graph, _step: &Step, summary: &Summary) -> u64 {
+        summary.totals[0] as u64
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -199,6 +199,11 @@ impl Algorithm for DeltaStepping {
         goes_on.select(same.of(now.total(VISITED)), next.unless(!waits))
     }
 
+    fn changed(&self, _graph: &Graph, _step: &Step, summary: &Summary) -> u64 {
+        // The vertices whose lists are read next; others wait for the bucket of their value.
+        summary.totals[VISITED] as u64
+    }
+
     fn conclude(&self, state: &State) -> Result<Conclusion, Refusal> {
         self.paths.conclude(state)
     }

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 pub struct RunTuning {
     #[command(flatten)]
     pub engine: Tuning,
-    /// While few vertices are active, process pages in memory again before others are read, where values go one way
-    /// only (sssp, components, widest): on long graphs such as roads and grids, fewer bytes from disk
+    /// While few vertices are active, process pages in memory again before others are read: on long graphs such as
+    /// roads and grids, fewer bytes from disk for sssp, components and widest. Algorithms that compute all values anew,
+    /// such as adsorption and pagerank, run as they do without it; bfs is refused
     #[arg(long, help_heading = "Pages")]
     pub asynchronous: bool,
     /// With `--output`: write only the N vertices with the largest values of the first column, the largest first;

@@ -65,6 +65,8 @@ pub struct CpuDevice<A: Algorithm> {
     here: Here,
     /// Pages that it has processed.
     done_here: Vec<PageDone>,
+    /// Own vertices that this superstep has deferred.
+    deferred: u64,
     done: mpsc::UnboundedReceiver<Report>,
     /// Cloned for each job; removed when the device is dropped.
     running: Option<Running>,
@@ -127,6 +129,7 @@ impl<A: Algorithm> CpuDevice<A> {
             store,
             weights,
             joins,
+            joined: AtomicU64::new(0),
             trace,
             workers,
             report,
@@ -151,6 +154,7 @@ impl<A: Algorithm> CpuDevice<A> {
             parts,
             here,
             done_here,
+            deferred: 0,
             done,
             running,
             ended,
@@ -287,11 +291,17 @@ impl<A: Algorithm> Device for CpuDevice<A> {
     fn defer(&mut self, step: &Step, pages: &[PageRef]) -> Result<()> {
         let Shared { state, store, .. } = &*self.shared;
         let (active, next) = (state.frontier(step.superstep), state.next_frontier(step.superstep));
+        let (own, mut before) = (&state.part.own, None);
         for page in pages {
             let topology = store.topology(page.direction).expect("pages of topologies that exist");
             let entry = &topology.directory().entries()[page.page.index()];
             let last = entry.start_vertex + (entry.slot_count - 1);
             next.learn_from(active, entry.start_vertex..=last);
+            // The pages of one list follow each other.
+            if before.replace(entry.start_vertex) != Some(entry.start_vertex) {
+                let of_page = own.start.max(entry.start_vertex.into())..own.end.min(u64::from(last) + 1);
+                self.deferred += active.count(of_page);
+            }
         }
         Ok(())
     }
@@ -335,7 +345,8 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         };
         self.put()?;
         let (vertex_ns, phase_vertices) = (begun.elapsed().as_nanos() as u64, passed.into_inner());
-        Ok(StepEnd { summary, vertex_ns, phase_vertices, ..StepEnd::default() })
+        let (joined, deferred) = (self.shared.joined.swap(0, Ordering::Relaxed), std::mem::take(&mut self.deferred));
+        Ok(StepEnd { summary, vertex_ns, phase_vertices, joined, deferred, ..StepEnd::default() })
     }
 
     fn save(&mut self, _next: &Step, look: &mut dyn FnMut(&State, Range<u64>)) -> Result<()> {

@@ -51,6 +51,8 @@ pub(super) struct Shared<A> {
     pub weights: bool,
     /// Whether vertices that are activated in a superstep may be visited in it.
     pub joins: bool,
+    /// The vertices that have joined this superstep.
+    pub joined: AtomicU64,
     pub trace: Option<Arc<Timeline>>,
     pub workers: Arc<Workers>,
     pub report: mpsc::UnboundedSender<Report>,
@@ -138,7 +140,10 @@ impl<A: Algorithm> Shared<A> {
             return;
         }
         let (active, next) = (self.state.frontier(step.superstep), self.state.next_frontier(step.superstep));
-        active.take_from(next, entry.start_vertex..=entry.start_vertex + (entry.slot_count - 1));
+        let joined = active.take_from(next, entry.start_vertex..=entry.start_vertex + (entry.slot_count - 1));
+        if joined > 0 {
+            self.joined.fetch_add(joined, Ordering::Relaxed);
+        }
     }
 
     /// Processes a page on the calling thread.

@@ -1,5 +1,6 @@
 //! What ranks tell each other of each device at the end of a superstep.
 
+use crate::device::StepEnd;
 use crate::model::algorithm::Summary;
 use bytemuck::{Pod, Zeroable};
 
@@ -10,6 +11,8 @@ pub(super) struct Ended {
     totals: [f64; 4],
     activated: u64,
     activated_edges: u64,
+    /// Its own vertices that were deferred.
+    pub deferred: u64,
     /// Edges in the lists that it has opened.
     pub edges: u64,
     /// What its rank [wants](crate::cluster::Wish).
@@ -20,9 +23,9 @@ pub(super) struct Ended {
 
 impl Ended {
     /// The sums of a device that has opened lists of `edges` edges, with the rank's requests and missing pages.
-    pub fn new(summary: &Summary, edges: u64, [wishes, missing]: [u64; 2]) -> Self {
-        let Summary { totals, activated, activated_edges } = *summary;
-        Self { totals, activated, activated_edges, edges, wishes, missing }
+    pub fn new(end: &StepEnd, edges: u64, [wishes, missing]: [u64; 2]) -> Self {
+        let StepEnd { summary: Summary { totals, activated, activated_edges }, deferred, .. } = *end;
+        Self { totals, activated, activated_edges, deferred, edges, wishes, missing }
     }
 
     /// Adds the device's sums to those of the devices before it.

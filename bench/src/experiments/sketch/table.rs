@@ -137,7 +137,8 @@ impl Rows {
             times.push(last.ns / 1e6);
         }
         let total = &last.report.total;
-        let counts = Counts { rounds: last.report.supersteps, visits: total.edges, ..Counts::default() };
+        let counts =
+            Counts { rounds: last.report.supersteps, updates: total.changed, visits: total.edges, ..Counts::default() };
         self.row(graph, work, (name, None), (counts, read, Spread::of(&times), residual));
         Ok(())
     }
@@ -161,7 +162,7 @@ impl Rows {
             text(hubs),
             text(times),
             text(counts.rounds.to_string()),
-            if counts.updates > 0 { millions(counts.updates) } else { "".into() },
+            millions(counts.updates),
             millions(counts.visits),
             text(format!("{visits:.2}")),
             text(percent(counts.backwards as f64 / counts.visits.max(1) as f64)),

@@ -185,8 +185,8 @@ pub struct Counters {
     pub loops_cut: u32,
     /// 1 + the number of a packed page with a neighbour that is not among its destinations; 0 if there is none.
     pub defect: u32,
-    /// Zero.
-    pub spare: u32,
+    /// Own vertices that `defer` has deferred to the next superstep.
+    pub deferred: u32,
     /// Neighbours in opened lists, in several counters to reduce contention between workgroups.
     pub edges: [EdgeCount; EDGE_COUNTS],
 }

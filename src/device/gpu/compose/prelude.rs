@@ -195,8 +195,9 @@ pub(super) fn text(
         text += "// Whether a vertex is in the set that supersteps visit.\n";
         text += &format!("fn is_in_set(vertex: u32) -> bool {{\n    return {name}_test(vertex);\n}}\n");
     }
-    text += "// Defers those of 32 vertices whose bits are set to later supersteps, if they are active.\n";
-    text += "fn defer_vertices(word: u32, bits: u32) {\n    next_frontier_join(word, frontier_word(word) & bits);\n}\n";
+    text += "// Defers those of 32 vertices whose bits are set to later supersteps, if they are active; returns their bits.\n";
+    text += "fn defer_vertices(word: u32, bits: u32) -> u32 {\n    let deferred = frontier_word(word) & bits;\n";
+    text += "    next_frontier_join(word, deferred);\n    return deferred;\n}\n";
     if kernel == KernelName::Decide {
         text += &algorithm.rule.wgsl();
     }

@@ -259,7 +259,8 @@ impl Superstep {
         transfer.overlap_ns = overlap_ns(&kernels, &copies) as u64;
         transfer.copy_ns = union_ns(&mut copies) as u64;
         let vertex_ns = transfer.vertex_kernels_ns;
-        let end = StepEnd { summary, work, transfer, vertex_ns, ..StepEnd::default() };
+        let deferred = counters.deferred.into();
+        let end = StepEnd { summary, work, transfer, vertex_ns, deferred, ..StepEnd::default() };
         Ok(Found { end, next_pages, hubs_wanted: counters.hub_wanted })
     }
 
