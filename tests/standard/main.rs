@@ -24,6 +24,7 @@ mod example;
 mod forged_checkpoints;
 mod hubs;
 mod kcore;
+mod leiden;
 mod neighbourhood;
 mod networkx;
 mod others;

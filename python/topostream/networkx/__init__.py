@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from . import _components, _cores, _counts, _distances, _links
+from . import _communities, _components, _cores, _counts, _distances, _links
 from ._graph import Converted, convert_from_nx, convert_to_nx
 from ._mapped import COUNTS, FUNCTIONS, can_run, should_run
 

@@ -64,7 +64,8 @@ def mapped(
         def call(G: Any, *args: Any, **kwargs: Any) -> Any:
             if len(G) == 0:
                 null = nx.DiGraph() if G.is_directed() else nx.Graph()
-                return getattr(nx, name).orig_func(null, *args, **kwargs)
+                original = getattr(nx, name, None) or getattr(nx.community, name)
+                return original.orig_func(null, *args, **kwargs)
             if isinstance(G, Graph):
                 return function(G, *args, **kwargs)
             with falling_back(name, name):

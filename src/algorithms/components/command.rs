@@ -48,6 +48,6 @@ impl Command for ComponentsArgs {
         let (cpu, gpu) = (UnionFind::new(directed, has_in_lists), Hooking { directed });
         let gpu = OneDevice { alone: gpu, otherwise: Components { directed }, pays: |engine, _| engine.is_one_gpu() };
         let runs = OneDevice { alone: cpu, otherwise: gpu, pays: |engine, _| engine.is_one_cpu() };
-        Ok(Prepared::new(runs).showing(Shown::Groups("components")))
+        Ok(Prepared::new(runs).showing(Shown::Groups("components", None)))
     }
 }

@@ -60,7 +60,7 @@ impl Command for CommunitiesArgs {
     }
 
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        Ok(Prepared::new(*self).showing(Shown::Groups("communities")).with_plan_note(
+        Ok(Prepared::new(*self).showing(Shown::Groups("communities", None)).with_plan_note(
             "not included in the times: a directed graph without in-lists is first read once to count edges",
         ))
     }

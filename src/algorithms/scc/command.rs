@@ -36,6 +36,6 @@ impl Command for SccArgs {
     }
 
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        Ok(Prepared::new(Scc).showing(Shown::Groups("components")))
+        Ok(Prepared::new(Scc).showing(Shown::Groups("components", None)))
     }
 }

@@ -141,7 +141,7 @@ impl Common {
             Ids::Packed { .. } => output.is_some() || !companions.is_empty(),
             Ids::File { .. } | Ids::Names { .. } => true,
         };
-        if loads_ids || page.is_some() || matches!(shown, Shown::Groups(_)) {
+        if loads_ids || page.is_some() || matches!(shown, Shown::Groups(..)) {
             drop(engine);
         } else {
             end::leave(engine);
@@ -177,7 +177,7 @@ impl Common {
             output,
             has_companions,
             listed: self.top.into_iter().chain(self.tune.order_by_value).max().unwrap_or(0) as u64,
-            has_groups: matches!(shown, Shown::Groups(_)),
+            has_groups: matches!(shown, Shown::Groups(..)),
             has_page: self.report.is_some(),
         }
     }

@@ -145,17 +145,7 @@ impl AnswerSummary {
         let Some(answer) = answers.first() else { return Ok(summary) };
         let mut listed = top.unwrap_or(0);
         match (shown, &answer.values) {
-            (Shown::Own(items), _) => {
-                for item in items(run, store) {
-                    match item {
-                        SummaryItem::Figures(figures) => summary.figures.extend(figures),
-                        SummaryItem::Top => listed = top.unwrap_or(TOP),
-                        SummaryItem::Reached => summary.count_reached(answer),
-                        SummaryItem::Path(path) => summary.path = Some(ShownPath::of(&path, run, store)?),
-                        SummaryItem::Counts { header, rows } => summary.counts = Some(Counts { header, rows }),
-                    }
-                }
-            }
+            (Shown::Own(items), _) => listed = summary.add(items(run, store), (run, answer), store, top)?,
             (Shown::Top, _) => listed = top.unwrap_or(TOP),
             (Shown::Reached, _) => summary.count_reached(answer),
             (Shown::AboveZero, AnswerValues::Integer(of)) => {
@@ -173,9 +163,11 @@ impl AnswerSummary {
                 let value = Figure::Integer(value.unwrap_or(0));
                 summary.largest = Some(Extreme { column: answer.name, value, vertices: Some(count) });
             }
-            (Shown::Groups(noun), AnswerValues::Vertex(of)) => {
+            (Shown::Groups(noun, items), AnswerValues::Vertex(of)) => {
                 let groups = |part| of.iter_range(part).map(|group| group.map(|group| group.0));
                 summary.groups = Some(Groups::of(noun, groups, store, top.unwrap_or(TOP))?);
+                let items = items.as_ref().map_or_else(Vec::new, |items| items(run, store));
+                listed = summary.add(items, (run, answer), store, Some(0))?;
             }
             _ => {}
         }
@@ -183,6 +175,27 @@ impl AnswerSummary {
             summary.top = Top::of_each(&answers, listed, store)?;
         }
         Ok(summary)
+    }
+
+    /// Adds an algorithm's own items; returns the number of vertices to list.
+    fn add(
+        &mut self,
+        items: Vec<SummaryItem>,
+        (run, answer): (&dyn Finished, &Answer<'_>),
+        store: &Store,
+        top: Option<usize>,
+    ) -> Result<usize, Failure> {
+        let mut listed = top.unwrap_or(0);
+        for item in items {
+            match item {
+                SummaryItem::Figures(figures) => self.figures.extend(figures),
+                SummaryItem::Top => listed = top.unwrap_or(TOP),
+                SummaryItem::Reached => self.count_reached(answer),
+                SummaryItem::Path(path) => self.path = Some(ShownPath::of(&path, run, store)?),
+                SummaryItem::Counts { header, rows } => self.counts = Some(Counts { header, rows }),
+            }
+        }
+        Ok(listed)
     }
 
     /// Summarises groups of vertices, each the vertex that a group is named after; `top` of the largest are listed.

@@ -17,6 +17,7 @@
 //! | delta_pagerank | residuals | power iteration to the limit |
 //! | harmonic | levels by bits | a queue from each source |
 //! | kcore | peeling by rounds | peeling by buckets; h-indices |
+//! | leiden, louvain | hash tables, many threads | sums in arrays, one vertex after another |
 //! | neighbourhood | bits, pages | lists of the outermost vertices |
 //! | pagerank, personalized | shares in single precision | pull over arrays; the edge vector; Gauss-Seidel |
 //! | radius | sketches hop by hop | sketches over arrays; a search from each vertex that collects bits |
@@ -43,6 +44,7 @@ pub mod hits;
 pub mod katz;
 pub mod kcore;
 pub mod least_ancestor;
+pub mod leiden;
 pub mod neighbourhood;
 pub mod neural_network;
 pub mod pagerank;
@@ -97,6 +99,8 @@ pub static ORACLES: &[(&str, Oracle)] = &[
     ("hits", hits::answer),
     ("katz", katz::answer),
     ("kcore", kcore::answer),
+    ("leiden", leiden::answer),
+    ("louvain", leiden::louvain),
     ("neighbourhood", neighbourhood::answer),
     ("neural_network", neural_network::answer),
     ("pagerank", pagerank::answer),

@@ -1,0 +1,144 @@
+//! `leiden` and `louvain`: their arguments, and their entries in the catalogue.
+
+use super::{Leiden, Naming, Objective, Quality};
+use crate::algorithms::command::{
+    AS_GIVEN, Arguments, Command, Edges, Entry, Figure, Finished, Prepared, Runnable, Sample, Shown, StoreKind,
+    Summarize, SummaryItem, UNDIRECTED, WEIGHTED,
+};
+use crate::engine::{Engine, Observer};
+use crate::error::Result;
+use crate::model::algorithm::Algorithm;
+use clap::{Args, ValueEnum};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+use topostream_formats::Store;
+
+const DETAILS: &str = "Communities have many edges within, and few between them. The answer is the same for any number \
+     of threads and any order of pages; another --seed is another one. No community is disconnected. The quality is \
+     recomputed from the stored edges at the end: modularity as NetworkX has it, of directed graphs by in- and \
+     out-strengths, loops and repeated edges included. All lists must fit in memory.";
+
+/// Communities by Leiden's algorithm.
+pub const LEIDEN: Entry = Entry {
+    name: "leiden",
+    aliases: &[],
+    about: "Communities of high modularity, by Leiden's algorithm",
+    details: DETAILS,
+    source: "Traag, Waltman and van Eck, 2019",
+    lists: "out",
+    bytes_per_vertex: "label 4; lists in memory 60, and 20 an edge from either end (--weights 24)",
+    exactness: "same bits",
+    oracle: "leiden",
+    samples: &[
+        Sample::measured("leiden", "", UNDIRECTED, "community", Edges::Once),
+        Sample::tested("--resolution 0.5 --seed 7", AS_GIVEN),
+        Sample::tested("--weights --iterations 3", WEIGHTED),
+        Sample::tested("--objective cpm --resolution 0.02", AS_GIVEN),
+    ],
+    arguments: Arguments::of::<LeidenArgs<true>>(),
+    graphalytics: None,
+};
+
+/// Communities by Louvain's algorithm.
+pub const LOUVAIN: Entry = Entry {
+    name: "louvain",
+    oracle: "louvain",
+    about: "Communities of high modularity, by Louvain's algorithm: leiden without refinement",
+    source: "Blondel, Guillaume, Lambiotte and Lefebvre, 2008",
+    samples: &[Sample::tested("", UNDIRECTED), Sample::tested("--weights", WEIGHTED)],
+    arguments: Arguments::of::<LeidenArgs<false>>(),
+    ..LEIDEN
+};
+
+/// `--objective`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ObjectiveName {
+    /// Modularity
+    Modularity,
+    /// The constant Potts model: communities denser than the resolution
+    Cpm,
+}
+
+/// The arguments of `leiden`, which refines, and of `louvain`.
+#[derive(Args, Clone, Copy)]
+pub struct LeidenArgs<const REFINES: bool> {
+    /// How small communities are: more is smaller
+    #[arg(long, default_value_t = 1.0, value_name = "NUMBER")]
+    resolution: f64,
+    /// What is maximized
+    #[arg(long, default_value = "modularity", value_name = "NAME")]
+    objective: ObjectiveName,
+    /// Edges count by their weights; otherwise every edge counts 1
+    #[arg(long)]
+    weights: bool,
+    /// Maximum number of iterations over all levels; one that changes nothing is the last
+    #[arg(long, default_value_t = 2, value_name = "N")]
+    iterations: u32,
+    /// Decides between what is equal: another seed is another answer
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    seed: u64,
+}
+
+impl<const REFINES: bool> LeidenArgs<REFINES> {
+    fn leiden(&self) -> Leiden {
+        let objective = match self.objective {
+            ObjectiveName::Modularity => Objective::Modularity,
+            ObjectiveName::Cpm => Objective::Cpm,
+        };
+        let Self { resolution, weights, iterations, seed, .. } = *self;
+        Leiden { objective, resolution, refines: REFINES, weights, iterations, seed, quality: Arc::default() }
+    }
+}
+
+impl<const REFINES: bool> Command for LeidenArgs<REFINES> {
+    fn check(&self) -> Result<(), String> {
+        self.leiden().check().map_err(|error| error.to_string())
+    }
+
+    fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
+        Box::new(without_graph(&self.leiden(), kind.directed, 0))
+    }
+
+    fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let leiden = self.leiden();
+        let shown = summary(self.objective, Arc::clone(&leiden.quality));
+        Ok(Prepared::new(leiden).showing(shown).with_plan_note("the search in memory is not included in the times"))
+    }
+}
+
+/// The answer's part of a run, without communities.
+fn without_graph(leiden: &Leiden, directed: bool, edges: u64) -> Naming {
+    let kind = (leiden.objective, leiden.resolution);
+    Naming::new(kind, (directed, edges), (None, 0), Vec::new(), Arc::default())
+}
+
+/// Two runs over the store, and the search between them.
+impl Runnable for Leiden {
+    fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>> {
+        Ok(Box::new(Leiden::run(*self, engine, observer)?))
+    }
+
+    fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>> {
+        let store = engine.store();
+        Ok(Box::new(without_graph(&self, store.manifest().directed, store.edges())))
+    }
+
+    fn needed_bytes(&self, engine: &Engine) -> Result<u64> {
+        let needed = Leiden::needed_bytes(self, engine.store());
+        Ok(if needed > engine.usable_bytes() { needed } else { 0 })
+    }
+}
+
+/// The communities, and their quality.
+fn summary(objective: ObjectiveName, quality: Arc<OnceLock<Quality>>) -> Shown {
+    let name = match objective {
+        ObjectiveName::Modularity => "modularity",
+        ObjectiveName::Cpm => "quality",
+    };
+    let items: Summarize = Box::new(move |_, _| {
+        let quality = quality.get().copied().unwrap_or_default();
+        let figures = vec![(name, Figure::F64(quality.value)), ("disconnected", Figure::Integer(0))];
+        vec![SummaryItem::Figures(figures)]
+    });
+    Shown::Groups("communities", Some(items))
+}

@@ -1,0 +1,147 @@
+//! Local moving: vertices go to the community of a neighbour where they gain most, until few do.
+
+use super::level::Level;
+use super::objective::{Totals, without};
+use super::tally::Tally;
+use super::turns::{Turns, hash};
+use crate::error::Result;
+use crate::model::bits::Bits;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use topostream_formats::huge::zeroed;
+
+/// Rounds end once the vertices that moved in one have less than one of so many parts of all mass.
+const MOVED_PART: u64 = 100;
+/// The most rounds.
+const ROUNDS_MAX: u64 = 100;
+/// From this round on, half of the vertices stay where they are, since neighbours that move at once may do so for ever.
+const FULL_ROUNDS: u64 = 3;
+
+/// The communities of a level while vertices move.
+pub struct Moving<'a> {
+    level: &'a Level<'a>,
+    of: Vec<AtomicU32>,
+    /// What a vertex has decided for.
+    next: Vec<AtomicU32>,
+    totals: Totals,
+    /// The numbers of vertices.
+    sizes: Vec<AtomicU32>,
+    /// The vertices that a neighbour's move may concern.
+    active: Bits,
+    seed: u64,
+}
+
+impl<'a> Moving<'a> {
+    /// Begins with these communities.
+    pub fn from(level: &'a Level<'a>, communities: &[u32], seed: u64) -> Self {
+        let vertices = level.lists.vertices();
+        let atomic = || communities.par_iter().map(|&community| AtomicU32::new(community)).collect();
+        let moving = Self {
+            level,
+            of: atomic(),
+            next: atomic(),
+            totals: Totals::none(&level.lists.masses),
+            sizes: zeroed(vertices.into()),
+            active: Bits::new(vertices.into()),
+            seed,
+        };
+        communities.par_iter().zip(0..vertices).for_each(|(&community, vertex)| {
+            moving.totals.add(community, level.lists.masses.get(vertex));
+            moving.sizes[community as usize].fetch_add(1, Relaxed);
+            moving.active.insert(vertex);
+        });
+        moving
+    }
+
+    /// Moves vertices until few move; returns the communities, and whether any vertex has moved.
+    ///
+    /// # Errors
+    /// After cancellation.
+    pub fn run(self, turns: &Turns) -> Result<(Vec<u32>, bool)> {
+        let (masses, mut any) = (&self.level.lists.masses, false);
+        let enough = (masses.total(0) + masses.total(1)).div_ceil(MOVED_PART).max(1);
+        for round in 0..ROUNDS_MAX {
+            let mut moved = 0;
+            match turns {
+                Turns::Single(order) => {
+                    self.level.check()?;
+                    let mut tally = Tally::default();
+                    for &vertex in order.iter().filter(|&&vertex| self.active.contains(vertex)) {
+                        self.active.remove(vertex);
+                        self.decide(vertex, &mut tally);
+                        moved += self.apply(vertex);
+                    }
+                }
+                Turns::Batches(bounds) => {
+                    let goes = |vertex| round < FULL_ROUNDS || hash(vertex, self.seed ^ (round + 1)) & 1 == 0;
+                    for batch in bounds.windows(2) {
+                        self.level.check()?;
+                        let turn = Turns::take(&self.active, (batch[0], batch[1]), goes);
+                        turn.par_iter().for_each_init(Tally::default, |tally, &vertex| self.decide(vertex, tally));
+                        moved += turn.par_iter().map(|&vertex| self.apply(vertex)).sum::<u64>();
+                    }
+                }
+            }
+            any |= moved > 0;
+            if moved < enough {
+                break;
+            }
+        }
+        Ok((self.of.into_iter().map(AtomicU32::into_inner).collect(), any))
+    }
+
+    fn size(&self, community: u32) -> u32 {
+        self.sizes[community as usize].load(Relaxed)
+    }
+
+    /// Decides where a vertex goes; activates the neighbours that are not there.
+    fn decide(&self, vertex: u32, tally: &mut Tally) {
+        let (lists, pull) = (self.level.lists, &self.level.pull);
+        let own = self.of[vertex as usize].load(Relaxed);
+        let mass = lists.masses.get(vertex);
+        tally.begin(lists.degree(vertex));
+        lists.each(vertex, |neighbour, weight| tally.add(self.of[neighbour as usize].load(Relaxed), weight));
+        let alone = self.size(own) == 1;
+        let stays = pull.of(tally.get(own), mass, without(self.totals.get(own), mass));
+        // Of equal scores the smallest hash wins.
+        let mut best = (stays, true, Reverse((0, own)));
+        tally.drain(|community, weight| {
+            let tie = hash(community, self.seed);
+            // Two vertices alone would change places.
+            let swaps = alone && self.size(community) == 1 && tie > hash(own, self.seed);
+            if community != own && !swaps {
+                let score = pull.of(weight, mass, self.totals.get(community));
+                best = best.max((score, false, Reverse((tie, community))));
+            }
+        });
+        let (score, _, Reverse((_, mut community))) = best;
+        // Its own number is the name of a community of its own, where nobody else has taken it.
+        if score < 0 && !alone && self.size(vertex) == 0 {
+            community = vertex;
+        }
+        if community != own {
+            self.next[vertex as usize].store(community, Relaxed);
+            lists.each(vertex, |neighbour, _| {
+                if self.of[neighbour as usize].load(Relaxed) != community {
+                    self.active.insert(neighbour);
+                }
+            });
+        }
+    }
+
+    /// Moves a vertex to where it has decided to go; returns the mass that has moved.
+    fn apply(&self, vertex: u32) -> u64 {
+        let (own, next) = (self.of[vertex as usize].load(Relaxed), self.next[vertex as usize].load(Relaxed));
+        if own == next {
+            return 0;
+        }
+        let mass = self.level.lists.masses.get(vertex);
+        self.totals.take(own, mass);
+        self.totals.add(next, mass);
+        self.sizes[own as usize].fetch_sub(1, Relaxed);
+        self.sizes[next as usize].fetch_add(1, Relaxed);
+        self.of[vertex as usize].store(next, Relaxed);
+        mass[0] + mass[1]
+    }
+}

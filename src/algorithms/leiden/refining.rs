@@ -1,0 +1,137 @@
+//! Refinement: within each community, vertices that are alone join a neighbour's group if both gain, so that every
+//! group is connected. Groups become the vertices of the next level.
+//!
+//! A vertex joins only groups whose vertices stay: of each batch, the half that a hash picks decides, and does not join
+//! others of that half.
+
+use super::level::Level;
+use super::objective::{Totals, without};
+use super::tally::Tally;
+use super::turns::{Turns, hash};
+use crate::error::Result;
+use crate::model::bits::Bits;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Rounds over batches; half of what is left decides in each.
+const ROUNDS: u64 = 4;
+
+/// The groups of a level while they grow.
+pub struct Refining<'a> {
+    level: &'a Level<'a>,
+    communities: &'a [u32],
+    /// The masses of communities.
+    around: Totals,
+    /// The group of each vertex, named after its first vertex.
+    of: Vec<AtomicU32>,
+    next: Vec<AtomicU32>,
+    /// The masses of groups.
+    totals: Totals,
+    sizes: Vec<AtomicU32>,
+    /// The vertices that have not decided.
+    pending: Bits,
+    /// Those that decide now.
+    turn: Bits,
+    seed: u64,
+}
+
+impl<'a> Refining<'a> {
+    /// Begins with every vertex alone.
+    pub fn of(level: &'a Level<'a>, communities: &'a [u32], seed: u64) -> Self {
+        let vertices = level.lists.vertices();
+        let masses = &level.lists.masses;
+        let atomic = || (0..vertices).into_par_iter().map(AtomicU32::new).collect();
+        let refining = Self {
+            level,
+            communities,
+            around: Totals::none(masses),
+            of: atomic(),
+            next: atomic(),
+            totals: Totals::of(masses),
+            sizes: (0..vertices).into_par_iter().map(|_| AtomicU32::new(1)).collect(),
+            pending: Bits::new(vertices.into()),
+            turn: Bits::new(vertices.into()),
+            seed,
+        };
+        communities.par_iter().zip(0..vertices).for_each(|(&community, vertex)| {
+            refining.around.add(community, masses.get(vertex));
+            refining.pending.insert(vertex);
+        });
+        refining
+    }
+
+    /// Returns the group of each vertex.
+    ///
+    /// # Errors
+    /// After cancellation.
+    pub fn run(self, turns: &Turns) -> Result<Vec<u32>> {
+        match turns {
+            Turns::Single(order) => {
+                self.level.check()?;
+                let mut tally = Tally::default();
+                for &vertex in order.iter().filter(|&&vertex| self.is_alone(vertex)) {
+                    self.decide(vertex, &mut tally);
+                    self.apply(vertex);
+                }
+            }
+            Turns::Batches(bounds) => {
+                for round in 0..ROUNDS {
+                    let goes = |vertex| self.is_alone(vertex) && hash(vertex, self.seed ^ (round + 1)) & 1 == 0;
+                    for batch in bounds.windows(2) {
+                        self.level.check()?;
+                        let turn = Turns::take(&self.pending, (batch[0], batch[1]), goes);
+                        turn.par_iter().for_each(|&vertex| _ = self.turn.insert(vertex));
+                        turn.par_iter().for_each_init(Tally::default, |tally, &vertex| self.decide(vertex, tally));
+                        turn.par_iter().for_each(|&vertex| {
+                            self.apply(vertex);
+                            self.turn.remove(vertex);
+                        });
+                    }
+                }
+            }
+        }
+        Ok(self.of.into_iter().map(AtomicU32::into_inner).collect())
+    }
+
+    /// Whether a vertex is a group by itself.
+    fn is_alone(&self, vertex: u32) -> bool {
+        self.sizes[vertex as usize].load(Relaxed) == 1 && self.of[vertex as usize].load(Relaxed) == vertex
+    }
+
+    fn decide(&self, vertex: u32, tally: &mut Tally) {
+        let (lists, pull) = (self.level.lists, &self.level.pull);
+        let community = self.communities[vertex as usize];
+        let mass = lists.masses.get(vertex);
+        tally.begin(lists.degree(vertex));
+        let mut inside = 0;
+        lists.each(vertex, |neighbour, weight| {
+            if self.communities[neighbour as usize] == community {
+                inside += weight;
+                tally.add(self.of[neighbour as usize].load(Relaxed), weight);
+            }
+        });
+        let is_well_connected = pull.of(inside, mass, without(self.around.get(community), mass)) >= 0;
+        let mut best = (0, Reverse((u64::MAX, vertex)));
+        tally.drain(|group, weight| {
+            if is_well_connected && !self.turn.contains(group) {
+                let score = pull.of(weight, mass, self.totals.get(group));
+                best = best.max((score, Reverse((hash(group, self.seed), group))));
+            }
+        });
+        self.next[vertex as usize].store(best.1.0.1, Relaxed);
+    }
+
+    fn apply(&self, vertex: u32) {
+        let next = self.next[vertex as usize].load(Relaxed);
+        if next == vertex {
+            return;
+        }
+        let mass = self.level.lists.masses.get(vertex);
+        self.totals.take(vertex, mass);
+        self.totals.add(next, mass);
+        self.sizes[vertex as usize].fetch_sub(1, Relaxed);
+        self.sizes[next as usize].fetch_add(1, Relaxed);
+        self.of[vertex as usize].store(next, Relaxed);
+    }
+}

@@ -1,0 +1,104 @@
+//! The weight of a vertex's edges to each of its neighbours' communities.
+
+/// Spreads communities over places (Knuth's multiplicative hash).
+const SPREAD: u32 = 2_654_435_761;
+
+/// A hash table that is used for one list after another: memory of the thread that reads them.
+#[derive(Default)]
+pub struct Tally {
+    /// A community and its sum, which is 0 in empty places.
+    places: Vec<(u32, u64)>,
+    /// The places that are taken.
+    taken: Vec<u32>,
+    shift: u32,
+}
+
+impl Tally {
+    /// Makes room for a list of this many neighbours.
+    #[inline(always)]
+    pub fn begin(&mut self, neighbours: usize) {
+        debug_assert!(self.taken.is_empty(), "sums are drained");
+        let bits = (2 * neighbours).next_power_of_two().trailing_zeros().max(4);
+        if self.places.len() < 1 << bits {
+            self.places.resize(1 << bits, (0, 0));
+        }
+        self.shift = 32 - bits;
+    }
+
+    #[inline(always)]
+    fn place(&self, community: u32) -> usize {
+        let mask = u32::MAX >> self.shift;
+        let mut at = community.wrapping_mul(SPREAD) >> self.shift;
+        loop {
+            let (key, sum) = self.places[at as usize];
+            if sum == 0 || key == community {
+                return at as usize;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Adds an edge to a community.
+    #[inline(always)]
+    pub fn add(&mut self, community: u32, weight: u64) {
+        if weight == 0 {
+            return;
+        }
+        let at = self.place(community);
+        let place = &mut self.places[at];
+        if place.1 == 0 {
+            place.0 = community;
+            self.taken.push(at as u32);
+        }
+        place.1 += weight;
+    }
+
+    /// The sum of a community.
+    #[inline(always)]
+    pub fn get(&self, community: u32) -> u64 {
+        self.places[self.place(community)].1
+    }
+
+    /// Passes every community and its sum, and empties the table.
+    #[inline(always)]
+    pub fn drain(&mut self, mut take: impl FnMut(u32, u64)) {
+        for &at in &self.taken {
+            let (community, sum) = std::mem::take(&mut self.places[at as usize]);
+            take(community, sum);
+        }
+        self.taken.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// One list after another: nothing of the one before is left.
+        #[test]
+        fn agrees_with_a_sorted_map(
+            lists in prop::collection::vec(prop::collection::vec((0u32..40, 0u64..9), 0..100), 1..5),
+            far: bool,
+        ) {
+            let mut tally = Tally::default();
+            for list in lists {
+                let mut sums = BTreeMap::new();
+                tally.begin(list.len());
+                for (small, weight) in list {
+                    let community = if far { u32::MAX - small * 65_536 } else { small };
+                    tally.add(community, weight);
+                    if weight > 0 {
+                        *sums.entry(community).or_insert(0) += weight;
+                    }
+                    prop_assert_eq!(tally.get(community), sums.get(&community).copied().unwrap_or(0));
+                }
+                let mut drained = BTreeMap::new();
+                tally.drain(|community, sum| assert!(drained.insert(community, sum).is_none()));
+                prop_assert_eq!(drained, sums);
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Communities by Leiden's and Louvain's algorithms.
+
+use crate::common::{TestStore, small_pages};
+use crate::reference::leiden::communities;
+use crate::reference::{Arguments, Compare, EdgeList, Graph, Weighted, Weights, random_edges};
+use std::sync::Arc;
+use topostream::algorithms::leiden::{Leiden, Objective, Quality};
+use topostream::{EngineOptions, VertexId};
+use topostream_formats::Encoding;
+use topostream_formats::encoding::PLAIN_PAGES;
+use topostream_formats::write::Layout;
+use topostream_tools::format::FormatOptions;
+
+/// Groups with few edges between them, a hub whose list spans several pages, loops, repeated edges and vertices without
+/// edges.
+fn graph(groups: u32, edges_of_each: usize) -> EdgeList {
+    let mut edges = Vec::new();
+    for group in 0..groups {
+        edges.extend(random_edges(group * 60..(group + 1) * 60, edges_of_each, group.into()));
+    }
+    let vertices = groups * 60;
+    edges.extend(random_edges(0..vertices, edges_of_each * groups as usize / 4, 77));
+    edges.extend((0..vertices).map(|vertex| (7, vertex)));
+    edges.extend((0..50).flat_map(|vertex| [(vertex, vertex), (vertex, vertex + 1), (vertex, vertex + 1)]));
+    EdgeList::new(vertices + 20, edges)
+}
+
+/// Runs it; returns the label of each vertex, and the quality.
+fn run(store: &TestStore, leiden: Leiden, options: EngineOptions) -> (Vec<f64>, Quality) {
+    let found = leiden.run(&store.engine(options), &mut |_| {}).unwrap();
+    let labels = found.column::<VertexId>("community").unwrap();
+    (labels.iter().map(|label| f64::from(label.0)).collect(), found.algorithm().measured())
+}
+
+/// The quality by its definition: sums over all pairs of vertices of the same community.
+fn modularity(graph: &EdgeList, weights: Option<&[u32]>, labels: &[f64], directed: bool, resolution: f64) -> f64 {
+    let (mut out, mut into) = (vec![0.0; labels.len()], vec![0.0; labels.len()]);
+    let (mut inside, mut total) = (0.0, 0.0);
+    for (place, &(source, dest)) in graph.edges.iter().enumerate() {
+        let weight = weights.map_or(1.0, |weights| weights[place].into());
+        // An undirected graph has each edge both ways, but loops once.
+        let ends = if !directed && source == dest { 2.0 } else { 1.0 };
+        total += ends * weight;
+        out[labels[source as usize] as usize] += ends * weight;
+        into[labels[dest as usize] as usize] += ends * weight;
+        if labels[source as usize] == labels[dest as usize] {
+            inside += ends * weight;
+        }
+    }
+    let by_chance: f64 = out.iter().zip(&into).map(|(out, into)| (out / total) * (into / total)).sum();
+    inside / total - resolution * by_chance
+}
+
+/// The oracle's communities.
+fn expected(graph: &EdgeList, weights: Option<&[u32]>, directed: bool, words: &str, refines: bool) -> Vec<f64> {
+    let graph = Graph::of_edges(graph, weights.map(|weights| (weights, Weights::U32)), directed);
+    communities(&graph, &Arguments::of(words), refines).into_iter().map(f64::from).collect()
+}
+
+/// Levels on which vertices move one after another, and levels of batches.
+#[test]
+fn equals_the_oracle() {
+    for (groups, edges) in [(12, 200), (60, 700)] {
+        let graph = graph(groups, edges);
+        for directed in [true, false] {
+            let random = EdgeList::new(3000, random_edges(0..3000, 40_000, 9));
+            let graph = if groups > 20 && directed { random } else { graph.clone() };
+            let options = FormatOptions { symmetrize: !directed, ..small_pages(Encoding::VertexId) };
+            let (store, graph) =
+                (TestStore::new(&graph, &options), if directed { graph.clone() } else { graph.symmetrized() });
+            for (words, leiden) in [
+                ("", Leiden::default()),
+                ("--seed 5 --resolution 2.5", Leiden { seed: 5, resolution: 2.5, ..Leiden::default() }),
+                ("--iterations 1", Leiden { iterations: 1, refines: false, ..Leiden::default() }),
+                (
+                    "--objective cpm --resolution 0.05",
+                    Leiden { objective: Objective::Cpm, resolution: 0.05, ..Leiden::default() },
+                ),
+            ] {
+                let expected = expected(&graph, None, directed, words, leiden.refines);
+                let (resolution, objective) = (leiden.resolution, leiden.objective);
+                let (found, quality) = run(&store, leiden, EngineOptions::default());
+                Compare::Groups.check(&found, &expected).unwrap_or_else(|error| panic!("{words}, {directed}: {error}"));
+                if objective == Objective::Modularity {
+                    let by_definition = modularity(&graph, None, &found, directed, resolution);
+                    assert!((quality.value - by_definition).abs() < 1e-12, "{quality:?}, not {by_definition}");
+                }
+            }
+        }
+    }
+}
+
+/// Neither threads, nor memory, nor the encoding of pages count.
+#[test]
+fn the_same_bits_everywhere() {
+    // Without clear communities there are many partitions of about the same quality.
+    let graph = EdgeList::new(3000, random_edges(0..3000, 40_000, 5));
+    let base = |encoding, page_bytes| {
+        let small = small_pages(encoding);
+        FormatOptions { symmetrize: true, layout: Layout { page_bytes, ..small.layout }, ..small }
+    };
+    let packed = Encoding::packed(1 << 18, PLAIN_PAGES).unwrap();
+    let stores = [base(Encoding::VertexId, 1 << 16), base(packed, 1 << 18), base(Encoding::VertexId, 1 << 17)];
+    let mut answers = Vec::new();
+    for store in stores.map(|options| TestStore::new(&graph, &options)) {
+        for threads in [1, 2, 5] {
+            let options =
+                EngineOptions::default().with_threads(threads).with_memory_bytes((40 + 20 * threads as u64) << 20);
+            answers.push(run(&store, Leiden::default(), options));
+        }
+    }
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    let store = TestStore::new(&graph, &base(Encoding::VertexId, 1 << 16));
+    let other = run(&store, Leiden { seed: 1, ..Leiden::default() }, EngineOptions::default());
+    assert!(answers[0].0 != other.0, "another seed is another answer");
+    assert!((answers[0].1.value / other.1.value - 1.0).abs() < 0.02, "{:?}, {:?}", answers[0].1, other.1);
+}
+
+#[test]
+fn weights() {
+    let graph = graph(12, 200);
+    let integers: Vec<u32> = (0..graph.edges.len() as u32).map(|edge| edge.wrapping_mul(2_654_435_761) >> 24).collect();
+    let expected = expected(&graph, Some(&integers), true, "--weights", true);
+    for float in [false, true] {
+        let bits = |&weight: &u32| if float { (weight as f32 / 8.0).to_bits() } else { weight };
+        let weighted = Weighted { graph: graph.clone(), weights: integers.iter().map(bits).collect(), float };
+        let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
+        let (found, quality) = run(&store, Leiden { weights: true, ..Leiden::default() }, EngineOptions::default());
+        let by_definition = modularity(&graph, Some(&integers), &found, true, 1.0);
+        assert!((quality.value - by_definition).abs() < 1e-12, "float {float}: {quality:?}, not {by_definition}");
+        // Whole numbers over 8 become whole numbers times a power of two.
+        Compare::Groups.check(&found, &expected).unwrap_or_else(|error| panic!("float {float}: {error}"));
+    }
+}
+
+#[test]
+fn what_is_no_graph_for_it_is_refused() {
+    let graph = graph(2, 50);
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    let refused = |leiden: Leiden, options: EngineOptions| {
+        leiden.run(&store.engine(options), &mut |_| {}).map(|_| ()).unwrap_err().to_string()
+    };
+    let resolution = refused(Leiden { resolution: -1.0, ..Leiden::default() }, EngineOptions::default());
+    assert_eq!(resolution, "leiden: a resolution of -1: expected one from 0 to 1000");
+    let weights = refused(Leiden { weights: true, ..Leiden::default() }, EngineOptions::default());
+    assert_eq!(weights, "--weights: the store has no weights");
+    let memory = refused(Leiden::default(), EngineOptions::default().with_memory_bytes(1 << 10));
+    assert!(memory.starts_with("leiden needs "), "{memory}");
+    let quality = Arc::new(std::sync::OnceLock::new());
+    let empty = TestStore::new(&EdgeList::new(3, Vec::new()), &small_pages(Encoding::VertexId));
+    let leiden = Leiden { quality: Arc::clone(&quality), ..Leiden::default() };
+    let (found, _) = run(&empty, leiden, EngineOptions::default());
+    assert_eq!((found, quality.get().unwrap().value), (vec![0.0, 1.0, 2.0], 0.0));
+}
