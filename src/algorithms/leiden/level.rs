@@ -6,7 +6,7 @@
 //!             └── communities of the vertices that groups are ◀┘
 //! ```
 
-use super::lists::{Lists, renumber};
+use super::lists::Lists;
 use super::moving::Moving;
 use super::objective::Pull;
 use super::refining::Refining;
@@ -52,42 +52,41 @@ impl Search {
     /// After cancellation.
     pub fn iteration(&self, lists: &Lists, communities: Vec<u32>, cancel: &AtomicBool) -> Result<(Vec<u32>, bool)> {
         let (mut coarse, mut communities) = (None::<Lists>, communities);
-        // The vertex of the level that each vertex of the graph has become.
-        let mut places: Option<Vec<u32>> = None;
-        let mut any = false;
+        let (mut places, mut any) = (Places::of(lists.vertices()), false);
         for number in 0.. {
             let level = Level { lists: coarse.as_ref().unwrap_or(lists), pull: self.pull, cancel };
-            let (vertices, seed) = (level.lists.vertices(), seed_of(self.seed, number));
+            let seed = seed_of(self.seed, number);
             let turns = Turns::of(level.lists, seed);
-            let (mut found, moved) = Moving::from(&level, &communities, seed).run(&turns)?;
+            let moved;
+            (communities, moved) = Moving::from(&level, &communities, seed).run(&turns)?;
             any |= moved;
-            let count = renumber(&mut found);
-            communities = found;
-            if count == vertices {
+            let linked = level.lists.linked();
+            let (numbers, count) = level.lists.numbered(&communities);
+            if count == linked {
                 break;
             }
-            let (groups, group_count) = self.groups(&level, &communities, count, &turns)?;
+            let (groups, group_count) = self.groups(&level, &numbers, (count, linked), &turns)?;
             let next = level.lists.coarse(&groups, group_count);
-            communities = lifted(&communities, &groups, group_count);
-            match &mut places {
-                Some(places) => places.par_iter_mut().for_each(|place| *place = groups[*place as usize]),
-                None => places = Some(groups),
-            }
+            communities = lifted(&numbers, &groups, group_count);
+            places.follow(groups, group_count);
             coarse = Some(next);
         }
-        let communities = places.map_or_else(
-            || communities.clone(),
-            |places| places.par_iter().map(|&place| communities[place as usize]).collect(),
-        );
-        Ok((communities, any))
+        Ok((places.labels(&communities), any))
     }
 
-    /// The groups that become the vertices of the next level, and their number: fewer than there are vertices.
-    fn groups(&self, level: &Level<'_>, communities: &[u32], count: u32, turns: &Turns) -> Result<(Vec<u32>, u32)> {
+    /// The groups that become the vertices of the next level, and their number: fewer than there are vertices with
+    /// neighbours. Vertices without have that number as their group.
+    fn groups(
+        &self,
+        level: &Level<'_>,
+        communities: &[u32],
+        (count, linked): (u32, u32),
+        turns: &Turns,
+    ) -> Result<(Vec<u32>, u32)> {
         if self.refines {
-            let mut groups = Refining::of(level, communities, self.seed).run(turns)?;
-            let group_count = renumber(&mut groups);
-            if group_count < level.lists.vertices() {
+            let groups = Refining::of(level, communities, self.seed).run(turns)?;
+            let (groups, group_count) = level.lists.numbered(&groups);
+            if group_count < linked {
                 return Ok((groups, group_count));
             }
         }
@@ -95,11 +94,44 @@ impl Search {
     }
 }
 
+/// The vertex of a level that each vertex of the graph has become. Those that have no neighbours there do not go on:
+/// their labels count down from the number of vertices.
+struct Places {
+    of: Option<Vec<u32>>,
+    vertices: u32,
+    settled: u32,
+}
+
+impl Places {
+    /// At the first level.
+    fn of(vertices: u32) -> Self {
+        Self { of: None, vertices, settled: 0 }
+    }
+
+    /// Follows the vertices of a level to their groups.
+    fn follow(&mut self, mut groups: Vec<u32>, group_count: u32) {
+        for group in groups.iter_mut().filter(|group| **group == group_count) {
+            self.settled += 1;
+            *group = self.vertices - self.settled;
+        }
+        match &mut self.of {
+            Some(of) => of.par_iter_mut().for_each(|place| *place = *groups.get(*place as usize).unwrap_or(place)),
+            None => self.of = Some(groups),
+        }
+    }
+
+    /// The label of each vertex of the graph, by the labels of the vertices of the last level.
+    fn labels(self, last: &[u32]) -> Vec<u32> {
+        let of = |of: Vec<u32>| of.into_par_iter().map(|place| *last.get(place as usize).unwrap_or(&place)).collect();
+        self.of.map_or_else(|| last.to_vec(), of)
+    }
+}
+
 /// The communities of groups, each labelled by its first group.
 fn lifted(communities: &[u32], groups: &[u32], group_count: u32) -> Vec<u32> {
-    let first: Vec<AtomicU32> = (0..communities.len()).map(|_| AtomicU32::new(u32::MAX)).collect();
+    let first: Vec<AtomicU32> = (0..=communities.len()).map(|_| AtomicU32::new(u32::MAX)).collect();
     let community_of: Vec<AtomicU32> = (0..group_count).map(|_| AtomicU32::new(0)).collect();
-    communities.par_iter().zip(groups).for_each(|(&community, &group)| {
+    communities.par_iter().zip(groups).filter(|(_, group)| **group < group_count).for_each(|(&community, &group)| {
         first[community as usize].fetch_min(group, Relaxed);
         community_of[group as usize].store(community, Relaxed);
     });

@@ -1,11 +1,15 @@
 //! The graph of a level in memory: each edge in the lists of both of its ends, without loops.
 //!
-//! A loop moves with its vertex: it counts in the vertex's mass and nowhere else.
+//! A loop moves with its vertex: it counts in the vertex's mass and nowhere else. Several edges between two vertices are
+//! as good as one that has their weight: which of the two a level has changes no answer, so the next level is written
+//! in the way that takes less time.
 
 use super::objective::Masses;
 use super::tally::Tally;
 use crate::model::bits::Bits;
+use crate::model::prefetch::line_of;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use topostream_formats::huge::zeroed;
 
@@ -13,13 +17,17 @@ use topostream_formats::huge::zeroed;
 #[derive(Debug, Default)]
 pub struct Lists {
     /// Where each vertex's list begins; one more than there are vertices.
-    pub offsets: Vec<u64>,
-    /// The neighbours of all vertices, concatenated.
+    pub starts: Vec<u64>,
+    /// The lengths of lists, if they do not go on to where the next one begins.
+    pub lengths: Vec<u64>,
+    /// The neighbours of all vertices.
     pub neighbours: Vec<u32>,
     /// The weights of their edges.
     pub weights: Weights,
     /// The masses of vertices, loops included.
     pub masses: Masses,
+    /// The lengths of the lists of the graph's vertices that each has become; at the first level those are its own.
+    pub reach: Vec<u64>,
 }
 
 /// The weights of edges.
@@ -34,78 +42,212 @@ pub enum Weights {
     Wide(Vec<u64>),
 }
 
-/// Coarse vertices that a thread makes at a time.
-const CHUNK: usize = 256;
+/// Neighbours ahead of the one that is taken whose values are fetched.
+const AHEAD: usize = 16;
+/// Edges, and groups, that a thread takes at a time.
+const CHUNK: u64 = 1 << 14;
+/// Of so many groups, one says how many edges would be left if equal ones became one, unless its list is long.
+const SAMPLE: usize = 64;
+const SAMPLED_MAX: u64 = 1 << 14;
+/// Equal edges become one if at most this part of all are left then: it takes as long as several passes over all.
+const LEFT_MAX: f64 = 0.7;
 
 impl Lists {
     /// The number of vertices.
     pub fn vertices(&self) -> u32 {
-        (self.offsets.len() - 1) as u32
+        (self.starts.len() - 1) as u32
     }
 
-    /// The number of edges, each from both ends.
-    pub fn edges(&self) -> u64 {
-        self.neighbours.len() as u64
+    #[inline(always)]
+    fn range(&self, vertex: u32) -> Range<usize> {
+        let (start, next) = (self.starts[vertex as usize], self.starts[vertex as usize + 1]);
+        let end = self.lengths.get(vertex as usize).map_or(next, |length| start + length);
+        start as usize..end as usize
     }
 
     /// The length of a vertex's list.
     #[inline(always)]
     pub fn degree(&self, vertex: u32) -> usize {
-        (self.offsets[vertex as usize + 1] - self.offsets[vertex as usize]) as usize
+        self.range(vertex).len()
     }
 
-    /// Passes the neighbours of a vertex, with the weights of the edges.
+    /// The sum of the lengths of the lists of the graph's vertices that a vertex has become.
+    pub fn reach(&self, vertex: u32) -> u64 {
+        self.reach.get(vertex as usize).map_or_else(|| self.degree(vertex) as u64, |&reach| reach)
+    }
+
+    /// Passes the neighbours of a vertex, with the weights of the edges; the values of neighbours are fetched ahead.
     #[inline(always)]
-    pub fn each(&self, vertex: u32, mut take: impl FnMut(u32, u64)) {
-        let range = self.offsets[vertex as usize] as usize..self.offsets[vertex as usize + 1] as usize;
+    pub fn each<T>(&self, vertex: u32, values: &[T], mut take: impl FnMut(u32, u64)) {
+        let range = self.range(vertex);
         let neighbours = &self.neighbours[range.clone()];
+        let ahead = |at: usize| {
+            if let Some(&neighbour) = neighbours.get(at + AHEAD) {
+                line_of(values, neighbour as usize);
+            }
+        };
+        let each = neighbours.iter().enumerate().map(|(at, &neighbour)| {
+            ahead(at);
+            neighbour
+        });
         match &self.weights {
-            Weights::Ones => neighbours.iter().for_each(|&neighbour| take(neighbour, 1)),
+            Weights::Ones => each.for_each(|neighbour| take(neighbour, 1)),
             Weights::Narrow(all) => {
-                neighbours.iter().zip(&all[range]).for_each(|(&neighbour, &weight)| take(neighbour, weight.into()));
+                each.zip(&all[range]).for_each(|(neighbour, &weight)| take(neighbour, weight.into()))
             }
-            Weights::Wide(all) => {
-                neighbours.iter().zip(&all[range]).for_each(|(&neighbour, &weight)| take(neighbour, weight));
-            }
+            Weights::Wide(all) => each.zip(&all[range]).for_each(|(neighbour, &weight)| take(neighbour, weight)),
         }
     }
 
-    /// The graph of groups: the edges between two groups become one. `group_of` has the group of each vertex, below
-    /// `groups`.
-    pub fn coarse(&self, group_of: &[u32], groups: u32) -> Self {
-        let (starts, members) = members(group_of, groups);
-        let one = |group: u32, tally: &mut Tally, made: &mut Made| {
-            let members = &members[starts[group as usize] as usize..starts[group as usize + 1] as usize];
-            let most = members.iter().map(|&vertex| self.degree(vertex)).sum::<usize>();
-            tally.begin(most.min(groups as usize));
-            for &vertex in members {
-                self.each(vertex, |neighbour, weight| {
-                    let other = group_of[neighbour as usize];
-                    if other != group {
-                        tally.add(other, weight);
-                    }
-                });
-            }
-            let before = made.neighbours.len();
-            tally.drain(|other, weight| {
-                made.neighbours.push(other);
-                made.weights.push(weight);
+    /// The number of vertices that have neighbours.
+    pub fn linked(&self) -> u32 {
+        (0..self.vertices()).into_par_iter().filter(|&vertex| self.degree(vertex) > 0).count() as u32
+    }
+
+    /// Numbers the groups of vertices that have neighbours from 0, in the order of their labels, which are numbers of
+    /// vertices; other vertices get the number of groups. Returns the number of groups too.
+    pub fn numbered(&self, labels: &[u32]) -> (Vec<u32>, u32) {
+        let present = Bits::new(labels.len() as u64);
+        let all = || labels.par_iter().zip(0..self.vertices());
+        all().filter(|(_, vertex)| self.degree(*vertex) > 0).for_each(|(&label, _)| _ = present.insert(label));
+        let (mut ranks, mut count) = (vec![0u32; labels.len()], 0);
+        if let Some(last) = self.vertices().checked_sub(1) {
+            present.for_each_in(0..=last, false, |label| {
+                ranks[label as usize] = count;
+                count += 1;
             });
-            made.lengths.push((made.neighbours.len() - before) as u64);
+        }
+        let number = |(&label, vertex)| if self.degree(vertex) > 0 { ranks[label as usize] } else { count };
+        (all().map(number).collect(), count)
+    }
+
+    /// The graph of groups. `group_of` has the group of each vertex, below `groups`, or that number for those that do
+    /// not go on.
+    pub fn coarse(&self, group_of: &[u32], groups: u32) -> Self {
+        let members = Members::of(group_of, groups, |vertex| self.degree(vertex) as u64);
+        let mut lists = if self.left(&members, group_of) <= LEFT_MAX {
+            self.joined(&members, group_of)
+        } else {
+            self.renamed(&members, group_of)
         };
-        let parts = (0..groups as usize).into_par_iter().step_by(CHUNK).map_init(Tally::default, |tally, first| {
+        let sum_of = |values: &[u64]| -> Vec<u64> {
+            if values.is_empty() { Vec::new() } else { members.sums(|vertex| values[vertex as usize]) }
+        };
+        lists.masses = Masses { out: sum_of(&self.masses.out), into: sum_of(&self.masses.into) };
+        lists.reach = members.sums(|vertex| self.reach(vertex));
+        lists
+    }
+
+    /// The part of the edges between groups that would be left if equal ones became one, by a sample.
+    fn left(&self, members: &Members, group_of: &[u32]) -> f64 {
+        let some = (0..members.groups()).into_par_iter().step_by(SAMPLE);
+        let short = some.filter(|&group| members.rooms[group + 1] - members.rooms[group] <= SAMPLED_MAX);
+        let of_group = |tally: &mut Tally, group: usize| {
+            let (all, mut left) = (self.tally(members, group_of, group, tally), 0usize);
+            tally.drain(|_, _| left += 1);
+            (all, left)
+        };
+        let sum = |one: (usize, usize), other: (usize, usize)| (one.0 + other.0, one.1 + other.1);
+        let (all, left) = short.map_init(Tally::default, of_group).reduce(|| (0, 0), sum);
+        left as f64 / all.max(1) as f64
+    }
+
+    /// Sums the weights of a group's edges to each other group; returns the number of edges.
+    fn tally(&self, members: &Members, group_of: &[u32], group: usize, tally: &mut Tally) -> usize {
+        let mut count = 0;
+        let most = (members.rooms[group + 1] - members.rooms[group]) as usize;
+        tally.begin(most, members.groups() as u32);
+        for &vertex in members.each(group) {
+            self.each(vertex, group_of, |neighbour, weight| {
+                let other = group_of[neighbour as usize];
+                if other as usize != group {
+                    _ = tally.add(other, weight);
+                    count += 1;
+                }
+            });
+        }
+        count
+    }
+
+    /// The edges between groups, one for each pair.
+    fn joined(&self, members: &Members, group_of: &[u32]) -> Self {
+        let of_chunk = |tally: &mut Tally, groups: Range<usize>| {
             let mut made = Made::default();
-            (first..(first + CHUNK).min(groups as usize)).for_each(|group| one(group as u32, tally, &mut made));
+            for group in groups {
+                let before = made.neighbours.len();
+                self.tally(members, group_of, group, tally);
+                tally.drain(|other, weight| {
+                    made.neighbours.push(other);
+                    made.weights.push(weight);
+                });
+                made.lengths.push((made.neighbours.len() - before) as u64);
+            }
             made
-        });
-        let parts: Vec<Made> = parts.collect();
-        let sum_of = |masses: &[u64]| -> Vec<u64> {
-            let of = |group: usize| members[starts[group] as usize..starts[group + 1] as usize].iter();
-            let count = if masses.is_empty() { 0 } else { groups as usize };
-            (0..count).into_par_iter().map(|group| of(group).map(|&vertex| masses[vertex as usize]).sum()).collect()
         };
-        let masses = Masses { out: sum_of(&self.masses.out), into: sum_of(&self.masses.into) };
-        Made::together(parts, masses)
+        let chunks = members.chunks().into_par_iter();
+        Made::together(chunks.map_init(Tally::default, of_chunk).collect())
+    }
+
+    /// The same edges, without those within groups.
+    fn renamed(&self, members: &Members, group_of: &[u32]) -> Self {
+        let mut lists = Self { starts: members.rooms.clone(), ..Self::default() };
+        let edges = lists.starts[members.groups()];
+        lists.lengths = vec![0; members.groups()];
+        lists.neighbours = zeroed(edges);
+        match &self.weights {
+            Weights::Ones => self.rename((members, group_of), &mut lists, &mut [], |_| ()),
+            Weights::Narrow(of) => {
+                let mut weights = zeroed(edges);
+                self.rename((members, group_of), &mut lists, &mut weights, |at| of[at]);
+                lists.weights = Weights::Narrow(weights);
+            }
+            Weights::Wide(of) => {
+                let mut weights = zeroed(edges);
+                self.rename((members, group_of), &mut lists, &mut weights, |at| of[at]);
+                lists.weights = Weights::Wide(weights);
+            }
+        }
+        lists
+    }
+
+    fn rename<W: Copy + Send>(
+        &self,
+        (members, group_of): (&Members, &[u32]),
+        lists: &mut Self,
+        weights: &mut [W],
+        weight_at: impl Fn(usize) -> W + Sync,
+    ) {
+        let mut chunks = Vec::new();
+        let (mut neighbours, mut lengths) = (&mut lists.neighbours[..], &mut lists.lengths[..]);
+        let mut weights = weights;
+        for Range { start: first, end } in members.chunks() {
+            let room = (lists.starts[end] - lists.starts[first]) as usize;
+            let (some, rest) = neighbours.split_at_mut(room);
+            let (their_weights, other_weights) = weights.split_at_mut(room.min(weights.len()));
+            let (their_lengths, other_lengths) = lengths.split_at_mut(end - first);
+            chunks.push((first, some, their_weights, their_lengths));
+            (neighbours, weights, lengths) = (rest, other_weights, other_lengths);
+        }
+        let starts = &lists.starts;
+        chunks.into_par_iter().for_each(|(first, neighbours, weights, lengths)| {
+            for (group, length) in (first..).zip(lengths) {
+                let start = (starts[group] - starts[first]) as usize;
+                let mut at = start;
+                for &vertex in members.each(group) {
+                    for from in self.range(vertex) {
+                        let other = group_of[self.neighbours[from] as usize];
+                        if other as usize != group {
+                            neighbours[at] = other;
+                            if let Some(weight) = weights.get_mut(at) {
+                                *weight = weight_at(from);
+                            }
+                            at += 1;
+                        }
+                    }
+                }
+                *length = (at - start) as u64;
+            }
+        });
     }
 }
 
@@ -118,12 +260,12 @@ struct Made {
 }
 
 impl Made {
-    fn together(parts: Vec<Self>, masses: Masses) -> Lists {
-        let mut lists = Lists { offsets: vec![0], masses, ..Lists::default() };
+    fn together(parts: Vec<Self>) -> Lists {
+        let mut lists = Lists { starts: vec![0], ..Lists::default() };
         for length in parts.iter().flat_map(|part| &part.lengths) {
-            lists.offsets.push(lists.offsets[lists.offsets.len() - 1] + length);
+            lists.starts.push(lists.starts[lists.starts.len() - 1] + length);
         }
-        let edges = lists.offsets[lists.offsets.len() - 1] as usize;
+        let edges = lists.starts[lists.starts.len() - 1] as usize;
         let largest = parts.par_iter().flat_map_iter(|part| part.weights.iter().copied()).max().unwrap_or(0);
         lists.neighbours.reserve_exact(edges);
         let narrow = u32::try_from(largest).is_ok();
@@ -146,34 +288,63 @@ impl Made {
     }
 }
 
-/// The vertices of each group: where they start, and all of them.
-fn members(group_of: &[u32], groups: u32) -> (Vec<u32>, Vec<u32>) {
-    let next = zeroed::<AtomicU32>(u64::from(groups) + 1);
-    group_of.par_iter().for_each(|&group| _ = next[group as usize].fetch_add(1, Relaxed));
-    let (mut starts, mut sum) = (Vec::with_capacity(groups as usize + 1), 0);
-    for count in &next {
-        starts.push(sum);
-        sum += count.swap(sum, Relaxed);
-    }
-    let members = zeroed::<AtomicU32>(group_of.len() as u64);
-    group_of.par_iter().zip(0u32..group_of.len() as u32).for_each(|(&group, vertex)| {
-        members[next[group as usize].fetch_add(1, Relaxed) as usize].store(vertex, Relaxed);
-    });
-    (starts, members.into_iter().map(AtomicU32::into_inner).collect())
+/// The vertices of each group.
+struct Members {
+    starts: Vec<u32>,
+    vertices: Vec<u32>,
+    /// The lengths of their lists, summed up to each group.
+    rooms: Vec<u64>,
 }
 
-/// Numbers the groups of a partition from 0, in the order of their labels, which are numbers of vertices. Returns the
-/// new labels' number.
-pub fn renumber(labels: &mut [u32]) -> u32 {
-    let present = Bits::new(labels.len() as u64);
-    labels.par_iter().for_each(|&label| _ = present.insert(label));
-    let (mut ranks, mut count) = (vec![0u32; labels.len()], 0);
-    if let Some(last) = labels.len().checked_sub(1) {
-        present.for_each_in(0..=last as u32, false, |label| {
-            ranks[label as usize] = count;
-            count += 1;
+impl Members {
+    fn of(group_of: &[u32], groups: u32, degree: impl Fn(u32) -> u64 + Sync) -> Self {
+        let next = zeroed::<AtomicU32>(u64::from(groups) + 1);
+        group_of.par_iter().for_each(|&group| _ = next[group as usize].fetch_add(1, Relaxed));
+        let (mut starts, mut sum) = (Vec::with_capacity(groups as usize + 1), 0);
+        for count in &next {
+            starts.push(sum);
+            sum += count.swap(sum, Relaxed);
+        }
+        let vertices = zeroed::<AtomicU32>(group_of.len() as u64);
+        group_of.par_iter().zip(0u32..group_of.len() as u32).for_each(|(&group, vertex)| {
+            vertices[next[group as usize].fetch_add(1, Relaxed) as usize].store(vertex, Relaxed);
         });
+        let vertices = vertices.into_iter().map(AtomicU32::into_inner).collect();
+        let mut members = Self { starts, vertices, rooms: Vec::new() };
+        let rooms = members.sums(degree);
+        members.rooms.reserve_exact(rooms.len() + 1);
+        members.rooms.push(0);
+        let mut before = 0;
+        members.rooms.extend(rooms.into_iter().map(|room| {
+            before += room;
+            before
+        }));
+        members
     }
-    labels.par_iter_mut().for_each(|label| *label = ranks[*label as usize]);
-    count
+
+    /// Ranges of groups with about as many edges each, or one group.
+    fn chunks(&self) -> Vec<Range<usize>> {
+        let (mut chunks, mut first) = (Vec::new(), 0);
+        for group in 0..self.groups() {
+            let size = self.rooms[group + 1] - self.rooms[first] + (group - first) as u64;
+            if size >= CHUNK || group + 1 == self.groups() {
+                chunks.push(first..group + 1);
+                first = group + 1;
+            }
+        }
+        chunks
+    }
+
+    fn groups(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn each(&self, group: usize) -> std::slice::Iter<'_, u32> {
+        self.vertices[self.starts[group] as usize..self.starts[group + 1] as usize].iter()
+    }
+
+    fn sums(&self, value: impl Fn(u32) -> u64 + Sync) -> Vec<u64> {
+        let sum = |group: usize| self.each(group).map(|&vertex| value(vertex)).sum();
+        (0..self.groups()).into_par_iter().map(sum).collect()
+    }
 }

@@ -75,8 +75,10 @@ impl Loaded {
         }
     }
 
+    /// Adds an edge; `alone` counts those before it, where one thread reads the whole list and nothing else
+    /// is added to it.
     #[inline(always)]
-    fn add(&self, vertex: u32, neighbour: u32, bits: u64) {
+    fn add(&self, vertex: u32, neighbour: u32, bits: u64, alone: Option<&mut u32>) {
         let mut weight = bits;
         if let Some(weights) = self.weights {
             let Some(order) = ordered(weights, bits) else {
@@ -92,7 +94,11 @@ impl Loaded {
             return self.loops.lock().expect("nothing panics while it is held").push((vertex, weight));
         }
         let place = |side: usize, vertex: u32| u64::from(self.filled[side][vertex as usize].fetch_add(1, Relaxed));
-        self.put(self.offsets[vertex as usize] + place(0, vertex), neighbour, weight);
+        let at = match alone {
+            Some(at) => u64::from(std::mem::replace(at, *at + 1)),
+            None => place(0, vertex),
+        };
+        self.put(self.offsets[vertex as usize] + at, neighbour, weight);
         if self.directed {
             self.put(self.offsets[neighbour as usize + 1] - 1 - place(1, neighbour), vertex, weight);
         }
@@ -125,7 +131,7 @@ impl Loaded {
             Some(_) => Weights::Wide(narrow.into_par_iter().map(|bits| whole(bits.into_inner().into())).collect()),
         };
         let neighbours = neighbours.into_iter().map(AtomicU32::into_inner).collect();
-        let mut lists = Lists { offsets, neighbours, weights, masses: Masses::default() };
+        let mut lists = Lists { starts: offsets, neighbours, weights, ..Lists::default() };
         let mut strengths = strengths(&lists, &filled[0], directed);
         for (vertex, bits) in loops {
             let weight = whole(bits);
@@ -172,7 +178,7 @@ fn strengths(lists: &Lists, first: &[AtomicU32], directed: bool) -> Masses {
     let of = |vertex: u32| {
         let (mut at, mut sums) = (0, [0, 0]);
         let out = if directed { first[vertex as usize].load(Relaxed) } else { u32::MAX };
-        lists.each(vertex, |_, weight| {
+        lists.each(vertex, first, |_, weight| {
             sums[usize::from(at >= out)] += weight;
             at += 1;
         });
@@ -193,27 +199,48 @@ pub struct Loading {
 /// Notes edges.
 pub struct LoadingKernel<'a>(&'a Loaded);
 
+/// A list: its vertex, whether one thread reads all of it, and the neighbours so far.
+pub struct Listed {
+    vertex: u32,
+    whole: bool,
+    count: u32,
+}
+
+impl LoadingKernel<'_> {
+    #[inline(always)]
+    fn add(&self, list: &mut Listed, neighbour: u32, bits: u64) {
+        let alone = list.whole.then_some(&mut list.count);
+        self.0.add(list.vertex, neighbour, bits, alone);
+    }
+}
+
 impl Kernel for LoadingKernel<'_> {
-    type Record = u32;
+    type Record = Listed;
     const IS_WIDE: bool = true;
     const SKIPS_EMPTY: bool = true;
-    const DIVIDES: bool = true;
 
     #[inline(always)]
-    fn open(&self, list: List) -> Option<u32> {
-        Some(list.vertex)
+    fn open(&self, List { vertex, whole, .. }: List) -> Option<Listed> {
+        Some(Listed { vertex, whole, count: 0 })
     }
 
     #[inline(always)]
-    fn edge(&self, vertex: &mut u32, neighbour: u32, weight: u32) -> ControlFlow<()> {
-        self.0.add(*vertex, neighbour, weight.into());
+    fn edge(&self, list: &mut Listed, neighbour: u32, weight: u32) -> ControlFlow<()> {
+        self.add(list, neighbour, weight.into());
         ControlFlow::Continue(())
     }
 
     #[inline(always)]
-    fn wide_edge(&self, vertex: &mut u32, neighbour: u32, weight: u64) -> ControlFlow<()> {
-        self.0.add(*vertex, neighbour, weight);
+    fn wide_edge(&self, list: &mut Listed, neighbour: u32, weight: u64) -> ControlFlow<()> {
+        self.add(list, neighbour, weight);
         ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn close(&self, list: Listed) {
+        if list.whole {
+            self.0.filled[0][list.vertex as usize].store(list.count, Relaxed);
+        }
     }
 }
 

@@ -7,7 +7,6 @@ use super::turns::{Turns, hash};
 use crate::error::Result;
 use crate::model::bits::Bits;
 use rayon::prelude::*;
-use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use topostream_formats::huge::zeroed;
 
@@ -49,7 +48,9 @@ impl<'a> Moving<'a> {
         communities.par_iter().zip(0..vertices).for_each(|(&community, vertex)| {
             moving.totals.add(community, level.lists.masses.get(vertex));
             moving.sizes[community as usize].fetch_add(1, Relaxed);
-            moving.active.insert(vertex);
+            if level.lists.degree(vertex) > 0 {
+                moving.active.insert(vertex);
+            }
         });
         moving
     }
@@ -100,29 +101,41 @@ impl<'a> Moving<'a> {
         let (lists, pull) = (self.level.lists, &self.level.pull);
         let own = self.of[vertex as usize].load(Relaxed);
         let mass = lists.masses.get(vertex);
-        tally.begin(lists.degree(vertex));
-        lists.each(vertex, |neighbour, weight| tally.add(self.of[neighbour as usize].load(Relaxed), weight));
-        let alone = self.size(own) == 1;
-        let stays = pull.of(tally.get(own), mass, without(self.totals.get(own), mass));
-        // Of equal scores the smallest hash wins.
-        let mut best = (stays, true, Reverse((0, own)));
-        tally.drain(|community, weight| {
-            let tie = hash(community, self.seed);
-            // Two vertices alone would change places.
-            let swaps = alone && self.size(community) == 1 && tie > hash(own, self.seed);
-            if community != own && !swaps {
-                let score = pull.of(weight, mass, self.totals.get(community));
-                best = best.max((score, false, Reverse((tie, community))));
+        tally.begin(lists.degree(vertex), lists.vertices());
+        lists.each(vertex, &self.of, |neighbour, weight| {
+            let community = self.of[neighbour as usize].load(Relaxed);
+            if tally.add(community, weight) {
+                self.totals.prefetch(community);
             }
         });
-        let (score, _, Reverse((_, mut community))) = best;
+        let alone = self.size(own) == 1;
+        let stays = pull.of(tally.get(own), mass, without(self.totals.get(own), mass));
+        // Of equal scores, staying wins, then the smallest hash.
+        let (mut best, mut choice) = (stays, None);
+        tally.drain(|community, weight| {
+            if community == own {
+                return;
+            }
+            let score = pull.of(weight, mass, self.totals.get(community));
+            // Most lose by their score alone.
+            if score < best || (score == best && choice.is_none()) {
+                return;
+            }
+            let tie = (hash(community, self.seed), community);
+            // Two vertices alone would change places.
+            let swaps = alone && self.size(community) == 1 && tie.0 > hash(own, self.seed);
+            if !swaps && (score > best || choice.is_some_and(|least| tie < least)) {
+                (best, choice) = (score, Some(tie));
+            }
+        });
+        let (score, mut community) = (best, choice.map_or(own, |(_, community)| community));
         // Its own number is the name of a community of its own, where nobody else has taken it.
         if score < 0 && !alone && self.size(vertex) == 0 {
             community = vertex;
         }
         if community != own {
             self.next[vertex as usize].store(community, Relaxed);
-            lists.each(vertex, |neighbour, _| {
+            lists.each(vertex, &self.of, |neighbour, _| {
                 if self.of[neighbour as usize].load(Relaxed) != community {
                     self.active.insert(neighbour);
                 }

@@ -12,6 +12,8 @@ use crate::model::algorithm::{
     Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use rayon::prelude::*;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -143,9 +145,9 @@ impl Naming {
                 if self.directed { value } else { value / 2.0 }
             }
         };
-        let mut found = self.found.clone();
-        let before = u64::from(super::lists::renumber(&mut found));
-        Quality { value, communities, split: communities - before }
+        let labels = Bits::new(self.found.len() as u64);
+        self.found.par_iter().for_each(|&label| _ = labels.insert(label));
+        Quality { value, communities, split: communities - labels.count(0..self.found.len() as u64) }
     }
 
     /// The quality, at the end.

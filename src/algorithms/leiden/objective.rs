@@ -11,6 +11,7 @@
 //! Directed graphs have two masses a vertex, out and in: edges count both ways, and m · M is m_out · M_in + m_in · M_out
 //! (Leicht and Newman, Phys. Rev. Lett. 100, 2008).
 
+use crate::model::prefetch::line_of;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What is maximized.
@@ -116,6 +117,12 @@ impl Totals {
     pub fn get(&self, community: u32) -> Mass {
         let into = self.into.get(community as usize).map_or(0, |into| into.load(Relaxed));
         [self.out[community as usize].load(Relaxed), into]
+    }
+
+    /// Fetches a community's mass ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, community: u32) {
+        line_of(&self.out, community as usize);
     }
 
     /// Adds a vertex's mass to a community's.

@@ -56,7 +56,9 @@ impl<'a> Refining<'a> {
         };
         communities.par_iter().zip(0..vertices).for_each(|(&community, vertex)| {
             refining.around.add(community, masses.get(vertex));
-            refining.pending.insert(vertex);
+            if level.lists.degree(vertex) > 0 {
+                refining.pending.insert(vertex);
+            }
         });
         refining
     }
@@ -103,19 +105,25 @@ impl<'a> Refining<'a> {
         let (lists, pull) = (self.level.lists, &self.level.pull);
         let community = self.communities[vertex as usize];
         let mass = lists.masses.get(vertex);
-        tally.begin(lists.degree(vertex));
+        tally.begin(lists.degree(vertex), lists.vertices());
         let mut inside = 0;
-        lists.each(vertex, |neighbour, weight| {
+        lists.each(vertex, self.communities, |neighbour, weight| {
             if self.communities[neighbour as usize] == community {
                 inside += weight;
-                tally.add(self.of[neighbour as usize].load(Relaxed), weight);
+                let group = self.of[neighbour as usize].load(Relaxed);
+                if tally.add(group, weight) {
+                    self.totals.prefetch(group);
+                }
             }
         });
         let is_well_connected = pull.of(inside, mass, without(self.around.get(community), mass)) >= 0;
         let mut best = (0, Reverse((u64::MAX, vertex)));
         tally.drain(|group, weight| {
-            if is_well_connected && !self.turn.contains(group) {
-                let score = pull.of(weight, mass, self.totals.get(group));
+            if !is_well_connected || self.turn.contains(group) {
+                return;
+            }
+            let score = pull.of(weight, mass, self.totals.get(group));
+            if score >= best.0 {
                 best = best.max((score, Reverse((hash(group, self.seed), group))));
             }
         });

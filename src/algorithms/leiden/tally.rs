@@ -10,15 +10,20 @@ pub struct Tally {
     places: Vec<(u32, u64)>,
     /// The places that are taken.
     taken: Vec<u32>,
+    spread: u32,
     shift: u32,
 }
 
 impl Tally {
-    /// Makes room for a list of this many neighbours.
+    /// Makes room for a list of this many neighbours, in communities below `end`: where most of those may occur, each
+    /// has a place of its own.
     #[inline(always)]
-    pub fn begin(&mut self, neighbours: usize) {
+    pub fn begin(&mut self, neighbours: usize, end: u32) {
         debug_assert!(self.taken.is_empty(), "sums are drained");
         let bits = (2 * neighbours).next_power_of_two().trailing_zeros().max(4);
+        let bits_of_all = u32::BITS - end.saturating_sub(1).leading_zeros();
+        self.spread = if bits < bits_of_all { SPREAD } else { 1 << (32 - bits_of_all.clamp(1, 31)) };
+        let bits = bits.min(bits_of_all.max(4));
         if self.places.len() < 1 << bits {
             self.places.resize(1 << bits, (0, 0));
         }
@@ -28,7 +33,7 @@ impl Tally {
     #[inline(always)]
     fn place(&self, community: u32) -> usize {
         let mask = u32::MAX >> self.shift;
-        let mut at = community.wrapping_mul(SPREAD) >> self.shift;
+        let mut at = community.wrapping_mul(self.spread) >> self.shift;
         loop {
             let (key, sum) = self.places[at as usize];
             if sum == 0 || key == community {
@@ -38,19 +43,21 @@ impl Tally {
         }
     }
 
-    /// Adds an edge to a community.
+    /// Adds an edge to a community; returns whether it is the first.
     #[inline(always)]
-    pub fn add(&mut self, community: u32, weight: u64) {
+    pub fn add(&mut self, community: u32, weight: u64) -> bool {
         if weight == 0 {
-            return;
+            return false;
         }
         let at = self.place(community);
         let place = &mut self.places[at];
-        if place.1 == 0 {
+        let is_first = place.1 == 0;
+        if is_first {
             place.0 = community;
             self.taken.push(at as u32);
         }
         place.1 += weight;
+        is_first
     }
 
     /// The sum of a community.
@@ -86,7 +93,7 @@ mod tests {
             let mut tally = Tally::default();
             for list in lists {
                 let mut sums = BTreeMap::new();
-                tally.begin(list.len());
+                tally.begin(list.len(), if far { u32::MAX } else { 40 });
                 for (small, weight) in list {
                     let community = if far { u32::MAX - small * 65_536 } else { small };
                     tally.add(community, weight);

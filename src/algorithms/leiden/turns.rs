@@ -1,12 +1,12 @@
 //! Whose turn it is: the order in which vertices decide, which is the same on every machine.
 //!
 //! ```text
-//!  large levels   vertices 0 ──┬─ batch 0 ─┬─ batch 1 ─┬─ … ─┬─ batch 31 ─┐   all of a batch decide at once, by what
+//!  large graphs   vertices 0 ──┬─ batch 0 ─┬─ batch 1 ─┬─ … ─┬─ batch 31 ─┐   all of a batch decide at once, by what
 //!                  in order    └───────────┴───────────┴─────┴────────────┘   was before it; then all of them move
-//!  small levels   one vertex after another, in an order that depends on the seed
+//!  small graphs   one vertex after another, in an order that depends on the seed
 //! ```
 //!
-//! Batches have as many edges each, so they depend on the graph alone.
+//! Batches have as many edges of the graph each, so they depend on the graph alone.
 
 use super::lists::Lists;
 use crate::model::bits::Bits;
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 /// Batches of a round.
 const BATCHES: u64 = 32;
-/// Levels of fewer edges are processed one vertex after another.
+/// Graphs of fewer edges are processed one vertex after another.
 const EDGES_MIN: u64 = 50_000;
 /// Vertices that a thread looks at together.
 const BLOCK: u32 = 4096;
@@ -31,23 +31,23 @@ impl Turns {
     /// Of a level.
     pub fn of(lists: &Lists, seed: u64) -> Self {
         let vertices = lists.vertices();
-        if lists.edges() < EDGES_MIN {
-            let mut order: Vec<u32> = (0..vertices).collect();
+        // A vertex counts as one edge more than it has.
+        let size = |vertex: u32| lists.reach(vertex) + 1;
+        let all: u64 = (0..vertices).into_par_iter().map(size).sum();
+        if all - u64::from(vertices) < EDGES_MIN {
+            let mut order: Vec<u32> = (0..vertices).filter(|&vertex| lists.degree(vertex) > 0).collect();
             order.sort_by_key(|&vertex| (hash(vertex, seed), vertex));
             return Self::Single(order);
         }
-        // A vertex counts as one edge more than it has.
-        let before = |vertex: u32| lists.offsets[vertex as usize] + u64::from(vertex);
-        let all = before(vertices);
-        let bound = |batch: u64| {
-            let (mut low, mut high) = (0, vertices);
-            while low < high {
-                let middle = low + (high - low) / 2;
-                if before(middle) * BATCHES < batch * all { low = middle + 1 } else { high = middle }
+        let (mut bounds, mut before) = (Vec::new(), 0);
+        for vertex in 0..vertices {
+            while before * BATCHES >= bounds.len() as u64 * all {
+                bounds.push(vertex);
             }
-            low
-        };
-        Self::Batches((0..=BATCHES).map(bound).collect())
+            before += size(vertex);
+        }
+        bounds.resize(BATCHES as usize + 1, vertices);
+        Self::Batches(bounds)
     }
 
     /// The vertices of a set in a batch that pass a test, in order; they are taken from the set.

@@ -2,6 +2,7 @@
 //! by community. What is decided at once by the definition is decided first, and done then.
 
 use crate::{Answer, Arguments, Compare, Graph};
+use std::collections::HashSet;
 
 /// `leiden [--resolution R] [--objective modularity|cpm] [--weights] [--iterations N] [--seed S]`.
 pub fn answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
@@ -21,6 +22,8 @@ fn numbers(of: Vec<u32>) -> Vec<f64> {
 struct Level {
     lists: Vec<Vec<(u32, u64)>>,
     masses: Vec<[u64; 2]>,
+    /// The lengths of the lists of the graph's vertices that each has become.
+    reach: Vec<u64>,
 }
 
 /// What vertices are drawn by.
@@ -78,7 +81,8 @@ pub fn communities(graph: &Graph, arguments: &Arguments<'_>, refines: bool) -> V
 }
 
 fn first_level(graph: &Graph, weighted: bool) -> (Level, u64) {
-    let mut level = Level { lists: vec![Vec::new(); graph.vertices()], masses: vec![[0; 2]; graph.vertices()] };
+    let (lists, masses) = (vec![Vec::new(); graph.vertices()], vec![[0; 2]; graph.vertices()]);
+    let mut level = Level { lists, masses, reach: Vec::new() };
     let mut total = 0;
     for vertex in 0..graph.vertices() {
         let plain = |&neighbour: &u32| (neighbour, 1);
@@ -103,12 +107,13 @@ fn first_level(graph: &Graph, weighted: bool) -> (Level, u64) {
             }
         }
     }
+    level.reach = level.lists.iter().map(|list| list.len() as u64).collect();
     (level, total)
 }
 
 /// The order of the vertices, cut where they move.
 fn turns(level: &Level, seed: u64) -> Vec<Vec<u32>> {
-    let (vertices, edges) = (level.lists.len() as u32, level.lists.iter().map(Vec::len).sum::<usize>() as u64);
+    let (vertices, edges) = (level.lists.len() as u32, level.reach.iter().sum::<u64>());
     let mut order: Vec<u32> = (0..vertices).collect();
     if edges < 50_000 {
         order.sort_by_key(|&vertex| (scatter(vertex, seed), vertex));
@@ -119,7 +124,7 @@ fn turns(level: &Level, seed: u64) -> Vec<Vec<u32>> {
         // A vertex is in the last batch that begins at or before its place.
         let all = edges + u64::from(vertices);
         batches[(before * 32 / all) as usize].push(vertex);
-        before += level.lists[vertex as usize].len() as u64 + 1;
+        before += level.reach[vertex as usize] + 1;
     }
     batches
 }
@@ -271,19 +276,24 @@ fn refined(level: &Level, draw: &Draw, found: &[u32], turns: &[Vec<u32>], seed: 
     groups
 }
 
-/// Numbers from 0 in the order of the labels.
-fn numbered(labels: &[u32]) -> (Vec<u32>, usize) {
-    let mut sorted = labels.to_vec();
+/// Numbers from 0 in the order of the labels, of vertices that have neighbours; others do not go on.
+fn numbered(level: &Level, labels: &[u32]) -> (Vec<Option<u32>>, usize) {
+    let linked = |vertex: usize| !level.lists[vertex].is_empty();
+    let mut sorted: Vec<u32> =
+        (0..labels.len()).filter(|&vertex| linked(vertex)).map(|vertex| labels[vertex]).collect();
     sorted.sort_unstable();
     sorted.dedup();
-    (labels.iter().map(|label| sorted.binary_search(label).unwrap() as u32).collect(), sorted.len())
+    let number = |vertex: usize| linked(vertex).then(|| sorted.binary_search(&labels[vertex]).unwrap() as u32);
+    ((0..labels.len()).map(number).collect(), sorted.len())
 }
 
-fn grouped(level: &Level, groups: &[u32], count: usize) -> Level {
-    let mut of = Level { lists: vec![Vec::new(); count], masses: vec![[0; 2]; count] };
-    for (vertex, &group) in groups.iter().enumerate() {
+fn grouped(level: &Level, groups: &[Option<u32>], count: usize) -> Level {
+    let mut of = Level { lists: vec![Vec::new(); count], masses: vec![[0; 2]; count], reach: vec![0; count] };
+    for (vertex, group) in groups.iter().enumerate().filter_map(|(vertex, group)| Some((vertex, (*group)?))) {
         change(&mut of.masses[group as usize], level.masses[vertex], true);
-        let edges = level.lists[vertex].iter().map(|&(neighbour, weight)| (groups[neighbour as usize], weight));
+        of.reach[group as usize] += level.reach[vertex];
+        let edges =
+            level.lists[vertex].iter().map(|&(neighbour, weight)| (groups[neighbour as usize].unwrap(), weight));
         of.lists[group as usize].extend(edges.filter(|(other, _)| *other != group));
     }
     for list in &mut of.lists {
@@ -300,33 +310,44 @@ fn grouped(level: &Level, groups: &[u32], count: usize) -> Level {
 
 fn one_iteration(graph: &Level, found: Vec<u32>, draw: &Draw, seed: u64) -> (Vec<u32>, bool) {
     let (mut coarse, mut found, mut any): (Option<Level>, _, _) = (None, found, false);
-    let mut places: Vec<u32> = (0..graph.lists.len() as u32).collect();
+    let all = graph.lists.len() as u32;
+    // The vertex of the level that each vertex has become; or the label of one that does not go on.
+    let mut places: Vec<Result<u32, u32>> = (0..all).map(Ok).collect();
     for number in 0.. {
         let level = coarse.as_ref().unwrap_or(graph);
         let of_level = seed_of(seed, number);
         let turns = turns(level, of_level);
         any |= moved_apart(level, draw, &mut found, &turns, of_level);
-        let count;
-        (found, count) = numbered(&found);
-        if count == level.lists.len() {
+        let linked = level.lists.iter().filter(|list| !list.is_empty()).count();
+        let (communities, count) = numbered(level, &found);
+        if count == linked {
             break;
         }
-        let mut groups =
-            numbered(&if draw.refines { refined(level, draw, &found, &turns, seed) } else { found.clone() });
-        if groups.1 == level.lists.len() {
-            groups = (found.clone(), count);
+        let of_level: Vec<u32> = communities.iter().map(|of| of.unwrap_or(count as u32)).collect();
+        let mut groups = (communities.clone(), count);
+        if draw.refines {
+            let refined = numbered(level, &refined(level, draw, &of_level, &turns, seed));
+            groups = if refined.1 == linked { groups } else { refined };
         }
         let (groups, group_count) = groups;
         let next = grouped(level, &groups, group_count);
         // A community is labelled by its first group.
-        let mut first = vec![u32::MAX; count];
-        groups.iter().zip(&found).for_each(|(&group, &of)| first[of as usize] = first[of as usize].min(group));
-        let mut lifted = vec![0; group_count];
-        groups.iter().zip(&found).for_each(|(&group, &of)| lifted[group as usize] = first[of as usize]);
-        places.iter_mut().for_each(|place| *place = groups[*place as usize]);
+        let pairs = || groups.iter().zip(&communities).filter_map(|(group, of)| Some(((*group)?, (*of)?)));
+        let (mut first, mut lifted) = (vec![u32::MAX; count], vec![0; group_count]);
+        pairs().for_each(|(group, of)| first[of as usize] = first[of as usize].min(group));
+        pairs().for_each(|(group, of)| lifted[group as usize] = first[of as usize]);
+        let mut labels = vec![None; level.lists.len()];
+        let mut next_label = all - places.iter().filter_map(|place| place.err()).collect::<HashSet<_>>().len() as u32;
+        for vertex in (0..level.lists.len()).filter(|&vertex| groups[vertex].is_none()) {
+            next_label -= 1;
+            labels[vertex] = Some(next_label);
+        }
+        for place in &mut places {
+            *place = place.and_then(|at| groups[at as usize].ok_or_else(|| labels[at as usize].unwrap()));
+        }
         (coarse, found) = (Some(next), lifted);
     }
-    (places.into_iter().map(|place| found[place as usize]).collect(), any)
+    (places.into_iter().map(|place| place.map_or_else(|label| label, |at| found[at as usize])).collect(), any)
 }
 
 /// The parts of each community that edges connect.
