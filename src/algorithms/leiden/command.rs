@@ -1,6 +1,6 @@
 //! `leiden` and `louvain`: their arguments, and their entries in the catalogue.
 
-use super::{Leiden, Naming, Objective, Quality};
+use super::{Leiden, Objective, Quality};
 use crate::algorithms::command::{
     AS_GIVEN, Arguments, Command, Edges, Entry, Figure, Finished, Prepared, Runnable, Sample, Shown, StoreKind,
     Summarize, SummaryItem, UNDIRECTED, WEIGHTED,
@@ -96,7 +96,7 @@ impl<const REFINES: bool> Command for LeidenArgs<REFINES> {
     }
 
     fn shader(&self, kind: &StoreKind) -> Box<dyn Algorithm> {
-        Box::new(without_graph(&self.leiden(), kind.directed, 0))
+        Box::new(self.leiden().without_store(kind.directed))
     }
 
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
@@ -106,12 +106,6 @@ impl<const REFINES: bool> Command for LeidenArgs<REFINES> {
     }
 }
 
-/// The answer's part of a run, without communities.
-fn without_graph(leiden: &Leiden, directed: bool, edges: u64) -> Naming {
-    let kind = (leiden.objective, leiden.resolution);
-    Naming::new(kind, (directed, edges), (None, 0), Vec::new(), Arc::default())
-}
-
 /// Two runs over the store, and the search between them.
 impl Runnable for Leiden {
     fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>> {
@@ -119,13 +113,11 @@ impl Runnable for Leiden {
     }
 
     fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>> {
-        let store = engine.store();
-        Ok(Box::new(without_graph(&self, store.manifest().directed, store.edges())))
+        Ok(Box::new(Leiden::planned(&self, engine.store())))
     }
 
     fn needed_bytes(&self, engine: &Engine) -> Result<u64> {
-        let needed = Leiden::needed_bytes(self, engine.store());
-        Ok(if needed > engine.usable_bytes() { needed } else { 0 })
+        engine.needed_bytes(&Leiden::planned(self, engine.store()))
     }
 }
 

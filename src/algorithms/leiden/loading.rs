@@ -5,7 +5,7 @@ use super::objective::{Masses, Objective, TOTAL_BITS};
 use super::quantum::{Quantum, ordered};
 use crate::model::algorithm::Weights as Read;
 use crate::model::algorithm::{
-    Algorithm, Answer, Conclusion, Declaration, Ends, Kernel, List, Refusal, State, Step, Supersteps, Visit,
+    Algorithm, Answer, Conclusion, Declaration, Ends, Kernel, List, Refusal, State, Step, Visit,
 };
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -254,7 +254,6 @@ impl Algorithm for Loading {
             weights: if self.loaded.weights.is_some() { Read::Wide } else { Read::None },
             writes: Ends::Both.into(),
             held_bytes: self.held_bytes,
-            supersteps: Supersteps::Exactly(1),
             ..Declaration::new("leiden", Vec::new(), vec![(Direction::Out, Visit::All)])
         }
     }

@@ -78,8 +78,9 @@ impl Default for Leiden {
     }
 }
 
-/// Main memory of a vertex at a level, in bytes.
+/// Main memory of a vertex at a level, in bytes; and of an edge at the level after the first, from either end.
 const VERTEX_BYTES: u64 = 60;
+const LEVEL_EDGE_BYTES: u64 = 16;
 
 impl Leiden {
     /// Runs to the end.
@@ -98,11 +99,11 @@ impl Leiden {
         let degrees = (0..store.vertices() as usize).map(|vertex| degree(out_degrees.values(), &in_degrees, vertex));
         let loaded = Arc::new(Loaded::of(directed, weights, degrees));
         drop(in_degrees);
-        engine.reserve(0);
         let held_bytes = Self::list_bytes(store, weights);
         let (report, loading, _) =
             engine.run_observed(Loading { loaded: Arc::clone(&loaded), held_bytes }, observer)?.into_parts();
         drop(loading);
+        engine.make_room(self.held_bytes(store));
         let largest = loaded.largest();
         let loaded = Arc::into_inner(loaded).expect("the run has ended");
         let started = Instant::now();
@@ -112,8 +113,7 @@ impl Leiden {
             self.search(&lists, total, directed, cancel)
         })?;
         let searched_ns = started.elapsed().as_nanos() as u64;
-        let (kind, edges) = ((self.objective, self.resolution), (directed, store.edges()));
-        let naming = Naming::new(kind, edges, (weights, largest), found, Arc::clone(&self.quality));
+        let naming = self.naming(store, largest, found);
         let mut run = engine.run_observed(naming, observer)?;
         run.report = report.followed_by(std::mem::take(&mut run.report));
         run.report.wall_ns += searched_ns;
@@ -146,19 +146,40 @@ impl Leiden {
         12 * store.vertices() + ends * store.edges() * (4 + of_weights)
     }
 
-    /// The main memory of a search, in bytes.
-    pub fn needed_bytes(&self, store: &Store) -> u64 {
+    /// The main memory of a search, or of naming what it finds, in bytes.
+    fn held_bytes(&self, store: &Store) -> u64 {
         let weights = store.manifest().weights.filter(|_| self.weights);
         let ends = if store.manifest().directed { 2 } else { 1 };
-        Self::list_bytes(store, weights) + VERTEX_BYTES * store.vertices() + 16 * ends * store.edges()
+        Self::list_bytes(store, weights) + VERTEX_BYTES * store.vertices() + LEVEL_EDGE_BYTES * ends * store.edges()
+    }
+
+    /// The last run: names communities, and measures their quality.
+    fn naming(&self, store: &Store, largest: u64, found: Vec<u32>) -> Naming {
+        let manifest = store.manifest();
+        let weights = manifest.weights.filter(|_| self.weights);
+        let kind = (self.objective, self.resolution);
+        let shared = (Arc::clone(&self.quality), self.held_bytes(store));
+        Naming::new(kind, (manifest.directed, store.edges()), (weights, largest), found, shared)
+    }
+
+    /// The run as far as it is known before: its memory.
+    pub(crate) fn planned(&self, store: &Store) -> Naming {
+        self.naming(store, 0, Vec::new())
+    }
+
+    /// The last run over a graph that need not exist.
+    #[cfg(feature = "cli")]
+    fn without_store(&self, directed: bool) -> Naming {
+        let (kind, shared) = ((self.objective, self.resolution), (Arc::clone(&self.quality), 0));
+        Naming::new(kind, (directed, 0), (None, 0), Vec::new(), shared)
     }
 
     fn check_memory(&self, engine: &Engine) -> Result<()> {
-        let (needed_bytes, budget_bytes) = (self.needed_bytes(engine.store()), engine.usable_bytes());
+        let (needed_bytes, budget_bytes) = (engine.needed_bytes(&self.planned(engine.store()))?, engine.usable_bytes());
         if needed_bytes <= budget_bytes {
             return Ok(());
         }
-        let parts = format!("lists in memory, and those of the next level, {needed_bytes}");
+        let parts = format!("lists in memory, and those of the next level, {}", self.held_bytes(engine.store()));
         Err(Error::Memory { what: "leiden".into(), needed_bytes, budget_bytes, parts })
     }
 

@@ -8,8 +8,7 @@ use super::objective::Objective;
 use super::quantum::Quantum;
 use crate::model::algorithm::Weights as Read;
 use crate::model::algorithm::{
-    Algorithm, Answer, Declaration, Ends, Graph, Groups, Kernel, List, Next, Now, Scalars, State, Step, Summary,
-    Supersteps, Visit,
+    Algorithm, Answer, Declaration, Ends, Graph, Groups, Kernel, List, Next, Now, Scalars, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -58,6 +57,8 @@ pub struct Naming {
     total: AtomicU64,
     quality: OnceLock<Quality>,
     shared: Arc<OnceLock<Quality>>,
+    /// Main memory of the search before it, and of it itself, in bytes.
+    held_bytes: u64,
 }
 
 /// The index of the label.
@@ -72,11 +73,10 @@ impl Naming {
         (directed, edges): (bool, u64),
         (weights, largest): (Option<WeightType>, u64),
         found: Vec<u32>,
-        shared: Arc<OnceLock<Quality>>,
+        (shared, held_bytes): (Arc<OnceLock<Quality>>, u64),
     ) -> Self {
         let vertices = found.len() as u64;
         let into = if directed { vertices } else { 0 };
-        // CPM counts vertices.
         Self {
             objective,
             resolution,
@@ -91,12 +91,8 @@ impl Naming {
             total: AtomicU64::new(0),
             quality: OnceLock::new(),
             shared,
+            held_bytes,
         }
-    }
-
-    /// Main memory of it, in bytes.
-    pub fn bytes(vertices: u64, directed: bool) -> u64 {
-        vertices * (4 + 4 + 16 * if directed { 2 } else { 1 })
     }
 
     fn forest(&self) -> Forest<&[AtomicU32]> {
@@ -233,8 +229,7 @@ impl Algorithm for Naming {
             alone: true,
             weights: if self.weights.is_some() { Read::Wide } else { Read::None },
             writes: Ends::Both.into(),
-            held_bytes: Self::bytes(self.found.len() as u64, self.directed),
-            supersteps: Supersteps::Exactly(2),
+            held_bytes: self.held_bytes,
             groups: Some(Groups { label: LABEL, vertex_of: |label| label, is_smallest: true }),
             ..Declaration::new("leiden", vec![label], vec![(Direction::Out, Visit::All)])
         }
