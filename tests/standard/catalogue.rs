@@ -1,12 +1,13 @@
 //! Every algorithm of the catalogue against its oracle, over graphs of the kind that it needs.
 
-use crate::common::{TestStore, small_pages, thorough};
+use crate::common::{TestStore, engine_options, small_pages, thorough};
 use crate::everywhere::{Found, all_ways, found, needs_wide_atomics};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use topostream::algorithms::CATALOGUE;
-use topostream::algorithms::command::{Entry, Needs, Sample};
+use topostream::algorithms::command::{Entry, Needs, Sample, StoreKind};
 use topostream::device::DeviceChoice;
+use topostream::pages::fetch::FetcherKind;
 use topostream::{Engine, EngineOptions, Error, VertexId};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;
@@ -16,6 +17,19 @@ use topostream_tools::format::FormatOptions;
 /// Every sample with its algorithm.
 pub fn samples() -> impl Iterator<Item = (&'static Entry, &'static Sample)> {
     CATALOGUE.iter().flat_map(|&entry| entry.samples.iter().map(move |sample| (entry, sample)))
+}
+
+/// Those that several devices can share.
+pub fn shared_samples() -> impl Iterator<Item = (&'static Entry, &'static Sample)> {
+    samples().filter(|(entry, sample)| !is_of_one_cpu(entry, sample))
+}
+
+/// Whether an algorithm has no shader, and is not shared either.
+fn is_of_one_cpu(entry: &Entry, sample: &Sample) -> bool {
+    let kind = StoreKind { vertices: 64, directed: true, in_lists: false, weights: sample.needs.weights };
+    let parsed = entry.arguments.read(sample.arguments.split_whitespace()).unwrap_or_else(|error| panic!("{error}"));
+    let declaration = parsed.shader(&kind).declare(false);
+    declaration.alone && declaration.shader.is_none()
 }
 
 /// Runs a sample; `None` if it names a vertex and the graph has none.
@@ -118,6 +132,12 @@ fn assert_samples_agree(has_turn: impl Fn(&EngineOptions) -> bool) {
     for (number, (entry, sample)) in samples().enumerate() {
         let (store, graph) = cases.entry(sample.needs.name).or_insert_with(|| case(&sample.needs));
         let expected = oracle(entry, sample, graph);
+        if is_of_one_cpu(entry, sample) {
+            let options = engine_options(None, 2, FetcherKind::Auto).with_device(DeviceChoice::Cpu);
+            let found = run_sample(entry, sample, &store.engine(options)).expect("the graph has vertices");
+            assert_answers(&found.unwrap(), &expected, &format!("{} {}", entry.name, sample.arguments));
+            continue;
+        }
         for (turn, (way, options)) in ways.iter().enumerate() {
             if !thorough() && turn != number % ways.len() {
                 continue;

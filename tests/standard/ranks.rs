@@ -2,7 +2,7 @@
 //! against several devices of one process; what ranks refuse, and how they end.
 
 use crate::adapter;
-use crate::catalogue::{assert_answers, case, oracle, run_sample, samples, sharded_case};
+use crate::catalogue::{assert_answers, case, oracle, run_sample, sharded_case, shared_samples as samples};
 use crate::common::{FETCHERS, PAGE, TestStore, engine_options, generated, scratch, small_pages, thorough};
 use crate::everywhere::{Found, run};
 use crate::reference::{EdgeList, Graph, components, random_edges};

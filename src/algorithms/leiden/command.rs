@@ -45,7 +45,10 @@ pub const LOUVAIN: Entry = Entry {
     oracle: "louvain",
     about: "Communities of high modularity, by Louvain's algorithm: leiden without refinement",
     source: "Blondel, Guillaume, Lambiotte and Lefebvre, 2008",
-    samples: &[Sample::tested("", UNDIRECTED), Sample::tested("--weights", WEIGHTED)],
+    samples: &[
+        Sample::measured("louvain", "", UNDIRECTED, "community", Edges::Once),
+        Sample::tested("--weights", WEIGHTED),
+    ],
     arguments: Arguments::of::<LeidenArgs<false>>(),
     ..LEIDEN
 };
