@@ -5,6 +5,7 @@ sketch.py gpu RESULT [--command TEXT] PART.jsonl...     lines of bench/cuda/sket
 sketch.py weights LIST FILE                             an edge list with weights from 1 to 255 if it has none
 """
 
+import contextlib
 import json
 import os
 import platform
@@ -87,10 +88,8 @@ def machine():
     package = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
     version = f"topostream {package[1]}" if package else "topostream"
     git = ["git", "describe", "--always", "--dirty", "--abbrev=40"]
-    try:
+    with contextlib.suppress(OSError, subprocess.CalledProcessError):
         version += ", git " + subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        pass
     memory = field("/proc/meminfo", "MemTotal").split()
     return {
         "cores": len(os.sched_getaffinity(0)),

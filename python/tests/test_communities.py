@@ -65,25 +65,28 @@ def test_the_quality_is_networkxs(name: str, resolution: float) -> None:
     assert expected >= beside - max(0.005 * abs(beside), 0.01 if graph.number_of_nodes() < 150 else 0.0)
 
 
-# LFR graphs of NetworkX's generator, and the normalized mutual information with what was planted of leidenalg 0.10 and
-# of networkit 11.2's ParallelLeiden, as bench/communities.py has them.
-PLANTED = {0.3: (0.9343, 0.9382), 0.5: (0.7488, 0.7220)}
+# LFR graphs of NetworkX's generator by their share of edges that leave communities: the generator's seed, and the
+# normalized mutual information of leidenalg 0.10 with what was planted, the mean over five seeds. Networkit 11.2's
+# ParallelLeiden has less.
+PLANTED = {0.3: (10, 0.9417), 0.5: (11, 0.7495), 0.6: (12, 0.2983)}
 
 
 @pytest.mark.parametrize("mixing", PLANTED)
 def test_planted_communities_are_found(mixing: float) -> None:
+    seed, beside = PLANTED[mixing]
     graph = nx.LFR_benchmark_graph(
-        5000, 2.5, 1.5, mixing, average_degree=15, max_degree=100, min_community=20, max_community=200, seed=10
+        5000, 2.5, 1.5, mixing, average_degree=15, max_degree=100, min_community=20, max_community=200, seed=seed
     )
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     planted = np.array([min(graph.nodes[vertex]["community"]) for vertex in range(5000)])
+    near = []
     with stored(graph).session(**SMALL) as session:
-        result = session.leiden()
-        again = session.leiden()
-    assert (result["community"] == again["community"]).all()
-    labels = np.empty(5000, np.int64)
-    labels[result.ids] = result["community"]
-    assert information(labels, planted) >= max(PLANTED[mixing]) - 0.01
+        for of in range(5):
+            result = session.leiden(seed=of)
+            labels = np.empty(5000, np.int64)
+            labels[result.ids] = result["community"]
+            near.append(information(labels, planted))
+    assert np.mean(near) >= beside - 0.01, near
 
 
 def information(found: np.ndarray, planted: np.ndarray) -> float:
@@ -102,15 +105,18 @@ def test_networkx_calls_it() -> None:
     graph = nx.connected_caveman_graph(10, 6)
     expected = [set(range(first, first + 6)) for first in range(0, 60, 6)]
     for name in ("louvain_communities", "leiden_communities"):
-        function = getattr(backend, name)
-        found = [function(graph, seed=seed) for seed in (1, 1, 2)]
+        function = getattr(nx.community, name)
+        found = [function(graph, seed=seed, backend="topostream") for seed in (1, 1, 2)]
         assert found[0] == found[1]
-        assert all(sorted(parts, key=min) == expected for parts in found), name
-        assert function(nx.Graph(), seed=1) == [] if name.startswith("louvain") else True
-    dispatched = nx.community.louvain_communities(graph, seed=1, backend="topostream")
-    assert sorted(dispatched, key=min) == expected
+        if name == "leiden_communities":
+            assert all(sorted(parts, key=min) == expected for parts in found)
+        best = nx.community.modularity(graph, expected)
+        assert all(nx.community.modularity(graph, parts) > 0.95 * best for parts in found)
+    assert nx.community.louvain_communities(nx.Graph(), backend="topostream") == []
     names = nx.relabel_nodes(graph, str)
-    assert set().union(*backend.louvain_communities(names, seed=np.random.RandomState(1))) == set(names)
+    for seed in (None, np.random.RandomState(1), np.random.default_rng(1)):
+        found = nx.community.louvain_communities(names, seed=seed, backend="topostream")
+        assert set().union(*found) == set(names)
     assert backend.can_run("louvain_communities", (graph,), {"max_level": 2}) == "`max_level` is not supported"
     assert backend.can_run("louvain_communities", (graph,), {"threshold": 0.1}) == "`threshold` is not supported"
 

@@ -36,4 +36,6 @@ def test_the_table_of_the_docs_has_the_counts_that_are_kept() -> None:
     """`.ci/slow` compares the files with what passes."""
     table = networkx_suite.table([str(HERE / f"networkx-{version}.json") for version in ("3.4.2", "3.6.1")])
     assert f"\n{table}\n" in (HERE.parents[1] / "docs" / "networkx.md").read_text()
-    assert set(_mapped.FUNCTIONS) == set(json.loads((HERE / "networkx-3.6.1.json").read_text())["functions"])
+    # NetworkX leaves its tests of leiden_communities out unless it is configured for a backend.
+    kept = json.loads((HERE / "networkx-3.6.1.json").read_text())["functions"]
+    assert set(_mapped.FUNCTIONS) == {*kept, "leiden_communities"}

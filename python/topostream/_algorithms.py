@@ -468,6 +468,80 @@ class Algorithms:
         """
         return self._run("communities", locals())
 
+    def leiden(
+        self,
+        *,
+        resolution: float = 1.0,
+        objective: Literal["modularity", "cpm"] = "modularity",
+        weights: bool = False,
+        iterations: int = 2,
+        seed: int = 0,
+        progress: bool | Watcher = False,
+    ) -> Result:
+        """Communities of high modularity, by Leiden's algorithm.
+
+        Communities have many edges within, and few between them. The answer is the same for any number of threads and
+        any order of pages; another ``seed`` is another one. No community is disconnected. The quality is recomputed
+        from the stored edges at the end: modularity as NetworkX has it, of directed graphs by in- and out-strengths,
+        loops and repeated edges included. All lists must fit in memory.
+
+        Source: Traag, Waltman and van Eck, 2019. Exactness: same bits.
+
+        Args:
+            resolution: how small communities are: more is smaller.
+            objective: what is maximized: ``"modularity"``: modularity; ``"cpm"``: the constant Potts model: communities
+                denser than the resolution.
+            weights: edges count by their weights; otherwise every edge counts 1.
+            iterations: maximum number of iterations over all levels; one that changes nothing is the last.
+            seed: decides between what is equal: another seed is another answer.
+            progress: show a bar; or a function that is called some times a second.
+
+        Returns:
+            For each vertex ``community`` (ids).
+
+        Raises:
+            ParameterError: an argument is not valid, or the graph lacks what the algorithm needs.
+            BudgetError: the run does not fit in the session's memory.
+        """
+        return self._run("leiden", locals())
+
+    def louvain(
+        self,
+        *,
+        resolution: float = 1.0,
+        objective: Literal["modularity", "cpm"] = "modularity",
+        weights: bool = False,
+        iterations: int = 2,
+        seed: int = 0,
+        progress: bool | Watcher = False,
+    ) -> Result:
+        """Communities of high modularity, by Louvain's algorithm: leiden without refinement.
+
+        Communities have many edges within, and few between them. The answer is the same for any number of threads and
+        any order of pages; another ``seed`` is another one. No community is disconnected. The quality is recomputed
+        from the stored edges at the end: modularity as NetworkX has it, of directed graphs by in- and out-strengths,
+        loops and repeated edges included. All lists must fit in memory.
+
+        Source: Blondel, Guillaume, Lambiotte and Lefebvre, 2008. Exactness: same bits.
+
+        Args:
+            resolution: how small communities are: more is smaller.
+            objective: what is maximized: ``"modularity"``: modularity; ``"cpm"``: the constant Potts model: communities
+                denser than the resolution.
+            weights: edges count by their weights; otherwise every edge counts 1.
+            iterations: maximum number of iterations over all levels; one that changes nothing is the last.
+            seed: decides between what is equal: another seed is another answer.
+            progress: show a bar; or a function that is called some times a second.
+
+        Returns:
+            For each vertex ``community`` (ids).
+
+        Raises:
+            ParameterError: an argument is not valid, or the graph lacks what the algorithm needs.
+            BudgetError: the run does not fit in the session's memory.
+        """
+        return self._run("louvain", locals())
+
     def widest(
         self,
         source: Vertex,

@@ -27,8 +27,10 @@ def _seed(seed: Any) -> int:
         return random.getrandbits(32)
     if isinstance(seed, int):
         return seed & 0xFFFF_FFFF_FFFF_FFFF
-    draw = getattr(seed, "getrandbits", None)
-    return int(draw(32)) if draw else int(seed.integers(1 << 32) if hasattr(seed, "integers") else seed.randint(1 << 31))
+    for draw, below in (("getrandbits", 32), ("integers", 1 << 32), ("randint", 1 << 31)):
+        if hasattr(seed, draw):
+            return int(getattr(seed, draw)(below))
+    raise TypeError(f"{seed!r} is no seed")
 
 
 def _communities(G: Any, algorithm: str, weight: str | None, resolution: float, seed: Any) -> list[set[Node]]:

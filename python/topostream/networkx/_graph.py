@@ -217,8 +217,8 @@ class View:
         )
 
     def parts(self, result: Result) -> list[set[Node]]:
-        """The sets of nodes with the same component."""
-        labels = result.numbers("component")
+        """The sets of nodes with the same value: of a component, or a community."""
+        labels = result.numbers(next(iter(result)))
         order = np.argsort(labels, kind="stable")
         bounds = np.flatnonzero(np.diff(labels[order])) + 1
         nodes = self.order
