@@ -7,9 +7,10 @@ bench/communities.py --json bench/results/communities.json --runs 3
 
 Each graph is undirected, without loops and repeated edges. Programs: `topostream` on the path (or TOPOSTREAM), from a
 store, as a process of its own; of PyPI those that are installed: networkit (ParallelLeiden, PLM), leidenalg (two
-iterations, its default), igraph (community_leiden, two iterations, modularity). Times are for communities alone, of a
-graph that is loaded; topostream's are of the run as it reports it, reading the store included. The modularity of every
-answer is computed by this file. LFR: NetworkX's generator, with normalized mutual information to what was planted.
+iterations, its default), igraph (community_leiden, two iterations, modularity). Ours and ParallelLeiden take three.
+Times are for communities alone, of a graph that is loaded; topostream's are of the run as it reports it, reading the
+store included. The modularity of every answer is computed by this file. LFR: NetworkX's generator, with normalized
+mutual information to what was planted.
 """
 
 import argparse

@@ -474,7 +474,7 @@ class Algorithms:
         resolution: float = 1.0,
         objective: Literal["modularity", "cpm"] = "modularity",
         weights: bool = False,
-        iterations: int = 2,
+        iterations: int = 3,
         seed: int = 0,
         progress: bool | Watcher = False,
     ) -> Result:
@@ -511,7 +511,7 @@ class Algorithms:
         resolution: float = 1.0,
         objective: Literal["modularity", "cpm"] = "modularity",
         weights: bool = False,
-        iterations: int = 2,
+        iterations: int = 3,
         seed: int = 0,
         progress: bool | Watcher = False,
     ) -> Result:

@@ -32,7 +32,7 @@ pub const LEIDEN: Entry = Entry {
     samples: &[
         Sample::measured("leiden", "", UNDIRECTED, "community", Edges::Once),
         Sample::tested("--resolution 0.5 --seed 7", AS_GIVEN),
-        Sample::tested("--weights --iterations 3", WEIGHTED),
+        Sample::tested("--weights --iterations 2", WEIGHTED),
         Sample::tested("--objective cpm --resolution 0.02", AS_GIVEN),
     ],
     arguments: Arguments::of::<LeidenArgs<true>>(),
@@ -75,7 +75,7 @@ pub struct LeidenArgs<const REFINES: bool> {
     #[arg(long)]
     weights: bool,
     /// Maximum number of iterations over all levels; one that changes nothing is the last
-    #[arg(long, default_value_t = 2, value_name = "N")]
+    #[arg(long, default_value_t = 3, value_name = "N")]
     iterations: u32,
     /// Decides between what is equal: another seed is another answer
     #[arg(long, default_value_t = 0, value_name = "N")]

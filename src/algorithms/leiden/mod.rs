@@ -71,7 +71,7 @@ impl Default for Leiden {
             resolution: 1.0,
             refines: true,
             weights: false,
-            iterations: 2,
+            iterations: 3,
             seed: 0,
             quality: Arc::default(),
         }

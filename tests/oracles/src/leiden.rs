@@ -70,7 +70,7 @@ pub fn communities(graph: &Graph, arguments: &Arguments<'_>, refines: bool) -> V
     };
     let mut found: Vec<u32> = (0..graph.vertices() as u32).collect();
     let seed = arguments.number("seed").unwrap_or(0);
-    for iteration in 0..arguments.number("iterations").unwrap_or(2) {
+    for iteration in 0..arguments.number("iterations").unwrap_or(3) {
         let moved;
         (found, moved) = one_iteration(&level, found, &draw, seed_of(seed, 1000 * (iteration + 1)));
         if !moved {
