@@ -27,10 +27,7 @@ def _seed(seed: Any) -> int:
         return random.getrandbits(32)
     if isinstance(seed, int):
         return seed & 0xFFFF_FFFF_FFFF_FFFF
-    for draw, below in (("getrandbits", 32), ("integers", 1 << 32), ("randint", 1 << 31)):
-        if hasattr(seed, draw):
-            return int(getattr(seed, draw)(below))
-    raise TypeError(f"{seed!r} is no seed")
+    return int(seed.random() * (1 << 53))
 
 
 def _communities(G: Any, algorithm: str, weight: str | None, resolution: float, seed: Any) -> list[set[Node]]:
