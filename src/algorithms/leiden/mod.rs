@@ -7,10 +7,10 @@
 //! ```
 //!
 //! The answer is the same for any number of threads, whatever order pages are read in, and however the store is encoded:
-//! vertices decide by what was before their [turn](turns), all scores are [whole numbers](objective), and ties are
+//! vertices decide by what was before their turn, all scores are whole numbers, and ties are
 //! broken by hashes of the seed. Another seed is another answer.
 //!
-//! No community is disconnected, and the quality is recomputed from the stored lists at the [end](naming).
+//! No community is disconnected, and the quality is recomputed from the stored lists at the end.
 //!
 //! Memory: 4 bytes for each edge from either of its ends (8 or 12 with weights), as much again and 4 bytes for the next
 //! level, and 60 bytes a vertex.
