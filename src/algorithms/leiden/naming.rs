@@ -11,8 +11,6 @@ use crate::model::algorithm::{
     Algorithm, Answer, Declaration, Ends, Graph, Groups, Kernel, List, Next, Now, Scalars, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, Role, U32Column};
-use crate::model::bits::Bits;
-use rayon::prelude::*;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -33,8 +31,6 @@ pub struct Quality {
     pub value: f64,
     /// The number of communities.
     pub communities: u64,
-    /// Communities that were in several parts when the search ended.
-    pub split: u64,
 }
 
 /// Names communities and measures their quality.
@@ -141,9 +137,7 @@ impl Naming {
                 if self.directed { value } else { value / 2.0 }
             }
         };
-        let labels = Bits::new(self.found.len() as u64);
-        self.found.par_iter().for_each(|&label| _ = labels.insert(label));
-        Quality { value, communities, split: communities - labels.count(0..self.found.len() as u64) }
+        Quality { value, communities }
     }
 
     /// The quality, at the end.

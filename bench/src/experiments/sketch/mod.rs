@@ -74,7 +74,8 @@ pub fn run(options: &Options) -> Result<Outcome> {
     outcome.notes.push(
         "one thread, arrays in memory, loops left out; an update is a changed value, or an edge along which a residual \
         was passed on; pages are of 8192 edges, loaded through a buffer of an eighth of them, least recently used \
-        first, over all pages. The engine's: vertices that changed, packed pages, bytes read through such a buffer over bytes of all pages"
+        first, over all pages. The engine's: vertices that changed, packed pages, bytes read through such a buffer \
+        over bytes of all pages"
             .into(),
     );
     let mut rows = Rows::new(options.common.runs);
