@@ -191,6 +191,8 @@ fn strengths(lists: &Lists, first: &[AtomicU32], directed: bool) -> Masses {
 
 /// Reads all lists once.
 pub struct Loading {
+    /// `leiden` or `louvain`.
+    pub(super) name: &'static str,
     pub(super) loaded: Arc<Loaded>,
     /// Bytes of it.
     pub(super) held_bytes: u64,
@@ -249,12 +251,12 @@ impl Algorithm for Loading {
 
     fn declare(&self, _has_in_lists: bool) -> Declaration {
         Declaration {
-            command: "leiden",
+            command: self.name,
             alone: true,
             weights: if self.loaded.weights.is_some() { Read::Wide } else { Read::None },
             writes: Ends::Both.into(),
             held_bytes: self.held_bytes,
-            ..Declaration::new("leiden", Vec::new(), vec![(Direction::Out, Visit::All)])
+            ..Declaration::new(self.name, Vec::new(), vec![(Direction::Out, Visit::All)])
         }
     }
 

@@ -100,8 +100,9 @@ impl Leiden {
         let loaded = Arc::new(Loaded::of(directed, weights, degrees));
         drop(in_degrees);
         let held_bytes = Self::list_bytes(store, weights);
-        let (report, loading, _) =
-            engine.run_observed(Loading { loaded: Arc::clone(&loaded), held_bytes }, observer)?.into_parts();
+        let (report, loading, _) = engine
+            .run_observed(Loading { name: self.name(), loaded: Arc::clone(&loaded), held_bytes }, observer)?
+            .into_parts();
         drop(loading);
         engine.make_room(self.held_bytes(store));
         let largest = loaded.largest();
@@ -120,6 +121,11 @@ impl Leiden {
         Ok(run)
     }
 
+    /// The name of the command.
+    fn name(&self) -> &'static str {
+        if self.refines { "leiden" } else { "louvain" }
+    }
+
     /// Checks parameters.
     ///
     /// # Errors
@@ -128,7 +134,8 @@ impl Leiden {
         if (0.0..=RESOLUTION_MAX).contains(&self.resolution) {
             return Ok(());
         }
-        let message = format!("leiden: a resolution of {}: expected one from 0 to {RESOLUTION_MAX}", self.resolution);
+        let message =
+            format!("{}: a resolution of {}: expected one from 0 to {RESOLUTION_MAX}", self.name(), self.resolution);
         Err(Error::Parameter(message))
     }
 
@@ -159,7 +166,9 @@ impl Leiden {
         let weights = manifest.weights.filter(|_| self.weights);
         let kind = (self.objective, self.resolution);
         let shared = (Arc::clone(&self.quality), self.held_bytes(store));
-        Naming::new(kind, (manifest.directed, store.edges()), (weights, largest), found, shared)
+        let mut naming = Naming::new(kind, (manifest.directed, store.edges()), (weights, largest), found, shared);
+        naming.name = self.name();
+        naming
     }
 
     /// The run as far as it is known before: its memory.
@@ -180,7 +189,7 @@ impl Leiden {
             return Ok(());
         }
         let parts = format!("lists in memory, and those of the next level, {}", self.held_bytes(engine.store()));
-        Err(Error::Memory { what: "leiden".into(), needed_bytes, budget_bytes, parts })
+        Err(Error::Memory { what: self.name().into(), needed_bytes, budget_bytes, parts })
     }
 
     /// Looks for communities.

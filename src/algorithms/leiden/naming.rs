@@ -35,6 +35,8 @@ pub struct Quality {
 
 /// Names communities and measures their quality.
 pub struct Naming {
+    /// `leiden` or `louvain`.
+    pub(super) name: &'static str,
     pub(super) objective: Objective,
     pub(super) resolution: f64,
     pub(super) directed: bool,
@@ -74,6 +76,7 @@ impl Naming {
         let vertices = found.len() as u64;
         let into = if directed { vertices } else { 0 };
         Self {
+            name: "leiden",
             objective,
             resolution,
             directed,
@@ -219,13 +222,13 @@ impl Algorithm for Naming {
     fn declare(&self, _has_in_lists: bool) -> Declaration {
         let label = Attribute::u32("community", Role::Gathered, Merge::Min);
         Declaration {
-            command: "leiden",
+            command: self.name,
             alone: true,
             weights: if self.weights.is_some() { Read::Wide } else { Read::None },
             writes: Ends::Both.into(),
             held_bytes: self.held_bytes,
             groups: Some(Groups { label: LABEL, vertex_of: |label| label, is_smallest: true }),
-            ..Declaration::new("leiden", vec![label], vec![(Direction::Out, Visit::All)])
+            ..Declaration::new(self.name, vec![label], vec![(Direction::Out, Visit::All)])
         }
     }
 
