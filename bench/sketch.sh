@@ -6,7 +6,9 @@
 #     bench/sketch.sh --quick                      tiny graphs: a functional check
 #     LISTS="uk.txt luxembourg.mtx:undirected" bench/sketch.sh --cpu luxembourg.mtx
 #
-# Graphs: rmat-22 and rmat-22-undirected by degree (ORDER=natural: by original id), power laws of ten million vertices
+# --main-memory measures, in CUDA only, with the edges of lists in main memory, which a GPU reads over the bus.
+#
+# Graphs: rmat-24 in CUDA only; rmat-22 and rmat-22-undirected by degree (ORDER=natural: by original id), power laws of ten million vertices
 # powerlaw-1.8, powerlaw-2.0 and powerlaw-2.2, grid-1000, edge lists of LISTS; rmat-20 with several shares of hubs and
 # times a round. Edge lists get weights if they have none.
 #
@@ -20,12 +22,13 @@
 # the CPU, without nvcc (NVCC names one) or the third nothing in CUDA.
 source "$(dirname "$0")/common.sh"
 
-on_cpu=1 on_gpu=1 quick="" only=()
+on_cpu=1 on_gpu=1 quick="" main_memory=() only=()
 for argument in "$@"; do
     case $argument in
         --cpu) on_gpu="" ;;
         --gpu) on_cpu="" ;;
         --quick) quick=1 ;;
+        --main-memory) main_memory=(--main-memory) on_cpu="" ;;
         -*)
             echo "unknown option: $argument" >&2
             exit 2
@@ -38,10 +41,10 @@ part_timeout=${PART_TIMEOUT:-300}
 times=${TIMES:-1,4}
 order=${ORDER:-degree}
 runs=${RUNS:-3} residual_runs=${RESIDUAL_RUNS:-1} gpu_runs=${GPU_RUNS:-5}
-scale=22 sweep_scale=20 vertices=10000000 side=1000
+scale=22 large_scale=24 sweep_scale=20 vertices=10000000 side=1000
 sweep_hubs=0.005,0.01,0.025,0.05 sweep_times=1,2,4,8
 if [ -n "$quick" ]; then
-    scale=12 sweep_scale=10 vertices=10000 side=30 runs=1 gpu_runs=1
+    scale=12 large_scale=13 sweep_scale=10 vertices=10000 side=30 runs=1 gpu_runs=1
 fi
 parts=$dir/sketch${quick:+-quick}
 mkdir -p "$parts" "$results"
@@ -126,10 +129,11 @@ on_store() {
 # Measures a graph in CUDA: its name, shares of hubs, times a round, arguments of the program. Lines of a part that was
 # interrupted are kept until it is measured again.
 in_cuda() {
-    local name=$1 hubs=$2 times=$3 file=$parts/gpu-$1.jsonl ended=0
+    local name=$1 hubs=$2 times=$3 file=$parts/gpu-$1${main_memory[*]}.jsonl ended=0
     shift 3
     if [ -e "$file" ]; then return 0; fi
-    limited "$program" --name "$name" --hubs "$hubs" --times "$times" --runs "$gpu_runs" "$@" > "$file.partial" ||
+    limited "$program" --name "$name" --hubs "$hubs" --times "$times" --runs "$gpu_runs" "$@" "${main_memory[@]}" \
+        > "$file.partial" ||
         ended=$?
     if [ "$ended" = 0 ]; then mv "$file.partial" "$file"; fi
     python3 bench/sketch.py gpu "$results/sketch-gpu.json" --command "$command" "$parts"/gpu-*.jsonl*
@@ -162,6 +166,9 @@ graph "rmat-$scale$suffix" rmat-22 0.025 "$times" $directed \
 graph "rmat-$scale-undirected$suffix" rmat-22-undirected 0.025 "$times" $all \
     generate rmat --scale $scale "${weights[@]}" "${by[@]}" --symmetrize --store -- \
     --rmat $scale --symmetric "${by_degree[@]}"
+if [ -n "$on_gpu" ] && wanted rmat-24; then
+    in_cuda "rmat-$large_scale$suffix" 0.025 "$times" --rmat $large_scale "${by_degree[@]}"
+fi
 for alpha in 2.2 2.0 1.8; do
     graph "powerlaw-$alpha" powerlaw-$alpha 0.025 "$times" $directed \
         generate powerlaw --vertices $vertices --alpha $alpha "${weights[@]}" --order natural --store -- \

@@ -1,14 +1,17 @@
-// AsynGraph's sketch on one GPU, with everything in device memory (Y. Zhang et al., "AsynGraph: Maximizing Data
+// AsynGraph's sketch on one GPU (Y. Zhang et al., "AsynGraph: Maximizing Data
 // Parallelism for Efficient Iterative Graph Processing on GPUs", ACM TACO 2020): the ways of `topostream-bench sketch`.
 //
 //     nvcc -O3 -std=c++17 -arch=native -Xcompiler -pthread -o sketch bench/cuda/sketch.cu
 //     sketch --rmat SCALE | --powerlaw VERTICES --alpha A | --grid SIDE | --list FILE    [--symmetric] [--by-degree]
-//            [--only sssp,components,pagerank,adsorption] [--hubs 0.025,...] [--times 1,4,...]
+//            [--main-memory] [--only sssp,components,pagerank,adsorption] [--hubs 0.025,...] [--times 1,4,...]
 //            [--runs N] [--tolerance T] [--name NAME]
 //
 // Ways: `rounds` passes on the values of the round before, `now` those that are current when a list is visited.
 // `sketch` visits paths between hubs several times a round, forwards and backwards, while the lists of all other edges
 // are visited once, by a stream of its own; `changed` visits only edges of paths that have a new value to pass on.
+//
+// Everything is in device memory. With --main-memory, the edges of lists are in main memory and read over the bus each
+// time; the paths of a sketch are in device memory, and `kept` is `now` with as many edges of the first lists there.
 //
 // Every list, and every edge of a path in each direction, keeps the value that it has passed on last. A vertex whose
 // value differs is due: nothing is lost between reading a value and passing it on, and no clock is needed.
@@ -418,11 +421,26 @@ template <typename T> static T* device_copy(const std::vector<T>& values) {
     return array;
 }
 
+// A copy in main memory, which kernels read over the bus.
+template <typename T> static T* host_copy(const std::vector<T>& values) {
+    T* array = nullptr;
+    CHECK(cudaMallocHost((void**)&array, std::max<u64>(values.size(), 1) * sizeof(T)));
+    std::copy(values.begin(), values.end(), array);
+    return array;
+}
+
+// Edges of lists, by their number.
+struct Ends {
+    u32 *dests, *weights;
+};
+
 // Lists in parts of at most PART_EDGES edges. Part p has the edges from begins[p] to begins[p + 1].
 struct Lists {
     u32* part_vertices;
     u32* begins;
-    u32 *dests, *weights;
+    // Those of parts that begin below `kept`, and the others.
+    Ends near, far;
+    u32 kept;
     u64 parts;
 };
 
@@ -436,7 +454,8 @@ struct Paths {
     bool both_ways;
 };
 
-static Lists device_lists(const Graph& graph) {
+// The parts that begin below `kept` have their edges in device memory, the others in main memory.
+static Lists device_lists(const Graph& graph, u64 kept = UNREACHED) {
     std::vector<u32> part_vertices, begins;
     for (u32 vertex = 0; vertex < graph.vertices(); vertex++) {
         for (u64 begin = graph.offsets[vertex]; begin < graph.offsets[vertex + 1]; begin += PART_EDGES) {
@@ -445,8 +464,10 @@ static Lists device_lists(const Graph& graph) {
         }
     }
     begins.push_back((u32)graph.edges());
-    return Lists{device_copy(part_vertices), device_copy(begins), device_copy(graph.dests), device_copy(graph.weights),
-                 part_vertices.size()};
+    Ends near{}, far{};
+    if (kept > 0) near = Ends{device_copy(graph.dests), device_copy(graph.weights)};
+    if (kept < graph.edges()) far = Ends{host_copy(graph.dests), host_copy(graph.weights)};
+    return Lists{device_copy(part_vertices), device_copy(begins), near, far, (u32)kept, part_vertices.size()};
 }
 
 static Paths device_paths(const Sketch& sketch) {
@@ -620,10 +641,11 @@ __global__ void expand(R rule, Lists lists, typename R::Value* seen, Queue<typen
             }
             taken = __shfl_sync(mask, taken, 0, LANES);
         }
-        u32 end = lists.begins[part + 1];
-        for (u32 edge = lists.begins[part] + lane; edge < end; edge += LANES) {
+        u32 begin = lists.begins[part], end = lists.begins[part + 1];
+        Ends ends = begin < lists.kept ? lists.near : lists.far;
+        for (u32 edge = begin + lane; edge < end; edge += LANES) {
             Value after;
-            tally.add(rule.pass(taken, R::WEIGHTED ? lists.weights[edge] : 0, lists.dests[edge], after), false);
+            tally.add(rule.pass(taken, R::WEIGHTED ? ends.weights[edge] : 0, ends.dests[edge], after), false);
         }
     }
     tally.finish(counts);
@@ -721,6 +743,8 @@ struct DeviceSketch {
     double hubs;
     Lists cold;
     Paths paths;
+    // All lists, with as many edges in device memory as the paths have; only where the others are in main memory.
+    std::unique_ptr<Lists> kept;
 };
 
 struct Way {
@@ -728,6 +752,7 @@ struct Way {
     bool snapshot, changed;
     const DeviceSketch* sketch;
     int times;
+    const Lists* lists;
 };
 
 // Arrays of one work, for all ways.
@@ -795,7 +820,7 @@ template <typename R> struct Solver {
 
     // Runs rounds until there is nothing to visit; returns their number.
     template <bool COUNTED> u64 run(const Way& way) {
-        const Lists& lists = way.sketch ? way.sketch->cold : all;
+        const Lists& lists = *way.lists;
         CHECK(cudaMemcpyAsync(rule.values, initial, vertices * sizeof(Value), cudaMemcpyDeviceToDevice, path_stream));
         CHECK(cudaMemsetAsync(seen, R::UNSEEN, lists.parts * sizeof(Value), path_stream));
         if (way.sketch) {
@@ -849,12 +874,14 @@ struct Study {
 template <typename R, typename Check>
 static void measure(const Study& study, const char* work, R rule, const std::vector<typename R::Value>& initial,
                     Check check) {
-    std::vector<Way> ways = {{"rounds", true, false, nullptr, 0}, {"now", false, false, nullptr, 0}};
+    std::vector<Way> ways = {{"rounds", true, false, nullptr, 0, &study.all},
+                             {"now", false, false, nullptr, 0, &study.all}};
     for (const DeviceSketch& sketch : study.sketches) {
         for (int times : study.options.times) {
-            ways.push_back({"sketch", false, false, &sketch, times});
-            ways.push_back({"changed", false, true, &sketch, times});
+            ways.push_back({"sketch", false, false, &sketch, times, &sketch.cold});
+            ways.push_back({"changed", false, true, &sketch, times, &sketch.cold});
         }
+        if (sketch.kept) ways.push_back({"kept", false, false, nullptr, 0, sketch.kept.get()});
     }
     Solver<R> solver(rule, initial, study.all, study.sketches);
     std::vector<Counts> counts(ways.size());
@@ -1053,11 +1080,15 @@ int main(int count, char** arguments) {
     Options options;
     std::string kind, of, name;
     double alpha = 2.0;
-    bool symmetric = false, sorted = false;
+    bool symmetric = false, sorted = false, in_main_memory = false;
     for (int at = 1; at < count; at++) {
         std::string option = arguments[at];
-        if (option == "--symmetric" || option == "--by-degree") {
-            (option == "--symmetric" ? symmetric : sorted) = true;
+        bool* flag = option == "--symmetric"     ? &symmetric
+                     : option == "--by-degree"   ? &sorted
+                     : option == "--main-memory" ? &in_main_memory
+                                                 : nullptr;
+        if (flag) {
+            *flag = true;
             continue;
         }
         if (at + 1 == count) fail("unknown option, or no value: " + option);
@@ -1095,21 +1126,27 @@ int main(int count, char** arguments) {
     if (graph.edges() == 0) fail("the graph has no edge");
     if (graph.edges() > UNREACHED - PART_EDGES) fail("the graph has more than 2^32 edges");
     if (name.empty()) name = kind == "list" ? of.substr(of.rfind('/') + 1) : kind + "-" + of;
-    graph.name = name + " (" + std::to_string((graph.edges() + 500000) / 1000000) + " M edges)";
+    graph.name = name + " (" + std::to_string((graph.edges() + 500000) / 1000000) + " M edges" +
+                 (in_main_memory ? ", in main memory)" : ")");
     printf("{\"kind\":\"graph\",\"graph\":\"%s\",\"vertices\":%u,\"edges\":%llu,\"symmetric\":%s,\"by_degree\":%s,"
            "\"seconds\":%.3f}\n",
            graph.name.c_str(), graph.vertices(), graph.edges(), graph.symmetric ? "true" : "false",
            sorted ? "true" : "false", (now_ms() - begin) / 1e3);
     fflush(stdout);
 
-    Study study{graph, options, device_lists(graph), {}};
+    u64 kept = in_main_memory ? 0 : UNREACHED;
+    Study study{graph, options, device_lists(graph, kept), {}};
     for (double share : options.hubs) {
         Sketch sketch = find_sketch(graph, share);
         printf("{\"kind\":\"sketch\",\"graph\":\"%s\",\"hubs\":%g,\"share\":%.6f,\"path_edges\":%.6f,\"paths\":%llu,"
                "\"ms\":%.3f}\n",
                graph.name.c_str(), share, sketch.share(), sketch.path_edges(), sketch.paths(), sketch.ms);
         fflush(stdout);
-        study.sketches.push_back({share, device_lists(sketch.cold), device_paths(sketch)});
+        std::unique_ptr<Lists> all;
+        u64 on_paths = graph.edges() - sketch.cold.edges();
+        if (in_main_memory) all = std::make_unique<Lists>(device_lists(graph, on_paths));
+        study.sketches.push_back(
+            {share, device_lists(sketch.cold, kept), device_paths(sketch), std::move(all)});
     }
     for (const std::string& work : options.only) {
         if (work == "sssp") sssp(study);
