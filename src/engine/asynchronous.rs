@@ -2,15 +2,17 @@
 //!
 //! ```text
 //!  active pages ─┬─ some are in the page buffer ─▶ only these; they may become active again
-//!                └─ none is ─▶ up to half of the buffer is read: pages of hubs first, then others in file order from
-//!                              the last position on, alternately up and down the file
+//!                └─ none is ─▶ half of the buffer is read: pages of hubs first, then others in file order from the last
+//!                              position on, alternately up and down the file; more where pages lead to others
 //!  all others are deferred: their active vertices stay active in the next superstep
 //! ```
 //!
 //! The final values of a monotone algorithm do not depend on the order of lists. Where a thin front moves through a
 //! graph, as on grids and roads, a superstep over all active pages reads most of them for only a few vertices each.
 //! Here, pages are reprocessed until they converge, before others are read. Fronts that are not thin are left alone:
-//! the pages of a graph with hubs lead to each other, and would be processed many times for a few vertices each.
+//! the pages of a graph with hubs lead to each other, and would be processed many times for a few vertices each. A thin
+//! front of a power law leads to all pages alike, too: where pages that were read are not reprocessed a few times, twice
+//! as many are read the next time, up to all that are active, which is a superstep over all of them.
 //!
 //! This is not AsynGraph's sketch of paths between hubs (Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for
 //! Efficient Iterative Graph Processing on GPUs*, ACM TACO 2020): see `docs/decisions/0044-asynchronous-values.md`.
@@ -32,6 +34,9 @@ const FRAMES_PER_HUB_PAGE: usize = 8;
 /// A front is thin if it has at most one of so many vertices.
 const THIN: u64 = 256;
 
+/// A front is local where so many supersteps reprocess pages after they have been read.
+const LOCAL: u32 = 4;
+
 /// Whether so few vertices are active that pages are reprocessed. Seeds, whose number is not known, are few.
 pub fn is_thin(active: Option<u64>, vertices: u64) -> bool {
     active.is_none_or(|active| active <= vertices / THIN)
@@ -49,7 +54,11 @@ pub struct Selection {
 /// Chooses the pages of each superstep. Keeps the position in the file, and the pages of hubs.
 #[derive(Debug)]
 pub struct PageScheduler {
+    /// Pages that are read at once, and the least.
     room: usize,
+    room_min: usize,
+    /// Supersteps over pages in the buffer since some were read.
+    reprocessed: u32,
     hubs: HashSet<u32>,
     /// The page at which reading continues.
     at: u32,
@@ -71,7 +80,8 @@ impl PageScheduler {
             pages.select_nth_unstable_by(hubs - 1, |one, other| other.cmp(one));
         }
         let hubs = pages[..hubs].iter().map(|&(_, page)| page).collect();
-        Self { room: (frames / 2).max(1), hubs, at: 0, descends: false, backwards: false }
+        let room = (frames / 2).max(1);
+        Self { room, room_min: room, reprocessed: LOCAL, hubs, at: 0, descends: false, backwards: false }
     }
 
     /// Selects from the active pages, given in file order. Pages of one list stay together.
@@ -86,8 +96,10 @@ impl PageScheduler {
         let (resident, missing): (Vec<&[PageRef]>, Vec<_>) =
             lists.partition(|list| list.iter().all(|&page| is_resident(page)));
         if resident.is_empty() {
+            self.adapt(missing.len());
             return self.read(&missing);
         }
+        self.reprocessed += 1;
         let (mut hubs, mut others): (Vec<_>, Vec<_>) = resident.into_iter().partition(|list| self.is_hubs(list));
         if self.backwards {
             hubs.reverse();
@@ -102,7 +114,17 @@ impl PageScheduler {
         self.hubs.contains(&list[0].page.0)
     }
 
-    /// Selects lists to read: as many as fit in half of the buffer, and at least one.
+    /// Reads more pages at once where those that were read last have led to others instead of to themselves.
+    fn adapt(&mut self, missing: usize) {
+        let reprocessed = std::mem::take(&mut self.reprocessed);
+        if reprocessed >= LOCAL {
+            self.room = (self.room / 2).max(self.room_min);
+        } else if self.room < missing {
+            self.room *= 2;
+        }
+    }
+
+    /// Selects lists to read: as many as there is room for, and at least one.
     fn read(&mut self, missing: &[&[PageRef]]) -> Selection {
         let (hubs, others): (Vec<&[PageRef]>, Vec<_>) = missing.iter().partition(|list| self.is_hubs(list));
         let (mut ahead, mut behind): (Vec<_>, Vec<_>) =
@@ -189,13 +211,30 @@ mod tests {
         // Room for two, and no hubs.
         let mut scheduler = PageScheduler::new(&entries, &degrees, 4);
         let active = pages(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-        let mut read = || numbers(&scheduler.select(active.clone(), &entries, |_| false).taken.pages);
+        let mut read = || {
+            scheduler.reprocessed = LOCAL;
+            numbers(&scheduler.select(active.clone(), &entries, |_| false).taken.pages)
+        };
         assert_eq!(read(), [0, 1]);
         assert_eq!(read(), [2, 3, 4, 5], "lists are never split");
         assert_eq!(read(), [6, 7]);
         assert_eq!(read(), [8, 9]);
         assert_eq!(read(), [9, 8]);
         assert_eq!(read(), [7, 6]);
+    }
+
+    #[test]
+    fn more_is_read_at_once_where_pages_lead_to_others() {
+        let (entries, degrees) = directory();
+        let mut scheduler = PageScheduler::new(&entries, &degrees, 2);
+        let active = pages(&[0, 1, 2, 6, 7, 8, 9]);
+        let mut read = |resident: &[u32]| {
+            let selection = scheduler.select(active.clone(), &entries, |page| resident.contains(&page.page.0));
+            selection.taken.pages.len()
+        };
+        assert_eq!([read(&[]), read(&[]), read(&[]), read(&[]), read(&[])], [1, 2, 4, 7, 7]);
+        (0..LOCAL).for_each(|_| assert_eq!(read(&[1, 2]), 2, "pages in the buffer come first"));
+        assert_eq!(read(&[]), 4);
     }
 
     #[test]

@@ -49,6 +49,9 @@ pub struct Options {
     /// The name of the results of these stores
     #[arg(long, default_value = "stores")]
     pub name: String,
+    /// Works to measure; all that a store allows by default
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WORK")]
+    pub only: Vec<Work>,
     /// Number of measurements
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
@@ -57,12 +60,17 @@ pub struct Options {
 }
 
 /// The algorithm to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Work {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Work {
+    /// Shortest paths
     Sssp,
+    /// Widest paths
     Widest,
+    /// Components
     Components,
+    /// Adsorption
     Adsorption,
+    /// Residual PageRank
     Ranks,
 }
 
@@ -173,7 +181,8 @@ pub fn run(options: &Options) -> Result<()> {
         "time without over with",
     ];
     let mut table = Table::new("With and without asynchronous relaxation", &columns);
-    for (store, work, target) in trials(options)? {
+    let is_asked = |work: &Work| options.only.is_empty() || options.only.contains(work);
+    for (store, work, target) in trials(options)?.into_iter().filter(|(_, work, _)| is_asked(work)) {
         for buffer in [Buffer::EighthOf(work.page_bytes(&store)), Buffer::All] {
             measure(options, &store, (work, buffer, target), &mut table, &mut outcome)
                 .map_err(|error| format!("{}, {}: {error}", graph::name(&store), work.name()))?;
