@@ -24,7 +24,8 @@ VERIFIED = [
     "ranks and adsorption: the residual, in the table, from the lists and the values alone",
 ]
 NOTES = [
-    "everything in device memory, loops and repeated edges left out; an update is a changed value, or an edge along "
+    "everything in device memory, but the edges of lists where main memory is named (`kept`: those of the first lists "
+    "are in device memory, as many as the paths have); loops and repeated edges left out; an update is a changed value, or an edge along "
     "which a residual was passed on; counters are those of a run of their own, times are from the clearing of arrays "
     "to the last round; lists are visited by a stream of their own while passes over the paths run in another",
 ]

@@ -116,6 +116,45 @@ fn the_same_bits_everywhere() {
     assert!((answers[0].1.value / other.1.value - 1.0).abs() < 0.02, "{:?}, {:?}", answers[0].1, other.1);
 }
 
+/// The least memory with which it runs: what the error of a tiny budget says that it needs.
+fn least_memory(store: &TestStore, leiden: &Leiden) -> u64 {
+    let options = EngineOptions::default().with_memory_bytes(1 << 10);
+    match leiden.clone().run(&store.engine(options), &mut |_| {}) {
+        Err(topostream::Error::Memory { needed_bytes, .. }) => needed_bytes,
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+}
+
+/// Levels on disk: the same bits as in memory.
+#[test]
+fn lists_on_disk() {
+    let random = random_edges(0..40_000, 400_000, 5);
+    let loops = (0..400).flat_map(|vertex| [(vertex, vertex), (vertex, vertex + 1), (9, vertex * 80)]);
+    let graph = EdgeList::new(40_010, random.into_iter().chain(loops).collect());
+    let weights: Vec<u32> = (0..graph.edges.len() as u32).map(|edge| edge.wrapping_mul(2_654_435_761) >> 24).collect();
+    for (directed, weighted) in [(false, false), (true, false), (true, true)] {
+        let base = small_pages(Encoding::packed(1 << 16, PLAIN_PAGES).unwrap());
+        let options = FormatOptions { symmetrize: !directed, in_edges: directed, ..base };
+        let store = match weighted {
+            true => {
+                let float = weights.iter().map(|&weight| (weight as f32 / 8.0).to_bits()).collect();
+                let weighted = Weighted { graph: graph.clone(), weights: float, float: true };
+                TestStore::weighted(&weighted, true, &options)
+            }
+            false => TestStore::new(&graph, &options),
+        };
+        let leiden = Leiden { weights: weighted, iterations: 2, ..Leiden::default() };
+        let least = least_memory(&store, &leiden);
+        let in_memory = run(&store, leiden.clone(), EngineOptions::default());
+        for memory_bytes in [least, least + (4 << 20)] {
+            let options = EngineOptions::default().with_memory_bytes(memory_bytes);
+            let on_disk = run(&store, leiden.clone(), options);
+            assert!(in_memory.0 == on_disk.0, "directed {directed}, {memory_bytes}: {:?}, {:?}", in_memory.1, on_disk.1);
+            assert!(in_memory.1.value.to_bits() == on_disk.1.value.to_bits() && on_disk.1.levels_on_disk > 1);
+        }
+    }
+}
+
 #[test]
 fn weights() {
     let graph = graph(12, 200);

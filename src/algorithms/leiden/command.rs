@@ -1,5 +1,6 @@
 //! `leiden` and `louvain`: their arguments, and their entries in the catalogue.
 
+use super::room::Room;
 use super::{Leiden, Objective, Quality};
 use crate::algorithms::command::{
     AS_GIVEN, Arguments, Command, Edges, Entry, Figure, Finished, Prepared, Runnable, Sample, Shown, StoreKind,
@@ -9,6 +10,7 @@ use crate::engine::{Engine, Observer};
 use crate::error::Result;
 use crate::model::algorithm::Algorithm;
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use topostream_formats::Store;
@@ -16,7 +18,7 @@ use topostream_formats::Store;
 const DETAILS: &str = "Communities have many edges within, and few between them. The answer is the same for any number \
      of threads and any order of pages; another --seed is another one. No community is disconnected. The quality is \
      recomputed from the stored edges at the end: modularity as NetworkX has it, of directed graphs by in- and \
-     out-strengths, loops and repeated edges included. All lists must fit in memory.";
+     out-strengths, loops and repeated edges included. Levels that do not fit in memory are stores in --temporary while the run lasts.";
 
 /// Communities by Leiden's algorithm.
 pub const LEIDEN: Entry = Entry {
@@ -63,7 +65,7 @@ pub enum ObjectiveName {
 }
 
 /// The arguments of `leiden`, which refines, and of `louvain`.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone)]
 pub struct LeidenArgs<const REFINES: bool> {
     /// How small communities are: more is smaller
     #[arg(long, default_value_t = 1.0, value_name = "NUMBER")]
@@ -80,6 +82,9 @@ pub struct LeidenArgs<const REFINES: bool> {
     /// Decides between what is equal: another seed is another answer
     #[arg(long, default_value_t = 0, value_name = "N")]
     seed: u64,
+    /// The folder of levels that do not fit in memory [default: that of the store]
+    #[arg(long, value_name = "DIR")]
+    temporary: Option<PathBuf>,
 }
 
 impl<const REFINES: bool> LeidenArgs<REFINES> {
@@ -89,7 +94,8 @@ impl<const REFINES: bool> LeidenArgs<REFINES> {
             ObjectiveName::Cpm => Objective::Cpm,
         };
         let Self { resolution, weights, iterations, seed, .. } = *self;
-        Leiden { objective, resolution, refines: REFINES, weights, iterations, seed, quality: Arc::default() }
+        let temporary = self.temporary.clone();
+        Leiden { objective, resolution, refines: REFINES, weights, iterations, seed, temporary, quality: Arc::default() }
     }
 }
 
@@ -116,11 +122,12 @@ impl Runnable for Leiden {
     }
 
     fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>> {
-        Ok(Box::new(Leiden::planned(&self, engine.store())))
+        let held_bytes = Room::of(engine, &self)?.held_bytes;
+        Ok(Box::new(Leiden::planned(&self, engine.store(), held_bytes)))
     }
 
     fn needed_bytes(&self, engine: &Engine) -> Result<u64> {
-        engine.needed_bytes(&Leiden::planned(self, engine.store()))
+        engine.needed_bytes(&Leiden::planned(self, engine.store(), Room::of(engine, self)?.held_bytes))
     }
 }
 
@@ -132,7 +139,10 @@ fn summary(objective: ObjectiveName, quality: Arc<OnceLock<Quality>>) -> Shown {
     };
     let items: Summarize = Box::new(move |_, _| {
         let quality = quality.get().copied().unwrap_or_default();
-        let figures = vec![(name, Figure::F64(quality.value)), ("disconnected", Figure::Integer(0))];
+        let mut figures = vec![(name, Figure::F64(quality.value)), ("disconnected", Figure::Integer(0))];
+        if quality.levels_on_disk > 0 {
+            figures.push(("levels on disk", Figure::Integer(quality.levels_on_disk.into())));
+        }
         vec![SummaryItem::Figures(figures)]
     });
     Shown::Groups("communities", Some(items))

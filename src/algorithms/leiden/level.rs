@@ -1,6 +1,6 @@
 //! A level in progress: its graph, and what draws its vertices to communities.
 
-use super::lists::Lists;
+use super::graph::Graph;
 use super::objective::Pull;
 use crate::error::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// A level in progress.
 pub struct Level<'a> {
     /// Its graph.
-    pub lists: &'a Lists,
+    pub graph: &'a Graph,
     /// What draws vertices to communities.
     pub pull: Pull,
     /// Whether the user has asked to stop.

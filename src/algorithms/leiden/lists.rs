@@ -4,9 +4,7 @@
 //! as good as one that has their weight: which of the two a level has changes no answer, so the next level is written
 //! in the way that takes less time.
 
-use super::objective::Masses;
 use super::tally::Tally;
-use crate::model::bits::Bits;
 use crate::model::prefetch::line_of;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -24,10 +22,22 @@ pub struct Lists {
     pub neighbours: Vec<u32>,
     /// The weights of their edges.
     pub weights: Weights,
-    /// The masses of vertices, loops included.
-    pub masses: Masses,
-    /// The lengths of the lists of the graph's vertices that each has become; at the first level those are its own.
-    pub reach: Vec<u64>,
+}
+
+/// A vertex's list.
+pub struct List<'a> {
+    neighbours: &'a [u32],
+    weights: ListWeights<'a>,
+}
+
+/// The weights of a list.
+pub enum ListWeights<'a> {
+    /// All 1.
+    Ones,
+    /// Of 32 bits.
+    Narrow(&'a [u32]),
+    /// Of 64 bits.
+    Wide(&'a [u64]),
 }
 
 /// The weights of edges.
@@ -52,6 +62,42 @@ const SAMPLED_MAX: u64 = 1 << 14;
 /// Equal edges become one if at most this part of all are left then: it takes as long as several passes over all.
 const LEFT_MAX: f64 = 0.7;
 
+impl<'a> List<'a> {
+    /// Of these neighbours, and the weights of the edges to them.
+    pub fn new(neighbours: &'a [u32], weights: ListWeights<'a>) -> Self {
+        Self { neighbours, weights }
+    }
+
+    /// The number of neighbours.
+    pub fn len(&self) -> usize {
+        self.neighbours.len()
+    }
+
+    /// The neighbours.
+    pub fn neighbours(&self) -> &'a [u32] {
+        self.neighbours
+    }
+
+    /// Passes the neighbours, with the weights of the edges; the values of neighbours are fetched ahead.
+    #[inline(always)]
+    pub fn each<T>(&self, values: &[T], mut take: impl FnMut(u32, u64)) {
+        let ahead = |at: usize| {
+            if let Some(&neighbour) = self.neighbours.get(at + AHEAD) {
+                line_of(values, neighbour as usize);
+            }
+        };
+        let each = self.neighbours.iter().enumerate().map(|(at, &neighbour)| {
+            ahead(at);
+            neighbour
+        });
+        match self.weights {
+            ListWeights::Ones => each.for_each(|neighbour| take(neighbour, 1)),
+            ListWeights::Narrow(of) => each.zip(of).for_each(|(neighbour, &weight)| take(neighbour, weight.into())),
+            ListWeights::Wide(of) => each.zip(of).for_each(|(neighbour, &weight)| take(neighbour, weight)),
+        }
+    }
+}
+
 impl Lists {
     /// The number of vertices.
     pub fn vertices(&self) -> u32 {
@@ -71,71 +117,27 @@ impl Lists {
         self.range(vertex).len()
     }
 
-    /// The sum of the lengths of the lists of the graph's vertices that a vertex has become.
-    pub fn reach(&self, vertex: u32) -> u64 {
-        self.reach.get(vertex as usize).map_or_else(|| self.degree(vertex) as u64, |&reach| reach)
-    }
-
-    /// Passes the neighbours of a vertex, with the weights of the edges; the values of neighbours are fetched ahead.
+    /// A vertex's list.
     #[inline(always)]
-    pub fn each<T>(&self, vertex: u32, values: &[T], mut take: impl FnMut(u32, u64)) {
+    pub fn list(&self, vertex: u32) -> List<'_> {
         let range = self.range(vertex);
-        let neighbours = &self.neighbours[range.clone()];
-        let ahead = |at: usize| {
-            if let Some(&neighbour) = neighbours.get(at + AHEAD) {
-                line_of(values, neighbour as usize);
-            }
+        let weights = match &self.weights {
+            Weights::Ones => ListWeights::Ones,
+            Weights::Narrow(all) => ListWeights::Narrow(&all[range.clone()]),
+            Weights::Wide(all) => ListWeights::Wide(&all[range.clone()]),
         };
-        let each = neighbours.iter().enumerate().map(|(at, &neighbour)| {
-            ahead(at);
-            neighbour
-        });
-        match &self.weights {
-            Weights::Ones => each.for_each(|neighbour| take(neighbour, 1)),
-            Weights::Narrow(all) => {
-                each.zip(&all[range]).for_each(|(neighbour, &weight)| take(neighbour, weight.into()))
-            }
-            Weights::Wide(all) => each.zip(&all[range]).for_each(|(neighbour, &weight)| take(neighbour, weight)),
-        }
-    }
-
-    /// The number of vertices that have neighbours.
-    pub fn linked(&self) -> u32 {
-        (0..self.vertices()).into_par_iter().filter(|&vertex| self.degree(vertex) > 0).count() as u32
-    }
-
-    /// Numbers the groups of vertices that have neighbours from 0, in the order of their labels, which are numbers of
-    /// vertices; other vertices get the number of groups. Returns the number of groups too.
-    pub fn numbered(&self, labels: &[u32]) -> (Vec<u32>, u32) {
-        let present = Bits::new(labels.len() as u64);
-        let all = || labels.par_iter().zip(0..self.vertices());
-        all().filter(|(_, vertex)| self.degree(*vertex) > 0).for_each(|(&label, _)| _ = present.insert(label));
-        let (mut ranks, mut count) = (vec![0u32; labels.len()], 0);
-        if let Some(last) = self.vertices().checked_sub(1) {
-            present.for_each_in(0..=last, false, |label| {
-                ranks[label as usize] = count;
-                count += 1;
-            });
-        }
-        let number = |(&label, vertex)| if self.degree(vertex) > 0 { ranks[label as usize] } else { count };
-        (all().map(number).collect(), count)
+        List { neighbours: &self.neighbours[range], weights }
     }
 
     /// The graph of groups. `group_of` has the group of each vertex, below `groups`, or that number for those that do
     /// not go on.
     pub fn coarse(&self, group_of: &[u32], groups: u32) -> Self {
         let members = Members::of(group_of, groups, |vertex| self.degree(vertex) as u64);
-        let mut lists = if self.left(&members, group_of) <= LEFT_MAX {
+        if self.left(&members, group_of) <= LEFT_MAX {
             self.joined(&members, group_of)
         } else {
             self.renamed(&members, group_of)
-        };
-        let sum_of = |values: &[u64]| -> Vec<u64> {
-            if values.is_empty() { Vec::new() } else { members.sums(|vertex| values[vertex as usize]) }
-        };
-        lists.masses = Masses { out: sum_of(&self.masses.out), into: sum_of(&self.masses.into) };
-        lists.reach = members.sums(|vertex| self.reach(vertex));
-        lists
+        }
     }
 
     /// The part of the edges between groups that would be left if equal ones became one, by a sample.
@@ -158,7 +160,7 @@ impl Lists {
         let most = (members.rooms[group + 1] - members.rooms[group]) as usize;
         tally.begin(most, members.groups() as u32);
         for &vertex in members.each(group) {
-            self.each(vertex, group_of, |neighbour, weight| {
+            self.list(vertex).each(group_of, |neighbour, weight| {
                 let other = group_of[neighbour as usize];
                 if other as usize != group {
                     _ = tally.add(other, weight);

@@ -1,5 +1,6 @@
 //! Reads all lists into memory, each edge at both of its ends.
 
+use super::graph::{Edges, Graph};
 use super::lists::{Lists, Weights};
 use super::objective::{Masses, Objective, TOTAL_BITS};
 use super::quantum::{Quantum, ordered};
@@ -112,7 +113,7 @@ impl Loaded {
     }
 
     /// The lists, and the sum of all strengths (of a directed graph, of all weights).
-    pub fn finish(mut self, objective: Objective) -> (Lists, u64) {
+    pub fn finish(mut self, objective: Objective) -> (Graph, u64) {
         let quantum = self.quantum();
         let loops = std::mem::take(&mut *self.loops.lock().expect("nothing panicked while it was held"));
         if !loops.is_empty() {
@@ -131,7 +132,7 @@ impl Loaded {
             Some(_) => Weights::Wide(narrow.into_par_iter().map(|bits| whole(bits.into_inner().into())).collect()),
         };
         let neighbours = neighbours.into_iter().map(AtomicU32::into_inner).collect();
-        let mut lists = Lists { starts: offsets, neighbours, weights, ..Lists::default() };
+        let lists = Lists { starts: offsets, neighbours, weights, ..Lists::default() };
         let mut strengths = strengths(&lists, &filled[0], directed);
         for (vertex, bits) in loops {
             let weight = whole(bits);
@@ -141,12 +142,8 @@ impl Loaded {
             }
         }
         let total = strengths.total(0);
-        let ones = |count: usize| vec![1; count];
-        lists.masses = match objective {
-            Objective::Modularity => strengths,
-            Objective::Cpm => Masses { out: ones(strengths.out.len()), into: ones(strengths.into.len()) },
-        };
-        (lists, total)
+        let masses = strengths.or_ones(objective);
+        (Graph { edges: Edges::Memory(lists), masses, reach: Vec::new() }, total)
     }
 
     /// Closes the gaps that loops have left in lists.
@@ -178,7 +175,7 @@ fn strengths(lists: &Lists, first: &[AtomicU32], directed: bool) -> Masses {
     let of = |vertex: u32| {
         let (mut at, mut sums) = (0, [0, 0]);
         let out = if directed { first[vertex as usize].load(Relaxed) } else { u32::MAX };
-        lists.each(vertex, first, |_, weight| {
+        lists.list(vertex).each(first, |_, weight| {
             sums[usize::from(at >= out)] += weight;
             at += 1;
         });
@@ -187,6 +184,11 @@ fn strengths(lists: &Lists, first: &[AtomicU32], directed: bool) -> Masses {
     let sums: Vec<[u64; 2]> = (0..lists.vertices()).into_par_iter().map(of).collect();
     let side = |side: usize| sums.par_iter().map(|sums| sums[side]).collect();
     Masses { out: side(0), into: if directed { side(1) } else { Vec::new() } }
+}
+
+/// Why a graph with a weight that is not one has no communities.
+pub fn no_weight() -> String {
+    "an edge has a weight below 0, or one that is no number: communities have none".into()
 }
 
 /// Reads all lists once.
@@ -266,7 +268,7 @@ impl Algorithm for Loading {
 
     fn conclude(&self, _state: &State) -> Result<Conclusion, Refusal> {
         let vertex = u32::try_from(self.loaded.invalid.load(Relaxed)).ok();
-        Refusal::of(vertex, || "an edge has a weight below 0, or one that is no number: communities have none".into())?;
+        Refusal::of(vertex, no_weight)?;
         Ok(Conclusion::default())
     }
 

@@ -17,15 +17,19 @@
 
 #[cfg(feature = "cli")]
 pub mod command;
+mod graph;
 mod level;
 mod lists;
 mod loading;
 mod moving;
 mod naming;
 mod objective;
+mod paged;
 mod quantum;
 mod refining;
+mod room;
 mod search;
+mod surveying;
 mod tally;
 mod turns;
 
@@ -34,13 +38,19 @@ pub use objective::{Objective, RESOLUTION_MAX};
 
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
+use crate::report::RunReport;
 use crate::pages::adjacency::{degree, in_degrees};
-use lists::Lists;
+use graph::{Edges, Graph};
 use loading::{Loaded, Loading};
 use objective::Pull;
+use paged::PagedLists;
+use room::{Place, Room};
 use search::Search;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
+use surveying::{Survey, Surveying};
 use topostream_formats::Store;
 use topostream_formats::edge::WeightType;
 use turns::seed_of;
@@ -60,6 +70,8 @@ pub struct Leiden {
     pub iterations: u32,
     /// Decides between what is equal.
     pub seed: u64,
+    /// The folder of levels that do not fit in memory; by default that of the store.
+    pub temporary: Option<PathBuf>,
     /// Is told the quality.
     pub quality: Arc<OnceLock<Quality>>,
 }
@@ -73,52 +85,85 @@ impl Default for Leiden {
             weights: false,
             iterations: 3,
             seed: 0,
+            temporary: None,
             quality: Arc::default(),
         }
     }
 }
-
-/// Main memory of a vertex at a level, in bytes; and of an edge at the level after the first, from either end.
-const VERTEX_BYTES: u64 = 60;
-const LEVEL_EDGE_BYTES: u64 = 16;
 
 impl Leiden {
     /// Runs to the end.
     ///
     /// # Errors
     /// The errors of [`Engine::run`]; [`Error::Parameter`] for a resolution that is out of range, weights that the store
-    /// does not have, and weights below 0; [`Error::Memory`] if the lists do not fit in memory.
+    /// does not have, and weights below 0; of a graph whose lists do not fit in memory, if they are divided into shards,
+    /// or it is directed and has no in-lists; [`Error::Memory`] if not even its vertices fit.
     pub fn run(self, engine: &Engine, observer: &mut Observer<'_>) -> Result<Run<Naming>> {
         self.check()?;
         let store = engine.store();
+        self.weight_type(store)?;
+        let room = Room::of(engine, &self)?;
+        let (report, read) = match room.place {
+            Place::Memory => self.load(engine, observer)?,
+            Place::Disk => self.survey(engine, &room, observer)?,
+        };
+        match room.place {
+            Place::Memory => engine.make_room(room.held_bytes),
+            Place::Disk => engine.free_page_buffer(),
+        }
+        let started = Instant::now();
+        let pool = topostream_formats::threads::pool("leiden", engine.options().threads)?;
+        let (largest, cancel) = (read.largest(), &engine.options().cancel);
+        let found = pool.install(|| {
+            let (graph, total) = read.finish(&self, store, &room)?;
+            self.search(&graph, total, store.manifest().directed, cancel)
+        })?;
+        let searched_ns = started.elapsed().as_nanos() as u64;
+        let mut naming = self.naming(store, largest, found, room.held_bytes);
+        naming.levels_on_disk = room.scratch.levels.load(Relaxed);
+        let mut run = engine.run_observed(naming, observer)?;
+        run.report = report.followed_by(std::mem::take(&mut run.report));
+        run.report.wall_ns += searched_ns;
+        Ok(run)
+    }
+
+    /// Reads all lists into memory.
+    fn load(&self, engine: &Engine, observer: &mut Observer<'_>) -> Result<(RunReport, Read)> {
+        let (store, cancel) = (engine.store(), &engine.options().cancel);
         let (directed, weights) = (store.manifest().directed, self.weight_type(store)?);
-        self.check_memory(engine)?;
-        let cancel = &engine.options().cancel;
         let in_degrees = if directed { in_degrees(store, cancel)? } else { Vec::new() };
         let out_degrees = store.out_degrees()?;
         let degrees = (0..store.vertices() as usize).map(|vertex| degree(out_degrees.values(), &in_degrees, vertex));
         let loaded = Arc::new(Loaded::of(directed, weights, degrees));
         drop(in_degrees);
-        let held_bytes = Self::list_bytes(store, weights);
-        let (report, loading, _) = engine
-            .run_observed(Loading { name: self.name(), loaded: Arc::clone(&loaded), held_bytes }, observer)?
-            .into_parts();
+        let held_bytes = room::list_bytes(store, weights);
+        let loading = Loading { name: self.name(), loaded: Arc::clone(&loaded), held_bytes };
+        let (report, loading, _) = engine.run_observed(loading, observer)?.into_parts();
         drop(loading);
-        engine.make_room(self.held_bytes(store));
-        let largest = loaded.largest();
-        let loaded = Arc::into_inner(loaded).expect("the run has ended");
-        let started = Instant::now();
-        let pool = topostream_formats::threads::pool("leiden", engine.options().threads)?;
-        let found = pool.install(|| {
-            let (lists, total) = loaded.finish(self.objective);
-            self.search(&lists, total, directed, cancel)
-        })?;
-        let searched_ns = started.elapsed().as_nanos() as u64;
-        let naming = self.naming(store, largest, found);
-        let mut run = engine.run_observed(naming, observer)?;
-        run.report = report.followed_by(std::mem::take(&mut run.report));
-        run.report.wall_ns += searched_ns;
-        Ok(run)
+        Ok((report, Read::Lists(Arc::into_inner(loaded).expect("the run has ended"))))
+    }
+
+    /// Reads all lists for what the vertices weigh.
+    fn survey(&self, engine: &Engine, room: &Room, observer: &mut Observer<'_>) -> Result<(RunReport, Read)> {
+        let store = engine.store();
+        let (directed, weights) = (store.manifest().directed, self.weight_type(store)?);
+        PagedLists::check(store)?;
+        let survey = Arc::new(Survey::of(directed, weights, (store.vertices(), store.edges())));
+        let mut run = |quantum| -> Result<RunReport> {
+            let survey = Arc::clone(&survey);
+            let surveying = Surveying { name: self.name(), survey, quantum, held_bytes: room.held_bytes };
+            let (report, surveying, _) = engine.run_observed(surveying, observer)?.into_parts();
+            drop(surveying);
+            Ok(report)
+        };
+        let first = weights.map(|_| run(None)).transpose()?;
+        let second = run(Some(survey.quantum()))?;
+        let report = match first {
+            Some(first) => first.followed_by(second),
+            None => second,
+        };
+        let survey = Arc::into_inner(survey).expect("the runs have ended");
+        Ok((report, Read::Survey(survey, engine.shared_store())))
     }
 
     /// The name of the command.
@@ -146,34 +191,20 @@ impl Leiden {
         }
     }
 
-    /// The bytes of lists in memory.
-    fn list_bytes(store: &Store, weights: Option<WeightType>) -> u64 {
-        let ends = if store.manifest().directed { 2 } else { 1 };
-        let of_weights = weights.map_or(0, |weights| weights.bytes() as u64);
-        12 * store.vertices() + ends * store.edges() * (4 + of_weights)
-    }
-
-    /// The main memory of a search, or of naming what it finds, in bytes.
-    fn held_bytes(&self, store: &Store) -> u64 {
-        let weights = store.manifest().weights.filter(|_| self.weights);
-        let ends = if store.manifest().directed { 2 } else { 1 };
-        Self::list_bytes(store, weights) + VERTEX_BYTES * store.vertices() + LEVEL_EDGE_BYTES * ends * store.edges()
-    }
-
     /// The last run: names communities, and measures their quality.
-    fn naming(&self, store: &Store, largest: u64, found: Vec<u32>) -> Naming {
+    fn naming(&self, store: &Store, largest: u64, found: Vec<u32>, held_bytes: u64) -> Naming {
         let manifest = store.manifest();
         let weights = manifest.weights.filter(|_| self.weights);
         let kind = (self.objective, self.resolution);
-        let shared = (Arc::clone(&self.quality), self.held_bytes(store));
+        let shared = (Arc::clone(&self.quality), held_bytes);
         let mut naming = Naming::new(kind, (manifest.directed, store.edges()), (weights, largest), found, shared);
         naming.name = self.name();
         naming
     }
 
     /// The run as far as it is known before: its memory.
-    pub(crate) fn planned(&self, store: &Store) -> Naming {
-        self.naming(store, 0, Vec::new())
+    pub(crate) fn planned(&self, store: &Store, held_bytes: u64) -> Naming {
+        self.naming(store, 0, Vec::new(), held_bytes)
     }
 
     /// The last run over a graph that need not exist.
@@ -183,34 +214,54 @@ impl Leiden {
         Naming::new(kind, (directed, 0), (None, 0), Vec::new(), shared)
     }
 
-    fn check_memory(&self, engine: &Engine) -> Result<()> {
-        let (needed_bytes, budget_bytes) = (engine.needed_bytes(&self.planned(engine.store()))?, engine.usable_bytes());
-        if needed_bytes <= budget_bytes {
-            return Ok(());
-        }
-        let parts = format!("lists in memory, and those of the next level, {}", self.held_bytes(engine.store()));
-        Err(Error::Memory { what: self.name().into(), needed_bytes, budget_bytes, parts })
-    }
-
     /// Looks for communities.
     fn search(
         &self,
-        lists: &Lists,
+        graph: &Graph,
         total: u64,
         directed: bool,
         cancel: &std::sync::atomic::AtomicBool,
     ) -> Result<Vec<u32>> {
         let pull = Pull::new(self.objective, self.resolution, total, directed);
-        let mut communities = (0..lists.vertices()).collect();
+        let mut communities = (0..graph.vertices()).collect();
         for iteration in 0..self.iterations {
             let seed = seed_of(self.seed, 1000 * u64::from(iteration + 1));
             let search = Search { pull, refines: self.refines, seed };
-            let (found, moved) = search.iteration(lists, communities, cancel)?;
+            let (found, moved) = search.iteration(graph, communities, cancel)?;
             communities = found;
             if !moved {
                 break;
             }
         }
         Ok(communities)
+    }
+}
+
+/// What a first reading leaves.
+enum Read {
+    Lists(Loaded),
+    Survey(Survey, Arc<Store>),
+}
+
+impl Read {
+    /// The bits of the largest weight.
+    fn largest(&self) -> u64 {
+        match self {
+            Self::Lists(loaded) => loaded.largest(),
+            Self::Survey(survey, _) => survey.largest(),
+        }
+    }
+
+    /// The first level, and the sum of all strengths (of a directed graph, of all weights).
+    fn finish(self, leiden: &Leiden, store: &Store, room: &Room) -> Result<(Graph, u64)> {
+        let (survey, shared) = match self {
+            Self::Lists(loaded) => return Ok(loaded.finish(leiden.objective)),
+            Self::Survey(survey, shared) => (survey, shared),
+        };
+        let (weights, quantum) = (leiden.weight_type(store)?, survey.quantum());
+        let (degrees, strengths, total) = survey.finish();
+        let lists = PagedLists::of_graph(shared, (weights, quantum), degrees, room.scratch.clone());
+        let masses = strengths.or_ones(leiden.objective);
+        Ok((Graph { edges: Edges::Disk(Arc::new(lists)), masses, reach: Vec::new() }, total))
     }
 }

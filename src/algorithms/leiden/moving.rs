@@ -1,6 +1,7 @@
 //! Local moving: vertices go to the community of a neighbour where they gain most, until few do.
 
 use super::level::Level;
+use super::lists::List;
 use super::objective::{Totals, without};
 use super::tally::Tally;
 use super::turns::{Turns, hash};
@@ -21,8 +22,6 @@ const FULL_ROUNDS: u64 = 3;
 pub struct Moving<'a> {
     level: &'a Level<'a>,
     of: Vec<AtomicU32>,
-    /// What a vertex has decided for.
-    next: Vec<AtomicU32>,
     totals: Totals,
     /// The numbers of vertices.
     sizes: Vec<AtomicU32>,
@@ -34,21 +33,19 @@ pub struct Moving<'a> {
 impl<'a> Moving<'a> {
     /// Begins with these communities.
     pub fn from(level: &'a Level<'a>, communities: &[u32], seed: u64) -> Self {
-        let vertices = level.lists.vertices();
-        let atomic = || communities.par_iter().map(|&community| AtomicU32::new(community)).collect();
+        let vertices = level.graph.vertices();
         let moving = Self {
             level,
-            of: atomic(),
-            next: atomic(),
-            totals: Totals::none(&level.lists.masses),
+            of: communities.par_iter().map(|&community| AtomicU32::new(community)).collect(),
+            totals: Totals::none(&level.graph.masses),
             sizes: zeroed(vertices.into()),
             active: Bits::new(vertices.into()),
             seed,
         };
         communities.par_iter().zip(0..vertices).for_each(|(&community, vertex)| {
-            moving.totals.add(community, level.lists.masses.get(vertex));
+            moving.totals.add(community, level.graph.masses.get(vertex));
             moving.sizes[community as usize].fetch_add(1, Relaxed);
-            if level.lists.degree(vertex) > 0 {
+            if level.graph.degree(vertex) > 0 {
                 moving.active.insert(vertex);
             }
         });
@@ -58,29 +55,33 @@ impl<'a> Moving<'a> {
     /// Moves vertices until few move; returns the communities, and whether any vertex has moved.
     ///
     /// # Errors
-    /// After cancellation.
+    /// After cancellation; those of reading pages.
     pub fn run(self, turns: &Turns) -> Result<(Vec<u32>, bool)> {
-        let (masses, mut any) = (&self.level.lists.masses, false);
+        let (masses, mut any) = (&self.level.graph.masses, false);
         let enough = (masses.total(0) + masses.total(1)).div_ceil(MOVED_PART).max(1);
         for round in 0..ROUNDS_MAX {
             let mut moved = 0;
             match turns {
                 Turns::Single(order) => {
                     self.level.check()?;
-                    let mut tally = Tally::default();
-                    for &vertex in order.iter().filter(|&&vertex| self.active.contains(vertex)) {
-                        self.active.remove(vertex);
-                        self.decide(vertex, &mut tally);
-                        moved += self.apply(vertex);
-                    }
+                    self.level.graph.visit_in_turn(order, |tally, vertex, list| {
+                        if self.active.contains(vertex) {
+                            self.active.remove(vertex);
+                            moved += self.apply(vertex, self.decide(vertex, list, tally));
+                        }
+                    });
                 }
                 Turns::Batches(bounds) => {
                     let goes = |vertex| round < FULL_ROUNDS || hash(vertex, self.seed ^ (round + 1)) & 1 == 0;
                     for batch in bounds.windows(2) {
                         self.level.check()?;
                         let turn = Turns::take(&self.active, (batch[0], batch[1]), goes);
-                        turn.par_iter().for_each_init(Tally::default, |tally, &vertex| self.decide(vertex, tally));
-                        moved += turn.par_iter().map(|&vertex| self.apply(vertex)).sum::<u64>();
+                        let next = zeroed::<AtomicU32>(turn.len() as u64);
+                        self.level.graph.visit(&turn, |tally, at, vertex, list| {
+                            next[at].store(self.decide(vertex, list, tally), Relaxed);
+                        })?;
+                        let apply = |(&vertex, next): (&u32, &AtomicU32)| self.apply(vertex, next.load(Relaxed));
+                        moved += turn.par_iter().zip(&next).map(apply).sum::<u64>();
                     }
                 }
             }
@@ -96,13 +97,13 @@ impl<'a> Moving<'a> {
         self.sizes[community as usize].load(Relaxed)
     }
 
-    /// Decides where a vertex goes; activates the neighbours that are not there.
-    fn decide(&self, vertex: u32, tally: &mut Tally) {
-        let (lists, pull) = (self.level.lists, &self.level.pull);
+    /// Decides where a vertex with this list goes; activates the neighbours that are not there.
+    fn decide(&self, vertex: u32, list: &List<'_>, tally: &mut Tally) -> u32 {
+        let (graph, pull) = (self.level.graph, &self.level.pull);
         let own = self.of[vertex as usize].load(Relaxed);
-        let mass = lists.masses.get(vertex);
-        tally.begin(lists.degree(vertex), lists.vertices());
-        lists.each(vertex, &self.of, |neighbour, weight| {
+        let mass = graph.masses.get(vertex);
+        tally.begin(list.len(), graph.vertices());
+        list.each(&self.of, |neighbour, weight| {
             let community = self.of[neighbour as usize].load(Relaxed);
             if tally.add(community, weight) {
                 self.totals.prefetch(community);
@@ -134,22 +135,22 @@ impl<'a> Moving<'a> {
             community = vertex;
         }
         if community != own {
-            self.next[vertex as usize].store(community, Relaxed);
-            lists.each(vertex, &self.of, |neighbour, _| {
+            for &neighbour in list.neighbours() {
                 if self.of[neighbour as usize].load(Relaxed) != community {
                     self.active.insert(neighbour);
                 }
-            });
+            }
         }
+        community
     }
 
     /// Moves a vertex to where it has decided to go; returns the mass that has moved.
-    fn apply(&self, vertex: u32) -> u64 {
-        let (own, next) = (self.of[vertex as usize].load(Relaxed), self.next[vertex as usize].load(Relaxed));
+    fn apply(&self, vertex: u32, next: u32) -> u64 {
+        let own = self.of[vertex as usize].load(Relaxed);
         if own == next {
             return 0;
         }
-        let mass = self.level.lists.masses.get(vertex);
+        let mass = self.level.graph.masses.get(vertex);
         self.totals.take(own, mass);
         self.totals.add(next, mass);
         self.sizes[own as usize].fetch_sub(1, Relaxed);

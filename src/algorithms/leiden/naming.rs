@@ -31,6 +31,8 @@ pub struct Quality {
     pub value: f64,
     /// The number of communities.
     pub communities: u64,
+    /// The number of levels, of all iterations, whose lists were on disk.
+    pub levels_on_disk: u32,
 }
 
 /// Names communities and measures their quality.
@@ -55,6 +57,7 @@ pub struct Naming {
     total: AtomicU64,
     quality: OnceLock<Quality>,
     shared: Arc<OnceLock<Quality>>,
+    pub(super) levels_on_disk: u32,
     /// Main memory of the search before it, and of it itself, in bytes.
     held_bytes: u64,
 }
@@ -90,6 +93,7 @@ impl Naming {
             total: AtomicU64::new(0),
             quality: OnceLock::new(),
             shared,
+            levels_on_disk: 0,
             held_bytes,
         }
     }
@@ -140,7 +144,7 @@ impl Naming {
                 if self.directed { value } else { value / 2.0 }
             }
         };
-        Quality { value, communities }
+        Quality { value, communities, levels_on_disk: self.levels_on_disk }
     }
 
     /// The quality, at the end.

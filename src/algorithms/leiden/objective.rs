@@ -86,6 +86,15 @@ impl Masses {
         [self.out[vertex as usize], self.into.get(vertex as usize).copied().unwrap_or(0)]
     }
 
+    /// The masses of an objective, of vertices with these strengths.
+    pub fn or_ones(self, objective: Objective) -> Self {
+        let ones = |count: usize| vec![1; count];
+        match objective {
+            Objective::Modularity => self,
+            Objective::Cpm => Self { out: ones(self.out.len()), into: ones(self.into.len()) },
+        }
+    }
+
     /// Of all vertices: out, or in.
     pub fn total(&self, side: usize) -> u64 {
         [&self.out, &self.into][side].iter().sum()

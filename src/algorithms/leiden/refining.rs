@@ -5,6 +5,7 @@
 //! others of that half.
 
 use super::level::Level;
+use super::lists::List;
 use super::objective::{Totals, without};
 use super::tally::Tally;
 use super::turns::{Turns, hash};
@@ -13,8 +14,9 @@ use crate::model::bits::Bits;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use topostream_formats::huge::zeroed;
 
-/// Rounds over batches; half of what is left decides in each.
+/// Rounds over a batch; half of what is left decides in each.
 const ROUNDS: u64 = 4;
 
 /// The groups of a level while they grow.
@@ -25,7 +27,6 @@ pub struct Refining<'a> {
     around: Totals,
     /// The group of each vertex, named after its first vertex.
     of: Vec<AtomicU32>,
-    next: Vec<AtomicU32>,
     /// The masses of groups.
     totals: Totals,
     sizes: Vec<AtomicU32>,
@@ -39,15 +40,13 @@ pub struct Refining<'a> {
 impl<'a> Refining<'a> {
     /// Begins with every vertex alone.
     pub fn of(level: &'a Level<'a>, communities: &'a [u32], seed: u64) -> Self {
-        let vertices = level.lists.vertices();
-        let masses = &level.lists.masses;
-        let atomic = || (0..vertices).into_par_iter().map(AtomicU32::new).collect();
+        let vertices = level.graph.vertices();
+        let masses = &level.graph.masses;
         let refining = Self {
             level,
             communities,
             around: Totals::none(masses),
-            of: atomic(),
-            next: atomic(),
+            of: (0..vertices).into_par_iter().map(AtomicU32::new).collect(),
             totals: Totals::of(masses),
             sizes: (0..vertices).into_par_iter().map(|_| AtomicU32::new(1)).collect(),
             pending: Bits::new(vertices.into()),
@@ -56,7 +55,7 @@ impl<'a> Refining<'a> {
         };
         communities.par_iter().zip(0..vertices).for_each(|(&community, vertex)| {
             refining.around.add(community, masses.get(vertex));
-            if level.lists.degree(vertex) > 0 {
+            if level.graph.degree(vertex) > 0 {
                 refining.pending.insert(vertex);
             }
         });
@@ -66,27 +65,30 @@ impl<'a> Refining<'a> {
     /// Returns the group of each vertex.
     ///
     /// # Errors
-    /// After cancellation.
+    /// After cancellation; those of reading pages.
     pub fn run(self, turns: &Turns) -> Result<Vec<u32>> {
         match turns {
             Turns::Single(order) => {
                 self.level.check()?;
-                let mut tally = Tally::default();
-                for &vertex in order.iter().filter(|&&vertex| self.is_alone(vertex)) {
-                    self.decide(vertex, &mut tally);
-                    self.apply(vertex);
-                }
+                self.level.graph.visit_in_turn(order, |tally, vertex, list| {
+                    if self.is_alone(vertex) {
+                        self.apply(vertex, self.decide(vertex, list, tally));
+                    }
+                });
             }
             Turns::Batches(bounds) => {
-                for round in 0..ROUNDS {
-                    let goes = |vertex| self.is_alone(vertex) && hash(vertex, self.seed ^ (round + 1)) & 1 == 0;
-                    for batch in bounds.windows(2) {
+                for batch in bounds.windows(2) {
+                    for round in 0..ROUNDS {
                         self.level.check()?;
+                        let goes = |vertex| self.is_alone(vertex) && hash(vertex, self.seed ^ (round + 1)) & 1 == 0;
                         let turn = Turns::take(&self.pending, (batch[0], batch[1]), goes);
                         turn.par_iter().for_each(|&vertex| _ = self.turn.insert(vertex));
-                        turn.par_iter().for_each_init(Tally::default, |tally, &vertex| self.decide(vertex, tally));
-                        turn.par_iter().for_each(|&vertex| {
-                            self.apply(vertex);
+                        let next = zeroed::<AtomicU32>(turn.len() as u64);
+                        self.level.graph.visit(&turn, |tally, at, vertex, list| {
+                            next[at].store(self.decide(vertex, list, tally), Relaxed);
+                        })?;
+                        turn.par_iter().zip(&next).for_each(|(&vertex, next)| {
+                            self.apply(vertex, next.load(Relaxed));
                             self.turn.remove(vertex);
                         });
                     }
@@ -101,13 +103,14 @@ impl<'a> Refining<'a> {
         self.sizes[vertex as usize].load(Relaxed) == 1 && self.of[vertex as usize].load(Relaxed) == vertex
     }
 
-    fn decide(&self, vertex: u32, tally: &mut Tally) {
-        let (lists, pull) = (self.level.lists, &self.level.pull);
+    /// The group that a vertex with this list joins, or its own.
+    fn decide(&self, vertex: u32, list: &List<'_>, tally: &mut Tally) -> u32 {
+        let (graph, pull) = (self.level.graph, &self.level.pull);
         let community = self.communities[vertex as usize];
-        let mass = lists.masses.get(vertex);
-        tally.begin(lists.degree(vertex), lists.vertices());
+        let mass = graph.masses.get(vertex);
+        tally.begin(list.len(), graph.vertices());
         let mut inside = 0;
-        lists.each(vertex, self.communities, |neighbour, weight| {
+        list.each(self.communities, |neighbour, weight| {
             if self.communities[neighbour as usize] == community {
                 inside += weight;
                 let group = self.of[neighbour as usize].load(Relaxed);
@@ -127,15 +130,14 @@ impl<'a> Refining<'a> {
                 best = best.max((score, Reverse((hash(group, self.seed), group))));
             }
         });
-        self.next[vertex as usize].store(best.1.0.1, Relaxed);
+        best.1.0.1
     }
 
-    fn apply(&self, vertex: u32) {
-        let next = self.next[vertex as usize].load(Relaxed);
+    fn apply(&self, vertex: u32, next: u32) {
         if next == vertex {
             return;
         }
-        let mass = self.level.lists.masses.get(vertex);
+        let mass = self.level.graph.masses.get(vertex);
         self.totals.take(vertex, mass);
         self.totals.add(next, mass);
         self.sizes[vertex as usize].fetch_sub(1, Relaxed);

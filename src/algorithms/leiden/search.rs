@@ -7,7 +7,7 @@
 //! ```
 
 use super::level::Level;
-use super::lists::Lists;
+use super::graph::Graph;
 use super::moving::Moving;
 use super::objective::Pull;
 use super::refining::Refining;
@@ -28,29 +28,30 @@ pub struct Search {
 }
 
 impl Search {
-    /// One iteration over all levels: improves the communities of the vertices of `lists`, whose labels are below the
+    /// One iteration over all levels: improves the communities of the vertices of `graph`, whose labels are below the
     /// number of vertices. Returns them, and whether any vertex has moved.
     ///
     /// # Errors
-    /// After cancellation.
-    pub fn iteration(&self, lists: &Lists, communities: Vec<u32>, cancel: &AtomicBool) -> Result<(Vec<u32>, bool)> {
-        let (mut coarse, mut communities) = (None::<Lists>, communities);
-        let (mut places, mut any) = (Places::of(lists.vertices()), false);
+    /// After cancellation; those of reading and writing pages.
+    pub fn iteration(&self, graph: &Graph, communities: Vec<u32>, cancel: &AtomicBool) -> Result<(Vec<u32>, bool)> {
+        let (mut coarse, mut communities) = (None::<Graph>, communities);
+        let (mut places, mut any) = (Places::of(graph.vertices()), false);
         for number in 0.. {
-            let level = Level { lists: coarse.as_ref().unwrap_or(lists), pull: self.pull, cancel };
+            let level = Level { graph: coarse.as_ref().unwrap_or(graph), pull: self.pull, cancel };
             let seed = seed_of(self.seed, number);
-            let turns = Turns::of(level.lists, seed);
+            let turns = Turns::of(level.graph, seed);
             let moved;
             (communities, moved) = Moving::from(&level, &communities, seed).run(&turns)?;
             any |= moved;
-            let linked = level.lists.linked();
-            let (numbers, count) = level.lists.numbered(&communities);
+            let linked = level.graph.linked();
+            let (numbers, count) = level.graph.numbered(&communities);
             if count == linked {
                 break;
             }
             let (groups, group_count) = self.groups(&level, &numbers, (count, linked), &turns)?;
-            let next = level.lists.coarse(&groups, group_count);
             communities = lifted(&numbers, &groups, group_count);
+            drop(numbers);
+            let (next, groups) = level.graph.coarse(groups, group_count)?;
             places.follow(groups, group_count);
             coarse = Some(next);
         }
@@ -68,7 +69,7 @@ impl Search {
     ) -> Result<(Vec<u32>, u32)> {
         if self.refines {
             let groups = Refining::of(level, communities, self.seed).run(turns)?;
-            let (groups, group_count) = level.lists.numbered(&groups);
+            let (groups, group_count) = level.graph.numbered(&groups);
             if group_count < linked {
                 return Ok((groups, group_count));
             }

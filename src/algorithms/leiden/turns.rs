@@ -8,14 +8,14 @@
 //!
 //! Batches have as many edges of the graph each, so they depend on the graph alone.
 
-use super::lists::Lists;
+use super::graph::Graph;
 use crate::model::bits::Bits;
 use rayon::prelude::*;
 
 /// Batches of a round.
 const BATCHES: u64 = 32;
 /// Graphs of fewer edges are processed one vertex after another.
-const EDGES_MIN: u64 = 50_000;
+pub const EDGES_MIN: u64 = 50_000;
 /// Vertices that a thread looks at together.
 const BLOCK: u32 = 4096;
 
@@ -29,13 +29,13 @@ pub enum Turns {
 
 impl Turns {
     /// Of a level.
-    pub fn of(lists: &Lists, seed: u64) -> Self {
-        let vertices = lists.vertices();
+    pub fn of(graph: &Graph, seed: u64) -> Self {
+        let vertices = graph.vertices();
         // A vertex counts as one edge more than it has.
-        let size = |vertex: u32| lists.reach(vertex) + 1;
+        let size = |vertex: u32| graph.reach(vertex) + 1;
         let all: u64 = (0..vertices).into_par_iter().map(size).sum();
         if all - u64::from(vertices) < EDGES_MIN {
-            let mut order: Vec<u32> = (0..vertices).filter(|&vertex| lists.degree(vertex) > 0).collect();
+            let mut order: Vec<u32> = (0..vertices).filter(|&vertex| graph.degree(vertex) > 0).collect();
             order.sort_by_key(|&vertex| (hash(vertex, seed), vertex));
             return Self::Single(order);
         }

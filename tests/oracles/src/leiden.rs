@@ -230,8 +230,8 @@ fn refined(level: &Level, draw: &Draw, found: &[u32], turns: &[Vec<u32>], seed: 
     let (mut masses, mut sizes) = (level.masses.clone(), vec![1u32; count]);
     let mut sums = Sums { of: vec![0; count], seen: Vec::new() };
     let (mut pending, in_batches) = (vec![true; count], turns.len() < count);
-    for round in 0..if in_batches { 4u64 } else { 1 } {
-        for batch in turns {
+    for batch in turns {
+        for round in 0..if in_batches { 4u64 } else { 1 } {
             let goes = |&&vertex: &&u32| {
                 let picked = !in_batches || scatter(vertex, seed ^ (round + 1)) & 1 == 0;
                 let alone = sizes[vertex as usize] == 1 && groups[vertex as usize] == vertex;
