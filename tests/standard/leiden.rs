@@ -149,7 +149,12 @@ fn lists_on_disk() {
         for memory_bytes in [least, least + (4 << 20)] {
             let options = EngineOptions::default().with_memory_bytes(memory_bytes);
             let on_disk = run(&store, leiden.clone(), options);
-            assert!(in_memory.0 == on_disk.0, "directed {directed}, {memory_bytes}: {:?}, {:?}", in_memory.1, on_disk.1);
+            assert!(
+                in_memory.0 == on_disk.0,
+                "directed {directed}, {memory_bytes}: {:?}, {:?}",
+                in_memory.1,
+                on_disk.1
+            );
             assert!(in_memory.1.value.to_bits() == on_disk.1.value.to_bits() && on_disk.1.levels_on_disk > 1);
         }
     }

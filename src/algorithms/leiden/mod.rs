@@ -38,8 +38,8 @@ pub use objective::{Objective, RESOLUTION_MAX};
 
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
-use crate::report::RunReport;
 use crate::pages::adjacency::{degree, in_degrees};
+use crate::report::RunReport;
 use graph::{Edges, Graph};
 use loading::{Loaded, Loading};
 use objective::Pull;

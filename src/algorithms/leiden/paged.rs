@@ -17,8 +17,8 @@ use rayon::prelude::*;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use topostream_formats::durable::TemporaryFolder;
 use topostream_formats::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
 use topostream_formats::huge::zeroed;
@@ -33,6 +33,8 @@ use topostream_tools::progress::Quiet;
 /// Edges between groups become one for each pair if groups have so many on average: fewer are left in a tenth of the
 /// room then. Otherwise they hardly meet, and edges without weights take less room than pairs with weights.
 const MERGED_DEGREE: u64 = 1000;
+
+const UNPOISONED: &str = "nothing panics while it is held";
 
 /// Where levels are put, and how much memory there is.
 #[derive(Clone, Debug)]
@@ -60,6 +62,8 @@ pub struct PagedLists {
     /// The first vertices of blocks, which have pages of their own, and the number of vertices.
     blocks: Vec<u64>,
     scratch: Scratch,
+    /// What threads have read lists with before.
+    rooms: Mutex<Vec<Room>>,
 }
 
 /// What a thread reads lists with.
@@ -122,7 +126,8 @@ impl PagedLists {
         blocks.insert(0, 0);
         blocks.dedup();
         blocks.push(degrees.len() as u64);
-        Self { store, _folder: folder, directions, weights, quantum, degrees, blocks, scratch }
+        let rooms = Mutex::default();
+        Self { store, _folder: folder, directions, weights, quantum, degrees, blocks, scratch, rooms }
     }
 
     /// The number of vertices.
@@ -169,18 +174,20 @@ impl PagedLists {
             at = end;
         }
         let readers = self.readers()?;
-        let part = |room: &mut Room, part: Range<usize>| -> Result<V> {
+        let part = |part: Range<usize>| -> Result<V> {
             let (wanted, mut value) = (&vertices[part.clone()], V::default());
-            self.gather(&readers, wanted, room)?;
+            let mut room = self.rooms.lock().expect(UNPOISONED).pop().unwrap_or_default();
+            self.gather(&readers, wanted, &mut room)?;
             let mut tally = std::mem::take(&mut room.tally);
             for (at, &vertex) in wanted.iter().enumerate() {
-                take(&mut value, &mut tally, part.start + at, vertex, &self.list(room, at));
+                take(&mut value, &mut tally, part.start + at, vertex, &self.list(&room, at));
             }
             room.tally = tally;
+            self.rooms.lock().expect(UNPOISONED).push(room);
             Ok(value)
         };
         // Of several errors, the one of the first page is reported, independent of thread timing.
-        let results: Vec<Result<V>> = parts.into_par_iter().map_init(Room::default, part).collect();
+        let results: Vec<Result<V>> = parts.into_par_iter().map(part).collect();
         results.into_iter().collect()
     }
 
@@ -285,8 +292,8 @@ impl PagedLists {
         let merges = entries / u64::from(groups.max(1)) >= MERGED_DEGREE;
         let weights = (merges || self.weights.is_some()).then_some(WeightType::U64);
         let group_of = Arc::new(group_of);
-        let folder = TemporaryFolder::create(&self.scratch.parent, "leiden")
-            .map_err(unwritable(&self.scratch.parent))?;
+        let folder =
+            TemporaryFolder::create(&self.scratch.parent, "leiden").map_err(unwritable(&self.scratch.parent))?;
         let path = folder.path().join("level");
         let held_bytes = room::MAKING_BYTES * self.degrees.len() as u64;
         let options = FormatOptions {
@@ -295,9 +302,8 @@ impl PagedLists {
             temporary: Some(folder.path().to_owned()),
             ..packed_in_order()
         };
-        let open: &mut OpenSource<'_> = &mut || {
-            Ok(Box::new(GroupEdges::new(Arc::clone(self), Arc::clone(&group_of), groups, (weights, merges))))
-        };
+        let open: &mut OpenSource<'_> =
+            &mut || Ok(Box::new(GroupEdges::new(Arc::clone(self), Arc::clone(&group_of), groups, (weights, merges))));
         format(open, &path, &options, &Quiet, &Arc::clone(&self.scratch.cancel).into())?;
         let store = Arc::new(Store::open(&path)?);
         let degrees = store.out_degrees()?.values().to_vec();
@@ -341,10 +347,11 @@ impl PagedLists {
                 at += 1;
             });
         })?;
-        let neighbours = neighbours.into_par_iter().map(AtomicU32::into_inner).collect();
+        // In place: `into_par_iter` would take as much again.
+        let neighbours = neighbours.into_iter().map(AtomicU32::into_inner).collect();
         let weights = match self.weights {
             None => Weights::Ones,
-            Some(_) => Weights::Wide(weights.into_par_iter().map(AtomicU64::into_inner).collect()),
+            Some(_) => Weights::Wide(weights.into_iter().map(AtomicU64::into_inner).collect()),
         };
         Ok(Lists { starts, neighbours, weights, ..Lists::default() })
     }
@@ -377,8 +384,7 @@ fn group_info(groups: u64, weights: Option<WeightType>) -> SourceInfo {
     }
 }
 
-/// Main memory of edges that are read, of blocks with at most so many: as they are found, and once more while those of
-/// all blocks are put together.
+/// Main memory of edges that are read, of blocks with at most so many; vectors may double as they grow.
 fn reading_bytes(most: u64) -> u64 {
     2 * (READ_EDGES as u64).max(most) * size_of::<Edge>() as u64
 }
@@ -403,7 +409,7 @@ struct GroupEdges {
     merges: bool,
     /// The next block.
     block: usize,
-    ready: Vec<Edge>,
+    ready: Vec<Vec<Edge>>,
 }
 
 /// Edges that are read at once, or one block.
@@ -453,7 +459,7 @@ impl GroupEdges {
             });
             tally.drain(add);
         })?;
-        (self.block, self.ready) = (block, found.concat());
+        (self.block, self.ready) = (block, found);
         Ok(true)
     }
 }
@@ -465,18 +471,23 @@ impl EdgeSource for GroupEdges {
 
     fn read(&mut self, chunk: &mut Vec<Edge>) -> StoreResult<()> {
         chunk.clear();
-        while self.ready.is_empty() {
-            let more = self.load().map_err(|error| match error {
-                Error::Store(error) => error,
-                Error::Interrupted => StoreError::Interrupted,
-                other => StoreError::Invalid(other.to_string()),
-            });
-            if !more? {
-                return Ok(());
+        while chunk.is_empty() {
+            let Some(last) = self.ready.last_mut() else {
+                let more = self.load().map_err(|error| match error {
+                    Error::Store(error) => error,
+                    Error::Interrupted => StoreError::Interrupted,
+                    other => StoreError::Invalid(other.to_string()),
+                });
+                if !more? {
+                    return Ok(());
+                }
+                continue;
+            };
+            chunk.extend(last.drain(last.len().saturating_sub(CHUNK_EDGES)..));
+            if last.is_empty() {
+                self.ready.pop();
             }
         }
-        let from = self.ready.len() - self.ready.len().min(CHUNK_EDGES);
-        chunk.extend(self.ready.drain(from..));
         Ok(())
     }
 

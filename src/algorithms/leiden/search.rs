@@ -6,8 +6,8 @@
 //!             └── communities of the vertices that groups are ◀┘
 //! ```
 
-use super::level::Level;
 use super::graph::Graph;
+use super::level::Level;
 use super::moving::Moving;
 use super::objective::Pull;
 use super::refining::Refining;
