@@ -305,6 +305,7 @@ impl PagedLists {
         let open: &mut OpenSource<'_> =
             &mut || Ok(Box::new(GroupEdges::new(Arc::clone(self), Arc::clone(&group_of), groups, (weights, merges))));
         format(open, &path, &options, &Quiet, &Arc::clone(&self.scratch.cancel).into())?;
+        self.rooms.lock().expect(UNPOISONED).clear();
         let store = Arc::new(Store::open(&path)?);
         let degrees = store.out_degrees()?.values().to_vec();
         let quantum = if weights.is_some() { Quantum::Whole(0) } else { Quantum::One };

@@ -61,7 +61,8 @@ impl Room {
             let parts = "what is known of each vertex while communities are looked for".into();
             return Err(Error::Memory { what: leiden.name().into(), needed_bytes, budget_bytes, parts });
         };
-        let beside_bytes = needed_bytes(0)?.saturating_add(KEPT_BYTES * store.vertices());
+        let reading_bytes = 2 * reading_bytes(store, engine.options().threads);
+        let beside_bytes = needed_bytes(0)?.saturating_add(KEPT_BYTES * store.vertices() + reading_bytes);
         let parent = store.path().parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let scratch = Scratch {
             parent: leiden.temporary.clone().unwrap_or_else(|| PathBuf::from(parent)),
@@ -102,9 +103,15 @@ fn disk_bytes(store: &Store, threads: usize) -> u64 {
     let directed = store.manifest().directed;
     let vertex_bytes = DISK_VERTEX_BYTES + if directed { DISK_DIRECTED_BYTES } else { 0 };
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
-    // A page as it is stored, decoded, and its lists.
-    let thread_bytes = ends(store) * PageBuffers::memory_bytes(topology, true) + 3 * topology.image_bytes();
-    let moving_bytes = vertex_bytes * store.vertices() + threads as u64 * thread_bytes;
-    let making_bytes = (KEPT_BYTES + MAKING_BYTES) * store.vertices() + paged::making_bytes(store.vertices(), topology);
+    let moving_bytes = vertex_bytes * store.vertices() + reading_bytes(store, threads);
+    let making_bytes = (KEPT_BYTES + MAKING_BYTES) * store.vertices()
+        + 2 * reading_bytes(store, threads)
+        + paged::making_bytes(store.vertices(), topology);
     moving_bytes.max(making_bytes)
+}
+
+/// What threads read lists with: a page as it is stored, decoded, and its lists.
+fn reading_bytes(store: &Store, threads: usize) -> u64 {
+    let topology = store.topology(Direction::Out).expect("every store has out-lists");
+    threads as u64 * (ends(store) * PageBuffers::memory_bytes(topology, true) + 3 * topology.image_bytes())
 }
