@@ -71,8 +71,8 @@ pub use widest::Widest;
 /// | `sssp` | out | distance 4, frontiers 1/4; `u64` 8; `f32`, `f64` 8 (--single 4) and 1/8; --parents 4 and 3/8 | `u32`, `u64` exact; `f32`, `f64` sums of `f64` (--single `f32`), the same bits |
 /// | `clustering` | out | links 8, degree 4; table 4, and 4 a neighbour of the range | counts exact |
 /// | `communities` | out | label 4 (8 in several ranges), table 4, and 8 a neighbour of the range | exact |
-/// | `leiden` | out | label 4; lists in memory 60, and 20 an edge from either end (--weights 24) | same bits |
-/// | `louvain` | out | label 4; lists in memory 60, and 20 an edge from either end (--weights 24) | same bits |
+/// | `leiden` | out | label 4; lists in memory 60, and 20 an edge from either end (--weights 24); on disk 48 (directed 72) | same bits |
+/// | `louvain` | out | label 4; lists in memory 60, and 20 an edge from either end (--weights 24); on disk 48 (directed 72) | same bits |
 /// | `widest` | out | width 4, frontiers 1/4; `f32` weights 1/8 | exact |
 /// | `components` | out | label 4; a set 1/8, or frontiers 1/4 | exact |
 /// | `scc` | out and in | label 4, sets 3/8 | exact |

@@ -28,7 +28,7 @@ pub const LEIDEN: Entry = Entry {
     details: DETAILS,
     source: "Traag, Waltman and van Eck, 2019",
     lists: "out",
-    bytes_per_vertex: "label 4; lists in memory 60, and 20 an edge from either end (--weights 24)",
+    bytes_per_vertex: "label 4; lists in memory 60, and 20 an edge from either end (--weights 24); on disk 48 (directed 72)",
     exactness: "same bits",
     oracle: "leiden",
     samples: &[

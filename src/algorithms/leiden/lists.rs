@@ -301,14 +301,15 @@ struct Members {
 impl Members {
     fn of(group_of: &[u32], groups: u32, degree: impl Fn(u32) -> u64 + Sync) -> Self {
         let next = zeroed::<AtomicU32>(u64::from(groups) + 1);
-        group_of.par_iter().for_each(|&group| _ = next[group as usize].fetch_add(1, Relaxed));
+        let go_on = || group_of.par_iter().zip(0u32..group_of.len() as u32).filter(|(group, _)| **group < groups);
+        go_on().for_each(|(&group, _)| _ = next[group as usize].fetch_add(1, Relaxed));
         let (mut starts, mut sum) = (Vec::with_capacity(groups as usize + 1), 0);
         for count in &next {
             starts.push(sum);
             sum += count.swap(sum, Relaxed);
         }
-        let vertices = zeroed::<AtomicU32>(group_of.len() as u64);
-        group_of.par_iter().zip(0u32..group_of.len() as u32).for_each(|(&group, vertex)| {
+        let vertices = zeroed::<AtomicU32>(sum.into());
+        go_on().for_each(|(&group, vertex)| {
             vertices[next[group as usize].fetch_add(1, Relaxed) as usize].store(vertex, Relaxed);
         });
         let vertices = vertices.into_iter().map(AtomicU32::into_inner).collect();

@@ -2,8 +2,8 @@
 //! or Louvain's (Blondel et al., 2008), which does without refinement.
 //!
 //! ```text
-//!  lists, read once ─▶ level 0: move · refine · group ─▶ level 1 … ─▶ communities ─┬─▶ the next iteration begins with them
-//!  (memory)                                                                        └─▶ lists, read again: names, quality
+//!  lists ─▶ level 0: move · refine · group ─▶ level 1 … ─▶ communities ─┬─▶ the next iteration begins with them
+//!  in memory, or on disk                                                └─▶ lists, read again: names, quality
 //! ```
 //!
 //! The answer is the same for any number of threads, whatever order pages are read in, and however the store is encoded:
@@ -13,7 +13,8 @@
 //! No community is disconnected, and the quality is recomputed from the stored lists at the end.
 //!
 //! Memory: 4 bytes for each edge from either of its ends (8 or 12 with weights), as much again and 4 bytes for the next
-//! level, and 60 bytes a vertex.
+//! level, and 60 bytes a vertex. Where that is too much, lists stay on disk and vertices take 48 bytes (72 of directed
+//! graphs); each level is then a store, read page by page.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -29,6 +30,7 @@ mod quantum;
 mod refining;
 mod room;
 mod search;
+mod shifts;
 mod surveying;
 mod tally;
 mod turns;

@@ -3,6 +3,7 @@
 use super::level::Level;
 use super::lists::List;
 use super::objective::{Totals, without};
+use super::shifts::{MOVES, Shifts, Sums};
 use super::tally::Tally;
 use super::turns::{Turns, hash};
 use crate::error::Result;
@@ -22,9 +23,7 @@ const FULL_ROUNDS: u64 = 3;
 pub struct Moving<'a> {
     level: &'a Level<'a>,
     of: Vec<AtomicU32>,
-    totals: Totals,
-    /// The numbers of vertices.
-    sizes: Vec<AtomicU32>,
+    sums: Sums,
     /// The vertices that a neighbour's move may concern.
     active: Bits,
     seed: u64,
@@ -37,14 +36,13 @@ impl<'a> Moving<'a> {
         let moving = Self {
             level,
             of: communities.par_iter().map(|&community| AtomicU32::new(community)).collect(),
-            totals: Totals::none(&level.graph.masses),
-            sizes: zeroed(vertices.into()),
+            sums: Sums { totals: Totals::none(&level.graph.masses), sizes: zeroed(vertices.into()) },
             active: Bits::new(vertices.into()),
             seed,
         };
         communities.par_iter().zip(0..vertices).for_each(|(&community, vertex)| {
-            moving.totals.add(community, level.graph.masses.get(vertex));
-            moving.sizes[community as usize].fetch_add(1, Relaxed);
+            moving.sums.totals.add(community, level.graph.masses.get(vertex));
+            moving.sums.sizes[community as usize].fetch_add(1, Relaxed);
             if level.graph.degree(vertex) > 0 {
                 moving.active.insert(vertex);
             }
@@ -59,6 +57,7 @@ impl<'a> Moving<'a> {
     pub fn run(self, turns: &Turns) -> Result<(Vec<u32>, bool)> {
         let (masses, mut any) = (&self.level.graph.masses, false);
         let enough = (masses.total(0) + masses.total(1)).div_ceil(MOVED_PART).max(1);
+        let next = zeroed::<AtomicU32>(turns.most().into());
         for round in 0..ROUNDS_MAX {
             let mut moved = 0;
             match turns {
@@ -67,7 +66,8 @@ impl<'a> Moving<'a> {
                     self.level.graph.visit_in_turn(order, |tally, vertex, list| {
                         if self.active.contains(vertex) {
                             self.active.remove(vertex);
-                            moved += self.apply(vertex, self.decide(vertex, list, tally));
+                            let next = self.decide(vertex, list, tally);
+                            moved += self.apply((vertex, next), &mut Shifts::of(&self.sums));
                         }
                     });
                 }
@@ -76,12 +76,16 @@ impl<'a> Moving<'a> {
                     for batch in bounds.windows(2) {
                         self.level.check()?;
                         let turn = Turns::take(&self.active, (batch[0], batch[1]), goes);
-                        let next = zeroed::<AtomicU32>(turn.len() as u64);
+                        let next = &next[..turn.len()];
                         self.level.graph.visit(&turn, |tally, at, vertex, list| {
                             next[at].store(self.decide(vertex, list, tally), Relaxed);
                         })?;
-                        let apply = |(&vertex, next): (&u32, &AtomicU32)| self.apply(vertex, next.load(Relaxed));
-                        moved += turn.par_iter().zip(&next).map(apply).sum::<u64>();
+                        let apply = |(vertices, next): (&[u32], &[AtomicU32])| -> u64 {
+                            let mut shifts = Shifts::of(&self.sums);
+                            let each = vertices.iter().zip(next);
+                            each.map(|(&vertex, next)| self.apply((vertex, next.load(Relaxed)), &mut shifts)).sum()
+                        };
+                        moved += turn.par_chunks(MOVES).zip(next.par_chunks(MOVES)).map(apply).sum::<u64>();
                     }
                 }
             }
@@ -93,10 +97,6 @@ impl<'a> Moving<'a> {
         Ok((self.of.into_iter().map(AtomicU32::into_inner).collect(), any))
     }
 
-    fn size(&self, community: u32) -> u32 {
-        self.sizes[community as usize].load(Relaxed)
-    }
-
     /// Decides where a vertex with this list goes; activates the neighbours that are not there.
     fn decide(&self, vertex: u32, list: &List<'_>, tally: &mut Tally) -> u32 {
         let (graph, pull) = (self.level.graph, &self.level.pull);
@@ -106,32 +106,32 @@ impl<'a> Moving<'a> {
         list.each(&self.of, |neighbour, weight| {
             let community = self.of[neighbour as usize].load(Relaxed);
             if tally.add(community, weight) {
-                self.totals.prefetch(community);
+                self.sums.totals.prefetch(community);
             }
         });
-        let alone = self.size(own) == 1;
-        let stays = pull.of(tally.get(own), mass, without(self.totals.get(own), mass));
+        let alone = self.sums.size(own) == 1;
+        let stays = pull.of(tally.get(own), mass, without(self.sums.totals.get(own), mass));
         // Of equal scores, staying wins, then the smallest hash.
         let (mut best, mut choice) = (stays, None);
         tally.drain(|community, weight| {
             if community == own {
                 return;
             }
-            let score = pull.of(weight, mass, self.totals.get(community));
+            let score = pull.of(weight, mass, self.sums.totals.get(community));
             // Most lose by their score alone.
             if score < best || (score == best && choice.is_none()) {
                 return;
             }
             let tie = (hash(community, self.seed), community);
             // Two vertices alone would change places.
-            let swaps = alone && self.size(community) == 1 && tie.0 > hash(own, self.seed);
+            let swaps = alone && self.sums.size(community) == 1 && tie.0 > hash(own, self.seed);
             if !swaps && (score > best || choice.is_some_and(|least| tie < least)) {
                 (best, choice) = (score, Some(tie));
             }
         });
         let (score, mut community) = (best, choice.map_or(own, |(_, community)| community));
         // Its own number is the name of a community of its own, where nobody else has taken it.
-        if score < 0 && !alone && self.size(vertex) == 0 {
+        if score < 0 && !alone && self.sums.size(vertex) == 0 {
             community = vertex;
         }
         if community != own {
@@ -145,16 +145,13 @@ impl<'a> Moving<'a> {
     }
 
     /// Moves a vertex to where it has decided to go; returns the mass that has moved.
-    fn apply(&self, vertex: u32, next: u32) -> u64 {
+    fn apply(&self, (vertex, next): (u32, u32), shifts: &mut Shifts<'_>) -> u64 {
         let own = self.of[vertex as usize].load(Relaxed);
         if own == next {
             return 0;
         }
         let mass = self.level.graph.masses.get(vertex);
-        self.totals.take(own, mass);
-        self.totals.add(next, mass);
-        self.sizes[own as usize].fetch_sub(1, Relaxed);
-        self.sizes[next as usize].fetch_add(1, Relaxed);
+        shifts.shift(own, next, mass);
         self.of[vertex as usize].store(next, Relaxed);
         mass[0] + mass[1]
     }

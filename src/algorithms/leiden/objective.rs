@@ -134,21 +134,12 @@ impl Totals {
         line_of(&self.out, community as usize);
     }
 
-    /// Adds a vertex's mass to a community's.
+    /// Adds a mass to a community's; sums wrap.
     #[inline(always)]
     pub fn add(&self, community: u32, mass: Mass) {
         self.out[community as usize].fetch_add(mass[0], Relaxed);
         if let Some(into) = self.into.get(community as usize) {
             into.fetch_add(mass[1], Relaxed);
-        }
-    }
-
-    /// Takes a vertex's mass from a community's.
-    #[inline(always)]
-    pub fn take(&self, community: u32, mass: Mass) {
-        self.out[community as usize].fetch_sub(mass[0], Relaxed);
-        if let Some(into) = self.into.get(community as usize) {
-            into.fetch_sub(mass[1], Relaxed);
         }
     }
 }

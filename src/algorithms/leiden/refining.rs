@@ -7,6 +7,7 @@
 use super::level::Level;
 use super::lists::List;
 use super::objective::{Totals, without};
+use super::shifts::{MOVES, Shifts, Sums};
 use super::tally::Tally;
 use super::turns::{Turns, hash};
 use crate::error::Result;
@@ -27,9 +28,8 @@ pub struct Refining<'a> {
     around: Totals,
     /// The group of each vertex, named after its first vertex.
     of: Vec<AtomicU32>,
-    /// The masses of groups.
-    totals: Totals,
-    sizes: Vec<AtomicU32>,
+    /// The masses and sizes of groups.
+    sums: Sums,
     /// The vertices that have not decided.
     pending: Bits,
     /// Those that decide now.
@@ -47,8 +47,10 @@ impl<'a> Refining<'a> {
             communities,
             around: Totals::none(masses),
             of: (0..vertices).into_par_iter().map(AtomicU32::new).collect(),
-            totals: Totals::of(masses),
-            sizes: (0..vertices).into_par_iter().map(|_| AtomicU32::new(1)).collect(),
+            sums: Sums {
+                totals: Totals::of(masses),
+                sizes: (0..vertices).into_par_iter().map(|_| AtomicU32::new(1)).collect(),
+            },
             pending: Bits::new(vertices.into()),
             turn: Bits::new(vertices.into()),
             seed,
@@ -72,24 +74,29 @@ impl<'a> Refining<'a> {
                 self.level.check()?;
                 self.level.graph.visit_in_turn(order, |tally, vertex, list| {
                     if self.is_alone(vertex) {
-                        self.apply(vertex, self.decide(vertex, list, tally));
+                        let next = self.decide(vertex, list, tally);
+                        self.apply((vertex, next), &mut Shifts::of(&self.sums));
                     }
                 });
             }
             Turns::Batches(bounds) => {
+                let next = zeroed::<AtomicU32>(turns.most().into());
                 for batch in bounds.windows(2) {
                     for round in 0..ROUNDS {
                         self.level.check()?;
                         let goes = |vertex| self.is_alone(vertex) && hash(vertex, self.seed ^ (round + 1)) & 1 == 0;
                         let turn = Turns::take(&self.pending, (batch[0], batch[1]), goes);
                         turn.par_iter().for_each(|&vertex| _ = self.turn.insert(vertex));
-                        let next = zeroed::<AtomicU32>(turn.len() as u64);
+                        let next = &next[..turn.len()];
                         self.level.graph.visit(&turn, |tally, at, vertex, list| {
                             next[at].store(self.decide(vertex, list, tally), Relaxed);
                         })?;
-                        turn.par_iter().zip(&next).for_each(|(&vertex, next)| {
-                            self.apply(vertex, next.load(Relaxed));
-                            self.turn.remove(vertex);
+                        turn.par_chunks(MOVES).zip(next.par_chunks(MOVES)).for_each(|(vertices, next)| {
+                            let mut shifts = Shifts::of(&self.sums);
+                            for (&vertex, next) in vertices.iter().zip(next) {
+                                self.apply((vertex, next.load(Relaxed)), &mut shifts);
+                                self.turn.remove(vertex);
+                            }
                         });
                     }
                 }
@@ -100,7 +107,7 @@ impl<'a> Refining<'a> {
 
     /// Whether a vertex is a group by itself.
     fn is_alone(&self, vertex: u32) -> bool {
-        self.sizes[vertex as usize].load(Relaxed) == 1 && self.of[vertex as usize].load(Relaxed) == vertex
+        self.sums.size(vertex) == 1 && self.of[vertex as usize].load(Relaxed) == vertex
     }
 
     /// The group that a vertex with this list joins, or its own.
@@ -115,7 +122,7 @@ impl<'a> Refining<'a> {
                 inside += weight;
                 let group = self.of[neighbour as usize].load(Relaxed);
                 if tally.add(group, weight) {
-                    self.totals.prefetch(group);
+                    self.sums.totals.prefetch(group);
                 }
             }
         });
@@ -125,7 +132,7 @@ impl<'a> Refining<'a> {
             if !is_well_connected || self.turn.contains(group) {
                 return;
             }
-            let score = pull.of(weight, mass, self.totals.get(group));
+            let score = pull.of(weight, mass, self.sums.totals.get(group));
             if score >= best.0 {
                 best = best.max((score, Reverse((hash(group, self.seed), group))));
             }
@@ -133,15 +140,10 @@ impl<'a> Refining<'a> {
         best.1.0.1
     }
 
-    fn apply(&self, vertex: u32, next: u32) {
-        if next == vertex {
-            return;
+    fn apply(&self, (vertex, next): (u32, u32), shifts: &mut Shifts<'_>) {
+        if next != vertex {
+            shifts.shift(vertex, next, self.level.graph.masses.get(vertex));
+            self.of[vertex as usize].store(next, Relaxed);
         }
-        let mass = self.level.graph.masses.get(vertex);
-        self.totals.take(vertex, mass);
-        self.totals.add(next, mass);
-        self.sizes[vertex as usize].fetch_sub(1, Relaxed);
-        self.sizes[next as usize].fetch_add(1, Relaxed);
-        self.of[vertex as usize].store(next, Relaxed);
     }
 }
